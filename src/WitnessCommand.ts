@@ -71,12 +71,12 @@ const follow = Effect.fnUntraced(function* (options: Options) {
 
   const lookOnce = Effect.gen(function* () {
     const seen = (yield* fs.exists(seenFile)) ? yield* fs.readFileString(seenFile) : undefined
-    const sighting = yield* witness.look(log, seen)
+    const observation = yield* witness.look(log, seen)
     // Stored first: a crash in between loses a signature, never the tree that the next one must extend.
-    if (sighting.note !== seen) yield* keep(seenFile, sighting.note)
-    yield* keep(cosignedFile, sighting.cosigned)
-    cosigned = sighting.cosigned
-    if (sighting.note !== seen) yield* Console.log(`Signed a consistent log of ${sighting.size} receipts.`)
+    if (observation.note !== seen) yield* keep(seenFile, observation.note)
+    yield* keep(cosignedFile, observation.cosigned)
+    cosigned = observation.cosigned
+    if (observation.note !== seen) yield* Console.log(`Signed a consistent log of ${observation.size} receipts.`)
   }).pipe(
     Effect.catchTags({
       LogUnreachable: (error) => (options.once ? Effect.fail(error) : Console.error(error.message)),

@@ -19,11 +19,11 @@ export const layer = (file: string) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
-      const refuse = (error: { readonly message: string }) => new LogStateUnusable({ file, problem: error.message })
+      const reject = (error: { readonly message: string }) => new LogStateUnusable({ file, problem: error.message })
 
-      yield* Effect.mapError(fs.makeDirectory(path.dirname(file), { recursive: true }), refuse)
-      const isThere = yield* Effect.mapError(fs.exists(file), refuse)
-      const first = isThere ? yield* Effect.mapError(fs.readFileString(file), refuse) : undefined
+      yield* Effect.mapError(fs.makeDirectory(path.dirname(file), { recursive: true }), reject)
+      const isThere = yield* Effect.mapError(fs.exists(file), reject)
+      const first = isThere ? yield* Effect.mapError(fs.readFileString(file), reject) : undefined
       if (first !== undefined && treeOf(first) === undefined) {
         return yield* new LogStateUnusable({ file, problem: "it contains no signed checkpoint" })
       }

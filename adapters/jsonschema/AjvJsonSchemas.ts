@@ -46,12 +46,12 @@ export const layer = Layer.effect(
     // Every call of a tool brings the same object, whose text is then not needed again.
     const known = new WeakMap<JsonSchemaObject, Held<Kept>>()
 
-    const refused = (
+    const rejected = (
       providerId: ProviderId,
       work: SchemaWork,
       bounds: "own" | "all" = "all"
     ): Effect.Effect<void, SchemaBudgetSpent> => {
-      const why = budgets.refusal(providerId, work, bounds, clock.currentTimeMillisUnsafe())
+      const why = budgets.rejection(providerId, work, bounds, clock.currentTimeMillisUnsafe())
       return why === undefined ? Effect.void : Effect.fail(new SchemaBudgetSpent(why))
     }
 
@@ -74,7 +74,7 @@ export const layer = Layer.effect(
         known.set(schema, before)
         return before.value
       }
-      yield* refused(providerId, "compile")
+      yield* rejected(providerId, "compile")
       const made = yield* Effect.try({
         try: () =>
           spending(providerId, "compile", () =>
@@ -100,7 +100,7 @@ export const layer = Layer.effect(
       const steps = stepsOfCheck(compiled.cost, value, UNWATCHED_STEPS_MAX)
       if (steps <= UNCOUNTED_STEPS_MAX) return Effect.succeed(compiled.violations(value))
       // If others have spent the budget of the process, a short check still runs.
-      return Effect.map(refused(providerId, of, steps <= UNWATCHED_STEPS_MAX ? "own" : "all"), () => {
+      return Effect.map(rejected(providerId, of, steps <= UNWATCHED_STEPS_MAX ? "own" : "all"), () => {
         const nowMs = clock.currentTimeMillisUnsafe()
         if (steps <= UNWATCHED_STEPS_MAX) return spending(providerId, of, () => compiled.violations(value))
         const before = kept.outOfTime

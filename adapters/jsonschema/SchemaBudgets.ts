@@ -28,7 +28,7 @@ const PROVIDERS_MAX = 2_000
 
 export interface SchemaBudgets {
   /** Undefined if the work may be done now. `own`: ignores what others have spent. */
-  refusal(
+  rejection(
     owner: string,
     work: SchemaWork,
     bounds: "own" | "all",
@@ -47,7 +47,7 @@ export const schemaBudgets = (): SchemaBudgets => {
   const providers = new Map<string, WorkBudget>()
 
   return {
-    refusal: (owner, work, bounds, nowMs) => {
+    rejection: (owner, work, bounds, nowMs) => {
       const ownMs = providers.get(`${work} ${owner}`)?.waitMs(nowMs) ?? 0
       if (ownMs > 0) return { of: "provider", waitMs: ownMs }
       if (bounds === "own") return undefined

@@ -1,7 +1,7 @@
 /**
  * The input of an HTTP exchange with an MCP server, and its callbacks.
  */
-import type { AnswerBytes } from "./AnswerBytes.ts"
+import type { ResponseBytes } from "./ResponseBytes.ts"
 import type { Dispatcher } from "undici"
 import type { ToolProgress } from "../../domain/metering/ToolUpstream.ts"
 import type { ServerRequest } from "./JsonRpc.ts"
@@ -29,7 +29,7 @@ export type ExchangeOptions = Pick<McpUpstreamOptions, "responseBodyBytesMax" | 
 export interface ExchangeHost {
   readonly dispatcher: Dispatcher
   readonly provider: string
-  readonly answerBytes: AnswerBytes
+  readonly answerBytes: ResponseBytes
   /** undici has finished with the request: it holds neither a socket nor a place in the queue. */
   released(): void
   serverAsked(asked: ServerRequest, link: Link | undefined): void

@@ -19,7 +19,7 @@ export type Resolve = (
 ) => void
 
 /** Without the address: what a private name resolves to is confidential. */
-export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
+export class AddressRejected extends Schema.TaggedError<AddressRejected>()("AddressRejected", {
   hostname: Schema.String
 }) {
   override get message() {
@@ -63,13 +63,13 @@ export const guardedConnector = (options: GuardOptions): buildConnector.connecto
   return (target, callback) => {
     // A literal address never reaches the look-up.
     if (isIP(target.hostname) !== 0 && !mayDial(options.policy, target.hostname, target.hostname)) {
-      return callback(new AddressRefused({ hostname: target.hostname }), null)
+      return callback(new AddressRejected({ hostname: target.hostname }), null)
     }
     return connect(target, (error, socket) => {
       if (error !== null) return callback(error, null)
       if (!isDialled(options.policy, target.hostname, socket)) {
         socket.destroy()
-        return callback(new AddressRefused({ hostname: target.hostname }), null)
+        return callback(new AddressRejected({ hostname: target.hostname }), null)
       }
       return callback(null, socket)
     })
@@ -79,12 +79,12 @@ export const guardedConnector = (options: GuardOptions): buildConnector.connecto
 /** The same check without a connection, for an address that is registered now and called later. */
 export const checkUrl = (options: GuardOptions) => {
   const resolve = guardedResolve(options.policy, options.resolve)
-  return (url: string): Effect.Effect<void, AddressRefused | NameUnresolved> =>
-    Effect.callback<void, AddressRefused | NameUnresolved>((resume) => {
+  return (url: string): Effect.Effect<void, AddressRejected | NameUnresolved> =>
+    Effect.callback<void, AddressRejected | NameUnresolved>((resume) => {
       const hostname = URL.parse(url)?.hostname.replace(/^\[|\]$/gu, "") ?? ""
       if (isIP(hostname) !== 0) {
         const allowed = mayDial(options.policy, hostname, hostname)
-        return resume(allowed ? Effect.void : Effect.fail(new AddressRefused({ hostname })))
+        return resume(allowed ? Effect.void : Effect.fail(new AddressRejected({ hostname })))
       }
       resolve(hostname, (error) => resume(error === null ? Effect.void : Effect.fail(error)))
     }).pipe(
@@ -95,7 +95,7 @@ export const checkUrl = (options: GuardOptions) => {
     )
 }
 
-type Resolved = (error: AddressRefused | NameUnresolved | null, addresses: ReadonlyArray<ResolvedAddress>) => void
+type Resolved = (error: AddressRejected | NameUnresolved | null, addresses: ReadonlyArray<ResolvedAddress>) => void
 
 /** Concurrent look-ups of one name are shared. */
 const guardedResolve = (policy: EgressPolicy, resolve: Resolve = systemResolve) => {
@@ -110,13 +110,13 @@ const guardedResolve = (policy: EgressPolicy, resolve: Resolve = systemResolve) 
     waiting.set(hostname, callbacks)
     resolve(hostname, (error, addresses) => {
       waiting.delete(hostname)
-      const refusal =
+      const rejection =
         error !== null || addresses.length === 0
           ? new NameUnresolved({ hostname })
           : addresses.every(({ address }) => mayDial(policy, hostname, address))
             ? null
-            : new AddressRefused({ hostname })
-      for (const done of callbacks) done(refusal, refusal === null ? addresses : [])
+            : new AddressRejected({ hostname })
+      for (const done of callbacks) done(rejection, rejection === null ? addresses : [])
     })
   }
 }

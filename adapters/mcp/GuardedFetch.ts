@@ -4,7 +4,7 @@
  */
 import { Effect, Schema, type Scope } from "effect"
 import { Agent } from "undici"
-import { AddressRefused, guardedConnector, type GuardOptions, NameUnresolved } from "./GuardedConnector.ts"
+import { AddressRejected, guardedConnector, type GuardOptions, NameUnresolved } from "./GuardedConnector.ts"
 
 export interface GuardedRequest {
   readonly url: string
@@ -36,7 +36,7 @@ export class FetchFailed extends Schema.TaggedError<FetchFailed>()("FetchFailed"
 
 export type GuardedFetch = (
   request: GuardedRequest
-) => Effect.Effect<GuardedResponse, AddressRefused | NameUnresolved | FetchFailed>
+) => Effect.Effect<GuardedResponse, AddressRejected | NameUnresolved | FetchFailed>
 
 export const makeGuardedFetch = (guard: GuardOptions): Effect.Effect<GuardedFetch, never, Scope.Scope> =>
   Effect.map(
@@ -83,7 +83,7 @@ const follow: (agent: Agent, request: GuardedRequest, url: string, redirectsLeft
     const response = yield* Effect.tryPromise({
       try: (signal) => send(agent, request, parsed, signal),
       catch: (error) =>
-        error instanceof AddressRefused || error instanceof NameUnresolved || error instanceof FetchFailed
+        error instanceof AddressRejected || error instanceof NameUnresolved || error instanceof FetchFailed
           ? error
           : failed(url, "connection")
     })

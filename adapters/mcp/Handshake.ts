@@ -159,12 +159,12 @@ const initialize = Effect.fnUntraced(function* (
     return fault("malformed", "The provider's session id is not valid", reply.bytes)
   }
   const link: Link = { era: "legacy", version, sessionId }
-  const heard = yield* endpoint.ask({
+  const response = yield* endpoint.ask({
     ...endpoint.notification(link, "notifications/initialized", undefined),
     timeoutMs: leftMs()
   })
   // A server that does not accept it may still answer calls.
-  return heard.kind === "timeout" || heard.kind === "connection" || heard.kind === "blocked" ? heard : link
+  return response.kind === "timeout" || response.kind === "connection" || response.kind === "blocked" ? response : link
 })
 
 const speaksLegacy = (supported: ReadonlyArray<unknown>): boolean =>

@@ -7,14 +7,22 @@
  */
 import type { IncomingHttpHeaders } from "node:http"
 import type { Dispatcher } from "undici"
-import { type AnswerReader, UNCOUNTED_BYTES } from "./AnswerBytes.ts"
+import { type ResponseReader, UNCOUNTED_BYTES } from "./ResponseBytes.ts"
 import type { ExchangeHost, ExchangeOptions, ExchangeRequest } from "./ExchangeRequest.ts"
-import { answerTo, errorOf, messagesOf, progressOf, type RpcAnswer, type RpcError, serverRequestOf } from "./JsonRpc.ts"
+import {
+  answerTo,
+  errorOf,
+  messagesOf,
+  progressOf,
+  type RpcResponse,
+  type RpcError,
+  serverRequestOf
+} from "./JsonRpc.ts"
 import { rawResult } from "./RawResult.ts"
 import { fault, faultOf, type Reply } from "./Reply.ts"
 import { isEventStream, isJson, ServerSentEvents } from "./ServerSentEvents.ts"
 
-export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
+export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader {
   /** Whether the server may have seen the request. */
   sent = false
 
@@ -33,7 +41,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
   private reading: "nothing" | "json" | "events" = "nothing"
   private chunks: Array<Buffer> = []
   private events: ServerSentEvents | undefined = undefined
-  private sawGarbage = false
+  private isMalformed = false
   private serverRequests = 0
   private sessionId: string | undefined = undefined
   private retryAfter: string | undefined = undefined
@@ -104,7 +112,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
     this.bytes += chunk.length
     if (this.bytes > this.options.responseBodyBytesMax) return this.stop(this.tooLarge())
     if (this.settled) return
-    if (this.bytes > UNCOUNTED_BYTES && !this.host.answerBytes.take(this, chunk.length)) return this.giveUp()
+    if (this.bytes > UNCOUNTED_BYTES && !this.host.answerBytes.take(this, chunk.length)) return this.drop()
     if (this.reading === "json") this.chunks.push(chunk)
     else this.events?.push(chunk)
   }
@@ -124,7 +132,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
     else this.settle(faultOf(error, this.status !== 0, this.bytes))
   }
 
-  giveUp(): void {
+  drop(): void {
     this.stop(fault("no_room", "The service has no room for a response of this size at the moment", this.bytes))
   }
 
@@ -132,7 +140,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
     if (this.settled || data === "" || (event !== "" && event !== "message")) return
     const messages = messagesOf(data)
     if (messages === undefined) {
-      this.sawGarbage = true
+      this.isMalformed = true
       return
     }
     for (let nth = 0; nth < messages.length; nth++) {
@@ -173,7 +181,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
   }
 
   /** The nth object of this text was the response. */
-  private answered(answer: RpcAnswer, text: string, nth: number): Reply {
+  private answered(answer: RpcResponse, text: string, nth: number): Reply {
     const { bytes, sessionId, status } = this
     return "result" in answer
       ? { kind: "result", result: answer.result, text: rawResult(text, nth), sessionId, bytes }
@@ -185,7 +193,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, AnswerReader {
     if (events?.lastEventId !== undefined && isEventId(events.lastEventId)) {
       return { kind: "resumable", lastEventId: events.lastEventId, retryMs: events.retryMs, bytes }
     }
-    return this.sawGarbage
+    return this.isMalformed
       ? fault("malformed", "The provider's response is not valid JSON", bytes)
       : fault("connection", "The provider's response was interrupted", bytes)
   }

@@ -13,7 +13,7 @@ export interface RpcError {
 }
 
 /** The response to one request. */
-export type RpcAnswer = { readonly result: JsonObject } | { readonly error: RpcError }
+export type RpcResponse = { readonly result: JsonObject } | { readonly error: RpcError }
 
 /** A request of the server to its client. */
 export interface ServerRequest {
@@ -93,7 +93,7 @@ const BRACKET = 0x5b
 const BRACE = 0x7b
 
 /** The response to request `id`, if this message is it. */
-export const answerTo = (id: number, message: JsonObject): RpcAnswer | undefined => {
+export const answerTo = (id: number, message: JsonObject): RpcResponse | undefined => {
   if (message["method"] !== undefined) return undefined
   if (message["id"] === id && isObject(message["result"]) && message["error"] === undefined) {
     return { result: message["result"] }

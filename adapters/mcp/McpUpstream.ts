@@ -8,12 +8,12 @@
 import { Clock, Effect, Layer, Random } from "effect"
 import {
   ToolUpstream,
-  type UpstreamAnswer,
+  type UpstreamResponse,
   type UpstreamCall,
   type UpstreamProblem
 } from "../../domain/metering/ToolUpstream.ts"
 import { monotonicMs } from "../../domain/shared/Monotonic.ts"
-import { AnswerBytes } from "./AnswerBytes.ts"
+import { ResponseBytes } from "./ResponseBytes.ts"
 import { ProviderEndpoints } from "./ProviderEndpoints.ts"
 import type { HttpExchange } from "./HttpExchange.ts"
 import { type McpUpstreamOptions, type McpUpstreamSettings, withDefaults } from "./McpUpstreamOptions.ts"
@@ -29,21 +29,21 @@ export const make = Effect.fnUntraced(function* (settings: McpUpstreamSettings) 
   const epochMs = () => clock.currentTimeMillisUnsafe()
   const guard = { policy: options.policy, resolve: options.resolve, connectTimeoutMs: options.connectTimeoutMs }
   const endpoints = new ProviderEndpoints(
-    { options, guard, begin: makeLane(), epochMs, answerBytes: new AnswerBytes(options.answerBytesMax) },
+    { options, guard, begin: makeLane(), epochMs, answerBytes: new ResponseBytes(options.answerBytesMax) },
     nowMs,
     scope
   )
   const context = { nowMs, scope }
   yield* Effect.addFinalizer(() => endpoints.close)
 
-  const call = Effect.fnUntraced(function* (request: UpstreamCall): Effect.fn.Return<UpstreamAnswer> {
+  const call = Effect.fnUntraced(function* (request: UpstreamCall): Effect.fn.Return<UpstreamResponse> {
     const startedMs = nowMs()
     const known = endpoints.of(request.providerId, request.endpointUrl, startedMs)
-    if (typeof known === "string") return unasked(problems[known])
+    if (typeof known === "string") return notSent(problems[known])
     const { circuit } = known.endpoint
     const closedInMs = circuit.waitMs(startedMs)
     if (closedInMs > 0) {
-      return unasked({ ...problems.circuit_open, retryAfterSeconds: Math.ceil(closedInMs / 1_000) })
+      return notSent({ ...problems.circuit_open, retryAfterSeconds: Math.ceil(closedInMs / 1_000) })
     }
     const tally: Tally = { attempt: 1, link: undefined, requestBytes: 0, responseBytes: 0 }
     const untilMs = startedMs + options.totalDeadlineMs
@@ -109,7 +109,7 @@ const retryDelayMs = (options: McpUpstreamOptions, reply: Reply, epochMs: () => 
     return Math.max(drawnMs, (asked ?? 0) * 1_000)
   })
 
-const unasked = (problem: UpstreamProblem): UpstreamAnswer =>
+const notSent = (problem: UpstreamProblem): UpstreamResponse =>
   answerOf({ status: "error", result: undefined, problem }, 0, 0, {
     attempt: 0,
     link: undefined,
@@ -117,7 +117,7 @@ const unasked = (problem: UpstreamProblem): UpstreamAnswer =>
     responseBytes: 0
   })
 
-const answerOf = (outcome: Outcome, attempts: number, latencyMs: number, tally: Tally): UpstreamAnswer => ({
+const answerOf = (outcome: Outcome, attempts: number, latencyMs: number, tally: Tally): UpstreamResponse => ({
   status: outcome.status,
   result: outcome.result,
   resultText: outcome.result === undefined ? undefined : outcome.resultText,

@@ -24,7 +24,7 @@ const defaults = {
   /** Version, handshake and tool list together. */
   setupTimeoutMs: 10_000,
   /** Limit for sending a cancellation or the end of a session. */
-  courtesyTimeoutMs: 1_000,
+  notificationTimeoutMs: 1_000,
   /** How long a server may take to end a stream after its response, so that the socket can be reused. */
   lingerMs: 250,
   responseBodyBytesMax: 5 * 1024 * 1024,

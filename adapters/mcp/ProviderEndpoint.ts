@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import { Pool } from "undici"
-import type { AnswerBytes } from "./AnswerBytes.ts"
+import type { ResponseBytes } from "./ResponseBytes.ts"
 import { CircuitBreaker } from "./CircuitBreaker.ts"
 import { guardedConnector, type GuardOptions } from "./GuardedConnector.ts"
 import type { ExchangeHost, ExchangeRequest } from "./ExchangeRequest.ts"
@@ -12,7 +12,7 @@ import { notificationBody, replyBody, type ServerRequest } from "./JsonRpc.ts"
 import type { ToolProgress } from "../../domain/metering/ToolUpstream.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import { type Link, modernMeta, postHeaders, sessionHeaders } from "./ProtocolEra.ts"
-import { appendSignedHeaders, type SignedFor, signedForNobody, type Signer } from "./ProviderSignature.ts"
+import { appendSignedHeaders, type SignedFor, WITHOUT_SUBJECT, type Signer } from "./ProviderSignature.ts"
 import { fault, type Reply } from "./Reply.ts"
 import type { ToolHeaders } from "./ToolHeaders.ts"
 
@@ -22,7 +22,7 @@ export interface EndpointShared {
   readonly guard: GuardOptions
   readonly begin: (exchange: HttpExchange) => void
   readonly epochMs: () => number
-  readonly answerBytes: AnswerBytes
+  readonly answerBytes: ResponseBytes
 }
 
 export interface Message {
@@ -41,7 +41,7 @@ export interface Message {
 export class ProviderEndpoint implements ExchangeHost {
   readonly options: McpUpstreamOptions
   readonly provider: string
-  readonly answerBytes: AnswerBytes
+  readonly answerBytes: ResponseBytes
   readonly dispatcher: Pool
   readonly circuit: CircuitBreaker
   readonly meta: string
@@ -130,13 +130,13 @@ export class ProviderEndpoint implements ExchangeHost {
       body: notificationBody(method, params),
       id: undefined,
       link,
-      timeoutMs: this.options.courtesyTimeoutMs,
+      timeoutMs: this.options.notificationTimeoutMs,
       ...(subject === undefined ? {} : { subject })
     }
   }
 
   endSession(link: Link): Effect.Effect<Reply> {
-    const timeoutMs = this.options.courtesyTimeoutMs
+    const timeoutMs = this.options.notificationTimeoutMs
     return this.ask({ http: "DELETE", headers: sessionHeaders(link), body: "", id: undefined, link, timeoutMs })
   }
 
@@ -147,7 +147,7 @@ export class ProviderEndpoint implements ExchangeHost {
   /** In the modern era a server sends no requests. */
   serverAsked(asked: ServerRequest, link: Link | undefined): void {
     if (link?.era !== "legacy") return
-    const timeoutMs = this.options.courtesyTimeoutMs
+    const timeoutMs = this.options.notificationTimeoutMs
     this.tell({ headers: postHeaders(link, asked.method), body: replyBody(asked), id: undefined, link, timeoutMs })
   }
 
@@ -156,7 +156,7 @@ export class ProviderEndpoint implements ExchangeHost {
     this.inFlight++
     const { body, headers, id, link, onProgress, timeoutMs } = message
     headers.push("accept-encoding", "identity", "user-agent", this.userAgent)
-    appendSignedHeaders(headers, this.sign, message.subject ?? signedForNobody, body, this.shared.epochMs())
+    appendSignedHeaders(headers, this.sign, message.subject ?? WITHOUT_SUBJECT, body, this.shared.epochMs())
     const request: ExchangeRequest = {
       method: message.http ?? "POST",
       path: this.path,

@@ -22,7 +22,7 @@ export interface SignedFor {
   readonly invocationId: string
 }
 
-export const signedForNobody: SignedFor = { consumerId: "-", toolName: "-", invocationId: "-" }
+export const WITHOUT_SUBJECT: SignedFor = { consumerId: "-", toolName: "-", invocationId: "-" }
 
 /** One secret per provider, derived from a configured one: none reveals another. */
 export const derivedSecrets = (master: Redacted.Redacted<string>) => (providerId: ProviderId) => {

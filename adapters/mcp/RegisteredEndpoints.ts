@@ -24,7 +24,7 @@ export const registeredEndpoints = ({ resolve = systemResolve, ...guard }: Guard
     check: (url) =>
       check(url).pipe(
         Effect.catchTags({
-          AddressRefused: ({ hostname }) => Effect.fail(new EndpointBlocked({ hostname })),
+          AddressRejected: ({ hostname }) => Effect.fail(new EndpointBlocked({ hostname })),
           NameUnresolved: () => Effect.void
         })
       )

@@ -33,8 +33,8 @@ export const repairOf = (link: Link, reply: Reply): Repair => {
 
 const repairOfModern = (status: number, code: number | undefined): Repair => {
   // Servers on older SDKs return these for requests without a handshake.
-  const legacyRefusal = code === undefined || code === -32000 || code === -32001
-  return legacyRefusal && (status === 400 || status === 404 || status === 405) ? "other_era" : "none"
+  const legacyRejection = code === undefined || code === -32000 || code === -32001
+  return legacyRejection && (status === 400 || status === 404 || status === 405) ? "other_era" : "none"
 }
 
 const repairOfLegacy = (link: Link, status: number, code: number | undefined, message: string | undefined): Repair => {

@@ -1,7 +1,7 @@
 /**
  * The result of one HTTP exchange with an MCP server, before it is interpreted for a call.
  */
-import { AddressRefused } from "./GuardedConnector.ts"
+import { AddressRejected } from "./GuardedConnector.ts"
 import type { JsonObject, RpcError } from "./JsonRpc.ts"
 
 export type FaultKind =
@@ -59,7 +59,7 @@ export const fault = (kind: FaultKind, message: string, bytes = 0): Reply => ({ 
 
 /** Translates undici's error; `answering` if the response had started. */
 export const faultOf = (error: Error, answering: boolean, bytes: number): Reply => {
-  if (error instanceof AddressRefused) return fault("blocked", "The service may not call the provider's address")
+  if (error instanceof AddressRejected) return fault("blocked", "The service may not call the provider's address")
   const code = "code" in error ? error.code : undefined
   if (code === "UND_ERR_HEADERS_OVERFLOW") return fault("too_large", "The provider's headers are too large", bytes)
   if (code === "UND_ERR_CONNECT_TIMEOUT") return fault("connection", "The provider could not be reached in time")

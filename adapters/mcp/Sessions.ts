@@ -19,10 +19,10 @@ export class Sessions {
   private pending: Deferred.Deferred<Link | Reply> | undefined = undefined
   private retired: Link | undefined = undefined
   private readonly idle = new Set<Link>()
-  private readonly lent = new Set<Link>()
+  private readonly leased = new Set<Link>()
   private readonly own = new WeakSet<Link>()
   private readonly waiting = new Set<() => void>()
-  private beingMade = 0
+  private opening = 0
 
   constructor(endpoint: ProviderEndpoint, nowMs: () => number, scope: Scope.Scope) {
     this.endpoint = endpoint
@@ -40,7 +40,7 @@ export class Sessions {
   /** The server does not know this session, or its reply does not match its era. */
   lose(link: Link, forgetEra: boolean): void {
     const isShared = this.shared === link
-    const isHeld = this.idle.delete(link) || this.lent.delete(link)
+    const isHeld = this.idle.delete(link) || this.leased.delete(link)
     // Reported once per link.
     if (!isShared && !isHeld) return
     if (isShared) this.shared = undefined
@@ -60,7 +60,7 @@ export class Sessions {
 
   /** Links whose sessions the server still holds. */
   open(): ReadonlyArray<Link> {
-    return [this.shared, this.retired, ...this.idle, ...this.lent]
+    return [this.shared, this.retired, ...this.idle, ...this.leased]
       .filter((link) => link !== undefined)
       .filter((link) => link.sessionId !== undefined)
   }
@@ -90,12 +90,12 @@ export class Sessions {
     const run = (restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>): Effect.Effect<Reply> =>
       Effect.suspend(() => {
         const [link] = this.idle
-        if (link !== undefined) return this.lend(link, restore(use(link)))
-        if (this.idle.size + this.lent.size + this.beingMade < this.endpoint.options.exclusiveSessionsMax) {
-          this.beingMade++
+        if (link !== undefined) return this.lease(link, restore(use(link)))
+        if (this.idle.size + this.leased.size + this.opening < this.endpoint.options.exclusiveSessionsMax) {
+          this.opening++
           return Effect.flatMap(
-            Effect.onExit(restore(establish(this.endpoint, this.nowMs)), () => Effect.sync(() => this.beingMade--)),
-            (made) => (isLink(made) ? this.lend(made, restore(use(made))) : Effect.as(this.wakeOne, made))
+            Effect.onExit(restore(establish(this.endpoint, this.nowMs)), () => Effect.sync(() => this.opening--)),
+            (made) => (isLink(made) ? this.lease(made, restore(use(made))) : Effect.as(this.wakeOne, made))
           )
         }
         return Effect.flatMap(restore(this.turn(untilMs - this.nowMs())), (woken) =>
@@ -105,12 +105,12 @@ export class Sessions {
     return Effect.uninterruptibleMask(run)
   }
 
-  private lend(link: Link, used: Effect.Effect<Reply>): Effect.Effect<Reply> {
+  private lease(link: Link, used: Effect.Effect<Reply>): Effect.Effect<Reply> {
     this.idle.delete(link)
-    this.lent.add(link)
+    this.leased.add(link)
     this.own.add(link)
     return Effect.onExit(used, () => {
-      if (this.lent.delete(link)) this.idle.add(link)
+      if (this.leased.delete(link)) this.idle.add(link)
       return this.wakeOne
     })
   }

@@ -54,9 +54,9 @@ export const attemptCall = Effect.fnUntraced(function* (
     if (repair === "forget_era") return reply
     if (repair === "tool_headers") yield* readTools(endpoint, context.nowMs, () => leftMs(context, untilMs))
     tally.link = undefined
-    const refused = reply
+    const rejected = reply
     reply = yield* sessions.with(leftMs(context, untilMs), (next) =>
-      repair === "other_era" && next.era === link.era ? Effect.succeed(refused) : over(next)
+      repair === "other_era" && next.era === link.era ? Effect.succeed(rejected) : over(next)
     )
   }
   return reply
@@ -127,7 +127,7 @@ const resumed = Effect.fnUntraced(function* (
   const link = message.link
   let reply = first
   for (let n = 0; n < endpoint.options.resumptionsMax && reply.kind === "resumable"; n++) {
-    if (link?.era !== "legacy") return brokeOff
+    if (link?.era !== "legacy") return interrupted
     const waitMs = reply.retryMs ?? endpoint.options.resumptionDelayMs
     const { lastEventId } = reply
     if (context.nowMs() + waitMs >= untilMs) {
@@ -153,11 +153,11 @@ const resumed = Effect.fnUntraced(function* (
     reply.kind === "accepted" ||
     reply.kind === "resumable" ||
     (reply.kind === "rpc_error" && reply.status >= 400)
-    ? brokeOff
+    ? interrupted
     : reply
 })
 
-const brokeOff = fault("connection", "The provider's response was interrupted")
+const interrupted = fault("connection", "The provider's response was interrupted")
 const invalidTool = fault("unusable", "The provider's definition of this tool has invalid x-mcp-header annotations")
 
 /** The W3C `traceparent` of the span that the running fiber works under; undefined where it is not traced. */

@@ -4,7 +4,7 @@
  */
 import { DateTime, Effect, Layer } from "effect"
 import {
-  type CheckoutStanding,
+  type CheckoutStatus,
   PaymentFailed,
   PaymentGateway,
   PaymentsNotConfigured,
@@ -18,7 +18,7 @@ import type { LoadId, PayoutId, WithdrawalPartId } from "../../domain/shared/Ids
 const ORDERS_KEPT_MAX = 10_000
 
 export const layer = Layer.sync(PaymentGateway, () => {
-  const checkouts = new Map<string, CheckoutStanding>()
+  const checkouts = new Map<string, CheckoutStatus>()
   const payments = new Map<string, LoadId>()
   const transfers = new Map<PayoutId, Transferred>()
   const refunds = new Map<WithdrawalPartId, Refunded & { readonly amountCents: number }>()
@@ -29,7 +29,7 @@ export const layer = Layer.sync(PaymentGateway, () => {
     return value
   }
 
-  const refused = (operation: string, reason: string) =>
+  const rejected = (operation: string, reason: string) =>
     Effect.fail(new PaymentFailed({ operation, definite: true, reason }))
 
   return PaymentGateway.of({
@@ -41,17 +41,17 @@ export const layer = Layer.sync(PaymentGateway, () => {
         const sessionId = `dry_run_${loadId}`
         const known = checkouts.get(sessionId)
         if (known !== undefined && known.amountCents !== amountCents) {
-          return yield* refused("checkout", "This load was ordered with another amount")
+          return yield* rejected("checkout", "This load was ordered with another amount")
         }
         const paymentId = `dry_run_payment_${loadId}`
         keep(checkouts, sessionId, { loadId, sessionId, state: "paid", amountCents, currency: CURRENCY, paymentId })
         keep(payments, paymentId, loadId)
         return { sessionId, url: successUrl, expiresAt: DateTime.add(yield* DateTime.now, { days: 1 }) }
       }),
-    checkoutStanding: (sessionId) =>
+    checkoutStatus: (sessionId) =>
       Effect.suspend(() => {
         const known = checkouts.get(sessionId)
-        return known === undefined ? refused("checkout", "This checkout does not exist") : Effect.succeed(known)
+        return known === undefined ? rejected("checkout", "This checkout does not exist") : Effect.succeed(known)
       }),
     loadOfPayment: (paymentId) => Effect.sync(() => payments.get(paymentId)),
     paymentFee: () => Effect.succeed(0),
@@ -59,7 +59,7 @@ export const layer = Layer.sync(PaymentGateway, () => {
       Effect.suspend(() => {
         const known = refunds.get(partId)
         if (known !== undefined && known.amountCents !== amountCents) {
-          return refused("refund", "This refund was ordered with another amount")
+          return rejected("refund", "This refund was ordered with another amount")
         }
         const made = known ?? keep(refunds, partId, { refundId: `dry_run_${partId}`, state: "settled", amountCents })
         return Effect.succeed({ refundId: made.refundId, state: made.state })
@@ -87,7 +87,7 @@ export const layer = Layer.sync(PaymentGateway, () => {
       Effect.suspend(() => {
         const known = transfers.get(payoutId)
         if (known !== undefined && known.amountCents !== amountCents) {
-          return refused("transfer", "This payout was ordered with another amount")
+          return rejected("transfer", "This payout was ordered with another amount")
         }
         const transferId = `dry_run_${payoutId}`
         return Effect.succeed(known ?? keep(transfers, payoutId, { transferId, amountCents, reversedCents: 0 }))

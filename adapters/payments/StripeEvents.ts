@@ -4,8 +4,8 @@
 import { DateTime, Option, Schema } from "effect"
 import type { Stripe } from "stripe"
 import type {
-  CheckoutStanding,
-  PayeeStanding,
+  CheckoutStatus,
+  PayeeStatus,
   PaymentEvent,
   RefundState,
   Transferred
@@ -17,7 +17,7 @@ const partIdIn = Schema.decodeUnknownOption(WithdrawalPartId)
 const payoutIdIn = Schema.decodeUnknownOption(PayoutId)
 
 /** Undefined for a session that is not ours. A paid session must have a valid amount. */
-export const checkoutOf = (session: Stripe.Checkout.Session): CheckoutStanding | undefined => {
+export const checkoutOf = (session: Stripe.Checkout.Session): CheckoutStatus | undefined => {
   const sessionId = nameIn(session.id)
   const isPaid = session.payment_status === "paid"
   const loadId = Option.getOrUndefined(loadIdIn(session.client_reference_id))
@@ -38,7 +38,7 @@ export const loadIdOf = ({ id, metadata }: Stripe.PaymentIntent): LoadId | undef
   return Option.getOrUndefined(loadIdIn(metadata["load_id"]))
 }
 
-export const payeeOf = (account: Stripe.V2.Core.Account): PayeeStanding => {
+export const payeeOf = (account: Stripe.V2.Core.Account): PayeeStatus => {
   const capability = account.configuration?.recipient?.capabilities?.stripe_balance?.stripe_transfers?.status
   const entries = account.requirements?.entries ?? []
   const due = (deadlines: ReadonlyArray<string>) =>

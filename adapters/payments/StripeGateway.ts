@@ -5,7 +5,7 @@
 import { Clock, DateTime, Effect, Layer, Redacted } from "effect"
 import type { Stripe } from "stripe"
 import {
-  type CheckoutStanding,
+  type CheckoutStatus,
   PaymentFailed,
   PaymentGateway,
   PaymentsNotConfigured,
@@ -44,7 +44,7 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
     )
   )
 
-  const ours = (sessionId: string, standing: CheckoutStanding | undefined) => {
+  const ours = (sessionId: string, standing: CheckoutStatus | undefined) => {
     if (standing !== undefined) return Effect.succeed(standing)
     const reason = `${sessionId} is not a checkout of this service`
     return Effect.fail(new PaymentFailed({ operation: "checkout", definite: true, reason }))
@@ -89,7 +89,7 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
         })
       ),
 
-    checkoutStanding: (sessionId) =>
+    checkoutStatus: (sessionId) =>
       askFor("checkout", () => stripe.checkout.sessions.retrieve(sessionId), checkoutOf).pipe(
         Effect.flatMap((standing) => ours(sessionId, standing))
       ),

@@ -5,14 +5,14 @@
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Schedule, Scope } from "effect"
 import { RateLimiter } from "effect/persistence"
-import { RateLimitStanding } from "../../domain/platform/RateLimitStanding.ts"
+import { RateLimitState } from "../../domain/platform/RateLimitState.ts"
 
 const WAIT_MAX = Duration.millis(500)
 const WAIT_AT_START_MAX = Duration.seconds(3)
 /** How often Redis is tried while it does not respond, instead of on every request. */
-const ASK_AGAIN_AFTER_MS = 1_000
-const CONNECT_AGAIN = Schedule.spaced("1 second")
-const AWAY = "Redis does not respond: each node counts rate limits alone."
+const RETRY_AFTER_MS = 1_000
+const RECONNECT_SCHEDULE = Schedule.spaced("1 second")
+const UNAVAILABLE = "Redis does not respond: each node counts rate limits alone."
 
 type Store = RateLimiter.RateLimiterStore["Service"]
 
@@ -50,19 +50,19 @@ export const layer = (url: Redacted.Redacted) =>
       const own = yield* RateLimiter.RateLimiterStore
       const scope = yield* Effect.scope
       let shared: Store | undefined
-      let awaySinceMs: number | undefined
+      let unavailableSinceMs: number | undefined
 
       const found = (store: Store) =>
         Effect.suspend(() => {
           shared = store
-          const wasAway = awaySinceMs !== undefined
-          awaySinceMs = undefined
-          return wasAway ? Effect.logInfo("Redis responds again: nodes share rate limits") : Effect.void
+          const wasUnavailable = unavailableSinceMs !== undefined
+          unavailableSinceMs = undefined
+          return wasUnavailable ? Effect.logInfo("Redis responds again: nodes share rate limits") : Effect.void
         })
       const lost = Effect.suspend(() => {
-        const isNews = awaySinceMs === undefined
-        awaySinceMs = performance.now()
-        return isNews ? Effect.logWarning(`The rate limiter's ${AWAY}`) : Effect.void
+        const isChange = unavailableSinceMs === undefined
+        unavailableSinceMs = performance.now()
+        return isChange ? Effect.logWarning(`The rate limiter's ${UNAVAILABLE}`) : Effect.void
       })
 
       const connect = Effect.gen(function* () {
@@ -76,7 +76,7 @@ export const layer = (url: Redacted.Redacted) =>
       const first = yield* Effect.exit(Effect.timeout(connect, WAIT_AT_START_MAX))
       if (first._tag === "Failure") {
         yield* lost
-        yield* Effect.forkScoped(Effect.retry(connect, CONNECT_AGAIN))
+        yield* Effect.forkScoped(Effect.retry(connect, RECONNECT_SCHEDULE))
       }
 
       const store: Store = {
@@ -84,7 +84,7 @@ export const layer = (url: Redacted.Redacted) =>
         tokenBucket: (options) =>
           Effect.suspend(() => {
             if (shared === undefined) return own.tokenBucket(options)
-            if (awaySinceMs !== undefined && performance.now() - awaySinceMs < ASK_AGAIN_AFTER_MS) {
+            if (unavailableSinceMs !== undefined && performance.now() - unavailableSinceMs < RETRY_AFTER_MS) {
               return own.tokenBucket(options)
             }
             const asked = shared
@@ -92,13 +92,13 @@ export const layer = (url: Redacted.Redacted) =>
               duration: WAIT_MAX,
               orElse: () => noAnswer
             }).pipe(
-              Effect.tap(() => (awaySinceMs === undefined ? Effect.void : found(asked))),
+              Effect.tap(() => (unavailableSinceMs === undefined ? Effect.void : found(asked))),
               Effect.catchTag("RateLimiterError", () => Effect.andThen(lost, own.tokenBucket(options)))
             )
           })
       }
       return Context.make(RateLimiter.RateLimiterStore, store).pipe(
-        Context.add(RateLimitStanding, { problem: () => (awaySinceMs === undefined ? undefined : AWAY) })
+        Context.add(RateLimitState, { problem: () => (unavailableSinceMs === undefined ? undefined : UNAVAILABLE) })
       )
     })
   )

@@ -6,7 +6,7 @@ import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { LogReader, LogUnreachable } from "../../domain/log/Witness.ts"
 
 const ANSWER_BYTES_MAX = 65_536
-const PATIENCE = Duration.seconds(10)
+const READ_TIMEOUT = Duration.seconds(10)
 
 /** `prefix` without a trailing slash. */
 export const layer = (prefix: string): Layer.Layer<LogReader> =>
@@ -25,7 +25,7 @@ export const layer = (prefix: string): Layer.Layer<LogReader> =>
         },
         (effect, path) =>
           effect.pipe(
-            Effect.timeout(PATIENCE),
+            Effect.timeout(READ_TIMEOUT),
             Effect.mapError((error) =>
               error._tag === "LogUnreachable" ? error : new LogUnreachable({ problem: `${path}: ${error.message}` })
             )

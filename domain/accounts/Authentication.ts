@@ -53,8 +53,8 @@ const operator: Principal = {
 interface Cached {
   readonly principal: Principal
   /** From then on the key is rejected: it expires, or was rotated. */
-  readonly refusedFromMs: number
-  readonly refusal: "expired" | "revoked"
+  readonly rejectedFromMs: number
+  readonly rejection: "expired" | "revoked"
 }
 
 export class Authentication extends Context.Service<
@@ -88,9 +88,9 @@ export class Authentication extends Context.Service<
       })
 
       const accept = (cached: Cached): Effect.Effect<Principal, Unauthorized> =>
-        cached.refusedFromMs > clock.currentTimeMillisUnsafe()
+        cached.rejectedFromMs > clock.currentTimeMillisUnsafe()
           ? Effect.succeed(cached.principal)
-          : Effect.fail(new Unauthorized({ reason: cached.refusal }))
+          : Effect.fail(new Unauthorized({ reason: cached.rejection }))
 
       const authenticate = (secret: string): Effect.Effect<Principal, Unauthorized | StoreUnavailable> =>
         Effect.suspend(() => {
@@ -110,8 +110,8 @@ const toCached = ({ defaultCap, key, ownerName, rateLimitRpm }: KeyWithOwner, li
   const expiresAtMs = key.expiresAt?.epochMilliseconds ?? Infinity
   const shared = { name: ownerName, keyId: key.id, expiresAt: key.expiresAt }
   return {
-    refusedFromMs: Math.min(revokedAtMs, expiresAtMs),
-    refusal: revokedAtMs <= expiresAtMs ? "revoked" : "expired",
+    rejectedFromMs: Math.min(revokedAtMs, expiresAtMs),
+    rejection: revokedAtMs <= expiresAtMs ? "revoked" : "expired",
     principal:
       key.role === "consumer"
         ? {

@@ -20,7 +20,7 @@ export class HandleTaken extends Schema.TaggedError<HandleTaken>()("HandleTaken"
   }
 }
 
-export class HandleRefused extends Schema.TaggedError<HandleRefused>()("HandleRefused", {
+export class HandleRejected extends Schema.TaggedError<HandleRejected>()("HandleRejected", {
   handle: Schema.String,
   reason: Schema.Literals(["reserved", "imitates"]),
   like: Schema.UndefinedOr(Schema.String)
@@ -48,16 +48,16 @@ export class Handles extends Context.Service<
   Handles,
   {
     /** For a provider that is being registered, in the caller's unit of work. */
-    give(
+    assign(
       providerId: ProviderId,
       asked: string | undefined,
       name: string
-    ): Effect.Effect<string, HandleRefusal | StoreUnavailable>
+    ): Effect.Effect<string, HandleRejection | StoreUnavailable>
     /**
      * Assigns another handle. The previous one stays with this provider and resolves to it unless it is retired, so
      * calls that use it still work.
      */
-    reassign(order: HandleOrder): Effect.Effect<Reassigned, HandleRefusal | ProviderUnknown | StoreUnavailable>
+    reassign(order: HandleOrder): Effect.Effect<Reassigned, HandleRejection | ProviderUnknown | StoreUnavailable>
     /** Of providers that had their handle before the imitated one was verified. */
     readonly imitations: Effect.Effect<ReadonlyArray<Imitation>, StoreUnavailable>
   }
@@ -70,10 +70,10 @@ export class Handles extends Context.Service<
       const feed = yield* ChangeFeed
       const { atomically } = yield* UnitOfWork
 
-      const refusalOf = Effect.fnUntraced(function* (handle: string, providerId: ProviderId) {
-        if (isReserved(handle)) return new HandleRefused({ handle, reason: "reserved", like: undefined })
+      const rejectionOf = Effect.fnUntraced(function* (handle: string, providerId: ProviderId) {
+        if (isReserved(handle)) return new HandleRejected({ handle, reason: "reserved", like: undefined })
         const like = Option.getOrUndefined(yield* store.imitated(skeletonOf(handle), providerId))
-        return like === undefined ? undefined : new HandleRefused({ handle, reason: "imitates", like })
+        return like === undefined ? undefined : new HandleRejected({ handle, reason: "imitates", like })
       })
 
       const isClaimed = Effect.fnUntraced(function* (handle: string, providerId: ProviderId) {
@@ -84,8 +84,8 @@ export class Handles extends Context.Service<
       const claim = Effect.fnUntraced(function* (handle: string, providerId: ProviderId) {
         const known = Option.getOrUndefined(yield* store.ownerOf(handle))
         if (known !== undefined && known !== providerId) return yield* new HandleTaken({ handle })
-        const refusal = yield* refusalOf(handle, providerId)
-        if (refusal !== undefined) return yield* refusal
+        const rejection = yield* rejectionOf(handle, providerId)
+        if (rejection !== undefined) return yield* rejection
         if (!(yield* isClaimed(handle, providerId))) return yield* new HandleTaken({ handle })
         return handle
       })
@@ -95,10 +95,10 @@ export class Handles extends Context.Service<
         const slug = slugOf(name) ?? NEUTRAL
         const neutral = [6, 12, 20].map((digits) => suffixed(NEUTRAL, providerId, digits))
         const own = [slug, suffixed(slug, providerId, 6), suffixed(slug, providerId, 12)]
-        const candidates = (yield* refusalOf(slug, providerId)) === undefined ? [...own, ...neutral] : neutral
+        const candidates = (yield* rejectionOf(slug, providerId)) === undefined ? [...own, ...neutral] : neutral
         for (const handle of candidates) {
-          const refused = (yield* refusalOf(handle, providerId)) !== undefined
-          if (!refused && (yield* isClaimed(handle, providerId))) return handle
+          const rejected = (yield* rejectionOf(handle, providerId)) !== undefined
+          if (!rejected && (yield* isClaimed(handle, providerId))) return handle
         }
         return yield* Effect.die(new Error(`No handle is available for provider ${providerId}`))
       })
@@ -117,7 +117,8 @@ export class Handles extends Context.Service<
       }, atomically)
 
       return Handles.of({
-        give: (providerId, asked, name) => (asked === undefined ? derive(providerId, name) : claim(asked, providerId)),
+        assign: (providerId, asked, name) =>
+          asked === undefined ? derive(providerId, name) : claim(asked, providerId),
         reassign,
         imitations: store.imitations(IMITATIONS_SHOWN_MAX)
       })
@@ -125,4 +126,4 @@ export class Handles extends Context.Service<
   )
 }
 
-export type HandleRefusal = HandleTaken | HandleRefused
+export type HandleRejection = HandleTaken | HandleRejected

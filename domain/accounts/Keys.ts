@@ -122,7 +122,7 @@ export class Keys extends Context.Service<
         return (yield* store.ofOwner(owner.ownerId, now)).filter((key) => isLive(key, now.epochMilliseconds))
       })
 
-      const roomForOne = Effect.fnUntraced(function* (owner: OwnerRef) {
+      const requireRoom = Effect.fnUntraced(function* (owner: OwnerRef) {
         const now = yield* DateTime.now
         const known = yield* store.ofOwner(owner.ownerId, now)
         const live = known.filter((key) => isLive(key, now.epochMilliseconds))
@@ -144,7 +144,7 @@ export class Keys extends Context.Service<
         if (request.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(request.expiresAt, now)) {
           return yield* new ExpiryInThePast({ expiresAt: DateTime.formatIso(request.expiresAt) })
         }
-        yield* roomForOne(owner)
+        yield* requireRoom(owner)
         return yield* mint(owner, request)
       }, atomically)
 
@@ -159,7 +159,7 @@ export class Keys extends Context.Service<
         const live = yield* liveOf(owner)
         const current = live.find((key) => key.id === id)
         if (current === undefined) return yield* new KeyNotFound({ keyId: id })
-        yield* roomForOne(owner)
+        yield* requireRoom(owner)
         const now = yield* DateTime.now
         const minted = yield* mint(owner, {
           label: current.label,

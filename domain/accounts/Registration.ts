@@ -12,7 +12,7 @@ import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import type { Consumer, PricingModel, Provider } from "./Account.ts"
 import { EndpointGuard, type EndpointBlocked } from "./EndpointGuard.ts"
 import { AccountStore } from "./AccountStore.ts"
-import { type HandleRefusal, Handles } from "./Handles.ts"
+import { type HandleRejection, Handles } from "./Handles.ts"
 import { Keys, type MintedKey } from "./Keys.ts"
 import type { Principal } from "./Principal.ts"
 import { RateLimitPolicy } from "./RateLimitPolicy.ts"
@@ -50,7 +50,7 @@ export class AlreadyRegistered extends Schema.TaggedError<AlreadyRegistered>()("
   }
 }
 
-export class ToolsRefused extends Schema.TaggedError<ToolsRefused>()("ToolsRefused", {
+export class ToolsRejected extends Schema.TaggedError<ToolsRejected>()("ToolsRejected", {
   tools: Schema.Array(Schema.Struct({ index: Schema.Int, tool_name: Schema.String, error: Schema.String }))
 }) {
   override get message() {
@@ -66,7 +66,7 @@ export class Registration extends Context.Service<
       caller: Principal | undefined
     ): Effect.Effect<
       { readonly provider: Provider; readonly minted: MintedKey; readonly tools: ReadonlyArray<ToolOutcome> },
-      AlreadyRegistered | EndpointBlocked | ToolsRefused | HandleRefusal | StoreUnavailable
+      AlreadyRegistered | EndpointBlocked | ToolsRejected | HandleRejection | StoreUnavailable
     >
     consumer(
       application: ConsumerApplication,
@@ -102,13 +102,13 @@ export class Registration extends Context.Service<
         const provider: Provider = {
           ...profile,
           id,
-          handle: yield* handles.give(id, application.handle, application.name),
+          handle: yield* handles.assign(id, application.handle, application.name),
           createdAt: yield* DateTime.now
         }
         yield* accounts.insertProvider(provider)
         const minted = yield* keys.mint({ role: "provider", ownerId: provider.id }, firstKey)
-        const { stored, refused } = yield* catalog.upsert(provider.id, declarations)
-        if (refused.length > 0) return yield* new ToolsRefused({ tools: refused })
+        const { stored, rejected } = yield* catalog.upsert(provider.id, declarations)
+        if (rejected.length > 0) return yield* new ToolsRejected({ tools: rejected })
         return { provider, minted, tools: stored }
       }, atomically)
 

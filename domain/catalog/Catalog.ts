@@ -138,7 +138,7 @@ export class Catalog extends Context.Service<
         findByName: (toolName) =>
           inEffectNow(store.findByName(toolName, CANDIDATES_MAX), (entries, at) => entries.map(at)),
         nearestName: (toolName, providerId) =>
-          Effect.map(store.namesNear(toolName, providerId, NEIGHBORS_MAX), (names) => nearestName(toolName, names)),
+          Effect.map(store.similarNames(toolName, providerId, NEIGHBORS_MAX), (names) => nearestName(toolName, names)),
         prices,
         promote,
         categories: store.categories,

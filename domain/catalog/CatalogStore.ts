@@ -96,7 +96,7 @@ export class CatalogStore extends Context.Service<
     /** Tools of that name of all providers, at most `limit`, oldest first; withdrawn ones only if none is listed. */
     findByName(toolName: string, limit: number): Effect.Effect<ReadonlyArray<CatalogEntry>, StoreUnavailable>
     /** Names of listed tools adjacent to this one in their order, each once: at most `limit` on either side. */
-    namesNear(
+    similarNames(
       toolName: string,
       providerId: ProviderId | undefined,
       limit: number

@@ -5,7 +5,7 @@
 import { Context } from "effect"
 import type { PricingModel } from "../accounts/Account.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
-import { leavingOf } from "./Leaving.ts"
+import { cancellationTermOf } from "./CancellationTerm.ts"
 import type { Terms } from "./Terms.ts"
 import type { ToolDeclaration } from "./Tool.ts"
 
@@ -23,7 +23,7 @@ export const effectivePrice = (
 ): Microcents => toolPrice ?? (provider.pricingModel === "free" ? zero : provider.defaultPrice)
 
 /** A maximum below the price has no effect. */
-export const wantedTerms = (
+export const declaredTerms = (
   declared: Pick<
     ToolDeclaration,
     "billingPolicy" | "canceledCallCosts" | "freeTierCalls" | "maxCost" | "onCancel" | "price"
@@ -37,6 +37,6 @@ export const wantedTerms = (
     maximum: declared.maxCost !== undefined && declared.maxCost > price ? declared.maxCost : price,
     freeTierCalls: declared.freeTierCalls ?? defaultFreeTierCalls,
     billingPolicy: declared.billingPolicy,
-    leaving: leavingOf(declared)
+    leaving: cancellationTermOf(declared)
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { DateTime } from "effect"
 import { formatPrice, type Microcents } from "../shared/Microcents.ts"
-import type { Leaving } from "./Leaving.ts"
+import type { CancellationTerm } from "./CancellationTerm.ts"
 import type { BillingPolicy } from "./Tool.ts"
 
 export interface Terms {
@@ -14,7 +14,7 @@ export interface Terms {
   readonly maximum: Microcents
   readonly freeTierCalls: number
   readonly billingPolicy: BillingPolicy
-  readonly leaving: Leaving
+  readonly leaving: CancellationTerm
 }
 
 export interface PriceVersion extends Terms {
@@ -83,10 +83,10 @@ export const better = (a: Terms, b: Terms): Terms => {
  * maximum, which is more.
  */
 const leavesNoWorse = (a: Terms, b: Terms): boolean =>
-  a.leaving === "outcome" && b.leaving === "price" ? a.maximum <= b.price : LEFT[a.leaving] <= LEFT[b.leaving]
+  a.leaving === "outcome" && b.leaving === "price" ? a.maximum <= b.price : TERM_RANK[a.leaving] <= TERM_RANK[b.leaving]
 
 /** What is charged under a policy is also charged under every policy of a higher rank. */
 const CHARGED: Readonly<Record<BillingPolicy, number>> = { valid_output: 0, success: 1, attempt: 2 }
 
 /** What a caller pays that disconnects, in ascending order. */
-const LEFT: Readonly<Record<Leaving, number>> = { free: 0, outcome: 1, price: 2 }
+const TERM_RANK: Readonly<Record<CancellationTerm, number>> = { free: 0, outcome: 1, price: 2 }

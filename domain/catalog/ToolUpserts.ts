@@ -13,7 +13,7 @@ import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { CatalogStore, type ToolOutcome } from "./CatalogStore.ts"
 import { type InvalidJsonSchema, JsonSchemas, type SchemaBudgetSpent } from "./JsonSchemas.ts"
 import { planPrices, PriceNotice } from "./PriceNotice.ts"
-import { DefaultFreeTierCalls, wantedTerms } from "./Pricing.ts"
+import { DefaultFreeTierCalls, declaredTerms } from "./Pricing.ts"
 import { tokensOfTool } from "./SearchTokens.ts"
 import { applyChange, declarationOf, type ToolChange, type ToolDeclaration } from "./Tool.ts"
 
@@ -21,7 +21,7 @@ export const TOOLS_PER_PROVIDER_MAX = 1_000
 /** Each version is kept permanently: receipts refer to it. */
 export const PRICE_CHANGES_PER_DAY_MAX = 100
 
-export interface RefusedTool {
+export interface RejectedTool {
   /** Index in the request. */
   readonly index: number
   readonly tool_name: string
@@ -30,10 +30,10 @@ export interface RefusedTool {
 
 export interface UpsertResult {
   readonly stored: ReadonlyArray<ToolOutcome>
-  readonly refused: ReadonlyArray<RefusedTool>
+  readonly rejected: ReadonlyArray<RejectedTool>
 }
 
-class ToolRefused extends Schema.TaggedError<ToolRefused>()("ToolRefused", { reason: Schema.String }) {
+class ToolRejected extends Schema.TaggedError<ToolRejected>()("ToolRejected", { reason: Schema.String }) {
   override get message() {
     return this.reason
   }
@@ -56,7 +56,7 @@ export const makeToolUpsert = Effect.gen(function* () {
       ? Effect.void
       : Effect.mapError(
           schemas.check(schema, providerId),
-          (error) => new ToolRefused({ reason: reasonOf(name, error) })
+          (error) => new ToolRejected({ reason: reasonOf(name, error) })
         )
 
   /** A tool named `acme/echo` would be mistaken for the tool `echo` of the provider with the handle `acme`. */
@@ -65,13 +65,13 @@ export const makeToolUpsert = Effect.gen(function* () {
     const qualified = qualifiedName(provider.handle, toolName)
     if (Option.isSome(yield* store.findOf(provider.id, qualified))) {
       const reason = `calls of your tool \`${qualified}\` would go to this one. Choose another tool_name`
-      return yield* new ToolRefused({ reason })
+      return yield* new ToolRejected({ reason })
     }
     const handle = splitQualified(toolName)?.handle
     const owner = handle === undefined ? undefined : Option.getOrUndefined(yield* handles.ownerOf(handle))
     if (owner === undefined || owner === provider.id) return
     const reason = `a tool_name cannot begin with \`${handle}/\`: \`${handle}\` is the handle of another provider`
-    return yield* new ToolRefused({ reason })
+    return yield* new ToolRejected({ reason })
   })
 
   /** Including the change that is being made. */
@@ -82,25 +82,25 @@ export const makeToolUpsert = Effect.gen(function* () {
 
   return Effect.fn("Catalog.upsert")(function* (providerId: ProviderId, changes: ReadonlyArray<ToolChange>) {
     const stored: Array<ToolOutcome> = []
-    const refused: Array<RefusedTool> = []
-    if (changes.length === 0) return { stored, refused }
+    const rejected: Array<RejectedTool> = []
+    if (changes.length === 0) return { stored, rejected }
     const provider = Option.getOrThrow(yield* accounts.findProvider(providerId))
     const at = yield* DateTime.now
     let room = TOOLS_PER_PROVIDER_MAX - (yield* store.countOf(providerId))
     const twice = namesTwice(changes)
     const upsertOne = Effect.fnUntraced(function* (change: ToolChange) {
       if (twice.has(change.toolName)) {
-        return yield* new ToolRefused({ reason: "this tool_name is in the request more than once" })
+        return yield* new ToolRejected({ reason: "this tool_name is in the request more than once" })
       }
       const known = Option.getOrUndefined(yield* store.findOf(providerId, change.toolName))
       if (known === undefined) yield* checkName(provider, change.toolName)
       const declaration = applyChange(known === undefined ? undefined : declarationOf(known.tool), change)
       if (declaration.outputSchema === undefined && declaration.billingPolicy === "valid_output") {
-        return yield* new ToolRefused({ reason: "billing_policy `valid_output` requires an output_schema" })
+        return yield* new ToolRejected({ reason: "billing_policy `valid_output` requires an output_schema" })
       }
       yield* checkSchema("input_schema", declaration.inputSchema, providerId)
       yield* checkSchema("output_schema", declaration.outputSchema, providerId)
-      const wanted = wantedTerms(declaration, provider, defaultFreeTier)
+      const wanted = declaredTerms(declaration, provider, defaultFreeTier)
       const prices = planPrices(known?.prices, wanted, at, notice)
       const outcome = yield* store.upsert({
         id: ToolId.make(yield* entropy.uuid),
@@ -111,25 +111,25 @@ export const makeToolUpsert = Effect.gen(function* () {
         at
       })
       if (outcome.action === "created" && room-- <= 0) {
-        return yield* new ToolRefused({ reason: `a provider has at most ${TOOLS_PER_PROVIDER_MAX} tools` })
+        return yield* new ToolRejected({ reason: `a provider has at most ${TOOLS_PER_PROVIDER_MAX} tools` })
       }
       if (prices.lastVersion > PRICE_CHANGES_PER_DAY_MAX && (yield* changedTooOften(outcome.id, at))) {
         const reason = `the price of a tool changes at most ${PRICE_CHANGES_PER_DAY_MAX} times in 24 hours`
-        return yield* new ToolRefused({ reason })
+        return yield* new ToolRejected({ reason })
       }
       return outcome
     }, atomically)
 
     for (const [index, change] of changes.entries()) {
-      const outcome = yield* upsertOne(change).pipe(Effect.catchTag("ToolRefused", Effect.succeed))
-      if (outcome instanceof ToolRefused) {
-        refused.push({ index, tool_name: change.toolName, error: outcome.message })
+      const outcome = yield* upsertOne(change).pipe(Effect.catchTag("ToolRejected", Effect.succeed))
+      if (outcome instanceof ToolRejected) {
+        rejected.push({ index, tool_name: change.toolName, error: outcome.message })
       } else {
         stored.push(outcome)
         yield* feed.publish({ topic: "catalog", id: outcome.id })
       }
     }
-    return { stored, refused }
+    return { stored, rejected }
   }, atomically)
 })
 

@@ -33,7 +33,7 @@ import {
 } from "../accounts/Account.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { isLive } from "../accounts/ApiKey.ts"
-import { AccountNotFound, MoneyLeft, MoneyUnderWay } from "./ErasureRefusals.ts"
+import { AccountNotFound, MoneyRemaining, MoneyInTransit } from "./ErasureErrors.ts"
 import { HandleStore } from "../accounts/HandleStore.ts"
 import { KeyStore } from "../accounts/KeyStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -65,7 +65,9 @@ export class Erasure extends Context.Service<
   Erasure,
   {
     /** All or nothing. A repetition erases what a restored backup brought back; the first record stays. */
-    erase(order: ErasureOrder): Effect.Effect<Erased, AccountNotFound | MoneyUnderWay | MoneyLeft | StoreUnavailable>
+    erase(
+      order: ErasureOrder
+    ): Effect.Effect<Erased, AccountNotFound | MoneyInTransit | MoneyRemaining | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/erasure/Erasure") {
   static readonly layer = Layer.effect(
@@ -115,11 +117,11 @@ export class Erasure extends Context.Service<
           ]
           return (yield* Effect.all(balances)).reduce((sum, balance) => sum + balanceOf(balance), 0n) - owed
         }
-        const { availableMicrocents, owedMicrocents } = yield* ledger.lockedStanding(account.ownerId)
+        const { availableMicrocents, owedMicrocents } = yield* ledger.lockedFunds(account.ownerId)
         return availableMicrocents - owedMicrocents + (yield* claims.owedTo(account.ownerId))
       })
 
-      const underWay = Effect.fnUntraced(function* (account: Account) {
+      const inTransit = Effect.fnUntraced(function* (account: Account) {
         const counts: Array<readonly [what: string, count: number]> = [["open disputes", yield* openDisputes(account)]]
         if (account.role === "provider") {
           counts.push(["a payout under way", Option.isSome(yield* payouts.openOf(account.ownerId)) ? 1 : 0])
@@ -192,9 +194,9 @@ export class Erasure extends Context.Service<
         const known = Option.getOrUndefined(yield* accounts.erasureOf(ownerId))
         const leftMicrocents = yield* leftOf(account)
         if (known === undefined) {
-          const what = yield* underWay(account)
-          if (what.length > 0) return yield* new MoneyUnderWay({ ownerId, what })
-          if (leftMicrocents !== 0n && !leaveMoney) return yield* new MoneyLeft({ ownerId, leftMicrocents })
+          const what = yield* inTransit(account)
+          if (what.length > 0) return yield* new MoneyInTransit({ ownerId, what })
+          if (leftMicrocents !== 0n && !leaveMoney) return yield* new MoneyRemaining({ ownerId, leftMicrocents })
         }
         const now = yield* DateTime.now
         yield* endKeys(account, now)

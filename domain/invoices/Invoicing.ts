@@ -35,7 +35,7 @@ export class InvoiceNotFound extends Schema.TaggedError<InvoiceNotFound>()("Invo
   }
 }
 
-export class CreditRefused extends Schema.TaggedError<CreditRefused>()("CreditRefused", {
+export class CreditRejected extends Schema.TaggedError<CreditRejected>()("CreditRejected", {
   leftMicrocents: Schema.BigInt
 }) {
   override get message() {
@@ -62,7 +62,7 @@ export class Invoicing extends Context.Service<
       id: InvoiceId,
       amount: Microcents,
       reason: string
-    ): Effect.Effect<Invoice, InvoiceNotFound | CreditRefused | FundsTooLow | StoreUnavailable>
+    ): Effect.Effect<Invoice, InvoiceNotFound | CreditRejected | FundsTooLow | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/invoices/Invoicing") {
   static readonly layer = Layer.effect(
@@ -137,7 +137,7 @@ export class Invoicing extends Context.Service<
         if (found === undefined) return yield* new InvoiceNotFound({ id })
         const credited = yield* store.lockCredited(id)
         const leftMicrocents = found.kind === "invoice" ? found.total - credited : 0n
-        if (amount <= 0n || amount > leftMicrocents) return yield* new CreditRefused({ leftMicrocents })
+        if (amount <= 0n || amount > leftMicrocents) return yield* new CreditRejected({ leftMicrocents })
         const { month, owner } = found
         const draft = { kind: "credit_note", month, owner, lines: [], movements: [], fee: 0n } as const
         const [made] = yield* store.finalise(

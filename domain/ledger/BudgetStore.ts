@@ -24,7 +24,7 @@ export interface Budget {
   readonly createdAt: DateTime.Utc
 }
 
-export interface BudgetStanding extends Budget {
+export interface BudgetStatus extends Budget {
   /** In the current period. */
   readonly spentMicrocents: bigint
   /** By open calls. */
@@ -41,6 +41,6 @@ export class BudgetStore extends Context.Service<
     /** False if there is no such budget. */
     remove(consumerId: ConsumerId, id: BudgetId): Effect.Effect<boolean, StoreUnavailable>
     /** Oldest first. */
-    list(consumerId: ConsumerId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<BudgetStanding>, StoreUnavailable>
+    list(consumerId: ConsumerId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<BudgetStatus>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/ledger/BudgetStore") {}

@@ -6,7 +6,7 @@ import { Entropy } from "../shared/Entropy.ts"
 import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { BudgetPeriod } from "./BudgetPeriod.ts"
-import { BudgetId, type BudgetStanding, BudgetStore } from "./BudgetStore.ts"
+import { BudgetId, type BudgetStatus, BudgetStore } from "./BudgetStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const BUDGETS_PER_CONSUMER_MAX = 50
@@ -35,11 +35,8 @@ export class BudgetNotFound extends Schema.TaggedError<BudgetNotFound>()("Budget
 export class Budgets extends Context.Service<
   Budgets,
   {
-    set(
-      consumerId: ConsumerId,
-      request: BudgetRequest
-    ): Effect.Effect<BudgetStanding, TooManyBudgets | StoreUnavailable>
-    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<BudgetStanding>, StoreUnavailable>
+    set(consumerId: ConsumerId, request: BudgetRequest): Effect.Effect<BudgetStatus, TooManyBudgets | StoreUnavailable>
+    list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<BudgetStatus>, StoreUnavailable>
     remove(consumerId: ConsumerId, id: BudgetId): Effect.Effect<void, BudgetNotFound | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/ledger/Budgets") {

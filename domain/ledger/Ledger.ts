@@ -12,7 +12,7 @@ import { ownBook, unconfirmed } from "./BookGuard.ts"
 import {
   type AccountTotals,
   type Audit,
-  type ConsumerStanding,
+  type ConsumerFunds,
   DuplicateReference,
   type InsufficientBalance,
   LedgerStore,
@@ -52,11 +52,11 @@ export interface Adjustment extends Caused {
   readonly amount: Microcents
 }
 
-export interface WalletStanding extends Wallet {
+export interface WalletStatus extends Wallet {
   readonly available: bigint
 }
 
-export interface ProviderStanding extends Balance {
+export interface ProviderBalance extends Balance {
   /** In every state: maturing, available, reserved and frozen. */
   readonly balance: bigint
   /** The part that open disputes freeze. */
@@ -104,11 +104,11 @@ export class Ledger extends Context.Service<
     adjust(adjustment: Adjustment): Effect.Effect<Posted, DuplicateReference | InsufficientBalance | StoreUnavailable>
     /** Linked transfers: all of them or none. */
     post(posting: Posting): Effect.Effect<Posted, DuplicateReference | InsufficientBalance | StoreUnavailable>
-    wallet(consumerId: ConsumerId): Effect.Effect<WalletStanding, StoreUnavailable>
-    standing(consumerId: ConsumerId): Effect.Effect<ConsumerStanding, StoreUnavailable>
+    wallet(consumerId: ConsumerId): Effect.Effect<WalletStatus, StoreUnavailable>
+    funds(consumerId: ConsumerId): Effect.Effect<ConsumerFunds, StoreUnavailable>
     /** Locked until the end of the unit of work. */
-    lockedStanding(consumerId: ConsumerId): Effect.Effect<ConsumerStanding, StoreUnavailable>
-    provider(providerId: ProviderId): Effect.Effect<ProviderStanding, StoreUnavailable>
+    lockedFunds(consumerId: ConsumerId): Effect.Effect<ConsumerFunds, StoreUnavailable>
+    provider(providerId: ProviderId): Effect.Effect<ProviderBalance, StoreUnavailable>
     lots(providerId: ProviderId): Effect.Effect<ReadonlyArray<Lot>, StoreUnavailable>
     /** Fees that were not withdrawn, and deposits. */
     readonly platformFunds: Effect.Effect<bigint, StoreUnavailable>
@@ -141,13 +141,13 @@ export class Ledger extends Context.Service<
       const postDivided = Effect.fnUntraced(function* (
         movement: WalletMovement,
         through: "processor" | "platform_fee",
-        divide: (standing: ConsumerStanding) => ReadonlyArray<Leg>
+        divide: (funds: ConsumerFunds) => ReadonlyArray<Leg>
       ) {
-        const standing = yield* store.lockedStanding(movement.consumerId)
+        const funds = yield* store.lockedFunds(movement.consumerId)
         const known = yield* store.byReference(movement.reference)
         const [first] = known
-        if (first === undefined) return yield* post({ ...movement, legs: divide(standing) })
-        const kind = divide(standing)[0]?.kind
+        if (first === undefined) return yield* post({ ...movement, legs: divide(funds) })
+        const kind = divide(funds)[0]?.kind
         const isSame =
           throughAccount(through, known) === movement.amount &&
           first.consumerId === movement.consumerId &&
@@ -157,7 +157,7 @@ export class Ledger extends Context.Service<
       })
 
       /** A call may have spent from the wallet since it was read: then read it again. */
-      const divided = (movement: WalletMovement, divide: (standing: ConsumerStanding) => ReadonlyArray<Leg>) =>
+      const divided = (movement: WalletMovement, divide: (funds: ConsumerFunds) => ReadonlyArray<Leg>) =>
         atomically(postDivided(movement, "processor", divide)).pipe(
           Effect.retry({ while: (error) => error._tag === "InsufficientBalance", times: DIVISIONS_MAX }),
           Effect.catchTag("InsufficientBalance", Effect.die)
@@ -181,18 +181,18 @@ export class Ledger extends Context.Service<
           return yield* post({ ...adjustment, legs: [leg] })
         }
         return yield* atomically(
-          postDivided({ ...adjustment, consumerId }, "platform_fee", (standing) =>
-            intoWallet([{ kind: "adjustment", debit: "platform_fee", consumerId, amount }], standing)
+          postDivided({ ...adjustment, consumerId }, "platform_fee", (funds) =>
+            intoWallet([{ kind: "adjustment", debit: "platform_fee", consumerId, amount }], funds)
           )
         )
       })
 
       return Ledger.of({
         post,
-        load: (load) => divided(load, (standing) => loadLegs(load, standing)),
-        reverse: (reversal) => divided(reversal, (standing) => reversalLegs(reversal, standing)),
-        reinstate: (reversal) => divided(reversal, (standing) => reinstatementLegs(reversal, standing)),
-        credit: (credit) => atomically(postDivided(credit, "platform_fee", (standing) => creditLegs(credit, standing))),
+        load: (load) => divided(load, (funds) => loadLegs(load, funds)),
+        reverse: (reversal) => divided(reversal, (funds) => reversalLegs(reversal, funds)),
+        reinstate: (reversal) => divided(reversal, (funds) => reinstatementLegs(reversal, funds)),
+        credit: (credit) => atomically(postDivided(credit, "platform_fee", (funds) => creditLegs(credit, funds))),
         expireCredit: ({ amount, consumerId, ...credit }) =>
           post({
             ...credit,
@@ -201,8 +201,8 @@ export class Ledger extends Context.Service<
         adjust,
         wallet: (consumerId) =>
           Effect.map(store.wallet(consumerId), (wallet) => ({ ...wallet, available: availableIn(wallet) })),
-        standing: store.standing,
-        lockedStanding: store.lockedStanding,
+        funds: store.funds,
+        lockedFunds: store.lockedFunds,
         provider,
         lots: store.lots,
         platformFunds: Effect.map(store.balance("platform_fee", MARKET_OWNER), balanceOf),

@@ -62,7 +62,7 @@ export interface Audit {
   readonly discrepancies: ReadonlyArray<Discrepancy>
 }
 
-export interface ConsumerStanding {
+export interface ConsumerFunds {
   readonly availableMicrocents: bigint
   /** Above zero if more was taken back than the wallet had. */
   readonly owedMicrocents: bigint
@@ -84,9 +84,9 @@ export class LedgerStore extends Context.Service<
     readonly book: Effect.Effect<Option.Option<Book>, StoreUnavailable>
     /** All zero for a consumer without money. */
     wallet(consumerId: ConsumerId): Effect.Effect<Wallet, StoreUnavailable>
-    /** Same as `standing`, locked until the end of the unit of work. */
-    lockedStanding(consumerId: ConsumerId): Effect.Effect<ConsumerStanding, StoreUnavailable>
-    standing(consumerId: ConsumerId): Effect.Effect<ConsumerStanding, StoreUnavailable>
+    /** Same as `funds`, locked until the end of the unit of work. */
+    lockedFunds(consumerId: ConsumerId): Effect.Effect<ConsumerFunds, StoreUnavailable>
+    funds(consumerId: ConsumerId): Effect.Effect<ConsumerFunds, StoreUnavailable>
     /** A provider's lots, oldest first, without empty ones. */
     lots(providerId: ProviderId): Effect.Effect<ReadonlyArray<Lot>, StoreUnavailable>
     /** Of any account except wallets; the total of all lots for a provider. */

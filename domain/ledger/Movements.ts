@@ -4,7 +4,7 @@
  */
 import { Microcents } from "../shared/Microcents.ts"
 import type { AccountKind } from "./Account.ts"
-import type { ConsumerStanding } from "./LedgerStore.ts"
+import type { ConsumerFunds } from "./LedgerStore.ts"
 import type { Leg, Transfer, TransferKind } from "./Transfer.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 
@@ -26,7 +26,7 @@ export const legsOf = (...legs: ReadonlyArray<Leg>): ReadonlyArray<Leg> => legs.
 /** Credits the consumer's wallet; a debt is paid first, from the first sources. */
 export const intoWallet = (
   sources: ReadonlyArray<Source>,
-  { owedMicrocents }: Pick<ConsumerStanding, "owedMicrocents">
+  { owedMicrocents }: Pick<ConsumerFunds, "owedMicrocents">
 ): ReadonlyArray<Leg> => {
   let owed = owedMicrocents
   return sources.flatMap((source) => {
@@ -40,13 +40,13 @@ export const intoWallet = (
 }
 
 /** Through the clearing account, which returns to zero when both movements have happened. */
-export const loadLegs = (load: WalletAmount, standing: ConsumerStanding): ReadonlyArray<Leg> => [
+export const loadLegs = (load: WalletAmount, funds: ConsumerFunds): ReadonlyArray<Leg> => [
   { ...amountOf(load), kind: "load", debit: "processor", credit: "load_clearing" },
-  ...intoWallet([{ ...amountOf(load), kind: "load", debit: "load_clearing" }], standing)
+  ...intoWallet([{ ...amountOf(load), kind: "load", debit: "load_clearing" }], funds)
 ]
 
 /** Takes the available part from the wallet; the rest becomes the consumer's debt, a recorded loss until it is paid. */
-export const reversalLegs = (back: ReversedLoad, { availableMicrocents }: ConsumerStanding): ReadonlyArray<Leg> => {
+export const reversalLegs = (back: ReversedLoad, { availableMicrocents }: ConsumerFunds): ReadonlyArray<Leg> => {
   const { account, kind } = CLEARING[back.cause]
   const available = availableMicrocents < back.amount ? availableMicrocents : back.amount
   const parties = { kind, consumerId: back.consumerId, credit: account }
@@ -59,17 +59,17 @@ export const reversalLegs = (back: ReversedLoad, { availableMicrocents }: Consum
   ]
 }
 
-export const reinstatementLegs = (back: ReversedLoad, standing: ConsumerStanding): ReadonlyArray<Leg> => {
+export const reinstatementLegs = (back: ReversedLoad, funds: ConsumerFunds): ReadonlyArray<Leg> => {
   const { account, kind } = CLEARING[back.cause]
   return [
     { ...amountOf(back), kind, debit: "processor", credit: account },
-    ...intoWallet([{ ...amountOf(back), kind, debit: account }], standing)
+    ...intoWallet([{ ...amountOf(back), kind, debit: account }], funds)
   ]
 }
 
 /** Credit from platform funds. */
-export const creditLegs = (credit: WalletAmount, standing: ConsumerStanding): ReadonlyArray<Leg> =>
-  intoWallet([{ ...amountOf(credit), kind: "credit", debit: "platform_fee" }], standing)
+export const creditLegs = (credit: WalletAmount, funds: ConsumerFunds): ReadonlyArray<Leg> =>
+  intoWallet([{ ...amountOf(credit), kind: "credit", debit: "platform_fee" }], funds)
 
 /** The total amount of a movement: that of its one leg to or from the given account. */
 export const throughAccount = (account: AccountKind, transfers: ReadonlyArray<Transfer>): bigint =>

@@ -16,7 +16,7 @@ import { LogSigner } from "./LogSigner.ts"
 import { type KnownNodes, makeKnownNodes } from "./KnownNodes.ts"
 import { type Log, LogStore, noteKeyOf } from "./LogStore.ts"
 import { consistencyRanges, type Hash, inclusionRanges, leafHash, type Range } from "./MerkleTree.ts"
-import { type AskedTile, parseTilePath } from "./TilePath.ts"
+import { type RequestedTile, parseTilePath } from "./TilePath.ts"
 import { formatKey, signedCheckpoint } from "./SignedNote.ts"
 import { exists, isFull, rangeHash, type Tile, tilesFor, type TilePlace } from "./Tiles.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -34,11 +34,11 @@ export class NotLoggedYet extends Schema.TaggedError<NotLoggedYet>()("NotLoggedY
 }
 
 export class TreeSizeUnknown extends Schema.TaggedError<TreeSizeUnknown>()("TreeSizeUnknown", {
-  asked: Schema.Int,
+  requested: Schema.Int,
   size: Schema.Int
 }) {
   override get message() {
-    return `A tree of ${this.asked} leaves cannot prove this; the log has ${this.size}.`
+    return `A tree of ${this.requested} leaves cannot prove this; the log has ${this.size}.`
   }
 }
 
@@ -119,14 +119,14 @@ export class ReceiptLog extends Context.Service<
       /** `own`: a tile that is loaded already. */
       const hashesOf = Effect.fnUntraced(function* (log: Log, ranges: ReadonlyArray<Range>, own?: Tile) {
         const known = knownIn(log.number)
-        const atHand = (place: TilePlace) =>
+        const fromCache = (place: TilePlace) =>
           own !== undefined && isAt(own, place) ? own.hashes : known.getTile(place.level, place.index)
-        const missing = tilesFor(ranges, known).filter((place) => atHand(place) === undefined)
+        const missing = tilesFor(ranges, known).filter((place) => fromCache(place) === undefined)
         const read = missing.length === 0 ? [] : yield* store.tiles(log.number, missing)
         for (const tile of read) {
           if (tile.level > 0 && isFull(tile)) known.keepTile(tile.level, tile.index, tile.hashes)
         }
-        const tileAt = (place: TilePlace) => read.find((tile) => isAt(tile, place))?.hashes ?? atHand(place)
+        const tileAt = (place: TilePlace) => read.find((tile) => isAt(tile, place))?.hashes ?? fromCache(place)
         const hashes = ranges.map((range) => rangeHash(sha256, range, tileAt, known))
         if (!hashes.every((hash) => hash !== undefined)) {
           return yield* Effect.die(new Error(`Log ${log.number} has no tiles for ${JSON.stringify(ranges)}`))
@@ -151,14 +151,14 @@ export class ReceiptLog extends Context.Service<
         }
       })
 
-      const prove = Effect.fn("ReceiptLog.prove")(function* (id: ReceiptId, asked: number | undefined) {
+      const prove = Effect.fn("ReceiptLog.prove")(function* (id: ReceiptId, requested: number | undefined) {
         const { index, log, receipt, tile } = yield* loggedOf(id)
-        const size = asked ?? log.size
-        if (size <= index || size > log.size) return yield* new TreeSizeUnknown({ asked: size, size: log.size })
+        const size = requested ?? log.size
+        if (size <= index || size > log.size) return yield* new TreeSizeUnknown({ requested: size, size: log.size })
         const path = yield* hashesOf(log, inclusionRanges(index, size), tile)
         const root = size === log.size ? log.root : (yield* hashesOf(log, [{ start: 0, end: size }]))[0]!
         const checkpoint = noteOf(log, size, root)
-        if (checkpoint === undefined) return yield* new TreeSizeUnknown({ asked: size, size: log.size })
+        if (checkpoint === undefined) return yield* new TreeSizeUnknown({ requested: size, size: log.size })
         const salt = saltOf(sha256, log.saltKey, id)
         const commitment = commitmentOf(sha256, salt, receipt)
         return {
@@ -183,18 +183,18 @@ export class ReceiptLog extends Context.Service<
       ) {
         const log = yield* logOf(number)
         if (smaller > larger || larger > log.size) {
-          return yield* new TreeSizeUnknown({ asked: Math.max(smaller, larger), size: log.size })
+          return yield* new TreeSizeUnknown({ requested: Math.max(smaller, larger), size: log.size })
         }
         return { origin: log.origin, hashes: yield* hashesOf(log, consistencyRanges(smaller, larger)) }
       })
 
       const tile = Effect.fn("ReceiptLog.tile")(function* (number: number | undefined, path: string) {
-        const asked = parseTilePath(path)
-        if (asked === undefined) return yield* new LogUnknown({ what: "tile of that path" })
+        const requested = parseTilePath(path)
+        if (requested === undefined) return yield* new LogUnknown({ what: "tile of that path" })
         const log = yield* logOf(number)
-        if (!exists(asked, asked.width, log.size)) return yield* new LogUnknown({ what: `tile ${path}` })
-        const [found] = yield* store.tiles(log.number, [asked])
-        return found === undefined ? yield* new LogUnknown({ what: `tile ${path}` }) : served(asked, found.hashes)
+        if (!exists(requested, requested.width, log.size)) return yield* new LogUnknown({ what: `tile ${path}` })
+        const [found] = yield* store.tiles(log.number, [requested])
+        return found === undefined ? yield* new LogUnknown({ what: `tile ${path}` }) : served(requested, found.hashes)
       })
 
       return ReceiptLog.of({
@@ -211,13 +211,13 @@ export class ReceiptLog extends Context.Service<
 const isAt = (tile: TilePlace, { index, level }: TilePlace): boolean => tile.level === level && tile.index === index
 
 /** Entries with their lengths in front, at most as many as requested. */
-const served = ({ level, width }: AskedTile, hashes: Uint8Array): Uint8Array => {
-  const asked = hashes.subarray(0, width * 32)
-  if (level >= 0) return asked
+const served = ({ level, width }: RequestedTile, hashes: Uint8Array): Uint8Array => {
+  const requested = hashes.subarray(0, width * 32)
+  if (level >= 0) return requested
   const bundle = new Uint8Array(width * 34)
   for (let at = 0; at < width; at++) {
     bundle[at * 34 + 1] = 32
-    bundle.set(asked.subarray(at * 32, at * 32 + 32), at * 34 + 2)
+    bundle.set(requested.subarray(at * 32, at * 32 + 32), at * 34 + 2)
   }
   return bundle
 }

@@ -58,7 +58,7 @@ export class Sequencer extends Context.Service<
       /** The note of the last tree that is known to be signed. */
       let signed = yield* file.read
       let isChecked = false
-      let standing: "unknown" | "ours" | "another's" = "unknown"
+      let logOwner: "unknown" | "ours" | "another's" = "unknown"
 
       const isOurs = (log: Log): boolean => sameHash(log.publicKey, signer.publicKey)
 
@@ -67,11 +67,11 @@ export class Sequencer extends Context.Service<
         const logs = yield* store.logs
         const open = logs.at(-1)
         if (open !== undefined && isOurs(open)) {
-          standing = "ours"
+          logOwner = "ours"
           return
         }
         if (logs.some(isOurs)) {
-          standing = "another's"
+          logOwner = "another's"
           return yield* Effect.logWarning(
             "This node's log signing key was replaced by another: it adds no receipts to the log."
           )
@@ -145,8 +145,8 @@ export class Sequencer extends Context.Service<
       })
 
       const sequence = Effect.gen(function* () {
-        if (standing === "unknown") yield* settle
-        if (standing !== "ours" || (isChecked && !(yield* store.waiting))) return 0
+        if (logOwner === "unknown") yield* settle
+        if (logOwner !== "ours" || (isChecked && !(yield* store.waiting))) return 0
         const { note, taken } = yield* unitOfWork.atomically(appendBatch)
         // After the commit: a tree whose commit failed was not published, and another one may follow.
         if (note !== undefined) yield* remember(note)

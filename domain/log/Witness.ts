@@ -50,7 +50,7 @@ export class LogReader extends Context.Service<
   }
 >()("agent-tool-billing/domain/log/LogReader") {}
 
-export interface Sighting {
+export interface Observation {
   /** The log's own note, which the next one is compared with. */
   readonly note: string
   /** The same, with this witness's signature. */
@@ -64,7 +64,7 @@ export class Witness extends Context.Service<
     /** The vkey that verifies this witness. */
     readonly key: string
     /** Looks once; `seen` is the note of the last time, undefined at first. */
-    look(log: NoteKey, seen: string | undefined): Effect.Effect<Sighting, LogUnreachable | LogBroken>
+    look(log: NoteKey, seen: string | undefined): Effect.Effect<Observation, LogUnreachable | LogBroken>
   }
 >()("agent-tool-billing/domain/log/Witness") {
   static readonly layer = (name: string) =>

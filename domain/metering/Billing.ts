@@ -2,7 +2,7 @@
  * The cost of a finished call. By default only a success is charged; a tool's published policy may require output that fits
  * its schema, or charge every attempt. A provider may report the actual cost, billed up to the amount reserved.
  */
-import type { Leaving } from "../catalog/Leaving.ts"
+import type { CancellationTerm } from "../catalog/CancellationTerm.ts"
 import type { BillingPolicy } from "../catalog/Tool.ts"
 import { Microcents, zero } from "../shared/Microcents.ts"
 import type { CallStatus, ToolResult } from "./ToolUpstream.ts"
@@ -34,7 +34,7 @@ export const billedAmount = (call: Delivered): Microcents => {
 
 /** For a call whose cancellation was passed to the provider: by the terms in effect, at most the amount reserved. */
 export const canceledAmount = (
-  leaving: Leaving,
+  leaving: CancellationTerm,
   price: Microcents,
   { free, held }: Pick<Delivered, "free" | "held">
 ): Microcents => {

@@ -8,7 +8,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import type { CallIdempotency, KeptResult } from "./CallStore.ts"
 import type { Agreement } from "./CallTerms.ts"
 import type { ToolReference } from "./ToolDirectory.ts"
-import type { ToolProgress, UpstreamAnswer } from "./ToolUpstream.ts"
+import type { ToolProgress, UpstreamResponse } from "./ToolUpstream.ts"
 
 export interface CallRequest extends Agreement {
   readonly consumerId: ConsumerId
@@ -23,7 +23,7 @@ export interface CallRequest extends Agreement {
    * For a caller that runs the call in a separate fiber. Before it interrupts that fiber, it must call the function passed
    * here, which returns whether the call continues without the caller.
    */
-  readonly attend?: ((leave: () => boolean) => void) | undefined
+  readonly provideLeave?: ((leave: () => boolean) => void) | undefined
   /** Called with the tool's progress reports. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
@@ -42,7 +42,7 @@ export interface CallQuote {
 export interface CallReport {
   readonly entry: CatalogEntry
   readonly receipt: Receipt
-  readonly answer: UpstreamAnswer
+  readonly answer: UpstreamResponse
   readonly availableMicrocents: bigint
   readonly freeCallsLeft: number | undefined
 }

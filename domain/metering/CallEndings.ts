@@ -4,7 +4,7 @@
 import { Cause, Effect, Schedule, Schema } from "effect"
 import { ReceiptId } from "../shared/Ids.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
-import type { UpstreamAnswer } from "./ToolUpstream.ts"
+import type { UpstreamResponse } from "./ToolUpstream.ts"
 
 /** The sweeper closed the call before its settlement: the provider's response is neither billed nor delivered. */
 export class CallOverdue extends Schema.TaggedError<CallOverdue>()("CallOverdue", { receiptId: ReceiptId }) {
@@ -17,7 +17,7 @@ export class CallOverdue extends Schema.TaggedError<CallOverdue>()("CallOverdue"
  * The call was made, so its settlement is retried until the call is due for the sweeper: after 50 ms, then with doubled
  * delays, about 25 s in all. Applied to failures only: a schedule around every settlement would slow down every call.
  */
-export const settleAgain = <A, E>(closing: Effect.Effect<A, E>, cause: Cause.Cause<unknown>): Effect.Effect<A, E> =>
+export const retrySettlement = <A, E>(closing: Effect.Effect<A, E>, cause: Cause.Cause<unknown>): Effect.Effect<A, E> =>
   Effect.andThen(
     Effect.logWarning("A settlement did not get through; it is tried again", cause),
     closing.pipe(
@@ -33,7 +33,7 @@ export const withoutAnswer = (
   cause: Cause.Cause<unknown>,
   { canceled, forwarded, left }: CallProgress,
   latencyMs: number
-): UpstreamAnswer => ({
+): UpstreamResponse => ({
   status: "error",
   result: undefined,
   problem: Cause.hasInterruptsOnly(cause)

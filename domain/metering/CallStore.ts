@@ -106,7 +106,7 @@ export type Closed =
   /** The sweeper or another request closed the call before: nothing was changed. */
   | { readonly _tag: "AlreadyClosed" }
 
-export interface Standing {
+export interface CallFunds {
   readonly availableMicrocents: bigint
   /** Of this tool in the calendar month (UTC) of `now`. */
   readonly freeCallsUsed: number
@@ -152,7 +152,7 @@ export class CallStore extends Context.Service<
     /** What `open` returns for this key, whatever the call costs; undefined where the key is unused. Changes nothing. */
     earlier(consumerId: ConsumerId, idempotency: CallIdempotency): Effect.Effect<Earlier | undefined, StoreUnavailable>
     /** A consumer's balance and free calls, without a hold: for quotes. */
-    standing(consumerId: ConsumerId, toolId: ToolId, now: DateTime.Utc): Effect.Effect<Standing, StoreUnavailable>
+    callFunds(consumerId: ConsumerId, toolId: ToolId, now: DateTime.Utc): Effect.Effect<CallFunds, StoreUnavailable>
     /** Tools that a consumer called free of charge in the calendar month of `now`, most used first, at most `limit`. */
     freeCallsByTool(
       consumerId: ConsumerId,
@@ -169,6 +169,6 @@ export class CallStore extends Context.Service<
      * Deletes the bodies of at most `limit` responses stored before this time whose callers had disconnected. Their keys
      * stay bound.
      */
-    forgetLeft(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
+    pruneRetained(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/CallStore") {}

@@ -5,7 +5,7 @@ import { Duration, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { isUsagePriced } from "../catalog/Terms.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import { CapRequired, PriceChanged, PriceVersionChanged } from "./CallRefusals.ts"
+import { CapRequired, PriceChanged, PriceVersionChanged } from "./CallRejections.ts"
 import type { UpstreamBounds } from "./UpstreamLimits.ts"
 
 /** After this, a call that was not settled is due for the sweeper. */

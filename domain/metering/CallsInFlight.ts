@@ -48,13 +48,13 @@ export const makeCallsInFlight = Effect.gen(function* () {
   const idle = Effect.suspend(() => Effect.asVoid(Fiber.awaitAll(running)))
 
   /** Cancels forwarded calls; each is settled by what is known of it. */
-  const cutOff = Effect.suspend(() => {
+  const cancelAll = Effect.suspend(() => {
     for (const fiber of running) fiber.interruptUnsafe()
     return idle
   })
 
   yield* Effect.addFinalizer(() =>
-    Effect.andThen(Effect.timeoutOption(idle, DRAIN_MAX), Effect.timeoutOption(cutOff, SETTLE_MAX))
+    Effect.andThen(Effect.timeoutOption(idle, DRAIN_MAX), Effect.timeoutOption(cancelAll, SETTLE_MAX))
   )
 
   const release = (consumerId: ConsumerId): void => {
@@ -64,7 +64,7 @@ export const makeCallsInFlight = Effect.gen(function* () {
   }
 
   /** False before anything was sent, and where the tool passes cancellations: the call then ends with its caller. */
-  const goesOn = (progress: CallProgress): boolean => {
+  const continues = (progress: CallProgress): boolean => {
     const again = progress.left
     progress.left = true
     if (progress.forwarded === 0) return false
@@ -74,12 +74,12 @@ export const makeCallsInFlight = Effect.gen(function* () {
   }
 
   const leave = (fiber: Fiber.Fiber<unknown, unknown>, progress: CallProgress): Effect.Effect<void> => {
-    if (goesOn(progress)) return Effect.void
+    if (continues(progress)) return Effect.void
     fiber.interruptUnsafe()
     return Effect.asVoid(Fiber.await(fiber))
   }
 
-  const failedUnseen = (exit: Exit.Exit<unknown, unknown>, context: Context.Context<never>): void => {
+  const logUnseenFailure = (exit: Exit.Exit<unknown, unknown>, context: Context.Context<never>): void => {
     if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return
     Effect.runForkWith(context)(Effect.logWarning("A call whose caller had left failed", exit.cause))
   }
@@ -106,7 +106,7 @@ export const makeCallsInFlight = Effect.gen(function* () {
         fiber.addObserver((exit) => {
           running.delete(fiber)
           release(consumerId)
-          if (progress.left) failedUnseen(exit, context)
+          if (progress.left) logUnseenFailure(exit, context)
           else resume(exit)
         })
         return Effect.suspend(() => leave(fiber, progress))
@@ -117,11 +117,11 @@ export const makeCallsInFlight = Effect.gen(function* () {
    * Runs in the caller's own fiber, which saves a fiber per call. The caller must call `leave` first, and interrupt the
    * fiber only if it returns false.
    */
-  const runHere = <A, E>(
+  const runInline = <A, E>(
     consumerId: ConsumerId,
     progress: CallProgress,
     call: Effect.Effect<A, E>,
-    attend: (leave: () => boolean) => void
+    provideLeave: (leave: () => boolean) => void
   ): Effect.Effect<A, E | TooManyCallsInFlight> =>
     Effect.withFiber<A, E | TooManyCallsInFlight>((fiber) => {
       const count = counts.get(consumerId) ?? 0
@@ -130,7 +130,7 @@ export const makeCallsInFlight = Effect.gen(function* () {
       }
       counts.set(consumerId, count + 1)
       running.add(fiber)
-      attend(() => goesOn(progress))
+      provideLeave(() => continues(progress))
       return Effect.onExit(call, () => {
         running.delete(fiber)
         release(consumerId)
@@ -138,5 +138,5 @@ export const makeCallsInFlight = Effect.gen(function* () {
       })
     })
 
-  return { run, runHere, idle, cutOff }
+  return { run, runInline, idle, cancelAll }
 })

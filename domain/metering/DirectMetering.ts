@@ -13,12 +13,12 @@ import type { CallOverdue } from "./CallEndings.ts"
 import { CallStore, type KeptResult } from "./CallStore.ts"
 import {
   type AccountFrozen,
-  asBefore,
+  replayOrFail,
   type BudgetExceeded,
   CallConflict,
   type CallInFlight,
   type InsufficientFunds
-} from "./CallRefusals.ts"
+} from "./CallRejections.ts"
 import type { Reservation } from "./Grant.ts"
 import type { Metered, MeterOutcome, MeterRequest } from "./MeterReport.ts"
 import { MeterKeyStore } from "./MeterKeyStore.ts"
@@ -47,7 +47,7 @@ export class CostTooHigh extends Schema.TaggedError<CostTooHigh>()("CostTooHigh"
   }
 }
 
-export class CallTimeRefused extends Schema.TaggedError<CallTimeRefused>()("CallTimeRefused", {
+export class CallTimeRejected extends Schema.TaggedError<CallTimeRejected>()("CallTimeRejected", {
   calledAt: Schema.String
 }) {
   override get message() {
@@ -55,12 +55,12 @@ export class CallTimeRefused extends Schema.TaggedError<CallTimeRefused>()("Call
   }
 }
 
-export type MeterRefused =
+export type MeterRejected =
   | ToolUnresolved
   | NotYours
   | NoGrant
   | CostTooHigh
-  | CallTimeRefused
+  | CallTimeRejected
   | InsufficientFunds
   | BudgetExceeded
   | AccountFrozen
@@ -77,7 +77,7 @@ export class DirectMetering extends Context.Service<
     record(
       request: MeterRequest,
       render: (metered: Metered) => KeptResult
-    ): Effect.Effect<MeterOutcome, MeterRefused | StoreUnavailable>
+    ): Effect.Effect<MeterOutcome, MeterRejected | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/DirectMetering") {
   static readonly layer = Layer.effect(
@@ -128,7 +128,7 @@ export class DirectMetering extends Context.Service<
         const now = yield* DateTime.now
         const calledAt = request.calledAt ?? now
         const listed = yield* directory.find(request.tool, calledAt)
-        if (!isReportable(calledAt, now)) return yield* new CallTimeRefused({ calledAt: format(calledAt) })
+        if (!isReportable(calledAt, now)) return yield* new CallTimeRejected({ calledAt: format(calledAt) })
         const entry = yield* termsOfReport(catalog, listed, calledAt)
         const invocationId = receiptIdOf(yield* entropy.uuid)
         request.onNamed?.(invocationId)
@@ -144,10 +144,10 @@ export class DirectMetering extends Context.Service<
        */
       const settle = (
         reservation: Reservation,
-        exit: Exit.Exit<MeterOutcome, MeterRefused | StoreUnavailable>
+        exit: Exit.Exit<MeterOutcome, MeterRejected | StoreUnavailable>
       ): Effect.Effect<void> => {
         const settling =
-          Exit.isFailure(exit) && !onlyRefused(exit.cause)
+          Exit.isFailure(exit) && !onlyRejected(exit.cause)
             ? reservations.resolve(reservation)
             : reservations.settle(reservation, billedBy(exit))
         return Effect.ignoreCause(settling, { log: "Warn" })
@@ -158,13 +158,13 @@ export class DirectMetering extends Context.Service<
         providerId: ProviderId,
         billed: ConsumerId,
         keyHash: string,
-        once: Effect.Effect<A, MeterRefused | StoreUnavailable>
+        once: Effect.Effect<A, MeterRejected | StoreUnavailable>
       ) =>
         Effect.gen(function* () {
           const key = { providerId, keyHash, consumerId: billed }
           if (!(yield* keys.bind(key, yield* DateTime.now))) return yield* new CallConflict()
           return yield* Effect.onExit(once, (exit) =>
-            Exit.isFailure(exit) && onlyRefused(exit.cause)
+            Exit.isFailure(exit) && onlyRejected(exit.cause)
               ? Effect.ignoreCause(keys.release(key), { log: "Warn" })
               : Effect.void
           )
@@ -173,12 +173,12 @@ export class DirectMetering extends Context.Service<
       const record = (
         request: MeterRequest,
         render: (metered: Metered) => KeptResult
-      ): Effect.Effect<MeterOutcome, MeterRefused | StoreUnavailable> => {
+      ): Effect.Effect<MeterOutcome, MeterRejected | StoreUnavailable> => {
         const { caller, idempotency } = request
         if (idempotency === undefined) return recordNow(request, render)
         const billed =
           caller.role === "consumer" ? caller.ownerId : (request.consumerId ?? ConsumerId.make(caller.ownerId))
-        const once = recordNow(request, render).pipe(Effect.catch(asBefore(calls, billed, idempotency)))
+        const once = recordNow(request, render).pipe(Effect.catch(replayOrFail(calls, billed, idempotency)))
         return caller.role === "consumer" ? once : withKey(caller.ownerId, billed, idempotency.keyHash, once)
       }
 
@@ -188,10 +188,10 @@ export class DirectMetering extends Context.Service<
 }
 
 /** A rejection changed nothing. After any other failure, also of the store, the outcome is unknown. */
-const onlyRefused = (cause: Cause.Cause<MeterRefused | StoreUnavailable>): boolean =>
+const onlyRejected = (cause: Cause.Cause<MeterRejected | StoreUnavailable>): boolean =>
   cause.reasons.every((reason) => reason._tag === "Fail" && reason.error._tag !== "StoreUnavailable")
 
-const billedBy = (exit: Exit.Exit<MeterOutcome, MeterRefused | StoreUnavailable>): Microcents =>
+const billedBy = (exit: Exit.Exit<MeterOutcome, MeterRejected | StoreUnavailable>): Microcents =>
   Exit.isSuccess(exit) && exit.value._tag === "Recorded" ? exit.value.metered.receipt.cost_microcents : zero
 
 const isReportable = (calledAt: DateTime.Utc, now: DateTime.Utc): boolean =>

@@ -55,7 +55,7 @@ export class UnknownProvider extends Schema.TaggedError<UnknownProvider>()("Unkn
 export class Grants extends Context.Service<
   Grants,
   {
-    give(
+    create(
       consumerId: ConsumerId,
       request: GrantRequest
     ): Effect.Effect<Grant, ExpiryInThePast | TooManyGrants | UnknownProvider | StoreUnavailable>
@@ -71,7 +71,7 @@ export class Grants extends Context.Service<
       const entropy = yield* Entropy
       const { atomically } = yield* UnitOfWork
 
-      const roomForOne = Effect.fnUntraced(function* (consumerId: ConsumerId, now: DateTime.Utc) {
+      const requireRoom = Effect.fnUntraced(function* (consumerId: ConsumerId, now: DateTime.Utc) {
         const known = yield* store.ofConsumer(consumerId, now)
         const live = known.filter((grant) => isLive(grant, now))
         if (live.length >= GRANTS_PER_CONSUMER_MAX) {
@@ -82,14 +82,14 @@ export class Grants extends Context.Service<
         if (given >= GRANTS_PER_DAY_MAX) return yield* new TooManyGrants({ max: GRANTS_PER_DAY_MAX, of: "a day" })
       })
 
-      const give = Effect.fn("Grants.give")(function* (consumerId: ConsumerId, request: GrantRequest) {
+      const create = Effect.fn("Grants.create")(function* (consumerId: ConsumerId, request: GrantRequest) {
         const provider = yield* accounts.findProvider(request.providerId)
         if (Option.isNone(provider)) return yield* new UnknownProvider({ providerId: request.providerId })
         const now = yield* DateTime.now
         if (request.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(request.expiresAt, now)) {
           return yield* new ExpiryInThePast({ expiresAt: format(request.expiresAt) })
         }
-        yield* roomForOne(consumerId, now)
+        yield* requireRoom(consumerId, now)
         const grant: Grant = {
           id: GrantId.make(yield* entropy.uuid),
           consumerId,
@@ -113,7 +113,7 @@ export class Grants extends Context.Service<
         Effect.flatMap(DateTime.now, (now) => store.ofConsumer(consumerId, now))
       )
 
-      return Grants.of({ give, list, revoke })
+      return Grants.of({ create, list, revoke })
     })
   )
 }

@@ -13,15 +13,15 @@ import { monotonicMs } from "../shared/Monotonic.ts"
 import { step } from "../shared/TraceSampler.ts"
 import type { CallOutcome, CallQuote, CallReport, CallRequest } from "./Call.ts"
 import { type CallOverdue, withoutAnswer } from "./CallEndings.ts"
-import { asBefore, type CallRefused, InvalidArguments, refusalOf } from "./CallRefusals.ts"
+import { replayOrFail, type CallRejected, InvalidArguments, rejectionOf } from "./CallRejections.ts"
 import { CallStore, type KeptResult } from "./CallStore.ts"
 import { type CallProgress, makeCallsInFlight } from "./CallsInFlight.ts"
 import { CallTally } from "./CallTally.ts"
 import { deadlineOf, holdFor, quotedHoldFor } from "./CallTerms.ts"
-import { asKept } from "./LeftAnswers.ts"
+import { replayedResult } from "./RetainedResults.ts"
 import { type HeldCall, makeSettle } from "./Settlement.ts"
 import { ToolDirectory } from "./ToolDirectory.ts"
-import { ToolUpstream, type UpstreamAnswer } from "./ToolUpstream.ts"
+import { ToolUpstream, type UpstreamResponse } from "./ToolUpstream.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
@@ -29,7 +29,7 @@ export class Metering extends Context.Service<
   Metering,
   {
     /** What the call would cost now. The provider is not called, and nothing is reserved. */
-    quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused | StoreUnavailable>
+    quote(request: CallRequest): Effect.Effect<CallQuote, CallRejected | StoreUnavailable>
     /**
      * `render` makes the response that is stored for replays; it runs once, before the settlement. Interruption means that
      * the caller disconnected: before the call is forwarded it is voided; afterwards it runs to completion without the
@@ -38,11 +38,11 @@ export class Metering extends Context.Service<
     call(
       request: CallRequest,
       render: (report: CallReport) => KeptResult
-    ): Effect.Effect<CallOutcome, CallRefused | CallOverdue | StoreUnavailable>
+    ): Effect.Effect<CallOutcome, CallRejected | CallOverdue | StoreUnavailable>
     /** Waits until no call is in flight. */
     readonly idle: Effect.Effect<void>
     /** For shutdown: cancels the calls in flight and waits for their settlement. */
-    readonly cutOff: Effect.Effect<void>
+    readonly cancelAll: Effect.Effect<void>
   }
 >()("agent-tool-billing/domain/metering/Metering") {
   static readonly layer = Layer.effect(
@@ -57,7 +57,7 @@ export class Metering extends Context.Service<
       const tally = yield* CallTally
       const book = yield* BookGuard
       const settle = yield* makeSettle
-      const { cutOff, idle, run, runHere } = yield* makeCallsInFlight
+      const { cancelAll, idle, run, runInline } = yield* makeCallsInFlight
       const clock = yield* Clock.Clock
 
       const callNow = Effect.fnUntraced(function* (request: CallRequest, render: (report: CallReport) => KeptResult) {
@@ -117,8 +117,8 @@ export class Metering extends Context.Service<
         const held = Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(
             step(opening, "Metering.hold"),
-            (opened): Effect.Effect<CallOutcome, CallRefused | CallOverdue | StoreUnavailable> => {
-              if (opened._tag !== "Opened") return Effect.flatMap(refusalOf(opened, holdAmount), replayed)
+            (opened): Effect.Effect<CallOutcome, CallRejected | CallOverdue | StoreUnavailable> => {
+              if (opened._tag !== "Opened") return Effect.flatMap(rejectionOf(opened, holdAmount), replayed)
               const heldMs = monotonicMs(clock)
               tally.took("hold", heldMs - opensMs)
               request.onHeld?.()
@@ -136,28 +136,33 @@ export class Metering extends Context.Service<
             }
           )
         )
-        const { attend, consumerId } = request
+        const { provideLeave: attend, consumerId } = request
         return yield* attend === undefined
           ? run(consumerId, progress, held)
-          : runHere(consumerId, progress, held, attend)
+          : runInline(consumerId, progress, held, attend)
       })
 
       /** The response is replayed as long as it is stored. */
       const replayed = ({ answer }: { readonly answer: KeptResult }) =>
         Effect.flatMap(DateTime.now, (now) =>
-          Effect.map(asKept(answer, now.epochMilliseconds), (kept) => ({ _tag: "Replayed" as const, answer: kept }))
+          Effect.map(replayedResult(answer, now.epochMilliseconds), (kept) => ({
+            _tag: "Replayed" as const,
+            answer: kept
+          }))
         )
 
       const call = (
         request: CallRequest,
         render: (report: CallReport) => KeptResult
-      ): Effect.Effect<CallOutcome, CallRefused | CallOverdue | StoreUnavailable> => {
+      ): Effect.Effect<CallOutcome, CallRejected | CallOverdue | StoreUnavailable> => {
         const { consumerId, idempotency } = request
         if (idempotency === undefined) return callNow(request, render)
-        const before = asBefore(calls, consumerId, idempotency)
+        const before = replayOrFail(calls, consumerId, idempotency)
         return callNow(request, render).pipe(
-          Effect.catch((refusal) =>
-            refusal._tag === "AnswerNotKept" ? Effect.fail(refusal) : Effect.flatMap(before(refusal), replayed)
+          Effect.catch((rejection) =>
+            rejection._tag === "ResultNotRetained"
+              ? Effect.fail(rejection)
+              : Effect.flatMap(before(rejection), replayed)
           )
         )
       }
@@ -166,7 +171,7 @@ export class Metering extends Context.Service<
         const entry = yield* directory.find(request.tool)
         const hold = yield* quotedHoldFor(entry, request)
         yield* checkArguments(entry, request.arguments)
-        const { availableMicrocents, freeCallsUsed } = yield* calls.standing(
+        const { availableMicrocents, freeCallsUsed } = yield* calls.callFunds(
           request.consumerId,
           entry.tool.id,
           yield* DateTime.now
@@ -186,11 +191,11 @@ export class Metering extends Context.Service<
         if (violations.length > 0) return yield* new InvalidArguments({ violations })
       })
 
-      return Metering.of({ quote, call, idle, cutOff })
+      return Metering.of({ quote, call, idle, cancelAll })
     })
   )
 }
 
 /** A large response counts toward the memory limit of the service until its call is settled. */
-const releasing = <A, E>({ release }: UpstreamAnswer, settled: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+const releasing = <A, E>({ release }: UpstreamResponse, settled: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   release === undefined ? settled : Effect.onExit(settled, () => Effect.sync(release))

@@ -5,7 +5,7 @@
 import { Effect, Schedule } from "effect"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
 import type { Tool } from "../catalog/Tool.ts"
-import type { UpstreamAnswer } from "./ToolUpstream.ts"
+import type { UpstreamResponse } from "./ToolUpstream.ts"
 
 /** Seconds. */
 const RECHECKS_MAX = 2
@@ -16,7 +16,7 @@ export const makeOutputCheck = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* (
     tool: Pick<Tool, "outputSchema" | "providerId">,
-    { result }: Pick<UpstreamAnswer, "result">
+    { result }: Pick<UpstreamResponse, "result">
   ) {
     const output = result?.["structuredContent"]
     if (tool.outputSchema === undefined || result === undefined) return undefined

@@ -9,7 +9,7 @@ import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
 import { CallOverdue } from "./CallEndings.ts"
-import { refusalOf } from "./CallRefusals.ts"
+import { rejectionOf } from "./CallRejections.ts"
 import { CallStore, type KeptResult } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
 import type { Metered, MeterRequest } from "./MeterReport.ts"
@@ -73,7 +73,7 @@ export const makeBillReport = Effect.gen(function* () {
       deadlineAt: DateTime.addDuration(now, SETTLE_WITHIN),
       idempotency: request.idempotency
     })
-    if (opened._tag !== "Opened") return yield* refusalOf(opened, price)
+    if (opened._tag !== "Opened") return yield* rejectionOf(opened, price)
     // Fails if the ledger is in another mode. The hold is then left to the sweeper, which voids it.
     if (opened.held > zero && !book.isConfirmed()) yield* book.confirm
     if (reservation !== undefined) yield* inTime(reservation)

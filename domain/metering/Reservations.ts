@@ -62,12 +62,12 @@ export class Reservations extends Context.Service<
         const now = yield* DateTime.now
         const covering = (yield* grants.between(consumerId, providerId, now)).filter((grant) => covers(grant, toolId))
         if (covering.length === 0) return yield* new NoGrant({ consumerId, reason: "none" })
-        const roomy = covering.find((grant) => spentNow(grant, now) + amount <= grant.cap)
-        if (roomy === undefined) return yield* new NoGrant({ consumerId, reason: "exhausted" })
-        const start = currentStart(roomy, now)
-        const reservation = { consumerId, invocationId, grantId: roomy.id, amount, periodStart: start, reservedAt: now }
+        const match = covering.find((grant) => spentNow(grant, now) + amount <= grant.cap)
+        if (match === undefined) return yield* new NoGrant({ consumerId, reason: "exhausted" })
+        const start = currentStart(match, now)
+        const reservation = { consumerId, invocationId, grantId: match.id, amount, periodStart: start, reservedAt: now }
         if (amount > zero) {
-          yield* grants.setSpent(roomy.id, consumerId, spentNow(roomy, now) + amount, start)
+          yield* grants.setSpent(match.id, consumerId, spentNow(match, now) + amount, start)
           yield* grants.reserve(reservation)
         }
         return reservation

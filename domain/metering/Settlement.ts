@@ -12,16 +12,16 @@ import { monotonicMs } from "../shared/Monotonic.ts"
 import { step } from "../shared/TraceSampler.ts"
 import { billedAmount, canceledAmount } from "./Billing.ts"
 import { causeOf } from "./CallCause.ts"
-import { CallOverdue, settleAgain } from "./CallEndings.ts"
+import { CallOverdue, retrySettlement } from "./CallEndings.ts"
 import { CallStore, type Opened, type KeptResult } from "./CallStore.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
 import { CallTally } from "./CallTally.ts"
-import { LEFT_ANSWER_MS_MAX, leftAnswer, makeLeftAnswerQuota } from "./LeftAnswers.ts"
+import { RETAINED_RESULT_MS_MAX, retainedResult, makeRetainedResultQuota } from "./RetainedResults.ts"
 import type { CallReport, CallRequest } from "./Call.ts"
 import { NamePins } from "./NamePins.ts"
 import { makeOutputCheck } from "./OutputCheck.ts"
 import { pinOf } from "./ToolDirectory.ts"
-import type { UpstreamAnswer } from "./ToolUpstream.ts"
+import type { UpstreamResponse } from "./ToolUpstream.ts"
 import { UnfitOutputs } from "./UnfitOutputs.ts"
 
 /** A call whose hold is durable. */
@@ -47,7 +47,7 @@ export const makeSettle = Effect.gen(function* () {
   const unfit = yield* UnfitOutputs
   const pins = yield* NamePins
   const clock = yield* Clock.Clock
-  const isKept = makeLeftAnswerQuota(clock)
+  const isKept = makeRetainedResultQuota(clock)
 
   /** The response for replays of the call; undefined where its key is released, or it has none. */
   const answerFor = (
@@ -61,11 +61,11 @@ export const makeSettle = Effect.gen(function* () {
     if (!answered && !progress.canceled && receipt.cost_microcents === zero) return undefined
     if (!answered || !progress.left) return rendered
     const kept = isKept(request.consumerId, rendered.body.length)
-    return leftAnswer(rendered, receipt, kept ? Date.parse(receipt.created_at) + LEFT_ANSWER_MS_MAX : 0)
+    return retainedResult(rendered, receipt, kept ? Date.parse(receipt.created_at) + RETAINED_RESULT_MS_MAX : 0)
   }
 
   /** `answered`: the response is the provider's own. */
-  return Effect.fnUntraced(function* (call: HeldCall, answer: UpstreamAnswer, answered: boolean) {
+  return Effect.fnUntraced(function* (call: HeldCall, answer: UpstreamResponse, answered: boolean) {
     const { entry, invocationId, opened, openedAt, progress, request } = call
     const { provider, tool } = entry
     const fits = tool.outputSchema === undefined ? undefined : yield* outputFits(tool, answer)
@@ -136,7 +136,7 @@ export const makeSettle = Effect.gen(function* () {
     const ending = pinning === undefined ? closing : Effect.andThen(pinning, closing)
     const closesMs = monotonicMs(clock)
     const closed = yield* step(
-      Effect.catchCause(ending, (cause) => settleAgain(ending, cause)),
+      Effect.catchCause(ending, (cause) => retrySettlement(ending, cause)),
       "Metering.settle"
     )
     tally.took("settle", monotonicMs(clock) - closesMs)

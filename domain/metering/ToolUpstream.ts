@@ -44,7 +44,7 @@ export interface UpstreamCall {
 /** The provider's own result, unchanged: `content`, `structuredContent`, `isError`, `_meta`, and any other field. */
 export type ToolResult = Readonly<Record<string, unknown>>
 
-export interface UpstreamAnswer {
+export interface UpstreamResponse {
   readonly status: CallStatus
   /** Present on `success` and on an `isError` result. Absent where no result came. */
   readonly result: ToolResult | undefined
@@ -83,6 +83,6 @@ export interface UpstreamProblem {
 export class ToolUpstream extends Context.Service<
   ToolUpstream,
   {
-    call(call: UpstreamCall): Effect.Effect<UpstreamAnswer>
+    call(call: UpstreamCall): Effect.Effect<UpstreamResponse>
   }
 >()("agent-tool-billing/domain/metering/ToolUpstream") {}

@@ -19,7 +19,7 @@ export class UnfitOutputs extends Context.Service<
   UnfitOutputs,
   {
     note(output: UnfitOutput, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
-    isNoted(output: UnfitOutput): Effect.Effect<boolean, StoreUnavailable>
+    isRecorded(output: UnfitOutput): Effect.Effect<boolean, StoreUnavailable>
     /** Deletes at most `limit` records noted before this time; returns how many. */
     prune(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
   }

@@ -37,7 +37,7 @@ export class AccountFreezes extends Context.Service<
 
       /** Calls held this money when the debt arose, and released it. Returns what is still owed. */
       const payDebt = Effect.fnUntraced(function* (consumerId: ConsumerId) {
-        const { availableMicrocents, owedMicrocents } = yield* ledger.lockedStanding(consumerId)
+        const { availableMicrocents, owedMicrocents } = yield* ledger.lockedFunds(consumerId)
         const amount = Microcents.make(availableMicrocents < owedMicrocents ? availableMicrocents : owedMicrocents)
         if (amount <= 0n) return owedMicrocents
         const leg = { kind: "adjustment", debit: "wallet", credit: "consumer_debt", consumerId, amount } as const
@@ -68,7 +68,7 @@ export class AccountFreezes extends Context.Service<
       }).pipe(Effect.withSpan("AccountFreezes.reviewAll"))
 
       const unfreeze = Effect.fn("AccountFreezes.unfreeze")(function* (consumerId: ConsumerId) {
-        yield* ledger.lockedStanding(consumerId)
+        yield* ledger.lockedFunds(consumerId)
         const now = yield* DateTime.now
         for (const one of yield* chargebacks.ofConsumer(consumerId)) {
           if (one.state !== "won") yield* chargebacks.put({ ...one, released: true, updatedAt: now })

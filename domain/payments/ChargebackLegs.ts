@@ -3,7 +3,7 @@
  * consumer's debt, which is a recorded loss. A reinstatement reverses them.
  */
 import type { Lot } from "../ledger/Lots.ts"
-import type { ConsumerStanding } from "../ledger/LedgerStore.ts"
+import type { ConsumerFunds } from "../ledger/LedgerStore.ts"
 import { intoWallet, legsOf } from "../ledger/Movements.ts"
 import type { Leg, Transfer } from "../ledger/Transfer.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
@@ -22,7 +22,7 @@ export const LIABLE_PARTS_MAX = 400
 export const withdrawnLegs = (
   consumerId: ConsumerId,
   amount: bigint,
-  { availableMicrocents }: ConsumerStanding,
+  { availableMicrocents }: ConsumerFunds,
   liable: ReadonlyArray<LiablePart>
 ): ReadonlyArray<Leg> => {
   const into = { kind: "dispute", consumerId, credit: "dispute_clearing" } as const
@@ -44,7 +44,7 @@ export const withdrawnLegs = (
 export const reinstatedLegs = (
   consumerId: ConsumerId,
   withdrawn: ReadonlyArray<Transfer>,
-  standing: ConsumerStanding
+  funds: ConsumerFunds
 ): ReadonlyArray<Leg> => {
   const taken = withdrawn.filter(({ credit }) => credit === "dispute_clearing")
   const total = taken.reduce((sum, { amount }) => sum + amount, 0n)
@@ -60,7 +60,7 @@ export const reinstatedLegs = (
       lot,
       amount
     })),
-    ...intoWallet([{ ...from, amount: Microcents.make(own) }], standing)
+    ...intoWallet([{ ...from, amount: Microcents.make(own) }], funds)
   ]
 }
 

@@ -113,8 +113,8 @@ export class Chargebacks extends Context.Service<
       const withdrawOnce = Effect.fnUntraced(function* (load: Load, amount: bigint, reference: string) {
         const { consumerId } = load
         const liable = yield* liableParts(consumerId, load.paidAt ?? load.createdAt)
-        const standing = yield* ledger.lockedStanding(consumerId)
-        yield* ledger.post({ reference, legs: withdrawnLegs(consumerId, amount, standing, liable) })
+        const funds = yield* ledger.lockedFunds(consumerId)
+        yield* ledger.post({ reference, legs: withdrawnLegs(consumerId, amount, funds, liable) })
       })
 
       /** A payout or a refund may have taken from a lot since it was read: then read it again. */
@@ -126,8 +126,8 @@ export class Chargebacks extends Context.Service<
 
       const reinstate = Effect.fnUntraced(function* (consumerId: ConsumerId, reference: string) {
         const withdrawn = yield* ledger.byReference(reference)
-        const standing = yield* ledger.lockedStanding(consumerId)
-        const legs = reinstatedLegs(consumerId, withdrawn, standing)
+        const funds = yield* ledger.lockedFunds(consumerId)
+        const legs = reinstatedLegs(consumerId, withdrawn, funds)
         yield* dieUnlessUnavailable(ledger.post({ reference: `${reference}:returned`, legs }))
       })
 
@@ -136,7 +136,7 @@ export class Chargebacks extends Context.Service<
         if (load === undefined) return yield* Effect.logWarning(`There is no load ${loadId} here`)
         const { consumerId } = load
         // Filing a dispute locks the wallet too: it comes before all of this, or sees its result.
-        yield* ledger.lockedStanding(consumerId)
+        yield* ledger.lockedFunds(consumerId)
         const now = yield* DateTime.now
         const before = Option.getOrUndefined(yield* store.find(event.disputeId))
         const after: Chargeback = {

@@ -50,19 +50,19 @@ export const makeLoadLimit = Effect.gen(function* () {
   return Effect.fnUntraced(function* (consumerId: ConsumerId, amountCents: number, now: DateTime.Utc) {
     if (limitCents === 0) return
     const account = Option.getOrUndefined(yield* accounts.findConsumer(consumerId))
-    const grownUpAt = DateTime.add(account?.createdAt ?? now, { days: NEW_ACCOUNT_DAYS })
-    if (DateTime.isGreaterThanOrEqualTo(now, grownUpAt)) return
+    const limitEndsAt = DateTime.add(account?.createdAt ?? now, { days: NEW_ACCOUNT_DAYS })
+    if (DateTime.isGreaterThanOrEqualTo(now, limitEndsAt)) return
     // Locks the wallet.
-    yield* ledger.lockedStanding(consumerId)
+    yield* ledger.lockedFunds(consumerId)
     const counted = yield* store.pendingOrPaidSince(consumerId, DateTime.subtract(now, { hours: WINDOW_HOURS }))
     const leftCents = Math.max(0, limitCents - counted.reduce((sum, load) => sum + load.amountCents, 0))
     if (amountCents <= leftCents) return
-    const fits = amountCents > limitCents ? grownUpAt : freeAt(counted, amountCents - leftCents)
+    const fits = amountCents > limitCents ? limitEndsAt : freeAt(counted, amountCents - leftCents)
     return yield* new LoadLimitReached({
       amountCents,
       limitCents,
       leftCents,
-      retryAt: format(DateTime.isLessThan(fits, grownUpAt) ? fits : grownUpAt)
+      retryAt: format(DateTime.isLessThan(fits, limitEndsAt) ? fits : limitEndsAt)
     })
   })
 })

@@ -14,7 +14,7 @@ import { AccountFreezes } from "./AccountFreezes.ts"
 import { MismatchTally } from "./MismatchTally.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
 import { type LoadLimitReached, makeLoadLimit } from "./LoadLimit.ts"
-import { type CheckoutStanding, type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
+import { type CheckoutStatus, type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
 import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const LOAD_CENTS_MIN = 100
@@ -60,7 +60,7 @@ export class Loads extends Context.Service<
       request: LoadRequest
     ): Effect.Effect<Loaded, LoadLimitReached | PaymentFailed | IdempotencyConflict | StoreUnavailable>
     /** Applies the processor's state of a checkout; the wallet is credited once, however often it is reported. */
-    settle(checkout: CheckoutStanding): Effect.Effect<void, StoreUnavailable>
+    settle(checkout: CheckoutStatus): Effect.Effect<void, StoreUnavailable>
     /** Orders the checkout of a load again: the same order, so the processor creates no second one. */
     open(load: Load): Effect.Effect<Load, PaymentFailed | StoreUnavailable>
   }
@@ -154,7 +154,7 @@ export class Loads extends Context.Service<
       })
 
       /** Needs a person: a retry would have the same result, so neither webhook nor reconciler tries again. */
-      const mismatch = Effect.fnUntraced(function* (load: Load, checkout: CheckoutStanding) {
+      const mismatch = Effect.fnUntraced(function* (load: Load, checkout: CheckoutStatus) {
         const { amountCents, currency, paymentId, sessionId } = checkout
         if (load.state === "mismatched") return
         tally.count()
@@ -171,7 +171,7 @@ export class Loads extends Context.Service<
         })
       })
 
-      const settle = Effect.fn("Loads.settle")(function* (checkout: CheckoutStanding) {
+      const settle = Effect.fn("Loads.settle")(function* (checkout: CheckoutStatus) {
         const found = yield* store.lock(checkout.loadId)
         if (Option.isNone(found)) return yield* Effect.logWarning(`There is no load ${checkout.loadId} here`)
         const load = found.value
@@ -217,7 +217,7 @@ const freshLoad = (id: LoadId, consumerId: ConsumerId, amountCents: number, now:
 })
 
 /** The paid amount. */
-export const isAsOrdered = (load: Load, { amountCents, currency }: CheckoutStanding): boolean =>
+export const isAsOrdered = (load: Load, { amountCents, currency }: CheckoutStatus): boolean =>
   amountCents === load.amountCents && currency === CURRENCY
 
 const referenceOf = (id: LoadId): string => `load:${id}`

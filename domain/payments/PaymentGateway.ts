@@ -53,7 +53,7 @@ export interface Checkout {
 }
 
 /** The state of a checkout at the processor. `open` includes "completed, but not paid by the bank yet". */
-export interface CheckoutStanding {
+export interface CheckoutStatus {
   readonly loadId: LoadId
   readonly sessionId: string
   readonly state: "open" | "paid" | "expired" | "failed"
@@ -63,7 +63,7 @@ export interface CheckoutStanding {
   readonly paymentId: string | undefined
 }
 
-export interface PayeeStanding {
+export interface PayeeStatus {
   readonly accountId: string
   readonly status: "pending" | "complete" | "restricted"
   readonly chargesEnabled: boolean
@@ -108,7 +108,7 @@ export interface Refunded {
 
 /** Webhook events in the domain's terms. Only these move money. */
 export type PaymentEvent = { readonly eventId: string; readonly occurredAt: DateTime.Utc } & (
-  | { readonly _tag: "CheckoutChanged"; readonly checkout: CheckoutStanding }
+  | { readonly _tag: "CheckoutChanged"; readonly checkout: CheckoutStatus }
   | {
       readonly _tag: "PaymentRefunded"
       readonly refundId: string
@@ -145,7 +145,7 @@ export class PaymentGateway extends Context.Service<
     /** The mode and account of the money. The processor is asked once; then the response is cached. */
     readonly book: Effect.Effect<Book, PaymentFailed>
     readonly checkout: (order: CheckoutOrder) => Effect.Effect<Checkout, PaymentFailed>
-    readonly checkoutStanding: (sessionId: string) => Effect.Effect<CheckoutStanding, PaymentFailed>
+    readonly checkoutStatus: (sessionId: string) => Effect.Effect<CheckoutStatus, PaymentFailed>
     /** The load of a payment; undefined for a payment that is not ours. */
     readonly loadOfPayment: (paymentId: string) => Effect.Effect<LoadId | undefined, PaymentFailed>
     /** The processor's fee of a payment, in cents; undefined if it is not known yet. */
@@ -167,7 +167,7 @@ export class PaymentGateway extends Context.Service<
       accountId: string,
       urls: { readonly returnUrl: string; readonly refreshUrl: string }
     ) => Effect.Effect<OnboardingLink, PaymentFailed>
-    readonly payee: (accountId: string) => Effect.Effect<PayeeStanding, PaymentFailed>
+    readonly payee: (accountId: string) => Effect.Effect<PayeeStatus, PaymentFailed>
     /** Once per payout, however often it is requested. */
     readonly transfer: (order: TransferOrder) => Effect.Effect<Transferred, PaymentFailed>
     /** The transfer of a payout, however long ago; undefined if there is none. */

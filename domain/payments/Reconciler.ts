@@ -9,8 +9,8 @@ import { PaymentGateway } from "./PaymentGateway.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** Leaves time for a webhook that is on its way. */
-export const ASKED_AFTER = Duration.minutes(10)
-export const ASKED_AT_ONCE_MAX = 100
+export const POLLED_AFTER = Duration.minutes(10)
+export const POLLED_AT_ONCE_MAX = 100
 /** A load that is neither paid nor rejected by then is left; a webhook may still end it. */
 const DAYS_ASKED = 30
 
@@ -48,15 +48,15 @@ export class Reconciler extends Context.Service<
         const load = yield* mark(waiting, { updatedAt: now })
         if (load === undefined) return 0
         const { sessionId } = load.sessionId === undefined ? yield* loads.open(load) : load
-        const standing = yield* gateway.checkoutStanding(sessionId!)
-        yield* loads.settle(standing)
-        return standing.state === "open" ? 0 : 1
+        const status = yield* gateway.checkoutStatus(sessionId!)
+        yield* loads.settle(status)
+        return status.state === "open" ? 0 : 1
       })
 
       const reconcile = Effect.gen(function* () {
         if (gateway.mode !== "live") return 0
         const now = yield* DateTime.now
-        const waiting = yield* store.unsettled(DateTime.subtractDuration(now, ASKED_AFTER), ASKED_AT_ONCE_MAX)
+        const waiting = yield* store.unsettled(DateTime.subtractDuration(now, POLLED_AFTER), POLLED_AT_ONCE_MAX)
         const ended = yield* Effect.forEach(waiting, (load) =>
           ask(load, now).pipe(
             Effect.catchTag("PaymentFailed", (error) =>

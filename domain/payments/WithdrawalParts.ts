@@ -96,10 +96,10 @@ export const makeWithdrawalParts = Effect.gen(function* () {
       id,
       (part) => ({ ...part, state: "failed", failure, refundId }),
       ({ amountCents, consumerId }) =>
-        Effect.map(ledger.lockedStanding(consumerId), (standing) =>
+        Effect.map(ledger.lockedFunds(consumerId), (funds) =>
           intoWallet(
             [{ kind: "withdrawal", debit: "refund_clearing", consumerId, amount: fromCents(amountCents) }],
-            standing
+            funds
           )
         )
     )
@@ -134,11 +134,11 @@ export const makeWithdrawalParts = Effect.gen(function* () {
     const { amountCents, consumerId, feeCents, id } = part
     yield* store.updatePart({ ...part, state: "returned", failure: "the processor could not deliver the refund" })
     const amount = fromCents(amountCents - feeCents)
-    const standing = yield* ledger.lockedStanding(consumerId)
+    const funds = yield* ledger.lockedFunds(consumerId)
     const from = { kind: "withdrawal", consumerId } as const
     const legs = [
       { ...from, debit: "processor", credit: "refund_clearing", amount } as const,
-      ...intoWallet([{ ...from, debit: "refund_clearing", amount }], standing)
+      ...intoWallet([{ ...from, debit: "refund_clearing", amount }], funds)
     ]
     yield* dieUnlessUnavailable(ledger.post({ reference: `withdraw:${part.withdrawalId}:${id}:returned`, legs }))
   })

@@ -24,7 +24,7 @@ export const planWithdrawal = (
   let missing = amountCents
   return loads.flatMap(({ leftCents, load }) => {
     const taken = Math.min(leftCents, missing)
-    const feeCents = keptOf(load, taken)
+    const feeCents = retainedFee(load, taken)
     // The processor refunds whole cents above zero.
     if (taken <= 0 || taken <= feeCents) return []
     missing -= taken
@@ -33,7 +33,7 @@ export const planWithdrawal = (
 }
 
 /** The processing fee of the load, pro rata, rounded up: the platform, which paid it, never loses. */
-const keptOf = ({ amountCents, feeCents = 0 }: Load, taken: number): number =>
+const retainedFee = ({ amountCents, feeCents = 0 }: Load, taken: number): number =>
   Number((BigInt(feeCents) * BigInt(taken) + BigInt(amountCents) - 1n) / BigInt(amountCents))
 
 export const totalCents = (parts: ReadonlyArray<{ readonly amountCents: number }>): number =>

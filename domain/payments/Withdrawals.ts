@@ -11,7 +11,7 @@ import { IdempotencyConflict } from "../shared/Idempotency.ts"
 import { type ConsumerId, type LoadId, WithdrawalId, WithdrawalPartId } from "../shared/Ids.ts"
 import { fromCents, toCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { AccountFrozen } from "../metering/CallRefusals.ts"
+import { AccountFrozen } from "../metering/CallRejections.ts"
 import { ChargebackStore } from "./ChargebackStore.ts"
 import { FreezeStore } from "./FreezeStore.ts"
 import { uuidFrom } from "./Loads.ts"
@@ -58,7 +58,7 @@ export interface WithdrawalRequest {
   readonly key: string | undefined
 }
 
-export type WithdrawalRefused = AccountFrozen | DebtOutstanding | NotWithdrawable | IdempotencyConflict | PaymentFailed
+export type WithdrawalRejected = AccountFrozen | DebtOutstanding | NotWithdrawable | IdempotencyConflict | PaymentFailed
 
 export class Withdrawals extends Context.Service<
   Withdrawals,
@@ -68,7 +68,7 @@ export class Withdrawals extends Context.Service<
       request: WithdrawalRequest
     ): Effect.Effect<
       { readonly withdrawal: Withdrawal; readonly repeated: boolean },
-      WithdrawalRefused | StoreUnavailable
+      WithdrawalRejected | StoreUnavailable
     >
     withdrawableCents(consumerId: ConsumerId): Effect.Effect<number, StoreUnavailable>
     list(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Withdrawal>, StoreUnavailable>
@@ -111,7 +111,7 @@ export class Withdrawals extends Context.Service<
         totalCents(planWithdrawal(refundable, Math.max(0, toCents(availableMicrocents))))
 
       const withdrawableCents = Effect.fn("Withdrawals.withdrawableCents")(function* (consumerId: ConsumerId) {
-        const { availableMicrocents, owedMicrocents } = yield* ledger.standing(consumerId)
+        const { availableMicrocents, owedMicrocents } = yield* ledger.funds(consumerId)
         if (owedMicrocents > 0n || Option.isSome(yield* freezes.find(consumerId))) return 0
         return withdrawableOf(yield* refundableLoads(consumerId), availableMicrocents)
       })
@@ -129,7 +129,7 @@ export class Withdrawals extends Context.Service<
 
       const reserve = Effect.fnUntraced(function* (id: WithdrawalId, { amountCents, consumerId }: WithdrawalRequest) {
         // Locks the wallet: withdrawals of one consumer run one after the other.
-        const { availableMicrocents, owedMicrocents } = yield* ledger.lockedStanding(consumerId)
+        const { availableMicrocents, owedMicrocents } = yield* ledger.lockedFunds(consumerId)
         const known = yield* store.find(id)
         if (Option.isSome(known)) return { withdrawal: known.value, repeated: true }
         if (Option.isSome(yield* freezes.find(consumerId))) return yield* new AccountFrozen()

@@ -55,12 +55,12 @@ export const earningStatesOf = (lots: ReadonlyArray<Lot>, terms: EarningTerms, n
       if (maturesOn < reservedUntil) waits("reserved", reservedUntil, kept)
       continue
     }
-    const keptNow = today < reservedUntil ? kept : 0n
-    if (keptNow > 0n) {
-      reserved.push({ day, amount: keptNow })
-      waits("reserved", reservedUntil, keptNow)
+    const reservedNow = today < reservedUntil ? kept : 0n
+    if (reservedNow > 0n) {
+      reserved.push({ day, amount: reservedNow })
+      waits("reserved", reservedUntil, reservedNow)
     }
-    if (remaining > keptNow) available.push({ day, amount: remaining - keptNow })
+    if (remaining > reservedNow) available.push({ day, amount: remaining - reservedNow })
   }
   return {
     maturing,

@@ -6,7 +6,7 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import {
   type OnboardingLink,
-  type PayeeStanding,
+  type PayeeStatus,
   type PaymentFailed,
   PaymentGateway,
   PaymentsNotConfigured
@@ -28,7 +28,7 @@ export class Onboarding extends Context.Service<
       urls: { readonly returnUrl: string; readonly refreshUrl: string }
     ): Effect.Effect<Connected, PaymentsNotConfigured | PaymentFailed | StoreUnavailable>
     /** Current state at the processor, or the last known one if the processor does not respond. */
-    status(providerId: ProviderId): Effect.Effect<Option.Option<PayeeStanding>, StoreUnavailable>
+    status(providerId: ProviderId): Effect.Effect<Option.Option<PayeeStatus>, StoreUnavailable>
     /** The processor reports a changed account. Unknown accounts are ignored. */
     refresh(accountId: string): Effect.Effect<void, PaymentFailed | StoreUnavailable>
     payee(providerId: ProviderId): Effect.Effect<Option.Option<Payee>, StoreUnavailable>
@@ -43,13 +43,13 @@ export class Onboarding extends Context.Service<
       const gateway = yield* PaymentGateway
 
       const look = Effect.fnUntraced(function* (providerId: ProviderId, accountId: string) {
-        const standing = yield* gateway.payee(accountId)
-        yield* store.putStanding(providerId, standing, yield* DateTime.now)
-        return standing
+        const status = yield* gateway.payee(accountId)
+        yield* store.putStatus(providerId, status, yield* DateTime.now)
+        return status
       })
 
       const accountOf = (payee: Option.Option<Payee>): string | undefined =>
-        Option.getOrUndefined(payee)?.standing?.accountId
+        Option.getOrUndefined(payee)?.status?.accountId
 
       const connect = Effect.fn("Onboarding.connect")(function* (
         providerId: ProviderId,
@@ -66,7 +66,7 @@ export class Onboarding extends Context.Service<
 
       const status = Effect.fn("Onboarding.status")(function* (providerId: ProviderId) {
         const payee = yield* store.find(providerId)
-        const seen = Option.getOrUndefined(payee)?.standing
+        const seen = Option.getOrUndefined(payee)?.status
         if (seen === undefined || gateway.mode !== "live") return Option.fromNullishOr(seen)
         return yield* look(providerId, seen.accountId).pipe(
           Effect.catchTag("PaymentFailed", (error) => Effect.as(Effect.logWarning(error.message), seen)),

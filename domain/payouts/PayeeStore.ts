@@ -2,14 +2,14 @@
  * Providers as payees of the processor: their account there, with its last known state.
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
-import type { PayeeStanding } from "../payments/PaymentGateway.ts"
+import type { PayeeStatus } from "../payments/PaymentGateway.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface Payee {
   readonly providerId: ProviderId
   /** Undefined until the provider starts onboarding. */
-  readonly standing: PayeeStanding | undefined
+  readonly status: PayeeStatus | undefined
   /** Paid out automatically on the first of each month. */
   readonly automatic: boolean
   /** Set by the operator: no rolling reserve for this provider. */
@@ -22,11 +22,7 @@ export class PayeeStore extends Context.Service<
   {
     find(providerId: ProviderId): Effect.Effect<Option.Option<Payee>, StoreUnavailable>
     findByAccount(accountId: string): Effect.Effect<Option.Option<Payee>, StoreUnavailable>
-    putStanding(
-      providerId: ProviderId,
-      standing: PayeeStanding,
-      at: DateTime.Utc
-    ): Effect.Effect<void, StoreUnavailable>
+    putStatus(providerId: ProviderId, status: PayeeStatus, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
     putAutomatic(providerId: ProviderId, automatic: boolean, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
     putReserveLifted(providerId: ProviderId, lifted: boolean, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
     /** Providers with automatic payouts, by id, after `after`. */

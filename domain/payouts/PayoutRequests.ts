@@ -9,7 +9,7 @@ import { Digest } from "../shared/Digest.ts"
 import { Idempotency, type IdempotencyConflict } from "../shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../shared/IdempotencyStore.ts"
 import { PayoutId, type ProviderId } from "../shared/Ids.ts"
-import { type PayoutAnswer, payoutNamed, type PayoutRefused, Payouts } from "./Payouts.ts"
+import { type PayoutAnswer, payoutNamed, type PayoutRejected, Payouts } from "./Payouts.ts"
 import { PayoutStore } from "./PayoutStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
@@ -19,7 +19,7 @@ export class PayoutRequests extends Context.Service<
     request(
       providerId: ProviderId,
       key: string | undefined
-    ): Effect.Effect<PayoutAnswer, PayoutRefused | IdempotencyConflict | IdempotencyInFlight | StoreUnavailable>
+    ): Effect.Effect<PayoutAnswer, PayoutRejected | IdempotencyConflict | IdempotencyInFlight | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payouts/PayoutRequests") {
   static readonly layer = Layer.effect(

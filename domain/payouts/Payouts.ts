@@ -40,7 +40,7 @@ export type PayoutAnswer =
   | { readonly mode: "dry_run"; readonly wouldPayoutCents: number }
   | { readonly mode: "live"; readonly payout: Payout; readonly repeated: boolean }
 
-export type PayoutRefused = BelowMinimum | NotOnboarded | PaymentsNotConfigured
+export type PayoutRejected = BelowMinimum | NotOnboarded | PaymentsNotConfigured
 
 export interface OpenedPayout {
   readonly payout: Payout
@@ -52,9 +52,9 @@ export class Payouts extends Context.Service<
   Payouts,
   {
     /** Pays all available whole cents. One payout of a provider at a time: further requests return it. */
-    request(providerId: ProviderId): Effect.Effect<PayoutAnswer, PayoutRefused | StoreUnavailable>
+    request(providerId: ProviderId): Effect.Effect<PayoutAnswer, PayoutRejected | StoreUnavailable>
     /** The payout of this id, the open one, or a new one, which is only reserved. */
-    open(id: PayoutId, providerId: ProviderId): Effect.Effect<OpenedPayout, PayoutRefused | StoreUnavailable>
+    open(id: PayoutId, providerId: ProviderId): Effect.Effect<OpenedPayout, PayoutRejected | StoreUnavailable>
     /** One attempt; returns the payout after it. */
     advance(id: PayoutId): Effect.Effect<Payout, StoreUnavailable>
     /** Continues interrupted payouts; returns how many ended. */
@@ -127,14 +127,14 @@ export class Payouts extends Context.Service<
       })
 
       const open = Effect.fnUntraced(function* (id: PayoutId, providerId: ProviderId) {
-        const standing = Option.getOrUndefined(yield* payees.find(providerId))?.standing
+        const status = Option.getOrUndefined(yield* payees.find(providerId))?.status
         const known = yield* store.find(id)
-        const underWay = Option.isSome(known) ? known : yield* store.openOf(providerId)
-        if (Option.isSome(underWay)) return { payout: underWay.value, repeated: true }
+        const inTransit = Option.isSome(known) ? known : yield* store.openOf(providerId)
+        if (Option.isSome(inTransit)) return { payout: inTransit.value, repeated: true }
         // Refunds that the provider owes are paid first.
         yield* claims.collect(providerId)
-        const payout = yield* draft(id, providerId, standing?.accountId ?? "")
-        if (standing === undefined || !standing.payoutsEnabled) return yield* new NotOnboarded()
+        const payout = yield* draft(id, providerId, status?.accountId ?? "")
+        if (status === undefined || !status.payoutsEnabled) return yield* new NotOnboarded()
         const reserved = yield* atomically(reserve(payout)).pipe(
           Effect.catchTags({
             // The balance decreased meanwhile, by a refund or another payout.

@@ -8,17 +8,17 @@ import { PartDown, type Probe } from "./Probe.ts"
 /** Below this PostgreSQL may stop in the middle of its work. */
 export const DISK_FREE_BYTES_MIN = 128 * 1024 * 1024
 /** How long a rejection counts. Load balancers then try again. */
-const REFUSAL_MS = 30_000
+const REJECTION_MS = 30_000
 
 export interface DiskWatch {
   /** Undefined if the database's disk is not visible here. */
   readonly freeBytes: Effect.Effect<number> | undefined
-  refusedAtMs: number
+  rejectedAtMs: number
 }
 
 export const makeDiskWatch = (freeBytes?: Effect.Effect<number>): DiskWatch => ({
   freeBytes,
-  refusedAtMs: Number.NEGATIVE_INFINITY
+  rejectedAtMs: Number.NEGATIVE_INFINITY
 })
 
 export const DiskWatch = Context.Reference<DiskWatch>("agent-tool-billing/domain/platform/DiskWatch", {
@@ -31,7 +31,7 @@ export const diskProbe = (disk: DiskWatch): Probe => ({
   limitMs: 1_000,
   slowMs: 500,
   ask: Effect.gen(function* () {
-    if ((yield* Clock.currentTimeMillis) - disk.refusedAtMs < REFUSAL_MS) {
+    if ((yield* Clock.currentTimeMillis) - disk.rejectedAtMs < REJECTION_MS) {
       return yield* new PartDown({ problem: "The database rejects writes: its disk is full. Free some space." })
     }
     const free = disk.freeBytes === undefined ? Number.POSITIVE_INFINITY : yield* disk.freeBytes

@@ -87,7 +87,7 @@ export class Health extends Context.Service<
           critical: false,
           limitMs: 2_000,
           slowMs: SLOW_MS,
-          ask: Effect.map(schema.standing, ({ expected, version }) =>
+          ask: Effect.map(schema.state, ({ expected, version }) =>
             version < expected
               ? `The schema is at version ${version}, this release needs ${expected}. ${APPLY_MIGRATIONS}`
               : undefined
@@ -117,7 +117,7 @@ export class Health extends Context.Service<
 
       const check = Effect.fn("Health.check")(function* (others: ReadonlyArray<Probe> = []) {
         const probes = [...own, ...others]
-        const checks = yield* Effect.forEach(probes, judge, { concurrency: "unbounded" })
+        const checks = yield* Effect.forEach(probes, runCheck, { concurrency: "unbounded" })
         const at = yield* DateTime.now
         return {
           status: overall(probes, checks),
@@ -128,7 +128,7 @@ export class Health extends Context.Service<
       })
 
       const needed = own.filter(({ critical }) => critical)
-      const isReady = Effect.map(Effect.forEach(needed, judge), (checks) =>
+      const isReady = Effect.map(Effect.forEach(needed, runCheck), (checks) =>
         checks.every(({ status }) => status !== "down")
       )
 
@@ -137,7 +137,7 @@ export class Health extends Context.Service<
   )
 }
 
-const judge = Effect.fnUntraced(function* ({ ask, limitMs, name, slowMs }: Probe): Effect.fn.Return<Check> {
+const runCheck = Effect.fnUntraced(function* ({ ask, limitMs, name, slowMs }: Probe): Effect.fn.Return<Check> {
   const startNanos = yield* Clock.monotonicTimeNanos
   const exit = yield* Effect.exit(giveUpAfter(Duration.millis(limitMs))(ask))
   const latencyMs = Math.round(Number((yield* Clock.monotonicTimeNanos) - startNanos) / 1_000) / 1_000

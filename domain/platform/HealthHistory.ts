@@ -124,7 +124,7 @@ export const historyOf = (
 export const samplesOf = ({ degraded, down, ok }: Omit<DayOfCheck, "date">): number => ok + degraded + down
 
 /** From 0 to 1; undefined without samples. */
-export const shareOfGood = (days: ReadonlyArray<Omit<DayOfCheck, "date">>): number | undefined => {
+export const operationalShare = (days: ReadonlyArray<Omit<DayOfCheck, "date">>): number | undefined => {
   const good = days.reduce((sum, { ok }) => sum + ok, 0)
   const all = days.reduce((sum, day) => sum + samplesOf(day), 0)
   return all === 0 ? undefined : good / all

@@ -4,7 +4,7 @@
 import { Context, type Effect } from "effect"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
-export interface SchemaStanding {
+export interface SchemaState {
   readonly version: number
   /** The version of this release. */
   readonly expected: number
@@ -20,7 +20,7 @@ export interface SchemaUpdate {
 export class SchemaKeeper extends Context.Service<
   SchemaKeeper,
   {
-    readonly standing: Effect.Effect<SchemaStanding, StoreUnavailable>
+    readonly state: Effect.Effect<SchemaState, StoreUnavailable>
     /** Idempotent, also concurrently. */
     readonly bringUpToDate: Effect.Effect<SchemaUpdate, StoreUnavailable>
   }

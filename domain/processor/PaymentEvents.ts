@@ -102,7 +102,7 @@ export class PaymentEvents extends Context.Service<
         const load = Option.getOrUndefined(yield* store.find(loadId))
         if (load?.state === "mismatched") return true
         if (load?.sessionId === undefined || load.state === "paid") return false
-        const checkout = yield* gateway.checkoutStanding(load.sessionId)
+        const checkout = yield* gateway.checkoutStatus(load.sessionId)
         return checkout.state === "paid" && !isAsOrdered(load, checkout)
       })
 

@@ -49,7 +49,7 @@ export class Claims extends Context.Service<
 
       const legsTo = Effect.fnUntraced(function* ({ creditor }: Claim, sources: ReadonlyArray<Source>) {
         if (creditor === undefined) return sources.map((source): Leg => ({ ...source, credit: "platform_fee" }))
-        return intoWallet(sources, yield* ledger.lockedStanding(creditor))
+        return intoWallet(sources, yield* ledger.lockedFunds(creditor))
       })
 
       const pay = Effect.fnUntraced(function* (claim: Claim, sources: ReadonlyArray<Source>) {

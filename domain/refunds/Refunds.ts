@@ -121,10 +121,10 @@ export class Refunds extends Context.Service<
       const refundOnce = Effect.fnUntraced(function* (call: CallToRefund) {
         const { consumerId, providerId, subject } = call
         // The wallet is locked first, as in claims and settlements: one order of locks prevents deadlocks.
-        const standing = yield* ledger.lockedStanding(consumerId)
+        const funds = yield* ledger.lockedFunds(consumerId)
         const plan = yield* planOf(call)
         if (plan.refunded > 0n) {
-          const legs = intoWallet(sourcesOf(plan, call), standing)
+          const legs = intoWallet(sourcesOf(plan, call), funds)
           yield* ledger.post({ reference: `dispute:${subject}`, legs })
         }
         yield* claim(plan.owedByProvider, call, { debtor: providerId, creditor: consumerId })

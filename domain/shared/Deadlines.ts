@@ -24,7 +24,7 @@ export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effec
   const clock = yield* Clock.Clock
   const ring = new Ring(() => monotonicMs(clock))
 
-  const somethingRuns = Effect.callback<void>((resume) => {
+  const hasDeadlines = Effect.callback<void>((resume) => {
     if (!ring.isEmpty) return resume(Effect.void)
     ring.onFirst = () => {
       ring.onFirst = undefined
@@ -33,7 +33,7 @@ export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effec
   })
   const sweep = Effect.sync(() => ring.sweep())
   yield* Effect.forkScoped(
-    Effect.forever(Effect.andThen(somethingRuns, Effect.andThen(Effect.sleep(SWEEP_EVERY), sweep)))
+    Effect.forever(Effect.andThen(hasDeadlines, Effect.andThen(Effect.sleep(SWEEP_EVERY), sweep)))
   )
 
   return { start: (ms, onLate) => new Running(ring, ms, onLate) }

@@ -12,7 +12,7 @@ export interface FreshCache<A> {
    * the effect runs: wrap it in `Effect.suspend` to defer it. Concurrent callers of a key run the load of the first
    * one.
    */
-  readThrough<E>(key: string, load: Effect.Effect<A, E>, worthKeeping?: (value: A) => boolean): Effect.Effect<A, E>
+  readThrough<E>(key: string, load: Effect.Effect<A, E>, isCacheable?: (value: A) => boolean): Effect.Effect<A, E>
   forget(key: string): void
   forgetAll(): void
 }
@@ -37,14 +37,14 @@ const freshCache = <A>(
   }
 
   return {
-    readThrough: (key, load, worthKeeping) => {
+    readThrough: (key, load, isCacheable) => {
       const known = kept.get(key)
       if (known !== undefined && monotonicMs(clock) - known.keptAtMs < limits.ttlMs) {
         return Effect.succeed(known.value)
       }
       return loads.join(key, load, (value, beganMs) => {
         const newer = (kept.get(key)?.keptAtMs ?? Number.NEGATIVE_INFINITY) > beganMs
-        if (!newer && worthKeeping?.(value) !== false) keep(key, value, beganMs)
+        if (!newer && isCacheable?.(value) !== false) keep(key, value, beganMs)
       })
     },
     forget: (key) => {

@@ -34,7 +34,7 @@ export interface IdempotentRequest {
   /** Everything that distinguishes this request: method, path and body. */
   readonly request: string
   /** The response is not stored: a repetition fails. */
-  readonly isAnsweredOnce?: boolean
+  readonly isShownOnce?: boolean
 }
 
 export interface Once {
@@ -67,7 +67,7 @@ export class Idempotency extends Context.Service<
         const requestHash = sha256Hex(request.request)
         const claimed = yield* store.claim({ scope: request.scope, keyHash, requestHash, at: yield* DateTime.now })
         if (claimed._tag === "Known") {
-          if (request.isAnsweredOnce === true) return yield* new IdempotencyConflict({ reason: "answered_once" })
+          if (request.isShownOnce === true) return yield* new IdempotencyConflict({ reason: "answered_once" })
           if (claimed.requestHash !== requestHash) return yield* new IdempotencyConflict({ reason: "other_request" })
           const answer = sealer.open(claimed.sealedAnswer, keyHash)
           // Encrypted with a secret that was removed since: the key is used, but its response cannot be decrypted.
@@ -75,11 +75,7 @@ export class Idempotency extends Context.Service<
           return { answer: answer.value, replayed: true }
         }
         const answer = yield* effect
-        yield* store.complete(
-          request.scope,
-          keyHash,
-          sealer.seal(request.isAnsweredOnce === true ? "" : answer, keyHash)
-        )
+        yield* store.complete(request.scope, keyHash, sealer.seal(request.isShownOnce === true ? "" : answer, keyHash))
         return { answer, replayed: false }
       }, atomically)
 

@@ -96,7 +96,7 @@ export const isFailed = ({ cause, outcome }: Pick<Dispute, "cause" | "outcome">)
  * The decision that needs no person, if there is one: by the receipt, an invalid output, the provider's own response,
  * or a missed deadline. A party that misses its deadline does not delay the money of others.
  */
-export const decidedByItself = (dispute: Dispute, now: DateTime.Utc): DecidedBy | undefined => {
+export const automaticDecision = (dispute: Dispute, now: DateTime.Utc): DecidedBy | undefined => {
   if (isPastDecision(dispute, now)) return "operator_deadline"
   if (dispute.status !== "filed") return undefined
   if (dispute.filedBy === "provider") return "provider"

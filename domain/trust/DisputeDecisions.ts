@@ -12,14 +12,14 @@ import { dieUnlessUnavailable } from "../shared/StoreUnavailable.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import {
   type DecidedBy,
-  decidedByItself,
+  automaticDecision,
   type Dispute,
   type DisputeId,
   isOpen,
   isPastDecision,
   type Resolution
 } from "./Dispute.ts"
-import { AlreadyDecided, CreditBeyondCost, DisputeNotFound } from "./DisputeRefusals.ts"
+import { AlreadyDecided, CreditBeyondCost, DisputeNotFound } from "./DisputeErrors.ts"
 import { DisputeStore } from "./DisputeStore.ts"
 
 export interface Ruling {
@@ -64,7 +64,7 @@ export const makeDisputeDecisions = Effect.gen(function* () {
     const call = { ...dispute, subject: dispute.id }
     if (dispute.status === "resolved_refund") return amount === zero ? zero : yield* refunds.refund(call)
     // The wallet is locked before the provider's lots, as in refunds.
-    yield* ledger.lockedStanding(dispute.consumerId)
+    yield* ledger.lockedFunds(dispute.consumerId)
     yield* refunds.release(call)
     if (amount === zero) return zero
     const credit = { reference: `dispute:${dispute.id}`, consumerId: dispute.consumerId, amount }
@@ -104,7 +104,7 @@ export const makeDisputeDecisions = Effect.gen(function* () {
 
   const decideAlone = Effect.fnUntraced(function* (id: DisputeId) {
     const dispute = yield* locked(id)
-    const by = decidedByItself(dispute, yield* DateTime.now)
+    const by = automaticDecision(dispute, yield* DateTime.now)
     if (by === undefined) return false
     yield* refund(dispute, by)
     return true

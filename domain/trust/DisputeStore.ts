@@ -34,7 +34,7 @@ export class DisputeStore extends Context.Service<
       status: DisputeStatus | undefined,
       page: PageRequest
     ): Effect.Effect<Page<Dispute>, StoreUnavailable>
-    /** Disputes that may be decided without a person, earliest deadline first: see `decidedByItself`. */
+    /** Disputes that may be decided without a person, earliest deadline first: see `automaticDecision`. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<DisputeId>, StoreUnavailable>
     filedBy(owner: DisputeOwner, since: DateTime.Utc): Effect.Effect<FilerRecord, StoreUnavailable>
     /** Erases that party's texts in claims and responses; returns the number of disputes. */

@@ -41,8 +41,8 @@ import {
   type CreditBeyondCost,
   DisputeNotFound,
   NoSuchReceipt,
-  NotToAnswer
-} from "./DisputeRefusals.ts"
+  NotAnswerable
+} from "./DisputeErrors.ts"
 import { type DisputeOwner, DisputeStore, type FilerRecord } from "./DisputeStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
@@ -76,7 +76,7 @@ export class Disputes extends Context.Service<
       providerId: ProviderId,
       id: DisputeId,
       answer: Answer
-    ): Effect.Effect<Dispute, DisputeNotFound | NotToAnswer | StoreUnavailable>
+    ): Effect.Effect<Dispute, DisputeNotFound | NotAnswerable | StoreUnavailable>
     resolve(
       id: DisputeId,
       ruling: Ruling
@@ -118,7 +118,7 @@ export class Disputes extends Context.Service<
         const now = yield* DateTime.now
         if (!isInTime(receipt, now)) return yield* new FilingTooLate({ calledAt: receipt.timestamp })
         // A chargeback locks the wallet too: it comes before all of this, or finds the dispute.
-        yield* ledger.lockedStanding(receipt.agent_id)
+        yield* ledger.lockedFunds(receipt.agent_id)
         yield* recoveries.mayBeDisputed(receipt.agent_id, DateTime.makeUnsafe(receipt.created_at))
         const limit = limitOf(yield* store.filedBy(owner, DateTime.subtract(now, { days: 1 })))
         if (limit !== undefined) return yield* limit
@@ -128,7 +128,7 @@ export class Disputes extends Context.Service<
           id,
           ...stake,
           frozen: yield* refunds.freeze({ ...stake, subject: id }),
-          unfit: yield* unfit.isNoted({ consumerId: receipt.agent_id, receiptId: receipt.receipt_id }),
+          unfit: yield* unfit.isRecorded({ consumerId: receipt.agent_id, receiptId: receipt.receipt_id }),
           cause: yield* receipts.causeOf(receipt.receipt_id),
           reason: filing.reason,
           filedBy,
@@ -149,11 +149,12 @@ export class Disputes extends Context.Service<
         // Disputes of others are reported as not found.
         if (dispute.providerId !== providerId) return yield* new DisputeNotFound({ disputeId: id })
         if (dispute.status !== "filed" || dispute.filedBy === "provider") {
-          return yield* new NotToAnswer({ status: dispute.status })
+          return yield* new NotAnswerable({ status: dispute.status })
         }
         const { action, evidence, text } = answer
         const now = yield* DateTime.now
-        if (DateTime.isLessThan(dispute.respondBy, now)) return yield* new NotToAnswer({ status: "past its deadline" })
+        if (DateTime.isLessThan(dispute.respondBy, now))
+          return yield* new NotAnswerable({ status: "past its deadline" })
         const answered: Dispute = { ...dispute, answer: { text, evidence, at: now } }
         if (action === "accept") return yield* refund(answered, "provider")
         const decideBy = DateTime.add(now, { days: DECISION_DAYS })

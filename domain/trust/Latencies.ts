@@ -25,13 +25,13 @@ export const latenciesOf = (lengths: ReadonlyArray<number>): Latencies => {
 export const merge = (parts: ReadonlyArray<Latencies>): Latencies =>
   parts.length === 1 ? parts[0]! : written(counted(parts))
 
-export const countOf = (latencies: Latencies): number => totalOf(layOut(latencies))
+export const countOf = (latencies: Latencies): number => totalOf(decodeEntries(latencies))
 
 /** As stored: exact up to a number of calls, grouped above. */
 export const bounded = (latencies: Latencies): Latencies => {
-  const count = layOut(latencies)
+  const count = decodeEntries(latencies)
   if (totalOf(count) <= EXACT_CALLS_MAX) return latencies
-  for (let n = 0; n < count; n++) note(stepOf(laidMs[n]!), laidCalls[n]!)
+  for (let n = 0; n < count; n++) note(stepOf(entryMs[n]!), entryCalls[n]!)
   return written(taken())
 }
 
@@ -48,7 +48,7 @@ export const percentiles = (
   shares: ReadonlyArray<number>
 ): ReadonlyArray<number | undefined> => {
   const [only] = parts
-  if (only !== undefined && parts.length === 1) return percentilesOf(layOut(only), shares)
+  if (only !== undefined && parts.length === 1) return percentilesOf(decodeEntries(only), shares)
   const { calls, lengths, total } = counted(parts)
   return shares.map((share) => {
     const rank = Math.max(1, Math.ceil(share * total))
@@ -68,14 +68,14 @@ const percentilesOf = (count: number, shares: ReadonlyArray<number>): ReadonlyAr
     const rank = Math.max(1, Math.ceil(share * total))
     let passed = 0
     for (let n = 0; n < count; n++) {
-      passed += laidCalls[n]!
-      if (passed >= rank) return laidMs[n]
+      passed += entryCalls[n]!
+      if (passed >= rank) return entryMs[n]
     }
     return undefined
   })
 }
 
-export const lengthsIn = (latencies: Latencies): number => layOut(latencies)
+export const lengthsIn = (latencies: Latencies): number => decodeEntries(latencies)
 
 /** Counting is the hot part, so usual latencies are counted in a reused array; nothing is asynchronous in between. */
 const DENSE = 8_192
@@ -114,22 +114,22 @@ const taken = (): Counts => {
 
 const counted = (parts: Iterable<Latencies>): Counts => {
   for (const bytes of parts) {
-    const count = layOut(bytes)
-    for (let n = 0; n < count; n++) note(laidMs[n]!, laidCalls[n]!)
+    const count = decodeEntries(bytes)
+    for (let n = 0; n < count; n++) note(entryMs[n]!, entryCalls[n]!)
   }
   return taken()
 }
 
 /** Reused, like the counts: nothing is asynchronous in between. */
-let laidMs = new Float64Array(1_024)
-let laidCalls = new Float64Array(1_024)
+let entryMs = new Float64Array(1_024)
+let entryCalls = new Float64Array(1_024)
 
 /** Decodes latencies and their counts into the arrays; returns how many. */
-const layOut = (bytes: Latencies): number => {
+const decodeEntries = (bytes: Latencies): number => {
   // Each pair takes at least two bytes.
-  if (bytes.length / 2 > laidMs.length) {
-    laidMs = new Float64Array(bytes.length)
-    laidCalls = new Float64Array(bytes.length)
+  if (bytes.length / 2 > entryMs.length) {
+    entryMs = new Float64Array(bytes.length)
+    entryCalls = new Float64Array(bytes.length)
   }
   let count = 0
   let at = 0
@@ -148,8 +148,8 @@ const layOut = (bytes: Latencies): number => {
       calls += (byte & 127) * weight
     }
     ms += step
-    laidMs[count] = ms
-    laidCalls[count] = calls
+    entryMs[count] = ms
+    entryCalls[count] = calls
     count++
   }
   return count
@@ -157,7 +157,7 @@ const layOut = (bytes: Latencies): number => {
 
 const totalOf = (count: number): number => {
   let total = 0
-  for (let n = 0; n < count; n++) total += laidCalls[n]!
+  for (let n = 0; n < count; n++) total += entryCalls[n]!
   return total
 }
 

@@ -64,7 +64,7 @@ export const paidDaysOf = (calls: ReadonlyArray<TrustReceipt>): ReadonlyArray<Pa
     calls,
     ({ receipt }) => `${receipt.provider_id} ${receipt.agent_id} ${receipt.timestamp.slice(0, 10)}`
   )
-  return [...days.values()].map(paidDayOf).filter(isTelling)
+  return [...days.values()].map(paidDayOf).filter(isRelevant)
 }
 
 const paidDayOf = (calls: ReadonlyArray<TrustReceipt>): PaidDay => {
@@ -87,7 +87,7 @@ const paidDayOf = (calls: ReadonlyArray<TrustReceipt>): PaidDay => {
   }
 }
 
-const isTelling = (day: PaidDay): boolean => day.paidMicrocents > 0n || day.failedCalls > 0 || day.inputRejected > 0
+const isRelevant = (day: PaidDay): boolean => day.paidMicrocents > 0n || day.failedCalls > 0 || day.inputRejected > 0
 
 export const addedDays = <A extends PaidCalls>(one: A, other: PaidCalls): A => ({
   ...one,

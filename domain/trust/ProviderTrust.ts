@@ -11,7 +11,7 @@ import { percentiles } from "./Latencies.ts"
 import { paidDaysOf } from "./PaidCalls.ts"
 import { ProviderEvidence, type ScoreEvidence } from "./ProviderEvidence.ts"
 import { hoursOf, type Sla, type SlaHour, slaOf, toolWindowStart, wholeDays, windowStart } from "./Sla.ts"
-import { type Pair, SlaStore, type Standing, type ToolCalls } from "./SlaStore.ts"
+import { type Pair, SlaStore, type CatalogScore, type ToolCalls } from "./SlaStore.ts"
 import { adviceOf, type TrustAdvice } from "./TrustAdvice.ts"
 import { type TrustEvidence, trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
 import type { Verified } from "./VerificationStore.ts"
@@ -53,9 +53,9 @@ export class ProviderTrust extends Context.Service<
     sla(providerId: ProviderId): Effect.Effect<ProviderSla, ProviderUnknown | StoreUnavailable>
     slaOfTool(providerId: ProviderId, toolId: ToolId): Effect.Effect<Sla, StoreUnavailable>
     score(providerId: ProviderId): Effect.Effect<ProviderScore, ProviderUnknown | StoreUnavailable>
-    standings(
+    catalogScores(
       providerIds: ReadonlyArray<ProviderId>
-    ): Effect.Effect<ReadonlyMap<ProviderId, Standing>, StoreUnavailable>
+    ): Effect.Effect<ReadonlyMap<ProviderId, CatalogScore>, StoreUnavailable>
     /** Updates the catalog's copy; returns the number of providers. */
     readonly refresh: Effect.Effect<number, StoreUnavailable>
     /** Removes rows that no window uses: one batch; returns how many. */
@@ -145,7 +145,7 @@ export class ProviderTrust extends Context.Service<
         sla,
         score,
         slaOfTool,
-        standings: store.standings,
+        catalogScores: store.catalogScores,
         refresh,
         prune
       })

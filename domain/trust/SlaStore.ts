@@ -1,5 +1,5 @@
 /**
- * Port to measured hours and days, pairs of provider and consumer, and standings.
+ * Port to measured hours and days, pairs of provider and consumer, and catalog scores.
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
@@ -14,7 +14,7 @@ export interface Pair {
 }
 
 /** The catalog's copy: computed recently. */
-export interface Standing {
+export interface CatalogScore {
   readonly providerId: ProviderId
   readonly score: number
   readonly badge: Badge
@@ -78,12 +78,12 @@ export class SlaStore extends Context.Service<
     takeChanged(today: string, limit: number): Effect.Effect<ReadonlyArray<ProviderId>, StoreUnavailable>
     /** Marks a provider as changed. */
     touch(providerId: ProviderId): Effect.Effect<void, StoreUnavailable>
-    /** Stores its standing and today's score. */
-    settle(standing: Standing, date: string): Effect.Effect<void, StoreUnavailable>
-    standing(providerId: ProviderId): Effect.Effect<Option.Option<Standing>, StoreUnavailable>
-    standings(
+    /** Stores its catalog score and today's score. */
+    settle(catalogScore: CatalogScore, date: string): Effect.Effect<void, StoreUnavailable>
+    catalogScore(providerId: ProviderId): Effect.Effect<Option.Option<CatalogScore>, StoreUnavailable>
+    catalogScores(
       providerIds: ReadonlyArray<ProviderId>
-    ): Effect.Effect<ReadonlyMap<ProviderId, Standing>, StoreUnavailable>
+    ): Effect.Effect<ReadonlyMap<ProviderId, CatalogScore>, StoreUnavailable>
     /** Newest last. */
     history(providerId: ProviderId, sinceDate: string): Effect.Effect<ReadonlyArray<ScoreOfDay>, StoreUnavailable>
     /**

@@ -31,7 +31,7 @@ export interface Asked {
   readonly token: string | undefined
 }
 
-export class SubjectRefused extends Schema.TaggedError<SubjectRefused>()("SubjectRefused", {
+export class SubjectRejected extends Schema.TaggedError<SubjectRejected>()("SubjectRejected", {
   field: Schema.Literals(["domain", "repo_url"]),
   why: Schema.String
 }) {
@@ -48,7 +48,7 @@ export class Verification extends Context.Service<
       asked: Asked
     ): Effect.Effect<
       VerificationAnswer,
-      SubjectRefused | TooManyAttempts | TooManyMails | MailFailed | MailNotConfigured | StoreUnavailable
+      SubjectRejected | TooManyAttempts | TooManyMails | MailFailed | MailNotConfigured | StoreUnavailable
     >
     /** Checks published proofs that were not checked for a day; returns how many. */
     readonly recheck: Effect.Effect<number, StoreUnavailable>
@@ -106,13 +106,13 @@ export class Verification extends Context.Service<
           const domain = named.trim().toLowerCase().replace(/\.$/u, "")
           if (ownsEndpoint(domain, provider.endpointUrl)) return yield* byPublication(providerId, "domain", domain)
           const why = `${domain === "" ? "A domain is required: it" : `${domain} is not accepted: the domain`} must be that of your endpoint ${provider.endpointUrl}, or a parent domain that you own.`
-          return yield* new SubjectRefused({ field: "domain", why })
+          return yield* new SubjectRejected({ field: "domain", why })
         }
         const repository = repositoryOf(asked.repositoryUrl ?? "")
         if (repository !== undefined) return yield* byPublication(providerId, "code", repository)
         const why =
           "`repo_url` must be a repository such as https://github.com/owner/name, on github.com, gitlab.com or bitbucket.org."
-        return yield* new SubjectRefused({ field: "repo_url", why })
+        return yield* new SubjectRejected({ field: "repo_url", why })
       })
 
       return Verification.of({ verify, recheck })

@@ -31,7 +31,7 @@ export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooM
 
 export const makeVerificationSteps = Effect.gen(function* () {
   const store = yield* VerificationStore
-  const standings = yield* SlaStore
+  const slaStore = yield* SlaStore
   const { atomically } = yield* UnitOfWork
 
   const limited = Effect.fnUntraced(function* (providerId: ProviderId, kind: string, limit: number) {
@@ -63,7 +63,7 @@ export const makeVerificationSteps = Effect.gen(function* () {
       missed: 0,
       missingSince: undefined
     })
-    yield* standings.touch(proof.providerId)
+    yield* slaStore.touch(proof.providerId)
     return true
   }, atomically)
 

@@ -20,16 +20,16 @@ export const localSecret = Effect.fn("localSecret")(function* (dataDir: string, 
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = path.join(dataDir, name)
-  const refuse = (error: { readonly message: string }) => new SecretUnusable({ file, problem: error.message })
-  yield* Effect.mapError(fs.makeDirectory(dataDir, { recursive: true }), refuse)
-  if (!(yield* Effect.mapError(fs.exists(file), refuse))) {
+  const reject = (error: { readonly message: string }) => new SecretUnusable({ file, problem: error.message })
+  yield* Effect.mapError(fs.makeDirectory(dataDir, { recursive: true }), reject)
+  if (!(yield* Effect.mapError(fs.exists(file), reject))) {
     const fresh = yield* Effect.flatMap(Entropy, (entropy) => entropy.hex(SECRET_BYTES))
     // Written to a new file and renamed, so that a crash leaves no incomplete secret.
     const draft = `${file}.${fresh.slice(0, 8)}`
-    yield* Effect.mapError(fs.writeFileString(draft, fresh, { mode: OWNER_ONLY }), refuse)
-    yield* Effect.mapError(fs.rename(draft, file), refuse)
+    yield* Effect.mapError(fs.writeFileString(draft, fresh, { mode: OWNER_ONLY }), reject)
+    yield* Effect.mapError(fs.rename(draft, file), reject)
   }
-  const text = (yield* Effect.mapError(fs.readFileString(file), refuse)).trim()
+  const text = (yield* Effect.mapError(fs.readFileString(file), reject)).trim()
   if (text.length < SECRET_BYTES) return yield* new SecretUnusable({ file, problem: "it is too short" })
   return Redacted.make(text)
 })

@@ -8,7 +8,7 @@ import { CallStore } from "../../domain/metering/CallStore.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { UNFIT_DAYS_KEPT, UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
-import { LEFT_ANSWER_MS_MAX } from "../../domain/metering/LeftAnswers.ts"
+import { RETAINED_RESULT_MS_MAX } from "../../domain/metering/RetainedResults.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Sequencer, SequencerBatchMax } from "../../domain/log/Sequencer.ts"
@@ -67,10 +67,10 @@ const every = Effect.fnUntraced(function* <E>(
   const sampler = yield* TraceSampler
   const clock = yield* CorrectedClock
   const sampled = Effect.suspend(() => (sampler.takes(false) ? traced(round, `job ${name}`) : round))
-  const comesThrough = Effect.andThen(within(limit)(sampled), beat(name, interval))
+  const runAndBeat = Effect.andThen(within(limit)(sampled), beat(name, interval))
   yield* beat(name, interval)
   // A waiting job counts as late after a while, and the health check `clock` states why.
-  yield* Effect.suspend(() => (clock?.jobsWaitFor() === undefined ? comesThrough : Effect.void)).pipe(
+  yield* Effect.suspend(() => (clock?.jobsWaitFor() === undefined ? runAndBeat : Effect.void)).pipe(
     Effect.catchCause((cause) =>
       Effect.andThen(
         Effect.logWarning(`The job ${name} failed; it runs again`, cause),
@@ -98,7 +98,7 @@ const within =
     )
 
 /** After a long downtime there is much to remove: in batches, with pauses for calls. */
-const untilLittleIsLeft = (round: Effect.Effect<number, StoreUnavailable>) =>
+const repeatUntilDrained = (round: Effect.Effect<number, StoreUnavailable>) =>
   Effect.repeat(within(ROUND_LIMIT)(round), {
     until: (count) => count < PRUNED_AT_ONCE_MAX,
     schedule: Schedule.spaced(PRUNE_PAUSE).pipe(Schedule.upTo({ times: PRUNE_ROUNDS_MAX }))
@@ -120,20 +120,20 @@ export const jobs = Layer.effectDiscard(
 
     const prune = Effect.gen(function* () {
       const before = DateTime.subtract(yield* DateTime.now, { days: IDEMPOTENCY_DAYS_KEPT })
-      yield* untilLittleIsLeft(idempotency.prune(before, PRUNED_AT_ONCE_MAX))
-      yield* untilLittleIsLeft(calls.forget(before, PRUNED_AT_ONCE_MAX))
-      const leftBefore = DateTime.subtract(yield* DateTime.now, { milliseconds: LEFT_ANSWER_MS_MAX })
-      yield* untilLittleIsLeft(calls.forgetLeft(leftBefore, PRUNED_AT_ONCE_MAX))
-      yield* untilLittleIsLeft(meterKeys.prune(before, PRUNED_AT_ONCE_MAX))
+      yield* repeatUntilDrained(idempotency.prune(before, PRUNED_AT_ONCE_MAX))
+      yield* repeatUntilDrained(calls.forget(before, PRUNED_AT_ONCE_MAX))
+      const retainedBefore = DateTime.subtract(yield* DateTime.now, { milliseconds: RETAINED_RESULT_MS_MAX })
+      yield* repeatUntilDrained(calls.pruneRetained(retainedBefore, PRUNED_AT_ONCE_MAX))
+      yield* repeatUntilDrained(meterKeys.prune(before, PRUNED_AT_ONCE_MAX))
       const eventsBefore = DateTime.subtract(yield* DateTime.now, { days: PAYMENT_EVENT_DAYS_KEPT })
-      yield* untilLittleIsLeft(loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX))
+      yield* repeatUntilDrained(loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX))
       const unfitBefore = DateTime.subtract(yield* DateTime.now, { days: UNFIT_DAYS_KEPT })
-      yield* untilLittleIsLeft(unfit.prune(unfitBefore, PRUNED_AT_ONCE_MAX))
+      yield* repeatUntilDrained(unfit.prune(unfitBefore, PRUNED_AT_ONCE_MAX))
       const mailedBefore = DateTime.subtract(yield* DateTime.now, { days: MAILED_DAYS_KEPT })
-      yield* untilLittleIsLeft(proofs.forgetMailed(mailedBefore, PRUNED_AT_ONCE_MAX))
+      yield* repeatUntilDrained(proofs.forgetMailed(mailedBefore, PRUNED_AT_ONCE_MAX))
       yield* history.prune
-      yield* untilLittleIsLeft(usage.rollUp)
-      yield* untilLittleIsLeft(trust.prune)
+      yield* repeatUntilDrained(usage.rollUp)
+      yield* repeatUntilDrained(trust.prune)
     })
 
     const onTheFirst = Effect.gen(function* () {

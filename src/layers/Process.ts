@@ -2,12 +2,12 @@
  * What every process has: log output with the configured format and level, and a clock.
  */
 import { Clock, Context, Layer, Logger, References } from "effect"
-import { fewOfAKind } from "../../adapters/telemetry/FewOfAKind.ts"
+import { throttled } from "../../adapters/telemetry/LogThrottle.ts"
 import { CorrectedClock, makeCorrectedClock } from "../../domain/shared/CorrectedClock.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 
 export const lines = (config: AppConfig) =>
-  fewOfAKind(valueOf(config, "LOG_FORMAT") === "json" ? Logger.consoleJson : Logger.consolePretty())
+  throttled(valueOf(config, "LOG_FORMAT") === "json" ? Logger.consoleJson : Logger.consolePretty())
 
 export const level = (config: AppConfig) => Layer.succeed(References.MinimumLogLevel, valueOf(config, "LOG_LEVEL"))
 

@@ -168,7 +168,7 @@ const stores = (config: AppConfig) => {
       })
     case "embedded":
       return Layer.unwrap(
-        Effect.map(EmbeddedPostgres, ({ gaveUp, ownerUrl, url }) =>
+        Effect.map(EmbeddedPostgres, ({ failed: gaveUp, ownerUrl, url }) =>
           Layer.merge(postgresStores({ url, ownerUrl, connectionsMax }), watch(gaveUp))
         )
       ).pipe(Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") })))

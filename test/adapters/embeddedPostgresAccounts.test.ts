@@ -9,7 +9,7 @@ import {
   isAlive,
   isRoot,
   kill,
-  patiently,
+  retrying,
   read,
   serverPid,
   service,
@@ -52,7 +52,7 @@ describe("EmbeddedPostgres and the accounts of the operating system", () => {
       const { adopted, url } = yield* EmbeddedPostgres.start({ dataDir })
       assert.isTrue(adopted)
       process.kill(pid, "SIGKILL")
-      assert.deepStrictEqual(yield* patiently(read(url)), ["kept"])
+      assert.deepStrictEqual(yield* retrying(read(url)), ["kept"])
       assert.isFalse(isAlive(pid))
     })
   )

@@ -12,7 +12,7 @@ import {
   dataFolder,
   isAlive,
   kill,
-  patiently,
+  retrying,
   read,
   serverPid,
   service,
@@ -58,14 +58,14 @@ describe("EmbeddedPostgres, after a crash", () => {
       const first = yield* service(dataDir)
       yield* write(first.url, "0")
       yield* kill(first.child, "SIGKILL")
-      const { adopted, gaveUp, url } = yield* EmbeddedPostgres.start({ dataDir })
+      const { adopted, failed: gaveUp, url } = yield* EmbeddedPostgres.start({ dataDir })
       assert.isTrue(adopted)
       const sql = yield* client(url)
       for (const note of ["1", "2", "3"]) {
         const pid = yield* serverPid(dataDir)
         process.kill(pid, "SIGKILL")
         yield* anotherServerThan(pid, dataDir)
-        yield* patiently(sql`INSERT INTO notes ${sql.insert({ note })}`)
+        yield* retrying(sql`INSERT INTO notes ${sql.insert({ note })}`)
       }
       assert.deepStrictEqual(yield* read(url), ["0", "1", "2", "3"])
       const watching = Effect.as(Effect.sleep("50 millis"), "watching")
@@ -118,7 +118,7 @@ describe("EmbeddedPostgres, after a crash", () => {
       process.kill(yield* serverPid(dataDir), "SIGKILL")
       yield* Effect.sleep("300 millis")
       assert.isTrue(isAlive(busy?.pid ?? 0), "it outlives its server")
-      assert.deepStrictEqual(yield* patiently(read(url)), ["kept"])
+      assert.deepStrictEqual(yield* retrying(read(url)), ["kept"])
       assert.isFalse(isAlive(busy?.pid ?? 0))
     })
   )
@@ -182,7 +182,7 @@ describe("EmbeddedPostgres, after a crash", () => {
       const hurried: Clock.Clock = Object.assign(Object.create(clock), {
         sleep: (duration: Duration.Duration) => clock.sleep(Duration.times(duration, 0.02))
       })
-      const { gaveUp } = yield* supervise(cluster, undefined).pipe(Effect.provideService(Clock.Clock, hurried))
+      const { failed: gaveUp } = yield* supervise(cluster, undefined).pipe(Effect.provideService(Clock.Clock, hurried))
       const control = join(cluster.folder, "global/pg_control")
       yield* Effect.promise(() => rename(control, `${control}.gone`))
       process.kill(yield* serverPid(dataDir), "SIGKILL")

@@ -89,9 +89,9 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets", (it) => {
       Effect.gen(function* () {
         const schemas = yield* JsonSchemas
         const [greedy, other] = [someProvider(), someProvider()]
-        const refused = yield* compilingUntilRefused(() => greedy, 0)
-        assert.strictEqual(refused.of, "provider")
-        assert.isAtLeast(refused.retryAfterSeconds, 1)
+        const rejected = yield* compilingUntilRefused(() => greedy, 0)
+        assert.strictEqual(rejected.of, "provider")
+        assert.isAtLeast(rejected.retryAfterSeconds, 1)
         const small = { title: "a small one" }
         assert.strictEqual((yield* Effect.flip(schemas.check(small, greedy)))._tag, "SchemaBudgetSpent")
         assert.strictEqual(
@@ -100,7 +100,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets", (it) => {
         )
         yield* schemas.check(small, other)
         assert.deepStrictEqual(yield* schemas.violations({ type: "number" }, 1, asInput(other)), [])
-        yield* TestClock.adjust(`${refused.waitMs + 1_000} millis`)
+        yield* TestClock.adjust(`${rejected.waitMs + 1_000} millis`)
         yield* schemas.check(small, greedy)
       }),
     60_000
@@ -114,8 +114,8 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets", (it) => {
         const calm = asInput()
         const known = { type: "number" }
         yield* schemas.check(known, calm.providerId)
-        const refused = yield* compilingUntilRefused(someProvider, 20_000)
-        assert.strictEqual(refused.of, "process")
+        const rejected = yield* compilingUntilRefused(someProvider, 20_000)
+        assert.strictEqual(rejected.of, "process")
         assert.deepStrictEqual(yield* schemas.violations(known, 1, calm), [])
       }),
     180_000
@@ -130,13 +130,16 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets of checks", (it) => {
       // RE2 has no lookaheads: V8 backtracks.
       const hostile = (n: number): JsonSchemaObject => ({ title: `${n}`, pattern: "^(?=(a|a)*$)" })
       const text = `${"a".repeat(40)}!`
-      let refusal: string | undefined
-      for (let n = 0; n < 200 && refusal === undefined; n++) {
+      let rejection: string | undefined
+      for (let n = 0; n < 200 && rejection === undefined; n++) {
         const result = yield* Effect.result(schemas.violations(hostile(n), text, use))
-        if (result._tag === "Failure") refusal = result.failure.message
+        if (result._tag === "Failure") rejection = result.failure.message
         else assert.match(result.success[0]!.message, /could not be checked/u)
       }
-      assert.match(refusal!, /CPU budget for the schemas of this tool's provider is used up.*Retry after \d+ seconds/u)
+      assert.match(
+        rejection!,
+        /CPU budget for the schemas of this tool's provider is used up.*Retry after \d+ seconds/u
+      )
       assert.deepStrictEqual(yield* schemas.violations({ type: "string" }, text, use), [], "what costs little goes on")
       assert.lengthOf(yield* schemas.violations(hostile(0), text, asInput()), 1)
     })

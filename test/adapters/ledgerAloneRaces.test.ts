@@ -72,7 +72,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
           Array.from({ length: 12 }, (_, n) => 99 - n)
         )
         assert.deepInclude(yield* (yield* Ledger).wallet(consumerId), { debits: 12n * 1_700n, held: 0n })
-        assert.strictEqual((yield* (yield* CallStore).standing(consumerId, free.toolId, OPENED_AT)).freeCallsUsed, 12)
+        assert.strictEqual((yield* (yield* CallStore).callFunds(consumerId, free.toolId, OPENED_AT)).freeCallsUsed, 12)
         assert.deepStrictEqual((yield* (yield* LedgerStore).audit).discrepancies, [])
       }),
     180_000

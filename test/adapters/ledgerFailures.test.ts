@@ -101,7 +101,7 @@ it.layer(postgresLedgerPorts, LIVE)("Over PostgreSQL", (it) => {
         const wallets = yield* Effect.forEach(consumers, ledger.wallet)
         for (const wallet of wallets) assert.deepInclude(wallet, { debits: 40_000n, held: 0n })
         const calls = yield* CallStore
-        const standings = yield* Effect.forEach(consumers, (id) => calls.standing(id, free.toolId, OPENED_AT))
+        const standings = yield* Effect.forEach(consumers, (id) => calls.callFunds(id, free.toolId, OPENED_AT))
         for (const standing of standings) assert.strictEqual(standing.freeCallsUsed, 40)
         assert.deepStrictEqual((yield* (yield* LedgerStore).audit).discrepancies, [])
       }),

@@ -36,7 +36,7 @@ const raceOfTwo = Effect.fnUntraced(function* (race: Omit<Race, "url" | "provide
     price: 1_000
   })
   const total = (count: keyof Finish) => processes.reduce((sum, one) => sum + one[count], 0)
-  return { opened: total("opened"), free: total("free"), refused: total("refused") }
+  return { opened: total("opened"), free: total("free"), rejected: total("refused") }
 })
 
 it.layer(postgresLedgerPorts, LIVE)("Over PostgreSQL", (it) => {
@@ -46,7 +46,7 @@ it.layer(postgresLedgerPorts, LIVE)("Over PostgreSQL", (it) => {
       Effect.gen(function* () {
         const consumerId = yield* consumerWith(100_999)
         const totals = yield* raceOfTwo({ consumerId, toolIds: [yield* aToolId], calls: 400, freeTierCalls: 0 })
-        assert.deepStrictEqual(totals, { opened: 100, free: 0, refused: 700 })
+        assert.deepStrictEqual(totals, { opened: 100, free: 0, rejected: 700 })
         assert.deepInclude(yield* (yield* Ledger).wallet(consumerId), { held: 100_000n, available: 999n })
       }),
     180_000
@@ -60,8 +60,8 @@ it.layer(postgresLedgerPorts, LIVE)("Over PostgreSQL", (it) => {
         const consumerId = yield* aConsumerId
         const toolIds = yield* Effect.replicateEffect(aToolId, 50)
         const totals = yield* raceOfTwo({ consumerId, toolIds, calls: 800, freeTierCalls: 11 })
-        assert.deepStrictEqual(totals, { opened: 550, free: 550, refused: 1_050 })
-        const standings = yield* Effect.forEach(toolIds, (toolId) => calls.standing(consumerId, toolId, OPENED_AT))
+        assert.deepStrictEqual(totals, { opened: 550, free: 550, rejected: 1_050 })
+        const standings = yield* Effect.forEach(toolIds, (toolId) => calls.callFunds(consumerId, toolId, OPENED_AT))
         for (const standing of standings) assert.strictEqual(standing.freeCallsUsed, 11)
       }),
     180_000

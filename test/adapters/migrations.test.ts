@@ -12,7 +12,7 @@ import { postgresPorts } from "../contracts/ports.ts"
 import { aConsumer, aProvider, aTool } from "../contracts/samples.ts"
 
 /** Why the database rejected a statement. */
-const refusalOf = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
+const rejectionOf = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
   Effect.map(Effect.flip(statement), ({ reason }) => reason._tag)
 
 it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("The schema", (it) => {
@@ -51,7 +51,7 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("T
           sql`UPDATE tools SET max_cost_microcents = ${amount} WHERE id = ${tool.id}`,
           sql`UPDATE tool_prices SET price_microcents = ${amount} WHERE tool_id = ${tool.id}`
         ]
-        for (const statement of statements) assert.strictEqual(yield* refusalOf(statement), "ConstraintError")
+        for (const statement of statements) assert.strictEqual(yield* rejectionOf(statement), "ConstraintError")
       }
     })
   )
@@ -63,9 +63,9 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("T
       const insert = (consumerId: string | null, providerId: string | null) => sql`
         INSERT INTO api_keys (id, consumer_id, provider_id, label, prefix, hash, created_at)
         VALUES (gen_random_uuid(), ${consumerId}::uuid, ${providerId}::uuid, '', '', sha256('x'), now())`
-      assert.strictEqual(yield* refusalOf(insert(null, null)), "ConstraintError")
-      assert.strictEqual(yield* refusalOf(insert(consumer.id, provider.id)), "ConstraintError")
-      assert.strictEqual(yield* refusalOf(insert(provider.id, null)), "ConstraintError")
+      assert.strictEqual(yield* rejectionOf(insert(null, null)), "ConstraintError")
+      assert.strictEqual(yield* rejectionOf(insert(consumer.id, provider.id)), "ConstraintError")
+      assert.strictEqual(yield* rejectionOf(insert(provider.id, null)), "ConstraintError")
       yield* insert(null, provider.id)
     })
   )
@@ -137,9 +137,9 @@ it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true 
         yield* sql`INSERT INTO effect_sql_migrations (migration_id, name)
         VALUES (1, 'accounts_and_catalogue'), (33, 'market_figures')`
         const before = yield* tables
-        const refused = yield* Effect.flip(Migrations.run)
+        const rejected = yield* Effect.flip(Migrations.run)
         assert.include(
-          sentenceOf(refused),
+          sentenceOf(rejected),
           "has schema version 33 from before the first release, which cannot be upgraded"
         )
         assert.deepStrictEqual(yield* tables, before)
@@ -151,8 +151,8 @@ it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true 
         const sql = yield* SqlClient.SqlClient
         yield* emptySchema
         yield* sql`CREATE TABLE wallets (id int8)`
-        const refused = yield* Effect.flip(Migrations.run)
-        assert.include(sentenceOf(refused), `relation "wallets" already exists. Nothing was applied.`)
+        const rejected = yield* Effect.flip(Migrations.run)
+        assert.include(sentenceOf(rejected), `relation "wallets" already exists. Nothing was applied.`)
         const left = yield* tables
         assert.sameDeepMembers(
           [...left],

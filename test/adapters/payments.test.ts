@@ -104,7 +104,7 @@ it.layer(over(), LIVE)("Stripe", (it) => {
 
   it.effect("names the load of a payment", () =>
     Effect.gen(function* () {
-      const { checkout, checkoutStanding, loadOfPayment } = yield* PaymentGateway
+      const { checkout, checkoutStatus, loadOfPayment } = yield* PaymentGateway
       const double = yield* Double
       const loadId = LoadId.make(randomUUID())
       const { sessionId } = yield* checkout({
@@ -114,9 +114,9 @@ it.layer(over(), LIVE)("Stripe", (it) => {
         successUrl: "https://market.example/ok",
         cancelUrl: "https://market.example/no"
       })
-      assert.strictEqual((yield* checkoutStanding(sessionId)).state, "open")
+      assert.strictEqual((yield* checkoutStatus(sessionId)).state, "open")
       double.pay(sessionId)
-      const standing = yield* checkoutStanding(sessionId)
+      const standing = yield* checkoutStatus(sessionId)
       assert.strictEqual(standing.state, "paid")
       assert.strictEqual(yield* loadOfPayment(standing.paymentId!), loadId)
     })

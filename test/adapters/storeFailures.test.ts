@@ -86,7 +86,7 @@ it.layer(linked, { timeout: "120 seconds", excludeTestServices: true })(
             assert.isTrue(reason._tag === "Fail" && SqlError.isSqlError(reason.error.cause))
           }
         }
-        yield* link.mend
+        yield* link.restore
         yield* Effect.retry(accounts.counts, { times: 100 })
       })
     )

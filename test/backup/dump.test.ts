@@ -8,9 +8,9 @@ import { join } from "node:path"
 import { until } from "../support/EmbeddedFolders.ts"
 import {
   aWitness,
-  goesOn,
+  continues,
   isSound,
-  keptMarket,
+  backupMarket,
   LOG_KEY,
   moreCalls,
   NEXT_LOG_KEY,
@@ -37,7 +37,7 @@ it.live(
         )
       )
       const file = join(yield* temporaryFolder, "market.dump")
-      const market = yield* keptMarket(database!)
+      const market = yield* backupMarket(database!)
       const witness = yield* aWitness
 
       const load = yield* market.load
@@ -58,7 +58,7 @@ it.live(
       assert.isBelow(books.receipts, acknowledged.length + 200)
 
       // Under the same key the log continues as a fork: a witness that saw the old one reports it.
-      const fork = yield* goesOn(restored!, market, before, { logKey: LOG_KEY, logNumber: 1 })
+      const fork = yield* continues(restored!, market, before, { logKey: LOG_KEY, logNumber: 1 })
       const refused = yield* witness.look(fork.url, 1)
       assert.strictEqual(refused.code, 1)
       assert.include(refused.problem, "The log is inconsistent")
@@ -70,7 +70,7 @@ it.live(
         SqlClient.SqlClient,
         (sql) => sql`UPDATE loads SET updated_at = now() - interval '20 minutes' WHERE state = 'open'`
       ).pipe(connectedTo(restored!))
-      const anew = yield* goesOn(restored!, market, before, { logKey: NEXT_LOG_KEY, logNumber: 2 })
+      const anew = yield* continues(restored!, market, before, { logKey: NEXT_LOG_KEY, logNumber: 2 })
       const accepted = yield* witness.look(anew.url, 2)
       assert.strictEqual(accepted.code, 0, accepted.problem)
       yield* until(

@@ -12,7 +12,7 @@ import { chmod, chown, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { serverAccount } from "../../adapters/sql/embedded/ServerAccount.ts"
 import { until } from "../support/EmbeddedFolders.ts"
-import { goesOn, isSound, keptMarket, moreCalls, NEXT_LOG_KEY } from "../support/backup/BackupMarket.ts"
+import { continues, isSound, backupMarket, moreCalls, NEXT_LOG_KEY } from "../support/backup/BackupMarket.ts"
 import { NO_TOOLS, tool, toolsHere } from "../support/backup/PostgresTools.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { connectedTo, createDatabase, urlOf } from "../support/TestDatabases.ts"
@@ -69,7 +69,7 @@ const backThen = Effect.fnUntraced(function* (
   const server = yield* temporaryPostgres({ ...own, durable: true, settings })
   const database = urlOf({ adminUrl: Redacted.value(server.url) }, "market")
   yield* createDatabase("market", "template0").pipe(connectedTo(server.url))
-  const market = yield* keptMarket(database)
+  const market = yield* backupMarket(database)
 
   const load = yield* market.load
   yield* moreCalls(load)
@@ -123,7 +123,7 @@ const backThen = Effect.fnUntraced(function* (
     [],
     "every call before the moment, and none after it"
   )
-  const { kill } = yield* goesOn(restored, market, acknowledged, { logKey: NEXT_LOG_KEY, logNumber: 2 })
+  const { kill } = yield* continues(restored, market, acknowledged, { logKey: NEXT_LOG_KEY, logNumber: 2 })
   yield* kill
   yield* isSound(restored, NEXT_LOG_KEY)
 })

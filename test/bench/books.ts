@@ -108,7 +108,7 @@ const payouts = Effect.fnUntraced(function* (double: StripeDouble) {
       complete: true,
       due: []
     })
-    yield* payees.putStanding(
+    yield* payees.putStatus(
       providerId,
       {
         accountId,

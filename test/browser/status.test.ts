@@ -155,7 +155,7 @@ it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the stat
         assert.include(text, "Service outage")
         assert.include(text, "It does not work at the moment.")
         yield* pictured(page, "status-down")
-        yield* link.mend
+        yield* link.restore
         assert.include(yield* reloaded(page, "All systems operational"), "operational over")
       }).pipe(Effect.scoped),
     2 * MINUTE

@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { at, aProvider, expecting } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, callOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, callOf } from "../support/metering/Shop.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const NONE = "01a20000-0000-7000-8000-000000000000"
@@ -98,7 +98,7 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback" }), LIVE)("The con
     Effect.gen(function* () {
       const { url } = yield* providing(fine)
       const offer = yield* anOffer(url, { price_microcents: 25_000, free_tier_calls: 3 })
-      const consumer = yield* aBuyer()
+      const consumer = yield* aFundedConsumer()
       yield* expecting(200, callOf(consumer, offer))
       const catalog = yield* expecting(200, { path: `/api/market/catalog?provider_id=${offer.provider.id}` })
       const field = (...path: ReadonlyArray<string>) => at(catalog, "tools", 0, ...path)
@@ -141,7 +141,7 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback" }), LIVE)("The con
   it.effect("declares every media type of its responses", () =>
     Effect.gen(function* () {
       const { url } = yield* providing(fine)
-      const consumer = yield* aBuyer()
+      const consumer = yield* aFundedConsumer()
       yield* aProvider()
       const called = yield* expecting(200, callOf(consumer, yield* anOffer(url)))
       const id = String(at(called, "meta", "receipt_id"))

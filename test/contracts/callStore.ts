@@ -163,10 +163,10 @@ export const callStoreContract = (name: string, ports: Layer.Layer<LedgerPorts>)
         const free = yield* aCall(consumerId, { freeTierCalls: 5 })
         yield* opened(free)
         const standing = { availableMicrocents: 9_000n, freeCallsUsed: 1 }
-        assert.deepStrictEqual(yield* calls.standing(consumerId, free.toolId, OPENED_AT), standing)
+        assert.deepStrictEqual(yield* calls.callFunds(consumerId, free.toolId, OPENED_AT), standing)
         const nextMonth = DateTime.makeUnsafe("2026-12-01T00:00:00.000Z")
-        assert.strictEqual((yield* calls.standing(consumerId, free.toolId, nextMonth)).freeCallsUsed, 0)
-        assert.deepStrictEqual(yield* calls.standing(yield* aConsumerId, free.toolId, OPENED_AT), {
+        assert.strictEqual((yield* calls.callFunds(consumerId, free.toolId, nextMonth)).freeCallsUsed, 0)
+        assert.deepStrictEqual(yield* calls.callFunds(yield* aConsumerId, free.toolId, OPENED_AT), {
           availableMicrocents: 0n,
           freeCallsUsed: 0
         })

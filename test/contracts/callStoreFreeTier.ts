@@ -97,7 +97,7 @@ export const freeTierContract = (name: string, ports: Layer.Layer<LedgerPorts>) 
         const terms = { toolId: yield* aToolId, freeTierCalls: 10 }
         const usedAfter = Effect.fnUntraced(function* (ending: Parameters<typeof closingOf>[1]) {
           yield* settled(yield* aCall(consumerId, terms), { cost: 0, ...ending })
-          return (yield* calls.standing(consumerId, terms.toolId, OPENED_AT)).freeCallsUsed
+          return (yield* calls.callFunds(consumerId, terms.toolId, OPENED_AT)).freeCallsUsed
         })
         assert.strictEqual(yield* usedAfter({ status: "success" }), 1)
         assert.strictEqual(yield* usedAfter({ status: "error" }), 1)

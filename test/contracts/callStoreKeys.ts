@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, type Layer } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore, type KeptResult } from "../../domain/metering/CallStore.ts"
-import { leftAnswer } from "../../domain/metering/LeftAnswers.ts"
+import { retainedResult } from "../../domain/metering/RetainedResults.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { LIVE } from "../support/PostgresTest.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
@@ -137,16 +137,16 @@ export const idempotencyOfCallsContract = (name: string, ports: Layer.Layer<Ledg
           Effect.gen(function* () {
             const call = yield* aCall(consumerId, { idempotency, openedAt })
             const { receipt } = yield* closingOf(call)
-            const stored = n === 0 ? answer : leftAnswer(answer, receipt, n === 3 ? 0 : 1)
+            const stored = n === 0 ? answer : retainedResult(answer, receipt, n === 3 ? 0 : 1)
             yield* settled(call, { answer: stored })
             return stored
           })
         )
-        assert.strictEqual(yield* calls.forgetLeft(openedAt, 10), 0, "none is older")
+        assert.strictEqual(yield* calls.pruneRetained(openedAt, 10), 0, "none is older")
         const before = DateTime.add(openedAt, { minutes: 10 })
-        assert.strictEqual(yield* calls.forgetLeft(before, 1), 1)
-        assert.strictEqual(yield* calls.forgetLeft(before, 10), 1)
-        assert.strictEqual(yield* calls.forgetLeft(before, 10), 0)
+        assert.strictEqual(yield* calls.pruneRetained(before, 1), 1)
+        assert.strictEqual(yield* calls.pruneRetained(before, 10), 1)
+        assert.strictEqual(yield* calls.pruneRetained(before, 10), 0)
         const replays = yield* Effect.forEach(keys, (idempotency) =>
           Effect.flatMap(aCall(consumerId, { idempotency }), calls.open)
         )

@@ -130,7 +130,7 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
         const prefix = `near.${one.id}`
         const near = (name: string, limit: number, providerId = one.id) =>
           store
-            .namesNear(`${prefix}.${name}`, providerId, limit)
+            .similarNames(`${prefix}.${name}`, providerId, limit)
             .pipe(Effect.map((names) => names.map((found) => found.slice(prefix.length + 1))))
         for (const name of ["a", "b", "d", "e"])
           yield* store.upsert(yield* aTool(one, { toolName: `${prefix}.${name}` }))
@@ -142,13 +142,13 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
         assert.deepStrictEqual(yield* near("c", 1), ["b", "d"])
         assert.deepStrictEqual(yield* near("d", 1), ["b", "d"])
         assert.deepStrictEqual(yield* near("c", 10, two.id), ["b", "f"])
-        const ofAll = yield* store.namesNear(`${prefix}.c`, undefined, 4)
+        const ofAll = yield* store.similarNames(`${prefix}.c`, undefined, 4)
         assert.includeMembers(
           [...ofAll],
           ["a", "b", "d", "e", "f"].map((name) => `${prefix}.${name}`)
         )
         assert.lengthOf(new Set(ofAll), ofAll.length)
-        for (const stranger of ["", "\0", "\ud800"]) assert.isArray(yield* store.namesNear(stranger, undefined, 3))
+        for (const stranger of ["", "\0", "\ud800"]) assert.isArray(yield* store.similarNames(stranger, undefined, 3))
       })
     )
 
@@ -183,8 +183,8 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
         const unknown = yield* (yield* Entropy).uuid
         assert.isTrue(Option.isNone(yield* store.find(ToolId.make(unknown))))
         assert.deepStrictEqual(yield* store.prices(ToolId.make(unknown), 10), [])
-        const nobodys = yield* aTool(yield* aProvider(), {}, { providerId: ProviderId.make(unknown) })
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(store.upsert(nobodys))))
+        const anonymousEmail = yield* aTool(yield* aProvider(), {}, { providerId: ProviderId.make(unknown) })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(store.upsert(anonymousEmail))))
       })
     )
 

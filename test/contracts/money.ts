@@ -273,7 +273,7 @@ export const payeeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
       Effect.gen(function* () {
         const store = yield* PayeeStore
         const [one, two] = [(yield* aProvider()).id, (yield* aProvider()).id]
-        const standing = {
+        const status = {
           accountId: `acct_${one}`,
           status: "pending" as const,
           chargesEnabled: false,
@@ -285,10 +285,10 @@ export const payeeStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         }
         assert.isTrue(Option.isNone(yield* store.find(one)))
         yield* store.putAutomatic(one, true, at(0))
-        yield* store.putStanding(one, standing, at(1))
-        yield* store.putStanding(two, { ...standing, accountId: `acct_${two}` }, at(1))
+        yield* store.putStatus(one, status, at(1))
+        yield* store.putStatus(two, { ...status, accountId: `acct_${two}` }, at(1))
         yield* store.putAutomatic(two, true, at(2))
-        const payee = { providerId: one, standing, automatic: true, reserveLifted: false, updatedAt: at(1) }
+        const payee = { providerId: one, status, automatic: true, reserveLifted: false, updatedAt: at(1) }
         assert.deepStrictEqual(yield* store.find(one), Option.some(payee))
         assert.deepStrictEqual(yield* store.findByAccount(`acct_${one}`), Option.some(payee))
         const wanting = (yield* store.automatic(undefined, 1_000)).filter((id) => id === one || id === two)

@@ -44,12 +44,12 @@ export const paymentGatewayContract = <E, R>(
 
     it.effect("returns the same checkout for a repeated order of a load", () =>
       Effect.gen(function* () {
-        const { checkout, checkoutStanding } = yield* PaymentGateway
+        const { checkout, checkoutStatus } = yield* PaymentGateway
         const order = aCheckout()
         const [one, two] = [yield* checkout(order), yield* checkout(order)]
         assert.strictEqual(one.sessionId, two.sessionId)
         assert.isNotEmpty(one.url)
-        const standing = yield* checkoutStanding(one.sessionId)
+        const standing = yield* checkoutStatus(one.sessionId)
         assert.deepStrictEqual([standing.loadId, standing.amountCents, standing.currency], [order.loadId, 500, "usd"])
       })
     )
@@ -65,8 +65,8 @@ export const paymentGatewayContract = <E, R>(
 
     it.effect("rejects a checkout that was not ordered", () =>
       Effect.gen(function* () {
-        const { checkoutStanding } = yield* PaymentGateway
-        assert.isTrue((yield* Effect.flip(checkoutStanding("cs_unknown"))).definite)
+        const { checkoutStatus } = yield* PaymentGateway
+        assert.isTrue((yield* Effect.flip(checkoutStatus("cs_unknown"))).definite)
       })
     )
 

@@ -104,8 +104,11 @@ export const waitlistStoreContract = (name: string, ports: Layer.Layer<Ports>) =
         assert.deepStrictEqual([yield* store.erase(entry.email), yield* store.erase(entry.email)], [true, false])
         assert.deepStrictEqual(yield* store.find(entry.email), Option.none())
         assert.deepStrictEqual(yield* store.find(other.email), Option.some(other))
-        const nobodys = `erased+${entry.id}@erased.invalid`
-        assert.deepStrictEqual(yield* store.find(nobodys), Option.some({ ...entry, email: nobodys, source: "" }))
+        const anonymousEmail = `erased+${entry.id}@erased.invalid`
+        assert.deepStrictEqual(
+          yield* store.find(anonymousEmail),
+          Option.some({ ...entry, email: anonymousEmail, source: "" })
+        )
         assert.strictEqual(yield* store.count(), before)
         assert.isTrue(yield* store.add(anEntry({ email: entry.email })))
       })

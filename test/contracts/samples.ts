@@ -8,7 +8,7 @@ import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import type { ApiKey } from "../../domain/accounts/ApiKey.ts"
 import { CatalogStore, type ToolUpsert } from "../../domain/catalog/CatalogStore.ts"
 import { planPrices } from "../../domain/catalog/PriceNotice.ts"
-import { wantedTerms } from "../../domain/catalog/Pricing.ts"
+import { declaredTerms } from "../../domain/catalog/Pricing.ts"
 import { tokensOfTool } from "../../domain/catalog/SearchTokens.ts"
 import type { Terms } from "../../domain/catalog/Terms.ts"
 import type { Tool, ToolDeclaration } from "../../domain/catalog/Tool.ts"
@@ -105,7 +105,7 @@ export const aTool = Effect.fnUntraced(function* (
     id: ToolId.make(yield* (yield* Entropy).uuid),
     providerId: provider.id,
     declaration: declared,
-    prices: planPrices(undefined, wantedTerms(asked, provider, 100), at, Duration.zero),
+    prices: planPrices(undefined, declaredTerms(asked, provider, 100), at, Duration.zero),
     searchTokens: tokensOfTool(declared, provider.name),
     at,
     ...changes
@@ -126,7 +126,7 @@ export const putTool = Effect.fnUntraced(function* (
     yield* store.countOf(provider.id)
     const tool = yield* aTool(provider, declaration, { at })
     const known = Option.getOrUndefined(yield* store.findOf(provider.id, tool.declaration.toolName))
-    const prices = planPrices(known?.prices, wantedTerms(tool.declaration, provider, 100), at, notice)
+    const prices = planPrices(known?.prices, declaredTerms(tool.declaration, provider, 100), at, notice)
     return { ...(yield* store.upsert({ ...tool, prices })), prices }
   })
   return yield* atomically(unit)

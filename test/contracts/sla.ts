@@ -295,14 +295,14 @@ export const slaStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
         yield* store.settle({ ...standing, score: 64 }, "2026-11-20")
         yield* store.settle({ ...standing, score: 65 }, "2026-11-20")
         assert.isFalse(yield* isAmong("2026-11-20"))
-        assert.deepStrictEqual(yield* store.standing(providerId), Option.some({ ...standing, score: 65 }))
+        assert.deepStrictEqual(yield* store.catalogScore(providerId), Option.some({ ...standing, score: 65 }))
         assert.deepStrictEqual(yield* store.history(providerId, "2026-11-01"), [
           { date: "2026-11-19", score: 63 },
           { date: "2026-11-20", score: 65 }
         ])
         assert.strictEqual((yield* store.history(providerId, "2026-11-20")).length, 1)
-        assert.deepStrictEqual(yield* store.standing(aProviderId()), Option.none())
-        assert.deepStrictEqual([...(yield* store.standings([providerId, aProviderId()])).keys()], [providerId])
+        assert.deepStrictEqual(yield* store.catalogScore(aProviderId()), Option.none())
+        assert.deepStrictEqual([...(yield* store.catalogScores([providerId, aProviderId()])).keys()], [providerId])
       })
     )
 

@@ -24,12 +24,12 @@ export const unfitOutputsContract = (name: string, ports: Layer.Layer<MeteringPo
       Effect.gen(function* () {
         const unfit = yield* UnfitOutputs
         const output = yield* anOutput
-        assert.isFalse(yield* unfit.isNoted(output))
+        assert.isFalse(yield* unfit.isRecorded(output))
         yield* unfit.note(output, AT)
         yield* unfit.note(output, AT)
-        assert.isTrue(yield* unfit.isNoted(output))
-        assert.isFalse(yield* unfit.isNoted({ ...output, consumerId: yield* aConsumerId }))
-        assert.isFalse(yield* unfit.isNoted({ ...output, receiptId: (yield* anOutput).receiptId }))
+        assert.isTrue(yield* unfit.isRecorded(output))
+        assert.isFalse(yield* unfit.isRecorded({ ...output, consumerId: yield* aConsumerId }))
+        assert.isFalse(yield* unfit.isRecorded({ ...output, receiptId: (yield* anOutput).receiptId }))
       })
     )
 
@@ -46,8 +46,8 @@ export const unfitOutputsContract = (name: string, ports: Layer.Layer<MeteringPo
         assert.strictEqual(yield* unfit.prune(edge, 2), 2)
         assert.strictEqual(yield* unfit.prune(edge, 2), 1)
         assert.strictEqual(yield* unfit.prune(edge, 2), 0)
-        for (const output of stale) assert.isFalse(yield* unfit.isNoted(output))
-        assert.isTrue(yield* unfit.isNoted(young))
+        for (const output of stale) assert.isFalse(yield* unfit.isRecorded(output))
+        assert.isTrue(yield* unfit.isRecorded(young))
       })
     )
   })

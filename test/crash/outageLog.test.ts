@@ -64,7 +64,7 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
           "calls get a 503",
           Effect.sync(() => answered(503) > 64)
         )
-        yield* link.mend
+        yield* link.restore
         const before = answered(200)
         yield* until(
           "calls are answered again",

@@ -70,7 +70,7 @@ const booksHold = Effect.fnUntraced(function* ({ acknowledged }: Heard) {
 
 /** Applies a fault to the database for this long under load; then removes it. */
 const throughOutage = Effect.fnUntraced(function* (name: string, seconds: number, outage: Effect.Effect<void>) {
-  const { mend } = yield* DatabaseLink
+  const { restore: mend } = yield* DatabaseLink
   const { pid, url } = yield* Service
   const { load, market, provider } = yield* aLoad()
   yield* flows(load)

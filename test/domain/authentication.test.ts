@@ -27,7 +27,7 @@ const anOwner = Effect.fnUntraced(function* (changes: Parameters<typeof aConsume
   return { role: "consumer", ownerId: id } as const
 })
 
-const refusal = Effect.fnUntraced(function* (secret: string) {
+const rejection = Effect.fnUntraced(function* (secret: string) {
   return (yield* Effect.flip((yield* Authentication).authenticate(secret))).reason
 })
 
@@ -75,7 +75,7 @@ for (const [name, ports] of everyStore) {
         Effect.gen(function* () {
           const { authenticate } = yield* Authentication
           assert.strictEqual((yield* authenticate(OPERATOR)).role, "operator")
-          assert.strictEqual(yield* refusal(`${OPERATOR} `), "malformed")
+          assert.strictEqual(yield* rejection(`${OPERATOR} `), "malformed")
         })
       )
 
@@ -83,11 +83,11 @@ for (const [name, ports] of everyStore) {
         Effect.gen(function* () {
           const { sha256Hex } = yield* Digest
           const unknown = assemble("consumer", yield* (yield* Entropy).hex(32), sha256Hex)
-          assert.strictEqual(yield* refusal(""), "missing")
-          assert.strictEqual(yield* refusal("Bearer"), "malformed")
-          assert.strictEqual(yield* refusal(`${unknown.slice(0, -1)}g`), "malformed")
-          assert.strictEqual(yield* refusal("x".repeat(100_000)), "malformed")
-          assert.strictEqual(yield* refusal(unknown), "unknown")
+          assert.strictEqual(yield* rejection(""), "missing")
+          assert.strictEqual(yield* rejection("Bearer"), "malformed")
+          assert.strictEqual(yield* rejection(`${unknown.slice(0, -1)}g`), "malformed")
+          assert.strictEqual(yield* rejection("x".repeat(100_000)), "malformed")
+          assert.strictEqual(yield* rejection(unknown), "unknown")
         })
       )
 
@@ -100,7 +100,7 @@ for (const [name, ports] of everyStore) {
           yield* TestClock.adjust("9999 millis")
           yield* authenticate(secret)
           yield* TestClock.adjust("1 millis")
-          assert.strictEqual(yield* refusal(secret), "expired")
+          assert.strictEqual(yield* rejection(secret), "expired")
         })
       )
 
@@ -113,7 +113,7 @@ for (const [name, ports] of everyStore) {
           yield* (yield* Authentication).authenticate(secret)
           yield* keys.revoke(owner, key.id)
           yield* Effect.yieldNow
-          assert.strictEqual(yield* refusal(secret), "revoked")
+          assert.strictEqual(yield* rejection(secret), "revoked")
         })
       )
 
@@ -130,7 +130,7 @@ for (const [name, ports] of everyStore) {
           yield* TestClock.adjust("2999 millis")
           yield* authenticate(secret)
           yield* TestClock.adjust("1 millis")
-          assert.strictEqual(yield* refusal(secret), "revoked")
+          assert.strictEqual(yield* rejection(secret), "revoked")
           yield* authenticate(minted.secret)
         })
       )

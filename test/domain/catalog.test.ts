@@ -20,7 +20,7 @@ for (const [name, ports] of everyStore) {
       Effect.gen(function* () {
         const catalog = yield* Catalog
         const provider = yield* aProvider()
-        const { refused, stored } = yield* catalog.upsert(provider.id, [
+        const { rejected: refused, stored } = yield* catalog.upsert(provider.id, [
           aDeclaration({ toolName: "fine" }),
           aDeclaration({ toolName: "twice", price: fromCents(1) }),
           aDeclaration({ toolName: "bad input", inputSchema: { type: 5 } }),
@@ -126,9 +126,9 @@ for (const [name, ports] of everyStore) {
             results.reduce((sum, { stored }) => sum + stored.length, 0),
             50
           )
-          const refused = results.flatMap((result) => result.refused)
-          assert.lengthOf(refused, 100)
-          assert.match(refused[0]!.error, /at most 1000 tools/u)
+          const rejected = results.flatMap((result) => result.rejected)
+          assert.lengthOf(rejected, 100)
+          assert.match(rejected[0]!.error, /at most 1000 tools/u)
           const known = yield* catalog.upsert(provider.id, batch(0).slice(0, 2))
           assert.deepStrictEqual(
             known.stored.map(({ action }) => action),
@@ -197,7 +197,7 @@ for (const [name, ports] of everyStore) {
     it.effect("accepts an empty list", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
-        assert.deepStrictEqual(yield* (yield* Catalog).upsert(provider.id, []), { stored: [], refused: [] })
+        assert.deepStrictEqual(yield* (yield* Catalog).upsert(provider.id, []), { stored: [], rejected: [] })
       })
     )
   })

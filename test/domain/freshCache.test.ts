@@ -23,7 +23,7 @@ const aStore = Effect.gen(function* () {
     abandoned,
     count: () => loads.length,
     answer: (nth: number, value = nth) => Deferred.succeed(loads[nth - 1]!, value),
-    refuse: (nth: number) => Deferred.fail(loads[nth - 1]!, "refused"),
+    reject: (nth: number) => Deferred.fail(loads[nth - 1]!, "refused"),
     ask: (key = "a") =>
       Effect.forkChild(
         Effect.suspend(() => cache.readThrough(key, load)),
@@ -80,7 +80,7 @@ it.effect("continue a load when the first reader is interrupted, and stop it whe
 
 it.effect("return a failure to all readers, and query again after it", () =>
   Effect.gen(function* () {
-    const { answer, ask, refuse } = yield* aStore
+    const { answer, ask, reject: refuse } = yield* aStore
     const readers = yield* Effect.replicateEffect(ask(), 3)
     yield* refuse(1)
     for (const reader of readers) assert.deepStrictEqual(yield* Fiber.await(reader), Exit.fail("refused"))
@@ -145,11 +145,11 @@ it.effect("keep a bounded number of entries, and only values that should be kept
   Effect.gen(function* () {
     const { cache } = yield* aStore
     const asked: Array<string> = []
-    const read = (key: string, isWorthKeeping = true) =>
+    const read = (key: string, isCacheable = true) =>
       cache.readThrough(
         key,
         Effect.sync(() => asked.push(key)),
-        () => isWorthKeeping
+        () => isCacheable
       )
     for (const key of ["a", "b", "c", "c", "b", "a"]) yield* Effect.suspend(() => read(key))
     assert.deepStrictEqual(asked, ["a", "b", "c", "a"])

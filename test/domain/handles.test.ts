@@ -140,7 +140,7 @@ for (const [store, ports] of everyStore) {
         yield* joined("First", "only-once")
         const before = (yield* (yield* AccountStore).counts).providers
         assert.strictEqual((yield* Effect.flip(joined("Second", "only-once")))._tag, "HandleTaken")
-        assert.strictEqual((yield* Effect.flip(joined("Third", "0perator")))._tag, "HandleRefused")
+        assert.strictEqual((yield* Effect.flip(joined("Third", "0perator")))._tag, "HandleRejected")
         assert.strictEqual((yield* (yield* AccountStore).counts).providers, before)
       })
     )
@@ -181,8 +181,8 @@ for (const [store, ports] of everyStore) {
         yield* verify(other.id)
         for (const [handle, tag] of [
           ["verified-other", "HandleTaken"],
-          ["ver1f1ed-other", "HandleRefused"],
-          ["support", "HandleRefused"]
+          ["ver1f1ed-other", "HandleRejected"],
+          ["support", "HandleRejected"]
         ] as const) {
           assert.strictEqual((yield* Effect.flip(reassigned(handle)))._tag, tag)
         }

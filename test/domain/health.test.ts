@@ -23,7 +23,7 @@ const healthOf = ({ ping = Effect.undefined, schema = { version: 3, expected: 3 
     Layer.provide(Layer.succeed(StoreWatch, { ping, connections: Effect.succeed([]), backlog: Effect.never })),
     Layer.provide(
       Layer.succeed(SchemaKeeper, {
-        standing: Effect.succeed(schema),
+        state: Effect.succeed(schema),
         bringUpToDate: Effect.die("nobody asked for that")
       })
     ),

@@ -11,7 +11,7 @@ import {
   HealthHistory,
   HISTORY_DAYS_KEPT,
   historyOf,
-  shareOfGood,
+  operationalShare,
   UNSTORED_ROWS_MAX,
   WHOLE_SERVICE
 } from "../../domain/platform/HealthHistory.ts"
@@ -63,7 +63,7 @@ const historyOn = Effect.gen(function* () {
     ),
     Layer.provide(
       Layer.succeed(SchemaKeeper, {
-        standing: orAway(Effect.succeed({ version: 1, expected: 1 })),
+        state: orAway(Effect.succeed({ version: 1, expected: 1 })),
         bringUpToDate: Effect.die("nobody asked for that")
       })
     ),
@@ -130,8 +130,8 @@ describe("the history", () => {
             ["1970-01-03", 1]
           ]
         )
-        assert.strictEqual(shareOfGood(service!.days), 1)
-        assert.isUndefined(shareOfGood([service!.days[2]!]))
+        assert.strictEqual(operationalShare(service!.days), 1)
+        assert.isUndefined(operationalShare([service!.days[2]!]))
       }).pipe(Effect.provide(layer))
     })
   )
@@ -214,13 +214,13 @@ describe("a history", () => {
         ["late", [0, 0]]
       ]
     )
-    assert.strictEqual(shareOfGood(history[1]!.days), 0.75)
+    assert.strictEqual(operationalShare(history[1]!.days), 0.75)
   })
 
   it("without samples is the service without data", () => {
     const [only, ...others] = historyOf(["2026-01-01"], [])
     assert.deepStrictEqual(others, [])
     assert.strictEqual(only!.name, WHOLE_SERVICE)
-    assert.isUndefined(shareOfGood(only!.days))
+    assert.isUndefined(operationalShare(only!.days))
   })
 })

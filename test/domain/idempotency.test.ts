@@ -45,7 +45,7 @@ for (const [name, ports] of everyStore) {
     it.effect("rejects a repetition of a request whose result is shown once, and does and shows nothing", () =>
       Effect.gen(function* () {
         const { once } = yield* Idempotency
-        const request = { ...(yield* aRequest), isAnsweredOnce: true }
+        const request = { ...(yield* aRequest), isShownOnce: true }
         const first = yield* once(request, register)
         const before = yield* registered
         for (const again of [request, { ...request, request: "another" }]) {

@@ -138,9 +138,9 @@ for (const [name, ports] of everyStore) {
           Array.from({ length: 30 }, () => Effect.result(keys.create(owner, forever))),
           { concurrency: "unbounded" }
         )
-        const refused = results.filter(Result.isFailure).map((result) => result.failure._tag)
-        assert.deepStrictEqual(new Set(refused), new Set(["TooManyKeys"]))
-        assert.lengthOf(refused, 30 - KEYS_PER_OWNER_MAX)
+        const rejected = results.filter(Result.isFailure).map((result) => result.failure._tag)
+        assert.deepStrictEqual(new Set(rejected), new Set(["TooManyKeys"]))
+        assert.lengthOf(rejected, 30 - KEYS_PER_OWNER_MAX)
         const listed = yield* keys.list(owner)
         assert.lengthOf(listed, KEYS_PER_OWNER_MAX)
         assert.strictEqual((yield* Effect.flip(keys.rotate(owner, listed[0]!.id, 60)))._tag, "TooManyKeys")

@@ -118,8 +118,8 @@ it.effect("rejects a name beyond the limit of pins, and says what to send instea
     })
     const pins = yield* Effect.provide(NamePins, NamePins.layer.pipe(Layer.provide(Layer.succeed(NamePinStore, full))))
     const pin = yield* aPin("echo")
-    const refused = yield* Effect.flip(pins.find(pin.consumerId, "echo"))
-    assert.include(refused.message, "Send the qualified name `handle/echo`")
+    const rejected = yield* Effect.flip(pins.find(pin.consumerId, "echo"))
+    assert.include(rejected.message, "Send the qualified name `handle/echo`")
 
     // The oldest pin is dropped from the cache.
     for (let n = 0; n <= PINS_CACHED_MAX; n++) yield* pins.pinning({ ...pin, toolName: `tool-${n}` })!

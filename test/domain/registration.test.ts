@@ -28,7 +28,7 @@ const aConsumerToBe: ConsumerApplication = {
 }
 
 /** The number of providers, consumers and tools. */
-const census = Effect.gen(function* () {
+const accountCounts = Effect.gen(function* () {
   return { ...(yield* (yield* AccountStore).counts), tools: yield* (yield* CatalogStore).count }
 })
 
@@ -47,9 +47,9 @@ for (const [name, ports] of everyStore) {
             aDeclaration({ toolName: "now" }),
             aDeclaration({ toolName: "tomorrow", price: fromCents(7), freeTierCalls: 0 })
           ]
-          const before = yield* census
+          const before = yield* accountCounts
           const registered = yield* (yield* Registration).provider({ ...aProviderToBe, tools }, undefined)
-          assert.deepStrictEqual(yield* census, {
+          assert.deepStrictEqual(yield* accountCounts, {
             providers: before.providers + 1,
             consumers: before.consumers,
             tools: before.tools + 2
@@ -69,7 +69,7 @@ for (const [name, ports] of everyStore) {
 
       it.effect("registers nothing when one tool is rejected, and names the faults of each", () =>
         Effect.gen(function* () {
-          const before = yield* census
+          const before = yield* accountCounts
           const tools = [
             aDeclaration({ toolName: "fine" }),
             aDeclaration({ toolName: "twice" }),
@@ -77,8 +77,8 @@ for (const [name, ports] of everyStore) {
             aDeclaration({ toolName: "twice" })
           ]
           const error = yield* Effect.flip((yield* Registration).provider({ ...aProviderToBe, tools }, undefined))
-          assert.strictEqual(error._tag, "ToolsRefused")
-          if (error._tag !== "ToolsRefused") return
+          assert.strictEqual(error._tag, "ToolsRejected")
+          if (error._tag !== "ToolsRejected") return
           assert.deepStrictEqual(
             error.tools.map(({ index, tool_name }) => [index, tool_name]),
             [
@@ -91,7 +91,7 @@ for (const [name, ports] of everyStore) {
             error.message,
             /^Nothing was registered: twice: .*; bad: input_schema is not a valid JSON Schema: /u
           )
-          assert.deepStrictEqual(yield* census, before)
+          assert.deepStrictEqual(yield* accountCounts, before)
         })
       )
 

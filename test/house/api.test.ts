@@ -36,7 +36,7 @@ describe("the API's document", () => {
     for (const [, name] of services) assert.include(written, `interface ${name!} {`)
     assert.include(
       written,
-      "\n  quote(request: CallRequest): Effect.Effect<CallQuote, CallRefused | StoreUnavailable>\n"
+      "\n  quote(request: CallRequest): Effect.Effect<CallQuote, CallRejected | StoreUnavailable>\n"
     )
   })
 })

@@ -18,7 +18,7 @@ import {
   TOOLS
 } from "../support/Market.ts"
 import { forwarded, providing, fine, slowProvider } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, callOf, PRICE, purseOf, receiptsOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, callOf, PRICE, purseOf, receiptsOf } from "../support/metering/Shop.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
@@ -102,7 +102,7 @@ it.layer(service, LIVE)("while the database does not respond", (it) => {
       )
       for (const answer of crowd) isLate(answer, "one of a crowd")
       yield* expecting(200, { path: "/api/market" })
-      yield* link.mend
+      yield* link.restore
       yield* untilItWorks({ path: KEYS, key: consumer.key })
       yield* untilItWorks(writes[1]!)
       const again = yield* expecting(201, writes[1]!)
@@ -125,7 +125,7 @@ it.layer(service, LIVE)("a call whose settlement the database does not confirm",
     Effect.gen(function* () {
       const link = yield* DatabaseLink
       const slow = yield* slowProvider()
-      const [consumer, offer] = [yield* aBuyer(), yield* anOffer(slow.server.url)]
+      const [consumer, offer] = [yield* aFundedConsumer(), yield* anOffer(slow.server.url)]
       const keyed = callOf(consumer, offer, {}, "the one call")
       const calling = yield* Effect.forkChild(send(keyed))
       yield* eventually(() => forwarded(slow.server) === 1)
@@ -141,7 +141,7 @@ it.layer(service, LIVE)("a call whose settlement the database does not confirm",
       for (const word of ["settled", "same Idempotency-Key", "nothing is charged twice"]) {
         assert.include(textAt(late, "message"), word)
       }
-      yield* link.mend
+      yield* link.restore
       const again = yield* untilItWorks(keyed)
       assert.strictEqual(again.headers["idempotent-replay"], "true")
       assert.strictEqual(forwarded(slow.server), 1)
@@ -158,11 +158,11 @@ it.layer(service, LIVE)("a call whose settlement the database does not confirm",
     Effect.gen(function* () {
       const link = yield* DatabaseLink
       const server = yield* providing(fine)
-      const [consumer, offer] = [yield* aBuyer(), yield* anOffer(server.url)]
+      const [consumer, offer] = [yield* aFundedConsumer(), yield* anOffer(server.url)]
       yield* expecting(200, callOf(consumer, offer))
       yield* link.freeze
       isLate(yield* inTime(callOf(consumer, offer)), "the call")
-      yield* link.mend
+      yield* link.restore
       const before = 1_000_000 - PRICE
       yield* Effect.repeat(receiptsOf(consumer), {
         until: (receipts) => receipts.length === 2,

@@ -20,7 +20,7 @@ import {
 } from "../support/Market.ts"
 import { OPERATOR_KEY } from "../support/EndpointTable.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, buy, everyMarket, METER, problemOf, PROXY } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, everyMarket, METER, problemOf, PROXY } from "../support/metering/Shop.ts"
 import { OWN_TOOLS } from "../support/security/Paths.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
@@ -88,7 +88,7 @@ for (const [name, market] of everyMarket({ OPERATOR_KEY })) {
     it.effect("name a tool in calls, quotes and reports, also where the tool's name has slashes", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const toolName of ["plain", "with/slashes"]) {
           const offer = yield* anOffer(server.url, { tool_name: toolName })
           const qualified = String(valueAt(yield* listedTool(offer.provider, toolName), "qualified_name"))
@@ -118,7 +118,7 @@ for (const [name, market] of everyMarket({ OPERATOR_KEY })) {
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { tool_name: "moved" }, { handle: "before-it" })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const called = (handle: string) =>
           Effect.map(buy(consumer, offer, { tool_id: undefined, tool_name: `${handle}/moved` }), ({ status }) => status)
         assert.strictEqual(yield* called("before-it"), 200)

@@ -66,7 +66,7 @@ it.layer(linked(), LIVE)("while the database is unavailable", (it) => {
           ["degraded", null, null]
         )
         assert.isNumber(at(sick, "uptime_seconds"))
-        yield* link.mend
+        yield* link.restore
         yield* untilHealthy
       }
     })
@@ -96,7 +96,7 @@ it.layer(linked(), LIVE)("while the database is unavailable", (it) => {
           assert.strictEqual(at(answer, "code"), "UNAVAILABLE")
           assert.isAbove(Number(answer.headers["retry-after"]), 0)
         }
-        yield* link.mend
+        yield* link.restore
         yield* untilHealthy
       }
       const again = yield* expecting(201, {
@@ -116,7 +116,7 @@ it.layer(linked(), LIVE)("while the database is unavailable", (it) => {
       yield* expecting(404, { path: "/nothing" })
       yield* expecting(401, { path: KEYS })
       yield* expecting(422, { path: CONSUMERS, json: {} })
-      yield* link.mend
+      yield* link.restore
       yield* untilHealthy
     })
   )
@@ -155,7 +155,7 @@ it.layer(linked(STRIPE), LIVE)("a webhook during an outage of the database", (it
       yield* link.cut
       const answer = yield* within(30, call)
       assert.strictEqual(answer.status, 503, answer.text)
-      yield* link.mend
+      yield* link.restore
       yield* untilHealthy
       assert.strictEqual(at(yield* expecting(200, call), "outcome"), "applied")
       assert.strictEqual(at(yield* expecting(200, call), "outcome"), "repeated")

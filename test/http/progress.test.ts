@@ -6,8 +6,8 @@ import { Effect, Schedule, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
-import type { WebAnswer, WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
-import { isStreaming, sayLast, sayOnTheWay } from "../../adapters/http/server/EventStream.ts"
+import type { WebResponse, WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
+import { isStreaming, endStream, writeEvent } from "../../adapters/http/server/EventStream.ts"
 import { answering } from "../../adapters/http/server/MountedStream.ts"
 import { loadMarket, PRICE, purseOf } from "../support/load/LoadMarket.ts"
 import {
@@ -268,14 +268,14 @@ const STEP = { event: "progress", data: JSON.stringify({ progress: 1, message: "
 
 it("a client that does not read costs bounded memory, and still receives the result", () => {
   const outgoing = new ServerResponse(new IncomingMessage(new Socket()))
-  for (let n = 0; n < 1_000; n++) sayOnTheWay(outgoing, { "content-type": "text/event-stream" }, STEP)
+  for (let n = 0; n < 1_000; n++) writeEvent(outgoing, { "content-type": "text/event-stream" }, STEP)
   assert.isTrue(isStreaming(outgoing))
   const unread = outgoing.writableLength
   assert.isAbove(unread, 50_000)
   assert.isAtMost(unread, 66_000)
-  sayOnTheWay(outgoing, {}, { event: "progress", data: JSON.stringify("x".repeat(5_000_000)) })
+  writeEvent(outgoing, {}, { event: "progress", data: JSON.stringify("x".repeat(5_000_000)) })
   assert.strictEqual(outgoing.writableLength, unread)
-  sayLast(outgoing, { status: 200, headers: {}, body: '{"result":{}}' })
+  endStream(outgoing, { status: 200, headers: {}, body: '{"result":{}}' })
   assert.isAbove(outgoing.writableLength, unread)
 })
 
@@ -290,12 +290,12 @@ const CALL: WebRequest = {
 
 /** Bytes sent to a caller that gets a thousand steps. */
 const sentAfter = Effect.fnUntraced(function* (between: Effect.Effect<void>) {
-  const talkative = Effect.fnUntraced(function* ({ tell }: WebRequest) {
+  const talkative = Effect.fnUntraced(function* ({ sendEvent: tell }: WebRequest) {
     for (let n = 0; n < 1_000; n++) {
       tell!({ "content-type": "text/event-stream" }, STEP)
       yield* between
     }
-    const answer: WebAnswer = { status: 200, headers: {}, body: '{"result":{}}' }
+    const answer: WebResponse = { status: 200, headers: {}, body: '{"result":{}}' }
     return answer
   })
   const { body } = yield* answering(talkative, CALL, () => HttpServerResponse.empty())

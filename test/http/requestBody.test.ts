@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { refuseRounded } from "../../adapters/http/pipeline/ExactIntegers.ts"
+import { rejectRounded } from "../../adapters/http/pipeline/ExactIntegers.ts"
 import { JSON_DEPTH_MAX, parseJson, storedBody } from "../../adapters/http/pipeline/RequestBody.ts"
 
 const isTaken = (text: string): boolean => Result.isSuccess(Effect.runSync(Effect.result(parseJson(text, storedBody))))
@@ -25,7 +25,7 @@ describe("a body", () => {
 
   it("contains no integer that would be rounded on its way to the provider; the error names each", () => {
     const faultsOf = (text: string) => {
-      const read = Effect.runSync(Effect.result(refuseRounded(text)))
+      const read = Effect.runSync(Effect.result(rejectRounded(text)))
       return Result.isFailure(read) ? read.failure.faults : []
     }
     const faults = faultsOf('{"input":{"id":1234567890123456789,"n":[1,-9007199254740992]},"a":1}')

@@ -12,7 +12,7 @@ const DRAIN_MS = 10_000
 const [FIRST_HALF, SECOND_HALF] = ["GET /livez HTTP/1.1\r\n", "host: market.example\r\n\r\n"]
 
 /** Sends its next request before the last one is answered: its connection is never idle. */
-const restless = (port: number) => {
+const neverIdle = (port: number) => {
   const socket = connect({ host: "127.0.0.1", port, noDelay: true })
   let heard = ""
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()))
@@ -33,7 +33,7 @@ it.live("a client that is never idle is told to close its connection, and the se
       Layer.provide(wholeService(memoryConfig()))
     )
     const { port } = Context.get(yield* Layer.buildWithScope(layer, scope), ListeningAt)
-    const client = restless(port)
+    const client = neverIdle(port)
     yield* eventually(() => client.heard() !== "")
     assert.match(client.heard(), /\r\nconnection: keep-alive\r\n/iu)
     const startedAt = performance.now()

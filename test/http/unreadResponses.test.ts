@@ -14,7 +14,7 @@ const SILENCE_MS = 2_000
 const PAUSE_MS = 200
 const PAUSES = 40
 const READ_BYTES = 300_000
-const UNANSWERED_MAX = 100
+const PIPELINED_MAX = 100
 /** The responses of one connection are some megabytes: more than the socket buffers hold. */
 const LARGE = "GET /api/openapi.json HTTP/1.1\r\nhost: a\r\n\r\n"
 const SMALL = "GET /livez HTTP/1.1\r\nhost: a\r\n\r\n"
@@ -48,8 +48,8 @@ it.layer(server, LIVE)("a client", (it) => {
       const socket = yield* connection
       const heard = readingFrom(socket)
       for (let round = 1; round <= 3; round++) {
-        socket.write(SMALL.repeat(UNANSWERED_MAX))
-        yield* eventually(() => heard.answers === round * UNANSWERED_MAX)
+        socket.write(SMALL.repeat(PIPELINED_MAX))
+        yield* eventually(() => heard.answers === round * PIPELINED_MAX)
       }
       assert.isFalse(heard.isClosed)
     })
@@ -59,17 +59,17 @@ it.layer(server, LIVE)("a client", (it) => {
     Effect.gen(function* () {
       const socket = yield* connection
       const heard = readingFrom(socket)
-      socket.write(SMALL.repeat(10 * UNANSWERED_MAX))
+      socket.write(SMALL.repeat(10 * PIPELINED_MAX))
       yield* eventually(() => heard.isClosed)
-      assert.isAtMost(heard.answers, UNANSWERED_MAX)
+      assert.isAtMost(heard.answers, PIPELINED_MAX)
     })
   )
 
   it.effect("that does not read its response is disconnected; one that reads slowly is not", () =>
     Effect.gen(function* () {
-      const [deaf, slow] = [yield* connection, yield* connection]
+      const [unreading, slow] = [yield* connection, yield* connection]
       const before = readingFrom(slow)
-      for (const socket of [deaf, slow]) socket.pause().write(LARGE.repeat(UNANSWERED_MAX))
+      for (const socket of [unreading, slow]) socket.pause().write(LARGE.repeat(PIPELINED_MAX))
       for (let n = 0; n < PAUSES; n++) {
         yield* Effect.sleep(PAUSE_MS)
         before.pauseAtBytes = before.bytes + READ_BYTES
@@ -78,12 +78,12 @@ it.layer(server, LIVE)("a client", (it) => {
       }
       before.pauseAtBytes = Number.POSITIVE_INFINITY
       slow.resume()
-      yield* eventually(() => before.answers === UNANSWERED_MAX)
+      yield* eventually(() => before.answers === PIPELINED_MAX)
       // The client still reads what the kernel buffered, then the end.
-      const after = readingFrom(deaf)
-      deaf.resume()
+      const after = readingFrom(unreading)
+      unreading.resume()
       yield* eventually(() => after.isClosed)
-      assert.isBelow(after.answers, UNANSWERED_MAX)
+      assert.isBelow(after.answers, PIPELINED_MAX)
     })
   )
 })

@@ -18,7 +18,7 @@ import { putTools } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { when } from "../support/metering/TestTime.ts"
 import { fine, providing, resulting } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, buy, callOf, FEE, type Offer, PRICE } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, callOf, FEE, type Offer, PRICE } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
 
@@ -52,7 +52,7 @@ for (const [name, service] of everyCore) {
         const failing = yield* resulting({ content: [], isError: true })
         const offer = yield* anOffer((yield* providing(fine)).url, { free_tier_calls: 2 })
         const broken = yield* anOffer(failing.url)
-        const [one, other] = [yield* aBuyer(), yield* aBuyer()]
+        const [one, other] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         yield* during(
           Effect.gen(function* () {
             for (let n = 0; n < 5; n++) yield* send(callOf(one, offer))
@@ -98,7 +98,7 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const { after, during, month } = aMonth()
         const offer = yield* anOffer((yield* providing(fine)).url)
-        const buyers = yield* Effect.all(Array.from({ length: 12 }, () => aBuyer()))
+        const buyers = yield* Effect.all(Array.from({ length: 12 }, () => aFundedConsumer()))
         yield* during(Effect.forEach(buyers, (buyer) => send(callOf(buyer, offer))))
         const runs = yield* after(
           Effect.all(
@@ -124,7 +124,7 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const { after, during, month } = aMonth()
         const offer = yield* anOffer((yield* providing(fine)).url)
-        const buyers = yield* Effect.all(Array.from({ length: 5 }, () => aBuyer()))
+        const buyers = yield* Effect.all(Array.from({ length: 5 }, () => aFundedConsumer()))
         yield* during(Effect.forEach(buyers, (buyer) => send(callOf(buyer, offer))))
         const store = yield* InvoiceStore
         const start = DateTime.makeUnsafe(`${month}-01T00:00:00.000Z`)
@@ -160,7 +160,7 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const { after, during, month } = aMonth()
         const offer = yield* anOffer((yield* providing(fine)).url)
-        const buyer = yield* aBuyer()
+        const buyer = yield* aFundedConsumer()
         const call = during(send(callOf(buyer, offer)))
         yield* call
         yield* after(close(month))
@@ -183,7 +183,7 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const { after, during, month } = aMonth()
         const offer = yield* anOffer((yield* providing(fine)).url)
-        const [early, both, late] = [yield* aBuyer(), yield* aBuyer(), yield* aBuyer()]
+        const [early, both, late] = [yield* aFundedConsumer(), yield* aFundedConsumer(), yield* aFundedConsumer()]
         yield* during(Effect.forEach([early, both], (buyer) => send(callOf(buyer, offer))))
         // Closed by a node whose clock was ahead: the month continues.
         yield* after(close(month))
@@ -223,7 +223,7 @@ for (const [name, service] of everyCore) {
         const { after, during, month } = aMonth()
         assert.strictEqual((yield* Effect.flip(during(close(month))))._tag, "MonthNotOver")
         const offer = yield* anOffer((yield* providing(fine)).url)
-        const buyer = yield* aBuyer()
+        const buyer = yield* aFundedConsumer()
         const calls = yield* CallStore
         const openedAt = DateTime.makeUnsafe(`${month}-31T23:59:59.000Z`)
         yield* calls.open({
@@ -250,7 +250,7 @@ for (const [name, service] of everyCore) {
         // A year of its own: the open call above blocks every month after it.
         const { during, month } = { during: when("2039-03-15T12:00:00.000Z"), month: "2039-03" as Month }
         const offer = yield* anOffer((yield* providing(fine)).url)
-        const buyer = yield* aBuyer()
+        const buyer = yield* aFundedConsumer()
         yield* during(buyTwice(buyer, offer))
         yield* during(
           Effect.flatMap(Refunds, (refunds) =>
@@ -283,7 +283,7 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const during = when("2038-03-15T12:00:00.000Z")
         const offer = yield* anOffer((yield* providing(fine)).url)
-        const buyer = yield* aBuyer()
+        const buyer = yield* aFundedConsumer()
         yield* during(buyTwice(buyer, offer))
         yield* when("2038-04-02T00:00:00.000Z")(close("2038-03" as Month))
         const [invoice] = yield* documentsOf(buyer.id)
@@ -308,5 +308,5 @@ for (const [name, service] of everyCore) {
   })
 }
 
-const buyTwice = (buyer: Effect.Success<ReturnType<typeof aBuyer>>, offer: Offer) =>
+const buyTwice = (buyer: Effect.Success<ReturnType<typeof aFundedConsumer>>, offer: Offer) =>
   Effect.all([buy(buyer, offer, {}), buy(buyer, offer, {})])

@@ -11,7 +11,7 @@ import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import { aConsumer, at, expecting, listAt, textAt } from "../support/Market.ts"
 import { when } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, callOf, everyMarket } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, callOf, everyMarket } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const OPERATOR_KEY = "the operator's key in tests, 32 characters or more"
@@ -31,7 +31,7 @@ for (const [name, market] of everyMarket({ OPERATOR_KEY })) {
         const during = longAgo()
         const month = during.slice(0, 7)
         const offer = yield* anOffer((yield* providing(fine)).url, {}, { name: SPITEFUL })
-        const buyer = yield* aBuyer(100, { name: SPITEFUL })
+        const buyer = yield* aFundedConsumer(100, { name: SPITEFUL })
         yield* when(during)(send(callOf(buyer, offer)))
         const run = { path: `${INVOICES}/run`, json: { month } }
         for (const key of [undefined, buyer.key, offer.provider.key]) {

@@ -13,7 +13,15 @@ import { parseCheckpoint, parseNote } from "../../domain/log/SignedNote.ts"
 import { grow } from "../../domain/log/Tiles.ts"
 import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, callOf, everyMarket, numberAt, problemOf, receiptsOf } from "../support/metering/Shop.ts"
+import {
+  aFundedConsumer,
+  anOffer,
+  callOf,
+  everyMarket,
+  numberAt,
+  problemOf,
+  receiptsOf
+} from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const LOG = "/api/v1/market/log"
@@ -31,7 +39,7 @@ const treeAt = (note: string) => parseCheckpoint(parseNote(note)!.text)!
 /** Buys once; the receipt with its proof as text. */
 const bought = Effect.gen(function* () {
   const { url } = yield* providing(fine)
-  const consumer = yield* aBuyer()
+  const consumer = yield* aFundedConsumer()
   yield* expecting(200, callOf(consumer, yield* anOffer(url)))
   const [receipt] = yield* receiptsOf(consumer)
   const proof = yield* expecting(200, { path: proofOf(receipt!.receipt_id) })

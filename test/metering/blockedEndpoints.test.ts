@@ -11,7 +11,7 @@ import { ProviderId } from "../../domain/shared/Ids.ts"
 import { at, aProvider, expecting, faultPaths, PROVIDERS, textAt } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, buy, everyMarket, offerOf, problemOf, purseOf, receiptsOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, buy, everyMarket, offerOf, problemOf, purseOf, receiptsOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const BLOCKED = [
@@ -63,7 +63,7 @@ for (const [name, core] of everyCore) {
           const accounts = yield* AccountStore
           const stored = Option.getOrThrow(yield* accounts.findProvider(ProviderId.make(provider.id)))
           yield* accounts.updateProvider({ ...stored, endpointUrl: "http://10.1.2.3:8080/mcp" })
-          const consumer = yield* aBuyer()
+          const consumer = yield* aFundedConsumer()
           const answer = yield* buy(consumer, offer)
           assert.deepStrictEqual(problemOf(answer), [422, "BLOCKED_ENDPOINT"])
           assert.deepStrictEqual([at(answer, "attempts"), at(answer, "cost_microcents")], [0, 0])

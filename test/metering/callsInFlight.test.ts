@@ -6,7 +6,11 @@ import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { type CallProgress, CallsInFlightMax, makeCallsInFlight } from "../../domain/metering/CallsInFlight.ts"
 import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
-import { LEFT_ANSWER_BYTES_MAX, LEFT_ANSWER_MS_MAX, makeLeftAnswerQuota } from "../../domain/metering/LeftAnswers.ts"
+import {
+  RETAINED_RESULT_BYTES_MAX,
+  RETAINED_RESULT_MS_MAX,
+  makeRetainedResultQuota
+} from "../../domain/metering/RetainedResults.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 
 const CONSUMER = ConsumerId.make("01a203e2-8e6b-71c1-a888-28fffdc31c78")
@@ -92,16 +96,16 @@ it.effect("no call outlives the service: calls may finish, then they are cancele
 
 it.effect("results of disconnected callers are kept up to a number of bytes in ten minutes", () =>
   Effect.gen(function* () {
-    const isKept = yield* Effect.clockWith((clock) => Effect.sync(() => makeLeftAnswerQuota(clock)))
-    const half = LEFT_ANSWER_BYTES_MAX / 2
+    const isKept = yield* Effect.clockWith((clock) => Effect.sync(() => makeRetainedResultQuota(clock)))
+    const half = RETAINED_RESULT_BYTES_MAX / 2
     assert.deepStrictEqual([isKept(CONSUMER, half), isKept(CONSUMER, half), isKept(CONSUMER, 1)], [true, true, false])
     assert.isTrue(isKept(OTHER, half))
-    yield* TestClock.adjust(LEFT_ANSWER_MS_MAX / 2)
+    yield* TestClock.adjust(RETAINED_RESULT_MS_MAX / 2)
     assert.isFalse(isKept(CONSUMER, 1))
     assert.isTrue(isKept(OTHER, half))
-    yield* TestClock.adjust(LEFT_ANSWER_MS_MAX)
+    yield* TestClock.adjust(RETAINED_RESULT_MS_MAX)
     assert.deepStrictEqual([isKept(CONSUMER, half), isKept(OTHER, half)], [true, true])
-    yield* TestClock.adjust(LEFT_ANSWER_MS_MAX * 100)
-    assert.isTrue(isKept(CONSUMER, LEFT_ANSWER_BYTES_MAX))
+    yield* TestClock.adjust(RETAINED_RESULT_MS_MAX * 100)
+    assert.isTrue(isKept(CONSUMER, RETAINED_RESULT_BYTES_MAX))
   })
 )

@@ -7,7 +7,7 @@ import { aConsumer, at, expecting, KEYS, listAt, type Member, textAt, unasked, v
 import { forwarded, providing, resulting, slowProvider } from "../support/metering/Provider.ts"
 import { json, result } from "../support/mcp/ScriptedServer.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   buy,
   callOf,
@@ -47,7 +47,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("comes from the body, else the header, else the key, else the account", () =>
       Effect.gen(function* () {
         const offer = yield* anUsageOffer()
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const refused = yield* buy(consumer, offer)
         assert.deepStrictEqual(problemOf(refused), [422, "CAP_REQUIRED"])
         assert.strictEqual((yield* purseOf(consumer)).available, 1_000_000)
@@ -109,7 +109,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("below the list price is rejected, from any source", () =>
       Effect.gen(function* () {
         const offer = yield* anUsageOffer(PRICE)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* setCap(consumer.key, PRICE - 1)
         for (const answer of [
           yield* buy(consumer, offer),
@@ -126,7 +126,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("in a header is a plain integer", () =>
       Effect.gen(function* () {
         const offer = yield* anUsageOffer()
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const cap of ["", "-1", "1.5", "1e3", "0x10", "free", "9007199254740992", "99999999999999999999"]) {
           assert.deepStrictEqual(problemOf(yield* withHeader(consumer, offer, cap)), [400, "BAD_REQUEST"], cap)
         }
@@ -138,7 +138,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const server = yield* greedy
         const offer = yield* anOffer(server.url)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* setCap(consumer.key, 1)
         assert.strictEqual(costOf(yield* expecting(200, callOf(consumer, offer))), PRICE)
         assert.deepStrictEqual(problemOf(yield* withHeader(consumer, offer, "1")), [409, "PRICE_CHANGED"])
@@ -151,7 +151,7 @@ for (const [name, market] of everyMarket()) {
           json(response, result(seen, { content: [] }))
         )
         const offer = yield* anOffer(server.url, { price_microcents: 0, max_cost_microcents: MAXIMUM })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const call = yield* Effect.forkChild(buy(consumer, offer, { max_cost_microcents: 30_000 }))
         while (forwarded(server) === 0) yield* Effect.sleep("5 millis")
         assert.strictEqual((yield* purseOf(consumer)).held, 30_000)
@@ -169,7 +169,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const server = yield* providing((seen, response) => json(response, result(seen, { content: [] })))
         const offer = yield* anOffer(server.url)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* expecting(200, callOf(consumer, offer, { max_cost_microcents: PRICE + 1 }))
         const [seen] = server.of("tools/call")
         assert.isUndefined(seen!.headers["x-market-max-cost-microcents"])

@@ -8,7 +8,17 @@ import { at, expecting, type Member, textAt } from "../support/Market.ts"
 import { DEADLINE_SECONDS, everyCore } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { fine, forwarded, resulting, slowProvider } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, books, buy, callOf, PRICE, problemOf, purseOf, receiptsOf } from "../support/metering/Shop.ts"
+import {
+  aFundedConsumer,
+  anOffer,
+  books,
+  buy,
+  callOf,
+  PRICE,
+  problemOf,
+  purseOf,
+  receiptsOf
+} from "../support/metering/Shop.ts"
 import { scriptedServer } from "../support/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
@@ -41,7 +51,7 @@ for (const [name, service] of everyCore) {
   it.layer(service, LIVE)(`During a call over ${name}`, (it) => {
     it.effect("its maximum price is held, and cannot be spent twice", () =>
       Effect.gen(function* () {
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const { fiber, slow } = yield* underWay(consumer)
         assert.deepStrictEqual(yield* purseOf(consumer), HOLDING)
         const dear = yield* anOffer(slow.server.url, { price_microcents: 1_000_000 })
@@ -56,7 +66,7 @@ for (const [name, service] of everyCore) {
 
     it.effect("the caller disconnects: the call runs to its end, and is billed by its outcome", () =>
       Effect.gen(function* () {
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const { call, fiber, slow } = yield* underWay(consumer)
         yield* Fiber.interrupt(fiber)
         assert.deepStrictEqual(yield* purseOf(consumer), HOLDING)
@@ -82,7 +92,7 @@ for (const [name, service] of everyCore) {
 
     it.effect("the caller of a tool with the policy per_attempt disconnects: the attempt is paid once", () =>
       Effect.gen(function* () {
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const { call, fiber, slow } = yield* underWay(consumer, { billing_policy: "attempt" })
         yield* Fiber.interrupt(fiber)
         yield* slow.answer
@@ -102,7 +112,7 @@ for (const [name, service] of everyCore) {
       "the caller of such a tool disconnects before the call is forwarded: nothing is attempted, nothing is paid",
       () =>
         Effect.gen(function* () {
-          const consumer = yield* aBuyer()
+          const consumer = yield* aFundedConsumer()
           const silent = yield* scriptedServer({ era: "modern", onCall: fine, onOther: () => true })
           const offer = yield* anOffer(silent.url, { billing_policy: "attempt" })
           const fiber = yield* Effect.forkChild(buy(consumer, offer))
@@ -119,7 +129,7 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url, { price_microcents: 10_000 })
-        const consumers = [yield* aBuyer(), yield* aBuyer()]
+        const consumers = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         const calls = yield* Effect.forEach(Array.from({ length: 100 }), (_, n) =>
           Effect.forkChild(buy(consumers[n % 2]!, offer))
         )
@@ -137,7 +147,7 @@ for (const [name, service] of everyCore) {
 
     it.effect("the provider disconnects: an error that costs nothing", () =>
       Effect.gen(function* () {
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const life = yield* Scope.make()
         const { fiber } = yield* underWay(consumer).pipe(Scope.provide(life))
         yield* Scope.close(life, Exit.void)
@@ -152,7 +162,7 @@ for (const [name, service] of everyCore) {
     it.effect("the process dies: after the deadline, and not before, the sweeper releases the hold", () =>
       Effect.gen(function* () {
         const { sweep } = yield* Sweeper
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const { call, fiber, slow } = yield* underWay(consumer)
         assert.strictEqual(yield* sweep, 0)
         assert.strictEqual(yield* later(`${DEADLINE_SECONDS - 2} seconds`)(sweep), 0)
@@ -187,7 +197,7 @@ for (const [name, service] of everyCore) {
         const { sweep } = yield* Sweeper
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url, { price_microcents: 10_000, free_tier_calls: 10 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const calls = yield* Effect.forEach(Array.from({ length: 60 }), () => Effect.forkChild(buy(consumer, offer)))
         yield* eventually(() => forwarded(slow.server) === 60)
         assert.strictEqual((yield* purseOf(consumer)).held, 500_000)
@@ -212,7 +222,7 @@ for (const [name, service] of everyCore) {
 
     it.effect("a slow call that is answered in time is settled as any other", () =>
       Effect.gen(function* () {
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const { fiber, slow } = yield* underWay(consumer)
         yield* Effect.sleep(200)
         yield* slow.answer
@@ -227,7 +237,7 @@ for (const [name, service] of everyCore) {
 
     it.effect("another consumer is not affected", () =>
       Effect.gen(function* () {
-        const [away, here] = [yield* aBuyer(), yield* aBuyer()]
+        const [away, here] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         const { fiber } = yield* underWay(away)
         const offer = yield* anOffer((yield* resulting({ content: [] })).url)
         const calls = yield* Effect.forkChild(

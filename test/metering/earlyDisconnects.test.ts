@@ -9,7 +9,17 @@ import { at, expecting, type Member, textAt } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { fine, forwarded, providing, resulting, slowProvider } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, books, buy, callOf, PRICE, problemOf, purseOf, receiptsOf } from "../support/metering/Shop.ts"
+import {
+  aFundedConsumer,
+  anOffer,
+  books,
+  buy,
+  callOf,
+  PRICE,
+  problemOf,
+  purseOf,
+  receiptsOf
+} from "../support/metering/Shop.ts"
 import { json, result, rpcError, text } from "../support/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { type Call, LIVE, send } from "../support/ServiceUnderTest.ts"
@@ -25,7 +35,7 @@ const settledOf = (consumer: Member, calls: number) =>
   Effect.repeat(receiptsOf(consumer), { until: (receipts) => receipts.length >= calls, schedule: Schedule.spaced(20) })
 
 /** Sends the call, and disconnects as soon as the provider has it. */
-const hangUpOn = Effect.fnUntraced(function* (call: Call, isForwarded: () => boolean) {
+const disconnectFrom = Effect.fnUntraced(function* (call: Call, isForwarded: () => boolean) {
   const fiber = yield* Effect.forkChild(send(call))
   yield* eventually(isForwarded)
   yield* Fiber.interrupt(fiber)
@@ -46,7 +56,7 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url, { price_microcents: 10_000 })
-        const thieves = [yield* aBuyer(), yield* aBuyer()]
+        const thieves = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         const calls = yield* Effect.forEach(Array.from({ length: 100 }), (_, n) =>
           Effect.forkChild(buy(thieves[n % 2]!, offer))
         )
@@ -66,7 +76,7 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const fiber = yield* Effect.forkChild(buy(consumer, offer))
         yield* Fiber.interrupt(fiber)
         assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
@@ -80,8 +90,8 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url, { free_tier_calls: 2 })
-        const consumer = yield* aBuyer()
-        yield* hangUpOn(callOf(consumer, offer), () => forwarded(slow.server) === 1)
+        const consumer = yield* aFundedConsumer()
+        yield* disconnectFrom(callOf(consumer, offer), () => forwarded(slow.server) === 1)
         yield* slow.answer
         yield* settledOf(consumer, 1)
         const next = yield* expecting(200, callOf(consumer, offer))
@@ -95,9 +105,9 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const slow = yield* slowProvider((seen, response) => json(response, rpcError(seen, -32_000, "it broke")))
         const offer = yield* anOffer(slow.server.url, { free_tier_calls: 1 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const call = callOf(consumer, offer, {}, "a key")
-        yield* hangUpOn(call, () => forwarded(slow.server) === 1)
+        yield* disconnectFrom(call, () => forwarded(slow.server) === 1)
         yield* slow.answer
         const [receipt] = yield* settledOf(consumer, 1)
         assert.include(receipt, { status: "error", cost_microcents: 0 })
@@ -112,7 +122,7 @@ for (const [name, service] of everyCore) {
         const quick = yield* anOffer((yield* providing(fine)).url, { price_microcents: 1 })
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url, { price_microcents: 1_000 })
-        const [thief, honest] = [yield* aBuyer(), yield* aBuyer()]
+        const [thief, honest] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         const kept = callOf(thief, quick, {}, "made before")
         yield* expecting(200, kept)
 
@@ -143,7 +153,7 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const dear = yield* anOffer((yield* providing(fine)).url, { price_microcents: 900_000_000 })
         const cheap = yield* anOffer((yield* providing(fine)).url, { price_microcents: 1 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (let n = 0; n < IN_FLIGHT_MAX + 6; n++) assert.strictEqual((yield* buy(consumer, dear)).status, 402)
         yield* expecting(200, callOf(consumer, cheap))
       })
@@ -153,9 +163,9 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const call = callOf(consumer, offer, {}, "lost")
-        yield* hangUpOn(call, () => forwarded(slow.server) === 1)
+        yield* disconnectFrom(call, () => forwarded(slow.server) === 1)
         yield* slow.answer
         const [receipt] = yield* settledOf(consumer, 1)
         const soon = yield* expecting(200, call).pipe(later("9 minutes"))
@@ -184,9 +194,9 @@ for (const [name, service] of everyCore) {
         const long = "x".repeat(4.5 * MEBIBYTE)
         const slow = yield* slowProvider((seen, response) => json(response, result(seen, text(long))))
         const offer = yield* anOffer(slow.server.url)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const calls = Array.from({ length: 5 }, (_, n) => callOf(consumer, offer, {}, `key ${n}`))
-        for (const [n, call] of calls.entries()) yield* hangUpOn(call, () => forwarded(slow.server) === n + 1)
+        for (const [n, call] of calls.entries()) yield* disconnectFrom(call, () => forwarded(slow.server) === n + 1)
         yield* slow.answer
         yield* settledOf(consumer, calls.length)
         const statuses = (yield* Effect.forEach(calls, send)).map((answer) => answer.status)
@@ -202,9 +212,9 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url, { on_cancel: "pass" })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const call = callOf(consumer, offer, {}, "canceled")
-        yield* hangUpOn(call, () => forwarded(slow.server) === 1)
+        yield* disconnectFrom(call, () => forwarded(slow.server) === 1)
         yield* eventually(() => slow.left() === 1)
         const [receipt] = yield* settledOf(consumer, 1)
         assert.include(receipt, { status: "error", cost_microcents: PRICE })
@@ -223,10 +233,10 @@ for (const [name, service] of everyCore) {
         const slow = yield* slowProvider()
         const terms = { on_cancel: "pass", canceled_call_costs: "nothing", billing_policy: "attempt" }
         const offer = yield* anOffer(slow.server.url, terms)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const shown = yield* expecting(200, { path: `/api/v1/market/tools/${offer.toolId}` })
         assert.deepStrictEqual([at(shown, "on_cancel"), at(shown, "canceled_call_costs")], ["pass", "nothing"])
-        yield* hangUpOn(callOf(consumer, offer, {}, "canceled"), () => forwarded(slow.server) === 1)
+        yield* disconnectFrom(callOf(consumer, offer, {}, "canceled"), () => forwarded(slow.server) === 1)
         yield* eventually(() => slow.left() === 1)
         const [receipt] = yield* settledOf(consumer, 1)
         assert.include(receipt, { status: "error", cost_microcents: 0 })
@@ -246,8 +256,8 @@ for (const [name, service] of everyCore) {
           const slow = yield* slowProvider()
           const terms = { on_cancel: "pass", canceled_call_costs, free_tier_calls: 2 }
           const offer = yield* anOffer(slow.server.url, terms)
-          const consumer = yield* aBuyer()
-          yield* hangUpOn(callOf(consumer, offer), () => forwarded(slow.server) === 1)
+          const consumer = yield* aFundedConsumer()
+          yield* disconnectFrom(callOf(consumer, offer), () => forwarded(slow.server) === 1)
           const [receipt] = yield* settledOf(consumer, 1)
           assert.include(receipt, { status: "error", cost_microcents: 0 })
           yield* slow.answer
@@ -261,7 +271,7 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const server = yield* resulting({ content: [] })
         const offer = yield* anOffer(server.url, { on_cancel: "pass", canceled_call_costs: "nothing" })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const answer = yield* expecting(200, callOf(consumer, offer))
         assert.strictEqual(at(answer, "meta", "cost_microcents"), PRICE)
         assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)

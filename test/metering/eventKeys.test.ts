@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Member } from "../support/Market.ts"
-import { aBuyer, anOffer, everyMarket, METER, PRICE, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, everyMarket, METER, PRICE, purseOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const report = (reporter: Member, json: object) =>
@@ -15,7 +15,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("is unambiguous for every position of a line break in source and id", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer("http://127.0.0.1:9/mcp")
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const names = [
           ["a\nb", "c"],
           ["a", "b\nc"],

@@ -9,7 +9,7 @@ import { json, rpcError } from "../support/mcp/ScriptedServer.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, buy, everyMarket, METER, PRICE, RECEIPTS } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, everyMarket, METER, PRICE, RECEIPTS } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const STATS = "/api/v1/market/stats"
@@ -39,7 +39,7 @@ for (const [name, market] of everyMarket()) {
         )
         const offer = yield* anOffer(server.url, { free_tier_calls: 1 })
         const other = yield* anOffer("http://127.0.0.1:9/mcp", { price_microcents: 1 })
-        const [ann, bob] = [yield* aBuyer(), yield* aBuyer()]
+        const [ann, bob] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         for (const buyer of [ann, ann, bob]) yield* buy(buyer, offer)
         const last = yield* expecting(200, { path: `${RECEIPTS}?limit=1`, key: bob.key })
         for (const success of [true, false]) {
@@ -84,7 +84,7 @@ for (const [name, core] of everyCore) {
         )
         const email = "one.person@example.org"
         const offer = yield* anOffer(server.url, { free_tier_calls: 4 }, { email })
-        const [buyer, own] = [yield* aBuyer(), yield* aBuyer(100, { email })]
+        const [buyer, own] = [yield* aFundedConsumer(), yield* aFundedConsumer(100, { email })]
         const read = Effect.suspend(() =>
           Effect.all([
             Effect.map(expecting(200, { path: unasked(STATS) }), ({ json: stats }) => ({

@@ -7,7 +7,7 @@ import { at, expecting } from "../support/Market.ts"
 import { when } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   buy,
   callOf,
@@ -28,7 +28,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("is a number of calls, counted down in every response; the next one is paid for", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { free_tier_calls: 3 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const remaining of [2, 1, 0]) {
           const answer = yield* expecting(200, callOf(consumer, offer, { max_cost_microcents: PRICE }))
           assert.strictEqual(costOf(answer), 0)
@@ -46,7 +46,7 @@ for (const [name, market] of everyMarket()) {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { free_tier_calls: 1 })
         const other = yield* offerOf(offer.provider, { tool_name: "other", free_tier_calls: 1 })
-        const [one, two] = [yield* aBuyer(), yield* aBuyer()]
+        const [one, two] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         for (const [consumer, tool, cost] of [
           [one, offer, 0],
           [one, offer, PRICE],
@@ -75,7 +75,7 @@ for (const [name, market] of everyMarket()) {
             failing ? void response.writeHead(400).end() : fine(seen, response, n)
           )
           const offer = yield* anOffer(server.url, { free_tier_calls: 1, billing_policy })
-          const consumer = yield* aBuyer()
+          const consumer = yield* aFundedConsumer()
           for (let n = 0; n < 3; n++) assert.strictEqual((yield* buy(consumer, offer)).headers["x-market-cost"], "0")
           failing = false
           assert.strictEqual(costOf(yield* expecting(200, callOf(consumer, offer))), 0)
@@ -95,7 +95,7 @@ for (const [name, market] of everyMarket()) {
           [3_000, 32]
         ] as const
         for (const [cents, made] of afford) {
-          const consumer = yield* aBuyer(cents)
+          const consumer = yield* aFundedConsumer(cents)
           const answers = yield* Effect.all(
             Array.from({ length: 32 }, () => buy(consumer, offer)),
             { concurrency: "unbounded" }
@@ -116,7 +116,7 @@ for (const [name, market] of everyMarket({ DEFAULT_FREE_TIER_CALLS: "2" })) {
     it.effect("applies where the provider sets none, and not where it sets zero", () =>
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const [tool, costs] of [
           [{}, [0, 0, PRICE]],
           [{ pricing: { free_tier_calls: 0 } }, [PRICE]]

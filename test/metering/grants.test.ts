@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { aConsumer, aProvider, at, expecting, listAt, type Member, textAt } from "../support/Market.ts"
 import { when, later } from "../support/metering/TestTime.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   books,
   everyMarket,
@@ -64,12 +64,12 @@ for (const [name, market] of everyMarket()) {
     it.effect("is required: without one a provider cannot bill a consumer", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const more of [{}, { success: false }, { cost_microcents: 0 }]) {
           assert.deepStrictEqual(problemOf(yield* bill(offer, consumer, more)), [403, "FORBIDDEN"])
         }
         yield* give(consumer, yield* anOffer(nowhere))
-        yield* give(yield* aBuyer(), offer)
+        yield* give(yield* aFundedConsumer(), offer)
         assert.deepStrictEqual(problemOf(yield* bill(offer, consumer)), [403, "FORBIDDEN"])
         assert.deepStrictEqual(problemOf(yield* bill(offer, offer.provider)), [403, "FORBIDDEN"])
         assert.deepStrictEqual(yield* receiptsOf(consumer), [])
@@ -81,7 +81,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("lets a provider bill the cost of a call, up to the tool's maximum; without a cost, the list price", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere, { max_cost_microcents: 40_000 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* give(consumer, offer, { cap_microcents: 1_000_000 })
         const before = yield* books
         for (const [more, cost] of [
@@ -114,7 +114,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const other = yield* offerOf(offer.provider, { tool_name: "other" })
-        const [some, all] = [yield* aBuyer(), yield* aBuyer()]
+        const [some, all] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         yield* give(some, offer, { tool_ids: [other.toolId] })
         yield* give(all, offer, { tool_ids: [] })
         const outcomes = yield* Effect.forEach(
@@ -133,7 +133,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("has a cap that holds under concurrency: of 32 reports exactly those that fit are billed", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* give(consumer, offer, { cap_microcents: 5 * PRICE + 1, period: "total" })
         const answers = yield* Effect.all(
           Array.from({ length: 32 }, () => bill(offer, consumer)),
@@ -161,7 +161,7 @@ for (const [name, market] of everyMarket()) {
           ["total", [PRICE, 403, 403, 403]]
         ] as const) {
           const offer = yield* anOffer(nowhere)
-          const consumer = yield* aBuyer()
+          const consumer = yield* aFundedConsumer()
           yield* give(consumer, offer, { cap_microcents: PRICE, period }).pipe(when("2026-12-30T12:00:00.000Z"))
           const outcomes: Array<number> = []
           for (const instant of instants) {
@@ -189,7 +189,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("is used beside others: what does not fit into one may fit into the next", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const cap_microcents of [PRICE - 1, PRICE, PRICE]) yield* give(consumer, offer, { cap_microcents })
         const outcomes = yield* Effect.forEach([1, 2, 3], () => Effect.map(bill(offer, consumer), outcomeOf))
         assert.deepStrictEqual(outcomes, [PRICE, PRICE, 403])
@@ -199,7 +199,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("ends when it expires, and when its consumer revokes it", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const [consumer, stranger] = [yield* aBuyer(), yield* aBuyer()]
+        const [consumer, stranger] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         const expires_at = new Date(Date.now() + 3_600_000).toISOString()
         const id = yield* give(consumer, offer, { expires_at })
         assert.include((yield* listed(consumer))[0], { grant_id: id, status: "active", expires_at })
@@ -268,7 +268,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("that is used up still answers a repetition of the report that used it up", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* give(consumer, offer, { cap_microcents: PRICE })
         const first = yield* bill(offer, consumer, {}, "lost")
         const again = yield* bill(offer, consumer, {}, "lost")
@@ -282,7 +282,7 @@ for (const [name, market] of everyMarket()) {
         const { provider } = yield* anOffer(nowhere)
         const refused = yield* send({
           path: GRANTS,
-          key: (yield* aBuyer()).key,
+          key: (yield* aFundedConsumer()).key,
           json: { provider_id: provider.id, cap_microcents: 1, expires_at: "2020-01-01T00:00:00.000Z" }
         })
         assert.deepStrictEqual(problemOf(refused), [422, "VALIDATION_ERROR"])
@@ -292,7 +292,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("does not bill twice for one key of the provider, whichever agent it names", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const [one, other] = [yield* aBuyer(), yield* aBuyer()]
+        const [one, other] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         for (const consumer of [one, other]) yield* give(consumer, offer)
         assert.strictEqual(outcomeOf(yield* bill(offer, one, {}, "one key")), PRICE)
         assert.deepStrictEqual(problemOf(yield* bill(offer, other, {}, "one key")), [409, "IDEMPOTENCY_CONFLICT"])

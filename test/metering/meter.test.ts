@@ -7,7 +7,7 @@ import { aConsumer, at, expecting, faultPaths, type Member, textAt } from "../su
 import { when } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   books,
   buy,
@@ -39,7 +39,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("is billed as by the proxy, and gets the whole receipt", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const answer = yield* recorded(consumer, { tool_id: offer.toolId, duration_ms: 42 })
         const [receipt] = yield* receiptsOf(consumer)
         const { receipt_id, timestamp } = receipt!
@@ -74,7 +74,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("names no agent or itself; it cannot bill another agent", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const [consumer, other] = [yield* aBuyer(), yield* aBuyer()]
+        const [consumer, other] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         const own = { tool_id: offer.toolId }
         for (const who of [{}, { agent_id: consumer.id }, { consumer_id: consumer.id }]) {
           assert.strictEqual(textAt(yield* recorded(consumer, { ...own, ...who }), "agent_id"), consumer.id)
@@ -92,7 +92,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("pays for successes only, whatever the tool's billing policy", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere, { billing_policy: "attempt" })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const said = [
           [{}, "success", PRICE],
           [{ success: true }, "success", PRICE],
@@ -116,7 +116,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("does not set the price: its own cost is ignored", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere, { max_cost_microcents: 50_000 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const cost_microcents of [0, 1, 50_000, 10_000_000]) {
           assert.strictEqual(costOf(yield* recorded(consumer, { tool_id: offer.toolId, cost_microcents })), PRICE)
         }
@@ -126,7 +126,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("uses the same free tier as the proxy, in the month of the call", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { free_tier_calls: 2 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const call = { tool_id: offer.toolId }
         const costs: Array<number> = []
         const now = when("2026-12-02T00:00:00.000Z")
@@ -154,7 +154,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("states the time of the call: within the last 7 days, and not in the future", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const now = new Date().toISOString()
         for (const minutes of [0, -1, -6 * 24 * 60, -7 * 24 * 60 + 1, 4]) {
           const timestamp = minutesFrom(now, minutes)
@@ -181,7 +181,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const tool = { tool_name: `metered-${name.toLowerCase()}` }
         const [offer, other] = [yield* anOffer(nowhere, tool), yield* anOffer(nowhere, tool)]
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         assert.deepStrictEqual(problemOf(yield* report(consumer, { tool_id: consumer.id })), [404, "NOT_FOUND"])
         assert.deepStrictEqual(problemOf(yield* report(consumer, { tool_name: "no-such-tool" })), [404, "NOT_FOUND"])
         assert.deepStrictEqual(problemOf(yield* report(consumer, tool)), [409, "DUPLICATE"])
@@ -216,7 +216,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("is accepted as the call in its data, once per source and id", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const event = { ...envelope, data: { tool_id: offer.toolId, duration_ms: 5 }, time: "2026-01-01T00:00:00Z" }
         const first = yield* report(consumer, event, cloud)
         assert.strictEqual(first.status, 201)
@@ -237,7 +237,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("is separate for each reporter", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        for (const reporter of [yield* aBuyer(), yield* aBuyer(), offer.provider]) {
+        for (const reporter of [yield* aFundedConsumer(), yield* aFundedConsumer(), offer.provider]) {
           const answer = yield* report(reporter, { ...envelope, data: { tool_id: offer.toolId } }, cloud)
           assert.strictEqual(answer.status, 201)
           assert.isUndefined(answer.headers["idempotent-replay"])
@@ -248,7 +248,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("of another version, or without its required attributes, is rejected", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const event = { ...envelope, data: { tool_id: offer.toolId } }
         for (const wrong of [
           { specversion: "0.3" },

@@ -7,7 +7,7 @@ import { at, type Member } from "../support/Market.ts"
 import { type Outcome, outcomes } from "../support/metering/Outcomes.ts"
 import { providing } from "../support/metering/Provider.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   books,
   buy,
@@ -57,8 +57,8 @@ const prepare = Effect.fnUntraced(function* (outcome: Outcome, policy: Policy) {
     output_schema: OUTPUT,
     ...outcome.tool
   })
-  const consumer = yield* aBuyer()
-  for (let n = 0; n < (outcome.failuresBefore ?? 0); n++) yield* buy(yield* aBuyer(), offer)
+  const consumer = yield* aFundedConsumer()
+  for (let n = 0; n < (outcome.failuresBefore ?? 0); n++) yield* buy(yield* aFundedConsumer(), offer)
   return { policy, offer, consumer }
 })
 

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { at, expecting, putTools } from "../support/Market.ts"
 import { fine, forwarded, providing, resulting } from "../support/metering/Provider.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   books,
   buy,
@@ -44,7 +44,7 @@ for (const [name, market] of everyMarket()) {
         ] as const
         for (const [price, fee] of fees) {
           const offer = yield* anOffer(server.url, { price_microcents: price })
-          const consumer = yield* aBuyer()
+          const consumer = yield* aFundedConsumer()
           const before = yield* books
           assert.strictEqual(costOf(yield* expecting(200, callOf(consumer, offer))), price)
           const after = yield* books
@@ -64,7 +64,7 @@ for (const [name, market] of everyMarket()) {
           billing_policy: "valid_output",
           output_schema: { type: "object", properties: { n: { type: "number" } } }
         })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (let n = 0; n < 3; n++) {
           const answer = yield* expecting(200, callOf(consumer, offer))
           assert.deepStrictEqual([costOf(answer), left(answer)], [0, 1])
@@ -75,7 +75,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("may be a hundredth of a cent: a hundred such calls cost exactly one cent", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: 100 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const answers = yield* Effect.all(
           Array.from({ length: 100 }, () => buy(consumer, offer)),
           { concurrency: 16 }
@@ -92,7 +92,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("is the provider's default where the tool has none, and zero where neither has one", () =>
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const usual = yield* anOffer(url, { price_microcents: undefined }, { default_price_microcents: 777 })
         assert.strictEqual(costOf(yield* expecting(200, callOf(consumer, usual))), 777)
         const nothing = yield* anOffer(url, { price_microcents: undefined })
@@ -106,7 +106,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("that was raised applies to the next call, and receipts keep the one that they were billed at", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* expecting(200, callOf(consumer, offer))
         yield* putTools(offer.provider, { tool_name: "echo", price_microcents: PRICE * 2 })
         assert.strictEqual(costOf(yield* expecting(200, callOf(consumer, offer))), PRICE * 2)
@@ -140,7 +140,7 @@ for (const [name, market] of everyMarket()) {
         ]
         for (const [reported, cost] of wanted) {
           const offer = yield* anOffer((yield* reporting(reported)).url, { max_cost_microcents: 40_000 })
-          const consumer = yield* aBuyer()
+          const consumer = yield* aFundedConsumer()
           const answer = yield* expecting(200, callOf(consumer, offer, { max_cost_microcents: 50_000 }))
           assert.strictEqual(costOf(answer), cost, JSON.stringify(reported))
           assert.deepStrictEqual(yield* purseOf(consumer), {
@@ -156,7 +156,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const terms = { price_microcents: 0, max_cost_microcents: 40_000, free_tier_calls: 1 }
         const offer = yield* anOffer((yield* reporting(30_000)).url, terms)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const [hold, free, cost] of [
           [0, 1, 0],
           [40_000, 0, 30_000]
@@ -173,7 +173,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("is never above the list price for a tool without a maximum, nor above the caller's cap", () =>
       Effect.gen(function* () {
         const { url } = yield* reporting(90_000)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const plain = yield* anOffer(url)
         assert.strictEqual(costOf(yield* expecting(200, callOf(consumer, plain))), PRICE)
         const metered = yield* anOffer(url, { max_cost_microcents: 100_000 })
@@ -190,7 +190,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const server = yield* reporting(1)
         const offer = yield* anOffer(server.url, { max_cost_microcents: 1_000_001 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const refused = yield* buy(consumer, offer, { max_cost_microcents: 2_000_000 })
         assert.deepStrictEqual(problemOf(refused), [402, "INSUFFICIENT_FUNDS"])
         assert.strictEqual(at(refused, "cost_microcents"), 1_000_001)
@@ -204,7 +204,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { price_microcents: 150_000 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const answers = yield* Effect.all(
           Array.from({ length: 64 }, () => buy(consumer, offer)),
           { concurrency: "unbounded" }

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { aConsumer, aProvider, at, expecting, faultPaths, listAt, textAt, valueAt } from "../support/Market.ts"
 import { fine, forwarded, providing, resulting } from "../support/metering/Provider.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   buy,
   callOf,
@@ -35,7 +35,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { input_schema: CITY })
-        const [rich, poor] = [yield* aBuyer(), yield* aConsumer()]
+        const [rich, poor] = [yield* aFundedConsumer(), yield* aConsumer()]
         const [cheap, wrong, right] = [{ max_cost_microcents: PRICE - 1 }, { town: 7 }, { city: "Bern" }]
 
         const unknown = { ...cheap, input: wrong, tool_id: NOWHERE }
@@ -83,12 +83,12 @@ for (const [name, market] of everyMarket()) {
           const tool = { tool_name: `shared-${name.toLowerCase()}` }
           const first = yield* anOffer(one.url, tool, { name: "First" })
           const byName = { tool_id: undefined, tool_name: first.toolName }
-          const consumer = yield* aBuyer()
+          const consumer = yield* aFundedConsumer()
           const alone = yield* expecting(200, callOf(consumer, first, byName))
           assert.strictEqual(at(alone, "result", "from"), "one")
 
           const second = yield* anOffer(other.url, tool, { name: "Second" })
-          const newcomer = yield* aBuyer()
+          const newcomer = yield* aFundedConsumer()
           const refused = yield* buy(newcomer, first, byName)
           assert.deepStrictEqual(problemOf(refused), [409, "DUPLICATE"])
           assert.sameDeepMembers(
@@ -125,7 +125,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("needs a tool and takes its input once", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const body of [
           { tool_id: undefined },
           { arguments: {} },
@@ -159,7 +159,7 @@ for (const [name, market] of everyMarket()) {
           free_tier_calls: 1,
           max_cost_microcents: 40_000
         })
-        const consumer = yield* aBuyer(100)
+        const consumer = yield* aFundedConsumer(100)
         const dry = { dry_run: true, input: { city: "Bern" } }
         const expected = {
           tool: "echo",
@@ -230,7 +230,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("that succeeds returns its cost, its provider and the available balance", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { display_name: "Echo, the nymph" })
-        const answer = yield* expecting(200, callOf(yield* aBuyer(), offer))
+        const answer = yield* expecting(200, callOf(yield* aFundedConsumer(), offer))
         const receiptId = textAt(answer, "meta", "receipt_id")
         assert.deepStrictEqual(at(answer, "meta"), {
           tool: "Echo, the nymph",

@@ -7,7 +7,7 @@ import { aConsumer, at, expecting, listAt, putTools } from "../support/Market.ts
 import { later } from "../support/metering/TestTime.ts"
 import { fine, forwarded, providing, resulting, slowProvider } from "../support/metering/Provider.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   books,
   buy,
@@ -66,7 +66,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const server = yield* resulting({ content: [], drawn: "once" })
         const offer = yield* anOffer(server.url)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const answer = yield* atOnce(callOf(consumer, offer, {}, "a lost reply"))
         assert.strictEqual(answer.status, 200)
         assert.strictEqual(at(answer, "result", "drawn"), "once")
@@ -84,7 +84,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("reports one call", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer("http://127.0.0.1:9/mcp")
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const json = { tool_id: offer.toolId, duration_ms: 7 }
         const header = yield* atOnce({
           path: METER,
@@ -127,7 +127,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const first = yield* Effect.forkChild(buy(consumer, offer, { input: { n: 1 } }, "key"))
         yield* eventually(() => forwarded(slow.server) === 1)
 
@@ -167,7 +167,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url)
-        for (const consumer of [yield* aBuyer(), yield* aBuyer()]) {
+        for (const consumer of [yield* aFundedConsumer(), yield* aFundedConsumer()]) {
           assert.isFalse(isReplay(yield* expecting(200, callOf(consumer, offer, {}, "shared"))))
         }
         assert.strictEqual(forwarded(server), 2)
@@ -178,7 +178,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const server = yield* resulting({ content: [], isError: true })
         const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const first = yield* expecting(200, callOf(consumer, offer, {}, "failed"))
         const again = yield* expecting(200, callOf(consumer, offer, {}, "failed"))
         assert.isTrue(isReplay(again))
@@ -208,7 +208,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { price_microcents: 1_000_000 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const first = yield* expecting(200, callOf(consumer, offer, {}, "old"))
         const again = yield* expecting(200, callOf(consumer, offer, {}, "old")).pipe(later("29 days"))
         assert.isTrue(isReplay(again))
@@ -221,7 +221,7 @@ for (const [name, market] of everyMarket()) {
         const server = yield* providing(fine)
         const tool = { tool_name: `replayed-${name.toLowerCase()}` }
         const offer = yield* anOffer(server.url, tool)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const byName = { tool_id: undefined, tool_name: offer.toolName }
         const calls = [
           callOf(consumer, offer, { max_cost_microcents: PRICE }, "price"),
@@ -240,7 +240,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("has 1 to 255 characters", () =>
       Effect.gen(function* () {
         const offer = yield* offerOf((yield* anOffer((yield* providing(fine)).url)).provider)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const key of ["", "x".repeat(256)]) {
           assert.deepStrictEqual(problemOf(yield* buy(consumer, offer, {}, key)), [400, "BAD_REQUEST"])
           const metered = {

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expecting, textAt } from "../support/Market.ts"
-import { aBuyer, anOffer, books, everyMarket, METER, PRICE, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, books, everyMarket, METER, PRICE, purseOf } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 for (const [name, market] of everyMarket()) {
@@ -12,7 +12,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("bills a consumer for that provider's tool of the name", () =>
       Effect.gen(function* () {
         const offers = [yield* anOffer("http://127.0.0.1:9/mcp"), yield* anOffer("http://127.0.0.1:9/mcp")]
-        const { id, key } = yield* aBuyer()
+        const { id, key } = yield* aFundedConsumer()
         for (const { provider, toolId } of offers) {
           const json = { tool_name: "echo", provider_id: provider.id }
           const answer = yield* expecting(201, { path: METER, key, json })

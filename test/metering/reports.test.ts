@@ -15,7 +15,7 @@ import { expecting, type Member } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { later, slowly } from "../support/metering/TestTime.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   books,
   GRANTS,
@@ -68,7 +68,7 @@ for (const [name, service] of everyCore) {
   it.layer(service, LIVE)(`A report over ${name}`, (it) => {
     it.effect("that was rejected leaves its key free, for another consumer too", () =>
       Effect.gen(function* () {
-        const [stranger, buyer] = [yield* aBuyer(), yield* aBuyer()]
+        const [stranger, buyer] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         const { report } = yield* aDeal(buyer)
         assert.deepStrictEqual(problemOf(yield* report(stranger, "a key")), [403, "FORBIDDEN"])
         assert.strictEqual((yield* report(buyer, "a key")).status, 201)
@@ -84,9 +84,9 @@ for (const [name, service] of everyCore) {
       "bills one consumer once, however many concurrent reports have its key, whichever consumer they name",
       () =>
         Effect.gen(function* () {
-          const consumers = [yield* aBuyer(), yield* aBuyer(), yield* aBuyer()]
+          const consumers = [yield* aFundedConsumer(), yield* aFundedConsumer(), yield* aFundedConsumer()]
           const { report } = yield* aDeal(...consumers)
-          const stranger = yield* aBuyer()
+          const stranger = yield* aFundedConsumer()
           const named = [...consumers, stranger]
           const answers = yield* Effect.forEach(
             Array.from({ length: 48 }, (_, n) => named[n % 4]!),
@@ -115,7 +115,7 @@ for (const [name, service] of everyCore) {
       () =>
         Effect.gen(function* () {
           const { sweep } = yield* Sweeper
-          const consumer = yield* aBuyer()
+          const consumer = yield* aFundedConsumer()
           yield* reserved(consumer)
           yield* later("4 minutes")(sweep)
           assert.strictEqual(yield* spentBy(consumer), 1_000)
@@ -127,7 +127,7 @@ for (const [name, service] of everyCore) {
     it.effect("whose process dies while the call is open: the call ends at no cost, and the grant is restored", () =>
       Effect.gen(function* () {
         const { sweep } = yield* Sweeper
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* opened(yield* reserved(consumer))
         yield* LONG_AFTER(sweep)
         assert.strictEqual(yield* spentBy(consumer), 0)
@@ -138,7 +138,7 @@ for (const [name, service] of everyCore) {
     it.effect("whose process dies after the call is closed: the grant counts its cost", () =>
       Effect.gen(function* () {
         const { sweep } = yield* Sweeper
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const call = yield* reserved(consumer)
         yield* opened(call)
         yield* (yield* CallStore).close(yield* closingOf(call, { cost: 700 }))
@@ -166,7 +166,7 @@ for (const [name, service] of everyCore) {
     it.effect("that ends in an internal defect costs nothing, and the grant is restored", () =>
       Effect.gen(function* () {
         const { sweep } = yield* Sweeper
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const request = requestOf(yield* aDeal(consumer), consumer)
         const broken = (yield* DirectMetering).record(request, () => {
           throw new Error("cannot be rendered")
@@ -192,7 +192,7 @@ for (const [name, service] of everyCore) {
           Layer.build(Layer.fresh(DirectMetering.layer).pipe(Layer.provide(Layer.succeed(CallStore, sweptFirst)))),
           Context.get(DirectMetering)
         )
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const request = requestOf(yield* aDeal(consumer), consumer)
         const refused = yield* Effect.flip(record(request, () => ({ status: 201, headers: {}, body: "" })))
         const [receipt, ...others] = yield* receiptsOf(consumer)
@@ -211,7 +211,7 @@ for (const [name, service] of everyCore) {
     it.effect("that hangs until its reservation may be released is not billed", () =>
       Effect.gen(function* () {
         const { sweep } = yield* Sweeper
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const request = requestOf(yield* aDeal(consumer), consumer)
         const late = (yield* DirectMetering).record(request, () => ({ status: 201, headers: {}, body: "" }))
         assert.isTrue(Exit.hasDies(yield* Effect.exit(slowly("3 minutes")(late))))

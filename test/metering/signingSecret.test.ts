@@ -7,7 +7,7 @@ import { createHash, createHmac } from "node:crypto"
 import { isSignedByMarket } from "../support/mcp/ProviderCheck.ts"
 import { at, expecting, textAt } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, everyMarket, PROXY } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, everyMarket, PROXY } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const PATH = "/api/v1/market/providers/signing-secret"
@@ -19,7 +19,7 @@ describe.each(everyMarket())("the signing secret over %s", (_, market) => {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url)
         const another = yield* anOffer((yield* providing(fine)).url, { tool_name: "other" })
-        const buyer = yield* aBuyer()
+        const buyer = yield* aFundedConsumer()
         yield* expecting(200, { path: PROXY, key: buyer.key, json: { tool_id: offer.toolId, input: { a: "ü" } } })
         const [seen] = server.of("tools/call")
 
@@ -50,7 +50,7 @@ describe.each(everyMarket())("the signing secret over %s", (_, market) => {
         assert.strictEqual(answer.headers["cache-control"], "private, no-cache")
         assert.notInclude(answer.log, textAt(answer, "secret"))
         assert.strictEqual((yield* send({ path: PATH })).status, 401)
-        assert.strictEqual((yield* send({ path: PATH, key: (yield* aBuyer(0)).key })).status, 403)
+        assert.strictEqual((yield* send({ path: PATH, key: (yield* aFundedConsumer(0)).key })).status, 403)
       })
     )
   })

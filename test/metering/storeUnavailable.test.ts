@@ -17,7 +17,7 @@ import { money } from "../contracts/ledgerSamples.ts"
 import { expecting } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
-import { aBuyer, anOffer, books, GRANTS, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, books, GRANTS, purseOf } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const COST = 5_000
@@ -46,7 +46,7 @@ it.layer(service, LIVE)("While the call store is unavailable", (it) => {
         Layer.build(Layer.fresh(Metering.layer).pipe(Layer.provide(losing(calls, "open")))),
         Context.get(Metering)
       )
-      const buyer = yield* aBuyer()
+      const buyer = yield* aFundedConsumer()
       const { toolId } = yield* anOffer("http://127.0.0.1:9/mcp")
       const request = {
         consumerId: ConsumerId.make(buyer.id),
@@ -70,7 +70,7 @@ it.layer(service, LIVE)("While the call store is unavailable", (it) => {
         Layer.build(Layer.fresh(DirectMetering.layer).pipe(Layer.provide(losing(calls, "close")))),
         Context.get(DirectMetering)
       )
-      const [buyer, other] = [yield* aBuyer(), yield* aBuyer()]
+      const [buyer, other] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
       const offer = yield* anOffer("http://127.0.0.1:9/mcp")
       const providerId = ProviderId.make(offer.provider.id)
       const consumerId = ConsumerId.make(buyer.id)

@@ -7,7 +7,7 @@ import { aConsumer, aProvider, at, expecting, listAt, type Member, textAt, value
 import { earlier, when, later } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   buy,
   callOf,
@@ -41,7 +41,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("is the same on both of its paths, for consumer and provider", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* expecting(200, callOf(consumer, offer))
         yield* meter(consumer, offer, { success: false })
         for (const { key } of [consumer, offer.provider]) {
@@ -113,7 +113,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("totals calls, successes, cost and bytes", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url)
-        const consumer = yield* aBuyer(100, { name: "Ada" })
+        const consumer = yield* aFundedConsumer(100, { name: "Ada" })
         yield* meter(consumer, offer, { duration_ms: 10, input_tokens: 3, output_tokens: 4 })
         yield* meter(consumer, offer, { duration_ms: 21, tokens_used: 5 })
         yield* meter(consumer, offer, { duration_ms: 30, status: "timeout" })
@@ -156,7 +156,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("lists each call as in its receipt, newest first", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const calls = [
           yield* meter(consumer, offer, { duration_ms: 7 }),
           yield* meter(consumer, offer, { status: "rate_limited" })
@@ -184,7 +184,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("starts at a full hour, to the millisecond, so that totals and list cover one period", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const now = when(NOW)
         const inside = ["09T12:00:00.000", "09T12:29:59.999", "09T12:59:59.999", "09T13:00:00.000", "10T12:30:00.000"]
         const outside = ["09T11:59:59.999", "09T11:00:00.000", "04T00:00:00.000"]
@@ -218,7 +218,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
         const other = yield* offerOf(offer.provider, { tool_name: "other" })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const [tool, status] of [
           [offer, "success"],
           [offer, "error"],
@@ -249,7 +249,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("is paged, stable while new calls are made", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer(nowhere)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (let n = 0; n < 5; n++) yield* meter(consumer, offer).pipe(earlier(`${5 - n} hours`))
         const all = idsOf(yield* usageOf(consumer))
         const seen: Array<unknown> = []
@@ -271,7 +271,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("is private to each account", () =>
       Effect.gen(function* () {
         const [one, two] = [yield* anOffer(nowhere), yield* anOffer(nowhere)]
-        const [ann, bob] = [yield* aBuyer(), yield* aBuyer()]
+        const [ann, bob] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         for (const [consumer, offer] of [
           [ann, one],
           [ann, two],

@@ -6,7 +6,7 @@ import { Effect, Schema } from "effect"
 import { aProvider, at, expecting, listAt, type Member, valueAt } from "../support/Market.ts"
 import { when } from "../support/metering/TestTime.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   books,
   everyMarket,
@@ -137,7 +137,7 @@ for (const [name, market] of everyMarket()) {
             }
             offers.push(yield* offerOf(providers[n % 2]!, tool))
           }
-          const consumer = yield* aBuyer(1_000)
+          const consumer = yield* aFundedConsumer(1_000)
           for (const { id } of providers) {
             yield* expecting(201, {
               path: GRANTS,
@@ -163,7 +163,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("names the ten tools with the most calls, and counts the calls of all", () =>
       Effect.gen(function* () {
         const provider = (yield* anOffer(nowhere, { tool_name: "first" })).provider
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const names = [
           "constructor",
           "__proto__",

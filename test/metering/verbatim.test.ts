@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expecting } from "../support/Market.ts"
 import { fine, forwarded, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, buy, callOf, everyMarket, problemOf, PROXY } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, callOf, everyMarket, problemOf, PROXY } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 /** As text, so that it is not written by the code under test. */
@@ -42,7 +42,7 @@ for (const [name, market] of everyMarket()) {
           response.writeHead(200, { "content-type": "application/json" }).end(body)
         })
         const offer = yield* anOffer(server.url, { price_microcents: 1 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const result of UNUSUAL) {
           written = result
           const { text } = yield* expecting(200, callOf(consumer, offer))
@@ -58,7 +58,7 @@ for (const [name, market] of everyMarket()) {
           const body = `{"jsonrpc":"2.0","id":${seen.id},"result":{"content":[],"structuredContent":{"id":12345678901234567890}}}`
           response.writeHead(200, { "content-type": "application/json" }).end(body)
         })
-        const { text } = yield* expecting(200, callOf(yield* aBuyer(), yield* anOffer(server.url)))
+        const { text } = yield* expecting(200, callOf(yield* aFundedConsumer(), yield* anOffer(server.url)))
         assert.include(text, "12345678901234567890")
       })
     )
@@ -70,7 +70,7 @@ for (const [name, market] of everyMarket()) {
           const body = `data: {"jsonrpc":"2.0","id":${seen.id},"result":${result}}\n\n`
           response.writeHead(200, { "content-type": "text/event-stream" }).end(body)
         })
-        const { text } = yield* expecting(200, callOf(yield* aBuyer(), yield* anOffer(server.url)))
+        const { text } = yield* expecting(200, callOf(yield* aFundedConsumer(), yield* anOffer(server.url)))
         assert.include(
           text,
           `"result":{"content":[],"isError":true,"structuredContent":[0.10000000000000000001,1E40,-0,7.0]`
@@ -82,7 +82,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { price_microcents: 1 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const text of [...UNUSUAL.slice(2), `{"text":"Grüße, 世界 🚀 \\" \\\\ </script>"}`]) {
           const body = `{"tool_id":"${offer.toolId}","arguments":${text}}`
           const answer = yield* send({ path: PROXY, key: consumer.key, body })
@@ -96,7 +96,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url)
-        const consumer = yield* aBuyer(100, { name: "Private Person", email: "private@example.org" })
+        const consumer = yield* aFundedConsumer(100, { name: "Private Person", email: "private@example.org" })
         const metadata = { purpose: "secret plans" }
         yield* expecting(200, {
           ...callOf(consumer, offer, { metadata }, "a private key"),
@@ -130,7 +130,7 @@ for (const [name, market] of everyMarket()) {
           ]) {
             const server = yield* providing(answerIt)
             const offer = yield* anOffer(server.url, {}, { name: providerName })
-            const { headers } = yield* buy(yield* aBuyer(), offer)
+            const { headers } = yield* buy(yield* aFundedConsumer(), offer)
             const value = headers["x-market-provider"]!
             assert.match(value, /^[\x20-\x7e]+$/u)
             assert.strictEqual(decodeURIComponent(value), providerName)
@@ -141,7 +141,7 @@ for (const [name, market] of everyMarket()) {
 
     it.effect("a body that is not JSON, too large, or of another type is not forwarded", () =>
       Effect.gen(function* () {
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const post = (more: object) => Effect.map(send({ path: PROXY, key: consumer.key, ...more }), problemOf)
         assert.deepStrictEqual(yield* post({ body: "{" }), [400, "BAD_REQUEST"])
         assert.deepStrictEqual(yield* post({ body: "" }), [422, "VALIDATION_ERROR"])
@@ -159,7 +159,7 @@ for (const [name, market] of everyMarket({ RATE_LIMIT_RPM: "60" })) {
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url)
-        const consumer = yield* aBuyer(0, { rate_limit_rpm: 2 })
+        const consumer = yield* aFundedConsumer(0, { rate_limit_rpm: 2 })
         const unknown = { tool_id: consumer.id }
         assert.deepStrictEqual(problemOf(yield* buy(consumer, offer, unknown)), [404, "NOT_FOUND"])
         assert.deepStrictEqual(problemOf(yield* buy(consumer, offer, unknown)), [404, "NOT_FOUND"])

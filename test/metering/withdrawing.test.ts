@@ -6,7 +6,7 @@ import { Effect, Fiber } from "effect"
 import { at, CATALOG, expecting, listAt, type Member, namesOf, putTools, textAt, unasked } from "../support/Market.ts"
 import { fine, forwarded, providing, slowProvider } from "../support/metering/Provider.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   buy,
   everyMarket,
@@ -34,7 +34,7 @@ for (const [name, market] of everyMarket()) {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { tool_name: "leaving", category: "leaving" })
         const { provider, toolId } = offer
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const bought = yield* buy(consumer, offer, {}, "before")
         const receiptId = textAt(bought, "meta", "receipt_id")
         const before = { purse: yield* purseOf(consumer), receipts: yield* receiptsOf(consumer) }
@@ -76,7 +76,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("does not prevent reports of calls that were made before", () =>
       Effect.gen(function* () {
         const { provider, toolId } = yield* anOffer("http://127.0.0.1:9/mcp", { tool_name: "reported" })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const since = Date.parse(textAt(yield* withdraw(provider, toolId), "withdrawn_at"))
         const report = (ms: number, tool: Readonly<Record<string, string>>) => {
           const timestamp = new Date(since + ms).toISOString()
@@ -130,7 +130,7 @@ for (const [name, market] of everyMarket()) {
           assert.deepStrictEqual(problemOf(yield* withdraw(who, id)), [404, "NOT_FOUND"])
         }
         // The bare name now means the provider that still sells it.
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const quote = yield* send({
           path: PROXY,
           key: consumer.key,
@@ -151,7 +151,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const { answer, server } = yield* slowProvider()
         const offer = yield* anOffer(server.url, { tool_name: "slow" })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const calling = yield* Effect.forkChild(buy(consumer, offer))
         while (forwarded(server) === 0) yield* Effect.sleep("5 millis")
         assert.strictEqual((yield* withdraw(offer.provider, offer.toolId)).status, 200)
@@ -169,7 +169,7 @@ for (const [name, market] of everyMarket()) {
           tool_name: "free",
           free_tier_calls: 5
         })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         assert.strictEqual((yield* buy(consumer, offer)).status, 200)
         const tiers = () => expecting(200, { path: "/api/v1/market/free-tiers", key: consumer.key })
         assert.include((yield* tiers()).text, offer.toolId)

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { until } from "../support/EmbeddedFolders.ts"
 import { echoProvider, type EchoProvider } from "../support/load/EchoProvider.ts"
 import { Fleet } from "../support/load/Fleet.ts"
-import { aBuyer, loadMarket, posted, PRICE, purseOf } from "../support/load/LoadMarket.ts"
+import { aFundedConsumer, loadMarket, posted, PRICE, purseOf } from "../support/load/LoadMarket.ts"
 import { ask, type Reply } from "../support/metering/Process.ts"
 import { NO_REDIS } from "../support/RedisServer.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -106,7 +106,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
   it.effect("load a balance once, on whichever node the load's key arrives", () =>
     Effect.gen(function* () {
       const { url } = yield* Fleet
-      const key = yield* aBuyer(url, 0)
+      const key = yield* aFundedConsumer(url, 0)
       const load = { path: "/api/market/balance/load", key, json: { amount_cents: CENTS } }
       const replies = yield* onEveryNode(30, (node) =>
         ask({ url: node }, { ...load, headers: { "idempotency-key": "one load" } })
@@ -142,7 +142,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
   it.effect("soon reject a key that was revoked on another node", () =>
     Effect.gen(function* () {
       const { nodes, url } = yield* Fleet
-      const key = yield* aBuyer(url, 0)
+      const key = yield* aFundedConsumer(url, 0)
       const made = yield* posted(`${url}/api/v1/market/keys`, { label: "second" }, key)
       const second = String(made["api_key"])
       const { key_id: id } = made["key"] as { readonly key_id: string }

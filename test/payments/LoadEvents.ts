@@ -6,7 +6,7 @@ import { DateTime, Effect, Option } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
-import { type CheckoutStanding } from "../../domain/payments/PaymentGateway.ts"
+import { type CheckoutStatus } from "../../domain/payments/PaymentGateway.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { aConsumer } from "../support/Market.ts"
 import * as ScriptedGateway from "../support/ScriptedGateway.ts"
@@ -25,7 +25,7 @@ export const aLoad = Effect.gen(function* () {
   const loaded = yield* (yield* Loads).load({ consumerId, amountCents: CENTS, key: undefined })
   if (loaded.mode !== "live") return yield* Effect.die("not live")
   const { checkouts, loadsOfPayments } = yield* ScriptedGateway.GatewayScript
-  const checkout: CheckoutStanding = { ...checkouts.get(loaded.sessionId)!, paymentId: `pi_${loaded.sessionId}` }
+  const checkout: CheckoutStatus = { ...checkouts.get(loaded.sessionId)!, paymentId: `pi_${loaded.sessionId}` }
   loadsOfPayments.set(checkout.paymentId!, checkout.loadId)
   return { consumerId, checkout, paymentId: checkout.paymentId! }
 })
@@ -114,7 +114,7 @@ export const isFrozen = (consumerId: ConsumerId) =>
 
 export const worthCents = (consumerId: ConsumerId) =>
   Effect.gen(function* () {
-    const { availableMicrocents, owedMicrocents } = yield* (yield* Ledger).standing(consumerId)
+    const { availableMicrocents, owedMicrocents } = yield* (yield* Ledger).funds(consumerId)
     assert.isTrue(availableMicrocents >= 0n && owedMicrocents >= 0n)
     return Number(availableMicrocents - owedMicrocents) / 10_000
   })

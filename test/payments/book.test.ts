@@ -34,7 +34,7 @@ const stripe = (apiBase: string, secretKey = KEYS.secretKey) => ({
 
 const NOBODY = "http://127.0.0.1:9"
 
-const aBuyer = Effect.fnUntraced(function* (url: string) {
+const aFundedConsumer = Effect.fnUntraced(function* (url: string) {
   const { body } = yield* post(`${url}/api/market/register-consumer`, { name: "Buyer", email: "buyer@example.org" })
   return String(body["api_key"])
 })
@@ -58,7 +58,7 @@ it.layer(PostgresTest.layer, { timeout: "240 seconds", excludeTestServices: true
         // Both start before the first load: the first movement of money decides the mode.
         const dry = yield* ready({ ...onThis, PAYMENTS: "dry_run" })
         const live = yield* ready({ ...onThis, ...stripe(double.url) })
-        const key = yield* aBuyer(dry.url)
+        const key = yield* aFundedConsumer(dry.url)
         assert.strictEqual((yield* load(dry.url, key)).status, 200)
 
         const order = yield* load(live.url, key)
@@ -101,7 +101,7 @@ it.layer(PostgresTest.layer, { timeout: "240 seconds", excludeTestServices: true
       const inLive = yield* aDouble({ secretKey: "sk_live_double" })
       const early = yield* ready({ ...onThis, PAYMENTS: "dry_run" })
       const node = yield* ready({ ...onThis, ...stripe(double.url) })
-      const key = yield* aBuyer(node.url)
+      const key = yield* aFundedConsumer(node.url)
       const order = yield* load(node.url, key)
       double.pay(String(order.body["session_id"]))
       double.webhooks.goTo(`${node.url}/api/webhooks/stripe`)

@@ -42,7 +42,7 @@ const paidLoad = Effect.fnUntraced(function* (consumerId: ConsumerId, cents = CE
   return { paymentId, loadId: checkout.loadId }
 })
 
-const aBuyer = Effect.gen(function* () {
+const aFundedConsumer = Effect.gen(function* () {
   const consumerId = ConsumerId.make((yield* aConsumer()).id)
   return { consumerId, ...(yield* paidLoad(consumerId)) }
 })
@@ -84,7 +84,7 @@ const spend = Effect.fnUntraced(function* (consumerId: ConsumerId, providerId: P
 
 const standing = (consumerId: ConsumerId) =>
   Effect.gen(function* () {
-    const { availableMicrocents, owedMicrocents } = yield* (yield* Ledger).standing(consumerId)
+    const { availableMicrocents, owedMicrocents } = yield* (yield* Ledger).funds(consumerId)
     return [Number(availableMicrocents) / 10_000, Number(owedMicrocents) / 10_000]
   })
 
@@ -111,7 +111,7 @@ for (const liability of ["platform", "provider"] as const) {
     it.layer(ports, LIVE)(`A chargeback over ${name}, for which the ${liability} is liable`, (it) => {
       it.effect("stops spending while it is open, and allows reads and loads", () =>
         Effect.gen(function* () {
-          const buyer = yield* aBuyer
+          const buyer = yield* aFundedConsumer
           const seller = yield* aSeller
           yield* tell(buyer, "opened")
           assert.strictEqual(yield* spend(buyer.consumerId, seller, 100), "AccountFrozen")
@@ -127,7 +127,7 @@ for (const liability of ["platform", "provider"] as const) {
       it.effect("takes unspent funds, then what is liable; the rest is a debt and a recorded loss", () =>
         Effect.gen(function* () {
           const before = (yield* nothingUnbacked).recordedLossesMicrocents
-          const buyer = yield* aBuyer
+          const buyer = yield* aFundedConsumer
           const [one, two] = [yield* aSeller, yield* aSeller]
           yield* spend(buyer.consumerId, one, 1_000)
           yield* spend(buyer.consumerId, two, 600)
@@ -151,7 +151,7 @@ for (const liability of ["platform", "provider"] as const) {
 
       it.effect("that is won restores every leg; a debt that was paid meanwhile returns to the wallet", () =>
         Effect.gen(function* () {
-          const buyer = yield* aBuyer
+          const buyer = yield* aFundedConsumer
           const seller = yield* aSeller
           yield* spend(buyer.consumerId, seller, 1_500)
           yield* tell(buyer, "withdrawn")
@@ -168,9 +168,9 @@ for (const liability of ["platform", "provider"] as const) {
       it.effect("never takes earnings from other consumers, from before the load, or that were paid out", () =>
         Effect.gen(function* () {
           const seller = yield* aSeller
-          const honest = yield* aBuyer
+          const honest = yield* aFundedConsumer
           yield* spend(honest.consumerId, seller, 1_000)
-          const thief = yield* aBuyer
+          const thief = yield* aFundedConsumer
           yield* spend(thief.consumerId, seller, 1_000)
           const second = yield* later("1 minute")(paidLoad(thief.consumerId))
           // As after a payout: only the rest of the lot is available.
@@ -187,7 +187,7 @@ for (const liability of ["platform", "provider"] as const) {
 
       it.effect("and a dispute never recover the same call twice, in either order", () =>
         Effect.gen(function* () {
-          const buyer = yield* aBuyer
+          const buyer = yield* aFundedConsumer
           const seller = yield* aSeller
           const disputes = yield* Disputes
           const owner = { role: "consumer", ownerId: buyer.consumerId } as const
@@ -230,7 +230,7 @@ for (const liability of ["platform", "provider"] as const) {
 
       it.effect("costs a fee once, from platform funds, and beyond them as a recorded loss", () =>
         Effect.gen(function* () {
-          const buyer = yield* aBuyer
+          const buyer = yield* aFundedConsumer
           const funds = yield* PlatformFunds
           const before = yield* funds.solvency
           const fees = [{ id: `txn_${buyer.paymentId}`, cents: 1_500 }]
@@ -248,7 +248,7 @@ for (const liability of ["platform", "provider"] as const) {
 
       it.effect("does not freeze the account again after the operator unfroze it, until the next chargeback", () =>
         Effect.gen(function* () {
-          const buyer = yield* aBuyer
+          const buyer = yield* aFundedConsumer
           const freezes = yield* AccountFreezes
           yield* tell(buyer, "opened")
           assert.isTrue(yield* freezes.unfreeze(buyer.consumerId))
@@ -271,7 +271,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         const script = yield* ScriptedGateway.GatewayScript
         const funds = yield* PlatformFunds
         const fees = yield* ProcessorFees
-        const buyer = yield* aBuyer
+        const buyer = yield* aFundedConsumer
         yield* funds.deposit({ amount: fromCents(50), reference: buyer.paymentId })
         const before = yield* funds.solvency
         script.fees.set(buyer.paymentId, 88)

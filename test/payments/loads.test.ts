@@ -212,7 +212,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
           reference: `spent:${load.consumerId}`
         })
         yield* apply(news.withdrawn)
-        assert.deepStrictEqual(yield* ledger.standing(load.consumerId), {
+        assert.deepStrictEqual(yield* ledger.funds(load.consumerId), {
           availableMicrocents: 0n,
           owedMicrocents: fromCents(CENTS - 100)
         })
@@ -221,7 +221,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
           amount: fromCents(CENTS),
           reference: `next:${load.consumerId}`
         })
-        assert.deepStrictEqual(yield* ledger.standing(load.consumerId), {
+        assert.deepStrictEqual(yield* ledger.funds(load.consumerId), {
           availableMicrocents: fromCents(100),
           owedMicrocents: 0n
         })

@@ -94,7 +94,7 @@ it.layer(gateway, LIVE)("A malformed response of Stripe", (it) => {
         successUrl: "https://market.example/ok",
         cancelUrl: "https://market.example/no"
       }),
-      checkoutStanding: stripe.checkoutStanding("cs_1"),
+      checkoutStatus: stripe.checkoutStatus("cs_1"),
       loadOfPayment: stripe.loadOfPayment(paymentId),
       paymentFee: stripe.paymentFee(paymentId),
       refund: stripe.refund({ partId: WithdrawalPartId.make(randomUUID()), paymentId, amountCents: 5 }),

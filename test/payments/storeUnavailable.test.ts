@@ -174,7 +174,7 @@ it.layer(service, LIVE)("While a store is unavailable", (it) => {
       const { status } = yield* Effect.map(
         Layer.build(
           Layer.fresh(Onboarding.layer).pipe(
-            Layer.provide(Layer.succeed(PayeeStore, { ...store, putStanding: () => away }))
+            Layer.provide(Layer.succeed(PayeeStore, { ...store, putStatus: () => away }))
           )
         ),
         Context.get(Onboarding)

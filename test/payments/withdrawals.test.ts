@@ -37,7 +37,7 @@ const paidLoad = Effect.fnUntraced(function* (consumerId: ConsumerId, cents: num
   return paymentId
 })
 
-const aBuyer = Effect.fnUntraced(function* (cents = 2_000, feeCents = 0) {
+const aFundedConsumer = Effect.fnUntraced(function* (cents = 2_000, feeCents = 0) {
   const consumerId = ConsumerId.make((yield* aConsumer()).id)
   return { consumerId, paymentId: yield* paidLoad(consumerId, cents, feeCents) }
 })
@@ -90,7 +90,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
   it.layer(service, LIVE)(`A withdrawal over ${name}`, (it) => {
     it.effect("refunds the payments that loaded the money, less the processor's fees", () =>
       Effect.gen(function* () {
-        const { consumerId } = yield* aBuyer(1_000, 59)
+        const { consumerId } = yield* aFundedConsumer(1_000, 59)
         yield* later("1 minute")(paidLoad(consumerId, 1_001, 61))
         const before = yield* (yield* Ledger).platformFunds
         const { withdrawal } = yield* withdraw(consumerId, 1_500)
@@ -112,7 +112,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
 
     it.effect("is never more than is unspent, than was loaded, or than is left of a load", () =>
       Effect.gen(function* () {
-        const { consumerId, paymentId } = yield* aBuyer(2_000)
+        const { consumerId, paymentId } = yield* aFundedConsumer(2_000)
         const ledger = yield* Ledger
         const funds = yield* PlatformFunds
         yield* funds.deposit({ amount: fromCents(5_000), reference: `gift ${consumerId}` })
@@ -141,14 +141,14 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
 
     it.effect("takes the money once in two concurrent requests", () =>
       Effect.gen(function* () {
-        const { consumerId } = yield* aBuyer(1_000)
+        const { consumerId } = yield* aFundedConsumer(1_000)
         const before = yield* refundedCents
         const attempts = yield* Effect.all(
           Array.from({ length: 12 }, () => Effect.result(withdraw(consumerId, 600))),
           { concurrency: "unbounded" }
         )
         assert.strictEqual(attempts.filter(({ _tag }) => _tag === "Success").length, 1)
-        const keyed = yield* aBuyer(1_000)
+        const keyed = yield* aFundedConsumer(1_000)
         const same = yield* Effect.all(
           Array.from({ length: 8 }, () => withdraw(keyed.consumerId, 400, "a key")),
           { concurrency: "unbounded" }
@@ -164,7 +164,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
 
     it.effect("is rejected while the account is frozen or owes money", () =>
       Effect.gen(function* () {
-        const { consumerId, paymentId } = yield* aBuyer(2_000)
+        const { consumerId, paymentId } = yield* aFundedConsumer(2_000)
         const other = yield* paidLoad(consumerId, 1_000)
         yield* charged(paymentId, 2_000, "opened")
         assert.strictEqual((yield* Effect.flip(withdraw(consumerId, 500)))._tag, "AccountFrozen")
@@ -187,7 +187,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
 
     it.effect("and a chargeback of the same load leave a recorded loss, and no unbacked cent", () =>
       Effect.gen(function* () {
-        const { consumerId, paymentId } = yield* aBuyer(2_000)
+        const { consumerId, paymentId } = yield* aFundedConsumer(2_000)
         const script = yield* ScriptedGateway.GatewayScript
         yield* withdraw(consumerId, 1_200)
         // The process dies before the processor receives the second one; then the chargeback arrives.
@@ -203,7 +203,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         )
         const [part] = (yield* (yield* Withdrawals).list(consumerId))[0]!.parts
         assert.strictEqual(part!.state, "failed")
-        const { availableMicrocents, owedMicrocents } = yield* (yield* Ledger).standing(consumerId)
+        const { availableMicrocents, owedMicrocents } = yield* (yield* Ledger).funds(consumerId)
         assert.deepStrictEqual([availableMicrocents, owedMicrocents], [0n, fromCents(1_200)])
         yield* nothingUnbacked
       })
@@ -212,7 +212,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
     for (const mishap of ["before", "after", "crash_before", "crash_after"] as const) {
       it.effect(`is refunded once after the processor failed or the process died: ${mishap}`, () =>
         Effect.gen(function* () {
-          const { consumerId } = yield* aBuyer(1_000)
+          const { consumerId } = yield* aFundedConsumer(1_000)
           const script = yield* ScriptedGateway.GatewayScript
           const [orders, before] = [script.orders.refund, yield* refundedCents]
           script.mishaps.refund.push(mishap)
@@ -234,7 +234,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
 
     it.effect("that the processor rejects returns the money", () =>
       Effect.gen(function* () {
-        const { consumerId } = yield* aBuyer(1_000)
+        const { consumerId } = yield* aFundedConsumer(1_000)
         const script = yield* ScriptedGateway.GatewayScript
         script.mishaps.refund.push("refuse")
         const { withdrawal } = yield* withdraw(consumerId, 1_000)
@@ -246,7 +246,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
 
     it.effect("is not posted again by the webhooks of its refund, and is returned where the refund fails", () =>
       Effect.gen(function* () {
-        const { consumerId } = yield* aBuyer(1_000, 40)
+        const { consumerId } = yield* aFundedConsumer(1_000, 40)
         const { withdrawal } = yield* withdraw(consumerId, 500)
         const part = withdrawal.parts[0]!
         for (const state of ["pending", "settled", "settled"] as const) yield* reported(part, state)

@@ -28,13 +28,13 @@ for (const [name, core] of everyDisputedCore) {
         const before = yield* profile
         for (const owner of [consumer, provider]) {
           const refusal = yield* refusalOf(owner, false)
-          assert.strictEqual(refusal._tag, "MoneyLeft")
+          assert.strictEqual(refusal._tag, "MoneyRemaining")
           assert.match(refusal.message, /still has \d+ microcents.*--leave-money/u)
         }
         const dispute = yield* filed(pair)
         for (const owner of [consumer, provider]) {
           const refusal = yield* refusalOf(owner)
-          assert.strictEqual(refusal._tag, "MoneyUnderWay")
+          assert.strictEqual(refusal._tag, "MoneyInTransit")
           assert.include(refusal.message, "open disputes")
         }
         yield* resolve(dispute, { resolution: "resolved_denied" })

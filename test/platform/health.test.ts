@@ -79,7 +79,7 @@ it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
         const figures = yield* timed(expecting(200, { path: "/metrics", key: METRICS_TOKEN }))
         assert.isBelow(figures.ms, LIMIT_MS + SLACK_MS)
         assert.match(figures.value.text, /^atb_database_up 0$/mu)
-        yield* link.mend
+        yield* link.restore
         yield* untilReady
         assert.match((yield* expecting(200, { path: "/metrics", key: METRICS_TOKEN })).text, /^atb_database_up 1$/mu)
         yield* expecting(200, { path: KEYS, key: consumer.key })
@@ -93,7 +93,7 @@ it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
       const slowed = Effect.gen(function* () {
         yield* untilReady
         yield* link.freeze
-        yield* Effect.forkChild(Effect.andThen(Effect.sleep("1 second"), link.mend))
+        yield* Effect.forkChild(Effect.andThen(Effect.sleep("1 second"), link.restore))
         return yield* send({ path: HEALTH })
       })
       // On a busy machine the sleep may end too early, or take longer than a check may.
@@ -119,7 +119,7 @@ it.layer(linkedService, LIVE)("the health of a service on PostgreSQL", (it) => {
       assert.isBelow(ms, LIMIT_MS + SLACK_MS)
       assert.isTrue(answers.every(({ status }) => status === 503))
       assert.strictEqual(answers.filter(({ log }) => log.includes("health check")).length, 1)
-      yield* link.mend
+      yield* link.restore
       yield* untilReady
     })
   )

@@ -76,7 +76,7 @@ it.layer(
       yield* recorded
       yield* link.cut
       assert.strictEqual(at(yield* expecting(503, { path: `${PATH}?days=2` }), "code"), "UNAVAILABLE")
-      yield* link.mend
+      yield* link.restore
     })
   )
 })

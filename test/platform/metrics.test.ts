@@ -10,7 +10,7 @@ import { metricsAccess } from "../../src/layers/Policies.ts"
 import { everyEndpoint } from "../support/EndpointTable.ts"
 import { aConsumer, aProvider, at, CATALOG, CONSUMERS, expecting, putTools, textAt } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, buy, everyMarket, METER, receiptsOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, everyMarket, METER, receiptsOf } from "../support/metering/Shop.ts"
 import { METRICS_TOKEN } from "../support/ServiceConfig.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
@@ -98,12 +98,12 @@ for (const [name, market] of everyMarket()) {
         const before = yield* scrape
         const server = yield* providing(fine)
         const [good, bad] = [yield* anOffer(server.url), yield* anOffer("http://127.0.0.1:1/mcp")]
-        const buyer = yield* aBuyer()
+        const buyer = yield* aFundedConsumer()
         for (let n = 0; n < 2; n++) assert.strictEqual((yield* buy(buyer, good)).status, 200)
         assert.strictEqual((yield* buy(buyer, bad)).status, 502)
         // No call was made: neither is counted.
         assert.strictEqual((yield* buy(buyer, good, { dry_run: true })).status, 200)
-        assert.strictEqual((yield* buy(yield* aBuyer(0), good)).status, 402)
+        assert.strictEqual((yield* buy(yield* aFundedConsumer(0), good)).status, 402)
         yield* expecting(201, { path: METER, key: buyer.key, json: { tool_id: good.toolId, status: "timeout" } })
         const after = yield* scrape
         const more = (origin: string, outcome: string) => calls(after, origin, outcome) - calls(before, origin, outcome)
@@ -137,7 +137,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const server = yield* providing(fine)
         const offer = yield* anOffer(server.url, { tool_name: "secret_tool" }, { name: "Secret Provider" })
-        const buyer = yield* aBuyer(100, { name: "Secret Agent", email: "secret@example.org" })
+        const buyer = yield* aFundedConsumer(100, { name: "Secret Agent", email: "secret@example.org" })
         yield* buy(buyer, offer)
         const [receipt] = yield* receiptsOf(buyer)
         const paths = [

@@ -9,7 +9,14 @@ import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
 import { at, expecting, textAt } from "../support/Market.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, callOf, everyMarket, receiptsOf, type WireReceipt } from "../support/metering/Shop.ts"
+import {
+  aFundedConsumer,
+  anOffer,
+  callOf,
+  everyMarket,
+  receiptsOf,
+  type WireReceipt
+} from "../support/metering/Shop.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { serviceOnPostgres } from "../support/ServiceConfig.ts"
 import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
@@ -42,7 +49,7 @@ it.layer(PostgresTest.layerDatabase, LIVE)("A receipt", (it) => {
   it.effect("is returned byte for byte as it was signed, after restarts, another secret, and a year", () =>
     Effect.gen(function* () {
       const [receipt, bytes] = yield* Effect.gen(function* () {
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const offer = yield* anOffer((yield* providing(fine)).url, { tool_name: "a/b.c-d_E" })
         yield* expecting(200, callOf(consumer, offer))
         const [issued] = yield* receiptsOf(consumer)
@@ -73,7 +80,7 @@ for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`A receipt over ${name}`, (it) => {
     it.effect("is valid as it is, and invalid with any signed field changed", () =>
       Effect.gen(function* () {
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const offer = yield* anOffer((yield* providing(fine)).url)
         yield* expecting(200, callOf(consumer, offer))
         yield* expecting(200, callOf(consumer, offer))
@@ -93,7 +100,7 @@ for (const [name, market] of everyMarket()) {
 
     it.effect("is invalid for another market", () =>
       Effect.gen(function* () {
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* expecting(200, callOf(consumer, yield* anOffer((yield* providing(fine)).url)))
         const [receipt] = yield* receiptsOf(consumer)
         const elsewhere = yield* reasonFor(receipt).pipe(Effect.provide(ServiceUnderTest.memory(), { local: true }))

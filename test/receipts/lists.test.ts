@@ -7,7 +7,7 @@ import { aProvider, at, expecting, listAt, textAt } from "../support/Market.ts"
 import { earlier, later } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   buy,
   callOf,
@@ -30,7 +30,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
         const [one, two] = [yield* anOffer(url), yield* anOffer(url)]
-        const [ann, bob] = [yield* aBuyer(), yield* aBuyer()]
+        const [ann, bob] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         for (const [consumer, offer] of [
           [ann, one],
           [ann, two],
@@ -55,7 +55,7 @@ for (const [name, market] of everyMarket()) {
         assert.deepStrictEqual(oneBy, annBy.slice(1))
         assert.deepStrictEqual(twoBy, [...bobBy, ...annBy.slice(0, 1)])
         assert.deepStrictEqual(yield* receiptsOf(yield* aProvider()), [])
-        assert.deepStrictEqual(yield* receiptsOf(yield* aBuyer(0)), [])
+        assert.deepStrictEqual(yield* receiptsOf(yield* aFundedConsumer(0)), [])
         assert.deepStrictEqual(problemOf(yield* send({ path: RECEIPTS })), [401, "UNAUTHORIZED"])
       })
     )
@@ -63,7 +63,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("are the same wherever they are read", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const call = yield* expecting(200, callOf(consumer, offer))
         const metered = yield* expecting(201, { path: METER, key: consumer.key, json: { tool_id: offer.toolId } })
         const { verify_url, ...shown } = at(metered, "receipt") as Readonly<Record<string, unknown>>
@@ -108,7 +108,7 @@ for (const [name, market] of everyMarket()) {
         )
         const offer = yield* anOffer(server.url)
         const other = yield* offerOf(offer.provider, { tool_name: "other" })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (const [tool, days] of [
           [offer, 3],
           [other, 2],
@@ -170,7 +170,7 @@ for (const [name, market] of everyMarket()) {
     it.effect("of calls that were reported later, or ahead of our clock, are found by the time of the call", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer("http://127.0.0.1:9/mcp")
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const made: Array<WireReceipt> = []
         for (const minutes of [-6 * 24 * 60, -60, 0, 4]) {
           const timestamp = new Date(Date.now() + minutes * 60_000).toISOString()
@@ -191,7 +191,7 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
         const offer = yield* anOffer(url)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         for (let n = 0; n < 7; n++) yield* expecting(200, callOf(consumer, offer))
         const all = idsOf(yield* receiptsOf(consumer))
         assert.deepStrictEqual(all, all.toSorted().toReversed(), "newest first")

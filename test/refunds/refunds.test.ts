@@ -124,7 +124,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         const ledger = yield* Ledger
         yield* ledger.reverse({ consumerId, amount: fromCents(120), cause: "dispute", reference: randomUUID() })
         yield* (yield* Refunds).refund(aCall(providerId, consumerId, 200))
-        assert.deepStrictEqual(yield* ledger.standing(consumerId), {
+        assert.deepStrictEqual(yield* ledger.funds(consumerId), {
           availableMicrocents: fromCents(80),
           owedMicrocents: 0n
         })

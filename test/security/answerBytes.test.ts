@@ -4,12 +4,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { ServerResponse } from "node:http"
-import { AnswerBytes, type AnswerReader } from "../../adapters/mcp/AnswerBytes.ts"
+import { ResponseBytes, type ResponseReader } from "../../adapters/mcp/ResponseBytes.ts"
 import { at, textAt } from "../support/Market.ts"
 import { json, result, text } from "../support/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, buy, PRICE, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, PRICE, purseOf } from "../support/metering/Shop.ts"
 import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const MEGABYTE = 1_048_576
@@ -43,11 +43,11 @@ it.layer(service, LIVE)("large results", (it) => {
   it.effect("beyond what one provider may have in flight are 503, not charged, and pass when there is room", () =>
     Effect.gen(function* () {
       const large = yield* slowlyLarge(4 * MEGABYTE)
-      const [greedy, buyer] = [yield* anOffer(large.server.url), yield* aBuyer()]
+      const [greedy, buyer] = [yield* anOffer(large.server.url), yield* aFundedConsumer()]
       const other = yield* anOffer(
         (yield* providing((seen, response) => json(response, result(seen, text("y".repeat(3 * MEGABYTE)))))).url
       )
-      const [elsewhere, before] = [yield* aBuyer(), yield* purseOf(buyer)]
+      const [elsewhere, before] = [yield* aFundedConsumer(), yield* purseOf(buyer)]
       const calls = yield* Effect.forkChild(
         Effect.all(
           Array.from({ length: 24 }, () => buy(buyer, greedy)),
@@ -79,14 +79,14 @@ it.layer(service, LIVE)("large results", (it) => {
   )
 })
 
-describe("AnswerBytes", () => {
+describe("ResponseBytes", () => {
   const reader = (provider: string, consumer: string) => {
-    const made = { provider, consumer, isGivenUp: false, giveUp: () => void (made.isGivenUp = true) }
-    return made satisfies AnswerReader
+    const made = { provider, consumer, isGivenUp: false, drop: () => void (made.isGivenUp = true) }
+    return made satisfies ResponseReader
   }
 
   it("gives at most half of the room to one provider or consumer", () => {
-    const bytes = new AnswerBytes(100)
+    const bytes = new ResponseBytes(100)
     assert.isTrue(bytes.take(reader("p", "a"), 30))
     assert.isFalse(bytes.take(reader("p", "b"), 30))
     assert.isFalse(bytes.take(reader("q", "a"), 30))
@@ -95,7 +95,7 @@ describe("AnswerBytes", () => {
   })
 
   it("drops a result of the largest user, never for another one of the same size", () => {
-    const bytes = new AnswerBytes(100)
+    const bytes = new ResponseBytes(100)
     const [large, small] = [
       [reader("p", "a"), reader("p", "b")],
       [reader("q", "c"), reader("r", "d")]
@@ -110,7 +110,7 @@ describe("AnswerBytes", () => {
   })
 
   it("drops one of many results that a consumer reads from a provider, for another consumer of it", () => {
-    const bytes = new AnswerBytes(100)
+    const bytes = new ResponseBytes(100)
     const greedy = Array.from({ length: 5 }, () => reader("p", "a"))
     for (const one of greedy) assert.isTrue(bytes.take(one, 10))
     const other = reader("p", "b")
@@ -129,7 +129,7 @@ describe("AnswerBytes", () => {
   })
 
   it("counts a result until its settlement is done, once", () => {
-    const bytes = new AnswerBytes(100)
+    const bytes = new ResponseBytes(100)
     const one = reader("p", "a")
     bytes.take(one, 40)
     const release = bytes.settling(one)!

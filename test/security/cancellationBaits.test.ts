@@ -6,7 +6,15 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Schedule } from "effect"
 import { at, expecting, type Member, putTools, unasked } from "../support/Market.ts"
 import { forwarded, slowProvider } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, buy, everyMarket, type Offer, purseOf, receiptsOf } from "../support/metering/Shop.ts"
+import {
+  aFundedConsumer,
+  anOffer,
+  buy,
+  everyMarket,
+  type Offer,
+  purseOf,
+  receiptsOf
+} from "../support/metering/Shop.ts"
 import { json, rpcError } from "../support/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -61,7 +69,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
       Effect.gen(function* () {
         const slow = yield* slowProvider((seen, response) => json(response, rpcError(seen, -32_000, "it broke")))
         const offer = yield* anOffer(slow.server.url, { price_microcents: PRICE })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* change(offer, { on_cancel: "pass", canceled_call_costs: "price" })
         assert.strictEqual(yield* costOfLeaving(consumer, offer, slow, false), 0)
         assert.strictEqual(slow.left(), 0)
@@ -81,7 +89,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
           const slow = yield* slowProvider()
           const terms = { price_microcents: PRICE, on_cancel: "pass", canceled_call_costs: "nothing" }
           const offer = yield* anOffer(slow.server.url, terms)
-          const consumer = yield* aBuyer()
+          const consumer = yield* aFundedConsumer()
           yield* change(offer, dearer)
           assert.strictEqual(yield* costOfLeaving(consumer, offer, slow, true), 0)
           assert.deepStrictEqual(yield* purseOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })

@@ -10,7 +10,16 @@ import { json, rpcError } from "../support/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { at, expecting, type Member } from "../support/Market.ts"
 import { forwarded, providing, slowProvider } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, books, buy, type Offer, PRICE, purseOf, receiptsOf } from "../support/metering/Shop.ts"
+import {
+  aFundedConsumer,
+  anOffer,
+  books,
+  buy,
+  type Offer,
+  PRICE,
+  purseOf,
+  receiptsOf
+} from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { DISPUTES, everyDisputedCore, file } from "../support/trust/Disputing.ts"
 
@@ -34,7 +43,7 @@ for (const [name, core] of everyDisputedCore) {
       Effect.gen(function* () {
         const slow = yield* slowProvider()
         const offer = yield* anOffer(slow.server.url, { on_cancel: "pass", canceled_call_costs: "price" })
-        const thief = yield* aBuyer()
+        const thief = yield* aFundedConsumer()
         const fiber = yield* Effect.forkChild(buy(thief, offer))
         yield* eventually(() => forwarded(slow.server) === 1)
         yield* Fiber.interrupt(fiber)
@@ -48,7 +57,7 @@ for (const [name, core] of everyDisputedCore) {
       Effect.gen(function* () {
         const server = yield* providing((seen, response) => json(response, rpcError(seen, -32_602, "Invalid params")))
         const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
-        const rival = yield* aBuyer()
+        const rival = yield* aFundedConsumer()
         yield* buy(rival, offer)
         assert.strictEqual(yield* disputed(rival, offer), "filed")
         assert.strictEqual((yield* purseOf(rival)).balance, 1_000_000 - PRICE)

@@ -40,7 +40,7 @@ const paidLoad = Effect.fnUntraced(function* (consumerId: ConsumerId, cents: num
   return paymentId
 })
 
-const aBuyer = Effect.map(aConsumer(), ({ id }) => ConsumerId.make(id))
+const aFundedConsumer = Effect.map(aConsumer(), ({ id }) => ConsumerId.make(id))
 const aSeller = Effect.map(aProvider(), ({ id }) => ProviderId.make(id))
 
 const opened = Effect.fnUntraced(function* (consumerId: ConsumerId, providerId: ProviderId, cents: number) {
@@ -81,7 +81,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
   it.layer(liable, LIVE)(`Drains over ${name}`, (it) => {
     it.effect("several chargebacks take from a provider no more than this consumer's calls earned", () =>
       Effect.gen(function* () {
-        const [honest, thief] = [yield* aBuyer, yield* aBuyer]
+        const [honest, thief] = [yield* aFundedConsumer, yield* aFundedConsumer]
         const [victim, accomplice] = [yield* aSeller, yield* aSeller]
         yield* paidLoad(honest, 5_000)
         yield* spend(honest, victim, 5_000)
@@ -104,7 +104,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
 
     it.effect("a wallet on hold while its load is refunded has nothing available afterwards", () =>
       Effect.gen(function* () {
-        const thief = yield* aBuyer
+        const thief = yield* aFundedConsumer
         const accomplice = yield* aSeller
         const paymentId = yield* paidLoad(thief, 2_000)
         const { call } = yield* opened(thief, accomplice, 2_000)
@@ -122,7 +122,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
         assert.notStrictEqual((yield* opened(thief, accomplice, 2_000)).answer, "Opened", "its money was sent back")
         // The job runs: the released hold has paid the debt, and the account is no longer frozen.
         yield* (yield* AccountFreezes).reviewAll
-        const standing = yield* (yield* Ledger).standing(thief)
+        const standing = yield* (yield* Ledger).funds(thief)
         assert.deepStrictEqual(standing, { availableMicrocents: 0n, owedMicrocents: 0n })
         assert.isTrue(Option.isNone(yield* (yield* AccountFreezes).find(thief)))
         yield* booksAreSound
@@ -143,7 +143,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         const refunds = yield* Refunds
         const amounts = { cost: fromCents(100), fee: fromCents(0), frozen: fromCents(0) }
         for (let i = 0; i < 70; i++) {
-          const consumerId = yield* aBuyer
+          const consumerId = yield* aFundedConsumer
           yield* refunds.refund({ subject: randomUUID(), providerId, consumerId, lot: "2026-10-01", ...amounts })
         }
         const reference = `${providerId} earned`

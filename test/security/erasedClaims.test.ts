@@ -24,7 +24,7 @@ for (const [name, service] of everyCore) {
         const { erase } = yield* Erasure
         for (const ownerId of [providerId, consumerId]) {
           const refused = yield* Effect.flip(erase({ ownerId, by: "operator", leaveMoney: false }))
-          assert.strictEqual(refused._tag, "MoneyLeft")
+          assert.strictEqual(refused._tag, "MoneyRemaining")
         }
       })
     )

@@ -21,7 +21,7 @@ import {
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, forwarded, providing } from "../support/metering/Provider.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   METER,
   numberAt,
@@ -73,7 +73,7 @@ for (const [name, core] of everyCore) {
       Effect.gen(function* () {
         const popular = aName()
         const victim = yield* aVictim(popular)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         assert.strictEqual((yield* call(consumer, popular)).status, 200)
 
         const squatter = yield* aSquatter(popular)
@@ -102,7 +102,7 @@ for (const [name, core] of everyCore) {
       Effect.gen(function* () {
         const popular = aName()
         const victim = yield* aVictim(popular)
-        const [caller, reporter] = [yield* aBuyer(), yield* aBuyer()]
+        const [caller, reporter] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
         assert.strictEqual((yield* call(caller, popular)).status, 200)
         assert.strictEqual((yield* report(reporter, popular)).status, 201)
         const squatter = yield* aSquatter(popular)
@@ -136,7 +136,7 @@ for (const [name, core] of everyCore) {
         const popular = aName()
         const victim = yield* aVictim(popular)
         const squatter = yield* aSquatter(popular)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const qualified = yield* Effect.forEach([victim.offer, squatter.offer], qualifiedNameOf)
         for (const ask of [
           call(consumer, popular),
@@ -165,7 +165,7 @@ for (const [name, core] of everyCore) {
         const popular = aName()
         const server = yield* providing((_, response) => void response.writeHead(500).end())
         const first = yield* anOffer(server.url, { tool_name: popular })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const qualified = yield* qualifiedNameOf(first)
         yield* call(consumer, popular, { dry_run: true })
         assert.strictEqual((yield* call(consumer, popular)).status, 502)
@@ -191,7 +191,7 @@ for (const [name, core] of everyCore) {
       Effect.gen(function* () {
         const handle = aHandle()
         const victim = yield* aVictim(`${handle}/route`)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         assert.strictEqual((yield* call(consumer, `${handle}/route`)).status, 200)
         assert.deepStrictEqual(problemOf(yield* register({ handle })), [409, "DUPLICATE"])
         const derived = yield* register({ name: handle })
@@ -264,7 +264,7 @@ for (const [name, core] of everyCore) {
         assert.deepStrictEqual(problemOf(refused), [422, "VALIDATION_ERROR"], refused.text)
         assert.include(textAt(refused, "message"), `calls of your tool \`${own}\` would go to this one`)
         yield* expecting(201, { path: TOOLS, key, json: { tools: [{ ...dear, tool_name: bare }] } })
-        const answer = yield* call(yield* aBuyer(), own)
+        const answer = yield* call(yield* aFundedConsumer(), own)
         assert.strictEqual(numberAt(answer, "meta", "cost_microcents"), PRICE, answer.text)
       })
     )
@@ -273,7 +273,7 @@ for (const [name, core] of everyCore) {
       Effect.gen(function* () {
         const popular = aName()
         const first = yield* aVictim(popular)
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         const racing = Effect.all(
           Array.from({ length: 8 }, () => call(consumer, popular)),
           { concurrency: "unbounded" }

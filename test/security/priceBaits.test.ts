@@ -7,7 +7,7 @@ import { DateTime, Effect } from "effect"
 import { at, aProvider, CATALOG, expecting, listAt, type Member, putTools, TOOLS, unasked } from "../support/Market.ts"
 import { fine, forwarded, providing, resulting } from "../support/metering/Provider.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   buy,
   callOf,
@@ -48,7 +48,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
           const server = yield* takes(NINE_HUNDRED)
           const offer = yield* anOffer(server.url, { price_microcents: 0, max_cost_microcents: NINE_HUNDRED })
           yield* putTools(offer.provider, { tool_name: "cheap", price_microcents: 1 })
-          const consumer = yield* aBuyer(100_000)
+          const consumer = yield* aFundedConsumer(100_000)
 
           const own = `${CATALOG}?provider_id=${offer.provider.id}`
           const sorted = yield* expecting(200, { path: unasked(`${own}&sort=price`) })
@@ -95,7 +95,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
     it.effect("that raises the price of a quote is announced, shown everywhere, and not charged", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: PRICE })
-        const consumer = yield* aBuyer(100_000)
+        const consumer = yield* aFundedConsumer(100_000)
         const quote = yield* expecting(200, callOf(consumer, offer, { dry_run: true }))
         yield* change(offer, { price_microcents: NINE_HUNDRED })
         assert.strictEqual(yield* costNow(consumer, offer), PRICE)
@@ -127,7 +127,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
     it.effect("that withdraws the tool and lists it again at a higher price does not avoid the notice period", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: PRICE })
-        const consumer = yield* aBuyer(100_000)
+        const consumer = yield* aFundedConsumer(100_000)
         const withdraw = send({
           method: "DELETE",
           path: `/api/v1/market/tools/${offer.toolId}`,
@@ -150,7 +150,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
       Effect.gen(function* () {
         const provider = { default_price_microcents: NINE_HUNDRED }
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: PRICE }, provider)
-        const consumer = yield* aBuyer(100_000)
+        const consumer = yield* aFundedConsumer(100_000)
         yield* change(offer, { price_microcents: null })
         assert.strictEqual(yield* costNow(consumer, offer), PRICE)
         yield* announced(yield* details(offer), "pricing")
@@ -160,7 +160,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
     it.effect("that raises the maximum, or makes a fixed price a usage price, waits for the notice period", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* takes(NINE_HUNDRED)).url, { price_microcents: PRICE })
-        const consumer = yield* aBuyer(100_000)
+        const consumer = yield* aFundedConsumer(100_000)
         yield* change(offer, { max_cost_microcents: NINE_HUNDRED })
         assert.strictEqual(yield* costNow(consumer, offer), PRICE)
         const shown = yield* details(offer)
@@ -172,7 +172,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
     it.effect("that cuts the free tier during a month leaves this month's free calls", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: PRICE, free_tier_calls: 3 })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         assert.strictEqual(yield* costNow(consumer, offer), 0)
         yield* change(offer, { free_tier_calls: 0 })
         for (const cost of [0, 0, PRICE]) assert.strictEqual(yield* costNow(consumer, offer), cost)
@@ -185,7 +185,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
       Effect.gen(function* () {
         const server = yield* resulting({ isError: true, content: [] })
         const offer = yield* anOffer(server.url, { price_microcents: PRICE })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* change(offer, { billing_policy: "attempt" })
         yield* buy(consumer, offer)
         assert.strictEqual(forwarded(server), 1)
@@ -220,7 +220,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
     it.effect("is not one where the price falls: that applies immediately, beside what is announced", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: PRICE })
-        const consumer = yield* aBuyer()
+        const consumer = yield* aFundedConsumer()
         yield* change(offer, { price_microcents: PRICE - 1 })
         assert.strictEqual(yield* costNow(consumer, offer), PRICE - 1)
         assert.isNull(at(yield* details(offer), "pricing", "upcoming"))
@@ -286,7 +286,7 @@ for (const [name, market] of everyMarket()) {
       () =>
         Effect.gen(function* () {
           const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: PRICE })
-          const consumer = yield* aBuyer()
+          const consumer = yield* aFundedConsumer()
           yield* change(offer, { price_microcents: PRICE * 2 })
           const refused = yield* buy(consumer, offer, { price_version: 1 })
           assert.deepStrictEqual(problemOf(refused), [409, "PRICE_CHANGED"])

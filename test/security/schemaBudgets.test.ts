@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { at, listAt, putTools, textAt } from "../support/Market.ts"
 import { fine, forwarded, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, buy, offerOf, PRICE, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, offerOf, PRICE, purseOf } from "../support/metering/Shop.ts"
 import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const TOOLS = 40
@@ -32,7 +32,7 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback", RATE_LIMIT_RPM: "
         const server = yield* providing(fine)
         const { provider } = yield* anOffer(server.url)
         const put = yield* putTools(provider, ...manyTools("^(a|a)*$"))
-        const buyer = yield* aBuyer(1_000)
+        const buyer = yield* aFundedConsumer(1_000)
         for (let n = 0; n < TOOLS; n++) {
           const offer = { toolId: textAt(put, "tools", n, "id") }
           const refused = yield* buy(buyer, offer, { input: { text: TEXT } })
@@ -51,7 +51,7 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback", RATE_LIMIT_RPM: "
         const hostile = yield* anOffer(server.url)
         const put = yield* putTools(hostile.provider, ...manyTools("^(?=(a|a)*$)"))
         const other = yield* offerOf((yield* anOffer(server.url)).provider, { input_schema: schemaOf("^[a-z]+$", 0) })
-        const buyer = yield* aBuyer(1_000)
+        const buyer = yield* aFundedConsumer(1_000)
         const before = yield* purseOf(buyer)
         const answers = yield* Effect.all(
           Array.from({ length: TOOLS }, (_, n) =>

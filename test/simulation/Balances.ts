@@ -21,7 +21,7 @@ export const makeBalanceChecks = ({ facts, stores }: World, books: Books) => {
   const accountsAreExplained = Effect.fnUntraced(function* (expected: Balances) {
     for (const id of facts.consumers.map((one) => ConsumerId.make(one.id))) {
       const { credits, debits, held } = yield* ledger.wallet(id)
-      const { owedMicrocents } = yield* ledger.standing(id)
+      const { owedMicrocents } = yield* ledger.funds(id)
       if (held < 0n || credits - debits - held < 0n) {
         return yield* wrong("no wallet below zero", `${id}: ${credits} - ${debits} - ${held}`)
       }

@@ -48,7 +48,7 @@ const lostHold: Plant = (stores) => {
     ...calls,
     open: (call) =>
       call.toolName === "tool_1"
-        ? Effect.map(calls.standing(call.consumerId, call.toolId, call.openedAt), ({ availableMicrocents }) => ({
+        ? Effect.map(calls.callFunds(call.consumerId, call.toolId, call.openedAt), ({ availableMicrocents }) => ({
             _tag: "Opened",
             held: call.holdAmount,
             free: false,

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import {
-  type CheckoutStanding,
+  type CheckoutStatus,
   PaymentFailed,
   type PaymentEvent,
   type Refunded,
@@ -17,7 +17,7 @@ import type { ConsumerId, LoadId, PayoutId, WithdrawalPartId } from "../../domai
 export const SIGNATURE = "signed by the processor"
 
 /** A checkout, what was paid by it, and who paid for whom. */
-export interface Ordered extends CheckoutStanding {
+export interface Ordered extends CheckoutStatus {
   readonly consumerId: ConsumerId
   readonly orderedAtMs: number
 }

@@ -54,7 +54,7 @@ export const gatewayOf = (processor: Processor) =>
           })
         })
       ),
-    checkoutStanding: (sessionId) =>
+    checkoutStatus: (sessionId) =>
       processor.asked(
         "checkouts",
         Effect.suspend(() => {

@@ -7,7 +7,7 @@ import { REPORTED_COST_FIELD } from "../../domain/metering/Billing.ts"
 import {
   type CallStatus,
   ToolUpstream,
-  type UpstreamAnswer,
+  type UpstreamResponse,
   type UpstreamCall
 } from "../../domain/metering/ToolUpstream.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
@@ -57,12 +57,12 @@ export class Providers {
 
 const base = { problem: undefined, attempts: 1, requestBytes: 100, responseBytes: 1_000 } as const
 
-const problem = (kind: NonNullable<UpstreamAnswer["problem"]>["kind"], message: string) => ({
+const problem = (kind: NonNullable<UpstreamResponse["problem"]>["kind"], message: string) => ({
   result: undefined,
   problem: { kind, message }
 })
 
-const answerOf = (word: string, { latencyMs, outcome, reportedMicrocents }: Told): UpstreamAnswer => {
+const answerOf = (word: string, { latencyMs, outcome, reportedMicrocents }: Told): UpstreamResponse => {
   if (outcome === "rate_limited") {
     return { ...base, ...problem("rate_limited", "Not so fast"), status: "rate_limited", latencyMs }
   }
@@ -74,7 +74,7 @@ const answerOf = (word: string, { latencyMs, outcome, reportedMicrocents }: Told
   return { ...base, status: outcome === "success" ? "success" : "error", result, latencyMs }
 }
 
-const timeout = (latencyMs: number): UpstreamAnswer => ({
+const timeout = (latencyMs: number): UpstreamResponse => ({
   ...base,
   ...problem("timeout", "It did not answer in time"),
   status: "timeout",
@@ -82,7 +82,7 @@ const timeout = (latencyMs: number): UpstreamAnswer => ({
 })
 
 /** The call was forwarded or not: its outcome is unknown. */
-export const unreachable: UpstreamAnswer = {
+export const unreachable: UpstreamResponse = {
   ...base,
   ...problem("connection", "Nobody answers there"),
   status: "error",

@@ -37,7 +37,7 @@ export const makeRingCheck = (world: World) => {
   const lostTo = Effect.fnUntraced(function* ({ consumers }: Ring) {
     let sum = 0n
     for (const { id } of consumers) {
-      const { owedMicrocents } = yield* ledger.standing(ConsumerId.make(id))
+      const { owedMicrocents } = yield* ledger.funds(ConsumerId.make(id))
       const out = books.goneBack((one) => one === id)
       sum += owedMicrocents < out ? owedMicrocents : out
     }

@@ -31,7 +31,7 @@ export const makeSolvencyCheck = (world: World) => {
   const explainedLosses = Effect.gen(function* () {
     let sum = 0n
     for (const { id } of facts.consumers) {
-      const { owedMicrocents } = yield* ledger.standing(ConsumerId.make(id))
+      const { owedMicrocents } = yield* ledger.funds(ConsumerId.make(id))
       if (owedMicrocents > 0n)
         sum += least(
           owedMicrocents,

@@ -1,7 +1,7 @@
 /**
  * Corrupts values: a place of them gets an unexpected value, or their text is cut and doubled.
  */
-export interface Spoil {
+export interface Corruption {
   readonly where: number
   readonly how: number
 }
@@ -107,7 +107,7 @@ const KEYS = [
 ]
 
 /** One change: another value in a place, an additional key in an object, or a removed place. */
-export const spoil = (value: unknown, { how, where }: Spoil): unknown => {
+export const corrupt = (value: unknown, { how, where }: Corruption): unknown => {
   const places = placesOf(value, [])
   const place = pick(places, where)
   if (how % 10 === 0)
@@ -118,9 +118,9 @@ export const spoil = (value: unknown, { how, where }: Spoil): unknown => {
 }
 
 /** The JSON text with this many changes; `place` says where and how. */
-export const spoilt = (text: string, changes: number, place: () => number): string => {
+export const corrupted = (text: string, changes: number, place: () => number): string => {
   let value = JSON.parse(text) as unknown
-  for (let n = 0; n < changes; n++) value = spoil(value, { where: place(), how: place() })
+  for (let n = 0; n < changes; n++) value = corrupt(value, { where: place(), how: place() })
   return textOf(value)
 }
 
@@ -164,7 +164,7 @@ const without = (value: unknown, step: Step): unknown => {
 export const textOf = (value: unknown): string => (JSON.stringify(value) ?? "").replaceAll(RAW, "$1")
 
 /** Most texts stay as they are. */
-export const spoilText = (text: string, cut: number): string => {
+export const corruptText = (text: string, cut: number): string => {
   const at = cut % Math.max(1, text.length)
   switch (cut % 13) {
     case 0:

@@ -19,7 +19,7 @@ export class DatabaseLink extends Context.Service<
      */
     readonly refuse: (sqlState: string) => Effect.Effect<void>
     /** Restores the link; what was frozen continues. */
-    readonly mend: Effect.Effect<void>
+    readonly restore: Effect.Effect<void>
   }
 >()("agent-tool-billing/test/support/DatabaseLink") {
   /** To the test's database. */
@@ -90,7 +90,7 @@ const linkTo = Effect.fnUntraced(function* (database: Redacted.Redacted) {
       refusal = sqlState
       return change("refusing")
     },
-    mend: change("whole")
+    restore: change("whole")
   })
 })
 

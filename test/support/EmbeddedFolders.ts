@@ -76,7 +76,7 @@ export const until = <R>(what: string, condition: Effect.Effect<boolean, never, 
   )
 
 /** Connections are refused while the server restarts. */
-export const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+export const retrying = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, { schedule: Schedule.spaced("50 millis"), times: 1_200 })
 
 export const serviceClient = (url: Redacted.Redacted<string>) =>

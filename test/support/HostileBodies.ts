@@ -7,7 +7,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import { RegisterProvider } from "../../adapters/http/api/RegistrationBodies.ts"
 import type { EndpointInfo } from "../../adapters/http/api/Endpoints.ts"
 import { PROVIDERS } from "./Market.ts"
-import { pick, QUERY_VALUES, spoil, spoilText, textOf } from "./Corruption.ts"
+import { pick, QUERY_VALUES, corrupt, corruptText, textOf } from "./Corruption.ts"
 
 export interface Hostile {
   readonly text: string
@@ -19,7 +19,7 @@ export const hostileBodies = (endpoint: EndpointInfo): Arbitrary.Arbitrary<Hosti
     body: bodies(generatable(endpoint)),
     spoils: Arbitrary.schema(Spoils),
     cut: Arbitrary.schema(Place)
-  }).pipe(Arbitrary.map(({ body, cut, spoils }) => ({ text: spoilText(textOf(spoils.reduce(spoil, body)), cut) })))
+  }).pipe(Arbitrary.map(({ body, cut, spoils }) => ({ text: corruptText(textOf(spoils.reduce(corrupt, body)), cut) })))
 
 /** Queries with the endpoint's own parameters and unexpected values. */
 export const hostileQueries = (names: ReadonlyArray<string>): Arbitrary.Arbitrary<string> =>

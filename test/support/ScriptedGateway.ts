@@ -4,8 +4,8 @@
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import {
-  type CheckoutStanding,
-  type PayeeStanding,
+  type CheckoutStatus,
+  type PayeeStatus,
   PaymentFailed,
   PaymentGateway,
   type Refunded,
@@ -28,11 +28,11 @@ export interface Script {
   /** What the processor kept of a payment; 0 by default. */
   readonly fees: Map<string, number>
   readonly refunds: Map<WithdrawalPartId, Refunded & { readonly amountCents: number }>
-  readonly checkouts: Map<string, CheckoutStanding>
+  readonly checkouts: Map<string, CheckoutStatus>
   readonly loadsOfPayments: Map<string, LoadId>
   readonly transfers: Map<PayoutId, Transferred>
   readonly orders: { checkout: number; transfer: number; refund: number }
-  readonly payees: Map<string, PayeeStanding>
+  readonly payees: Map<string, PayeeStatus>
 }
 
 export class GatewayScript extends Context.Service<GatewayScript, Script>()(
@@ -91,8 +91,7 @@ export const layer: Layer.Layer<PaymentGateway | GatewayScript> = Layer.effectCo
             return { sessionId, url: `https://pay.example/${sessionId}`, expiresAt: DateTime.add(now, { days: 1 }) }
           })
         ),
-      checkoutStanding: (sessionId) =>
-        ordered("checkout", script.mishaps.lookup, () => script.checkouts.get(sessionId)!),
+      checkoutStatus: (sessionId) => ordered("checkout", script.mishaps.lookup, () => script.checkouts.get(sessionId)!),
       loadOfPayment: (paymentId) =>
         ordered("payment", script.mishaps.lookup, () => script.loadsOfPayments.get(paymentId)),
       paymentFee: (paymentId) => ordered("fee", script.mishaps.fee, () => script.fees.get(paymentId) ?? 0),

@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { DatabaseLink } from "../support/DatabaseLink.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, buy, callOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, callOf } from "../support/metering/Shop.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
@@ -40,7 +40,7 @@ for (const [how, timeoutMs, outage, says] of [
           const link = yield* DatabaseLink
           const server = yield* providing(fine)
           const offer = yield* anOffer(server.url)
-          const buyer = yield* aBuyer()
+          const buyer = yield* aFundedConsumer()
           // Catalog and keys are cached from now on.
           assert.strictEqual((yield* buy(buyer, offer)).status, 200)
           yield* link[outage]
@@ -58,7 +58,7 @@ for (const [how, timeoutMs, outage, says] of [
           }
           assert.notInclude(answer.log, buyer.key)
           // Else stopping the service would wait for the database.
-          yield* link.mend
+          yield* link.restore
         }),
       180_000
     )

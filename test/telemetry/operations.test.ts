@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { parse } from "yaml"
 import { expecting } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, buy, everyMarket } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, everyMarket } from "../support/metering/Shop.ts"
 import { METRICS_TOKEN } from "../support/ServiceConfig.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
@@ -141,7 +141,7 @@ const [, market] = everyMarket().at(-1)!
 it.layer(market, LIVE)("docs/operations", (it) => {
   const scraped = Effect.gen(function* () {
     const server = yield* providing(fine)
-    const buyer = yield* aBuyer()
+    const buyer = yield* aFundedConsumer()
     assert.strictEqual((yield* buy(buyer, yield* anOffer(server.url))).status, 200)
     assert.strictEqual((yield* buy(buyer, yield* anOffer("http://127.0.0.1:1/mcp"))).status, 502)
     return (yield* expecting(200, { path: METRICS, key: METRICS_TOKEN })).text

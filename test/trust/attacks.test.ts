@@ -11,7 +11,7 @@ import { eventually } from "../support/mcp/McpClient.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
-  aBuyer,
+  aFundedConsumer,
   anOffer,
   books,
   buy,
@@ -67,7 +67,8 @@ const statsOf = Effect.fnUntraced(function* ({ toolId }: Offer) {
 const buyTimes = (times: number, consumer: Member, offer: Offer) =>
   Effect.forEach(Array.from({ length: times }), () => buy(consumer, offer), { concurrency: 4 })
 
-const consumers = (count: number, cents: number) => Effect.forEach(Array.from({ length: count }), () => aBuyer(cents))
+const consumers = (count: number, cents: number) =>
+  Effect.forEach(Array.from({ length: count }), () => aFundedConsumer(cents))
 
 /** Three consumers have paid it $1.02 each: it is rated. */
 const rated = Effect.fnUntraced(function* (reply: Reply = fine) {
@@ -184,7 +185,7 @@ for (const [name, core] of everyCore) {
         const { before, offer } = yield* rated()
         const [stats, market] = [yield* statsOf(offer), yield* expecting(200, { path: unasked(STATS) })]
         assert.deepStrictEqual(stats, { calls: 102, reported: 0, uptime: 100 })
-        const stranger = yield* aBuyer(0)
+        const stranger = yield* aFundedConsumer(0)
         const reports = [
           { key: stranger.key, json: { tool_id: offer.toolId, success: false, duration_ms: 60_000 } },
           { key: offer.provider.key, json: { tool_id: offer.toolId, success: false } }
@@ -213,7 +214,7 @@ for (const [name, core] of everyCore) {
           )
         )
         const before = yield* figures
-        const own = yield* aBuyer(0)
+        const own = yield* aFundedConsumer(0)
         const attacker = yield* anOffer(server.url, { price_microcents: 1, free_tier_calls: 600 })
         const grant = { provider_id: attacker.provider.id, cap_microcents: 1_000_000 }
         yield* expecting(201, { path: GRANTS, key: own.key, json: grant })

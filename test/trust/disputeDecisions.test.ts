@@ -10,7 +10,7 @@ import { Disputes } from "../../domain/trust/Disputes.ts"
 import { at, expecting, textAt } from "../support/Market.ts"
 import { later, when } from "../support/metering/TestTime.ts"
 import { providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
 import { json, result, text } from "../support/mcp/ScriptedServer.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import {
@@ -114,7 +114,7 @@ for (const [name, core] of everyDisputedCore) {
       Effect.gen(function* () {
         const server = yield* providing((_, response) => void response.writeHead(500).end())
         const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
-        const buyer = yield* aBuyer()
+        const buyer = yield* aFundedConsumer()
         const failed = yield* buy(buyer, offer)
         assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE, failed.text)
         const answer = yield* file(buyer, textAt(failed, "receipt_id"), { reason: "tool_error" })
@@ -135,7 +135,7 @@ for (const [name, core] of everyDisputedCore) {
           json(response, result(seen, { ...text("so"), structuredContent: answers[n - 1] }))
         )
         const offer = yield* anOffer(server.url, { output_schema })
-        const buyer = yield* aBuyer()
+        const buyer = yield* aFundedConsumer()
         const receipts: Array<string> = []
         for (const _ of answers) receipts.push(textAt(yield* buy(buyer, offer), "meta", "receipt_id"))
         assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - 3 * PRICE)

@@ -9,7 +9,7 @@ import { Disputes } from "../../domain/trust/Disputes.ts"
 import { aProvider, textAt } from "../support/Market.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, books, buy, problemOf, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, books, buy, problemOf, purseOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import {
   everyDisputedCore,
@@ -28,7 +28,7 @@ for (const [name, core] of everyDisputedCore) {
     it.effect("cannot be filed, answered or decided by others", () =>
       Effect.gen(function* () {
         const { buyer, id, offer, receiptId } = yield* filed
-        const [stranger, rival] = [yield* aBuyer(), yield* aProvider()]
+        const [stranger, rival] = [yield* aFundedConsumer(), yield* aProvider()]
         for (const other of [stranger, rival]) {
           assert.deepStrictEqual(problemOf(yield* file(other, receiptId)), [403, "FORBIDDEN"])
         }
@@ -64,7 +64,7 @@ for (const [name, core] of everyDisputedCore) {
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
         const offer = yield* anOffer(url)
-        const buyer = yield* aBuyer(1_000)
+        const buyer = yield* aFundedConsumer(1_000)
         const fileOne = Effect.gen(function* () {
           return yield* file(buyer, textAt(yield* buy(buyer, offer), "meta", "receipt_id"))
         })
@@ -76,7 +76,7 @@ for (const [name, core] of everyDisputedCore) {
         assert.deepStrictEqual(problemOf(sixth), [429, "RATE_LIMITED"])
         assert.include(textAt(sixth, "message"), "were denied")
 
-        const honest = yield* aBuyer(1_000)
+        const honest = yield* aFundedConsumer(1_000)
         for (let n = 0; n < 20; n++) {
           const bought = yield* buy(honest, offer)
           assert.strictEqual((yield* file(honest, textAt(bought, "meta", "receipt_id"))).status, 201)

@@ -9,7 +9,7 @@ import { Claims } from "../../domain/refunds/Claims.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { at, expecting, listAt, textAt } from "../support/Market.ts"
-import { aBuyer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import {
   everyDisputedCore,
@@ -55,7 +55,7 @@ for (const [name, core] of everyDisputedCore) {
         const { buyer, id, offer } = yield* filed
         const contested = { action: "contest", message: "It was what you asked for", evidence: { trace: 7 } }
         assert.strictEqual((yield* respond(offer.provider, id, contested)).status, 200)
-        const stranger = yield* aBuyer()
+        const stranger = yield* aFundedConsumer()
         const path = `${DISPUTES}/${id}`
         for (const key of [buyer.key, offer.provider.key, OPERATOR]) {
           const whole = yield* expecting(200, { path, key })

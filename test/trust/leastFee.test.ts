@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { at, expecting, textAt } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, books, callOf, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, books, callOf, purseOf } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { everyDisputedCore, file, respond } from "../support/trust/Disputing.ts"
 
@@ -14,7 +14,7 @@ for (const [name, core] of everyDisputedCore) {
     it.effect("is all fee, and is refunded whole", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: 1 })
-        const buyer = yield* aBuyer()
+        const buyer = yield* aFundedConsumer()
         const before = yield* books
         const call = yield* expecting(200, callOf(buyer, offer))
         const after = yield* books

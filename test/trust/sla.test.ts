@@ -12,7 +12,7 @@ import { aCall, consumerWith, settled } from "../contracts/ledgerSamples.ts"
 import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aBuyer, anOffer, buy, METER, numberAt, offerOf, problemOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, METER, numberAt, offerOf, problemOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import type { Answer } from "../support/Answer.ts"
 import { file, respond } from "../support/trust/Disputing.ts"
@@ -42,7 +42,7 @@ for (const [name, core] of everyCore) {
         )
         const good = yield* anOffer(server.url, { tool_name: "good" })
         const bad = yield* offerOf(good.provider, { tool_name: "bad" })
-        const buyer = yield* aBuyer()
+        const buyer = yield* aFundedConsumer()
         for (let n = 0; n < 3; n++) assert.strictEqual((yield* buy(buyer, good)).status, 200)
         for (let n = 0; n < 2; n++) assert.strictEqual((yield* buy(buyer, bad)).status, 502)
         yield* sequenceAll
@@ -69,7 +69,7 @@ for (const [name, core] of everyCore) {
           setTimeout(() => fine(seen, response, n), n % 7)
         })
         const offer = yield* anOffer(server.url)
-        const buyers = [yield* aBuyer(), yield* aBuyer(), yield* aBuyer()]
+        const buyers = [yield* aFundedConsumer(), yield* aFundedConsumer(), yield* aFundedConsumer()]
         for (let n = 0; n < 30; n++) yield* buy(buyers[n % 3]!, offer)
         yield* sequenceAll
         const store = yield* LogStore
@@ -135,8 +135,8 @@ for (const [name, core] of everyCore) {
         const { url } = yield* providing(fine)
         const email = "one.person@example.org"
         const offer = yield* anOffer(url, {}, { email })
-        const own = yield* aBuyer(100, { email: "One.Person@example.org" })
-        const other = yield* aBuyer()
+        const own = yield* aFundedConsumer(100, { email: "One.Person@example.org" })
+        const other = yield* aFundedConsumer()
         yield* buy(own, offer)
         yield* buy(other, offer)
         yield* expecting(201, { path: METER, key: other.key, json: { tool_id: offer.toolId, success: true } })
@@ -192,7 +192,7 @@ for (const [name, core] of everyCore) {
       Effect.gen(function* () {
         const { url } = yield* providing(fine)
         const offer = yield* anOffer(url)
-        const buyer = yield* aBuyer()
+        const buyer = yield* aFundedConsumer()
         const bought = yield* buy(buyer, offer)
         yield* sequenceAll
         const before = yield* expecting(200, { path: trustPath(offer.provider.id) })

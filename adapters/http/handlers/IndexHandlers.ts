@@ -17,7 +17,7 @@ import { RateLimits } from "../pipeline/RateLimits.ts"
 import { documentRoute, type Route, route } from "../pipeline/Route.ts"
 import { agentSteps, HOW_TO_READ_STEPS } from "./AgentSteps.ts"
 import { llmsText } from "./LlmsText.ts"
-import { firstThere, isMarket, isTrust, namesOf } from "./RouteMap.ts"
+import { firstExisting, isMarket, isTrust, namesOf } from "./RouteMap.ts"
 import { servicesOf } from "./ServiceTable.ts"
 import { TRUST_BADGES, VERIFICATION_LEVELS } from "./TrustHandlers.ts"
 
@@ -50,7 +50,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
 
   /** Includes these routes. Call it only after all of them exist. */
   const routes = (): ReadonlyArray<Route> => [...others, ...own]
-  const there = (...paths: ReadonlyArray<string>) => firstThere(routes(), baseUrl, ...paths)
+  const there = (...paths: ReadonlyArray<string>) => firstExisting(routes(), baseUrl, ...paths)
 
   const links = () => ({
     homepage: there("/", "/docs"),

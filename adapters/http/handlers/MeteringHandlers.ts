@@ -76,7 +76,7 @@ export const meteringRoutes = Effect.gen(function* () {
       return { grants: given.map((grant) => grantView(grant, now)), total: given.length }
     }),
     route(endpoints.giveGrant, function* ({ as, payload }) {
-      const grant = yield* grants.give(as("consumer").ownerId, {
+      const grant = yield* grants.create(as("consumer").ownerId, {
         providerId: payload.provider_id,
         toolIds: payload.tool_ids ?? [],
         cap: payload.cap_microcents,

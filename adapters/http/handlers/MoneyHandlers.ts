@@ -4,7 +4,7 @@
 import { DateTime, Effect, Option } from "effect"
 import { resetsAt } from "../../../domain/ledger/BudgetPeriod.ts"
 import { Budgets } from "../../../domain/ledger/Budgets.ts"
-import type { BudgetStanding } from "../../../domain/ledger/BudgetStore.ts"
+import type { BudgetStatus } from "../../../domain/ledger/BudgetStore.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
 import { Loads } from "../../../domain/payments/Loads.ts"
@@ -31,7 +31,7 @@ export const moneyRoutes = Effect.gen(function* () {
     route(endpoints.balance, function* ({ as }) {
       const caller = as("consumer")
       const wallet = yield* ledger.wallet(caller.ownerId)
-      const { owedMicrocents } = yield* ledger.standing(caller.ownerId)
+      const { owedMicrocents } = yield* ledger.funds(caller.ownerId)
       const freeze = Option.getOrUndefined(yield* freezes.find(caller.ownerId))
       const amount = wallet.credits - wallet.debits
       const now = yield* DateTime.now
@@ -186,7 +186,7 @@ const statusOf = (parts: Withdrawal["parts"]): "pending" | "paid" | "partly_paid
   return paid === parts.length ? "paid" : paid > 0 ? "partly_paid" : "failed"
 }
 
-const showBudget = (budget: BudgetStanding, now: DateTime.Utc) => {
+const showBudget = (budget: BudgetStatus, now: DateTime.Utc) => {
   const left = budget.cap - budget.spentMicrocents - budget.heldMicrocents
   return {
     budget_id: budget.id,

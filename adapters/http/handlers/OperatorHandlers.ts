@@ -25,7 +25,7 @@ export const operatorRoutes = Effect.gen(function* () {
   const freezes = yield* AccountFreezes
   const handles = yield* Handles
 
-  const standing = Effect.gen(function* () {
+  const solvencyNow = Effect.gen(function* () {
     const found = yield* funds.solvency
     const owed = yield* claims.totals
     return {
@@ -44,7 +44,7 @@ export const operatorRoutes = Effect.gen(function* () {
   })
 
   return [
-    route(endpoints.solvency, () => standing),
+    route(endpoints.solvency, () => solvencyNow),
     route(endpoints.moveFunds, function* ({ payload: { action, amount_cents, reference } }) {
       const movement = { amount: fromCents(amount_cents), reference }
       const { repeated } = yield* action === "deposit"
@@ -52,7 +52,7 @@ export const operatorRoutes = Effect.gen(function* () {
         : action === "withdraw"
           ? funds.withdraw(movement)
           : funds.coverLosses(movement)
-      return { action, amount_cents, reference, repeated, solvency: yield* standing }
+      return { action, amount_cents, reference, repeated, solvency: yield* solvencyNow }
     }),
     route(endpoints.setReserve, function* ({ params: { provider_id }, payload: { lifted } }) {
       if (Option.isNone(yield* accounts.findProvider(provider_id))) {

@@ -150,7 +150,7 @@ export const payoutsRoutes = Effect.gen(function* () {
         ...holdingsView(holdings),
         owed_cents: toCents(owed),
         owed_microcents: Number(owed),
-        stripe_connected: payee?.standing?.payoutsEnabled ?? false,
+        stripe_connected: payee?.status?.payoutsEnabled ?? false,
         minimum_payout: "$10.00" as const,
         automatic: payee?.automatic ?? false,
         history,

@@ -2,7 +2,7 @@
  * Terms of a tool as the catalog, the price list, the tool page and a quote show them.
  */
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
-import { cancellationOf } from "../../../domain/catalog/Leaving.ts"
+import { cancellationOf } from "../../../domain/catalog/CancellationTerm.ts"
 import { isUsagePriced, priceText, type PriceVersion, type Terms } from "../../../domain/catalog/Terms.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"

@@ -14,10 +14,10 @@ import { toCents } from "../../../domain/shared/Microcents.ts"
 import { CallsApi } from "../api/CallsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { capHeader } from "../pipeline/CapHeader.ts"
-import { refuseRounded } from "../pipeline/ExactIntegers.ts"
+import { rejectRounded } from "../pipeline/ExactIntegers.ts"
 import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
 import { encodedRoute } from "../pipeline/Route.ts"
-import { callAnswer } from "./CallAnswer.ts"
+import { callResponse } from "./CallResponse.ts"
 import { cancellationView, upcomingView } from "./PriceViews.ts"
 
 export const proxyRoutes = Effect.gen(function* () {
@@ -29,9 +29,9 @@ export const proxyRoutes = Effect.gen(function* () {
   return [
     encodedRoute(
       CallsApi.endpoints.proxy,
-      function* ({ as, clock, notes, payload, request, requestId, tell, text }) {
+      function* ({ as, clock, notes, payload, request, requestId, sendEvent, text }) {
         const caller = as("consumer")
-        yield* refuseRounded(text)
+        yield* rejectRounded(text)
         const cap = yield* capHeader(request)
         const call = {
           consumerId: caller.ownerId,
@@ -50,11 +50,11 @@ export const proxyRoutes = Effect.gen(function* () {
             notes.invocation_id = invocationId
           },
           onHeld: () => clock.restart(totalMs),
-          attend: clock.attend,
+          provideLeave: clock.provideLeave,
           onProgress:
-            tell === undefined
+            sendEvent === undefined
               ? undefined
-              : (progress: ToolProgress) => tell({ event: "progress", data: JSON.stringify(progress) })
+              : (progress: ToolProgress) => sendEvent({ event: "progress", data: JSON.stringify(progress) })
         }
         if (payload.dry_run === true) {
           const quote = yield* metering.quote(call)
@@ -69,7 +69,7 @@ export const proxyRoutes = Effect.gen(function* () {
         const outcome = yield* metering.call({ ...call, idempotency }, (report) => {
           // The provider has responded; the settlement follows.
           clock.restart(0)
-          return callAnswer(report, baseUrl, requestId)
+          return callResponse(report, baseUrl, requestId)
         })
         return outcome._tag === "Settled"
           ? outcome.answer

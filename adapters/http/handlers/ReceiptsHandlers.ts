@@ -76,7 +76,7 @@ export const receiptsRoutes = Effect.gen(function* () {
         // Any JSON value: it was parsed from text.
         lenientPayload: Schema.Any,
         body: VERIFY_BODY,
-        quirks: {
+        compatibility: {
           badRequest: `{"error":true,"code":"BAD_REQUEST"}`,
           otherMethods: {
             status: 405,

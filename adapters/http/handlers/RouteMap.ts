@@ -20,7 +20,11 @@ export const isMarket = ({ path }: Route): boolean => MARKET.test(path)
 export const isTrust = ({ path }: Route): boolean => TRUST.test(path)
 
 /** The URL of the first of these paths that has a GET route. */
-export const firstThere = (routes: ReadonlyArray<Route>, baseUrl: string, ...paths: ReadonlyArray<string>): string => {
+export const firstExisting = (
+  routes: ReadonlyArray<Route>,
+  baseUrl: string,
+  ...paths: ReadonlyArray<string>
+): string => {
   const found = paths.find((wanted) => routes.some(({ method, path }) => method === "GET" && path === wanted))
   if (found === undefined) throw new Error(`There is nothing at ${paths.join(" or ")}`)
   return `${baseUrl}${found}`

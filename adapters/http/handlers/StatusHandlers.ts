@@ -8,7 +8,7 @@ import {
   HealthHistory,
   HISTORY_DAYS,
   samplesOf,
-  shareOfGood
+  operationalShare
 } from "../../../domain/platform/HealthHistory.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { StatusApi } from "../api/StatusApi.ts"
@@ -44,7 +44,7 @@ const outcomesOf = (days: ReadonlyArray<DayOfCheck>) => {
     ok: sum(({ ok }) => ok),
     degraded: sum(({ degraded }) => degraded),
     down: sum(({ down }) => down),
-    good_pct: percentOf(shareOfGood(days))
+    good_pct: percentOf(operationalShare(days))
   }
 }
 

@@ -10,7 +10,7 @@ import { isUsagePriced } from "../../../domain/catalog/Terms.ts"
 import { declarationOf } from "../../../domain/catalog/Tool.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
-import type { Standing } from "../../../domain/trust/SlaStore.ts"
+import type { CatalogScore } from "../../../domain/trust/SlaStore.ts"
 import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import { VerificationStore } from "../../../domain/trust/VerificationStore.ts"
 import type { CatalogTool, ToolDetails } from "../api/CatalogTool.ts"
@@ -36,13 +36,13 @@ export const makeToolViews: Effect.Effect<
   const listed = Effect.fnUntraced(function* (entries: ReadonlyArray<CatalogEntry>) {
     const stats = yield* figures.ofTools(entries.map((entry) => entry.tool.id))
     const providers = [...new Set(entries.map((entry) => entry.provider.id))]
-    const standings = yield* trust.standings(providers)
+    const catalogScores = yield* trust.catalogScores(providers)
     const levels = yield* verification.levels(providers)
     return entries.map((entry) =>
       catalogTool(
         entry,
         stats.get(entry.tool.id),
-        standings.get(entry.provider.id),
+        catalogScores.get(entry.provider.id),
         levels.get(entry.provider.id)?.level ?? "unverified"
       )
     )
@@ -75,7 +75,7 @@ export const makeToolViews: Effect.Effect<
 const catalogTool = (
   entry: CatalogEntry,
   stats: ToolFigures | undefined,
-  standing: Standing | undefined,
+  catalogScore: CatalogScore | undefined,
   level: VerificationLevel
 ): CatalogTool => {
   const { provider, tool } = entry
@@ -93,8 +93,8 @@ const catalogTool = (
       name: provider.name,
       verified: level !== "unverified",
       verification_level: level,
-      badge: standing?.badge ?? "unrated",
-      trust_score: standing?.score ?? null
+      badge: catalogScore?.badge ?? "unrated",
+      trust_score: catalogScore?.score ?? null
     },
     pricing: pricingView(entry),
     stats: {
@@ -102,7 +102,7 @@ const catalogTool = (
       reported_calls: stats?.reportedCalls ?? 0,
       avg_latency_ms: stats?.avgLatencyMs ?? null,
       avg_response_time_ms: stats?.avgLatencyMs ?? null,
-      p95_latency_ms: standing?.p95OfTools.get(tool.id) ?? null,
+      p95_latency_ms: catalogScore?.p95OfTools.get(tool.id) ?? null,
       uptime_pct: stats?.uptimePct ?? null
     },
     ...cancellationView(entry),

@@ -5,7 +5,7 @@ import { Effect, Option, Result } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
-import type { RefusedTool } from "../../../domain/catalog/ToolUpserts.ts"
+import type { RejectedTool } from "../../../domain/catalog/ToolUpserts.ts"
 import type { ToolChange } from "../../../domain/catalog/Tool.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"
@@ -28,12 +28,12 @@ export const toolsRoutes = Effect.gen(function* () {
     route(
       CatalogApi.endpoints.registerTools,
       function* ({ as, payload }) {
-        const { changes, indexes, refused } = yield* judge(payload.tools)
+        const { changes, indexes, rejected } = yield* validateTools(payload.tools)
         const { ownerId } = as("provider")
         const result = yield* catalog.upsert(ownerId, changes)
         const errors = [
-          ...refused,
-          ...result.refused.map((tool) => ({ ...tool, index: indexes[tool.index]! }))
+          ...rejected,
+          ...result.rejected.map((tool) => ({ ...tool, index: indexes[tool.index]! }))
         ].toSorted((a, b) => a.index - b.index)
         if (result.stored.length === 0) return yield* new NoToolRegistered({ tools: errors })
         const { handle } = Option.getOrThrow(yield* accounts.findProvider(ownerId))
@@ -87,10 +87,10 @@ const decodeTool = payloadDecoder(ToolBody)
 const SENTENCES_MAX = 5
 
 /** The valid tools, with their index in the request, and the reasons for rejecting the others. */
-const judge = Effect.fnUntraced(function* (tools: ReadonlyArray<unknown>) {
+const validateTools = Effect.fnUntraced(function* (tools: ReadonlyArray<unknown>) {
   const changes: Array<ToolChange> = []
   const indexes: Array<number> = []
-  const refused: Array<RefusedTool & { readonly faults: ReadonlyArray<Fault> }> = []
+  const rejected: Array<RejectedTool & { readonly faults: ReadonlyArray<Fault> }> = []
   for (const [index, tool] of tools.entries()) {
     const result = yield* Effect.result(decodeTool(tool))
     if (Result.isSuccess(result)) {
@@ -98,10 +98,10 @@ const judge = Effect.fnUntraced(function* (tools: ReadonlyArray<unknown>) {
       indexes.push(index)
     } else {
       const { faults } = result.failure
-      refused.push({ index, tool_name: nameOf(tool), error: sentences(faults), faults })
+      rejected.push({ index, tool_name: nameOf(tool), error: sentences(faults), faults })
     }
   }
-  return { changes, indexes, refused }
+  return { changes, indexes, rejected }
 })
 
 const nameOf = (tool: unknown): string =>

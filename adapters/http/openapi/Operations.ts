@@ -32,7 +32,7 @@ export const operationOf = (
       ? {}
       : {
           requestBody: {
-            required: !mayBeLeftOut(endpoint, body),
+            required: !isOptional(endpoint, body),
             content: {
               "application/json": {
                 schema: tidy(body, false),
@@ -53,7 +53,7 @@ const nouns = (roles: ReadonlyArray<string>) =>
   roles.map((role) => (/^[aeiou]/u.test(role) ? `an ${role}` : `a ${role}`))
 
 /** The pipeline takes an absent body as an empty object: it is optional where the schema accepts that. */
-const mayBeLeftOut = ({ payload }: EndpointInfo, body: JsonSchema): boolean =>
+const isOptional = ({ payload }: EndpointInfo, body: JsonSchema): boolean =>
   Object.keys(body).length > 0 &&
   Result.isSuccess(Schema.decodeUnknownResult(payload as Schema.Top & { readonly DecodingServices: never })({}))
 

@@ -2,7 +2,7 @@
  * Headers of every response: request id, trace, CORS, cache and security rules.
  */
 import type { AccessRule } from "../api/Access.ts"
-import type { WebAnswer } from "./WebRequest.ts"
+import type { WebResponse } from "./WebRequest.ts"
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/u
 /** Neither the trace nor its parent may be all zeros. */
@@ -46,13 +46,17 @@ export const cacheControl = (method: string, rule: AccessRule): string => {
 export const varyOf = (rule: AccessRule): string =>
   rule.roles.length > 0 || rule.keyOptional ? "Authorization, Origin" : "Origin"
 
-export const dress = (answer: WebAnswer, requestId: string, extra: Readonly<Record<string, string>>): WebAnswer => ({
+export const addHeaders = (
+  answer: WebResponse,
+  requestId: string,
+  extra: Readonly<Record<string, string>>
+): WebResponse => ({
   status: answer.status,
   body: answer.body,
   headers: { ...SECURITY, "x-request-id": requestId, ...extra, ...answer.headers }
 })
 
-export const preflight = (allow: ReadonlyArray<string>): WebAnswer => ({
+export const preflight = (allow: ReadonlyArray<string>): WebResponse => ({
   status: 204,
   headers: {
     "access-control-allow-methods": allow.join(", "),

@@ -4,14 +4,14 @@
 import { Effect, Exit, Result, type Schema, type SchemaIssue, SchemaParser } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { fieldNames, otherFieldsOf } from "../api/OtherFields.ts"
-import { BadRequest, type Fault, FAULTS_MAX, PathRefused, ValidationFailed } from "./Failures.ts"
+import { BadRequest, type Fault, FAULTS_MAX, PathRejected, ValidationFailed } from "./Failures.ts"
 import { faultsOf } from "./FaultSentences.ts"
 import { unknownFields } from "./KnownFields.ts"
 import { parseQuery } from "./Query.ts"
 
 /** Undefined for a part that the endpoint does not declare: it costs nothing then. */
 export interface Decoding {
-  readonly decodeParams: ((params: unknown) => Effect.Effect<unknown, PathRefused>) | undefined
+  readonly decodeParams: ((params: unknown) => Effect.Effect<unknown, PathRejected>) | undefined
   /** Takes the text after the `?`. */
   readonly decodeQuery: ((query: string) => Effect.Effect<unknown, BadRequest | ValidationFailed>) | undefined
   decodePayload(body: unknown): Effect.Effect<unknown, ValidationFailed>
@@ -32,7 +32,7 @@ export const decodingOf = (endpoint: HttpApiEndpoint.Top, payload: Schema.Top | 
 
 const paramsDecoder = (schema: Schema.Top) => {
   const { decode } = decoderOf(schema, "the path")
-  return (params: unknown) => Effect.mapErrorEager(decode(params), (faults) => new PathRefused({ faults }))
+  return (params: unknown) => Effect.mapErrorEager(decode(params), (faults) => new PathRejected({ faults }))
 }
 
 /**
@@ -87,9 +87,9 @@ const decoderOf = (schema: Schema.Top, whole: string) => {
   const quick = SchemaParser.decodeUnknownEffect(schema) as (
     input: unknown
   ) => Effect.Effect<unknown, SchemaIssue.Issue>
-  const thorough = SchemaParser.decodeUnknownResult(schema as Synchronous, { errors: "all", reportInput: true })
+  const collectAll = SchemaParser.decodeUnknownResult(schema as Synchronous, { errors: "all", reportInput: true })
   const faultsIn = (input: unknown): ReadonlyArray<Fault> => {
-    const result = thorough(input)
+    const result = collectAll(input)
     return Result.isFailure(result) ? faultsOf(result.failure, whole) : []
   }
   const decode = (input: unknown): Effect.Effect<unknown, ReadonlyArray<Fault>> => {

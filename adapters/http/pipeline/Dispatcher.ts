@@ -16,15 +16,15 @@ import { annotateLogs, makeMeter, makeTrace, noting } from "./stages/Observe.ts"
 import { logProblems, makeProblemLog } from "./stages/ProblemLog.ts"
 import { makeRespond } from "./stages/Respond.ts"
 import { makeTimeout } from "./stages/Timeout.ts"
-import type { WebAnswer, WebRequest } from "./WebRequest.ts"
+import type { WebResponse, WebRequest } from "./WebRequest.ts"
 
 export class Dispatcher extends Context.Service<
   Dispatcher,
   {
     /** Never fails: every error becomes a response. */
-    dispatch(request: WebRequest): Effect.Effect<WebAnswer>
+    dispatch(request: WebRequest): Effect.Effect<WebResponse>
     /** Logs a problem that the server itself sent, before there was a request to dispatch. */
-    logRejected(answer: WebAnswer): Effect.Effect<void>
+    logRejected(answer: WebResponse): Effect.Effect<void>
     /** Waits until no forwarded call is in flight. Calls whose callers disconnected outlive their requests. */
     readonly idle: Effect.Effect<void>
     /** For shutdown: cancels the calls in flight and waits for their settlement. */
@@ -32,14 +32,14 @@ export class Dispatcher extends Context.Service<
   }
 >()("agent-tool-billing/adapters/http/Dispatcher") {}
 
-/** `nothingHere`: the page for a browser that requests a path without a route. */
-export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, nothingHere: EncodedReply) {
-  const contextFor = yield* makeRequestContext(makeRouting(routes, nothingHere))
+/** `missingPage`: the page for a browser that requests a path without a route. */
+export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, missingPage: EncodedReply) {
+  const contextFor = yield* makeRequestContext(makeRouting(routes, missingPage))
   const logProblem = yield* makeProblemLog
   const limit = yield* makeLimits
   const { authenticate, authorize } = yield* makeAuthentication
   const respond = yield* makeRespond
-  const { cutOff, idle } = yield* Metering
+  const { cancelAll: cutOff, idle } = yield* Metering
 
   const handle = inOrder(
     [

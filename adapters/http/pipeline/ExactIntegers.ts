@@ -18,7 +18,7 @@ class Rounded {
 }
 
 /** Takes valid JSON text. */
-export const refuseRounded = (text: string): Effect.Effect<void, ValidationFailed> => {
+export const rejectRounded = (text: string): Effect.Effect<void, ValidationFailed> => {
   if (!LONG_DIGITS.test(text)) return Effect.void
   const faults = roundedIn(JSON.parse(text, marking), [])
   return faults.length === 0 ? Effect.void : Effect.fail(new ValidationFailed({ faults }))

@@ -30,7 +30,7 @@ export class ValidationFailed extends Schema.TaggedError<ValidationFailed>()("Va
 }
 
 /** A malformed id in the path: no resource exists under it. */
-export class PathRefused extends Schema.TaggedError<PathRefused>()("PathRefused", { faults: Schema.Array(Fault) }) {
+export class PathRejected extends Schema.TaggedError<PathRejected>()("PathRejected", { faults: Schema.Array(Fault) }) {
   override get message() {
     return firstOf(this.faults)
   }
@@ -120,7 +120,7 @@ const IN_TIME = {
 } as const
 
 /** The request's time was up before the response was ready. */
-export class NotInTime extends Schema.TaggedError<NotInTime>()("NotInTime", {
+export class RequestTimedOut extends Schema.TaggedError<RequestTimedOut>()("RequestTimedOut", {
   kind: Schema.Literals(["read", "write", "call"])
 }) {
   override get message() {

@@ -11,7 +11,7 @@ export const MetricsAccess = Context.Reference<MetricsAccess>("agent-tool-billin
   defaultValue: () => "open"
 })
 
-export class MetricsRefused extends Schema.TaggedError<MetricsRefused>()("MetricsRefused", {
+export class MetricsRejected extends Schema.TaggedError<MetricsRejected>()("MetricsRejected", {
   hasToken: Schema.Boolean
 }) {
   override get message() {
@@ -21,8 +21,8 @@ export class MetricsRefused extends Schema.TaggedError<MetricsRefused>()("Metric
   }
 }
 
-export const admit = (access: MetricsAccess, given: string): Effect.Effect<void, MetricsRefused> => {
+export const admit = (access: MetricsAccess, given: string): Effect.Effect<void, MetricsRejected> => {
   if (access === "open") return Effect.void
-  if (access === "closed") return Effect.fail(new MetricsRefused({ hasToken: false }))
-  return isSameText(given, Redacted.value(access)) ? Effect.void : Effect.fail(new MetricsRefused({ hasToken: true }))
+  if (access === "closed") return Effect.fail(new MetricsRejected({ hasToken: false }))
+  return isSameText(given, Redacted.value(access)) ? Effect.void : Effect.fail(new MetricsRejected({ hasToken: true }))
 }

@@ -3,7 +3,7 @@
  */
 import { type ProblemCode, type ProblemStatus, problemType, titles } from "../api/Problem.ts"
 import type { Fault } from "./Failures.ts"
-import type { WebAnswer } from "./WebRequest.ts"
+import type { WebResponse } from "./WebRequest.ts"
 
 export interface Problem {
   readonly status: ProblemStatus
@@ -21,7 +21,7 @@ export const internalError: Problem = {
   message: "Something went wrong on our side. Nothing was charged twice; the request id names the case."
 }
 
-export const toAnswer = (problem: Problem, requestId: string, instance: string, baseUrl: string): WebAnswer => ({
+export const toAnswer = (problem: Problem, requestId: string, instance: string, baseUrl: string): WebResponse => ({
   status: problem.status,
   headers: { "content-type": "application/problem+json", "cache-control": "no-store", ...problem.headers },
   body: JSON.stringify({

@@ -6,7 +6,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import type { Probe } from "../../../domain/platform/Probe.ts"
-import { RateLimitStanding } from "../../../domain/platform/RateLimitStanding.ts"
+import { RateLimitState } from "../../../domain/platform/RateLimitState.ts"
 import { networkOf } from "./ClientAddress.ts"
 import { RateLimited } from "./Failures.ts"
 
@@ -43,7 +43,7 @@ export class RateLimits extends Context.Service<
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
       const settings = yield* RateLimitSettings
-      const standing = yield* RateLimitStanding
+      const standing = yield* RateLimitState
 
       const consume = (key: string, limit: number): Effect.Effect<LimitHeaders, RateLimited> =>
         limit <= 0
@@ -53,7 +53,7 @@ export class RateLimits extends Context.Service<
               Effect.catchReason(
                 "RateLimiterError",
                 "RateLimitExceeded",
-                (exceeded) => Effect.fail(refusal(limit, Duration.toMillis(exceeded.retryAfter))),
+                (exceeded) => Effect.fail(rejection(limit, Duration.toMillis(exceeded.retryAfter))),
                 (broken) =>
                   Effect.as(Effect.logWarning("The rate limiter's store failed; the request passes", broken), none)
               )
@@ -84,7 +84,7 @@ const none: LimitHeaders = {}
 const unlimited = Effect.succeed(none)
 
 /** One request is allowed after `retryAfterMs`, the others follow one by one. */
-const refusal = (limit: number, retryAfterMs: number): RateLimited =>
+const rejection = (limit: number, retryAfterMs: number): RateLimited =>
   new RateLimited({
     limit,
     retryAfterSeconds: Math.max(1, seconds(retryAfterMs)),

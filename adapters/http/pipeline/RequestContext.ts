@@ -7,10 +7,10 @@ import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { clientAddress, TrustedProxyRanges } from "./ClientAddress.ts"
 import { acceptableRequestId, acceptableTraceparent, crossOrigin, varyOf } from "./Conventions.ts"
 import type { LimitHeaders } from "./RateLimits.ts"
-import type { Refusal } from "./Refusals.ts"
+import type { HandlerError } from "./HandlerErrors.ts"
 import type { AnyInput, EncodedReply, RequestClock, Route } from "./Route.ts"
 import type { Routing } from "./Routing.ts"
-import { teller } from "./Telling.ts"
+import { eventSender } from "./ProgressEvents.ts"
 import { header, type WebRequest } from "./WebRequest.ts"
 
 export interface RequestContext extends AnyInput {
@@ -37,10 +37,13 @@ export interface RequestContext extends AnyInput {
   isReplay: boolean
 }
 
-export type Next<A = EncodedReply, E = Refusal> = (context: RequestContext) => Effect.Effect<A, E>
+export type Next<A = EncodedReply, E = HandlerError> = (context: RequestContext) => Effect.Effect<A, E>
 
 /** Continues with `next`, or ends the request without it. The stages before it process its result in reverse order. */
-export type Stage<A = EncodedReply, E = Refusal> = (context: RequestContext, next: Next<A, E>) => Effect.Effect<A, E>
+export type Stage<A = EncodedReply, E = HandlerError> = (
+  context: RequestContext,
+  next: Next<A, E>
+) => Effect.Effect<A, E>
 
 export const inOrder = <A, E>(stages: ReadonlyArray<Stage<A, E>>, last: Next<A, E>): Next<A, E> =>
   stages.reduceRight<Next<A, E>>((next, stage) => (context) => stage(context, next), last)
@@ -65,7 +68,7 @@ export const makeRequestContext = Effect.fnUntraced(function* ({ find }: Routing
       startedMs: performance.now(),
       headers,
       notes: { request_id: requestId, method, route: path },
-      tell: teller(request, requestId, () => ({ ...headers, ...context.limitHeaders, vary: varyOf(rule) })),
+      sendEvent: eventSender(request, requestId, () => ({ ...headers, ...context.limitHeaders, vary: varyOf(rule) })),
       as: <R extends Role>(...roles: ReadonlyArray<R>) => callerAs(context, roles),
       clock: UNTIMED,
       limitHeaders: {},
@@ -87,7 +90,7 @@ export const makeRequestContext = Effect.fnUntraced(function* ({ find }: Routing
   }
 })
 
-const UNTIMED: RequestClock = { pause: () => {}, restart: () => {}, attend: () => {} }
+const UNTIMED: RequestClock = { pause: () => {}, restart: () => {}, provideLeave: () => {} }
 
 const callerAs = <R extends Role>({ caller, route }: RequestContext, roles: ReadonlyArray<Role>) => {
   if (caller === undefined || !roles.includes(caller.role)) {

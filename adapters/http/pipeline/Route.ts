@@ -8,11 +8,11 @@ import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Access, type AccessRule } from "../api/Access.ts"
 import { statusOf } from "../api/Endpoint.ts"
 import { type Decoding, decodingOf, documentQuery } from "./Decoding.ts"
-import type { NotInTime } from "./Failures.ts"
+import type { RequestTimedOut } from "./Failures.ts"
 import { parseQuery } from "./Query.ts"
-import type { Refusal } from "./Refusals.ts"
+import type { HandlerError } from "./HandlerErrors.ts"
 import { type BodyRules, storedBody } from "./RequestBody.ts"
-import type { ServerSentEvent, WebAnswer, WebRequest } from "./WebRequest.ts"
+import type { ServerSentEvent, WebResponse, WebRequest } from "./WebRequest.ts"
 
 /** Annotations of the request's log lines and its trace: ids and names of the contract, never a key or text of a client. */
 export interface RequestNotes {
@@ -32,7 +32,7 @@ export interface RequestClock {
   /** Restarts the full time of a request, plus `extraMs` for what the rest waits for elsewhere. */
   restart(extraMs: number): void
   /** The work continues after its caller disconnects or its time is up, if this returns true. */
-  attend(goesOn: () => boolean): void
+  provideLeave(continues: () => boolean): void
 }
 
 /** What a handler gets of a request. */
@@ -53,7 +53,7 @@ export interface AnyInput {
   readonly text: string
   readonly clock: RequestClock
   /** Sends an event before the answer; undefined where the client or its server takes none. */
-  readonly tell: ((event: ServerSentEvent) => void) | undefined
+  readonly sendEvent: ((event: ServerSentEvent) => void) | undefined
 }
 
 type TypeOf<S> = [S] extends [never] ? undefined : S extends { readonly Type: infer A } ? A : undefined
@@ -74,10 +74,10 @@ export interface Reply<A> {
 }
 
 /** Responses that clients of the open specification compare byte for byte, instead of the usual problems. */
-export interface Quirks {
+export interface Compatibility {
   readonly badRequest: string
   /** For methods that the path does not support. */
-  readonly otherMethods: WebAnswer
+  readonly otherMethods: WebResponse
 }
 
 /** What the dispatcher needs to know of a route. */
@@ -91,13 +91,13 @@ export interface Route extends Decoding {
   readonly rule: AccessRule
   readonly takesBody: boolean
   readonly body: BodyRules
-  readonly quirks: Quirks | undefined
+  readonly compatibility: Compatibility | undefined
   /** Stores idempotency keys itself, because it makes external calls, which must not run inside a unit of work. */
   readonly ownIdempotency: boolean
   /** What the problem says when the response is late. */
-  readonly late: NotInTime["kind"]
+  readonly late: RequestTimedOut["kind"]
   /** The whole response: handler, then the success schema of its status. */
-  answer(input: AnyInput): Effect.Effect<EncodedReply, Refusal>
+  answer(input: AnyInput): Effect.Effect<EncodedReply, HandlerError>
 }
 
 export interface EncodedReply {
@@ -111,21 +111,21 @@ export interface RouteOptions {
   /** Decodes the body instead of the contract's schema: where parts of it are validated separately. */
   readonly lenientPayload?: Schema.Top
   readonly body?: BodyRules
-  readonly quirks?: Quirks
+  readonly compatibility?: Compatibility
   readonly ownIdempotency?: boolean
-  readonly late?: NotInTime["kind"]
+  readonly late?: RequestTimedOut["kind"]
 }
 
 /** A handler is an effect, or a generator as in `Effect.gen`. */
 type Handler<E extends HttpApiEndpoint.ConstraintRequest, A> = (
   input: Input<E>
-) => Effect.Effect<A, Refusal> | Generator<Effect.Effect<unknown, Refusal>, A, never>
+) => Effect.Effect<A, HandlerError> | Generator<Effect.Effect<unknown, HandlerError>, A, never>
 
 /** The handler runs again where a unit of work is repeated. */
 const run = <E extends HttpApiEndpoint.ConstraintRequest, A>(
   handler: Handler<E, A>,
   input: Input<E>
-): Effect.Effect<A, Refusal> =>
+): Effect.Effect<A, HandlerError> =>
   Effect.suspend(() => {
     const handled = handler(input)
     return Effect.isEffect(handled) ? handled : Effect.gen(() => handled)
@@ -181,7 +181,7 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
     rule,
     takesBody: payload !== undefined,
     body: options?.body ?? storedBody,
-    quirks: options?.quirks,
+    compatibility: options?.compatibility,
     ownIdempotency: options?.ownIdempotency ?? false,
     late: options?.late ?? (endpoint.method === "GET" ? "read" : "write"),
     ...decodingOf(endpoint, payload),
@@ -200,7 +200,7 @@ export const pageRoute = (
   path: `/${string}`,
   rule: AccessRule,
   summary: string,
-  page: (question: PageQuestion) => Effect.Effect<EncodedReply, Refusal>
+  page: (question: PageQuestion) => Effect.Effect<EncodedReply, HandlerError>
 ): Route => ({
   ...documentRoute(path, rule, Effect.die(new Error("Asked without its question")), summary),
   decodeParams: Effect.succeed,
@@ -212,7 +212,7 @@ export const pageRoute = (
 export const documentRoute = (
   path: `/${string}`,
   rule: AccessRule,
-  document: Effect.Effect<EncodedReply, Refusal>,
+  document: Effect.Effect<EncodedReply, HandlerError>,
   summary = "A page for people"
 ): Route => ({
   method: "GET",
@@ -221,7 +221,7 @@ export const documentRoute = (
   rule,
   takesBody: false,
   body: storedBody,
-  quirks: undefined,
+  compatibility: undefined,
   ownIdempotency: false,
   late: "read",
   decodeParams: undefined,

@@ -6,7 +6,7 @@ import { FindMyWay } from "effect/http"
 import { uncached } from "../api/Access.ts"
 import { preflight } from "./Conventions.ts"
 import { MethodNotAllowed, RouteNotFound } from "./Failures.ts"
-import type { Refusal } from "./Refusals.ts"
+import type { HandlerError } from "./HandlerErrors.ts"
 import { documentRoute, type EncodedReply, type Route } from "./Route.ts"
 import { type WebRequest, wantsPage } from "./WebRequest.ts"
 
@@ -25,8 +25,8 @@ export const UNMATCHED = { method: "other", path: "unmatched" } as const
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
-/** `nothingHere`: the page for a browser that requests a path without a route. */
-export const makeRouting = (routes: ReadonlyArray<Route>, nothingHere: EncodedReply): Routing => {
+/** `missingPage`: the page for a browser that requests a path without a route. */
+export const makeRouting = (routes: ReadonlyArray<Route>, missingPage: EncodedReply): Routing => {
   const router = FindMyWay.make<Route>({
     ignoreTrailingSlash: true,
     ignoreDuplicateSlashes: false,
@@ -44,20 +44,20 @@ export const makeRouting = (routes: ReadonlyArray<Route>, nothingHere: EncodedRe
       : [...methods, "OPTIONS"]
   }
 
-  const unmatched = (request: WebRequest): Effect.Effect<EncodedReply, Refusal> => {
+  const unmatched = (request: WebRequest): Effect.Effect<EncodedReply, HandlerError> => {
     const { method, path } = request
     const allow = allowed(path)
     if (allow.length > 1 && method === "OPTIONS") return Effect.succeed(preflight(allow))
-    const quirks = find("POST", path)?.handler.quirks
-    if (quirks !== undefined) return Effect.succeed(quirks.otherMethods)
+    const compatibility = find("POST", path)?.handler.compatibility
+    if (compatibility !== undefined) return Effect.succeed(compatibility.otherMethods)
     if (allow.length > 1) return Effect.fail(new MethodNotAllowed({ method, path, allow }))
     return routed(method) === "GET" && wantsPage(request)
       ? Effect.succeed(page)
       : Effect.fail(new RouteNotFound({ path }))
   }
   const page: EncodedReply = {
-    ...nothingHere,
-    headers: { ...nothingHere.headers, "cache-control": "no-store", vary: "Accept, Origin" }
+    ...missingPage,
+    headers: { ...missingPage.headers, "cache-control": "no-store", vary: "Accept, Origin" }
   }
   const noRoute: Found = {
     params: {},

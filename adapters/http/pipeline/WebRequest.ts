@@ -19,7 +19,7 @@ export interface WebRequest {
    * Sends an event before the response, if the server can. The first event starts a stream with these headers; the response
    * is then its last event.
    */
-  readonly tell?: (headers: Readonly<Record<string, string>>, event: ServerSentEvent) => void
+  readonly sendEvent?: (headers: Readonly<Record<string, string>>, event: ServerSentEvent) => void
 }
 
 export interface ServerSentEvent {
@@ -28,7 +28,7 @@ export interface ServerSentEvent {
   readonly data: string
 }
 
-export interface WebAnswer {
+export interface WebResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
@@ -65,7 +65,7 @@ export const json = (
   status: number,
   body: string | Uint8Array,
   headers: Readonly<Record<string, string>> = {}
-): WebAnswer => ({
+): WebResponse => ({
   status,
   headers: { "content-type": "application/json; charset=utf-8", ...headers },
   body

@@ -4,7 +4,7 @@
  * cached.
  */
 import { gzipSync } from "node:zlib"
-import type { WebAnswer } from "../pipeline/WebRequest.ts"
+import type { WebResponse } from "../pipeline/WebRequest.ts"
 
 const SHORT_CHARS_MAX = 1_024
 /** JSON is compressed only from this length on: the OpenAPI document, for example. */
@@ -15,7 +15,7 @@ const KEPT_BYTES_MAX = 8 * 1024 * 1024
 const LONG_CHARS_MAX = 1024 * 1024
 
 export interface Compression {
-  of(answer: WebAnswer, acceptEncoding: string | undefined): WebAnswer
+  of(answer: WebResponse, acceptEncoding: string | undefined): WebResponse
 }
 
 export const makeCompression = (): Compression => {
@@ -41,7 +41,7 @@ export const makeCompression = (): Compression => {
   return {
     of: (answer, acceptEncoding) => {
       const { body, headers } = answer
-      if (answer.status !== 200 || typeof body !== "string" || !isWorthIt(headers, body.length)) return answer
+      if (answer.status !== 200 || typeof body !== "string" || !isCompressible(headers, body.length)) return answer
       const vary = headers["vary"] === undefined ? "Accept-Encoding" : `${headers["vary"]}, Accept-Encoding`
       return takesGzip(acceptEncoding)
         ? { ...answer, headers: { ...headers, vary, "content-encoding": "gzip" }, body: compressed(body) }
@@ -50,7 +50,7 @@ export const makeCompression = (): Compression => {
   }
 }
 
-const isWorthIt = (headers: WebAnswer["headers"], chars: number): boolean => {
+const isCompressible = (headers: WebResponse["headers"], chars: number): boolean => {
   if (chars > LONG_CHARS_MAX) return false
   const contentType = headers["content-type"] ?? ""
   if (contentType.startsWith("text/")) return chars > SHORT_CHARS_MAX

@@ -29,7 +29,7 @@ export interface ConnectionBounds {
 export type Admission = "admitted" | "address_full" | "server_full"
 
 /** If every connection is busy, the next scan comes after this time. */
-const FRUITLESS_PAUSE_MS = 10
+const NO_VICTIM_PAUSE_MS = 10
 /** Candidates found per scan of all connections, so that most new connections need no scan. */
 const CANDIDATES_MAX = 256
 
@@ -42,10 +42,10 @@ interface Candidate {
 class Group {
   readonly members = new Set<Connection>()
   private candidates: Array<Candidate> = []
-  private fruitlessAtMs = Number.NEGATIVE_INFINITY
+  private noVictimAtMs = Number.NEGATIVE_INFINITY
 
   /** The connection to close for a new one; undefined where all are busy. */
-  victim(): Connection | undefined {
+  replaceable(): Connection | undefined {
     return this.nextCandidate() ?? (this.look() ? this.nextCandidate() : undefined)
   }
 
@@ -59,11 +59,11 @@ class Group {
 
   private look(): boolean {
     const nowMs = performance.now()
-    if (nowMs - this.fruitlessAtMs < FRUITLESS_PAUSE_MS) return false
+    if (nowMs - this.noVictimAtMs < NO_VICTIM_PAUSE_MS) return false
     const all = [...this.members]
     const idle = all.filter(({ unanswered }) => unanswered === 0)
     const found = idle.length > 0 ? idle : all.filter(isSending)
-    if (found.length === 0) this.fruitlessAtMs = nowMs
+    if (found.length === 0) this.noVictimAtMs = nowMs
     this.candidates = found
       .toSorted((a, b) => a.since - b.since)
       .slice(0, CANDIDATES_MAX)
@@ -91,8 +91,8 @@ export class Connections {
     const network = this.networkOf(plainAddress(socket.remoteAddress))
     const group = network === undefined ? undefined : (this.byNetwork.get(network) ?? new Group())
     if (group !== undefined && !makeRoom(group, this.bounds.perAddressMax, this.close))
-      return this.refused("address_full")
-    if (!makeRoom(this.all, this.bounds.max, this.close)) return this.refused("server_full")
+      return this.rejected("address_full")
+    if (!makeRoom(this.all, this.bounds.max, this.close)) return this.rejected("server_full")
     const connection: Connection = { socket, network, latest: undefined, unanswered: 0, since: ++this.changes }
     this.bySocket.set(socket, connection)
     this.all.members.add(connection)
@@ -129,7 +129,7 @@ export class Connections {
     return networkOf(address)
   }
 
-  private refused(why: Exclude<Admission, "admitted">): Admission {
+  private rejected(why: Exclude<Admission, "admitted">): Admission {
     this.closedCount++
     return why
   }
@@ -151,9 +151,9 @@ export class Connections {
 
 const makeRoom = (group: Group, max: number, close: (connection: Connection) => void): boolean => {
   while (group.members.size >= max) {
-    const victim = group.victim()
-    if (victim === undefined) return false
-    close(victim)
+    const replaceable = group.replaceable()
+    if (replaceable === undefined) return false
+    close(replaceable)
   }
   return true
 }

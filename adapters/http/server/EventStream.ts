@@ -2,8 +2,8 @@
  * A response as server-sent events: progress events first, then the response as the last event, `result` or `problem`.
  */
 import type { ServerResponse } from "node:http"
-import { unreadAnswers } from "./HttpMessages.ts"
-import { EVENT_STREAM, type ServerSentEvent, type WebAnswer } from "../pipeline/WebRequest.ts"
+import { unreadResponses } from "./HttpMessages.ts"
+import { EVENT_STREAM, type ServerSentEvent, type WebResponse } from "../pipeline/WebRequest.ts"
 
 /** With more unread bytes than this, progress events of a client are dropped. */
 export const UNREAD_BYTES_MAX = 65_536
@@ -12,7 +12,7 @@ export const isStreaming = (outgoing: ServerResponse): boolean =>
   outgoing.headersSent && outgoing.getHeader("content-type") === EVENT_STREAM
 
 /** The headers count with the first event. */
-export const sayOnTheWay = (
+export const writeEvent = (
   outgoing: ServerResponse,
   headers: Readonly<Record<string, string>>,
   event: ServerSentEvent
@@ -27,10 +27,10 @@ export const sayOnTheWay = (
   outgoing.write(text)
 }
 
-export const sayLast = (outgoing: ServerResponse, answer: WebAnswer): void => {
+export const endStream = (outgoing: ServerResponse, answer: WebResponse): void => {
   if (outgoing.destroyed) return
   const last = written(lastEvent(answer))
-  unreadAnswers.add(outgoing, last.length)
+  unreadResponses.add(outgoing, last.length)
   outgoing.end(last)
 }
 
@@ -40,7 +40,7 @@ export const streamHeaders = (headers: Readonly<Record<string, string>>): Readon
   "x-accel-buffering": "no"
 })
 
-export const lastEvent = ({ body, status }: WebAnswer): ServerSentEvent => ({
+export const lastEvent = ({ body, status }: WebResponse): ServerSentEvent => ({
   event: status < 400 ? "result" : "problem",
   data: typeof body === "string" ? body : new TextDecoder().decode(body)
 })

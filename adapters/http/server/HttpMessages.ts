@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
-import type { WebAnswer } from "../pipeline/WebRequest.ts"
+import type { WebResponse } from "../pipeline/WebRequest.ts"
 
 /** Dropped after a response. Node's `fetch` receives the response to any body up to this size. */
 export const DROPPED_BYTES_MAX = 32 * 1024 * 1024
@@ -15,10 +15,10 @@ const DROPPING_MS_MAX = 10_000
 const DROPPING_SILENCE_MS_MAX = 1_000
 
 /** Total of large responses that clients have not read. Beyond it, the connection of the oldest is closed. */
-export const UNREAD_ANSWERS_BYTES_MAX = 64 * 1024 * 1024
+export const UNREAD_RESPONSES_BYTES_MAX = 64 * 1024 * 1024
 const LARGE_BYTES = 65_536
 
-class UnreadAnswers {
+class UnreadResponses {
   private readonly waiting = new Map<ServerResponse, number>()
   private bytes = 0
 
@@ -28,7 +28,7 @@ class UnreadAnswers {
     this.bytes += bytes
     outgoing.once("close", () => this.remove(outgoing))
     for (const oldest of this.waiting.keys()) {
-      if (this.bytes <= UNREAD_ANSWERS_BYTES_MAX || oldest === outgoing) return
+      if (this.bytes <= UNREAD_RESPONSES_BYTES_MAX || oldest === outgoing) return
       this.remove(oldest)
       oldest.destroy()
     }
@@ -41,9 +41,14 @@ class UnreadAnswers {
 }
 
 /** One per process, because it limits the memory of the process. */
-export const unreadAnswers = new UnreadAnswers()
+export const unreadResponses = new UnreadResponses()
 
-export const send = (server: Server, incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer): void => {
+export const send = (
+  server: Server,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  answer: WebResponse
+): void => {
   if (outgoing.destroyed || outgoing.headersSent) return
   const length = typeof answer.body === "string" ? Buffer.byteLength(answer.body) : answer.body.length
   // An unread body would be parsed as the next request on this connection.
@@ -54,8 +59,8 @@ export const send = (server: Server, incoming: IncomingMessage, outgoing: Server
     // `close` makes a client send its next request elsewhere during shutdown; a busy connection would never become idle.
     ...(unread || !server.listening ? { connection: "close" } : {})
   })
-  unreadAnswers.add(outgoing, length)
-  if (unread) return sendWhileItSends(incoming, outgoing, answer)
+  unreadResponses.add(outgoing, length)
+  if (unread) return sendDuringUpload(incoming, outgoing, answer)
   if (incoming.method === "HEAD" || answer.status === 204) outgoing.end()
   // Equal numbers of bytes and characters mean ASCII, which `latin1` writes faster.
   else if (typeof answer.body === "string") outgoing.end(answer.body, length === answer.body.length ? "latin1" : "utf8")
@@ -63,7 +68,7 @@ export const send = (server: Server, incoming: IncomingMessage, outgoing: Server
 }
 
 /** The content length completes the response; ending it would close the connection. */
-const sendWhileItSends = (incoming: IncomingMessage, outgoing: ServerResponse, { body, status }: WebAnswer): void => {
+const sendDuringUpload = (incoming: IncomingMessage, outgoing: ServerResponse, { body, status }: WebResponse): void => {
   if (incoming.method === "HEAD" || status === 204 || body.length === 0) outgoing.flushHeaders()
   else outgoing.write(body)
   let droppedBytes = 0
@@ -88,7 +93,7 @@ const sendWhileItSends = (incoming: IncomingMessage, outgoing: ServerResponse, {
  * Sends responses in batches, once per turn of the event loop. A separate write wakes the receiving process or the network
  * stack each time; later writes of the same turn find it awake. Measured with 64 callers in memory: a quarter more calls.
  */
-export const makeAnswerLane = (): ((send: () => void) => void) => {
+export const makeResponseBatches = (): ((send: () => void) => void) => {
   let waiting: Array<() => void> = []
   const flush = () => {
     const batch = waiting

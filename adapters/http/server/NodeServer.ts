@@ -8,12 +8,12 @@ import type { Duplex } from "node:stream"
 import { plainAddress, type TrustedProxies } from "../pipeline/ClientAddress.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
-import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
+import type { WebResponse, WebRequest } from "../pipeline/WebRequest.ts"
 import { makeCompression } from "./Compression.ts"
 import { Connections } from "./Connections.ts"
-import { isStreaming, sayLast, sayOnTheWay } from "./EventStream.ts"
+import { isStreaming, endStream, writeEvent } from "./EventStream.ts"
 import { makeRejections } from "./Rejections.ts"
-import { makeAnswerLane, readBody, send } from "./HttpMessages.ts"
+import { makeResponseBatches, readBody, send } from "./HttpMessages.ts"
 
 export interface ServerSettings {
   readonly host: string
@@ -69,7 +69,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /** Longer than any request may take. */
 const SILENCE_MS = 180_000
 /** Pipelined requests of one connection. With more of them the connection is closed. */
-const UNANSWERED_MAX = 100
+const PIPELINED_MAX = 100
 const IDLE_SWEEP = Duration.millis(50)
 /** For settling calls that are canceled at the end of the drain. */
 const SETTLE_WAIT_MAX = Duration.seconds(5)
@@ -85,7 +85,7 @@ export const layer = (settings: ServerSettings) =>
       const context = yield* Effect.context<never>()
       const run = Effect.runForkWith(context)
       const reject = makeRejections(yield* BaseUrl, (answer) => void run(dispatcher.logRejected(answer)))
-      const running = new Set<Fiber.Fiber<WebAnswer>>()
+      const running = new Set<Fiber.Fiber<WebResponse>>()
       const max = settings.connectionsMax ?? CONNECTIONS_MAX
       const connections = new Connections({
         max,
@@ -96,7 +96,7 @@ export const layer = (settings: ServerSettings) =>
       const malformed = new WeakSet<Duplex>()
       const compression = makeCompression()
       /** An uncaught exception here would end the process, and with it all calls. */
-      const sendOrHangUp = (incoming: IncomingMessage, outgoing: ServerResponse, answer: WebAnswer) => {
+      const sendOrDisconnect = (incoming: IncomingMessage, outgoing: ServerResponse, answer: WebResponse) => {
         try {
           send(server, incoming, outgoing, compression.of(answer, incoming.headers["accept-encoding"]))
         } catch (cause) {
@@ -104,7 +104,7 @@ export const layer = (settings: ServerSettings) =>
           run(Effect.logError("An answer could not be sent", cause))
         }
       }
-      const inTurn = makeAnswerLane()
+      const inTurn = makeResponseBatches()
       const requestMs = settings.requestMs ?? REQUEST_TIMEOUT_MS
       const server = createServer(
         {
@@ -121,7 +121,7 @@ export const layer = (settings: ServerSettings) =>
           const rejected = reject.request(incoming)
           if (rejected !== undefined) return send(server, incoming, outgoing, rejected)
           const connection = connections.of(incoming.socket)
-          if (connection === undefined || connection.unanswered === UNANSWERED_MAX) {
+          if (connection === undefined || connection.unanswered === PIPELINED_MAX) {
             return void incoming.socket.destroy()
           }
           connections.began(connection, { incoming, outgoing })
@@ -130,8 +130,8 @@ export const layer = (settings: ServerSettings) =>
           fiber.addObserver((exit) => {
             running.delete(fiber)
             if (exit._tag === "Failure") outgoing.destroy()
-            else if (isStreaming(outgoing)) sayLast(outgoing, exit.value)
-            else inTurn(() => sendOrHangUp(incoming, outgoing, exit.value))
+            else if (isStreaming(outgoing)) endStream(outgoing, exit.value)
+            else inTurn(() => sendOrDisconnect(incoming, outgoing, exit.value))
           })
           outgoing.on("close", () => {
             connections.answered(connection)
@@ -175,7 +175,7 @@ const listen = (server: Server, { host, port }: ServerSettings) =>
  */
 const close = (
   server: Server,
-  running: ReadonlySet<Fiber.Fiber<WebAnswer>>,
+  running: ReadonlySet<Fiber.Fiber<WebResponse>>,
   { cutOff, idle }: Dispatcher["Service"],
   drain: Duration.Input
 ) =>
@@ -206,7 +206,7 @@ const toWebRequest = (incoming: IncomingMessage, outgoing: ServerResponse): WebR
     headers: incoming.headers,
     remoteAddress: plainAddress(incoming.socket.remoteAddress),
     body: (bytesMax) => readBody(incoming, bytesMax),
-    tell: (headers, event) => sayOnTheWay(outgoing, headers, event)
+    sendEvent: (headers, event) => writeEvent(outgoing, headers, event)
   }
 }
 

@@ -5,9 +5,9 @@
 import { randomUUID } from "node:crypto"
 import { type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
-import { dress } from "../pipeline/Conventions.ts"
+import { addHeaders } from "../pipeline/Conventions.ts"
 import { type Problem, toAnswer } from "../pipeline/Problems.ts"
-import type { WebAnswer } from "../pipeline/WebRequest.ts"
+import type { WebResponse } from "../pipeline/WebRequest.ts"
 
 /** The last request on a connection. */
 export interface Exchange {
@@ -16,11 +16,11 @@ export interface Exchange {
 }
 
 /** `log` is called for every response. */
-export const makeRejections = (baseUrl: string, log: (answer: WebAnswer) => void) => {
-  const answerOf = (problem: Problem): WebAnswer => {
+export const makeRejections = (baseUrl: string, log: (answer: WebResponse) => void) => {
+  const answerOf = (problem: Problem): WebResponse => {
     const requestId = randomUUID()
     // The path is unknown or untrusted.
-    const answer = dress(toAnswer(problem, requestId, "/", baseUrl), requestId, { connection: "close" })
+    const answer = addHeaders(toAnswer(problem, requestId, "/", baseUrl), requestId, { connection: "close" })
     log(answer)
     return answer
   }
@@ -55,7 +55,7 @@ export const makeRejections = (baseUrl: string, log: (answer: WebAnswer) => void
     rejectAndClose(socket, { ...FULL[why], headers: { "retry-after": "1" }, extra: { retry_after_seconds: 1 } })
 
   /** Rejects requests that Node's parser accepts: without an HTTP version, and HTTP/1.1 without a Host. */
-  const request = ({ headers, httpVersion, httpVersionMajor }: IncomingMessage): WebAnswer | undefined => {
+  const request = ({ headers, httpVersion, httpVersionMajor }: IncomingMessage): WebResponse | undefined => {
     if (httpVersionMajor < 1) return answerOf(badRequest("The request names no HTTP version. Send HTTP/1.1."))
     return headers.host === undefined && httpVersion === "1.1"
       ? answerOf(badRequest("The `Host` header is required in HTTP/1.1."))

@@ -8,8 +8,8 @@ import { HttpIncomingMessage, HttpRouter, type HttpServerRequest, HttpServerResp
 import { plainAddress } from "../pipeline/ClientAddress.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
-import { takesEvents } from "../pipeline/Telling.ts"
-import type { WebAnswer, WebRequest } from "../pipeline/WebRequest.ts"
+import { takesEvents } from "../pipeline/ProgressEvents.ts"
+import type { WebResponse, WebRequest } from "../pipeline/WebRequest.ts"
 import { answering } from "./MountedStream.ts"
 
 /** Below a prefix the API is complete. Pages are not, because their links start at the root. */
@@ -56,7 +56,7 @@ const readBody = (
         )
       )
 
-const toResponse = ({ body, headers, status }: WebAnswer): HttpServerResponse.HttpServerResponse => {
+const toResponse = ({ body, headers, status }: WebResponse): HttpServerResponse.HttpServerResponse => {
   if (status === 204) return HttpServerResponse.empty({ status, headers })
   return typeof body === "string"
     ? HttpServerResponse.text(body, { status, headers })

@@ -93,7 +93,7 @@ export const layer = Layer.effect(
           return (listed.length > 0 ? listed : named).slice(0, limit).map(toEntry)
         }),
 
-      namesNear: (toolName, providerId, limit) =>
+      similarNames: (toolName, providerId, limit) =>
         Effect.sync(() => {
           const rows = [...tools.values()].filter(
             (row) => isListed(row) && (providerId === undefined || row.tool.providerId === providerId)

@@ -108,7 +108,7 @@ export const layer = Layer.effect(
       }
     }
 
-    const isTold = (month: Month, { id, role }: InvoiceOwner): boolean =>
+    const hasLines = (month: Month, { id, role }: InvoiceOwner): boolean =>
       [...invoices.values()].some(
         (one) =>
           one.month === month &&
@@ -128,7 +128,7 @@ export const layer = Layer.effect(
         ...[...consumers].toSorted().map((id) => ownerOf("consumer", id)),
         ...[...providers].toSorted().map((id) => ownerOf("provider", id))
       ]
-        .filter((owner) => !isTold(span.month, owner))
+        .filter((owner) => !hasLines(span.month, owner))
         .slice(0, limit)
         .map((owner) => monthOf(owner.role, owner.id, span))
     }
@@ -147,7 +147,7 @@ export const layer = Layer.effect(
       drafts: ReadonlyArray<DraftInvoice>,
       issuedAt: DateTime.Utc
     ) {
-      const told = new Set(drafts.filter((draft) => isTold(month, draft.owner)).map((draft) => draft.owner.id))
+      const told = new Set(drafts.filter((draft) => hasLines(month, draft.owner)).map((draft) => draft.owner.id))
       const made: Array<Invoice> = []
       for (const draft of drafts) {
         if (draft.corrects === undefined && told.has(draft.owner.id)) continue
@@ -161,17 +161,17 @@ export const layer = Layer.effect(
     })
 
     /** Per completed month: the calls and transfers that existed at that time. */
-    const toldOf = new Map<Month, ReadonlySet<unknown>>()
+    const invoicedOf = new Map<Month, ReadonlySet<unknown>>()
 
     const complete = Effect.fnUntraced(function* (month: Month, at: DateTime.Utc) {
       const seen = new Set<unknown>([...ledger.closedCalls.values(), ...[...ledger.transfers.values()].flat()])
-      yield* put(toldOf, month, seen)
+      yield* put(invoicedOf, month, seen)
       yield* put(completed, month, at)
     })
 
     const reopen = Effect.fnUntraced(function* (span: MonthSpan) {
       const { month } = span
-      const seen = toldOf.get(month)
+      const seen = invoicedOf.get(month)
       const at = completed.get(month)
       if (seen === undefined || at === undefined) return false
       const documents = new Set([...invoices.values()].filter((one) => one.month === month).map(({ id }) => id))

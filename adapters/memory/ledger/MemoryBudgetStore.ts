@@ -2,7 +2,7 @@
  * Budgets on plain Maps.
  */
 import { Effect, Layer } from "effect"
-import { type BudgetId, type BudgetStanding, BudgetStore } from "../../../domain/ledger/BudgetStore.ts"
+import { type BudgetId, type BudgetStatus, BudgetStore } from "../../../domain/ledger/BudgetStore.ts"
 import { spentIn } from "../../../domain/metering/CallRules.ts"
 import { type BudgetRow, MemoryLedger } from "./MemoryLedger.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
@@ -39,7 +39,7 @@ export const layer = Layer.effect(
         Effect.sync(() =>
           [...(budgets.get(consumerId)?.values() ?? [])]
             .toSorted((a, b) => a.createdAt.epochMilliseconds - b.createdAt.epochMilliseconds || (a.id < b.id ? -1 : 1))
-            .map((budget) => standingOf(budget, spentIn(budget, now)))
+            .map((budget) => fundsOf(budget, spentIn(budget, now)))
         )
     })
   })
@@ -57,7 +57,7 @@ const changeCap = (budget: BudgetRow, cap: BudgetRow["cap"]) =>
     }
   )
 
-const standingOf = (
+const fundsOf = (
   { spent: _, held, periodStartMs: _start, ...budget }: BudgetRow,
   spentMicrocents: bigint
-): BudgetStanding => ({ ...budget, spentMicrocents, heldMicrocents: held })
+): BudgetStatus => ({ ...budget, spentMicrocents, heldMicrocents: held })

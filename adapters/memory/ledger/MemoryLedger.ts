@@ -6,7 +6,7 @@
 import { Context, type DateTime, Layer } from "effect"
 import type { Book } from "../../../domain/ledger/Book.ts"
 import type { AccountKind } from "../../../domain/ledger/Account.ts"
-import type { BudgetId, BudgetStanding } from "../../../domain/ledger/BudgetStore.ts"
+import type { BudgetId, BudgetStatus } from "../../../domain/ledger/BudgetStore.ts"
 import type { Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
 import type { CloseCall, OpenCall, KeptResult } from "../../../domain/metering/CallStore.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
@@ -48,8 +48,8 @@ export interface AnswerRow {
   readonly keptAtMs: number
 }
 
-export interface BudgetRow extends Omit<BudgetStanding, "cap" | "spentMicrocents" | "heldMicrocents"> {
-  cap: BudgetStanding["cap"]
+export interface BudgetRow extends Omit<BudgetStatus, "cap" | "spentMicrocents" | "heldMicrocents"> {
+  cap: BudgetStatus["cap"]
   spent: bigint
   held: bigint
   periodStartMs: number

@@ -5,7 +5,7 @@ import { Effect, Layer, Option } from "effect"
 import { availableIn } from "../../../domain/ledger/Account.ts"
 import { isSameBook, WrongBook } from "../../../domain/ledger/Book.ts"
 import {
-  type ConsumerStanding,
+  type ConsumerFunds,
   DuplicateReference,
   InsufficientBalance,
   LedgerStore
@@ -73,8 +73,8 @@ export const layer = Layer.effect(
       post,
       book: Effect.sync(() => Option.fromNullishOr(state.book.current)),
       wallet: (consumerId) => Effect.sync(() => ({ ...(state.wallets.get(consumerId) ?? EMPTY_WALLET) })),
-      standing: (consumerId) => Effect.sync(() => standingOf(state, consumerId)),
-      lockedStanding: (consumerId) => Effect.sync(() => standingOf(state, consumerId)),
+      funds: (consumerId) => Effect.sync(() => fundsOf(state, consumerId)),
+      lockedFunds: (consumerId) => Effect.sync(() => fundsOf(state, consumerId)),
       lots: (providerId) =>
         Effect.sync(() =>
           [...lotsOf(state, providerId).values()]
@@ -102,7 +102,7 @@ export const layer = Layer.effect(
 
 const EMPTY_WALLET = { credits: 0n, debits: 0n, held: 0n }
 
-const standingOf = (state: State, consumerId: ConsumerId): ConsumerStanding => {
+const fundsOf = (state: State, consumerId: ConsumerId): ConsumerFunds => {
   const debt = state.balances.get(balanceKey("consumer_debt", consumerId))
   return {
     availableMicrocents: availableIn(state.wallets.get(consumerId) ?? EMPTY_WALLET),

@@ -19,7 +19,7 @@ import {
   type OpenCall,
   type Opened
 } from "../../../domain/metering/CallStore.ts"
-import { isLeft } from "../../../domain/metering/LeftAnswers.ts"
+import { isRetained } from "../../../domain/metering/RetainedResults.ts"
 import { type ConsumerId, type ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
@@ -44,7 +44,7 @@ export const layer = Layer.effect(
       close: (call) => Effect.sync(() => close(state, call)),
       earlier: (consumerId, idempotency) =>
         Effect.sync(() => earlierOf(keyedCall(state, keyOf(consumerId, idempotency.keyHash)), idempotency.requestHash)),
-      standing: (consumerId, toolId, now) =>
+      callFunds: (consumerId, toolId, now) =>
         Effect.sync(() => {
           const wallet = state.wallets.get(consumerId)
           return {
@@ -84,12 +84,12 @@ export const layer = Layer.effect(
           }
           return forgotten
         }),
-      forgetLeft: (before, limit) =>
+      pruneRetained: (before, limit) =>
         Effect.sync(() => {
           let forgotten = 0
           for (const [key, { answer, ...row }] of state.answers) {
             if (forgotten === limit) break
-            if (answer === undefined || !isLeft(answer) || answer.body === "") continue
+            if (answer === undefined || !isRetained(answer) || answer.body === "") continue
             if (row.keptAtMs >= before.epochMilliseconds) continue
             state.answers.set(key, { ...row, answer: { ...answer, body: "" } })
             forgotten++

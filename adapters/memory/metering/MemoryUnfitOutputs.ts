@@ -5,21 +5,21 @@ import { Effect, Layer } from "effect"
 import { type UnfitOutput, UnfitOutputs } from "../../../domain/metering/UnfitOutputs.ts"
 
 export const layer = Layer.sync(UnfitOutputs, () => {
-  const notedAtMs = new Map<string, number>()
+  const recordedAtMs = new Map<string, number>()
   return UnfitOutputs.of({
     note: (output, at) =>
       Effect.sync(() => {
-        if (!notedAtMs.has(nameOf(output))) notedAtMs.set(nameOf(output), at.epochMilliseconds)
+        if (!recordedAtMs.has(nameOf(output))) recordedAtMs.set(nameOf(output), at.epochMilliseconds)
       }),
 
-    isNoted: (output) => Effect.sync(() => notedAtMs.has(nameOf(output))),
+    isRecorded: (output) => Effect.sync(() => recordedAtMs.has(nameOf(output))),
 
     prune: (before, limit) =>
       Effect.sync(() => {
         let pruned = 0
-        for (const [name, atMs] of notedAtMs) {
+        for (const [name, atMs] of recordedAtMs) {
           if (pruned === limit) break
-          if (atMs < before.epochMilliseconds && notedAtMs.delete(name)) pruned++
+          if (atMs < before.epochMilliseconds && recordedAtMs.delete(name)) pruned++
         }
         return pruned
       })

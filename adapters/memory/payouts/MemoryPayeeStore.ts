@@ -13,7 +13,7 @@ export const layer = Layer.sync(PayeeStore, () => {
     Effect.suspend(() => {
       const before = payees.get(providerId) ?? {
         providerId,
-        standing: undefined,
+        status: undefined,
         automatic: false,
         reserveLifted: false
       }
@@ -24,9 +24,9 @@ export const layer = Layer.sync(PayeeStore, () => {
     find: (providerId) => Effect.sync(() => Option.fromNullishOr(payees.get(providerId))),
     findByAccount: (accountId) =>
       Effect.sync(() =>
-        Option.fromNullishOr([...payees.values()].find((payee) => payee.standing?.accountId === accountId))
+        Option.fromNullishOr([...payees.values()].find((payee) => payee.status?.accountId === accountId))
       ),
-    putStanding: (providerId, standing, updatedAt) => change(providerId, { standing, updatedAt }),
+    putStatus: (providerId, standing, updatedAt) => change(providerId, { status: standing, updatedAt }),
     putAutomatic: (providerId, automatic, updatedAt) => change(providerId, { automatic, updatedAt }),
     putReserveLifted: (providerId, reserveLifted, updatedAt) => change(providerId, { reserveLifted, updatedAt }),
     automatic: (after, limit) =>

@@ -7,7 +7,7 @@ import { BACKLOG_COUNTED_MAX, StoreWatch } from "../../../domain/platform/StoreW
 import { MemoryLedger } from "../ledger/MemoryLedger.ts"
 
 const keeper = Layer.succeed(SchemaKeeper, {
-  standing: Effect.succeed({ version: 0, expected: 0 }),
+  state: Effect.succeed({ version: 0, expected: 0 }),
   bringUpToDate: Effect.succeed({ applied: [], version: 0, tables: [] })
 })
 

@@ -16,9 +16,9 @@ export const layer = Layer.sync(WaitlistStore, () => {
     erase: Effect.fnUntraced(function* (email) {
       const entry = entries.get(email)
       if (entry === undefined) return false
-      const nobodys = `erased+${entry.id}@erased.invalid`
+      const anonymousEmail = `erased+${entry.id}@erased.invalid`
       yield* remove(entries, email)
-      yield* put(entries, nobodys, { ...entry, email: nobodys, source: "" })
+      yield* put(entries, anonymousEmail, { ...entry, email: anonymousEmail, source: "" })
       return true
     }),
     count: (since) =>

@@ -18,11 +18,11 @@ const CurrentJournal = Context.Reference<Journal | undefined>("agent-tool-billin
 })
 
 /** Applies a write and registers its undo with the surrounding unit of work. */
-export const write = <A>(doIt: () => A, undoIt: (done: A) => void): Effect.Effect<A> =>
+export const write = <A>(apply: () => A, revert: (done: A) => void): Effect.Effect<A> =>
   Effect.withFiber((fiber) => {
     const journal = fiber.getRef(CurrentJournal)
-    const done = doIt()
-    if (journal !== undefined) journal.undo.push(() => undoIt(done))
+    const done = apply()
+    if (journal !== undefined) journal.undo.push(() => revert(done))
     return Effect.succeed(done)
   })
 
@@ -77,7 +77,7 @@ export const layer = Layer.sync(UnitOfWork, () => {
             Effect.sync(() => {
               kept = exit._tag === "Success"
               if (!kept) rollBack(journal)
-              else if (outer !== undefined) handOver(journal, outer)
+              else if (outer !== undefined) mergeInto(journal, outer)
             })
           )
         )
@@ -91,7 +91,7 @@ const rollBack = (journal: Journal): void => {
   for (let i = journal.undo.length - 1; i >= 0; i--) journal.undo[i]!()
 }
 
-const handOver = (inner: Journal, outer: Journal): void => {
+const mergeInto = (inner: Journal, outer: Journal): void => {
   outer.undo.push(...inner.undo)
   outer.afterCommit.push(...inner.afterCommit)
 }

@@ -3,7 +3,7 @@
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import {
-  decidedByItself,
+  automaticDecision,
   type Dispute,
   type DisputeId,
   type DisputeTally,
@@ -26,9 +26,9 @@ export const layer = Layer.sync(DisputeStore, () => {
       ownerId === (role === "consumer" ? dispute.consumerId : dispute.providerId)
 
   const insert = Effect.fnUntraced(function* (dispute: Dispute) {
-    const keptOut = all((one) => one.receiptId === dispute.receiptId && one.status !== "resolved_denied").length > 0
-    if (!keptOut) yield* put(disputes, dispute.id, dispute)
-    return !keptOut
+    const isBlocked = all((one) => one.receiptId === dispute.receiptId && one.status !== "resolved_denied").length > 0
+    if (!isBlocked) yield* put(disputes, dispute.id, dispute)
+    return !isBlocked
   })
 
   const find = (id: DisputeId) => Effect.sync(() => Option.fromUndefinedOr(disputes.get(id)))
@@ -62,7 +62,7 @@ export const layer = Layer.sync(DisputeStore, () => {
       }),
     due: (now, limit) =>
       Effect.sync(() =>
-        all((one) => decidedByItself(one, now) !== undefined)
+        all((one) => automaticDecision(one, now) !== undefined)
           .toSorted((a, b) => dueAtMs(a) - dueAtMs(b) || (a.id < b.id ? -1 : 1))
           .slice(0, limit)
           .map((one) => one.id)

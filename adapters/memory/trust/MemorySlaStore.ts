@@ -12,7 +12,13 @@ import {
   type PaidDay
 } from "../../../domain/trust/PaidCalls.ts"
 import { added, type SlaHour } from "../../../domain/trust/Sla.ts"
-import { type Followed, type Pair, type ScoreOfDay, SlaStore, type Standing } from "../../../domain/trust/SlaStore.ts"
+import {
+  type Followed,
+  type Pair,
+  type ScoreOfDay,
+  SlaStore,
+  type CatalogScore
+} from "../../../domain/trust/SlaStore.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
@@ -23,7 +29,7 @@ export const layer = Layer.effect(
     const hours = new Map<ProviderId, ReadonlyMap<string, SlaHour>>()
     const paid = new Map<ProviderId, Map<string, PaidDay>>()
     const changed = new Map<ProviderId, boolean>()
-    const standings = new Map<ProviderId, Standing>()
+    const catalogScores = new Map<ProviderId, CatalogScore>()
     const scores = new Map<ProviderId, ReadonlyArray<ScoreOfDay>>()
 
     // Reported calls are not stored here: `MemoryMarketFigures` counts them.
@@ -48,9 +54,9 @@ export const layer = Layer.effect(
     const known = (providerId: ProviderId, since: DateTime.Utc): ReadonlyArray<SlaHour> =>
       [...(hours.get(providerId)?.values() ?? [])].filter((one) => DateTime.isGreaterThanOrEqualTo(one.hour, since))
 
-    const settle = Effect.fnUntraced(function* (standing: Standing, date: string) {
-      const { providerId, score } = standing
-      yield* put(standings, providerId, standing)
+    const settle = Effect.fnUntraced(function* (catalogScore: CatalogScore, date: string) {
+      const { providerId, score } = catalogScore
+      yield* put(catalogScores, providerId, catalogScore)
       if (!changed.has(providerId)) yield* put(changed, providerId, false)
       const earlier = (scores.get(providerId) ?? []).filter((one) => one.date !== date)
       yield* put(scores, providerId, [...earlier, { date, score }])
@@ -61,9 +67,9 @@ export const layer = Layer.effect(
 
     const prune = Effect.fnUntraced(function* (beforeDay: DateTime.Utc, limit: number) {
       const date = DateTime.formatIsoDateUtc(beforeDay)
-      const lefts = [limit, limit, limit]
+      const remaining = [limit, limit, limit]
       /** Whether to delete this row; `lefts` has the remaining limit of each kind. */
-      const goes = (kind: number, isOld: boolean): boolean => isOld && lefts[kind]! > 0 && lefts[kind]!-- > 0
+      const goes = (kind: number, isOld: boolean): boolean => isOld && remaining[kind]! > 0 && remaining[kind]!-- > 0
       for (const [id, known] of hours) {
         const left = [...known].filter(([, one]) => !goes(0, DateTime.isLessThan(one.hour, beforeDay)))
         if (left.length < known.size) yield* put(hours, id, new Map(left))
@@ -76,7 +82,7 @@ export const layer = Layer.effect(
         const left = [...known].filter(([, day]) => !goes(2, day.date < date))
         if (left.length < known.size) yield* put(paid, id, new Map(left))
       }
-      return 3 * limit - lefts.reduce((sum, left) => sum + left, 0)
+      return 3 * limit - remaining.reduce((sum, left) => sum + left, 0)
     })
 
     return SlaStore.of({
@@ -109,9 +115,11 @@ export const layer = Layer.effect(
       }),
       touch: (providerId) => put(changed, providerId, true),
       settle,
-      standing: (providerId) => Effect.sync(() => Option.fromUndefinedOr(standings.get(providerId))),
-      standings: (ids) =>
-        Effect.sync(() => new Map(ids.flatMap((id) => (standings.has(id) ? [[id, standings.get(id)!] as const] : [])))),
+      catalogScore: (providerId) => Effect.sync(() => Option.fromUndefinedOr(catalogScores.get(providerId))),
+      catalogScores: (ids) =>
+        Effect.sync(
+          () => new Map(ids.flatMap((id) => (catalogScores.has(id) ? [[id, catalogScores.get(id)!] as const] : [])))
+        ),
       history: (providerId, sinceDate) =>
         Effect.sync(() => (scores.get(providerId) ?? []).filter((one) => one.date >= sinceDate)),
       prune

@@ -60,8 +60,8 @@ export const layer = Layer.sync(VerificationStore, () => {
     attempt: Effect.fnUntraced(function* (providerId, kind, now, since) {
       const key = `${providerId} ${kind}`
       const before = attempts.get(key)
-      const goesOn = before !== undefined && DateTime.isGreaterThanOrEqualTo(before.since, since)
-      const counted = goesOn ? { ...before, attempts: before.attempts + 1 } : { since: now, attempts: 1 }
+      const continues = before !== undefined && DateTime.isGreaterThanOrEqualTo(before.since, since)
+      const counted = continues ? { ...before, attempts: before.attempts + 1 } : { since: now, attempts: 1 }
       yield* put(attempts, key, counted)
       return counted.attempts
     }),

@@ -50,15 +50,15 @@ export const disputesPanel = (refunded: () => void): Panel => {
       readDisputes("provider", { status: "filed", limit: OPEN_MAX }),
       disputeTable("provider", COLUMNS, NO_DISPUTES)
     ])
-    const mine = open.disputes.filter((one) => one.filed_by_type === "agent")
-    if (mine.length === 0) return [status, list]
+    const own = open.disputes.filter((one) => one.filed_by_type === "agent")
+    if (own.length === 0) return [status, list]
     return [
       status,
       el("h3", "Response required"),
       el(
         "div",
         { class: "grid" },
-        mine.toReversed().map((one) => disputeCard(one, status, responded))
+        own.toReversed().map((one) => disputeCard(one, status, responded))
       ),
       el("h3", "All disputes"),
       list

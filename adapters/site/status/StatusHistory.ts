@@ -5,7 +5,7 @@ import {
   type CheckHistory,
   type DayOfCheck,
   samplesOf,
-  shareOfGood,
+  operationalShare,
   WHOLE_SERVICE
 } from "../../../domain/platform/HealthHistory.ts"
 import { percentOf } from "../../http/handlers/StatusHandlers.ts"
@@ -40,7 +40,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export const nameOf = (check: string): string => NAMES[check] ?? check
 
 const row = ({ days, name }: CheckHistory): Html => {
-  const share = percentOf(shareOfGood(days))
+  const share = percentOf(operationalShare(days))
   const recorded = days.filter((day) => samplesOf(day) > 0).length
   const id = `history-${name.replace(/\W/gu, "-")}`
   return html`<section class="row" aria-labelledby="${id}">
@@ -81,7 +81,7 @@ export const summaryOf = (day: DayOfCheck): string => {
     ...(day.degraded === 0 ? [] : [`${day.degraded.toLocaleString("en-US")} degraded`]),
     ...(day.down === 0 ? [] : [`${day.down.toLocaleString("en-US")} down`])
   ]
-  const share = percentText(percentOf(shareOfGood([day]))!)
+  const share = percentText(percentOf(operationalShare([day]))!)
   return `${dayText(day.date)}: ${share} operational${parts.length === 0 ? "" : `, ${parts.join(", ")}`} of ${all.toLocaleString("en-US")} checks`
 }
 
@@ -103,7 +103,7 @@ const incidents = (checks: ReadonlyArray<CheckHistory>): Html => {
     found.map(({ day, name }) => [
       html`<span class="nowrap">${dayText(day.date)}</span>`,
       nameOf(name),
-      percentText(percentOf(shareOfGood([day]))!),
+      percentText(percentOf(operationalShare([day]))!),
       day.degraded.toLocaleString("en-US"),
       day.down.toLocaleString("en-US")
     ])

@@ -4,7 +4,7 @@
 import { DateTime } from "effect"
 import type { PricingModel } from "../../../domain/accounts/Account.ts"
 import { type CatalogEntry, entryOf } from "../../../domain/catalog/CatalogStore.ts"
-import type { Leaving } from "../../../domain/catalog/Leaving.ts"
+import type { CancellationTerm } from "../../../domain/catalog/CancellationTerm.ts"
 import type { PriceVersion } from "../../../domain/catalog/Terms.ts"
 import type { BillingPolicy, CanceledCallCosts, JsonSchemaObject, OnCancel } from "../../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
@@ -24,7 +24,7 @@ export interface EntryRow {
   readonly effective_free_tier_calls: number
   readonly effective_max_cost_microcents: bigint
   readonly effective_billing_policy: BillingPolicy
-  readonly effective_leaving: Leaving
+  readonly effective_leaving: CancellationTerm
   readonly price_version: number
   readonly price_versions: number
   readonly price_announced_at: Date
@@ -54,7 +54,7 @@ interface UpcomingJson {
   readonly maximum: string
   readonly free_tier_calls: number
   readonly billing_policy: BillingPolicy
-  readonly leaving: Leaving
+  readonly leaving: CancellationTerm
   readonly announced_ms: number
   readonly effective_ms: number
 }
@@ -82,7 +82,7 @@ export interface PriceRow {
   readonly max_cost_microcents: bigint
   readonly free_tier_calls: number
   readonly billing_policy: BillingPolicy
-  readonly leaving: Leaving
+  readonly leaving: CancellationTerm
   readonly announced_at: Date
   readonly effective_from: Date
   readonly replaced_at: Date | null

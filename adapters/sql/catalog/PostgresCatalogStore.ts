@@ -157,7 +157,7 @@ export const layer = Layer.effect(
       }),
 
       // The limit applies to rows, not to names: many providers may list the same one.
-      namesNear: Effect.fn("PostgresCatalogStore.namesNear")(function* (toolName, providerId, limit) {
+      similarNames: Effect.fn("PostgresCatalogStore.similarNames")(function* (toolName, providerId, limit) {
         if (!isStorable(toolName)) return []
         const listed = sql`t.withdrawn_at IS NULL ${providerId === undefined ? sql`` : sql`AND t.provider_id = ${providerId}`}`
         const rows = yield* sql<{ readonly tool_name: string }>`

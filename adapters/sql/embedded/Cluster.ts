@@ -75,7 +75,7 @@ export const openCluster = Effect.fnUntraced(function* (dataDir: string) {
   if (version !== serverVersion.split(".")[0]) {
     return yield* new VersionMismatch({ folder: dataDir, clusterVersion: version, serverVersion })
   }
-  yield* giveBack(cluster)
+  yield* chownBack(cluster)
   return cluster
 })
 
@@ -143,7 +143,7 @@ const QUIET_AND_STRICT = ["-c", "exit_on_error=on", "-c", "log_min_error_stateme
 const runTool = Effect.fnUntraced(function* (cluster: Cluster, file: string, args: ReadonlyArray<string>, input = "") {
   const { account, folder } = cluster
   const { ok, output } = yield* run({ file, args, folder, account, input, secondsMax: TOOL_SECONDS_MAX })
-  if (!ok) return yield* refusalOf(cluster, output)
+  if (!ok) return yield* rejectionOf(cluster, output)
 })
 
 /** On Linux, /proc/self/cwd leads to the working directory of the process, regardless of permissions on its parents. */
@@ -189,7 +189,7 @@ const requireEmpty = Effect.fnUntraced(function* (folder: string) {
 })
 
 /** Gives the cluster folder to the server's account: a folder that root has copied belongs to root. */
-const giveBack = Effect.fnUntraced(function* ({ account, folder }: Cluster) {
+const chownBack = Effect.fnUntraced(function* ({ account, folder }: Cluster) {
   if (account === undefined) return
   yield* onDisk(folder, async () => {
     const { uid } = await stat(folder)
@@ -219,7 +219,7 @@ const keepPassword = (cluster: Cluster) =>
 /** Of the output or the log of a process that failed. */
 export const isDiskFull = (output: string): boolean => /No space left on device|Disk quota exceeded/u.test(output)
 
-const refusalOf = (cluster: Cluster, output: string): DiskFull | StartFailed => {
+const rejectionOf = (cluster: Cluster, output: string): DiskFull | StartFailed => {
   if (isDiskFull(output)) return new DiskFull({ folder: cluster.dataDir })
   const lines = output.split("\n").filter((line) => line !== "")
   const telling =

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path"
 import { DiskFull, FolderUnusable } from "./EmbeddedPostgresError.ts"
 
 export const onDisk = <A>(folder: string, work: () => Promise<A>): Effect.Effect<A, FolderUnusable | DiskFull> =>
-  Effect.tryPromise({ try: work, catch: (cause) => refusalOf(folder, cause) })
+  Effect.tryPromise({ try: work, catch: (cause) => rejectionOf(folder, cause) })
 
 /** Creates the folder with its parents, and returns its real path. */
 export const makeFolder = (folder: string): Effect.Effect<string, FolderUnusable | DiskFull> =>
@@ -81,7 +81,7 @@ export const errorCode = (cause: unknown): string =>
 export const sentenceOf = (cause: unknown): string =>
   sentences[errorCode(cause)] ?? (cause instanceof Error ? cause.message : String(cause))
 
-const refusalOf = (folder: string, cause: unknown): FolderUnusable | DiskFull =>
+const rejectionOf = (folder: string, cause: unknown): FolderUnusable | DiskFull =>
   ["ENOSPC", "EDQUOT"].includes(errorCode(cause))
     ? new DiskFull({ folder })
     : new FolderUnusable({ folder, problem: sentenceOf(cause) })

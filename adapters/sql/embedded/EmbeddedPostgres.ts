@@ -29,7 +29,7 @@ export class EmbeddedPostgres extends Context.Service<
     readonly adopted: boolean
     readonly logFile: string
     /** Waits until the server died and could not be restarted, then fails. */
-    readonly gaveUp: Effect.Effect<never, EmbeddedPostgresError>
+    readonly failed: Effect.Effect<never, EmbeddedPostgresError>
   }
 >()("agent-tool-billing/adapters/sql/embedded/EmbeddedPostgres") {
   static readonly start = (
@@ -55,7 +55,7 @@ const start = Effect.fn("EmbeddedPostgres.start")(
       port: server.port,
       adopted: server.adopted,
       logFile: cluster.logFile,
-      gaveUp: Effect.mapError(server.gaveUp, (reason) => new EmbeddedPostgresError({ reason }))
+      failed: Effect.mapError(server.failed, (reason) => new EmbeddedPostgresError({ reason }))
     })
   },
   Effect.mapError((reason) => new EmbeddedPostgresError({ reason })),

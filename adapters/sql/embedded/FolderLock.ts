@@ -15,7 +15,7 @@ const SQLITE_FULL = 13
 /** Held until the scope closes. */
 export const ownFolder = (dataDir: string): Effect.Effect<void, FolderInUse | FolderUnusable | DiskFull, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.try({ try: () => lock(join(dataDir, "service.lock")), catch: (cause) => refusalOf(dataDir, cause) }),
+    Effect.try({ try: () => lock(join(dataDir, "service.lock")), catch: (cause) => rejectionOf(dataDir, cause) }),
     (database) => Effect.sync(() => database.close())
   ).pipe(Effect.andThen(writeDurably(pidFile(dataDir), `${process.pid}\n`, 0o644)))
 
@@ -30,7 +30,7 @@ const lock = (file: string): DatabaseSync => {
   }
 }
 
-const refusalOf = (folder: string, cause: unknown): FolderInUse | DiskFull | FolderUnusable => {
+const rejectionOf = (folder: string, cause: unknown): FolderInUse | DiskFull | FolderUnusable => {
   const code = cause instanceof Error && "errcode" in cause ? cause.errcode : undefined
   if (code === SQLITE_BUSY) return new FolderInUse({ folder, ownerPid: ownerPid(folder) })
   if (code === SQLITE_FULL) return new DiskFull({ folder })

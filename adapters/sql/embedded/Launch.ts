@@ -106,16 +106,16 @@ const untilReady = Effect.fnUntraced(function* (cluster: Cluster, port: number, 
     if (file?.pid === child.pid && file.status === "ready") {
       const answer = yield* answers(cluster, port)
       if (answer === "yes") return
-      if (answer === "password refused") return yield* failed(cluster, PASSWORD_REFUSED)
+      if (answer === "password refused") return yield* failed(cluster, PASSWORD_REJECTED)
     }
     yield* Effect.sleep("10 millis")
   }
-  return yield* refusalOf(cluster, port, yield* logSince(cluster, logStart))
+  return yield* rejectionOf(cluster, port, yield* logSince(cluster, logStart))
 })
 
-const PASSWORD_REFUSED = "it rejects the password in postgres.password; delete that file to create a new password"
+const PASSWORD_REJECTED = "it rejects the password in postgres.password; delete that file to create a new password"
 
-const refusalOf = (cluster: Cluster, port: number, lines: ReadonlyArray<string>) => {
+const rejectionOf = (cluster: Cluster, port: number, lines: ReadonlyArray<string>) => {
   const text = lines.join("\n")
   if (/pre-existing shared memory block|lock file "postmaster.pid" already exists/u.test(text)) {
     return new StillInUse({ folder: cluster.folder })

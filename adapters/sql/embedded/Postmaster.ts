@@ -30,7 +30,7 @@ export const postmasterFile = (cluster: Cluster): Effect.Effect<PostmasterFile |
 /** A zombie has no working directory, so it does not count. */
 export const isServerOf = (pid: number, cluster: Cluster): Effect.Effect<boolean> =>
   platform() === "linux"
-    ? standsIn(pid, cluster.folder)
+    ? runsIn(pid, cluster.folder)
     : Effect.map(
         run({
           file: "ps",
@@ -44,7 +44,7 @@ export const isServerOf = (pid: number, cluster: Cluster): Effect.Effect<boolean
 
 /** A cheap check for polling a known process many times a second. */
 export const isRunning = (pid: number, cluster: Cluster): Effect.Effect<boolean> =>
-  platform() === "linux" ? standsIn(pid, cluster.folder) : Effect.sync(() => signal(pid, 0))
+  platform() === "linux" ? runsIn(pid, cluster.folder) : Effect.sync(() => signal(pid, 0))
 
 /** PostgreSQL's fast shutdown, then its immediate shutdown, then SIGKILL. Committed data survives each of them. */
 export const stopServer = Effect.fnUntraced(function* (pid: number, cluster: Cluster) {
@@ -74,11 +74,11 @@ export const killOrphans = Effect.fnUntraced(function* (cluster: Cluster) {
   if (platform() !== "linux") return
   const names = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
   for (const pid of names.filter((name) => /^\d+$/u.test(name)).map(Number)) {
-    if (yield* standsIn(pid, cluster.folder)) signal(pid, "SIGKILL")
+    if (yield* runsIn(pid, cluster.folder)) signal(pid, "SIGKILL")
   }
 })
 
-const standsIn = (pid: number, folder: string): Effect.Effect<boolean> =>
+const runsIn = (pid: number, folder: string): Effect.Effect<boolean> =>
   Effect.tryPromise(async () => {
     if ((await readFile(`/proc/${pid}/comm`, "utf8")).trim() !== "postgres") return false
     const [there, here] = await Promise.all([stat(`/proc/${pid}/cwd`), stat(folder)])

@@ -16,7 +16,7 @@ import { settings, SETTINGS_FILE } from "./ClusterSettings.ts"
 export interface Supervised {
   readonly port: number
   readonly adopted: boolean
-  readonly gaveUp: Effect.Effect<never, Reason>
+  readonly failed: Effect.Effect<never, Reason>
 }
 
 const RESTARTS_MAX = 10
@@ -35,12 +35,12 @@ export const supervise = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() => (current.pid === undefined ? Effect.void : stopServer(current.pid, cluster)))
   const adopted = yield* adopt(cluster, wantedPort, current)
   const port = adopted ?? (yield* firstLaunch(cluster, wantedPort, current))
-  const gaveUp = yield* Deferred.make<never, Reason>()
+  const failed = yield* Deferred.make<never, Reason>()
   yield* watch(cluster, port, current).pipe(
-    Effect.catch((reason) => Deferred.fail(gaveUp, reason)),
+    Effect.catch((reason) => Deferred.fail(failed, reason)),
     Effect.forkScoped
   )
-  return { port, adopted: adopted !== undefined, gaveUp: Deferred.await(gaveUp) }
+  return { port, adopted: adopted !== undefined, failed: Deferred.await(failed) }
 })
 
 /** The process to stop at the end, known from the moment it exists. */
@@ -62,7 +62,7 @@ const adopt = Effect.fnUntraced(function* (cluster: Cluster, wantedPort: number 
     port !== undefined &&
     (wantedPort ?? port) === port &&
     !cluster.passwordIsNew &&
-    (yield* settingsAre(cluster, port)) &&
+    (yield* hasSettings(cluster, port)) &&
     (yield* answers(cluster, port)) === "yes"
   ) {
     yield* Effect.logInfo(`Took over the running PostgreSQL (process ${found.pid}, port ${port})`)
@@ -83,7 +83,7 @@ const settled = Effect.fnUntraced(function* (cluster: Cluster, pid: number) {
   return undefined
 })
 
-const settingsAre = (cluster: Cluster, port: number): Effect.Effect<boolean> =>
+const hasSettings = (cluster: Cluster, port: number): Effect.Effect<boolean> =>
   Effect.tryPromise(() => readFile(join(cluster.folder, SETTINGS_FILE), "utf8")).pipe(
     Effect.map((text) => text === settings(port, cluster.binaries.version)),
     Effect.orElseSucceed(() => false)

@@ -2,7 +2,7 @@
  * Budgets in PostgreSQL. The wallet says whether its consumer has any, so that calls without budgets skip the lookup.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { type Budget, BudgetId, type BudgetStanding, BudgetStore } from "../../../domain/ledger/BudgetStore.ts"
+import { type Budget, BudgetId, type BudgetStatus, BudgetStore } from "../../../domain/ledger/BudgetStore.ts"
 import { type ConsumerId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { PERIOD_CODE, wordOf } from "./LedgerCodes.ts"
@@ -72,14 +72,14 @@ export const layer = Layer.effect(
         SELECT budget_id, tool_id, provider_id, cap, period, held, created_at,
           CASE WHEN period_start < budget_period_start(period, ${DateTime.toDate(now)}) THEN 0 ELSE spent END AS spent
         FROM budgets WHERE consumer_id = ${consumerId} ORDER BY created_at, budget_id`
-      return rows.map((row) => toStanding(consumerId, row))
+      return rows.map((row) => toStatus(consumerId, row))
     })
 
     return BudgetStore.of({ create, changeCap, remove, list })
   })
 )
 
-const toStanding = (consumerId: ConsumerId, row: BudgetRow): BudgetStanding => ({
+const toStatus = (consumerId: ConsumerId, row: BudgetRow): BudgetStatus => ({
   id: BudgetId.make(row.budget_id),
   consumerId,
   toolId: row.tool_id === null ? undefined : ToolId.make(row.tool_id),

@@ -6,7 +6,7 @@ import { DateTime, Effect, Layer, Option } from "effect"
 import { type AccountKind, type Balance, MARKET_OWNER, type Wallet } from "../../../domain/ledger/Account.ts"
 import { type Book, isSameBook, WrongBook } from "../../../domain/ledger/Book.ts"
 import {
-  type ConsumerStanding,
+  type ConsumerFunds,
   DuplicateReference,
   InsufficientBalance,
   LedgerStore,
@@ -182,22 +182,22 @@ export const layer = Layer.effect(
       return rows.map(toTransfer)
     })
 
-    const standing = Effect.fn("PostgresLedgerStore.standing")(function* (consumerId: ConsumerId) {
+    const funds = Effect.fn("PostgresLedgerStore.funds")(function* (consumerId: ConsumerId) {
       const { credits, debits, held } = yield* wallet(consumerId)
-      return standingOf(credits - debits - held, yield* sums("consumer_debt", consumerId))
+      return fundsOf(credits - debits - held, yield* sums("consumer_debt", consumerId))
     })
 
-    const lockedStanding = Effect.fn("PostgresLedgerStore.lockedStanding")(function* (consumerId: ConsumerId) {
+    const lockedFunds = Effect.fn("PostgresLedgerStore.lockedFunds")(function* (consumerId: ConsumerId) {
       const available = (yield* lockWallets([consumerId])).get(consumerId)!
-      return standingOf(available, yield* sums("consumer_debt", consumerId))
+      return fundsOf(available, yield* sums("consumer_debt", consumerId))
     })
 
     return LedgerStore.of({
       post,
       book: readBook.pipe(Effect.withSpan("PostgresLedgerStore.book")),
       wallet,
-      standing,
-      lockedStanding,
+      funds,
+      lockedFunds,
       lots,
       balance: sums,
       transfers,
@@ -208,7 +208,7 @@ export const layer = Layer.effect(
   })
 )
 
-const standingOf = (availableMicrocents: bigint, debt: Balance): ConsumerStanding => ({
+const fundsOf = (availableMicrocents: bigint, debt: Balance): ConsumerFunds => ({
   availableMicrocents,
   owedMicrocents: debt.debits - debt.credits
 })

@@ -90,14 +90,14 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
 
   const settle = Effect.fnUntraced(function* (
     batch: ReadonlyArray<Waiting<Item, Answer>>,
-    unsureBefore: boolean
+    mayHaveCommittedBefore: boolean
   ): Effect.fn.Return<void> {
-    let unsure = unsureBefore
+    let mayHaveCommitted = mayHaveCommittedBefore
     const items = batch.map((waiting) => waiting.item)
-    const exit = yield* Effect.suspend(() => options.run(items, unsure)).pipe(
+    const exit = yield* Effect.suspend(() => options.run(items, mayHaveCommitted)).pipe(
       Effect.tapError((error) =>
         Effect.sync(() => {
-          unsure ||= error.reason._tag === "ConnectionError"
+          mayHaveCommitted ||= error.reason._tag === "ConnectionError"
         })
       ),
       Effect.retry({ while: isPassing, schedule: retrySchedule }),
@@ -116,12 +116,12 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
       if (locked.size > 0) {
         for (const waiting of batch) if (locked.has(waiting.item)) waiting.resume(failure)
         const free = batch.filter((waiting) => !locked.has(waiting.item))
-        if (free.length > 0) yield* settle(free, unsure)
+        if (free.length > 0) yield* settle(free, mayHaveCommitted)
         return
       }
       const half = batch.length >> 1
-      yield* settle(batch.slice(0, half), unsure)
-      yield* settle(batch.slice(half), unsure)
+      yield* settle(batch.slice(0, half), mayHaveCommitted)
+      yield* settle(batch.slice(half), mayHaveCommitted)
     }
   })
 

@@ -101,7 +101,7 @@ export const layer = Layer.effect(
         known === undefined ? open(call) : Effect.succeed(known)
       )
 
-    const standing = Effect.fn("PostgresCallStore.standing")(function* (
+    const callFunds = Effect.fn("PostgresCallStore.callFunds")(function* (
       consumerId: ConsumerId,
       toolId: ToolId,
       now: DateTime.Utc
@@ -149,7 +149,7 @@ export const layer = Layer.effect(
       return Number(row!.forgotten)
     })
 
-    const forgetLeft = Effect.fn("PostgresCallStore.forgetLeft")(function* (before: DateTime.Utc, limit: number) {
+    const pruneRetained = Effect.fn("PostgresCallStore.pruneRetained")(function* (before: DateTime.Utc, limit: number) {
       const [row] = yield* sql<{ readonly forgotten: bigint }>`
         WITH forgotten AS (
           UPDATE call_idempotency SET answer_body = '' WHERE ctid = ANY (ARRAY(
@@ -165,12 +165,12 @@ export const layer = Layer.effect(
       open,
       close: (call) => lane({ _tag: "Close", call }) as Answered<Closed>,
       earlier,
-      standing,
+      callFunds,
       freeCallsByTool,
       outcome,
       overdue,
       forget,
-      forgetLeft
+      pruneRetained
     })
   })
 )

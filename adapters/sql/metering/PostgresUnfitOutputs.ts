@@ -21,7 +21,7 @@ export const layer = Layer.effect(
         Effect.asVoid
       ),
 
-      isNoted: Effect.fn("PostgresUnfitOutputs.isNoted")(
+      isRecorded: Effect.fn("PostgresUnfitOutputs.isRecorded")(
         ({ consumerId, receiptId }: UnfitOutput) => sql`
           SELECT 1 AS noted FROM unfit_outputs
           WHERE consumer_id = ${consumerId} AND receipt_id = ${uuidOfReceipt(receiptId)}`,

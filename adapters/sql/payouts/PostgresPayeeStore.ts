@@ -2,7 +2,7 @@
  * Payees in PostgreSQL.
  */
 import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
-import type { PayeeStanding } from "../../../domain/payments/PaymentGateway.ts"
+import type { PayeeStatus } from "../../../domain/payments/PaymentGateway.ts"
 import { type Payee, PayeeStore } from "../../../domain/payouts/PayeeStore.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
@@ -17,7 +17,7 @@ interface PayeeRow {
   readonly updated_at: Date
 }
 
-const AFTER_NOBODY = "00000000-0000-0000-0000-000000000000"
+const FIRST_ID = "00000000-0000-0000-0000-000000000000"
 
 export const layer = Layer.effect(
   PayeeStore,
@@ -26,9 +26,9 @@ export const layer = Layer.effect(
 
     const first = (rows: ReadonlyArray<PayeeRow>) => Option.map(Arr.head(rows), toPayee)
 
-    const putStanding = Effect.fn("PostgresPayeeStore.putStanding")(function* (
+    const putStatus = Effect.fn("PostgresPayeeStore.putStatus")(function* (
       providerId: ProviderId,
-      standing: PayeeStanding,
+      standing: PayeeStatus,
       at: DateTime.Utc
     ) {
       yield* sql`INSERT INTO payees (provider_id, account_id, standing, updated_at)
@@ -63,7 +63,7 @@ export const layer = Layer.effect(
       limit: number
     ) {
       const rows = yield* sql<{ readonly provider_id: string }>`
-        SELECT provider_id FROM payees WHERE automatic AND provider_id > ${after ?? AFTER_NOBODY}
+        SELECT provider_id FROM payees WHERE automatic AND provider_id > ${after ?? FIRST_ID}
         ORDER BY provider_id LIMIT ${limit}`
       return rows.map((row) => ProviderId.make(row.provider_id))
     })
@@ -73,7 +73,7 @@ export const layer = Layer.effect(
         sql<PayeeRow>`SELECT * FROM payees WHERE provider_id = ${providerId}`.pipe(Effect.map(first)),
       findByAccount: (accountId) =>
         sql<PayeeRow>`SELECT * FROM payees WHERE account_id = ${accountId}`.pipe(Effect.map(first)),
-      putStanding,
+      putStatus,
       putAutomatic,
       putReserveLifted,
       automatic
@@ -83,7 +83,7 @@ export const layer = Layer.effect(
 
 const toPayee = (row: PayeeRow): Payee => ({
   providerId: ProviderId.make(row.provider_id),
-  standing: row.standing === null ? undefined : (JSON.parse(row.standing) as PayeeStanding),
+  status: row.standing === null ? undefined : (JSON.parse(row.standing) as PayeeStatus),
   automatic: row.automatic,
   reserveLifted: row.reserve_lifted,
   updatedAt: toInstant(row.updated_at)

@@ -56,7 +56,7 @@ const keeper = <E>({ latestVersion, run }: Migrations<E>) =>
       )
 
       return SchemaKeeper.of({
-        standing: Effect.map(version, (found) => ({ version: found, expected: latestVersion })),
+        state: Effect.map(version, (found) => ({ version: found, expected: latestVersion })),
         bringUpToDate
       })
     })

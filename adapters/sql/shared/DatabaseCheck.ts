@@ -11,7 +11,7 @@ export class DatabaseUnfit extends Schema.TaggedError<DatabaseUnfit>()("Database
   }
 }
 
-interface Standing {
+interface DatabaseState {
   readonly name: string
   readonly encoding: string
   readonly role: string
@@ -26,7 +26,7 @@ const TABLES_NAMED_MAX = 5
 
 export const checkDatabase = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [standing] = yield* sql<Standing>`
+  const [state] = yield* sql<DatabaseState>`
     SELECT current_database()::text AS name, current_setting('server_encoding') AS encoding, current_user::text AS role,
       current_schema()::text AS schema, pg_is_in_recovery() AS is_standby,
       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
@@ -35,7 +35,7 @@ export const checkDatabase = Effect.gen(function* () {
         OR schemaname = current_schema()
         AND NOT has_table_privilege(format('%I.%I', schemaname, tablename), 'INSERT')
         ORDER BY 1) AS closed`
-  const problem = problemOf(standing!)
+  const problem = problemOf(state!)
   if (problem !== undefined) return yield* new DatabaseUnfit({ problem })
 })
 
@@ -47,7 +47,7 @@ export const problemOf = ({
   name,
   role,
   schema
-}: Standing): string | undefined => {
+}: DatabaseState): string | undefined => {
   if (encoding !== "UTF8") {
     return `"${name}" has the encoding ${encoding}, and UTF8 is required. Create one with \`CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0\`.`
   }

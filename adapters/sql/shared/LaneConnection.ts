@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (
   const takeOver = Effect.fnUntraced(function* (fresh: Open) {
     if (last !== undefined) {
       const [ended] = yield* ask(END_SESSION, [PgTypes.int4(last.pid), PgTypes.text(last.startedAt)])(fresh)
-      if (ended?.[0] === false) return yield* stillThere(last)
+      if (ended?.[0] === false) return yield* sessionNotEnded(last)
     }
     const [session] = yield* ask(SESSION, [])(fresh)
     last = { pid: Number(session![0]), startedAt: String(session![1]) }
@@ -119,7 +119,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-const stillThere = ({ pid }: Session): SqlError.SqlError =>
+const sessionNotEnded = ({ pid }: Session): SqlError.SqlError =>
   new SqlError.SqlError({
     reason: new SqlError.ConnectionError({
       cause: new Error(`PostgreSQL's process ${pid} does not end`),

@@ -39,44 +39,45 @@ export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient
     const { config } = yield* PgClient.PgClient
     const sql = yield* storeSql
     const changes = yield* Effect.acquireRelease(PubSub.sliding<Change>(CHANGES_WAITING_MAX), PubSub.shutdown)
-    const tell = (change: Change) => Effect.asVoid(PubSub.publish(changes, change))
+    const announce = (change: Change) => Effect.asVoid(PubSub.publish(changes, change))
 
     // A change of this node is published as soon as it is committed. It also arrives as a notification, before or after
     // that, and only as a notification if the response to COMMIT is lost. The first of the two publishes it; the second
     // finds it here.
     const node = randomBytes(8).toString("hex")
-    const toldOnce = new Set<number>()
+    const announcedOnce = new Set<number>()
     let lastSequence = 0
-    const tellOwn = (sequence: number, change: Change) =>
+    const announceOwn = (sequence: number, change: Change) =>
       Effect.suspend(() => {
-        if (toldOnce.delete(sequence)) return Effect.void
-        toldOnce.add(sequence)
-        return tell(change)
+        if (announcedOnce.delete(sequence)) return Effect.void
+        announcedOnce.add(sequence)
+        return announce(change)
       })
 
-    const hear = (payload: string) =>
+    const receive = (payload: string) =>
       Option.match(decodeNotice(payload), {
         onNone: () => Effect.logWarning("An unreadable notification came in on the change feed's channel"),
-        onSome: (notice) => (notice.node === node ? tellOwn(notice.sequence, notice.change) : tell(notice.change))
+        onSome: (notice) =>
+          notice.node === node ? announceOwn(notice.sequence, notice.change) : announce(notice.change)
       })
 
     let isListening = false
     let reconnectAfterMs = RECONNECT_AFTER_MS_MIN
     const listening = yield* Deferred.make<void, SqlError.SqlError>()
 
-    const forgetEverything = tell({ topic: "everything", id: "" })
+    const forgetEverything = announce({ topic: "everything", id: "" })
     const found = Effect.suspend(() => {
       isListening = true
       reconnectAfterMs = RECONNECT_AFTER_MS_MIN
-      toldOnce.clear()
+      announcedOnce.clear()
       return Effect.andThen(forgetEverything, Deferred.succeed(listening, undefined))
     })
-    const deaf = Effect.suspend(() => {
+    const disconnected = Effect.suspend(() => {
       isListening = false
       return forgetEverything
     })
     const lost = (cause: Cause.Cause<unknown>) =>
-      Effect.andThen(deaf, Effect.logWarning("The change feed lost its connection", cause))
+      Effect.andThen(disconnected, Effect.logWarning("The change feed lost its connection", cause))
 
     const listen = Effect.gen(function* () {
       const connection = yield* PgConnection.make({
@@ -87,14 +88,17 @@ export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient
       const session = yield* connection.pin
       const notifications = yield* session.listen(CHANNEL)
       yield* found
-      const hearAll = Effect.forever(Effect.flatMap(Queue.take(notifications), ({ payload }) => hear(payload)))
+      const receiveAll = Effect.forever(Effect.flatMap(Queue.take(notifications), ({ payload }) => receive(payload)))
       // Published before the query is abandoned, which takes seconds more on a dead connection.
-      const noAnswer = Effect.sleep(HEARTBEAT_WAIT_MAX).pipe(Effect.andThen(deaf), Effect.andThen(Effect.fail(silence)))
-      const stayAlive = Effect.sleep(HEARTBEAT_EVERY).pipe(
-        Effect.andThen(Effect.raceFirst(session.query("SELECT 1"), noAnswer)),
+      const timedOut = Effect.sleep(HEARTBEAT_WAIT_MAX).pipe(
+        Effect.andThen(disconnected),
+        Effect.andThen(Effect.fail(silence))
+      )
+      const heartbeat = Effect.sleep(HEARTBEAT_EVERY).pipe(
+        Effect.andThen(Effect.raceFirst(session.query("SELECT 1"), timedOut)),
         Effect.forever
       )
-      return yield* Effect.raceFirst(hearAll, stayAlive)
+      return yield* Effect.raceFirst(receiveAll, heartbeat)
     }).pipe(Effect.scoped)
 
     const pause = Effect.gen(function* () {
@@ -121,7 +125,7 @@ export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient
       publish: Effect.fn("PostgresChangeFeed.publish")(function* (change) {
         const sequence = ++lastSequence
         yield* sql`SELECT pg_notify(${CHANNEL}, ${encodeNotice({ node, sequence, change })})`
-        yield* sql.afterCommit(tellOwn(sequence, change))
+        yield* sql.afterCommit(announceOwn(sequence, change))
       }),
       changes: Stream.fromPubSub(changes)
     })

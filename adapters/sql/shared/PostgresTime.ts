@@ -28,7 +28,7 @@ export const layer = Layer.effect(
       return DateTime.makeUnsafe(Math.floor(row!.now_ms))
     })
 
-    const tell = (before: string | undefined) =>
+    const logChange = (before: string | undefined) =>
       Effect.suspend(() => {
         const now = corrected.jobsWaitFor()
         if ((now === undefined) === (before === undefined)) return Effect.succeed(now)
@@ -41,13 +41,13 @@ export const layer = Layer.effect(
       })
 
     yield* Effect.replicateEffect(read, READINGS_AT_START)
-    let told = yield* tell(undefined)
+    let logged = yield* logChange(undefined)
     yield* read.pipe(
       Effect.timeout(READ_WITHIN),
       // The database check reports that it does not respond. The monotonic clock continues meanwhile.
       Effect.ignoreCause,
-      Effect.andThen(Effect.suspend(() => tell(told))),
-      Effect.tap((now) => Effect.sync(() => (told = now))),
+      Effect.andThen(Effect.suspend(() => logChange(logged))),
+      Effect.tap((now) => Effect.sync(() => (logged = now))),
       Effect.delay(READ_EVERY),
       Effect.forever,
       Effect.forkScoped

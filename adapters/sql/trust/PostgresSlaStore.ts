@@ -3,7 +3,7 @@
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import { ConsumerId, ProviderId, type ToolId } from "../../../domain/shared/Ids.ts"
-import { type Followed, type Pair, SlaStore, type Standing } from "../../../domain/trust/SlaStore.ts"
+import { type Followed, type Pair, SlaStore, type CatalogScore } from "../../../domain/trust/SlaStore.ts"
 import type { Badge } from "../../../domain/trust/TrustScore.ts"
 import { columnsOf, column, OID } from "../shared/Columns.ts"
 import { toDate } from "../shared/Instants.ts"
@@ -13,7 +13,7 @@ import { addToolFigures } from "./ToolFigures.ts"
 import { prune } from "../shared/Prune.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
-interface StandingRow {
+interface CatalogScoreRow {
   readonly provider_id: string
   readonly score: number
   readonly badge: string
@@ -64,25 +64,25 @@ export const layer = Layer.effect(
       return rows.map((row) => ProviderId.make(row.provider_id))
     })
 
-    const settle = Effect.fn("PostgresSlaStore.settle")(function* (standing: Standing, date: string) {
-      const p95 = JSON.stringify([...standing.p95OfTools])
+    const settle = Effect.fn("PostgresSlaStore.settle")(function* (catalogScore: CatalogScore, date: string) {
+      const p95 = JSON.stringify([...catalogScore.p95OfTools])
       yield* sql`
         INSERT INTO provider_standings (provider_id, changed, score, badge, tool_p95_ms, settled_on)
-        VALUES (${standing.providerId}, false, ${standing.score}, ${standing.badge}, ${p95}, ${date}::text::date)
+        VALUES (${catalogScore.providerId}, false, ${catalogScore.score}, ${catalogScore.badge}, ${p95}, ${date}::text::date)
         ON CONFLICT (provider_id) DO UPDATE SET score = excluded.score, badge = excluded.badge,
           tool_p95_ms = excluded.tool_p95_ms, settled_on = excluded.settled_on`
       yield* sql`
         INSERT INTO provider_scores (provider_id, day, score)
-        VALUES (${standing.providerId}, ${date}::text::date, ${standing.score})
+        VALUES (${catalogScore.providerId}, ${date}::text::date, ${catalogScore.score})
         ON CONFLICT (provider_id, day) DO UPDATE SET score = excluded.score`
     })
 
-    const standings = Effect.fn("PostgresSlaStore.standings")(function* (ids: ReadonlyArray<ProviderId>) {
-      if (ids.length === 0) return new Map<ProviderId, Standing>()
-      const rows = yield* sql<StandingRow>`
+    const catalogScores = Effect.fn("PostgresSlaStore.catalogScores")(function* (ids: ReadonlyArray<ProviderId>) {
+      if (ids.length === 0) return new Map<ProviderId, CatalogScore>()
+      const rows = yield* sql<CatalogScoreRow>`
         SELECT provider_id, score, badge, tool_p95_ms FROM provider_standings
         WHERE provider_id = ANY (${column(ids, OID.uuid)}) AND settled_on IS NOT NULL`
-      return new Map(rows.map(toStanding).map((one) => [one.providerId, one]))
+      return new Map(rows.map(toCatalogScore).map((one) => [one.providerId, one]))
     })
 
     const history = Effect.fn("PostgresSlaStore.history")(function* (providerId: ProviderId, sinceDate: string) {
@@ -113,16 +113,16 @@ export const layer = Layer.effect(
       takeChanged,
       touch: (providerId) => Effect.asVoid(touchAll([providerId])),
       settle,
-      standing: (providerId) =>
-        Effect.map(standings([providerId]), (all) => Option.fromUndefinedOr(all.get(providerId))),
-      standings,
+      catalogScore: (providerId) =>
+        Effect.map(catalogScores([providerId]), (all) => Option.fromUndefinedOr(all.get(providerId))),
+      catalogScores,
       history,
       prune: pruneAll
     })
   })
 )
 
-const toStanding = (row: StandingRow): Standing => ({
+const toCatalogScore = (row: CatalogScoreRow): CatalogScore => ({
   providerId: ProviderId.make(row.provider_id),
   score: row.score,
   badge: row.badge as Badge,

@@ -281,9 +281,9 @@ describe("an endpoint's address at registration", () => {
   it.live("is checked by the same rule", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* tagOf("https://a.example/mcp", answering(["93.184.216.34"]).resolve), "allowed")
-      assert.strictEqual(yield* tagOf("https://a.example/mcp", answering(["10.0.0.1"]).resolve), "AddressRefused")
+      assert.strictEqual(yield* tagOf("https://a.example/mcp", answering(["10.0.0.1"]).resolve), "AddressRejected")
       assert.strictEqual(yield* tagOf("https://a.example/mcp", answering([]).resolve), "NameUnresolved")
-      assert.strictEqual(yield* tagOf("http://[::1]/", answering([]).resolve), "AddressRefused")
+      assert.strictEqual(yield* tagOf("http://[::1]/", answering([]).resolve), "AddressRejected")
       assert.strictEqual(yield* tagOf("http://[::1]/", answering([]).resolve, publicAndLoopback), "allowed")
       assert.strictEqual(yield* tagOf("http://a.example/", () => {}), "NameUnresolved")
     })

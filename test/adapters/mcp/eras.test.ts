@@ -182,13 +182,13 @@ describe("the era", () => {
         onCall: (seen, response) => {
           const asModern = seen.headers["mcp-method"] !== undefined
           if (asModern === modern) return ok(seen, response)
-          const refusal = modern
+          const rejection = modern
             ? rpcError(seen, -32022, "Unsupported protocol version", {
                 supported: ["2026-07-28"],
                 requested: "2025-11-25"
               })
             : rpcError(seen, -32000, "Bad Request: Unsupported protocol version")
-          return json(response, refusal, 400)
+          return json(response, rejection, 400)
         },
         onOther: (seen, response) => {
           if (modern) return false
@@ -278,9 +278,9 @@ describe("the era", () => {
       })
       const upstream = yield* makeUpstream()
       const args = { arguments: { region: "eu" } }
-      const refused = yield* upstream.call(upstreamCall(server.url, { toolName: "unsound", ...args }))
+      const rejected = yield* upstream.call(upstreamCall(server.url, { toolName: "unsound", ...args }))
       assert.deepStrictEqual(
-        [refused.status, refused.problem?.kind, refused.attempts],
+        [rejected.status, rejected.problem?.kind, rejected.attempts],
         ["error", "malformed_answer", 0]
       )
       const called = yield* upstream.call(upstreamCall(server.url, { toolName: "sound", ...args }))

@@ -136,9 +136,9 @@ describe("the circuit breaker", () => {
       const upstream = yield* makeUpstream({ circuitFailures: 3, circuitOpenMs: 3_000 })
       const call = upstreamCall(server.url, { retriesMax: 0 })
       for (let n = 0; n < 3; n++) yield* upstream.call(call)
-      const refused = yield* upstream.call(call)
-      assert.deepStrictEqual([refused.status, refused.problem?.kind, refused.attempts], ["error", "circuit_open", 0])
-      assert.include([1, 2, 3], refused.problem?.retryAfterSeconds)
+      const rejected = yield* upstream.call(call)
+      assert.deepStrictEqual([rejected.status, rejected.problem?.kind, rejected.attempts], ["error", "circuit_open", 0])
+      assert.include([1, 2, 3], rejected.problem?.retryAfterSeconds)
       assert.strictEqual(server.of("tools/call").length, 3)
       broken = false
       yield* Effect.sleep(3_050)

@@ -4,9 +4,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { bodyBehaviours } from "../../support/mcp/BodyBehaviors.ts"
+import { bodyBehaviors } from "../../support/mcp/BodyBehaviors.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
-import { httpBehaviours } from "../../support/mcp/HttpBehaviors.ts"
+import { httpBehaviors } from "../../support/mcp/HttpBehaviors.ts"
 import {
   event,
   json,
@@ -18,14 +18,14 @@ import {
   stream,
   text
 } from "../../support/mcp/ScriptedServer.ts"
-import { streamBehaviours } from "../../support/mcp/StreamBehaviors.ts"
+import { streamBehaviors } from "../../support/mcp/StreamBehaviors.ts"
 import { makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const fineText = (seen: unknown): string =>
   ((seen as { content?: ReadonlyArray<{ text?: string }> }).content ?? [])[0]?.text ?? ""
 
 describe("a provider's behavior, and the outcome of the call", () => {
-  for (const one of [...httpBehaviours, ...bodyBehaviours, ...streamBehaviours]) {
+  for (const one of [...httpBehaviors, ...bodyBehaviors, ...streamBehaviors]) {
     for (const era of one.eras ?? (["modern", "stateful"] as const)) {
       it.live(`${one.name} (${era})`, () =>
         Effect.gen(function* () {
@@ -111,20 +111,20 @@ describe("the content of a result", () => {
 
   it.live("is returned with isError, and a JSON-RPC error with its data", () =>
     Effect.gen(function* () {
-      const refused = { code: -32001, message: "No such city", data: { city: "Atlantis", tries: [1, 2] } }
+      const rejected = { code: -32001, message: "No such city", data: { city: "Atlantis", tries: [1, 2] } }
       const server = yield* scriptedServer({
         era: "modern",
         onCall: (seen, response, n) =>
           n === 1
             ? json(response, result(seen, { ...text("no"), isError: true, extra: 1 }))
-            : json(response, rpcError(seen, refused.code, refused.message, refused.data))
+            : json(response, rpcError(seen, rejected.code, rejected.message, rejected.data))
       })
       const upstream = yield* makeUpstream()
       const first = yield* upstream.call(upstreamCall(server.url))
       assert.deepStrictEqual(first.result, { ...text("no"), isError: true, extra: 1 })
       assert.isUndefined(first.problem)
       const second = yield* upstream.call(upstreamCall(server.url))
-      assert.deepStrictEqual(second.problem?.rpcError, refused)
+      assert.deepStrictEqual(second.problem?.rpcError, rejected)
       assert.isUndefined(second.result)
     })
   )

@@ -64,7 +64,7 @@ const stripeDouble = Effect.acquireRelease(
   (double) => Effect.promise(() => double.stop())
 )
 
-export interface KeptMarket extends LoadMarket {
+export interface BackupMarket extends LoadMarket {
   readonly url: string
   readonly double: StripeDouble
   /** A checkout at Stripe that is not paid yet, and its consumer. */
@@ -123,7 +123,7 @@ const clockRight = Effect.gen(function* () {
   yield* sql`DROP FUNCTION public.clock_timestamp()`
 })
 
-export const keptMarket = Effect.fnUntraced(function* (database: Redacted.Redacted) {
+export const backupMarket = Effect.fnUntraced(function* (database: Redacted.Redacted) {
   const double = yield* stripeDouble
   const settings = { ...settingsOn(database), ...withStripe(double) }
   const provider = yield* echoProvider
@@ -154,7 +154,7 @@ export const keptMarket = Effect.fnUntraced(function* (database: Redacted.Redact
   )
   const buyer = market.buyers[0]!
   const order = yield* posted(`${url}/api/market/balance/load`, { amount_cents: OPEN_LOAD / 10_000 }, buyer)
-  const kept: KeptMarket = {
+  const kept: BackupMarket = {
     ...market,
     url,
     double,
@@ -181,9 +181,9 @@ export const isSound = Effect.fnUntraced(function* (database: Redacted.Redacted,
 })
 
 /** Every receipt that callers got before the backup exists and is valid; the service continues to sell. */
-export const goesOn = Effect.fnUntraced(function* (
+export const continues = Effect.fnUntraced(function* (
   database: Redacted.Redacted,
-  market: KeptMarket,
+  market: BackupMarket,
   before: ReadonlyArray<Acknowledged>,
   { logKey, logNumber }: { readonly logKey: string; readonly logNumber: number }
 ) {

@@ -2,7 +2,7 @@
  * Requests to every operation of the OpenAPI document: as described, corrupted in some place, or garbage.
  */
 import type { Located } from "../../../adapters/http/openapi/OpenApiModel.ts"
-import { QUERY_VALUES, spoilText, spoilt, textOf } from "../Corruption.ts"
+import { QUERY_VALUES, corruptText, corrupted, textOf } from "../Corruption.ts"
 import type { Chance } from "./Chance.ts"
 import type { Crowd } from "./Accounts.ts"
 import { type Making, valueOf } from "./SchemaValue.ts"
@@ -69,7 +69,7 @@ const spoiltRequest = (request: FuzzRequest, chance: Chance): FuzzRequest => {
   const query = chance.percent(30) ? `${request.path.includes("?") ? "&" : "?"}${spoiltQuery(chance)}` : ""
   const body =
     typeof request.body === "string"
-      ? spoilText(spoilt(request.body, chance.below(3) + 1, place), place())
+      ? corruptText(corrupted(request.body, chance.below(3) + 1, place), place())
       : chance.percent(10)
         ? "{}"
         : undefined

@@ -13,7 +13,7 @@ export interface Evidence {
   readonly provider: Pick<EchoProvider, "invocations">
 }
 
-export interface BooksFound {
+export interface LedgerFindings {
   readonly findings: ReadonlyArray<string>
   readonly receipts: number
   readonly charged: number
@@ -62,7 +62,7 @@ export const booksAfter = Effect.fnUntraced(function* ({ acknowledged, provider 
   for (const { figure, id } of wallets) findings.push(`wallet ${id} does not add up: ${figure}`)
   findings.push(...unbooked(acknowledged, byId), ...astray(provider, byId, new Set(open.map(({ id }) => id))))
   const charged = rows.filter(({ cost }) => cost > 0n).length
-  const found: BooksFound = {
+  const found: LedgerFindings = {
     findings: findings.slice(0, SHOWN_MAX),
     receipts: rows.length,
     charged,

@@ -38,7 +38,7 @@ export const loadMarket = Effect.fnUntraced(function* (
     endpoint_url: provider.url,
     tools
   })
-  const keys = yield* Effect.forEach(Array.from({ length: buyers }), () => aBuyer(url, cents))
+  const keys = yield* Effect.forEach(Array.from({ length: buyers }), () => aFundedConsumer(url, cents))
   const market: LoadMarket = {
     providerKey: String(registered["api_key"]),
     toolId: (registered["tools"] as ReadonlyArray<{ readonly id: string }>)[0]!.id,
@@ -47,7 +47,7 @@ export const loadMarket = Effect.fnUntraced(function* (
   return market
 })
 
-export const aBuyer = Effect.fnUntraced(function* (url: string, cents: number) {
+export const aFundedConsumer = Effect.fnUntraced(function* (url: string, cents: number) {
   const consumer = yield* posted(`${url}/api/market/register-consumer`, { name: "Agent", email: "agent@example.org" })
   const key = String(consumer["api_key"])
   if (cents > 0) yield* posted(`${url}/api/market/balance/load`, { amount_cents: cents }, key)

@@ -4,7 +4,7 @@
 import type { CallStatus, UpstreamCall, UpstreamProblem } from "../../../domain/metering/ToolUpstream.ts"
 import { type Answer, json, result, type Script, text } from "./ScriptedServer.ts"
 
-export interface Behaviour {
+export interface Behavior {
   readonly name: string
   readonly onCall: Answer
   readonly call?: Partial<UpstreamCall>

@@ -2,12 +2,12 @@
  * Responses that are wrong, too large, or unfinished.
  */
 import { gzipSync } from "node:zlib"
-import { type Behaviour, quick, status } from "./Behavior.ts"
+import { type Behavior, quick, status } from "./Behavior.ts"
 import { json, result, stream, text } from "./ScriptedServer.ts"
 
 const bomb = gzipSync(Buffer.alloc(50_000_000, 32))
 
-export const bodyBehaviours: ReadonlyArray<Behaviour> = [
+export const bodyBehaviors: ReadonlyArray<Behavior> = [
   {
     name: "garbage for JSON",
     onCall: (_seen, response) => response.writeHead(200, { "content-type": "application/json" }).end("<html>oops"),

@@ -1,12 +1,12 @@
 /**
  * Statuses, missing responses, broken connections.
  */
-import { type Behaviour, fine, quick, status, thenFine } from "./Behavior.ts"
+import { type Behavior, fine, quick, status, thenFine } from "./Behavior.ts"
 import { json, result, rpcError, text } from "./ScriptedServer.ts"
 
 const idempotent = { idempotent: true }
 
-export const httpBehaviours: ReadonlyArray<Behaviour> = [
+export const httpBehaviors: ReadonlyArray<Behavior> = [
   { name: "a result", onCall: fine, status: "success", attempts: 1 },
   {
     name: "a result with isError",
@@ -29,7 +29,7 @@ export const httpBehaviours: ReadonlyArray<Behaviour> = [
     attempts: 1,
     httpStatus: 400
   },
-  ...[400, 404, 405].map((code): Behaviour => ({
+  ...[400, 404, 405].map((code): Behavior => ({
     name: `${code} for every call, from a server whose era is what it was`,
     onCall: status(code),
     eras: code === 404 ? ["modern", "stateless"] : ["modern", "stateful", "stateless"],
@@ -86,7 +86,7 @@ export const httpBehaviours: ReadonlyArray<Behaviour> = [
     httpStatus: 503,
     retryAfterSeconds: 3600
   },
-  ...[301, 302, 307, 308].map((code): Behaviour => ({
+  ...[301, 302, 307, 308].map((code): Behavior => ({
     name: `${code} to a private address`,
     onCall: status(code, { location: "http://169.254.169.254/latest/meta-data/" }),
     status: "error",

@@ -1,10 +1,10 @@
 /**
  * Event streams of every shape.
  */
-import type { Behaviour } from "./Behavior.ts"
+import type { Behavior } from "./Behavior.ts"
 import { event, result, stream, text } from "./ScriptedServer.ts"
 
-export const streamBehaviours: ReadonlyArray<Behaviour> = [
+export const streamBehaviors: ReadonlyArray<Behavior> = [
   {
     name: "a response in a stream, after notifications",
     onCall: (seen, response) => {

@@ -69,7 +69,7 @@ export const load = (consumer: Member, cents: number, headers: Readonly<Record<s
   send({ path: LOAD, key: consumer.key, json: { amount_cents: cents }, headers })
 
 /** With 1 000 000 microcents by default. */
-export const aBuyer = Effect.fnUntraced(function* (cents = 100, profile: Fields = {}) {
+export const aFundedConsumer = Effect.fnUntraced(function* (cents = 100, profile: Fields = {}) {
   const consumer = yield* aConsumer(profile)
   if (cents > 0) assert.strictEqual((yield* load(consumer, cents)).status, 200)
   return consumer

@@ -77,7 +77,7 @@ export class SecretStory {
 
     await Effect.runPromise(link.cut)
     await this.askAll(consumer, owner)
-    await Effect.runPromise(link.mend)
+    await Effect.runPromise(link.restore)
     await this.ask({ path: "/metrics" })
     await this.ask({ path: "/metrics", key: this.running.metricsToken })
   }

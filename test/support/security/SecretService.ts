@@ -41,7 +41,7 @@ export const aSecretService = Effect.fnUntraced(function* (canaries: Canaries, f
     mail,
     stripe,
     watcher,
-    provider: yield* tellingProvider(canaries),
+    provider: yield* repeatingProvider(canaries),
     operator: settings.OPERATOR_KEY,
     metricsToken: settings.METRICS_TOKEN
   }
@@ -76,7 +76,7 @@ export const plantPassword = (canaries: Canaries, what: string, url: string): st
 }
 
 /** Answers in a session whose id is a canary, and repeats in its error every header that it was sent. */
-const tellingProvider = (canaries: Canaries) => {
+const repeatingProvider = (canaries: Canaries) => {
   const session = canaries.plant("the session with a provider", aCanary())
   return scriptedServer({
     era: "stateful",

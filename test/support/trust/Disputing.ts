@@ -9,7 +9,7 @@ import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { type Member, textAt } from "../Market.ts"
 import { everyCore } from "../metering/Core.ts"
 import { fine, providing } from "../metering/Provider.ts"
-import { aBuyer, anOffer, buy, type Offer } from "../metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, type Offer } from "../metering/Shop.ts"
 import { send } from "../ServiceUnderTest.ts"
 
 export const DISPUTES = "/api/v1/market/disputes"
@@ -34,7 +34,7 @@ export const resolve = (id: string, json: Record<string, unknown>, key = OPERATO
 export const sold = Effect.gen(function* () {
   const { url } = yield* providing(fine)
   const offer = yield* anOffer(url)
-  const buyer = yield* aBuyer()
+  const buyer = yield* aFundedConsumer()
   const answer = yield* buy(buyer, offer)
   assert.strictEqual(answer.status, 200, answer.text)
   return { buyer, offer, receiptId: textAt(answer, "meta", "receipt_id") }

@@ -3,12 +3,12 @@
  */
 import type { Unauthorized } from "../../../../domain/accounts/Authentication.ts"
 import type { EndpointBlocked } from "../../../../domain/accounts/EndpointGuard.ts"
-import type { HandleRefusal } from "../../../../domain/accounts/Handles.ts"
+import type { HandleRejection } from "../../../../domain/accounts/Handles.ts"
 import type { ExpiryInThePast, KeyNotFound, LastKey, TooManyKeys } from "../../../../domain/accounts/Keys.ts"
-import type { AlreadyRegistered, ToolsRefused } from "../../../../domain/accounts/Registration.ts"
+import type { AlreadyRegistered, ToolsRejected } from "../../../../domain/accounts/Registration.ts"
 import type { ToolNotYours } from "../../../../domain/catalog/Catalog.ts"
 import { FAULTS_MAX, type NoToolRegistered, type WrongRole } from "../Failures.ts"
-import type { MetricsRefused } from "../MetricsAccess.ts"
+import type { MetricsRejected } from "../MetricsAccess.ts"
 import {
   duplicate,
   forbidden,
@@ -23,13 +23,13 @@ export type AccountError =
   | AlreadyRegistered
   | EndpointBlocked
   | ExpiryInThePast
-  | HandleRefusal
+  | HandleRejection
   | KeyNotFound
   | LastKey
-  | MetricsRefused
+  | MetricsRejected
   | NoToolRegistered
   | ToolNotYours
-  | ToolsRefused
+  | ToolsRejected
   | TooManyKeys
   | Unauthorized
   | WrongRole
@@ -38,11 +38,11 @@ export const accountProblems: ProblemTable<AccountError> = {
   AlreadyRegistered: duplicate("POST /api/v1/market/keys creates a key."),
   EndpointBlocked: (e) => ({ ...invalidField("endpoint_url")(e), code: "BLOCKED_ENDPOINT" }),
   ExpiryInThePast: invalidField("expires_at"),
-  HandleRefused: invalidField("handle"),
+  HandleRejected: invalidField("handle"),
   HandleTaken: duplicate(),
   KeyNotFound: notFound("GET /api/v1/market/keys lists your keys."),
   LastKey: duplicate(),
-  MetricsRefused: () => unauthorized,
+  MetricsRejected: () => unauthorized,
   NoToolRegistered: (e) => ({
     status: 422,
     code: "VALIDATION_ERROR",
@@ -55,7 +55,7 @@ export const accountProblems: ProblemTable<AccountError> = {
     }
   }),
   ToolNotYours: notFound("GET /api/v1/market/tools lists yours."),
-  ToolsRefused: (e) => ({
+  ToolsRejected: (e) => ({
     status: 422,
     code: "VALIDATION_ERROR",
     details: e.tools.map((tool) => ({ path: ["tools", tool.index], message: `${tool.tool_name}: ${tool.error}` }))

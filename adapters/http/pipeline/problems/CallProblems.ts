@@ -10,12 +10,12 @@ import type {
   InvalidArguments,
   PriceChanged,
   PriceVersionChanged
-} from "../../../../domain/metering/CallRefusals.ts"
+} from "../../../../domain/metering/CallRejections.ts"
 import type { SchemaBudgetSpent } from "../../../../domain/catalog/JsonSchemas.ts"
 import type { CallOverdue } from "../../../../domain/metering/CallEndings.ts"
 import type { TooManyCallsInFlight } from "../../../../domain/metering/CallsInFlight.ts"
-import type { AnswerNotKept } from "../../../../domain/metering/LeftAnswers.ts"
-import type { CallTimeRefused, CostTooHigh, NotYours } from "../../../../domain/metering/DirectMetering.ts"
+import type { ResultNotRetained } from "../../../../domain/metering/RetainedResults.ts"
+import type { CallTimeRejected, CostTooHigh, NotYours } from "../../../../domain/metering/DirectMetering.ts"
 import type { NoGrant } from "../../../../domain/metering/Reservations.ts"
 import type { TooManyPins } from "../../../../domain/metering/NamePins.ts"
 import type { ToolAmbiguous, ToolNotFound, ToolWithdrawn } from "../../../../domain/metering/ToolDirectory.ts"
@@ -33,12 +33,12 @@ import {
 } from "./ProblemTable.ts"
 
 export type CallError =
-  | AnswerNotKept
+  | ResultNotRetained
   | BudgetExceeded
   | CallConflict
   | CallInFlight
   | CallOverdue
-  | CallTimeRefused
+  | CallTimeRejected
   | CapRequired
   | CostTooHigh
   | InsufficientFunds
@@ -57,7 +57,7 @@ export type CallError =
 const OVERDUE_RETRY_AFTER_SECONDS = 5
 
 export const callProblems: ProblemTable<CallError> = {
-  AnswerNotKept: (e) => ({
+  ResultNotRetained: (e) => ({
     status: 410,
     code: "ANSWER_NOT_KEPT",
     extra: {
@@ -86,7 +86,7 @@ export const callProblems: ProblemTable<CallError> = {
       extra: { ...extra, outcome: "error", cost_cents: 0, cost_microcents: 0, receipt_id: e.receiptId }
     }
   },
-  CallTimeRefused: invalidField("timestamp"),
+  CallTimeRejected: invalidField("timestamp"),
   CapRequired: (e) => ({
     status: 422,
     code: "CAP_REQUIRED",

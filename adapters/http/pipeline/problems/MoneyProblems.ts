@@ -1,11 +1,11 @@
 /**
  * Problems of spending, loading, withdrawing, paying out and posting money.
  */
-import type { CreditRefused, InvoiceNotFound, MonthNotOver } from "../../../../domain/invoices/Invoicing.ts"
+import type { CreditRejected, InvoiceNotFound, MonthNotOver } from "../../../../domain/invoices/Invoicing.ts"
 import type { BudgetNotFound, TooManyBudgets } from "../../../../domain/ledger/Budgets.ts"
 import type { DuplicateReference } from "../../../../domain/ledger/LedgerStore.ts"
 import type { FundsTooLow, NoSuchLoss } from "../../../../domain/ledger/PlatformFunds.ts"
-import type { AccountFrozen } from "../../../../domain/metering/CallRefusals.ts"
+import type { AccountFrozen } from "../../../../domain/metering/CallRejections.ts"
 import type { GrantNotFound, TooManyGrants, UnknownProvider } from "../../../../domain/metering/Grants.ts"
 import type { RecoveredByChargeback } from "../../../../domain/payments/ChargebackRecoveries.ts"
 import type { LoadLimitReached } from "../../../../domain/payments/LoadLimit.ts"
@@ -31,7 +31,7 @@ export type MoneyError =
   | AccountFrozen
   | BelowMinimum
   | BudgetNotFound
-  | CreditRefused
+  | CreditRejected
   | DebtOutstanding
   | DuplicateReference
   | FundsTooLow
@@ -63,7 +63,7 @@ export const moneyProblems: ProblemTable<MoneyError> = {
     extra: { minimum_cents: PAYOUT_CENTS_MIN, payout_balance_cents: e.balanceCents }
   }),
   BudgetNotFound: notFound("GET /api/v1/market/budgets lists yours."),
-  CreditRefused: invalidField("amount_microcents"),
+  CreditRejected: invalidField("amount_microcents"),
   DebtOutstanding: (e) => ({
     status: 409,
     code: "DEBT_OUTSTANDING",

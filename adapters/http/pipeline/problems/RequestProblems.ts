@@ -8,8 +8,8 @@ import type {
   BadRequest,
   MethodNotAllowed,
   NotFound,
-  NotInTime,
-  PathRefused,
+  RequestTimedOut,
+  PathRejected,
   PayloadTooLarge,
   RateLimited,
   RouteNotFound,
@@ -24,8 +24,8 @@ export type RequestError =
   | IdempotencyInFlight
   | MethodNotAllowed
   | NotFound
-  | NotInTime
-  | PathRefused
+  | RequestTimedOut
+  | PathRejected
   | PayloadTooLarge
   | RateLimited
   | RouteNotFound
@@ -47,8 +47,8 @@ export const requestProblems: ProblemTable<RequestError> = {
   IdempotencyInFlight: inFlight,
   MethodNotAllowed: (e) => ({ status: 405, code: "METHOD_NOT_ALLOWED", headers: { allow: e.allow.join(", ") } }),
   NotFound: notFound(),
-  NotInTime: () => unavailableFor(LATE_RETRY_AFTER_SECONDS),
-  PathRefused: (e) => ({ status: 404, code: "NOT_FOUND", details: e.faults }),
+  RequestTimedOut: () => unavailableFor(LATE_RETRY_AFTER_SECONDS),
+  PathRejected: (e) => ({ status: 404, code: "NOT_FOUND", details: e.faults }),
   PayloadTooLarge: () => ({ status: 413, code: "PAYLOAD_TOO_LARGE", headers: { connection: "close" } }),
   RateLimited: (e) => limitReached(e.limit, e.retryAfterSeconds, e.resetAfterSeconds),
   RouteNotFound: notFound(),

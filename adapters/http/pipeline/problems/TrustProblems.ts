@@ -15,12 +15,12 @@ import type {
   CreditBeyondCost,
   DisputeNotFound,
   NoSuchReceipt,
-  NotToAnswer
-} from "../../../../domain/trust/DisputeRefusals.ts"
+  NotAnswerable
+} from "../../../../domain/trust/DisputeErrors.ts"
 import type { MailFailed, MailNotConfigured } from "../../../../domain/trust/Mailer.ts"
 import type { ProviderUnknown } from "../../../../domain/trust/ProviderTrust.ts"
 import { MAILS_PER_DAY_MAX, type TooManyMails } from "../../../../domain/trust/MailLimit.ts"
-import type { SubjectRefused } from "../../../../domain/trust/Verification.ts"
+import type { SubjectRejected } from "../../../../domain/trust/Verification.ts"
 import type { TooManyAttempts } from "../../../../domain/trust/VerificationSteps.ts"
 import {
   duplicate,
@@ -46,10 +46,10 @@ export type TrustError =
   | NoSuchReceipt
   | NotAParty
   | NotLoggedYet
-  | NotToAnswer
+  | NotAnswerable
   | ProviderUnknown
   | ReceiptUnknown
-  | SubjectRefused
+  | SubjectRejected
   | TooManyAttempts
   | TooManyMails
   | TooManyDisputes
@@ -67,10 +67,10 @@ export const trustProblems: ProblemTable<TrustError> = {
   NoSuchReceipt: notFound(),
   NotAParty: forbidden(),
   NotLoggedYet: () => unavailableFor(1),
-  NotToAnswer: duplicate(),
+  NotAnswerable: duplicate(),
   ProviderUnknown: notFound(),
   ReceiptUnknown: notFound(),
-  SubjectRefused: (e) => invalidField(e.field)(e),
+  SubjectRejected: (e) => invalidField(e.field)(e),
   TooManyAttempts: (e) => tooMany(e.limit, e.retryAfterSeconds),
   TooManyMails: (e) => tooMany(MAILS_PER_DAY_MAX, e.retryAfterSeconds),
   TooManyDisputes: (e) =>

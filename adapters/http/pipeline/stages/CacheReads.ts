@@ -29,11 +29,11 @@ export const makeReadCache = Effect.gen(function* () {
       kept.readThrough(
         key,
         Effect.suspend(() => next(context)),
-        isWorthKeeping
+        isCacheable
       )
     )
   }
   return cacheReads
 })
 
-const isWorthKeeping = (reply: EncodedReply): boolean => reply.status === 200 && reply.body.length <= REPLY_CHARS_MAX
+const isCacheable = (reply: EncodedReply): boolean => reply.status === 200 && reply.body.length <= REPLY_CHARS_MAX

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { parseJson, readText } from "../RequestBody.ts"
 import type { Next, RequestContext, Stage } from "../RequestContext.ts"
 import type { EncodedReply } from "../Route.ts"
-import type { Refusal } from "../Refusals.ts"
+import type { HandlerError } from "../HandlerErrors.ts"
 
 export const decode: Stage = (context, next) => {
   const { decodeParams, decodeQuery, takesBody } = context.route
@@ -17,7 +17,7 @@ export const decode: Stage = (context, next) => {
 const decodeParts = Effect.fnUntraced(function* (
   context: RequestContext,
   next: Next
-): Effect.fn.Return<EncodedReply, Refusal> {
+): Effect.fn.Return<EncodedReply, HandlerError> {
   const { clock, pathParams, request, route } = context
   if (route.decodeParams !== undefined) context.params = yield* route.decodeParams(pathParams)
   if (route.decodeQuery !== undefined) context.query = yield* route.decodeQuery(request.query)

@@ -14,7 +14,7 @@ export const makeIdempotency = Effect.map(Idempotency, ({ once }): Stage => {
       scope: caller === undefined ? `address:${context.clientAddress}` : `${caller.role}:${caller.ownerId}`,
       key,
       request: `${request.method} ${request.path}?${request.query}\n${text}`,
-      isAnsweredOnce: route.rule.showsKey && caller === undefined
+      isShownOnce: route.rule.showsKey && caller === undefined
     }
   }
 

@@ -6,7 +6,7 @@ import type { RateLimited } from "../Failures.ts"
 import { type LimitHeaders, RateLimits } from "../RateLimits.ts"
 import type { Next, RequestContext, Stage } from "../RequestContext.ts"
 import type { EncodedReply } from "../Route.ts"
-import type { Refusal } from "../Refusals.ts"
+import type { HandlerError } from "../HandlerErrors.ts"
 
 export const makeLimits = Effect.map(RateLimits, (limits) => {
   const byAddress: Stage = (context, next) =>
@@ -26,7 +26,7 @@ const limit = (
   checked: Effect.Effect<LimitHeaders, RateLimited>,
   context: RequestContext,
   next: Next
-): Effect.Effect<EncodedReply, Refusal> =>
+): Effect.Effect<EncodedReply, HandlerError> =>
   Effect.flatMap(checked, (headers) => {
     context.limitHeaders = headers
     return next(context)

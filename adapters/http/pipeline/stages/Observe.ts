@@ -7,9 +7,9 @@ import { HttpMetrics, type RouteMeter } from "../HttpMetrics.ts"
 import type { RequestContext, Stage } from "../RequestContext.ts"
 import type { RequestNotes, Route } from "../Route.ts"
 import { UNMATCHED } from "../Routing.ts"
-import type { WebAnswer } from "../WebRequest.ts"
+import type { WebResponse } from "../WebRequest.ts"
 
-type Observer = Stage<WebAnswer, never>
+type Observer = Stage<WebResponse, never>
 
 /** Every line logged meanwhile carries the notes as they are at that time. */
 export const annotateLogs: Observer = (context, next) => noting(context.notes, next(context))
@@ -38,7 +38,7 @@ export const makeTrace = Effect.map(TraceSampler, (sampler): Observer => (contex
   return isTraced ? trace(context, next(context)) : next(context)
 })
 
-const trace = (context: RequestContext, work: Effect.Effect<WebAnswer>): Effect.Effect<WebAnswer> => {
+const trace = (context: RequestContext, work: Effect.Effect<WebResponse>): Effect.Effect<WebResponse> => {
   const { notes, startedMs, traceparent } = context
   const told = Effect.tap(work, ({ status }) => {
     const { invocation_id, owner_id } = notes

@@ -4,14 +4,14 @@
  */
 import { Effect, Fiber, Schedule } from "effect"
 import type { Stage } from "../RequestContext.ts"
-import type { WebAnswer } from "../WebRequest.ts"
+import type { WebResponse } from "../WebRequest.ts"
 
 export const LINES_PER_SECOND_MAX = 10
 const WINDOW = "1 second"
 /** The code of a problem is within this many characters. */
 const CODE_CHARS_MAX = 2_000
 
-export type ProblemLog = (answer: WebAnswer, startedMs: number) => Effect.Effect<void>
+export type ProblemLog = (answer: WebResponse, startedMs: number) => Effect.Effect<void>
 
 export const makeProblemLog = Effect.gen(function* () {
   let logged = 0
@@ -58,11 +58,11 @@ export const makeProblemLog = Effect.gen(function* () {
 })
 
 export const logProblems =
-  (logProblem: ProblemLog): Stage<WebAnswer, never> =>
+  (logProblem: ProblemLog): Stage<WebResponse, never> =>
   (context, next) =>
     Effect.flatMap(next(context), (answer) =>
       answer.status < 400 ? Effect.succeed(answer) : Effect.as(logProblem(answer, context.startedMs), answer)
     )
 
-const codeOf = ({ body }: WebAnswer): string =>
+const codeOf = ({ body }: WebResponse): string =>
   typeof body === "string" ? (/"code":"([A-Z_]{1,40})"/u.exec(body.slice(0, CODE_CHARS_MAX))?.[1] ?? "-") : "-"

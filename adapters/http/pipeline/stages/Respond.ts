@@ -5,58 +5,58 @@ import { Cause, Clock, Effect } from "effect"
 import { DiskWatch } from "../../../../domain/platform/DiskWatch.ts"
 import { StoreUnavailable } from "../../../../domain/shared/StoreUnavailable.ts"
 import { BaseUrl } from "../../BaseUrl.ts"
-import { cacheControl, dress, varyOf } from "../Conventions.ts"
+import { cacheControl, addHeaders, varyOf } from "../Conventions.ts"
 import { internalError, type Problem, toAnswer } from "../Problems.ts"
-import { problemOf, type Refusal } from "../Refusals.ts"
+import { problemOf, type HandlerError } from "../HandlerErrors.ts"
 import type { Next, RequestContext } from "../RequestContext.ts"
 import type { EncodedReply } from "../Route.ts"
-import { json, type WebAnswer } from "../WebRequest.ts"
+import { json, type WebResponse } from "../WebRequest.ts"
 
 export const makeRespond = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
   const disk = yield* DiskWatch
 
-  const problemAnswer = (context: RequestContext, problem: Problem): WebAnswer =>
+  const problemAnswer = (context: RequestContext, problem: Problem): WebResponse =>
     withHeaders(context, toAnswer(problem, context.requestId, context.request.path, baseUrl))
 
-  const refused = (context: RequestContext, refusal: Refusal): WebAnswer => {
-    const { quirks } = context.route
-    return quirks !== undefined && refusal._tag === "BadRequest"
+  const rejected = (context: RequestContext, rejection: HandlerError): WebResponse => {
+    const { compatibility: quirks } = context.route
+    return quirks !== undefined && rejection._tag === "BadRequest"
       ? withHeaders(context, json(400, quirks.badRequest, { "cache-control": "no-store" }))
-      : problemAnswer(context, problemOf(refusal, baseUrl))
+      : problemAnswer(context, problemOf(rejection, baseUrl))
   }
 
-  const failed = (context: RequestContext, cause: Cause.Cause<Refusal>): Effect.Effect<WebAnswer> => {
+  const failed = (context: RequestContext, cause: Cause.Cause<HandlerError>): Effect.Effect<WebResponse> => {
     if (storeFailuresIn(cause).length > 0) return storeFailed(context, cause)
-    const refusal = refusalIn(cause)
-    if (refusal === undefined) return broken(context, cause)
-    const answer = refused(context, refusal)
-    return refusal._tag === "NotInTime"
+    const rejection = errorIn(cause)
+    if (rejection === undefined) return broken(context, cause)
+    const answer = rejected(context, rejection)
+    return rejection._tag === "RequestTimedOut"
       ? Effect.as(Effect.logWarning("A request was not answered in time"), answer)
       : Effect.succeed(answer)
   }
 
   const storeFailed = Effect.fnUntraced(function* (
     context: RequestContext,
-    cause: Cause.Cause<Refusal>
-  ): Effect.fn.Return<WebAnswer> {
+    cause: Cause.Cause<HandlerError>
+  ): Effect.fn.Return<WebResponse> {
     yield* Effect.logError("A request failed because the database is unavailable", cause)
     const failures = storeFailuresIn(cause)
-    if (failures.some(({ reason }) => reason === "disk_full")) disk.refusedAtMs = yield* Clock.currentTimeMillis
-    return refused(context, failures[0]!)
+    if (failures.some(({ reason }) => reason === "disk_full")) disk.rejectedAtMs = yield* Clock.currentTimeMillis
+    return rejected(context, failures[0]!)
   })
 
   const broken = Effect.fnUntraced(function* (
     context: RequestContext,
-    cause: Cause.Cause<Refusal>
-  ): Effect.fn.Return<WebAnswer> {
+    cause: Cause.Cause<HandlerError>
+  ): Effect.fn.Return<WebResponse> {
     // The caller disconnected: there is no client to respond to.
     if (Cause.hasInterruptsOnly(cause)) return yield* Effect.interrupt
     yield* Effect.logError("A request ended in a defect", cause)
     return problemAnswer(context, internalError)
   })
 
-  return (handle: Next): Next<WebAnswer, never> =>
+  return (handle: Next): Next<WebResponse, never> =>
     (context) =>
       Effect.matchCauseEffect(handle(context), {
         onFailure: (cause) => failed(context, cause),
@@ -65,24 +65,24 @@ export const makeRespond = Effect.gen(function* () {
 })
 
 /** The typed failure, if it is the only reason. */
-const refusalIn = (cause: Cause.Cause<Refusal>): Refusal | undefined => {
+const errorIn = (cause: Cause.Cause<HandlerError>): HandlerError | undefined => {
   const [only, ...others] = cause.reasons
   return only?._tag === "Fail" && others.length === 0 ? only.error : undefined
 }
 
 /** Among any reasons. A defect if some cleanup failed for the same reason. */
-const storeFailuresIn = (cause: Cause.Cause<Refusal>): ReadonlyArray<StoreUnavailable> =>
+const storeFailuresIn = (cause: Cause.Cause<HandlerError>): ReadonlyArray<StoreUnavailable> =>
   cause.reasons
     .map((reason) => (reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined))
     .filter((failure) => failure instanceof StoreUnavailable)
 
-const withHeaders = (context: RequestContext, answer: WebAnswer): WebAnswer =>
-  dress(answer, context.requestId, { ...context.headers, ...context.limitHeaders })
+const withHeaders = (context: RequestContext, answer: WebResponse): WebResponse =>
+  addHeaders(answer, context.requestId, { ...context.headers, ...context.limitHeaders })
 
-const replied = (context: RequestContext, { body, headers, status }: EncodedReply): WebAnswer => {
+const replied = (context: RequestContext, { body, headers, status }: EncodedReply): WebResponse => {
   const { rule } = context.route
   const answer = body.length === 0 ? { status, headers, body } : json(status, body, headers)
-  return dress(answer, context.requestId, {
+  return addHeaders(answer, context.requestId, {
     ...context.headers,
     ...context.limitHeaders,
     "cache-control": cacheControl(context.route.method, rule),

@@ -3,8 +3,8 @@
  * not be, such as the settlement of a call: that runs to completion without its caller.
  */
 import { Cause, Context, Effect, Exit, Fiber } from "effect"
-import { NotInTime } from "../Failures.ts"
-import type { Refusal } from "../Refusals.ts"
+import { RequestTimedOut } from "../Failures.ts"
+import type { HandlerError } from "../HandlerErrors.ts"
 import type { Stage } from "../RequestContext.ts"
 import type { EncodedReply } from "../Route.ts"
 import { type Deadline, makeDeadlines } from "../../../../domain/shared/Deadlines.ts"
@@ -22,7 +22,7 @@ export const makeTimeout = Effect.gen(function* () {
   const late = new Set<Fiber.Fiber<unknown, unknown>>()
   yield* Effect.addFinalizer(() => Effect.timeoutOption(Fiber.awaitAll(late), LATE_WORK_WAIT_MAX))
 
-  const failedUnseen = (exit: Exit.Exit<unknown, unknown>, services: Context.Context<never>): void => {
+  const logUnseenFailure = (exit: Exit.Exit<unknown, unknown>, services: Context.Context<never>): void => {
     if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return
     Effect.runForkWith(services)(
       Effect.logWarning("Work that went on after its caller was answered failed", exit.cause)
@@ -33,18 +33,18 @@ export const makeTimeout = Effect.gen(function* () {
     Effect.withFiber((caller) => {
       // Read now: a fiber that has ended has no context.
       const services = caller.context
-      let resume: ((exit: Effect.Effect<EncodedReply, Refusal>) => void) | undefined
-      let goesOn: (() => boolean) | undefined
+      let resume: ((exit: Effect.Effect<EncodedReply, HandlerError>) => void) | undefined
+      let continues: (() => boolean) | undefined
       const deadline: Deadline = deadlines.start(timeoutMs, () => {
         late.add(worker)
-        if (goesOn?.() !== true) worker.interruptUnsafe()
-        resume?.(Effect.fail(new NotInTime({ kind: context.route.late })))
+        if (continues?.() !== true) worker.interruptUnsafe()
+        resume?.(Effect.fail(new RequestTimedOut({ kind: context.route.late })))
       })
       context.clock = {
         pause: () => deadline.restart(Number.POSITIVE_INFINITY),
         restart: (extraMs) => deadline.restart(timeoutMs + extraMs),
-        attend: (asked) => {
-          goesOn = asked
+        provideLeave: (asked) => {
+          continues = asked
         }
       }
       const worker = Effect.runForkWith(services)(Effect.suspend(() => next(context)))
@@ -53,15 +53,15 @@ export const makeTimeout = Effect.gen(function* () {
         deadline.end()
         return ended
       }
-      return Effect.callback<EncodedReply, Refusal>((resumeCaller) => {
+      return Effect.callback<EncodedReply, HandlerError>((resumeCaller) => {
         resume = resumeCaller
         worker.addObserver((exit) => {
           deadline.end()
-          if (late.size > 0 && late.delete(worker)) return failedUnseen(exit, services)
+          if (late.size > 0 && late.delete(worker)) return logUnseenFailure(exit, services)
           resumeCaller(exit)
         })
         return Effect.suspend(() => {
-          if (goesOn?.() !== true) return Fiber.interrupt(worker)
+          if (continues?.() !== true) return Fiber.interrupt(worker)
           late.add(worker)
           return Effect.void
         })

@@ -4,15 +4,15 @@
  */
 import type { CallReport } from "../../../domain/metering/Call.ts"
 import type { KeptResult } from "../../../domain/metering/CallStore.ts"
-import type { UpstreamAnswer } from "../../../domain/metering/ToolUpstream.ts"
+import type { UpstreamResponse } from "../../../domain/metering/ToolUpstream.ts"
 import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
 import type { ProblemCode, ProblemStatus } from "../api/Problem.ts"
 import { problemType, titles } from "../api/Problem.ts"
 
-export const callAnswer = (report: CallReport, baseUrl: string, requestId: string): KeptResult =>
+export const callResponse = (report: CallReport, baseUrl: string, requestId: string): KeptResult =>
   hasResult(report.answer) ? delivered(report, baseUrl) : undelivered(report, baseUrl, requestId)
 
-const hasResult = ({ problem, result, status }: UpstreamAnswer): boolean =>
+const hasResult = ({ problem, result, status }: UpstreamResponse): boolean =>
   status === "success" || (problem === undefined && result !== undefined)
 
 const delivered = (report: CallReport, baseUrl: string): KeptResult => ({

@@ -1,27 +1,27 @@
 /**
  * Events before a response, for a client that accepts a stream on a server that can send one.
  */
-import { dress } from "./Conventions.ts"
+import { addHeaders } from "./Conventions.ts"
 import { EVENT_STREAM, header, type ServerSentEvent, type WebRequest } from "./WebRequest.ts"
 
 /** Events per request. Later ones are dropped. */
-const TOLD_MAX = 1_000
+const EVENTS_MAX = 1_000
 
 /** The stream has the headers that the response would have at the time of its first event. */
-export const teller = (
+export const eventSender = (
   request: WebRequest,
   requestId: string,
   headers: () => Readonly<Record<string, string>>
 ): ((event: ServerSentEvent) => void) | undefined => {
-  const { tell } = request
-  if (tell === undefined || !takesEvents(request)) return undefined
-  let told = 0
-  let dressed: Readonly<Record<string, string>> | undefined
+  const { sendEvent } = request
+  if (sendEvent === undefined || !takesEvents(request)) return undefined
+  let sent = 0
+  let sentHeaders: Readonly<Record<string, string>> | undefined
   return (event) => {
-    if (++told > TOLD_MAX) return
+    if (++sent > EVENTS_MAX) return
     const begins = { "cache-control": "no-store", "content-type": EVENT_STREAM }
-    dressed ??= dress({ status: 200, body: "", headers: begins }, requestId, headers()).headers
-    tell(dressed, event)
+    sentHeaders ??= addHeaders({ status: 200, body: "", headers: begins }, requestId, headers()).headers
+    sendEvent(sentHeaders, event)
   }
 }
 

@@ -9,9 +9,9 @@ import { type RequestError, requestProblems } from "./problems/RequestProblems.t
 import { type TrustError, trustProblems } from "./problems/TrustProblems.ts"
 import type { Problem } from "./Problems.ts"
 
-export type Refusal = AccountError | CallError | MoneyError | RequestError | TrustError
+export type HandlerError = AccountError | CallError | MoneyError | RequestError | TrustError
 
-const table: ProblemTable<Refusal> = {
+const table: ProblemTable<HandlerError> = {
   ...accountProblems,
   ...callProblems,
   ...moneyProblems,
@@ -19,8 +19,8 @@ const table: ProblemTable<Refusal> = {
   ...trustProblems
 }
 
-export const problemOf = <R extends Refusal>(refusal: R, baseUrl: string): Problem => {
-  const rowOf = table[refusal._tag] as (refusal: R, baseUrl: string) => ProblemRow
-  const { hint, message = refusal.message, ...problem } = rowOf(refusal, baseUrl)
+export const problemOf = <R extends HandlerError>(rejection: R, baseUrl: string): Problem => {
+  const rowOf = table[rejection._tag] as (rejection: R, baseUrl: string) => ProblemRow
+  const { hint, message = rejection.message, ...problem } = rowOf(rejection, baseUrl)
   return { ...problem, message: hint === undefined ? message : `${message} ${hint}` }
 }

@@ -6,17 +6,17 @@
  */
 import type { ToolDeclaration } from "./Tool.ts"
 
-export type Leaving = "free" | "outcome" | "price"
+export type CancellationTerm = "free" | "outcome" | "price"
 
 type Cancellation = Pick<ToolDeclaration, "canceledCallCosts" | "onCancel">
 
-export const leavingOf = ({ canceledCallCosts, onCancel }: Cancellation): Leaving => {
+export const cancellationTermOf = ({ canceledCallCosts, onCancel }: Cancellation): CancellationTerm => {
   if (onCancel === "finish") return "outcome"
   return canceledCallCosts === "price" ? "price" : "free"
 }
 
 /** The two fields of this term. */
-export const cancellationOf = (leaving: Leaving): Cancellation => ({
+export const cancellationOf = (leaving: CancellationTerm): Cancellation => ({
   onCancel: leaving === "outcome" ? "finish" : "pass",
   canceledCallCosts: leaving === "free" ? "nothing" : "price"
 })

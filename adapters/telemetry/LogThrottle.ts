@@ -4,7 +4,7 @@
  */
 import { Logger } from "effect"
 
-export const OF_A_KIND_MAX = 3
+export const LINES_PER_TEXT_MAX = 3
 const WINDOW_MS = 30_000
 /** Texts are fixed, some with a name or a number in them. */
 const KINDS_MAX = 1_000
@@ -14,7 +14,7 @@ interface Kind {
   count: number
 }
 
-export const fewOfAKind = <Output>(
+export const throttled = <Output>(
   logger: Logger.Logger<unknown, Output>
 ): Logger.Logger<unknown, Output | undefined> => {
   const kinds = new Map<string, Kind>()
@@ -26,15 +26,15 @@ export const fewOfAKind = <Output>(
     const known = kinds.get(text)
     const isOver = known === undefined || Math.abs(nowMs - known.sinceMs) >= WINDOW_MS
     const kind = isOver ? { sinceMs: nowMs, count: 0 } : known
-    const leftOut = isOver && known !== undefined ? known.count - OF_A_KIND_MAX : 0
+    const leftOut = isOver && known !== undefined ? known.count - LINES_PER_TEXT_MAX : 0
     if (isOver) {
       if (kinds.size >= KINDS_MAX) kinds.delete(kinds.keys().next().value!)
       kinds.set(text, kind)
     }
     kind.count++
-    if (kind.count > OF_A_KIND_MAX) return undefined
+    if (kind.count > LINES_PER_TEXT_MAX) return undefined
     const note =
-      kind.count === OF_A_KIND_MAX
+      kind.count === LINES_PER_TEXT_MAX
         ? ` (further lines like this are omitted for ${WINDOW_MS / 1_000} s)`
         : leftOut > 0
           ? ` (${leftOut} lines like this were omitted before)`

@@ -12,7 +12,7 @@ export class AccountNotFound extends Schema.TaggedError<AccountNotFound>()("Acco
 }
 
 /** Operations in progress that an erasure would disturb. */
-export class MoneyUnderWay extends Schema.TaggedError<MoneyUnderWay>()("MoneyUnderWay", {
+export class MoneyInTransit extends Schema.TaggedError<MoneyInTransit>()("MoneyInTransit", {
   ownerId: Schema.String,
   what: Schema.Array(Schema.String)
 }) {
@@ -21,7 +21,7 @@ export class MoneyUnderWay extends Schema.TaggedError<MoneyUnderWay>()("MoneyUnd
   }
 }
 
-export class MoneyLeft extends Schema.TaggedError<MoneyLeft>()("MoneyLeft", {
+export class MoneyRemaining extends Schema.TaggedError<MoneyRemaining>()("MoneyRemaining", {
   ownerId: Schema.String,
   leftMicrocents: Schema.BigInt
 }) {

@@ -3,7 +3,7 @@
  */
 import { Context } from "effect"
 
-export const RateLimitStanding = Context.Reference<{
+export const RateLimitState = Context.Reference<{
   /** Why each node counts alone for now; undefined if nothing is wrong. */
   readonly problem: () => string | undefined
-}>("agent-tool-billing/domain/platform/RateLimitStanding", { defaultValue: () => ({ problem: () => undefined }) })
+}>("agent-tool-billing/domain/platform/RateLimitState", { defaultValue: () => ({ problem: () => undefined }) })

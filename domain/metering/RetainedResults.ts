@@ -10,11 +10,11 @@ import { Microcents } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import type { KeptResult } from "./CallStore.ts"
 
-export const LEFT_ANSWER_MS_MAX = 10 * 60_000
+export const RETAINED_RESULT_MS_MAX = 10 * 60_000
 /** Per account and node, over the storage time. */
-export const LEFT_ANSWER_BYTES_MAX = 16 * 1024 * 1024
+export const RETAINED_RESULT_BYTES_MAX = 16 * 1024 * 1024
 
-export class AnswerNotKept extends Schema.TaggedError<AnswerNotKept>()("AnswerNotKept", {
+export class ResultNotRetained extends Schema.TaggedError<ResultNotRetained>()("ResultNotRetained", {
   receiptId: ReceiptId,
   outcome: ReceiptStatus,
   costMicrocents: Schema.BigInt
@@ -28,7 +28,7 @@ export class AnswerNotKept extends Schema.TaggedError<AnswerNotKept>()("AnswerNo
 const MARK = "left"
 
 /** `keptUntilMs` 0: the body is not stored. */
-export const leftAnswer = (rendered: KeptResult, receipt: Receipt, keptUntilMs: number): KeptResult => {
+export const retainedResult = (rendered: KeptResult, receipt: Receipt, keptUntilMs: number): KeptResult => {
   const mark = [keptUntilMs, receipt.receipt_id, receipt.status, receipt.cost_microcents].join(" ")
   return keptUntilMs === 0
     ? { status: rendered.status, headers: { [MARK]: mark }, body: "" }
@@ -36,17 +36,17 @@ export const leftAnswer = (rendered: KeptResult, receipt: Receipt, keptUntilMs: 
 }
 
 /** Whether the caller of the call had disconnected. */
-export const isLeft = ({ headers }: KeptResult): boolean => headers[MARK] !== undefined
+export const isRetained = ({ headers }: KeptResult): boolean => headers[MARK] !== undefined
 
 /** What a replay returns for a stored response. */
-export const asKept = (answer: KeptResult, nowMs: number): Effect.Effect<KeptResult, AnswerNotKept> => {
+export const replayedResult = (answer: KeptResult, nowMs: number): Effect.Effect<KeptResult, ResultNotRetained> => {
   const { [MARK]: mark, ...headers } = answer.headers
   if (mark === undefined) return Effect.succeed(answer)
   const [untilMs, receiptId, outcome, cost] = mark.split(" ")
   return nowMs < Number(untilMs)
     ? Effect.succeed({ ...answer, headers })
     : Effect.fail(
-        new AnswerNotKept({
+        new ResultNotRetained({
           receiptId: ReceiptId.make(receiptId!),
           outcome: outcome as ReceiptStatus,
           costMicrocents: Microcents.make(BigInt(cost!))
@@ -56,7 +56,7 @@ export const asKept = (answer: KeptResult, nowMs: number): Effect.Effect<KeptRes
 
 /** Bytes are counted per time slice, so that an account costs a few numbers, regardless of its number of responses. */
 const SLICES = 10
-const SLICE_MS = LEFT_ANSWER_MS_MAX / SLICES
+const SLICE_MS = RETAINED_RESULT_MS_MAX / SLICES
 
 interface Account {
   readonly bytes: Array<number>
@@ -64,7 +64,7 @@ interface Account {
 }
 
 /** Decides for each response whether its bytes fit in the account's quota. */
-export const makeLeftAnswerQuota = (clock: Clock.Clock) => {
+export const makeRetainedResultQuota = (clock: Clock.Clock) => {
   const accounts = new Map<ConsumerId, Account>()
   let prunedSlice = 0
 
@@ -87,7 +87,7 @@ export const makeLeftAnswerQuota = (clock: Clock.Clock) => {
     }
     account.lastSlice = slice
     const kept = account.bytes.reduce((sum, one) => sum + one, 0)
-    if (kept + bytes > LEFT_ANSWER_BYTES_MAX) return false
+    if (kept + bytes > RETAINED_RESULT_BYTES_MAX) return false
     account.bytes[slice % account.bytes.length]! += bytes
     return true
   }

@@ -8,9 +8,9 @@ interface Party {
   readonly consumer: string
 }
 
-export interface AnswerReader extends Party {
+export interface ResponseReader extends Party {
   /** The response is dropped: there is no room for it. */
-  giveUp(): void
+  drop(): void
 }
 
 /** This much of each response is not counted: most are shorter, and cost nothing here. */
@@ -18,10 +18,10 @@ export const UNCOUNTED_BYTES = 65_536
 /** Limit for a settlement that is never reported. */
 const HELD_MS_MAX = 120_000
 
-export class AnswerBytes {
+export class ResponseBytes {
   private readonly bytesMax: number
   /** Of responses that can still be dropped. */
-  private readonly reading = new Map<AnswerReader, number>()
+  private readonly reading = new Map<ResponseReader, number>()
   /** By provider and by consumer, including responses that wait for their settlement. */
   private readonly parties = new Map<string, number>()
   private total = 0
@@ -31,7 +31,7 @@ export class AnswerBytes {
   }
 
   /** Whether there is room for so many more bytes of this response; others may be dropped for it. */
-  take(reader: AnswerReader, bytes: number): boolean {
+  take(reader: ResponseReader, bytes: number): boolean {
     const shareMax = this.bytesMax / 2
     if (this.bytesOfConsumer(reader) + bytes > shareMax) return false
     while (this.bytesOfProvider(reader) + bytes > shareMax) {
@@ -50,7 +50,7 @@ export class AnswerBytes {
   }
 
   /** It holds no bytes. */
-  give(reader: AnswerReader): void {
+  give(reader: ResponseReader): void {
     const bytes = this.reading.get(reader)
     if (bytes === undefined) return
     this.reading.delete(reader)
@@ -61,7 +61,7 @@ export class AnswerBytes {
    * The response is read and waits for its settlement; the returned function releases its bytes. Undefined if it has
    * none.
    */
-  settling(reader: AnswerReader): (() => void) | undefined {
+  settling(reader: ResponseReader): (() => void) | undefined {
     const bytes = this.reading.get(reader)
     if (bytes === undefined) return undefined
     const { consumer, provider } = reader
@@ -90,9 +90,9 @@ export class AnswerBytes {
     }
   }
 
-  private end(reader: AnswerReader): void {
+  private end(reader: ResponseReader): void {
     this.give(reader)
-    reader.giveUp()
+    reader.drop()
   }
 
   private bytesOfProvider({ provider }: Party): number {
@@ -107,7 +107,7 @@ export class AnswerBytes {
    * Of the same provider, a response of a consumer that reads several at once and holds much more than the requester.
    * The only response of a consumer is never dropped for this: each would be dropped shortly before its end.
    */
-  private oneOfMany(asking: AnswerReader, bytes: number): AnswerReader | undefined {
+  private oneOfMany(asking: ResponseReader, bytes: number): ResponseReader | undefined {
     const heldMin = 2 * (this.bytesOfConsumer(asking) + bytes)
     const consumers = new Set<string>()
     for (const reader of this.reading.keys()) {
@@ -118,9 +118,9 @@ export class AnswerBytes {
     return undefined
   }
 
-  private heavierThan(asking: AnswerReader): AnswerReader | undefined {
+  private heavierThan(asking: ResponseReader): ResponseReader | undefined {
     const weightOf = (party: Party): number => this.bytesOfProvider(party) + this.bytesOfConsumer(party)
-    let found: AnswerReader | undefined
+    let found: ResponseReader | undefined
     let most = weightOf(asking)
     for (const reader of this.reading.keys()) {
       if (weightOf(reader) <= most) continue

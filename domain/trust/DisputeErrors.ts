@@ -17,7 +17,7 @@ export class DisputeNotFound extends Schema.TaggedError<DisputeNotFound>()("Disp
   }
 }
 
-export class NotToAnswer extends Schema.TaggedError<NotToAnswer>()("NotToAnswer", { status: Schema.String }) {
+export class NotAnswerable extends Schema.TaggedError<NotAnswerable>()("NotAnswerable", { status: Schema.String }) {
   override get message() {
     return `This dispute is ${this.status} and can no longer be answered.`
   }

@@ -6,7 +6,7 @@ import type { SchemaBudgetSpent } from "../catalog/JsonSchemas.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
 import type { TooManyCallsInFlight } from "./CallsInFlight.ts"
-import type { AnswerNotKept } from "./LeftAnswers.ts"
+import type { ResultNotRetained } from "./RetainedResults.ts"
 import type { CallIdempotency, CallStore, Opened, KeptResult } from "./CallStore.ts"
 import type { ToolUnresolved } from "./ToolDirectory.ts"
 import { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -102,7 +102,7 @@ export class CallInFlight extends Schema.TaggedError<CallInFlight>()("CallInFlig
   }
 }
 
-export type CallRefused =
+export type CallRejected =
   | ToolUnresolved
   | PriceChanged
   | PriceVersionChanged
@@ -115,12 +115,12 @@ export type CallRefused =
   | CallConflict
   | CallInFlight
   | TooManyCallsInFlight
-  | AnswerNotKept
+  | ResultNotRetained
 
 const IN_FLIGHT_RETRY_SECONDS = 1
 
 /** What the store returned instead of opening the call: the response to replay, or an error. */
-export const refusalOf = (
+export const rejectionOf = (
   opened: Exclude<Opened, { _tag: "Opened" }>,
   holdAmount: Microcents
 ): Effect.Effect<
@@ -156,14 +156,14 @@ export const refusalOf = (
  * A replay gets the first response, even if the call would be rejected now. An unavailable store has rejected nothing: what
  * it knows of the key may be this very call.
  */
-export const asBefore =
+export const replayOrFail =
   (calls: CallStore["Service"], consumerId: ConsumerId, idempotency: CallIdempotency) =>
-  <E>(refusal: E): Effect.Effect<Replayed, E | KeyRefusal | StoreUnavailable> =>
-    refusal instanceof StoreUnavailable
-      ? Effect.fail(refusal)
-      : Effect.flatMap(calls.earlier(consumerId, idempotency), (earlier): Effect.Effect<Replayed, E | KeyRefusal> =>
-          earlier === undefined ? Effect.fail(refusal) : refusalOf(earlier, zero)
+  <E>(rejection: E): Effect.Effect<Replayed, E | KeyRejection | StoreUnavailable> =>
+    rejection instanceof StoreUnavailable
+      ? Effect.fail(rejection)
+      : Effect.flatMap(calls.earlier(consumerId, idempotency), (earlier): Effect.Effect<Replayed, E | KeyRejection> =>
+          earlier === undefined ? Effect.fail(rejection) : rejectionOf(earlier, zero)
         )
 
-type Replayed = Effect.Success<ReturnType<typeof refusalOf>>
-type KeyRefusal = Effect.Error<ReturnType<typeof refusalOf>>
+type Replayed = Effect.Success<ReturnType<typeof rejectionOf>>
+type KeyRejection = Effect.Error<ReturnType<typeof rejectionOf>>
