@@ -19,7 +19,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
   {
     version: "0.4.0",
     from: "2026-11-20",
-    to: "2026-11-22",
+    to: "2026-11-23",
     summary:
       "The first documented release: registration, tool calls through the proxy, exact billing, receipts, verification and " +
       "disputes; in memory, on the embedded PostgreSQL, or on your own.",
@@ -84,6 +84,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Changed `limit` above its maximum to count as the maximum; `limit=0` returns 400.",
           "Changed error messages to name the field, the rule and the value that was sent.",
           "Changed blocked provider endpoints to be rejected at registration (422 `BLOCKED_ENDPOINT`). At most 5 emails in 24 hours are sent to one address.",
+          "Changed the OpenAPI document to describe the fields of each error code separately, with those that are always present marked as required.",
           "Fixed OpenAPI for generated clients (openapi-typescript, openapi-fetch), and CloudEvents whose `source` or `id` contains line breaks."
         ]
       },
@@ -96,6 +97,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added rate limits in memory or Redis. A node starts without Redis and counts locally until it responds.",
           "Added the embedded PostgreSQL in `./data`, backup and restore, data retention, and `forget`, which erases personal data.",
           "Added the core, the HTTP API and every adapter as Effect layers: see `docs/embedding.md`.",
+          "Added `agent-tool-billing/client`, a typed Promise client without dependencies, and `agent-tool-billing/provider`, which verifies signatures and reports costs in an MCP server: see `docs/clients.md`.",
+          "Added typed store failures: every store and service fails with `StoreUnavailable` where the database does not respond.",
           "Added `invoices 2026-10 --supplement` to correct a month that was closed too early.",
           "Changed time for money to come from the database. A node whose clock is more than 2 seconds off is not ready.",
           "Fixed `npm start`: it stops the embedded database with npm. Enumerations in settings are case-insensitive."
