@@ -17,7 +17,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal
   /** Another media type of the answer, such as `text/plain` of a proof: the result is then a string, or a Blob. */
   readonly accept?: string
-  /** Called for each progress event of a proxied call. */
+  /** Called for each progress event of a proxied call. What it throws is ignored. */
   readonly onProgress?: (progress: Progress) => void
 }
 
@@ -60,7 +60,7 @@ export const createClient = ({ baseUrl, ...options }: ClientOptions): Client => 
 
   const operation = (route: string) => {
     const [verb = "", template = ""] = route.split(" ")
-    const run = (given: Given = {}): Promise<unknown> =>
+    const run = async (given: Given = {}): Promise<unknown> =>
       send(
         {
           method: verb.replace("*", ""),
@@ -82,18 +82,24 @@ export const createClient = ({ baseUrl, ...options }: ClientOptions): Client => 
 }
 
 async function* pages(run: (given: Given) => Promise<unknown>, given: Given = {}): AsyncGenerator<unknown, void> {
-  let cursor: string | null | undefined
-  do {
-    const page = (await run({ ...given, query: { ...given.query, ...(cursor ? { cursor } : {}) } })) as {
+  let { query } = given
+  for (;;) {
+    const page = (await run({ ...given, ...(query === undefined ? {} : { query }) })) as {
       readonly next_cursor: string | null
     }
     yield page
-    cursor = page.next_cursor
-  } while (cursor)
+    const { cursor: last, offset: _, ...filter } = query ?? {}
+    if (page.next_cursor === null || page.next_cursor === last) return
+    query = { ...filter, cursor: page.next_cursor }
+  }
 }
 
 const filled = (template: string, params: Readonly<Record<string, unknown>> = {}): string =>
-  template.replaceAll(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(String(params[name])))
+  template.replaceAll(/\{(\w+)\}/gu, (_, name: string) => {
+    const value = String(params[name] ?? "")
+    if (/^\.{0,2}$/u.test(value)) throw new TypeError(`\`params.${name}\` is required; "${value}" was given.`)
+    return encodeURIComponent(value)
+  })
 
 const queryOf = (query: Readonly<Record<string, unknown>> = {}): string => {
   const given = Object.entries(query).filter(([, value]) => value !== undefined)

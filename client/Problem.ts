@@ -16,15 +16,18 @@ export type ProblemCode = Problem["code"]
 export class ProblemError extends Error {
   override readonly name = "ProblemError"
   readonly problem: Problem
-  constructor(problem: Problem) {
+  /** To repeat the request, for example after `UNAVAILABLE`: with the same key it is executed at most once. */
+  readonly idempotencyKey: string | undefined
+  constructor(problem: Problem, idempotencyKey: string | undefined) {
     super(problem.message)
     this.problem = problem
+    this.idempotencyKey = idempotencyKey
   }
 }
 
 /**
- * The service did not answer, or with something else than this API. The request may have been executed: repeat it with the
- * same `idempotencyKey`.
+ * The service did not answer, or with something else than this API, or the request was aborted. It may have been executed:
+ * repeat it with the same `idempotencyKey`.
  */
 export class NoAnswerError extends Error {
   override readonly name = "NoAnswerError"

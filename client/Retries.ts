@@ -25,13 +25,16 @@ const isRetryable = (problem: Problem, isRepeatable: boolean): boolean => {
       return isRepeatable && problem.receipt_id === undefined
     case "INTERNAL_ERROR":
       return isRepeatable
-    // The first request with this key is still being executed.
     case "IDEMPOTENCY_CONFLICT":
-      return problem.retry_after_seconds !== undefined
+      return isInFlight(problem)
     default:
       return false
   }
 }
+
+/** The first request with this key is still being executed. */
+export const isInFlight = (problem: Problem): boolean =>
+  problem.code === "IDEMPOTENCY_CONFLICT" && problem.retry_after_seconds !== undefined
 
 /** Exponential, with jitter: between half and all of it. */
 export const backoffMs = (attempt: number): number =>

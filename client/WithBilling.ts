@@ -19,20 +19,23 @@ type Fetch = (request: Request) => Response | Promise<Response>
 const COST_FIELD = "market/cost_microcents"
 const MAX_COST_FIELD = "market/max_cost_microcents"
 const NO_CALL = "-"
-const SIGNATURES_KEPT_MAX = 100_000
+/** About 800 calls a second for five minutes. */
+const SIGNATURES_KEPT_MAX = 250_000
 
 export const withBilling = (
   fetch: Fetch,
   { ageMsMax = 300_000, bodyBytesMax = 5_242_880, now = Date.now, secret }: BillingOptions
 ): Fetch => {
-  const keys = Promise.all((typeof secret === "string" ? [secret] : secret).map(hmacKey))
-  /** Signatures of calls, with the time when they expire. A retry of the market has a new one. */
+  const secrets = typeof secret === "string" ? [secret] : secret
+  if (secrets.length === 0 || secrets.some((one) => one === "")) throw new TypeError("The signing secret is empty.")
+  let keys: Promise<ReadonlyArray<CryptoKey>> | undefined
+  /** Signatures of calls of this process, with the time when they expire. A retry of the market has a new one. */
   const seen = new Map<string, number>()
 
   return async (request) => {
     const body = await readBody(request, bodyBytesMax)
     if (body === undefined) return rejected(413, `The body is larger than ${bodyBytesMax} bytes.`)
-    if (!(await isSigned(request.headers, body, await keys))) {
+    if (!(await isSigned(request.headers, body, await (keys ??= Promise.all(secrets.map(hmacKey)))))) {
       return rejected(401, "The request is not signed by the market: X-Market-Signature is missing or wrong.")
     }
     const signedMs = Date.parse(request.headers.get("x-market-timestamp") ?? "")
@@ -42,7 +45,9 @@ export const withBilling = (
     if (request.headers.get("x-market-invocation") !== NO_CALL) {
       const signature = request.headers.get("x-market-signature")!
       if (seen.has(signature)) return rejected(409, "This request was sent before.")
-      keep(seen, signature, signedMs + ageMsMax, now())
+      forgetExpired(seen, now())
+      if (seen.size >= SIGNATURES_KEPT_MAX) return rejected(503, "Too many calls within the age of a signature.")
+      seen.set(signature, signedMs + ageMsMax)
     }
     return fetch(new Request(request.url, { ...partsOf(request), body: body.byteLength === 0 ? null : body }))
   }
@@ -91,11 +96,10 @@ const readBody = async (request: Request, bytesMax: number): Promise<ArrayBuffer
   return new Blob(chunks).arrayBuffer()
 }
 
-/** Drops what has expired, and the oldest if there are too many. */
-const keep = (seen: Map<string, number>, signature: string, untilMs: number, nowMs: number): void => {
-  seen.set(signature, untilMs)
+/** The map is in the order of arrival, which is nearly the order of expiry. */
+const forgetExpired = (seen: Map<string, number>, nowMs: number): void => {
   for (const [old, expiresMs] of seen) {
-    if (expiresMs > nowMs && seen.size <= SIGNATURES_KEPT_MAX) break
+    if (expiresMs > nowMs) return
     seen.delete(old)
   }
 }

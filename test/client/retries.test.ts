@@ -84,15 +84,92 @@ describe("The Promise client", () => {
     assert.deepStrictEqual(keys, ["mine"])
   })
 
-  it("stops when its signal is aborted, also while it waits", async () => {
+  it("stops when its signal is aborted, also while it waits, and names the key", async () => {
     const controller = new AbortController()
     const { client, keys } = scripted(() => {
       setTimeout(() => controller.abort(new Error("enough")), 0)
       return problem(429, "RATE_LIMITED", { retry_after_seconds: 20 })
     })
     const error = await client.money.load({ ...load, signal: controller.signal }).catch((reason: unknown) => reason)
-    assert.strictEqual((error as Error).message, "enough")
+    if (!(error instanceof NoAnswerError)) return assert.fail(String(error))
+    assert.strictEqual((error.cause as Error).message, "enough")
+    assert.strictEqual(error.idempotencyKey, keys[0])
     assert.lengthOf(keys, 1)
+  })
+
+  it("waits for a first request that is in flight without using up its attempts", async () => {
+    const inFlight = () => problem(409, "IDEMPOTENCY_CONFLICT", { retry_after_seconds: 0 })
+    const { client, keys } = scripted(lost, inFlight, inFlight, inFlight, inFlight, fine)
+    assert.property(await client.money.load(load), "balance_microcents")
+    assert.lengthOf(new Set(keys), 1)
+  })
+
+  it("names the key in a problem too, because a request may have been executed", async () => {
+    const { client, keys } = scripted(...Array.from({ length: 3 }, () => () => problem(503, "UNAVAILABLE")))
+    const error = await client.money.load(load).catch((reason: unknown) => reason)
+    if (!(error instanceof ProblemError)) return assert.fail(String(error))
+    assert.strictEqual(error.idempotencyKey, keys[0])
+  })
+
+  it("does not repeat a request that ignores keys, even if the caller gives one", async () => {
+    const { client, keys } = scripted(lost)
+    const run = client.invoices.run({ payload: { month: "2026-01" }, idempotencyKey: "mine" })
+    assert.instanceOf(await run.catch((reason: unknown) => reason), NoAnswerError)
+    assert.deepStrictEqual(keys, ["mine"])
+  })
+
+  it("does not take a page of something else for a result", async () => {
+    const page = () => new Response("<html>Sign in</html>", { headers: { "content-type": "text/html" } })
+    const { client } = scripted(page, page, page)
+    assert.instanceOf(await client.money.balance().catch((reason: unknown) => reason), NoAnswerError)
+  })
+
+  it("does not follow redirects", async () => {
+    const modes: Array<string | undefined> = []
+    const client = createClient({
+      baseUrl: "http://market.test",
+      fetch: async (_, init) => {
+        modes.push(init?.redirect)
+        return fine()
+      }
+    })
+    await client.money.load(load)
+    assert.deepStrictEqual(modes, ["error"])
+  })
+
+  it("drops the offset of the first page, and ends at a cursor that repeats", async () => {
+    const urls: Array<string> = []
+    const client = createClient({
+      baseUrl: "http://market.test",
+      fetch: async (url) => {
+        urls.push(String(url))
+        return answer(200, { receipts: [], next_cursor: "c1" })
+      }
+    })
+    const pages = client.receipts.list.pages({ query: { offset: 10, limit: 5 } })
+    for await (const page of pages) assert.isEmpty(page.receipts)
+    assert.deepStrictEqual(
+      urls.map((url) => new URL(url).search),
+      ["?offset=10&limit=5", "?limit=5&cursor=c1"]
+    )
+  })
+
+  it.each(["", ".", ".."])("rejects the path parameter %j", async (id) => {
+    const { client, keys } = scripted()
+    assert.instanceOf(await client.receipts.find({ params: { id } }).catch((reason: unknown) => reason), TypeError)
+    assert.isEmpty(keys)
+  })
+
+  it("returns the result of a call although its progress callback fails", async () => {
+    const events = 'event: progress\ndata: {"progress":1}\n\nevent: result\ndata: {"result":{}}\n\n'
+    const { client } = scripted(() => new Response(events, { headers: { "content-type": "text/event-stream" } }))
+    const called = client.calls.proxy({
+      payload: { tool_name: "search", input: {} },
+      onProgress: () => {
+        throw new Error("the callback failed")
+      }
+    })
+    assert.property(await called, "result")
   })
 
   it("waits longer after each attempt, up to a limit", () => {

@@ -170,6 +170,10 @@ describe("withBilling", () => {
     assert.strictEqual((await guarded()(request(await headers(), body))).status, status)
   })
 
+  it("rejects an empty secret when it is made", () => {
+    for (const empty of ["", [], [secret, ""]]) assert.throws(() => guarded(empty), TypeError)
+  })
+
   it("ignores a cap that is not an amount", () => {
     const field = "market/max_cost_microcents"
     assert.strictEqual(maxCostOf({ _meta: { [field]: 3_000 } }), 3_000)
