@@ -1,7 +1,8 @@
 /**
  * Servers under load in many short turns. This machine's speed changes by half within a minute, so that rates of
  * different minutes are not comparable: two servers are compared within a round, and the median over all rounds is
- * reproducible. Every other round runs in reverse order, which cancels a trend.
+ * reproducible. In every other round neighbors swap, which cancels a trend. No server has two turns in a row: in the
+ * second one it would be warm.
  */
 import { type Measured, run } from "./LoadGenerator.ts"
 import { cpuSeconds } from "./Processes.ts"
@@ -34,7 +35,7 @@ export const inTurns = async (
 ): Promise<ReadonlyMap<string, ReadonlyArray<Turn>>> => {
   const measured = new Map(subjects.map(({ name }): [string, Array<Turn>] => [name, []]))
   for (let round = -turns.warmUpRounds; round < turns.rounds; round++) {
-    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
+    for (const subject of round % 2 === 0 ? subjects : neighborsSwapped(subjects)) {
       if (turns.restMs !== undefined) await new Promise((resolve) => setTimeout(resolve, turns.restMs))
       const turn = await turnOf(subject, turns)
       onTurn(subject, turn)
@@ -43,6 +44,9 @@ export const inTurns = async (
   }
   return measured
 }
+
+const neighborsSwapped = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> =>
+  all.map((one, n) => all[n % 2 === 0 ? n + 1 : n - 1] ?? one)
 
 const turnOf = async ({ name, request, server }: Subject, { connections, turnMs }: Turns): Promise<Turn> => {
   const cpuBefore = cpuSeconds(server.pid)
