@@ -44,6 +44,6 @@ const report = (onProgress: (progress: Progress) => void, progress: Progress): v
   try {
     onProgress(progress)
   } catch {
-    // The caller's own fault, and its call goes on.
+    // The callback is the caller's code: its error does not end the call.
   }
 }

@@ -45,7 +45,7 @@ export class InvoiceStore extends Context.Service<
     ): Effect.Effect<ReadonlyArray<Invoice>, StoreUnavailable>
     isComplete(month: Month): Effect.Effect<boolean, StoreUnavailable>
     complete(month: Month, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
-    sums(span: MonthSpan): Effect.Effect<MonthTotals, StoreUnavailable>
+    totals(span: MonthSpan): Effect.Effect<MonthTotals, StoreUnavailable>
     find(id: InvoiceId): Effect.Effect<Option.Option<Invoice>, StoreUnavailable>
     /** What credit notes have refunded of an invoice. Locked until the end of the unit of work. */
     lockCredited(id: InvoiceId): Effect.Effect<bigint, StoreUnavailable>

@@ -110,13 +110,13 @@ export class Invoicing extends Context.Service<
           issued = yield* issue(span)
           yield* store.complete(month, yield* database.now)
         }
-        const sums = yield* store.sums(span)
-        const agrees = sums.ledger === sums.invoices && sums.ledger === sums.statements
+        const totals = yield* store.totals(span)
+        const agrees = totals.ledger === totals.invoices && totals.ledger === totals.statements
         if (!agrees) {
-          const { invoices, statements, ledger: books } = sums
+          const { invoices, statements, ledger: books } = totals
           yield* Effect.logError(`${month}: invoices ${invoices}, statements ${statements}, ledger ${books} differ`)
         }
-        return { ...sums, issued, agrees }
+        return { ...totals, issued, agrees }
       })
 
       const supplement = Effect.fn("Invoicing.supplement")(function* (month: Month) {

@@ -55,7 +55,7 @@ export class HealthHistory extends Context.Service<
         const { at, checks, status } = yield* health.check(others)
         const date = dateOf(at)
         const seen = [{ name: WHOLE_SERVICE, status }, ...checks].map((one) => oneSample(date, one.name, one.status))
-        const rows = sumsOf([...unstored, ...seen]).slice(-UNSTORED_ROWS_MAX)
+        const rows = totalsOf([...unstored, ...seen]).slice(-UNSTORED_ROWS_MAX)
         unstored = rows
         // An interrupted write may still succeed: a duplicate sample does less harm than a missing outage.
         yield* store.add(rows).pipe(giveUpAfter(STORE_LIMIT), dieUnlessUnavailable)
@@ -89,14 +89,14 @@ const oneSample = (date: string, check: string, status: Condition): HealthSample
 })
 
 /** One row per day and check, ordered by day and name. */
-export const sumsOf = (samples: ReadonlyArray<HealthSamples>): ReadonlyArray<HealthSamples> => {
-  const sums = new Map<string, HealthSamples>()
+export const totalsOf = (samples: ReadonlyArray<HealthSamples>): ReadonlyArray<HealthSamples> => {
+  const totals = new Map<string, HealthSamples>()
   for (const one of samples) {
     const key = `${one.date} ${one.check}`
-    const sum = sums.get(key)
-    sums.set(key, sum === undefined ? one : added(sum, one))
+    const total = totals.get(key)
+    totals.set(key, total === undefined ? one : added(total, one))
   }
-  return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+  return [...totals.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, total]) => total)
 }
 
 export const added = (a: HealthSamples, b: HealthSamples): HealthSamples => ({
@@ -125,7 +125,7 @@ export const samplesOf = ({ degraded, down, ok }: Omit<DayOfCheck, "date">): num
 
 /** From 0 to 1; undefined without samples. */
 export const operationalShare = (days: ReadonlyArray<Omit<DayOfCheck, "date">>): number | undefined => {
-  const good = days.reduce((sum, { ok }) => sum + ok, 0)
-  const all = days.reduce((sum, day) => sum + samplesOf(day), 0)
+  const good = days.reduce((total, { ok }) => total + ok, 0)
+  const all = days.reduce((total, day) => total + samplesOf(day), 0)
   return all === 0 ? undefined : good / all
 }

@@ -78,16 +78,16 @@ export const slaOf = (hours: ReadonlyArray<SlaHour>, now: DateTime.Utc, from = w
   const byDate = Map.groupBy(hours, (hour) => DateTime.formatIsoDateUtc(hour.hour))
   const lengths = new Map([...byDate].map(([date, ofDay]) => [date, merge(ofDay.map((hour) => hour.latencies))]))
   const [p50Ms, p95Ms, p99Ms] = percentiles([...lengths.values()], [0.5, 0.95, 0.99])
-  const sums = sumOf(hours)
-  const rated = ratedCalls(sums)
-  const timed = sums.calls - sums.inputRejected
+  const totals = sumOf(hours)
+  const rated = ratedCalls(totals)
+  const timed = totals.calls - totals.inputRejected
   return {
     from,
     to: now,
-    ...sums,
-    inputRejectedRate: sums.calls === 0 ? undefined : round(sums.inputRejected / sums.calls, 4),
-    uptimePercent: percentOf(sums),
-    errorRate: rated === 0 ? undefined : round((rated - sums.successes) / rated, 4),
+    ...totals,
+    inputRejectedRate: totals.calls === 0 ? undefined : round(totals.inputRejected / totals.calls, 4),
+    uptimePercent: percentOf(totals),
+    errorRate: rated === 0 ? undefined : round((rated - totals.successes) / rated, 4),
     averageMs: timed === 0 ? undefined : Math.round(hours.reduce((ms, hour) => ms + hour.latencyMs, 0) / timed),
     p50Ms,
     p95Ms,
@@ -129,9 +129,9 @@ export const excusedCalls = ({ calls, inputRejected }: Answered): number =>
 export const ratedCalls = (answered: Answered): number => answered.calls - excusedCalls(answered)
 
 /** Rounded down: 99.99 is not 100. */
-const percentOf = (sums: Answered & Pick<SlaHour, "successes">): number | undefined => {
-  const rated = ratedCalls(sums)
-  return rated === 0 ? undefined : Math.floor((sums.successes * 10_000) / rated) / 100
+const percentOf = (totals: Answered & Pick<SlaHour, "successes">): number | undefined => {
+  const rated = ratedCalls(totals)
+  return rated === 0 ? undefined : Math.floor((totals.successes * 10_000) / rated) / 100
 }
 
 const round = (value: number, places: number): number => Math.round(value * 10 ** places) / 10 ** places

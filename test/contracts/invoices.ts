@@ -148,7 +148,7 @@ export const invoiceStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
           numbersOf(groups.flat()).toSorted(),
           Array.from({ length: 17 }, (_, n) => `INV-${year}-${String(n + 1).padStart(6, "0")}`)
         )
-        const { documents, invoices } = yield* store.sums(spanOf(month))
+        const { documents, invoices } = yield* store.totals(spanOf(month))
         assert.deepStrictEqual([documents, invoices], [17, 17n * 500n])
       })
     )

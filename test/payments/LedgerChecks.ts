@@ -13,9 +13,9 @@ export const balances = Effect.gen(function* () {
 })
 
 export const clearingIsEmpty = Effect.gen(function* () {
-  const sums = yield* balances
+  const totals = yield* balances
   for (const account of ["load_clearing", "refund_clearing", "dispute_clearing", "payout_clearing"]) {
-    assert.strictEqual(sums[account] ?? 0n, 0n, account)
+    assert.strictEqual(totals[account] ?? 0n, 0n, account)
   }
   assert.deepStrictEqual((yield* (yield* Ledger).audit).discrepancies, [])
 })

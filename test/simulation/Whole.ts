@@ -43,7 +43,7 @@ export const makeWholeCheck = (world: World) => {
     if (yield* invoices.isComplete(last)) closedMonths.add(last)
     for (const month of closedMonths) {
       const span = spanOf(month)
-      const sums = yield* invoices.sums(span)
+      const sums = yield* invoices.totals(span)
       let costs = 0n
       for (const { created_at, cost_microcents } of facts.receipts.values()) {
         if (created_at >= format(span.start) && created_at < format(span.end)) costs += cost_microcents

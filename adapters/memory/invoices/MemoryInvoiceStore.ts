@@ -76,7 +76,7 @@ export const layer = Layer.effect(
 
     const movementsOf = (role: InvoiceOwner["role"], ownerId: string, { end, month, start }: MonthSpan) => {
       const account = role === "consumer" ? "wallet" : "provider"
-      const sums = new Map<Movement["kind"], bigint>()
+      const totals = new Map<Movement["kind"], bigint>()
       for (const transfer of [...ledger.transfers.values()].flat()) {
         if (covered.get(month)?.seen.has(transfer) === true) continue
         const owner = role === "consumer" ? transfer.consumerId : transfer.providerId
@@ -87,9 +87,9 @@ export const layer = Layer.effect(
         }
         if (DateTime.Equivalence(transfer.recordedAt, end)) continue
         const kind = transfer.kind as Movement["kind"]
-        sums.set(kind, (sums.get(kind) ?? 0n) + (transfer.credit === account ? transfer.amount : -transfer.amount))
+        totals.set(kind, (totals.get(kind) ?? 0n) + (transfer.credit === account ? transfer.amount : -transfer.amount))
       }
-      return [...sums].filter(([, amount]) => amount !== 0n).map(([kind, amount]): Movement => ({ kind, amount }))
+      return [...totals].filter(([, amount]) => amount !== 0n).map(([kind, amount]): Movement => ({ kind, amount }))
     }
 
     const monthOf = (role: InvoiceOwner["role"], id: string, span: MonthSpan): OwnerMonth => {
@@ -206,7 +206,7 @@ export const layer = Layer.effect(
       isComplete: (month) => Effect.sync(() => completed.has(month)),
       reopen,
       complete,
-      sums: (span) =>
+      totals: (span) =>
         Effect.sync(() => ({
           documents: [...invoices.values()].filter(({ month }) => month === span.month).length,
           ledger: allCallsIn(span).reduce((sum, { receipt }) => sum + receipt.cost_microcents, 0n),

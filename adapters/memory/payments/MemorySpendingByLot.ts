@@ -13,7 +13,7 @@ export const layer = Layer.effect(
       since: (consumerId, settledFrom, without) =>
         Effect.sync(() => {
           const left = new Set(without)
-          const sums = new Map<string, EarnedFrom>()
+          const totals = new Map<string, EarnedFrom>()
           for (const { fee, receipt } of ledger.closedCallsOf.get(consumerId) ?? []) {
             const settledAt = DateTime.makeUnsafe(receipt.created_at)
             const net = receipt.cost_microcents - fee
@@ -21,9 +21,9 @@ export const layer = Layer.effect(
             if (!isOwn || net <= 0n || DateTime.isLessThan(settledAt, settledFrom)) continue
             const [providerId, day] = [receipt.provider_id, lotDayOf(settledAt)]
             const key = `${day} ${providerId}`
-            sums.set(key, { providerId, day, net: (sums.get(key)?.net ?? 0n) + net })
+            totals.set(key, { providerId, day, net: (totals.get(key)?.net ?? 0n) + net })
           }
-          return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, earned]) => earned)
+          return [...totals].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, earned]) => earned)
         })
     })
   )

@@ -58,12 +58,12 @@ export const layer = Layer.sync(WithdrawalStore, () => {
       ),
     withdrawnCents: (consumerId) =>
       Effect.sync(() => {
-        const sums = new Map<LoadId, number>()
+        const totals = new Map<LoadId, number>()
         for (const { amountCents, consumerId: owner, loadId, state } of parts.values()) {
           if (owner !== consumerId || state === "failed" || state === "returned") continue
-          sums.set(loadId, (sums.get(loadId) ?? 0) + amountCents)
+          totals.set(loadId, (totals.get(loadId) ?? 0) + amountCents)
         }
-        return sums
+        return totals
       })
   })
 })

@@ -159,7 +159,7 @@ export const layer = Layer.effect(
         ${columnsOf(made).uuid((one) => one.owner.id)}, ${columnsOf(made).uuid((one) => one.corrects ?? null)},
         ${columnsOf(made).int8((one) => one.total)}, ${columnsOf(made).text((one) => written(one))}) fresh`
 
-    const sums = Effect.fn("PostgresInvoiceStore.sums")(function* ({ end, month, start }: MonthSpan) {
+    const totals = Effect.fn("PostgresInvoiceStore.totals")(function* ({ end, month, start }: MonthSpan) {
       const [row] = yield* sql<{
         readonly documents: bigint
         readonly invoices: bigint
@@ -216,7 +216,7 @@ export const layer = Layer.effect(
       isComplete,
       complete: (month, at) =>
         sql`UPDATE invoice_months SET completed_at = ${toDate(at)} WHERE month = ${month}`.pipe(Effect.asVoid),
-      sums,
+      totals,
       find: (id) =>
         sql<DocumentRow>`SELECT document FROM invoices WHERE invoice_id = ${id}`.pipe(
           Effect.map((rows) => Option.map(Arr.head(rows), (row) => read(row.document)))

@@ -151,7 +151,7 @@ export const layer = Layer.effect(
       }
     })
 
-    const sums = Effect.fnUntraced(function* (account: AccountKind, ownerId: string) {
+    const balanceOf = Effect.fnUntraced(function* (account: AccountKind, ownerId: string) {
       const rows = yield* sql<Balance>`
         SELECT coalesce(sum(credits), 0)::int8 AS credits, coalesce(sum(debits), 0)::int8 AS debits
         FROM account_balances WHERE owner_id = ${ownerId} AND account = ${ACCOUNT_CODE[account]}`
@@ -184,12 +184,12 @@ export const layer = Layer.effect(
 
     const funds = Effect.fn("PostgresLedgerStore.funds")(function* (consumerId: ConsumerId) {
       const { credits, debits, held } = yield* wallet(consumerId)
-      return fundsOf(credits - debits - held, yield* sums("consumer_debt", consumerId))
+      return fundsOf(credits - debits - held, yield* balanceOf("consumer_debt", consumerId))
     })
 
     const lockedFunds = Effect.fn("PostgresLedgerStore.lockedFunds")(function* (consumerId: ConsumerId) {
       const available = (yield* lockWallets([consumerId])).get(consumerId)!
-      return fundsOf(available, yield* sums("consumer_debt", consumerId))
+      return fundsOf(available, yield* balanceOf("consumer_debt", consumerId))
     })
 
     return LedgerStore.of({
@@ -199,7 +199,7 @@ export const layer = Layer.effect(
       funds,
       lockedFunds,
       lots,
-      balance: sums,
+      balance: balanceOf,
       transfers,
       byReference,
       totals: totalsOf(sql).pipe(Effect.withSpan("PostgresLedgerStore.totals")),

@@ -58,7 +58,7 @@ export const layer = Layer.effect(
     const hours = (owner: ReceiptOwner, since: DateTime.Utc): Statement.Fragment =>
       sql`usage_hourly h WHERE ${belongsTo(sql, owner, "h")} AND h.hour >= ${DateTime.toDate(since)}`
 
-    const sumsOf =
+    const totalsOf =
       sql.literal(`coalesce(sum(h.calls), 0)::int8 AS calls, coalesce(sum(h.successes), 0)::int8 AS successes,
       coalesce(sum(h.spend), 0)::int8 AS spend, coalesce(sum(h.fee), 0)::int8 AS fee,
       coalesce(sum(h.latency_ms), 0)::int8 AS latency_ms,
@@ -72,7 +72,7 @@ export const layer = Layer.effect(
     ) {
       const rows = yield* sql<ToolDayRow>`
           SELECT s.*, (s.midnight AT TIME ZONE 'UTC')::date::text AS day, t.tool_name FROM (
-            SELECT h.tool_id, date_bin('1 day', h.hour, '2000-01-01 00:00Z') AS midnight, ${sumsOf}
+            SELECT h.tool_id, date_bin('1 day', h.hour, '2000-01-01 00:00Z') AS midnight, ${totalsOf}
             FROM ${hours(owner, since)} GROUP BY 1, 2
           ) s LEFT JOIN tools t ON t.id = s.tool_id`.unprepared
       return rows.map((row): UsageOfToolDay => ({
@@ -96,7 +96,7 @@ export const layer = Layer.effect(
         ...(filter.status === undefined ? [] : [hasStatus(sql, filter.status)])
       ])
       const [summed] = yield* sql<SumsRow & MatchingRow>`
-        SELECT ${sumsOf}, coalesce(sum(h.calls) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_calls,
+        SELECT ${totalsOf}, coalesce(sum(h.calls) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_calls,
           coalesce(sum(h.successes) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_successes
         FROM ${hours(owner, filter.since)}`.unprepared
       const rows = yield* sql<CallRow>`

@@ -3,7 +3,7 @@
  * moment cannot deadlock.
  */
 import { Effect, Layer } from "effect"
-import { sumsOf } from "../../../domain/platform/HealthHistory.ts"
+import { totalsOf } from "../../../domain/platform/HealthHistory.ts"
 import { type HealthSamples, HealthHistoryStore } from "../../../domain/platform/HealthHistoryStore.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { prune } from "../shared/Prune.ts"
@@ -23,7 +23,7 @@ export const layer = Layer.effect(
     const sql = yield* storeSql
 
     const add = Effect.fn("PostgresHealthHistoryStore.add")(function* (samples: ReadonlyArray<HealthSamples>) {
-      const rows = sumsOf(samples)
+      const rows = totalsOf(samples)
       if (rows.length === 0) return
       const { int8, text } = columnsOf(rows)
       yield* sql`

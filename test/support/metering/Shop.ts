@@ -142,12 +142,12 @@ export const books = Effect.gen(function* () {
     const row = listAt(answer, "accounts").find((one) => valueAt(one, "account") === account)
     return row === undefined ? 0n : BigInt(String(valueAt(row, "balance_microcents")))
   }
-  const sums: Books = {
+  const totals: Books = {
     wallets: balanceOf("wallet"),
     providers: balanceOf("provider") + balanceOf("provider_frozen"),
     fees: balanceOf("platform_fee")
   }
-  return sums
+  return totals
 })
 
 export const numberAt = (answer: Answer, ...path: ReadonlyArray<string | number>): number => {
