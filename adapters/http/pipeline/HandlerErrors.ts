@@ -1,26 +1,54 @@
 /**
- * Maps every typed failure of a handler to its problem.
+ * What a request can fail with: the errors of the services that handlers call, and those of the pipeline. One without a row
+ * in a table of `problems` does not compile.
  */
-import { type AccountError, accountProblems } from "./problems/AccountProblems.ts"
-import { type CallError, callProblems } from "./problems/CallProblems.ts"
-import { type MoneyError, moneyProblems } from "./problems/MoneyProblems.ts"
-import type { ProblemRow, ProblemTable } from "./problems/ProblemTable.ts"
-import { type RequestError, requestProblems } from "./problems/RequestProblems.ts"
-import { type TrustError, trustProblems } from "./problems/TrustProblems.ts"
-import type { Problem } from "./Problems.ts"
+import type { Effect } from "effect"
+import type { Authentication } from "../../../domain/accounts/Authentication.ts"
+import type { DefaultCaps } from "../../../domain/accounts/DefaultCaps.ts"
+import type { Handles } from "../../../domain/accounts/Handles.ts"
+import type { Keys } from "../../../domain/accounts/Keys.ts"
+import type { Registration } from "../../../domain/accounts/Registration.ts"
+import type { Catalog } from "../../../domain/catalog/Catalog.ts"
+import type { Invoicing } from "../../../domain/invoices/Invoicing.ts"
+import type { Budgets } from "../../../domain/ledger/Budgets.ts"
+import type { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
+import type { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
+import type { DirectMetering } from "../../../domain/metering/DirectMetering.ts"
+import type { Grants } from "../../../domain/metering/Grants.ts"
+import type { Metering } from "../../../domain/metering/Metering.ts"
+import type { Loads } from "../../../domain/payments/Loads.ts"
+import type { Withdrawals } from "../../../domain/payments/Withdrawals.ts"
+import type { Onboarding } from "../../../domain/payouts/Onboarding.ts"
+import type { PayoutRequests } from "../../../domain/payouts/PayoutRequests.ts"
+import type { PaymentEvents } from "../../../domain/processor/PaymentEvents.ts"
+import type { IdempotencyConflict } from "../../../domain/shared/Idempotency.ts"
+import type { IdempotencyInFlight } from "../../../domain/shared/IdempotencyStore.ts"
+import type { Disputes } from "../../../domain/trust/Disputes.ts"
+import type { ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
+import type { Verification } from "../../../domain/trust/Verification.ts"
+import type * as Failures from "./Failures.ts"
+import type { MetricsRejected } from "./MetricsAccess.ts"
 
-export type HandlerError = AccountError | CallError | MoneyError | RequestError | TrustError
+type ErrorOf<Member> = Member extends (...input: never) => infer Returned
+  ? ErrorOf<Returned>
+  : Member extends Effect.Effect<unknown, infer E, unknown>
+    ? E
+    : never
 
-const table: ProblemTable<HandlerError> = {
-  ...accountProblems,
-  ...callProblems,
-  ...moneyProblems,
-  ...requestProblems,
-  ...trustProblems
-}
+type ErrorOfService<S> = S extends { readonly Service: infer Shape }
+  ? { [Name in keyof Shape]: ErrorOf<Shape[Name]> }[keyof Shape]
+  : never
 
-export const problemOf = <R extends HandlerError>(rejection: R, baseUrl: string): Problem => {
-  const rowOf = table[rejection._tag] as (rejection: R, baseUrl: string) => ProblemRow
-  const { hint, message = rejection.message, ...problem } = rowOf(rejection, baseUrl)
-  return { ...problem, message: hint === undefined ? message : `${message} ${hint}` }
-}
+type ErrorIn<Module> = {
+  [Name in keyof Module]: Module[Name] extends abstract new (...input: never) => infer E ? Extract<E, Error> : never
+}[keyof Module]
+
+export type HandlerError =
+  | ErrorIn<typeof Failures>
+  | IdempotencyConflict
+  | IdempotencyInFlight
+  | MetricsRejected
+  | ErrorOfService<Authentication | Registration | Keys | DefaultCaps | Handles | Catalog>
+  | ErrorOfService<Metering | DirectMetering | Grants | Budgets>
+  | ErrorOfService<Loads | Withdrawals | PlatformFunds | PayoutRequests | Onboarding | PaymentEvents | Invoicing>
+  | ErrorOfService<ReceiptLog | Disputes | ProviderTrust | Verification>

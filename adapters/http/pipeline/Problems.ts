@@ -1,17 +1,28 @@
 /**
  * Problem documents (RFC 9457), and the problems that do not come from a typed failure.
  */
-import { type ProblemCode, type ProblemStatus, problemType, titles } from "../api/Problem.ts"
-import type { Fault } from "./Failures.ts"
+import { problemType, titles } from "../api/Problem.ts"
+import type { HandlerError } from "./HandlerErrors.ts"
+import { accountProblems } from "./problems/AccountProblems.ts"
+import { callProblems } from "./problems/CallProblems.ts"
+import { moneyProblems } from "./problems/MoneyProblems.ts"
+import type { Problem, ProblemRow, ProblemTable } from "./problems/ProblemTable.ts"
+import { requestProblems } from "./problems/RequestProblems.ts"
+import { trustProblems } from "./problems/TrustProblems.ts"
 import type { WebResponse } from "./WebRequest.ts"
 
-export interface Problem {
-  readonly status: ProblemStatus
-  readonly code: ProblemCode
-  readonly message: string
-  readonly details?: ReadonlyArray<Fault>
-  readonly headers?: Readonly<Record<string, string>>
-  readonly extra?: Readonly<Record<string, unknown>>
+const table: ProblemTable = {
+  ...accountProblems,
+  ...callProblems,
+  ...moneyProblems,
+  ...requestProblems,
+  ...trustProblems
+}
+
+export const problemOf = (rejection: HandlerError, baseUrl: string): Problem => {
+  const rowOf = table[rejection._tag] as (rejection: HandlerError, baseUrl: string) => ProblemRow
+  const { hint, message = rejection.message, ...problem } = rowOf(rejection, baseUrl)
+  return { ...problem, message: hint === undefined ? message : `${message} ${hint}` }
 }
 
 /** A defect. Its cause is in the log, with the request id. */

@@ -6,7 +6,8 @@ import { randomUUID } from "node:crypto"
 import { type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import { addHeaders } from "../pipeline/Conventions.ts"
-import { type Problem, toAnswer } from "../pipeline/Problems.ts"
+import { toAnswer } from "../pipeline/Problems.ts"
+import type { Problem } from "../pipeline/problems/ProblemTable.ts"
 import type { WebResponse } from "../pipeline/WebRequest.ts"
 
 /** The last request on a connection. */

@@ -1,14 +1,7 @@
 /**
  * Problems of registering or changing accounts, keys and tools, and of authentication.
  */
-import type { Unauthorized } from "../../../../domain/accounts/Authentication.ts"
-import type { EndpointBlocked } from "../../../../domain/accounts/EndpointGuard.ts"
-import type { HandleRejection } from "../../../../domain/accounts/Handles.ts"
-import type { ExpiryInThePast, KeyNotFound, LastKey, TooManyKeys } from "../../../../domain/accounts/Keys.ts"
-import type { AlreadyRegistered, ToolsRejected } from "../../../../domain/accounts/Registration.ts"
-import type { ToolNotYours } from "../../../../domain/catalog/Catalog.ts"
-import { FAULTS_MAX, type NoToolRegistered, type WrongRole } from "../Failures.ts"
-import type { MetricsRejected } from "../MetricsAccess.ts"
+import { FAULTS_MAX, type NoToolRegistered } from "../Failures.ts"
 import {
   duplicate,
   forbidden,
@@ -19,22 +12,7 @@ import {
   type ProblemTable
 } from "./ProblemTable.ts"
 
-export type AccountError =
-  | AlreadyRegistered
-  | EndpointBlocked
-  | ExpiryInThePast
-  | HandleRejection
-  | KeyNotFound
-  | LastKey
-  | MetricsRejected
-  | NoToolRegistered
-  | ToolNotYours
-  | ToolsRejected
-  | TooManyKeys
-  | Unauthorized
-  | WrongRole
-
-export const accountProblems: ProblemTable<AccountError> = {
+export const accountProblems = {
   AlreadyRegistered: duplicate("POST /api/v1/market/keys creates a key."),
   EndpointBlocked: (e) => ({ ...invalidField("endpoint_url")(e), code: "BLOCKED_ENDPOINT" }),
   ExpiryInThePast: invalidField("expires_at"),
@@ -63,7 +41,7 @@ export const accountProblems: ProblemTable<AccountError> = {
   TooManyKeys: invalid(),
   Unauthorized: () => unauthorized,
   WrongRole: forbidden()
-}
+} satisfies Partial<ProblemTable>
 
 const unauthorized: ProblemRow = { status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }
 

@@ -1,24 +1,7 @@
 /**
  * Problems of calls.
  */
-import type {
-  BudgetExceeded,
-  CallConflict,
-  CallInFlight,
-  InsufficientFunds,
-  CapRequired,
-  InvalidArguments,
-  PriceChanged,
-  PriceVersionChanged
-} from "../../../../domain/metering/CallRejections.ts"
-import type { SchemaBudgetSpent } from "../../../../domain/catalog/JsonSchemas.ts"
-import type { CallOverdue } from "../../../../domain/metering/CallEndings.ts"
-import type { TooManyCallsInFlight } from "../../../../domain/metering/CallsInFlight.ts"
-import type { ResultNotRetained } from "../../../../domain/metering/RetainedResults.ts"
-import type { CallTimeRejected, CostTooHigh, NotYours } from "../../../../domain/metering/DirectMetering.ts"
-import type { NoGrant } from "../../../../domain/metering/Reservations.ts"
-import type { TooManyPins } from "../../../../domain/metering/NamePins.ts"
-import type { ToolAmbiguous, ToolNotFound, ToolWithdrawn } from "../../../../domain/metering/ToolDirectory.ts"
+import type { PriceChanged, PriceVersionChanged } from "../../../../domain/metering/CallRejections.ts"
 import { Microcents, toCents } from "../../../../domain/shared/Microcents.ts"
 import {
   forbidden,
@@ -32,31 +15,9 @@ import {
   unavailableFor
 } from "./ProblemTable.ts"
 
-export type CallError =
-  | ResultNotRetained
-  | BudgetExceeded
-  | CallConflict
-  | CallInFlight
-  | CallOverdue
-  | CallTimeRejected
-  | CapRequired
-  | CostTooHigh
-  | InsufficientFunds
-  | InvalidArguments
-  | PriceChanged
-  | PriceVersionChanged
-  | SchemaBudgetSpent
-  | TooManyCallsInFlight
-  | TooManyPins
-  | ToolAmbiguous
-  | ToolNotFound
-  | ToolWithdrawn
-  | NoGrant
-  | NotYours
-
 const OVERDUE_RETRY_AFTER_SECONDS = 5
 
-export const callProblems: ProblemTable<CallError> = {
+export const callProblems = {
   ResultNotRetained: (e) => ({
     status: 410,
     code: "ANSWER_NOT_KEPT",
@@ -136,7 +97,7 @@ export const callProblems: ProblemTable<CallError> = {
     ...(e.reason === "none" ? { hint: "The consumer gives one with POST /api/v1/market/grants." } : {})
   }),
   NotYours: forbidden()
-}
+} satisfies Partial<ProblemTable>
 
 const priceChanged = (e: PriceChanged | PriceVersionChanged): ProblemRow => ({
   status: 409,

@@ -1,21 +1,7 @@
 /**
  * Problems of spending, loading, withdrawing, paying out and posting money.
  */
-import type { CreditRejected, InvoiceNotFound, MonthNotOver } from "../../../../domain/invoices/Invoicing.ts"
-import type { BudgetNotFound, TooManyBudgets } from "../../../../domain/ledger/Budgets.ts"
-import type { DuplicateReference } from "../../../../domain/ledger/LedgerStore.ts"
-import type { FundsTooLow, NoSuchLoss } from "../../../../domain/ledger/PlatformFunds.ts"
-import type { AccountFrozen } from "../../../../domain/metering/CallRejections.ts"
-import type { GrantNotFound, TooManyGrants, UnknownProvider } from "../../../../domain/metering/Grants.ts"
-import type { RecoveredByChargeback } from "../../../../domain/payments/ChargebackRecoveries.ts"
-import type { LoadLimitReached } from "../../../../domain/payments/LoadLimit.ts"
-import type {
-  PaymentFailed,
-  PaymentsNotConfigured,
-  UntrustedEvent
-} from "../../../../domain/payments/PaymentGateway.ts"
-import type { DebtOutstanding, NotWithdrawable } from "../../../../domain/payments/Withdrawals.ts"
-import { type BelowMinimum, type NotOnboarded, PAYOUT_CENTS_MIN } from "../../../../domain/payouts/Payouts.ts"
+import { PAYOUT_CENTS_MIN } from "../../../../domain/payouts/Payouts.ts"
 import { toCents } from "../../../../domain/shared/Microcents.ts"
 import {
   duplicate,
@@ -27,30 +13,7 @@ import {
   providerError
 } from "./ProblemTable.ts"
 
-export type MoneyError =
-  | AccountFrozen
-  | BelowMinimum
-  | BudgetNotFound
-  | CreditRejected
-  | DebtOutstanding
-  | DuplicateReference
-  | FundsTooLow
-  | GrantNotFound
-  | InvoiceNotFound
-  | LoadLimitReached
-  | MonthNotOver
-  | NoSuchLoss
-  | NotOnboarded
-  | NotWithdrawable
-  | PaymentFailed
-  | PaymentsNotConfigured
-  | RecoveredByChargeback
-  | TooManyBudgets
-  | TooManyGrants
-  | UnknownProvider
-  | UntrustedEvent
-
-export const moneyProblems: ProblemTable<MoneyError> = {
+export const moneyProblems = {
   AccountFrozen: () => ({
     status: 403,
     code: "ACCOUNT_FROZEN",
@@ -113,4 +76,4 @@ export const moneyProblems: ProblemTable<MoneyError> = {
   TooManyGrants: invalid(),
   UnknownProvider: invalidField("provider_id"),
   UntrustedEvent: () => ({ status: 400, code: "BAD_REQUEST" })
-}
+} satisfies Partial<ProblemTable>

@@ -2,14 +2,24 @@
  * Maps errors of the domain to problems: one row per error with status, code, and what a client may do next over HTTP. The
  * message is the error's own.
  */
-import type { Problem } from "../Problems.ts"
+import type { ProblemCode, ProblemStatus } from "../../api/Problem.ts"
+import type { Fault } from "../Failures.ts"
+import type { HandlerError } from "../HandlerErrors.ts"
+
+export interface Problem {
+  readonly status: ProblemStatus
+  readonly code: ProblemCode
+  readonly message: string
+  readonly details?: ReadonlyArray<Fault>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly extra?: Readonly<Record<string, unknown>>
+}
 
 /** `hint`: where to look or what to call next; appended to the message. `message`: instead of one for operators. */
 export type ProblemRow = Omit<Problem, "message"> & { readonly hint?: string; readonly message?: string }
 
-/** An error without a row does not compile. */
-export type ProblemTable<Errors extends { readonly _tag: string }> = {
-  readonly [E in Errors as E["_tag"]]: (error: E, baseUrl: string) => ProblemRow
+export type ProblemTable = {
+  readonly [E in HandlerError as E["_tag"]]: (error: E, baseUrl: string) => ProblemRow
 }
 
 const row =

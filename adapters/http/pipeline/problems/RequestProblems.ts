@@ -1,43 +1,13 @@
 /**
  * Problems of a request itself, before the rules of the domain apply.
  */
-import type { IdempotencyConflict } from "../../../../domain/shared/Idempotency.ts"
-import type { IdempotencyInFlight } from "../../../../domain/shared/IdempotencyStore.ts"
-import type { StoreUnavailable } from "../../../../domain/shared/StoreUnavailable.ts"
-import type {
-  BadRequest,
-  MethodNotAllowed,
-  NotFound,
-  RequestTimedOut,
-  PathRejected,
-  PayloadTooLarge,
-  RateLimited,
-  RouteNotFound,
-  UnsupportedMediaType,
-  ValidationFailed
-} from "../Failures.ts"
 import { inFlight, keyConflict, limitReached, notFound, type ProblemTable, unavailableFor } from "./ProblemTable.ts"
-
-export type RequestError =
-  | BadRequest
-  | IdempotencyConflict
-  | IdempotencyInFlight
-  | MethodNotAllowed
-  | NotFound
-  | RequestTimedOut
-  | PathRejected
-  | PayloadTooLarge
-  | RateLimited
-  | RouteNotFound
-  | StoreUnavailable
-  | UnsupportedMediaType
-  | ValidationFailed
 
 const UNAVAILABLE_RETRY_AFTER_SECONDS = 2
 /** For a database that does not respond. */
 const LATE_RETRY_AFTER_SECONDS = 5
 
-export const requestProblems: ProblemTable<RequestError> = {
+export const requestProblems = {
   BadRequest: (e) => ({
     status: 400,
     code: "BAD_REQUEST",
@@ -64,4 +34,4 @@ export const requestProblems: ProblemTable<RequestError> = {
     headers: { accept: "application/json" }
   }),
   ValidationFailed: (e) => ({ status: 422, code: "VALIDATION_ERROR", details: e.faults })
-}
+} satisfies Partial<ProblemTable>

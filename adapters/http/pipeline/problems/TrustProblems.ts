@@ -1,27 +1,8 @@
 /**
  * Problems of verification, disputes and the log.
  */
-import type { LogUnknown, NotLoggedYet, ReceiptUnknown, TreeSizeUnknown } from "../../../../domain/log/ReceiptLog.ts"
-import {
-  type AlreadyDisputed,
-  FILED_PER_DAY_MAX,
-  type FilingTooLate,
-  type NotAParty,
-  OPEN_WITH_BAD_RECORD_MAX,
-  type TooManyDisputes
-} from "../../../../domain/trust/DisputeFilings.ts"
-import type {
-  AlreadyDecided,
-  CreditBeyondCost,
-  DisputeNotFound,
-  NoSuchReceipt,
-  NotAnswerable
-} from "../../../../domain/trust/DisputeErrors.ts"
-import type { MailFailed, MailNotConfigured } from "../../../../domain/trust/Mailer.ts"
-import type { ProviderUnknown } from "../../../../domain/trust/ProviderTrust.ts"
-import { MAILS_PER_DAY_MAX, type TooManyMails } from "../../../../domain/trust/MailLimit.ts"
-import type { SubjectRejected } from "../../../../domain/trust/Verification.ts"
-import type { TooManyAttempts } from "../../../../domain/trust/VerificationSteps.ts"
+import { FILED_PER_DAY_MAX, OPEN_WITH_BAD_RECORD_MAX } from "../../../../domain/trust/DisputeFilings.ts"
+import { MAILS_PER_DAY_MAX } from "../../../../domain/trust/MailLimit.ts"
 import {
   duplicate,
   forbidden,
@@ -34,28 +15,7 @@ import {
   unavailableFor
 } from "./ProblemTable.ts"
 
-export type TrustError =
-  | AlreadyDecided
-  | AlreadyDisputed
-  | CreditBeyondCost
-  | DisputeNotFound
-  | FilingTooLate
-  | LogUnknown
-  | MailFailed
-  | MailNotConfigured
-  | NoSuchReceipt
-  | NotAParty
-  | NotLoggedYet
-  | NotAnswerable
-  | ProviderUnknown
-  | ReceiptUnknown
-  | SubjectRejected
-  | TooManyAttempts
-  | TooManyMails
-  | TooManyDisputes
-  | TreeSizeUnknown
-
-export const trustProblems: ProblemTable<TrustError> = {
+export const trustProblems = {
   AlreadyDecided: duplicate(),
   AlreadyDisputed: duplicate(),
   CreditBeyondCost: invalidField("amount_microcents"),
@@ -76,4 +36,4 @@ export const trustProblems: ProblemTable<TrustError> = {
   TooManyDisputes: (e) =>
     tooMany(e.limit === "a_day" ? FILED_PER_DAY_MAX : OPEN_WITH_BAD_RECORD_MAX, e.retryAfterSeconds),
   TreeSizeUnknown: invalidField("tree_size")
-}
+} satisfies Partial<ProblemTable>
