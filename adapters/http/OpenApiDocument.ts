@@ -2,13 +2,13 @@
  * The OpenAPI 3.1 document, generated from the contract.
  */
 import { OpenApi } from "effect/http-api"
-import { Api } from "./api/Api.ts"
-import { allEndpoints } from "./api/Endpoints.ts"
+import { Result, Schema } from "effect"
+import { allEndpoints, Api, type EndpointInfo } from "./api/Api.ts"
 import { PRODUCT_DESCRIPTION } from "./api/SampleValues.ts"
-import type { JsonSchema, OpenApiDocument, Operation } from "./openapi/OpenApiModel.ts"
-import { operationOf } from "./openapi/Operations.ts"
-import { headers, type SharedResponses } from "./openapi/Responses.ts"
-import { tidyComponent } from "./openapi/TidySchema.ts"
+import { annotatedExample, composedExample } from "./openapi/Examples.ts"
+import type { Json, JsonSchema, OpenApiDocument, Operation, Parameter } from "./openapi/OpenApiModel.ts"
+import { headers, responsesOf, type SharedResponses } from "./openapi/Responses.ts"
+import { tidy, tidyComponent } from "./openapi/TidySchema.ts"
 
 const options: OpenApi.FromApiOptions = { includeAnnotationKey: (key) => key === "x-integer" }
 
@@ -55,3 +55,74 @@ const bearer = (spec: OpenApi.OpenAPISpec) => ({
   bearerFormat: "API key",
   description: spec.components.securitySchemes["apiKey"]?.description ?? ""
 })
+
+const operationOf = (
+  endpoint: EndpointInfo,
+  operation: OpenApi.OpenAPISpecOperation,
+  components: Readonly<Record<string, JsonSchema>>,
+  shared: SharedResponses
+): Operation => {
+  const { operationId, tags, security, requestBody } = operation
+  const body = requestBody?.content["application/json"]?.schema as JsonSchema | undefined
+  return {
+    operationId,
+    tags,
+    summary: endpoint.summary,
+    description: [
+      ...(endpoint.description === endpoint.summary ? [] : [endpoint.description]),
+      callers(endpoint.rule.roles)
+    ].join("\n\n"),
+    "x-roles": endpoint.rule.roles,
+    security,
+    parameters: parametersOf(operation),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !isOptional(endpoint, body),
+            content: {
+              "application/json": {
+                schema: tidy(body, false),
+                example: requestExample(endpoint, body, components)
+              }
+            }
+          }
+        }),
+    responses: responsesOf(endpoint, operation, components, shared)
+  }
+}
+
+/** The last paragraph of every description. */
+export const callers = (roles: ReadonlyArray<string>): string =>
+  roles.length === 0 ? "No API key required." : `Requires ${nouns(roles).join(" or ")} key.`
+
+const nouns = (roles: ReadonlyArray<string>) =>
+  roles.map((role) => (/^[aeiou]/u.test(role) ? `an ${role}` : `a ${role}`))
+
+/** The pipeline takes an absent body as an empty object: it is optional where the schema accepts that. */
+const isOptional = ({ payload }: EndpointInfo, body: JsonSchema): boolean =>
+  Object.keys(body).length > 0 &&
+  Result.isSuccess(Schema.decodeUnknownResult(payload as Schema.Top & { readonly DecodingServices: never })({}))
+
+const requestExample = (
+  { payload }: EndpointInfo,
+  body: JsonSchema,
+  components: Readonly<Record<string, JsonSchema>>
+): Json =>
+  (payload === undefined ? undefined : annotatedExample(payload)) ?? composedExample(tidy(body, false), components)
+
+const parametersOf = (operation: OpenApi.OpenAPISpecOperation): ReadonlyArray<Parameter> =>
+  operation.parameters.map((parameter) => {
+    const { description = "", examples, ...schema } = tidy(parameter.schema as JsonSchema, false)
+    return {
+      name: parameter.in === "header" ? canonical(parameter.name) : parameter.name,
+      in: parameter.in as Parameter["in"],
+      required: parameter.required,
+      description,
+      schema,
+      ...(parameter.required ? { example: composedExample({ ...schema, ...(examples && { examples }) }, {}) } : {})
+    }
+  })
+
+/** `idempotency-key` as it is usually written. */
+const canonical = (header: string): string => header.replace(/\b[a-z]/gu, (letter) => letter.toUpperCase())

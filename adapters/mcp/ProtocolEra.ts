@@ -2,7 +2,7 @@
  * The two eras of MCP over HTTP. Modern (2026-07-28): stateless; every request carries its version and its client.
  * Legacy (2025-11-25 and before): a handshake that negotiates the version, and optionally a session.
  */
-import { MAX_COST_FIELD } from "../../domain/metering/Billing.ts"
+import { MAX_COST_FIELD } from "../../domain/metering/CallTerms.ts"
 import { requestBody } from "./JsonRpc.ts"
 import { headerText } from "./HeaderText.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"

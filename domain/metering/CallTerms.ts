@@ -1,11 +1,14 @@
 /**
- * The terms of a call: the amount reserved, and the deadline.
+ * The terms of a call: the amount reserved, the deadline, and what the finished call costs.
  */
 import { Duration, Effect } from "effect"
+import type { CancellationTerm } from "../catalog/CancellationTerm.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { isUsagePriced } from "../catalog/Terms.ts"
-import type { Microcents } from "../shared/Microcents.ts"
+import type { BillingPolicy } from "../catalog/Tool.ts"
+import { Microcents, zero } from "../shared/Microcents.ts"
 import { CapRequired, PriceChanged, PriceVersionChanged } from "./CallRejections.ts"
+import type { CallStatus, ToolResult } from "./ToolUpstream.ts"
 import type { UpstreamBounds } from "./UpstreamLimits.ts"
 
 /** After this, a call that was not settled is due for the sweeper. */
@@ -66,3 +69,56 @@ const capOf = (entry: CatalogEntry, { defaultCap, maxCost }: Agreement): Microce
 /** Not before the upstream gives up, after its attempts and waits. */
 export const deadlineOf = (timeoutMs: number, { retriesMax, totalMs }: UpstreamBounds): Duration.Duration =>
   Duration.sum(Duration.millis(Math.max(timeoutMs * (retriesMax + 1), totalMs)), SETTLE_GRACE)
+
+export const REPORTED_COST_FIELD = "market/cost_microcents"
+
+/** In the request's `_meta`: the maximum charge of a usage-priced call. */
+export const MAX_COST_FIELD = "market/max_cost_microcents"
+
+interface Delivered {
+  readonly status: CallStatus
+  readonly policy: BillingPolicy
+  readonly held: Microcents
+  /** The list price: what a call costs unless the provider reports another amount. */
+  readonly price: Microcents
+  readonly free: boolean
+  /** At least one attempt reached the provider. */
+  readonly attempted: boolean
+  readonly result: ToolResult | undefined
+  /** Undefined where the tool has no output schema, or there is no output to check. */
+  readonly outputFits: boolean | undefined
+}
+
+/**
+ * What a finished call costs. By default only a success is charged; a tool's published policy may require output that fits
+ * its schema, or charge every attempt. A provider may report the actual cost, billed up to the amount reserved.
+ */
+export const billedAmount = (call: Delivered): Microcents => {
+  if (call.free || !costsMoney(call)) return zero
+  const wanted = reportedCost(call.result) ?? call.price
+  return wanted < call.held ? wanted : call.held
+}
+
+/** For a call whose cancellation was passed to the provider: by the terms in effect, at most the amount reserved. */
+export const canceledAmount = (
+  leaving: CancellationTerm,
+  price: Microcents,
+  { free, held }: Pick<Delivered, "free" | "held">
+): Microcents => {
+  if (free || leaving === "free") return zero
+  return price < held ? price : held
+}
+
+const costsMoney = (call: Delivered): boolean => {
+  if (call.policy === "attempt") return call.attempted
+  if (call.status !== "success") return false
+  return call.policy === "success" || call.outputFits === true
+}
+
+/** A non-negative integer in the result's `_meta`; any other value is ignored. */
+const reportedCost = (result: ToolResult | undefined): Microcents | undefined => {
+  const meta = result?.["_meta"]
+  if (typeof meta !== "object" || meta === null) return undefined
+  const cost = (meta as Readonly<Record<string, unknown>>)[REPORTED_COST_FIELD]
+  return typeof cost === "number" && Number.isSafeInteger(cost) && cost >= 0 ? Microcents.make(BigInt(cost)) : undefined
+}

@@ -20,7 +20,7 @@ const PROGRAM_OR_SUITE = /^[a-z][A-Za-z0-9]*(?:\.test|\.quick\.config)?\.ts$/u
 const ENTRY = /^(?:src\/(?:main|index)|migrations\/(?:index|\d{4}_\w+))\.ts$/u
 
 /** Names that two rooms of the domain share. */
-const SHARED = new Set(["Account.ts", "Idempotency.ts", "Verification.ts"])
+const SHARED = new Set(["Account.ts", "Verification.ts"])
 
 /** A page's server part and its browser part share a name and a folder. */
 const repeated = (files: ReadonlyArray<string>): ReadonlyArray<string> => {

@@ -4,7 +4,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { allEndpoints, type EndpointInfo } from "../../adapters/http/api/Endpoints.ts"
+import { allEndpoints, type EndpointInfo } from "../../adapters/http/api/Api.ts"
 import { openApiDocument } from "../../adapters/http/OpenApiDocument.ts"
 import { PLACEHOLDER } from "../../adapters/http/openapi/Examples.ts"
 import {

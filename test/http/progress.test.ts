@@ -7,8 +7,8 @@ import { HttpServerResponse } from "effect/http"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import type { WebResponse, WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
-import { isStreaming, endStream, writeEvent } from "../../adapters/http/server/EventStream.ts"
-import { answering } from "../../adapters/http/server/MountedStream.ts"
+import { isStreaming, endStream, writeEvent } from "../../adapters/http/server/HttpMessages.ts"
+import { answering } from "../../adapters/http/server/RouterMount.ts"
 import { loadMarket, PRICE, purseOf } from "../support/load/LoadMarket.ts"
 import {
   type Answer,

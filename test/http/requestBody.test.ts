@@ -3,8 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { rejectRounded } from "../../adapters/http/pipeline/ExactIntegers.ts"
-import { JSON_DEPTH_MAX, parseJson, storedBody } from "../../adapters/http/pipeline/RequestBody.ts"
+import { rejectRounded, JSON_DEPTH_MAX, parseJson, storedBody } from "../../adapters/http/pipeline/RequestBody.ts"
 
 const isTaken = (text: string): boolean => Result.isSuccess(Effect.runSync(Effect.result(parseJson(text, storedBody))))
 

@@ -5,7 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { openApiDocument } from "../../adapters/http/OpenApiDocument.ts"
-import type { EndpointInfo } from "../../adapters/http/api/Endpoints.ts"
+import type { EndpointInfo } from "../../adapters/http/api/Api.ts"
 import { bodyWith, objectsOfBody } from "../support/ClosedObjects.ts"
 import {
   aKeyOfEachRole,

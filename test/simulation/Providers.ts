@@ -3,7 +3,7 @@
  * repeats, so a response can be matched to its request.
  */
 import { Effect, Layer } from "effect"
-import { REPORTED_COST_FIELD } from "../../domain/metering/Billing.ts"
+import { REPORTED_COST_FIELD } from "../../domain/metering/CallTerms.ts"
 import {
   type CallStatus,
   ToolUpstream,

@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { RegisterProvider } from "../../adapters/http/api/RegistrationBodies.ts"
-import type { EndpointInfo } from "../../adapters/http/api/Endpoints.ts"
+import type { EndpointInfo } from "../../adapters/http/api/Api.ts"
 import { PROVIDERS } from "./Market.ts"
 import { pick, QUERY_VALUES, corrupt, corruptText, textOf } from "./Corruption.ts"
 

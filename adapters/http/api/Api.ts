@@ -1,7 +1,9 @@
 /**
  * The contract of the HTTP API. Routes, documents and typed clients are derived from it.
  */
-import { HttpApi, OpenApi } from "effect/http-api"
+import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { Context, type Schema } from "effect"
+import { Access, type AccessRule } from "./Access.ts"
 import { AccountsApi } from "./AccountsApi.ts"
 import { CallsApi } from "./CallsApi.ts"
 import { CatalogApi } from "./CatalogApi.ts"
@@ -16,8 +18,8 @@ import { PlatformApi } from "./PlatformApi.ts"
 import { ReceiptsApi } from "./ReceiptsApi.ts"
 import { PRODUCT_DESCRIPTION } from "./SampleValues.ts"
 import { StatusApi } from "./StatusApi.ts"
-import { TrustApi } from "./TrustApi.ts"
 import { SubmissionsApi } from "./SubmissionsApi.ts"
+import { TrustApi } from "./TrustApi.ts"
 
 export const API_VERSION = "0.4.0" as const
 /** What `version` refers to; the market API has its own version. */
@@ -48,3 +50,38 @@ export class Api extends HttpApi.make("agent-tool-billing")
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" }
     })
   ) {}
+
+export interface EndpointInfo {
+  readonly method: string
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly rule: AccessRule
+  readonly payload: Schema.Top | undefined
+  readonly endpoint: HttpApiEndpoint.Top
+}
+
+const read = (): ReadonlyArray<EndpointInfo> => {
+  const found: Array<EndpointInfo> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, mergedAnnotations }) => {
+      const summary = Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => "")
+      found.push({
+        method: endpoint.method,
+        path: endpoint.path,
+        summary,
+        description: Context.getOrElse(endpoint.annotations, OpenApi.Description, () => summary),
+        rule: Context.get(mergedAnnotations, Access),
+        payload: endpoint.payload.get("application/json")?.schemas[0],
+        endpoint
+      })
+    }
+  })
+  return found
+}
+
+let known: ReadonlyArray<EndpointInfo> | undefined
+
+/** Read on first use, when all groups are loaded. */
+export const allEndpoints = (): ReadonlyArray<EndpointInfo> => (known ??= read())

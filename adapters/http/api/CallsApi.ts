@@ -2,12 +2,126 @@
  * Calls through the proxy, and their usage.
  */
 import { Schema } from "effect"
-import { HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
+import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
+import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
+import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
+import * as Field from "./Field.ts"
 import { idempotencyHeader } from "./InputSchemas.ts"
-import { CallResult, capHeader, ProxyCall, Quote } from "./ProxyCall.ts"
+import * as price from "./PriceFields.ts"
+import * as shared from "./SharedFields.ts"
 import { FreeTierList, periodQuery, UsagePage, usageQuery, UsageSummary } from "./UsageBodies.ts"
+
+const JsonObject = Schema.Record(Schema.String, Schema.Json)
+
+const ProxyCall = Field.object("ProxyCall", "The tool, its arguments, and the cap.", {
+  tool_id: Field.optional(ToolId, "ID of the tool. Takes precedence over `tool_name`."),
+  tool_name: Field.optional(
+    ToolNameSent,
+    "Qualified name of the tool (`handle/tool_name`), or its bare name. The first successful call of a bare name pins it " +
+      "for your account: later calls go to the same tool, or are answered 410 once it is withdrawn. A bare name without a " +
+      "pin resolves to the only listed tool of that name; if there are several, the call is answered 409."
+  ),
+  input: Field.optional(JsonObject, "Arguments of the tool."),
+  arguments: Field.optional(JsonObject, "Same as `input`, under its MCP name."),
+  provider_id: Field.optional(
+    ProviderId,
+    "ID of the provider whose tool the bare name refers to. No pin is used or created."
+  ),
+  max_cost_microcents: Field.optional(
+    MicrocentsFromInt,
+    "Cap: maximum cost of this call in microcents (1/10,000 of a cent). A usage-priced call needs it, or a default cap. " +
+      "A cap below the list price is answered 409."
+  ),
+  price_version: Field.optional(
+    Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
+    "Price version of your quote. The call is answered 409 if another version is in effect."
+  ),
+  dry_run: Field.optional(Schema.Boolean, "If `true`, returns a quote and does not call the tool."),
+  metadata: Field.optional(JsonObject, "Data of your own to store with the call.")
+})
+  .check(
+    Schema.makeFilter((body) => {
+      if (body.tool_id === undefined && body.tool_name === undefined) return "Send `tool_id` or `tool_name`."
+      return body.input !== undefined && body.arguments !== undefined
+        ? "Send the input once: either `input` or `arguments`."
+        : undefined
+    })
+  )
+  .annotate({
+    identifier: "ProxyCall",
+    examples: [{ tool_name: "ada-tools/search", input: { q: "sea" } }]
+  })
+
+const capHeader = {
+  "x-max-cost-microcents": Field.optional(
+    Schema.String.check(Schema.isPattern(/^\d{1,16}$/u)),
+    "Cap of this call in microcents. `max_cost_microcents` in the body takes precedence."
+  )
+}
+
+const tool = { tool: shared.displayName, tool_name: shared.toolName }
+const provider = { provider: shared.providerName, provider_id: shared.providerId }
+const freeTierRemaining = Field.nullableInt("Free calls left this month. `null`: the tool has no free tier.", 0)
+
+const CallMeta = Field.object("CallMeta", "Tool, cost, outcome and receipt of the call.", {
+  ...tool,
+  tool_id: shared.toolId,
+  ...provider,
+  cost_cents: shared.costCents,
+  cost_microcents: shared.costMicrocents,
+  cost: Field.dollars("Cost of the call", "$0.0005"),
+  latency_ms: shared.latencyMs,
+  remaining_balance_cents: Field.cents("Balance after the call", 499),
+  remaining_balance_microcents: Field.microcents("Balance after the call", 4_999_500),
+  free_tier_remaining: freeTierRemaining,
+  receipt_id: shared.receiptId,
+  invocation_id: shared.invocationId,
+  attempts: Field.int("Number of attempts to reach the provider.", 1),
+  outcome: Field.of(
+    Schema.Literals(["success", "error"]),
+    "`error`: the tool returned a result with `isError`.",
+    "success"
+  )
+})
+
+const CallResult = Field.object("CallResult", "The result of the tool, and the cost of the call.", {
+  result: Field.of(JsonObject, "Result of the tool, unchanged.", {
+    content: [{ type: "text", text: "3 papers found" }]
+  }),
+  meta: Field.of(CallMeta, "Tool, cost, outcome and receipt of the call.")
+})
+
+const quote = Schema.Struct({
+  ...tool,
+  qualified_name: shared.qualifiedName,
+  tool_id: shared.toolId,
+  ...provider,
+  price_microcents: price.priceMicrocents,
+  price_cents: price.priceCents,
+  price: price.priceShown,
+  max_cost_microcents: price.maxCostMicrocents,
+  usage_priced: price.usagePriced,
+  price_version: Field.int("Number of the price version. Send it with the call to have any other version rejected.", 3),
+  billing_policy: price.billingPolicy,
+  on_cancel: price.onCancel,
+  canceled_call_costs: price.canceledCallCosts,
+  free_tier_calls: price.freeTierCalls,
+  upcoming: price.upcoming,
+  cost_microcents: Field.microcents("Cost of the call (list price, or 0 within the free tier)", 500),
+  hold_microcents: Field.microcents("Amount that the call would hold", 500),
+  free_tier_remaining: freeTierRemaining,
+  balance_microcents: Field.microcents("Available balance", 5_000_000),
+  balance_after_microcents: Field.signedMicrocents("Available balance after the call", 4_999_500),
+  sufficient_funds: Field.boolean("Whether the available balance covers the hold.")
+})
+
+const Quote = Field.object("Quote", "A quote for the call. The tool was not called.", {
+  dry_run: Field.always(true),
+  quote: Field.of(quote, "Price and hold of the call.")
+})
 
 const usage = <const I extends string>(identifier: I, path: `/${string}`) =>
   Endpoint.get(identifier, path, {
@@ -64,4 +178,4 @@ export class CallsApi extends HttpApiGroup.make("calls")
       success: FreeTierList
     })
   )
-  .annotateMerge(OpenApi.annotations({ title: "Calls", description: "Calls of tools, and their usage." })) {}
+  .annotateMerge(Endpoint.about("Calls", "Calls of tools, and their usage.")) {}

@@ -2,20 +2,126 @@
  * The catalog: tools, prices, and the state of the market.
  */
 import { Schema } from "effect"
-import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { TOOLS_PER_REQUEST_MAX } from "../../../domain/catalog/Catalog.ts"
 import { Category } from "../../../domain/catalog/Tool.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { publicRead, readBy, uncached, writeBy } from "./Access.ts"
-import * as Endpoint from "./Endpoint.ts"
 import { CatalogTool, PriceList, ToolDetails } from "./CatalogTool.ts"
+import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { MicrocentsQuery, pageQuery, Text, toolIdOrName } from "./InputSchemas.ts"
-import { marketHealth, MarketIndex, MarketStats } from "./MarketInfo.ts"
-import { describing } from "./SelfDescription.ts"
-import { answeredAt, pageOf, toolId } from "./SharedFields.ts"
-import { RegisteredTools, RegisterTools, WithdrawnTool } from "./ToolRegistration.ts"
+import { BASE_URL, NOW, PRODUCT_DESCRIPTION, PRODUCT_NAME } from "./SampleValues.ts"
+import * as shared from "./SharedFields.ts"
+import { ToolBody, toolExample } from "./ToolBody.ts"
 
-const OwnTools = pageOf(
+const several = [Schema.isMinLength(1), Schema.isMaxLength(TOOLS_PER_REQUEST_MAX)] as const
+
+const RegisterTools = Field.object("RegisterTools", "Tools to register or update.", {
+  tools: Field.of(Schema.Array(ToolBody).check(...several), "Tools. An invalid tool does not affect the others.")
+}).annotate({ examples: [{ tools: [toolExample] }] })
+
+/** Decodes the list only: the tools are decoded one by one, so that an invalid one does not affect the others. */
+export const RegisterToolsLenient = Schema.Struct({ tools: Schema.Array(Schema.Unknown).check(...several) })
+
+const RegisteredTools = Field.object("RegisteredTools", "Registered, updated and rejected tools.", {
+  registered: Field.int("Number of registered or updated tools.", 1),
+  errors: Field.int("Number of rejected tools.", 0),
+  tools: Field.list(
+    Schema.Struct({
+      id: shared.toolId,
+      tool_name: shared.toolName,
+      qualified_name: shared.qualifiedName,
+      action: Field.of(Schema.Literals(["created", "updated"]), "Whether the tool was created or updated.")
+    }),
+    "Registered and updated tools."
+  ),
+  tool_errors: Field.list(
+    Schema.Struct({
+      tool_name: shared.toolName,
+      error: Field.string("Reason for the rejection.", "`category` is unknown.")
+    }),
+    "Rejected tools, with the reason.",
+    []
+  ),
+  message: shared.message("1 registered.")
+})
+
+const WithdrawnTool = Field.object("WithdrawnTool", "The withdrawn tool.", {
+  withdrawn: Field.always(true),
+  tool_id: shared.toolId,
+  tool_name: shared.toolName,
+  withdrawn_at: Field.timestamp("Time of the first withdrawal.", "2026-11-20T09:29:58.412Z"),
+  message: shared.message("search is withdrawn. To list it again, send it to POST /api/market/tools.")
+})
+
+const MarketStats = Field.object(
+  "MarketStats",
+  "Statistics of the market. Reported calls count only in `reported_calls` and in the revenue.",
+  {
+    total_tool_invocations: Field.int(
+      "Calls through the proxy, without providers' calls to their own tools and cancellations passed to providers.",
+      18_420
+    ),
+    successful_calls: Field.int("Successful calls.", 18_311),
+    reported_calls: Field.int("Calls reported to `POST /api/v1/market/meter`.", 120),
+    unique_agents: Field.int("Consumers with at least one call in `total_tool_invocations`.", 37),
+    unique_tools: Field.int("Tools with at least one call in `total_tool_invocations`.", 12),
+    tools_listed: Field.int("Tools in the catalog.", 14),
+    providers: Field.int("Registered providers.", 5),
+    total_revenue_microcents: Field.microcents("Revenue", 9_210_000),
+    total_revenue_cents: Field.cents("Revenue", 921),
+    total_revenue: Field.dollars("Revenue", "$9.21"),
+    avg_response_time_ms: Field.nullableNumber(
+      "Average latency of proxied calls in milliseconds. `null`: no calls.",
+      91.4
+    ),
+    free_tier_usage_pct: Field.nullableNumber(
+      "Share of `total_tool_invocations` covered by a free tier, in percent. `null`: no calls.",
+      21.5
+    ),
+    last_invocation: Field.nullableTimestamp(
+      "Start of the newest call in `total_tool_invocations`. `null`: no calls.",
+      "2026-11-20T09:29:58.412Z"
+    ),
+    timestamp: shared.answeredAt
+  }
+)
+
+const MarketIndex = Field.object("MarketIndex", "Endpoints of the market API, and how to get started.", {
+  name: Field.string("Name of the service.", PRODUCT_NAME),
+  version: Field.always("0.3.0"),
+  version_of: shared.versionOf,
+  description: Field.string("Description of the service.", PRODUCT_DESCRIPTION),
+  base_url: Field.string("Base URL of every path.", BASE_URL),
+  flow: Field.strings("Steps to get started.", "1. Register: POST /api/market/register-consumer"),
+  endpoints: Field.of(Schema.Record(Schema.String, Schema.String), "Endpoints, each with its summary.", {
+    "GET /api/market/catalog": "Search the catalog"
+  }),
+  auth: Field.string("How to authenticate.", "Authorization: Bearer <key>; registration shows the key once"),
+  links: Field.of(Schema.Record(Schema.String, Schema.String), "Links to the documentation.", {
+    docs: `${BASE_URL}/docs`
+  })
+})
+
+const MarketHealth = Schema.Struct({
+  status: Field.of(Schema.Literals(["ok", "degraded"]), "`degraded`: the database does not respond."),
+  provider_count: Field.nullableInt("Number of registered providers. `null` while degraded.", 5),
+  tool_count: Field.nullableInt("Number of tools in the catalog. `null` while degraded.", 14),
+  uptime_seconds: Field.int("Uptime of this process in seconds.", 86_400),
+  timestamp: shared.answeredAt
+})
+
+const marketHealth = [
+  MarketHealth.annotate({ identifier: "MarketHealth", description: "The market is available." }),
+  MarketHealth.annotate({
+    identifier: "MarketHealthDegraded",
+    description: "The database does not respond.",
+    examples: [{ status: "degraded", provider_count: null, tool_count: null, uptime_seconds: 86_400, timestamp: NOW }]
+  }).pipe(HttpApiSchema.status(503))
+] as const
+
+const OwnTools = shared.pageOf(
   "OwnTools",
   "A page of your tools, by name.",
   "tools",
@@ -25,7 +131,7 @@ const OwnTools = pageOf(
 const CatalogPage = Field.object("CatalogPage", "A page of the catalog.", {
   ...OwnTools.fields,
   categories: Field.strings("Categories that contain a tool.", "search"),
-  timestamp: answeredAt
+  timestamp: shared.answeredAt
 })
 
 export class CatalogApi extends HttpApiGroup.make("catalog")
@@ -62,7 +168,7 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
         "`TOOL_WITHDRAWN`. A call in flight completes and is billed, and a call made before can still be reported. " +
         "Receipts, usage, disputes and statistics remain. `POST /api/market/tools` with the same name lists the tool " +
         "again under the same ID.",
-      params: { id: toolId },
+      params: { id: shared.toolId },
       success: WithdrawnTool
     }),
     Endpoint.get("catalog", "/api/market/catalog", {
@@ -119,8 +225,8 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
       description: "Queries the database. Returns 503 and counts of `null` if it does not respond within 2 seconds.",
       success: marketHealth
     }),
-    describing("describeRegisterProvider", "/api/market/register-provider"),
-    describing("describeRegisterConsumer", "/api/market/register-consumer"),
-    describing("describeTools", "/api/market/tools")
+    Endpoint.describing("describeRegisterProvider", "/api/market/register-provider"),
+    Endpoint.describing("describeRegisterConsumer", "/api/market/register-consumer"),
+    Endpoint.describing("describeTools", "/api/market/tools")
   )
-  .annotateMerge(OpenApi.annotations({ title: "Catalog", description: "Tools, prices and market statistics." })) {}
+  .annotateMerge(Endpoint.about("Catalog", "Tools, prices and market statistics.")) {}

@@ -1,24 +1,174 @@
 /**
  * Disputes about calls: filed by a party, answered by the provider, decided on evidence or by the operator.
  */
-import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { DisputeStatus } from "../../../domain/trust/Dispute.ts"
+import { Schema } from "effect"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { ReceiptId } from "../../../domain/shared/Ids.ts"
+import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
+import { DecidedBy, DisputeId, DisputeReason, DisputeStatus, Party, Resolution } from "../../../domain/trust/Dispute.ts"
 import { readBy, uncachedWithKey, writeBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
-import {
-  AnswerDispute,
-  Dispute,
-  DisputeFiled,
-  disputeId,
-  FileDispute,
-  ResolveDispute,
-  SeenDispute
-} from "./DisputeBodies.ts"
 import * as Field from "./Field.ts"
-import { pageQuery } from "./InputSchemas.ts"
-import { pageOf } from "./SharedFields.ts"
+import { Name, pageQuery, Text } from "./InputSchemas.ts"
+import { BASE_URL, CONSUMER_ID, DISPUTE_ID, RECEIPT_ID } from "./SampleValues.ts"
+import * as shared from "./SharedFields.ts"
 
-const DisputePage = pageOf(
+const TEXT_CHARS_MAX = 4_000
+const EVIDENCE_CHARS_MAX = 16_384
+
+const Evidence = Schema.Record(Schema.String, Schema.Json).check(
+  Schema.makeFilter((evidence) =>
+    JSON.stringify(evidence).length <= EVIDENCE_CHARS_MAX
+      ? undefined
+      : `must have at most ${EVIDENCE_CHARS_MAX} characters of JSON`
+  )
+)
+const evidence = Field.optional(Evidence, `Evidence: a JSON object of at most ${EVIDENCE_CHARS_MAX} characters.`)
+
+const FileDispute = Field.object("FileDispute", "A new dispute.", {
+  receipt_id: Field.of(ReceiptId, "ID of the call's receipt.", RECEIPT_ID),
+  reason: Field.of(DisputeReason, "Reason of the dispute. `other` requires a description."),
+  description: Field.optional(Text(TEXT_CHARS_MAX), "Description. Visible to the other party, not to the public."),
+  evidence
+})
+  .check(
+    Schema.makeFilter((filing) =>
+      filing.reason !== "other" || (filing.description ?? "").trim() !== ""
+        ? undefined
+        : { path: ["description"], issue: "`description` is required where `reason` is `other`." }
+    )
+  )
+  .annotate({
+    identifier: "FileDispute",
+    examples: [
+      { receipt_id: RECEIPT_ID as never, reason: "quality", description: "The answer was about another paper" }
+    ]
+  })
+
+const AnswerDispute = Field.object("AnswerDispute", "The provider's answer.", {
+  action: Field.of(
+    Schema.Literals(["accept", "contest"]),
+    "`accept` refunds the consumer. `contest` leaves the decision to the operator, until `decide_by`."
+  ),
+  message: Field.optional(Text(TEXT_CHARS_MAX), "Reason for contesting the dispute."),
+  evidence
+})
+  .check(
+    Schema.makeFilter((answer) =>
+      answer.action === "accept" || (answer.message ?? "").trim() !== ""
+        ? undefined
+        : { path: ["message"], issue: "`message` is required where `action` is `contest`: say why." }
+    )
+  )
+  .annotate({
+    identifier: "AnswerDispute",
+    examples: [{ action: "contest", message: "The query named that paper", evidence: { trace: "7f3a" } }]
+  })
+
+const ResolveDispute = Field.object("ResolveDispute", "The operator's decision.", {
+  resolution: Field.of(Resolution, "Decision."),
+  note: Field.optional(Name(TEXT_CHARS_MAX), "Explanation for the parties."),
+  amount_microcents: Field.optional(
+    MicrocentsFromInt,
+    "For `resolved_credit`: amount of the credit in microcents, at most the cost of the call. Default: the cost of the call."
+  )
+}).annotate({ examples: [{ resolution: "resolved_denied", note: "The answer is what was asked for" }] })
+
+const disputeId = Field.of(DisputeId, "ID of the dispute.", DISPUTE_ID)
+const status = Field.of(DisputeStatus, "Status of the dispute.")
+const reason = Field.of(DisputeReason, "Reason of the dispute.", "quality")
+const filedByType = Field.of(Party, "Party that filed the dispute.")
+const respondBy = Field.timestamp("Deadline for the provider's answer.", "2026-11-27T09:30:00.000Z")
+
+const DisputeFiled = Field.object("DisputeFiled", "The filed dispute.", {
+  dispute_id: disputeId,
+  receipt_id: shared.receiptId,
+  status,
+  reason,
+  filed_by: Field.string("ID of the account that filed the dispute.", CONSUMER_ID),
+  filed_by_type: filedByType,
+  created_at: shared.createdAt,
+  respond_by: respondBy,
+  message: Field.string(
+    "Next step in one sentence.",
+    "The provider has 7 days to answer. Without an answer, the dispute is decided for you."
+  ),
+  dispute_url: Field.string("URL of the dispute.", `${BASE_URL}/api/v1/market/disputes/${DISPUTE_ID}`)
+})
+
+const PublicDispute = Field.object("PublicDispute", "Status of a dispute, without its content.", {
+  dispute_id: disputeId,
+  status,
+  reason,
+  filed_by_type: filedByType,
+  created_at: shared.createdAt,
+  respond_by: respondBy,
+  decide_by: Field.nullableTimestamp(
+    "Deadline for the operator's decision, then the dispute is decided for the filer. `null`: not contested."
+  ),
+  resolved_at: Field.nullableTimestamp("Time of the decision. `null`: the dispute is open."),
+  decided_by: Field.nullable(
+    DecidedBy,
+    "What decided the dispute: the receipt or invalid output (`evidence`), the provider, its missed deadline (`deadline`), " +
+      "the operator, its missed deadline (`operator_deadline`), or a chargeback. `null`: the dispute is open."
+  )
+})
+
+const statement = (text: string) => ({
+  text: Field.nullableString("Text of the statement.", text),
+  evidence: Field.nullable(Schema.Record(Schema.String, Schema.Json), "Evidence. `null`: none.", {
+    expected: "paper A",
+    got: "paper B"
+  })
+})
+
+const CLAIM = "Statement of the party that filed the dispute."
+const ANSWER = "Answer of the provider."
+
+const Dispute = Field.object("Dispute", "A dispute, as its parties see it.", {
+  ...PublicDispute.fields,
+  receipt_id: shared.receiptId,
+  agent_id: shared.agentId,
+  provider_id: shared.providerId,
+  cost_microcents: shared.costMicrocents,
+  paid_microcents: Field.of(MicrocentsFromInt, "Same as `refunded_microcents`.", 0),
+  refunded_microcents: Field.microcents("Amount refunded to the consumer", 0),
+  outstanding_microcents: Field.microcents("Amount owed to the consumer (the provider's next earnings pay it)", 0),
+  frozen_microcents: Field.microcents("Earnings of the call (frozen until the decision)", 1_800),
+  claim: Field.of(Field.object("DisputeClaim", CLAIM, statement("The answer was about another paper")), CLAIM),
+  answer: Field.nullable(
+    Field.object("DisputeAnswer", ANSWER, {
+      ...statement("The query named that paper"),
+      at: Field.timestamp("Time of the answer.")
+    }),
+    `${ANSWER} \`null\`: none.`
+  ),
+  note: Field.nullableString("Explanation of the decision.")
+})
+
+const RECORD = "Record of the party that filed the dispute."
+
+const WholeDispute = Field.object("WholeDispute", "A dispute as its parties see it, with the filer's record.", {
+  ...Dispute.fields,
+  details: Field.of(
+    Field.object("FilerRecord", RECORD, {
+      filed_in_all: Field.int("Number of filed disputes.", 3),
+      open: Field.int("Number of open disputes.", 1),
+      upheld: Field.int("Number of disputes that ended in a refund.", 1),
+      denied: Field.int("Number of denied disputes.", 1),
+      credited: Field.int("Number of disputes that the platform credited.", 0),
+      filed_last_day: Field.int("Number of disputes filed in the last 24 hours.", 1)
+    }),
+    RECORD
+  )
+})
+
+const SeenDispute = Schema.Union([WholeDispute, PublicDispute]).annotate({
+  identifier: "SeenDispute",
+  description: "The dispute for its parties, its status for other clients."
+})
+
+const DisputePage = shared.pageOf(
   "DisputePage",
   "A page of disputes.",
   "disputes",
@@ -80,6 +230,4 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
       success: Dispute
     })
   )
-  .annotateMerge(
-    OpenApi.annotations({ title: "Disputes", description: "Disputes about calls, and their decisions." })
-  ) {}
+  .annotateMerge(Endpoint.about("Disputes", "Disputes about calls, and their decisions.")) {}

@@ -5,7 +5,8 @@
 import { Context, Schema } from "effect"
 import type { HttpMethod, HttpRouter } from "effect/http"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
-import { Access, type AccessRule, KeyAuth } from "./Access.ts"
+import { Access, type AccessRule, KeyAuth, publicRead } from "./Access.ts"
+import * as Field from "./Field.ts"
 import { idempotencyHeader } from "./InputSchemas.ts"
 import type { ProblemStatus } from "./Problem.ts"
 import { problems } from "./ProblemSchemas.ts"
@@ -94,3 +95,27 @@ export const statusOf = (schema: Schema.Top): number => {
     Schema.resolveAnnotations(schema)?.["httpApiStatus"] ?? Schema.resolveAnnotationsKey(schema)?.["httpApiStatus"]
   return typeof noted === "number" ? noted : 200
 }
+
+/** Title and description of a group of endpoints. */
+export const about = (title: string, description: string) => OpenApi.annotations({ title, description })
+
+/** What a GET answers at an endpoint that takes a POST. */
+export const SelfDescription = Field.object("SelfDescription", "How to use an endpoint, with the schema of its body.", {
+  endpoint: Field.string("Path of the endpoint.", "/api/market/register-consumer"),
+  method: Field.string("HTTP method of the endpoint.", "POST"),
+  description: Field.string("What the endpoint does.", "Register a consumer"),
+  schema: Field.of(Schema.Record(Schema.String, Schema.Unknown), "JSON Schema of the request body.", {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: { email: { type: "string" } },
+    required: ["email"]
+  })
+})
+
+export const describing = <const I extends string>(identifier: I, path: `/${string}`) =>
+  get(identifier, path, {
+    access: publicRead,
+    summary: `Describe POST ${path}`,
+    description: `Returns what POST ${path} does and the JSON Schema of its request body.`,
+    success: SelfDescription
+  })

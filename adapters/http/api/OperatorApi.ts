@@ -2,7 +2,7 @@
  * What the operator manages: solvency, platform funds, rolling reserves, handles and frozen accounts.
  */
 import { Schema } from "effect"
-import { HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { Handle } from "../../../domain/accounts/Handle.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { readBy, writeBy } from "./Access.ts"
@@ -11,7 +11,7 @@ import * as Field from "./Field.ts"
 import { IntBetween } from "./InputSchemas.ts"
 import { PROVIDER_ID } from "./SampleValues.ts"
 import { answeredAt, consumerId, handle, providerId } from "./SharedFields.ts"
-import { solvencyFields } from "./TrialBalance.ts"
+import { solvencyFields } from "./MoneyApi.ts"
 
 const FUNDS_CENTS_MAX = 100_000_000
 const REFERENCE_CHARS_MAX = 100
@@ -159,8 +159,5 @@ export class OperatorApi extends HttpApiGroup.make("operator")
     })
   )
   .annotateMerge(
-    OpenApi.annotations({
-      title: "Operator",
-      description: "Solvency, platform funds, reserves, handles and frozen accounts. Needs `OPERATOR_KEY`."
-    })
+    Endpoint.about("Operator", "Solvency, platform funds, reserves, handles and frozen accounts. Needs `OPERATOR_KEY`.")
   ) {}

@@ -2,7 +2,7 @@
  * The platform about itself: index, status, health, counts, schema and the guide for agents.
  */
 import { Schema } from "effect"
-import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { operatorIfConfigured, probe, publicRead, uncached } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { AgentsDocument } from "./AgentsDocument.ts"
@@ -149,4 +149,4 @@ export class PlatformApi extends HttpApiGroup.make("platform")
       success: AgentsDocument
     })
   )
-  .annotateMerge(OpenApi.annotations({ title: "Platform", description: "Index, status, health and counts." })) {}
+  .annotateMerge(Endpoint.about("Platform", "Index, status, health and counts.")) {}

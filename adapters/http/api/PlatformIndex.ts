@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import * as Field from "./Field.ts"
 import { BASE_URL, PRODUCT_DESCRIPTION, PRODUCT_NAME } from "./SampleValues.ts"
 import { answeredAt, versionOf } from "./SharedFields.ts"
-import { trustBadges, verificationLevels } from "./VerificationBodies.ts"
+import { trustBadges, verificationLevels } from "./TrustApi.ts"
 
 export const Texts = Schema.Record(Schema.String, Schema.String)
 

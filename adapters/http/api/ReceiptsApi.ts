@@ -2,16 +2,15 @@
  * Receipts: lists, lookup and verification.
  */
 import { Schema } from "effect"
-import { HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { RECEIPT_ALGORITHM, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { readBy, uncached } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { Instant, pageQuery } from "./InputSchemas.ts"
-import { ReceiptBody, signature } from "./ReceiptBody.ts"
+import { ReceiptBody, signature, pageOf, receiptId } from "./SharedFields.ts"
 import { CONSUMER_ID, NOW, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "./SampleValues.ts"
-import { pageOf, receiptId } from "./SharedFields.ts"
 
 const receipt = Field.of(ReceiptBody, "The receipt.")
 const valid = Field.boolean("Whether the receipt was signed by this service and is unchanged.")
@@ -120,4 +119,4 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       success: Verification
     })
   )
-  .annotateMerge(OpenApi.annotations({ title: "Receipts", description: "Signed receipts and their verification." })) {}
+  .annotateMerge(Endpoint.about("Receipts", "Signed receipts and their verification.")) {}

@@ -2,7 +2,7 @@
  * Fields that several bodies have, described once.
  */
 import type { Schema } from "effect"
-import { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
+import { Receipt, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import { ConsumerId, KeyId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import * as Field from "./Field.ts"
 import { CONSUMER_ID, KEY_ID, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "./SampleValues.ts"
@@ -65,3 +65,27 @@ export const category = Field.string("Category of the tool.", "search")
 export const invocationId = Field.of(ReceiptId, "Same as `receipt_id`.", RECEIPT_ID)
 export const costCents = Field.cents("Cost of the call", 0)
 export const costMicrocents = Field.microcents("Cost of the call", 500)
+
+export const signature = Field.of(
+  Receipt.fields.signature,
+  "HMAC-SHA256 of the seven signed fields, in lowercase hex.",
+  "9bf9c89da427a08466f4be36b04f2e7ad5338375b774f560bd4c0b8e4b937cfb"
+)
+
+export const ReceiptBody = Field.object(
+  "Receipt",
+  "The receipt of a call: exactly these eleven fields, seven of them signed.",
+  {
+    receipt_id: receiptId,
+    tool_id: toolId,
+    tool_name: toolName,
+    agent_id: agentId,
+    provider_id: providerId,
+    timestamp: Field.timestamp("Time of the call; signed and returned byte for byte."),
+    duration_ms: durationMs,
+    cost_microcents: costMicrocents,
+    status: receiptStatus,
+    signature,
+    created_at: createdAt
+  }
+)

@@ -1,7 +1,7 @@
 /**
  * The record of health checks; the page /status shows the same.
  */
-import { HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { HISTORY_DAYS, HISTORY_DAYS_KEPT } from "../../../domain/platform/HealthHistory.ts"
 import { publicRead } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
@@ -51,4 +51,4 @@ export class StatusApi extends HttpApiGroup.make("status")
       success: StatusHistory
     })
   )
-  .annotateMerge(OpenApi.annotations({ title: "Status", description: "Record of health checks." })) {}
+  .annotateMerge(Endpoint.about("Status", "Record of health checks.")) {}

@@ -2,7 +2,7 @@
  * Waitlist, feedback and applications: submissions that need no account.
  */
 import { Schema, SchemaGetter } from "effect"
-import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { SUBMISSION_ITEMS_MAX } from "../../../domain/platform/Submissions.ts"
 import { WAITLIST_SOURCE_CHARS_MAX } from "../../../domain/platform/Waitlist.ts"
 import { registration } from "./Access.ts"
@@ -11,7 +11,6 @@ import * as Field from "./Field.ts"
 import { Email, Name, Text } from "./InputSchemas.ts"
 import { takesOtherFields } from "./OtherFields.ts"
 import { SUBMISSION_ID } from "./SampleValues.ts"
-import { describing } from "./SelfDescription.ts"
 import { message, nextSteps } from "./SharedFields.ts"
 
 export const JoinWaitlist = Schema.Struct({
@@ -156,13 +155,8 @@ export class SubmissionsApi extends HttpApiGroup.make("submissions")
       payload: Apply,
       success: ApplicationReceived.pipe(HttpApiSchema.status(201))
     }),
-    describing("describeWaitlist", "/api/v1/waitlist"),
-    describing("describeFeedback", "/api/v1/feedback"),
-    describing("describeApply", "/api/v1/apply")
+    Endpoint.describing("describeWaitlist", "/api/v1/waitlist"),
+    Endpoint.describing("describeFeedback", "/api/v1/feedback"),
+    Endpoint.describing("describeApply", "/api/v1/apply")
   )
-  .annotateMerge(
-    OpenApi.annotations({
-      title: "Waitlist and feedback",
-      description: "Waitlist, feedback and applications, without an account."
-    })
-  ) {}
+  .annotateMerge(Endpoint.about("Waitlist and feedback", "Waitlist, feedback and applications, without an account.")) {}

@@ -1,14 +1,74 @@
 /**
  * Trust in providers: verification, service levels, trust score.
  */
-import { HttpApiGroup, OpenApi } from "effect/http-api"
+import { Schema } from "effect"
+import { HttpApiGroup } from "effect/http-api"
+import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { publicRead, readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { toolIdOrName } from "./InputSchemas.ts"
-import { providerId } from "./SharedFields.ts"
-import { ProviderSla, ToolSla } from "./SlaBodies.ts"
-import { ProviderTrust } from "./TrustScoreBody.ts"
-import { ProviderVerification, SigningSecret, VerificationGuide, VerifyProvider } from "./VerificationBodies.ts"
+import * as Field from "./Field.ts"
+import { Text, toolIdOrName } from "./InputSchemas.ts"
+import { PROVIDER_ID } from "./SampleValues.ts"
+import { message, providerId } from "./SharedFields.ts"
+import { ProviderSla, ProviderTrust, ToolSla, verificationLevel } from "./TrustBodies.ts"
+
+const VerifyProvider = Field.object("VerifyProvider", "The requested verification.", {
+  level: Field.of(Schema.Literals(["email", "domain", "code"]), "Verification level to request."),
+  domain: Field.optional(Text(253), "For `domain`: the host of your endpoint, or a parent domain of it."),
+  repo_url: Field.optional(Text(500), "For `code`: the URL of the source repository."),
+  token: Field.optional(Text(200), "For `email`: the token from the email.")
+}).annotate({ examples: [{ level: "domain", domain: "tools.example.org" }] })
+
+const Challenge = Field.object("VerificationChallenge", "What to publish or to send back.", {
+  type: Field.of(
+    Schema.Literals(["email", "dns_txt_or_well_known", "repository_file"]),
+    "Where the token was sent, or where to publish the record.",
+    "dns_txt_or_well_known"
+  ),
+  record_name: Field.string("Name of the record or file.", "_mcp-billing-verify.tools.example.org"),
+  record_value: Field.string("Content of the record or file.", "mcp-billing-verify=0193f9c2-7d5e0a"),
+  expires_at: Field.timestamp("Time when the challenge expires.", "2026-11-27T09:30:00.000Z"),
+  instructions: Field.string("Instructions in one sentence.", "Publish this text, then repeat this request.")
+})
+
+const ProviderVerification = Field.object("ProviderVerification", "The verification, and the next step.", {
+  verified: Field.boolean("Whether the requested level is verified.", false),
+  provider_id: providerId,
+  verification_level: verificationLevel,
+  challenge: Field.nullable(Challenge, "The challenge. `null`: the requested level is verified.", {
+    type: "dns_txt_or_well_known",
+    record_name: "_mcp-billing-verify.tools.example.org",
+    record_value: "mcp-billing-verify=0193f9c2-7d5e0a",
+    expires_at: "2026-11-27T09:30:00.000Z",
+    instructions: "Publish this text, then repeat this request."
+  }),
+  verified_at: Field.nullableTimestamp("Time since when `verification_level` holds. `null`: unverified."),
+  message: message("Publish the record, then repeat this request.")
+})
+
+const Texts = Schema.Record(Schema.String, Schema.String)
+export const verificationLevels = Field.of(Texts, "Verification levels, each with its meaning.", {
+  unverified: "Nothing is verified."
+})
+export const trustBadges = Field.of(Texts, "Badges, each with its meaning.", { basic: "Trust score of at least 25." })
+
+const VerificationGuide = Field.object("VerificationGuide", "How to verify a provider.", {
+  ...Endpoint.SelfDescription.fields,
+  auth: Field.string("How to authenticate.", "Authorization: Bearer <provider key>"),
+  verification_levels: verificationLevels,
+  trust_badges: trustBadges
+})
+
+const SigningSecret = Field.object("SigningSecret", "How requests to your server are signed.", {
+  provider_id: Field.of(ProviderId, "ID of the provider.", PROVIDER_ID),
+  algorithm: Field.always("HMAC-SHA256", "Algorithm of the signature."),
+  secret: Field.string("Signing secret, used as UTF-8 text. Keep it confidential.", "6b1f…"),
+  signature_header: Field.always("X-Market-Signature", "Header with the signature in lowercase hex."),
+  signed_text: Field.string(
+    "Signed text: the values of the `X-Market-*` headers of the same names, and the SHA-256 of the body in hex.",
+    "market-v1\n<timestamp>\n<consumer>\n<tool>\n<invocation>\n<body>"
+  )
+})
 
 export const VERIFY_PATH = "/api/v1/market/providers/verify"
 
@@ -67,6 +127,4 @@ export class TrustApi extends HttpApiGroup.make("trust")
       success: ProviderTrust
     })
   )
-  .annotateMerge(
-    OpenApi.annotations({ title: "Trust", description: "Verification, service levels and trust scores of providers." })
-  ) {}
+  .annotateMerge(Endpoint.about("Trust", "Verification, service levels and trust scores of providers.")) {}

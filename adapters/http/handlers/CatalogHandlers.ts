@@ -14,9 +14,7 @@ import { format } from "../../../domain/shared/Timestamp.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
-import { namedTool } from "./NamedTool.ts"
-import { pricingView } from "./PriceViews.ts"
-import { makeToolViews } from "./ToolViews.ts"
+import { namedTool, pricingView, makeToolViews } from "./ToolViews.ts"
 
 const { endpoints } = CatalogApi
 

@@ -15,10 +15,8 @@ import { PRODUCT_DESCRIPTION, PRODUCT_NAME } from "../api/SampleValues.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { documentRoute, type Route, route } from "../pipeline/Route.ts"
-import { agentSteps, HOW_TO_READ_STEPS } from "./AgentSteps.ts"
-import { llmsText } from "./LlmsText.ts"
-import { firstExisting, isMarket, isTrust, namesOf } from "./RouteMap.ts"
-import { servicesOf } from "./ServiceTable.ts"
+import { agentSteps, HOW_TO_READ_STEPS, llmsText } from "./AgentSteps.ts"
+import { firstExisting, isMarket, isTrust, namesOf, servicesOf } from "./RouteMap.ts"
 import { TRUST_BADGES, VERIFICATION_LEVELS } from "./TrustHandlers.ts"
 
 const { endpoints } = PlatformApi
@@ -62,13 +60,19 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
     llms_txt: there("/llms.txt")
   })
 
+  const identity = {
+    name: PRODUCT_NAME,
+    version: API_VERSION,
+    version_of: API_VERSION_OF,
+    description: PRODUCT_DESCRIPTION,
+    base_url: baseUrl
+  }
+
   const market = route(CatalogApi.endpoints.index, () =>
     Effect.sync(() => ({
-      name: PRODUCT_NAME,
+      ...identity,
       version: "0.3.0" as const,
       version_of: MARKET_VERSION_OF,
-      description: PRODUCT_DESCRIPTION,
-      base_url: baseUrl,
       flow: FLOW,
       endpoints: namesOf(routes()),
       auth: "Authorization: Bearer <key>; registration shows the key once",
@@ -78,11 +82,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
 
   const platform = route(endpoints.platformIndex, () =>
     Effect.sync(() => ({
-      name: PRODUCT_NAME,
-      version: API_VERSION,
-      version_of: API_VERSION_OF,
-      description: PRODUCT_DESCRIPTION,
-      base_url: baseUrl,
+      ...identity,
       endpoints: namesOf(routes().filter((one) => !isMarket(one))),
       market: {
         description: "Tools, calls and their cost.",
@@ -133,11 +133,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
 
   const agents = route(endpoints.agents, () =>
     Effect.map(log.logs, (logs) => ({
-      name: PRODUCT_NAME,
-      version: API_VERSION,
-      version_of: API_VERSION_OF,
-      description: PRODUCT_DESCRIPTION,
-      base_url: baseUrl,
+      ...identity,
       authentication: {
         type: "bearer" as const,
         header: "Authorization: Bearer <key>",
@@ -177,8 +173,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
       status: 200,
       headers: { "content-type": "text/plain; charset=utf-8" },
       body: llmsText({
-        name: PRODUCT_NAME,
-        description: PRODUCT_DESCRIPTION,
+        ...identity,
         links: links(),
         steps: agentSteps(routes(), baseUrl, mode),
         endpoints: namesOf(routes())

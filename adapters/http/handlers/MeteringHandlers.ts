@@ -12,10 +12,9 @@ import { Digest } from "../../../domain/shared/Digest.ts"
 import type { ConsumerId, GrantId } from "../../../domain/shared/Ids.ts"
 import { Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
-import type { MeteredCall, MeteredEvent } from "../api/MeteredCall.ts"
-import { MeteringApi } from "../api/MeteringApi.ts"
+import { type MeteredCall, type MeteredEvent, MeteringApi } from "../api/MeteringApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
-import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
+import { idempotencyKey } from "../pipeline/WebRequest.ts"
 import { encodedRoute, route } from "../pipeline/Route.ts"
 
 const { endpoints } = MeteringApi

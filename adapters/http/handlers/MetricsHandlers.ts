@@ -39,7 +39,7 @@ export const metricsRoutes = Effect.gen(function* () {
   const asked = Effect.gen(function* () {
     const startedMs = yield* monotonicNowMs
     const [connections, backlog] = yield* Effect.all([store.connections, store.backlog])
-    return { connections, backlog, tookMs: (yield* monotonicNowMs) - startedMs }
+    return { connections, backlog, answerSeconds: ((yield* monotonicNowMs) - startedMs) / 1_000 }
   }).pipe(
     giveUpAfter(STORE_WAIT),
     Effect.catchCause(() => Effect.undefined)
@@ -80,7 +80,7 @@ export const metricsRoutes = Effect.gen(function* () {
       gaugesOf(known)(
         "atb_database_answer_seconds",
         "Response time of the database, including the wait for a connection.",
-        ({ tookMs }) => tookMs / 1_000
+        "answerSeconds"
       ),
       {
         name: "atb_database_connections",
@@ -166,54 +166,27 @@ const durationSamples = (
 const backlogMetrics = (backlog: StoreBacklog | undefined): ReadonlyArray<Metric> => {
   const known = gaugesOf(backlog)
   return [
-    known("atb_calls_open", "Calls with a hold that are not settled, of all nodes.", ({ openCalls }) => openCalls),
-    known(
-      "atb_calls_overdue",
-      "Calls that should have been settled by now, of all nodes.",
-      ({ overdueCalls }) => overdueCalls
-    ),
-    known(
-      "atb_held_microcents",
-      "Holds of calls that are not settled, of all nodes.",
-      ({ heldMicrocents }) => heldMicrocents
-    ),
-    known(
-      "atb_log_backlog_receipts",
-      "Receipts that are not in the log yet, of all nodes.",
-      ({ unloggedReceipts }) => unloggedReceipts
-    )
+    known("atb_calls_open", "Calls with a hold that are not settled, of all nodes.", "openCalls"),
+    known("atb_calls_overdue", "Calls that should have been settled by now, of all nodes.", "overdueCalls"),
+    known("atb_held_microcents", "Holds of calls that are not settled, of all nodes.", "heldMicrocents"),
+    known("atb_log_backlog_receipts", "Receipts that are not in the log yet, of all nodes.", "unloggedReceipts")
   ]
 }
 
 /** From the last check of this node. */
 const solvencyMetrics = (last: SolvencyReading | undefined): ReadonlyArray<Metric> => {
   const gauge = gaugesOf(last)
+  const claim = gaugesOf(last?.claims)
   return [
     gauge(
       "atb_unbacked_microcents",
       "Funds that can be spent or withdrawn without having been received. Any value but 0 is a fault.",
-      (reading) => reading.unbackedMicrocents
+      "unbackedMicrocents"
     ),
-    gauge(
-      "atb_shortfall_microcents",
-      "Recorded losses that the operator has not covered.",
-      (reading) => reading.shortfallMicrocents
-    ),
-    gauge(
-      "atb_platform_funds_microcents",
-      "Fees that were not withdrawn, and deposits.",
-      (reading) => reading.platformFundsMicrocents
-    ),
-    gauge(
-      "atb_claims_on_providers_microcents",
-      "Debt of providers to consumers for refunds.",
-      (reading) => reading.claims.byProvidersMicrocents
-    ),
-    gauge(
-      "atb_advanced_microcents",
-      "Advances of the platform for refunds that were not repaid.",
-      (reading) => reading.claims.advancedMicrocents
-    )
+    gauge("atb_shortfall_microcents", "Recorded losses that the operator has not covered.", "shortfallMicrocents"),
+    gauge("atb_platform_funds_microcents", "Fees that were not withdrawn, and deposits.", "platformFundsMicrocents"),
+    claim("atb_claims_on_providers_microcents", "Debt of providers to consumers for refunds.", "byProvidersMicrocents"),
+    claim("atb_advanced_microcents", "Advances of the platform for refunds that were not repaid.", "advancedMicrocents")
   ]
 }
 

@@ -14,7 +14,7 @@ import { formatDollars, fromCents, Microcents, toCents, zero } from "../../../do
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { MoneyApi } from "../api/MoneyApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
-import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
+import { idempotencyKey } from "../pipeline/WebRequest.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
 
 const { endpoints } = MoneyApi

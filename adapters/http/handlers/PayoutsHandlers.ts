@@ -3,19 +3,19 @@
  */
 import { Effect, Option } from "effect"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
-import { Earnings } from "../../../domain/payouts/Earnings.ts"
+import { Earnings, type EarningsTotals } from "../../../domain/payouts/Earnings.ts"
 import { Onboarding } from "../../../domain/payouts/Onboarding.ts"
 import { PayoutRequests } from "../../../domain/payouts/PayoutRequests.ts"
 import { Payouts } from "../../../domain/payouts/Payouts.ts"
-import { ProviderMoney } from "../../../domain/payouts/ProviderMoney.ts"
+import type { Payout } from "../../../domain/payouts/PayoutStore.ts"
+import { type ProviderHoldings, ProviderMoney } from "../../../domain/payouts/ProviderMoney.ts"
 import { Claims } from "../../../domain/refunds/Claims.ts"
 import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { PayoutsApi } from "../api/PayoutsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
-import { idempotencyKey } from "../pipeline/IdempotencyKey.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
-import { earningsView, holdingsView, payoutMessage, payoutView } from "./PayoutViews.ts"
+import { idempotencyKey } from "../pipeline/WebRequest.ts"
 
 const { endpoints } = PayoutsApi
 
@@ -164,3 +164,57 @@ export const payoutsRoutes = Effect.gen(function* () {
     })
   ]
 })
+
+const earningsView = (totals: EarningsTotals) => ({
+  calls: totals.calls,
+  gross_cents: toCents(totals.grossMicrocents),
+  gross_microcents: Number(totals.grossMicrocents),
+  platform_fee_cents: toCents(totals.feeMicrocents),
+  platform_fee_microcents: Number(totals.feeMicrocents),
+  net_cents: toCents(totals.netMicrocents),
+  net_microcents: Number(totals.netMicrocents)
+})
+
+const MATURITIES_SHOWN_MAX = 200
+
+const holdingsView = (holdings: ProviderHoldings) => ({
+  maturing_cents: toCents(holdings.maturingMicrocents),
+  maturing_microcents: Number(holdings.maturingMicrocents),
+  available_cents: toCents(holdings.availableMicrocents),
+  available_microcents: Number(holdings.availableMicrocents),
+  reserved_cents: toCents(holdings.reservedMicrocents),
+  reserved_microcents: Number(holdings.reservedMicrocents),
+  frozen_cents: toCents(holdings.frozenMicrocents),
+  frozen_microcents: Number(holdings.frozenMicrocents),
+  reserve_lifted: holdings.reserveLifted,
+  maturities: holdings.maturities.slice(0, MATURITIES_SHOWN_MAX).map(({ amount, availableOn, from }) => ({
+    available_on: availableOn,
+    amount_cents: toCents(amount),
+    amount_microcents: Number(amount),
+    from
+  }))
+})
+
+const payoutView = (payout: Payout) => ({
+  id: payout.id,
+  amount_cents: payout.amountCents,
+  status: payout.state,
+  paid_at: payout.paidAt === undefined ? null : format(payout.paidAt),
+  created_at: format(payout.createdAt),
+  stripe_transfer_id: payout.transferId ?? null,
+  failure: payout.failure ?? null
+})
+
+const payoutMessage = ({ amountCents, failure, state }: Payout): string => {
+  const amount = formatDollars(fromCents(amountCents))
+  switch (state) {
+    case "paid":
+      return `${amount} was sent to your account.`
+    case "failed":
+      return `The payment processor rejected the payout: ${failure ?? "no reason given"}. ${amount} was returned to your balance.`
+    case "reversed":
+      return `The payment processor reversed ${amount}.`
+    default:
+      return `${amount} is reserved; the transfer is in progress. GET /api/market/payouts shows its status.`
+  }
+}

@@ -1,13 +1,22 @@
 /**
- * Health, counts and the schema over HTTP.
+ * Health and its record, counts and the schema over HTTP.
  */
 import { DateTime, Duration, Effect } from "effect"
 import { APPLY_MIGRATIONS, Health } from "../../../domain/platform/Health.ts"
+import {
+  type CheckHistory,
+  type DayOfCheck,
+  HealthHistory,
+  HISTORY_DAYS,
+  operationalShare,
+  samplesOf
+} from "../../../domain/platform/HealthHistory.ts"
 import { PlatformStats } from "../../../domain/platform/PlatformStats.ts"
 import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { API_VERSION, API_VERSION_OF } from "../api/Api.ts"
 import { PlatformApi } from "../api/PlatformApi.ts"
+import { StatusApi } from "../api/StatusApi.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
 
@@ -75,3 +84,41 @@ export const platformRoutes = Effect.gen(function* () {
     })
   ]
 })
+
+export const statusRoutes = Effect.gen(function* () {
+  const history = yield* HealthHistory
+  return [
+    route(StatusApi.endpoints.history, function* ({ query: { days = HISTORY_DAYS } }) {
+      const checks = yield* history.read(days)
+      const dates = checks[0]!.days.map(({ date }) => date)
+      return {
+        days,
+        from: dates[0]!,
+        to: dates.at(-1)!,
+        checks: checks.map(toBody),
+        timestamp: format(yield* DateTime.now)
+      }
+    })
+  ]
+})
+
+const toBody = ({ days, name }: CheckHistory) => ({
+  name,
+  ...outcomesOf(days),
+  by_day: days.map((day) => ({ date: day.date, ...outcomesOf([day]) }))
+})
+
+const outcomesOf = (days: ReadonlyArray<DayOfCheck>) => {
+  const sum = (of: (day: DayOfCheck) => number) => days.reduce((total, day) => total + of(day), 0)
+  return {
+    samples: sum(samplesOf),
+    ok: sum(({ ok }) => ok),
+    degraded: sum(({ degraded }) => degraded),
+    down: sum(({ down }) => down),
+    good_pct: percentOf(operationalShare(days))
+  }
+}
+
+/** Rounded down: 100 means without any failure. */
+export const percentOf = (share: number | undefined): number | null =>
+  share === undefined ? null : Math.floor(share * 100_000) / 1_000

@@ -16,12 +16,12 @@ export interface Metric {
 
 /** Gauges of a reading; without samples where there is none. */
 export const gaugesOf =
-  <A>(reading: A | undefined) =>
-  (name: string, help: string, value: (reading: A) => number | bigint): Metric => ({
+  <A extends object>(reading: A | undefined) =>
+  (name: string, help: string, field: keyof A): Metric => ({
     name,
     help,
     type: "gauge",
-    samples: reading === undefined ? [] : [{ value: Number(value(reading)) }]
+    samples: reading === undefined ? [] : [{ value: Number(reading[field]) }]
   })
 
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8"

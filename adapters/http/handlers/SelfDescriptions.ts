@@ -3,7 +3,7 @@
  */
 import { Effect, Schema } from "effect"
 import { CatalogApi } from "../api/CatalogApi.ts"
-import { allEndpoints } from "../api/Endpoints.ts"
+import { allEndpoints } from "../api/Api.ts"
 import { MeteringApi } from "../api/MeteringApi.ts"
 import { SubmissionsApi } from "../api/SubmissionsApi.ts"
 import { route } from "../pipeline/Route.ts"

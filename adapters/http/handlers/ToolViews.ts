@@ -1,33 +1,27 @@
 /**
  * Tools as the API and the pages show them: with their provider and their figures.
  */
-import { Effect } from "effect"
-import { qualifiedName } from "../../../domain/accounts/Handle.ts"
+import { Effect, Option } from "effect"
+import { qualifiedName, splitQualified } from "../../../domain/accounts/Handle.ts"
+import { cancellationOf } from "../../../domain/catalog/CancellationTerm.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
-import { isUsagePriced } from "../../../domain/catalog/Terms.ts"
+import { isUsagePriced, priceText, type PriceVersion, type Terms } from "../../../domain/catalog/Terms.ts"
 import { declarationOf } from "../../../domain/catalog/Tool.ts"
+import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
+import { ToolId } from "../../../domain/shared/Ids.ts"
+import { toCents } from "../../../domain/shared/Microcents.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
 import type { CatalogScore } from "../../../domain/trust/SlaStore.ts"
 import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import { VerificationStore } from "../../../domain/trust/VerificationStore.ts"
-import type { CatalogTool, ToolDetails } from "../api/CatalogTool.ts"
+import type { CatalogTool } from "../api/CatalogTool.ts"
 import { toBody } from "../api/ToolBody.ts"
-import { cancellationView, priceSince, pricingView } from "./PriceViews.ts"
-import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 
-export interface ToolViews {
-  readonly listed: (entries: ReadonlyArray<CatalogEntry>) => Effect.Effect<ReadonlyArray<CatalogTool>, StoreUnavailable>
-  readonly whole: (entry: CatalogEntry) => Effect.Effect<ToolDetails, StoreUnavailable>
-}
-
-export const makeToolViews: Effect.Effect<
-  ToolViews,
-  never,
-  Catalog | MarketFigures | ProviderTrust | VerificationStore
-> = Effect.gen(function* () {
+export const makeToolViews = Effect.gen(function* () {
   const catalog = yield* Catalog
   const figures = yield* MarketFigures
   const trust = yield* ProviderTrust
@@ -109,3 +103,60 @@ const catalogTool = (
     withdrawn_at: tool.withdrawnAt === undefined ? null : format(tool.withdrawnAt)
   }
 }
+
+/** The tool of a path: by its id, or by its qualified name with the slashes encoded as `%2F`. */
+export const namedTool = (
+  catalog: Catalog["Service"],
+  name: string
+): Effect.Effect<CatalogEntry, ToolNotFound | StoreUnavailable> => {
+  const parts = splitQualified(name)
+  const found =
+    parts === undefined
+      ? Option.match(ToolId.makeOption(name), { onNone: () => Effect.succeedNone, onSome: catalog.find })
+      : catalog.findQualified(parts.handle, parts.toolName)
+  return Effect.flatMap(found, (entry) =>
+    Option.isNone(entry) ? Effect.fail(new ToolNotFound({ tool: name })) : Effect.succeed(entry.value)
+  )
+}
+
+const termsView = (terms: Terms) => ({
+  price_microcents: terms.price,
+  max_cost_microcents: terms.maximum,
+  price: priceText(terms),
+  usage_priced: isUsagePriced(terms),
+  free_tier_calls: terms.freeTierCalls,
+  billing_policy: terms.billingPolicy,
+  ...cancellationView(terms)
+})
+
+export const cancellationView = (terms: Pick<Terms, "leaving">) => {
+  const { canceledCallCosts, onCancel } = cancellationOf(terms.leaving)
+  return { on_cancel: onCancel, canceled_call_costs: canceledCallCosts }
+}
+
+export const pricingView = (entry: CatalogEntry) => ({
+  model: entry.provider.pricingModel,
+  price_cents: toCents(entry.price),
+  ...termsView(entry),
+  price_version: entry.priceVersion,
+  free_tier_limit: entry.freeTierCalls,
+  // The list is public, so it does not show one consumer's remaining calls.
+  free_tier_remaining: entry.freeTierCalls,
+  upcoming: upcomingView(entry.prices.upcoming)
+})
+
+export const upcomingView = (upcoming: PriceVersion | undefined) =>
+  upcoming === undefined
+    ? null
+    : {
+        price_version: upcoming.version,
+        ...termsView(upcoming),
+        announced_at: format(upcoming.announcedAt),
+        effective_from: format(upcoming.effectiveFrom)
+      }
+
+const priceSince = (price: PriceVersion) => ({
+  version: price.version,
+  ...termsView(price),
+  effective_from: format(price.effectiveFrom)
+})

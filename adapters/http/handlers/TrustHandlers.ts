@@ -12,7 +12,7 @@ import type { Challenge } from "../../../domain/trust/Challenge.ts"
 import { Verification } from "../../../domain/trust/Verification.ts"
 import { TrustApi, VERIFY_PATH } from "../api/TrustApi.ts"
 import { route } from "../pipeline/Route.ts"
-import { namedTool } from "./NamedTool.ts"
+import { namedTool } from "./ToolViews.ts"
 import { describe } from "./SelfDescriptions.ts"
 
 const { endpoints } = TrustApi
@@ -144,27 +144,16 @@ const dayOf = (day: SlaDay) => ({
   p95_latency_ms: day.p95Ms ?? null
 })
 
-const scoreOf = ({
-  advice,
-  calls,
-  counted,
-  disputes,
-  history,
-  name,
-  providerId,
-  scored,
-  trust,
-  verified
-}: ProviderScore) => ({
-  provider_id: providerId,
-  provider_name: name,
+const scoreOf = ({ advice, counted, disputes, trust, verified, ...score }: ProviderScore) => ({
+  provider_id: score.providerId,
+  provider_name: score.name,
   trust_score: trust.score,
   badge: trust.badge,
   components: trust.components,
   details: {
     verification_level: verified.level,
     verified_at: instant(verified.at),
-    total_calls_30d: calls,
+    total_calls_30d: score.calls,
     counted_calls_30d: counted.calls,
     distinct_consumers_30d: counted.consumers,
     success_rate: counted.successRate === undefined ? null : Math.round(counted.successRate * 1e6) / 1e6,
@@ -172,10 +161,10 @@ const scoreOf = ({
     total_disputes: disputes.total,
     upheld_disputes: disputes.upheld,
     denied_disputes: disputes.denied,
-    counted_disputes_30d: scored.upheld,
+    counted_disputes_30d: score.scored.upheld,
     confidence: trust.confidence
   },
-  history: history.map(({ date, score }) => ({ date, trust_score: score })),
+  history: score.history.map(({ date, score }) => ({ date, trust_score: score })),
   improve: {
     verification: advice.verification ?? null,
     uptime: advice.uptime ?? null,

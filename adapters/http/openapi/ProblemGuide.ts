@@ -2,7 +2,7 @@
  * Every error code: an example of its message, and what to do. A code without an entry does not compile.
  */
 import { codesByStatus, type ProblemCode, type ProblemStatus, problemType, titles } from "../api/Problem.ts"
-import type { EndpointInfo } from "../api/Endpoints.ts"
+import type { EndpointInfo } from "../api/Api.ts"
 import type { Json } from "./OpenApiModel.ts"
 import { BASE_URL, RECEIPT_ID, TOOL_ID } from "../api/SampleValues.ts"
 

@@ -1,14 +1,24 @@
 /**
- * The responses of an operation: its successes, each with an example, and the problems that operations share.
+ * The responses of an operation: its successes, each with an example and its other media types, and the problems that
+ * operations share.
  */
 import { Schema } from "effect"
 import type { OpenApi } from "effect/http-api"
+import type { EndpointInfo } from "../api/Api.ts"
 import { statusOf } from "../api/Endpoint.ts"
-import type { EndpointInfo } from "../api/Endpoints.ts"
 import { codesByStatus, type ProblemCode, type ProblemStatus, schemaNameOf, titles } from "../api/Problem.ts"
+import { EVENT_STREAM } from "../pipeline/WebRequest.ts"
 import { annotatedExample, composedExample } from "./Examples.ts"
-import { type Content, type Header, type JsonSchema, nameOfRef, type Reference, type Response } from "./OpenApiModel.ts"
-import { otherMedia, otherProblem } from "./OtherMedia.ts"
+import {
+  type Content,
+  type Header,
+  type Json,
+  type JsonSchema,
+  type MediaType,
+  nameOfRef,
+  type Reference,
+  type Response
+} from "./OpenApiModel.ts"
 import { codesAt, exampleProblem, guide, isProblemStatus, takesIdempotencyKey } from "./ProblemGuide.ts"
 import { tidy } from "./TidySchema.ts"
 
@@ -149,3 +159,58 @@ const schemaOf = (success: Schema.Top | undefined): JsonSchema => {
   const identifier = success === undefined ? undefined : Schema.resolveAnnotations(success)?.identifier
   return typeof identifier === "string" ? { $ref: `#/components/schemas/${identifier}` } : {}
 }
+
+/** Media types that a client can request by `Accept` or by path. `answer`: the example of the usual response. */
+const otherMedia = (operationId: string, status: number, answer: Json): Content =>
+  status === 200 ? (MEDIA[operationId]?.(answer) ?? {}) : {}
+
+const textMedia = (description: string, example: string): MediaType => ({
+  schema: { type: "string", description },
+  example
+})
+
+const PROGRESS: Json = { progress: 1, total: 2, message: "Reading the archives" }
+
+const event = (name: string, data: Json): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
+
+const MEDIA: Readonly<Record<string, (answer: Json) => Content>> = {
+  "calls.proxy": (answer) => ({
+    [EVENT_STREAM]: textMedia(
+      "With `Accept: text/event-stream`, if the provider reports progress: server-sent events. `progress` has `progress` " +
+        "and optionally `total` and `message`. The last event is `result` or `problem`, with the body of the usual response.",
+      [event("progress", PROGRESS), event("result", answer)].join("")
+    )
+  }),
+  "log.proof": () => ({
+    "text/plain": textMedia(
+      "The proof as `c2sp.org/tlog-proof@v1`, unless `Accept` is `application/json`.",
+      "c2sp.org/tlog-proof@v1\nextra …\nindex 0\n\n…"
+    )
+  }),
+  "invoices.find": () => ({
+    "text/html": textMedia("With `.html` after the ID: the document as HTML.", "<!doctype html>…"),
+    "application/pdf": {
+      schema: { type: "string", format: "binary", description: "With `.pdf` after the ID: the document as PDF." },
+      example: "%PDF-1.7 …"
+    }
+  })
+}
+
+/** A problem in a form of its own, which existing clients compare byte for byte. */
+const otherProblem = (operationId: string, status: number): Content =>
+  operationId === "receipts.verify" && status === 400
+    ? {
+        "application/json": {
+          schema: {
+            type: "object",
+            description: "For a body that is not JSON: exactly this.",
+            properties: {
+              error: { type: "boolean", description: "Always true." },
+              code: { type: "string", description: "Error code.", enum: ["BAD_REQUEST"] }
+            },
+            required: ["error", "code"]
+          },
+          example: { error: true, code: "BAD_REQUEST" }
+        }
+      }
+    : {}

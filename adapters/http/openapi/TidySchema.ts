@@ -3,7 +3,7 @@
  * requests: unknown fields are rejected there, while responses may get new fields.
  */
 import { SchemaAST } from "effect"
-import { allEndpoints } from "../api/Endpoints.ts"
+import { allEndpoints } from "../api/Api.ts"
 import { otherFieldsOf, wireOf } from "../api/OtherFields.ts"
 import type { JsonSchema } from "./OpenApiModel.ts"
 

@@ -1,13 +1,12 @@
 /**
- * Decodes the parts of a request by the endpoint's schemas, or says what is wrong with them. Decoders are built once.
+ * Decodes path, query and body by the schemas of the endpoint, or says what is wrong with them. Decoders are built once.
  */
-import { Effect, Exit, Result, type Schema, type SchemaIssue, SchemaParser } from "effect"
+import { Effect, Exit, Result, type Schema, SchemaAST, type SchemaIssue, SchemaParser } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { fieldNames, otherFieldsOf } from "../api/OtherFields.ts"
+import { nearestName } from "../../../domain/shared/NearestName.ts"
+import { fieldNames, otherFieldsOf, wireOf } from "../api/OtherFields.ts"
 import { BadRequest, type Fault, FAULTS_MAX, PathRejected, ValidationFailed } from "./Failures.ts"
-import { faultsOf } from "./FaultSentences.ts"
-import { unknownFields } from "./KnownFields.ts"
-import { parseQuery } from "./Query.ts"
+import { faultsOf, isObject, meantMember, shapeOf } from "./FaultSentences.ts"
 
 /** Undefined for a part that the endpoint does not declare: it costs nothing then. */
 export interface Decoding {
@@ -101,3 +100,119 @@ const decoderOf = (schema: Schema.Top, whole: string) => {
 
 /** No schema of the contract is asynchronous: decoding is synchronous. */
 type Synchronous = Schema.Top & { readonly DecodingServices: never }
+
+/** Campaign parameters that other sites append to links. */
+const IGNORED = /^utm_/u
+
+/**
+ * The query as plain text by name. Unknown parameters are rejected: if a misspelled filter were ignored, the response would
+ * show everything. A repeated one is ambiguous. `known` undefined: a page takes any parameter.
+ */
+export const parseQuery = (
+  query: string,
+  known: ReadonlySet<string> | undefined
+): Effect.Effect<Readonly<Record<string, string>>, BadRequest | ValidationFailed> => {
+  if (query === "") return Effect.succeed({})
+  const values: Record<string, string> = {}
+  const unknown = new Set<string>()
+  let doubled: string | undefined
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (IGNORED.test(name)) continue
+    if (known?.has(name) === false) unknown.add(name)
+    else if (Object.hasOwn(values, name)) doubled ??= name
+    else Object.defineProperty(values, name, { value, enumerable: true })
+  }
+  if (unknown.size > 0) {
+    const faults = [...unknown]
+      .slice(0, FAULTS_MAX)
+      .map((name) => ({ path: [name], message: unknownName("query parameter", name, known!) }))
+    return Effect.fail(new ValidationFailed({ faults }))
+  }
+  if (doubled !== undefined) {
+    return Effect.fail(new BadRequest({ reason: `\`${doubled}\` is there more than once. Send it once.` }))
+  }
+  return Effect.succeed(values)
+}
+
+type Path = ReadonlyArray<string | number>
+type Report = (path: Path, known: ReadonlySet<string>) => void
+type Check = (value: unknown, path: Path, report: Report) => void
+
+const NONE: ReadonlyArray<Fault> = []
+/** For names sent by a client. */
+const NAME_CHARS_SHOWN_MAX = 100
+const NAMES_SHOWN_MAX = 30
+
+/**
+ * One fault per field that the schema does not define: a misspelled limit would otherwise have no effect. Undefined where the
+ * schema accepts any field. Fields are read from the schema once; a request costs one lookup per field.
+ */
+const unknownFields = (schema: Schema.Top): ((body: unknown) => ReadonlyArray<Fault>) | undefined => {
+  const check = checkOf(schema.ast)
+  if (check === undefined) return undefined
+  return (body) => {
+    let faults: Array<Fault> | undefined
+    check(body, NONE_YET, (path, known) => {
+      faults ??= []
+      if (faults.length < FAULTS_MAX) faults.push({ path, message: unknownName("field", String(path.at(-1)), known) })
+    })
+    return faults ?? NONE
+  }
+}
+
+const NONE_YET: Path = []
+
+/** "Unknown field `dry_runn`. Did you mean `dry_run`?" */
+const unknownName = (kind: "field" | "query parameter", name: string, known: ReadonlySet<string>): string => {
+  const begin = `Unknown ${kind} \`${name.slice(0, NAME_CHARS_SHOWN_MAX)}\`.`
+  const nearest = nearestName(name, known)
+  if (nearest !== undefined) return `${begin} Did you mean \`${nearest}\`?`
+  if (known.size === 0) return `${begin} No ${kind} is taken here.`
+  const names = [...known].slice(0, NAMES_SHOWN_MAX).map((one) => `\`${one}\``)
+  return `${begin} Known ${kind}s: ${names.join(", ")}${known.size > NAMES_SHOWN_MAX ? ", …" : ""}.`
+}
+
+/** Undefined where the schema accepts any field or contains no objects: JSON, records, scalars. */
+const checkOf = (ast: SchemaAST.AST): Check | undefined => {
+  const wire = wireOf(ast)
+  if (SchemaAST.isObjects(wire)) return objectCheck(ast, wire)
+  if (SchemaAST.isArrays(wire)) return itemsCheck(wire)
+  if (SchemaAST.isUnion(wire)) return unionCheck(wire)
+  return undefined
+}
+
+const objectCheck = (ast: SchemaAST.AST, wire: SchemaAST.Objects): Check | undefined => {
+  if (isRecord(wire)) return undefined
+  const fields = new Map(wire.propertySignatures.map(({ name, type }) => [String(name), checkOf(type)]))
+  const { known, others } = shapeOf(ast, wire)
+  return (value, path, report) => {
+    if (!isObject(value)) return
+    for (const name of Object.keys(value)) {
+      const inner = fields.get(name)
+      if (inner !== undefined) inner(value[name], [...path, name], report)
+      else if (!known.has(name) && others?.test(name) !== true) report([...path, name], known)
+    }
+  }
+}
+
+/** Accepts any name, unless its values can only be of type never. */
+const isRecord = ({ indexSignatures }: SchemaAST.Objects): boolean =>
+  indexSignatures.some(({ type }) => !SchemaAST.isNever(type))
+
+const itemsCheck = ({ rest }: SchemaAST.Arrays): Check | undefined => {
+  const check = rest[0] === undefined ? undefined : checkOf(rest[0])
+  if (check === undefined) return undefined
+  return (value, path, report) => {
+    if (Array.isArray(value)) for (const [index, item] of value.entries()) check(item, [...path, index], report)
+  }
+}
+
+const unionCheck = ({ types }: SchemaAST.Union): Check | undefined => {
+  const checks = types.map(checkOf)
+  if (checks.every((check) => check === undefined)) return undefined
+  const meant = meantMember(types)
+  return (value, path, report) => {
+    const index = meant(value)
+    if (index !== undefined) checks[index]?.(value, path, report)
+  }
+}

@@ -10,8 +10,8 @@ import { makeRouting, UNMATCHED } from "./Routing.ts"
 import { makeAuthentication } from "./stages/Authenticate.ts"
 import { makeReadCache } from "./stages/CacheReads.ts"
 import { decode } from "./stages/Decode.ts"
-import { makeIdempotency } from "./stages/Idempotency.ts"
-import { makeLimits } from "./stages/Limit.ts"
+import { makeReplay } from "./stages/Replay.ts"
+import { makeLimits } from "./RateLimits.ts"
 import { annotateLogs, makeMeter, makeTrace, noting } from "./stages/Observe.ts"
 import { logProblems, makeProblemLog } from "./stages/ProblemLog.ts"
 import { makeRespond } from "./stages/Respond.ts"
@@ -51,7 +51,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
       limit.registrations,
       yield* makeReadCache,
       decode,
-      yield* makeIdempotency
+      yield* makeReplay
     ],
     (context) => context.route.answer(context)
   )

@@ -12,9 +12,9 @@ export const kindOf = (ast: SchemaAST.AST): string => {
   if (expected !== undefined) return expected
   switch (wire._tag) {
     case "String":
-      return `a string${rangeText(limits.lengthMin, limits.lengthMax, "character")}`
+      return `a string${rangeText(limits.minLength, limits.maxLength, "character")}`
     case "Number":
-      return `${limits.isInteger ? "an integer" : "a number"}${betweenText(limits.min, limits.max)}`
+      return `${limits.isInteger ? "an integer" : "a number"}${betweenText(limits.minimum, limits.maximum)}`
     case "Boolean":
       return "`true` or `false`"
     case "Null":
@@ -22,7 +22,7 @@ export const kindOf = (ast: SchemaAST.AST): string => {
     case "Literal":
       return `\`${String(wire.literal)}\``
     case "Arrays":
-      return `an array${rangeText(limits.lengthMin, limits.lengthMax, "item")}`
+      return `an array${rangeText(limits.minLength, limits.maxLength, "item")}`
     case "Objects":
       return "an object"
     case "Union":
@@ -39,14 +39,15 @@ const choiceOf = ({ types }: SchemaAST.Union): string => {
   return [...literal, ...kinds].join(" or ")
 }
 
+/** By the names that Effect's own checks note them under. */
 interface Limits {
   /** From the first check that has a message. */
   expected?: string
   isInteger: boolean
-  min?: number
-  max?: number
-  lengthMin?: number
-  lengthMax?: number
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
 }
 
 /** The message of a check that has its own. */
@@ -57,38 +58,18 @@ const MUST_BE = "must be "
 
 const limitsOf = ({ checks }: SchemaAST.AST): Limits => {
   const limits: Limits = { isInteger: false }
-  for (const check of (checks ?? []).flatMap(flat)) {
-    const message = messageOf(check.annotations)
+  for (const { annotations } of (checks ?? []).flatMap(flat)) {
+    const message = messageOf(annotations)
     if (message?.startsWith(MUST_BE) === true) limits.expected ??= message.slice(MUST_BE.length)
-    Object.assign(limits, limitOf(check.annotations))
+    const noted = annotations?.["representation"] as { readonly id: string; readonly payload?: object } | undefined
+    if (noted?.id === "effect/schema/isInt") limits.isInteger = true
+    Object.assign(limits, noted?.payload)
   }
   return limits
 }
 
 const flat = (check: SchemaAST.Check<unknown>): ReadonlyArray<SchemaAST.Check<unknown>> =>
   check._tag === "FilterGroup" ? check.checks.flatMap(flat) : [check]
-
-/** From the annotations of Effect's own checks. */
-const limitOf = (annotations: SchemaAST.Check<unknown>["annotations"]): Partial<Limits> => {
-  const noted = annotations?.["representation"] as
-    | { readonly id: string; readonly payload?: Readonly<Record<string, number>> }
-    | undefined
-  const { maxLength, maximum, minLength, minimum } = noted?.payload ?? {}
-  switch (noted?.id) {
-    case "effect/schema/isInt":
-      return { isInteger: true }
-    case "effect/schema/isGreaterThanOrEqualTo":
-      return minimum === undefined ? {} : { min: minimum }
-    case "effect/schema/isLessThanOrEqualTo":
-      return maximum === undefined ? {} : { max: maximum }
-    case "effect/schema/isMinLength":
-      return minLength === undefined ? {} : { lengthMin: minLength }
-    case "effect/schema/isMaxLength":
-      return maxLength === undefined ? {} : { lengthMax: maxLength }
-    default:
-      return {}
-  }
-}
 
 const betweenText = (min: number | undefined, max: number | undefined): string => {
   if (min !== undefined && max !== undefined) return ` between ${min} and ${max}`

@@ -3,10 +3,10 @@
  * schema check begins with "must" and continues after the field's name, or is a complete sentence. Names of internal types
  * are never shown.
  */
-import { Result, Schema, type SchemaAST, SchemaIssue, SchemaParser } from "effect"
+import { Result, Schema, SchemaAST, SchemaIssue, SchemaParser } from "effect"
+import { otherFieldsOf, wireOf } from "../api/OtherFields.ts"
 import { kindOf, messageOf } from "./ExpectedKind.ts"
 import { type Fault, FAULTS_MAX } from "./Failures.ts"
-import { meantMember } from "./KnownFields.ts"
 
 type Path = ReadonlyArray<string | number>
 
@@ -114,3 +114,41 @@ const shown = (issue: SchemaIssue.Issue, quote = ""): string | undefined => {
       return undefined
   }
 }
+
+interface Shape {
+  readonly known: ReadonlySet<string>
+  readonly required: ReadonlyArray<string>
+  readonly others: RegExp | undefined
+}
+
+export const shapeOf = (ast: SchemaAST.AST, wire: SchemaAST.Objects): Shape => ({
+  known: new Set(wire.propertySignatures.map(({ name }) => String(name))),
+  required: wire.propertySignatures.flatMap(({ name, type }) => (SchemaAST.isOptional(type) ? [] : [String(name)])),
+  others: otherFieldsOf(ast)
+})
+
+/** For a union of objects: the index of the member with the fewest missing or unknown fields. */
+export const meantMember = (types: ReadonlyArray<SchemaAST.AST>): ((value: unknown) => number | undefined) => {
+  const shapes = types.map((type) => {
+    const wire = wireOf(type)
+    return SchemaAST.isObjects(wire) ? shapeOf(type, wire) : undefined
+  })
+  const only = shapes.filter((shape) => shape !== undefined).length === 1 ? shapes.findIndex(Boolean) : undefined
+  return (value) => {
+    if (!isObject(value)) return undefined
+    if (only !== undefined) return only
+    const misfits = shapes.map((shape) => (shape === undefined ? Infinity : misfitsOf(shape, value)))
+    const index = misfits.indexOf(Math.min(...misfits))
+    return shapes[index] === undefined ? undefined : index
+  }
+}
+
+const misfitsOf = ({ known, others, required }: Shape, value: Readonly<Record<string, unknown>>): number => {
+  let misfits = 0
+  for (const name of required) if (!Object.hasOwn(value, name)) misfits++
+  for (const name of Object.keys(value)) if (!known.has(name) && others?.test(name) !== true) misfits++
+  return misfits
+}
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

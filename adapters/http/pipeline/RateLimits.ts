@@ -9,6 +9,9 @@ import type { Probe } from "../../../domain/platform/Probe.ts"
 import { RateLimitState } from "../../../domain/platform/RateLimitState.ts"
 import { networkOf } from "./ClientAddress.ts"
 import { RateLimited } from "./Failures.ts"
+import type { HandlerError } from "./HandlerErrors.ts"
+import type { Next, RequestContext, Stage } from "./RequestContext.ts"
+import type { EncodedReply } from "./Route.ts"
 
 export interface RateLimitSettings {
   /** 0 for no limit. */
@@ -26,7 +29,7 @@ const WINDOW_MS = 60_000
 const PROBES_MAX = 1_000_000
 
 /** `X-RateLimit-*`, for the limit that was checked last. */
-export type LimitHeaders = Readonly<Record<string, string>>
+type LimitHeaders = Readonly<Record<string, string>>
 
 export class RateLimits extends Context.Service<
   RateLimits,
@@ -93,8 +96,33 @@ const rejection = (limit: number, retryAfterMs: number): RateLimited =>
 
 const seconds = (millis: number): number => Math.ceil(millis / 1_000)
 
-export const headersOf = (limit: number, remaining: number, resetAfterMs: number): LimitHeaders => ({
+const headersOf = (limit: number, remaining: number, resetAfterMs: number): LimitHeaders => ({
   "x-ratelimit-limit": String(limit),
   "x-ratelimit-remaining": String(Math.max(0, Math.floor(remaining))),
   "x-ratelimit-reset": String(seconds(resetAfterMs))
 })
+
+/** The stages, in the order of their checks: by address, by key, and by address for registrations. */
+export const makeLimits = Effect.map(RateLimits, (limits) => {
+  const byAddress: Stage = (context, next) =>
+    context.route.rule.unlimited ? next(context) : limit(limits.address(context.clientAddress), context, next)
+
+  const byKey: Stage = (context, next) =>
+    context.caller === undefined ? next(context) : limit(limits.key(context.caller), context, next)
+
+  const registrations: Stage = (context, next) =>
+    context.route.rule.registration ? limit(limits.registration(context.clientAddress), context, next) : next(context)
+
+  return { byAddress, byKey, registrations }
+})
+
+/** The response carries the headers of the limit that was checked last. */
+const limit = (
+  checked: Effect.Effect<LimitHeaders, RateLimited>,
+  context: RequestContext,
+  next: Next
+): Effect.Effect<EncodedReply, HandlerError> =>
+  Effect.flatMap(checked, (headers) => {
+    context.limitHeaders = headers
+    return next(context)
+  })

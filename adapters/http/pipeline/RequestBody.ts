@@ -62,7 +62,7 @@ export const parseJson = (text: string, rules: BodyRules): Effect.Effect<unknown
     return Effect.fail(new BadRequest({ reason: "The body has a number beyond what JSON numbers can be here." }))
   }
   if (rules.anyText || !SUSPICIOUS_ESCAPE.test(text)) return Effect.succeed(value)
-  const faults = unstorable(value, [])
+  const faults = faultsIn(value, [], notStorable)
   return faults.length === 0 ? Effect.succeed(value) : Effect.fail(new ValidationFailed({ faults }))
 }
 
@@ -118,15 +118,56 @@ const hasInfinity = (value: unknown): boolean => {
 /** In valid UTF-8 JSON, only an escape can contain a NUL or half a surrogate pair. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/u
 
-const unstorable = (value: unknown, path: ReadonlyArray<string | number>): ReadonlyArray<Fault> => {
-  if (typeof value === "string") {
-    return value.includes("\0") || !value.isWellFormed()
-      ? [{ path, message: `${subjectOf(path, "The body")} must have no NUL characters and no unpaired surrogates.` }]
-      : []
+const notStorable: FaultOf = (value, path) =>
+  typeof value === "string" && (value.includes("\0") || !value.isWellFormed())
+    ? `${subjectOf(path, "The body")} must have no NUL characters and no unpaired surrogates.`
+    : undefined
+
+const LONG_DIGITS = /\d{16}/u
+const INTEGER = /^-?\d+$/u
+const SHOWN_CHARS_MAX = 40
+
+class Rounded {
+  readonly source: string
+  constructor(source: string) {
+    this.source = source
   }
-  if (Array.isArray(value)) return value.flatMap((item, index) => unstorable(item, [...path, index]))
+}
+
+/**
+ * Rejects integers beyond 2^53 - 1, which JSON parsing rounds: a tool would get another id than its caller sent, and the
+ * call would be billed. Takes valid JSON text.
+ */
+export const rejectRounded = (text: string): Effect.Effect<void, ValidationFailed> => {
+  if (!LONG_DIGITS.test(text)) return Effect.void
+  const faults = faultsIn(JSON.parse(text, marking), [], wasRounded)
+  return faults.length === 0 ? Effect.void : Effect.fail(new ValidationFailed({ faults }))
+}
+
+const marking = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
+  typeof value === "number" && !Number.isSafeInteger(value) && INTEGER.test(context?.source ?? "")
+    ? new Rounded(context!.source!)
+    : value
+
+const wasRounded: FaultOf = (value, path) => {
+  if (!(value instanceof Rounded)) return undefined
+  const { source } = value
+  const shown = source.length > SHOWN_CHARS_MAX ? `${source.slice(0, SHOWN_CHARS_MAX)}…` : source
+  const subject = subjectOf(path, "The body")
+  return `${subject} must be no integer beyond 2^53 - 1; \`${shown}\` was sent. Send it as a string.`
+}
+
+type Path = ReadonlyArray<string | number>
+type FaultOf = (value: unknown, path: Path) => string | undefined
+
+const faultsIn = (value: unknown, path: Path, faultOf: FaultOf): ReadonlyArray<Fault> => {
+  const message = faultOf(value, path)
+  if (message !== undefined) return [{ path, message }]
+  if (Array.isArray(value)) return value.flatMap((item, index) => faultsIn(item, [...path, index], faultOf))
   if (typeof value !== "object" || value === null) return []
   return Object.entries(value).flatMap(([key, item]) =>
-    unstorable(key, [...path, "(a key)"]).concat(unstorable(item, [...path, key.toWellFormed().replaceAll("\0", "")]))
+    faultsIn(key, [...path, "(a key)"], faultOf).concat(
+      faultsIn(item, [...path, key.toWellFormed().replaceAll("\0", "")], faultOf)
+    )
   )
 }

@@ -6,7 +6,6 @@ import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { clientAddress, TrustedProxyRanges } from "./ClientAddress.ts"
 import { acceptableRequestId, acceptableTraceparent, crossOrigin, varyOf } from "./Conventions.ts"
-import type { LimitHeaders } from "./RateLimits.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
 import type { AnyInput, EncodedReply, RequestClock, Route } from "./Route.ts"
 import type { Routing } from "./Routing.ts"
@@ -25,7 +24,7 @@ export interface RequestContext extends AnyInput {
   /** Written by the timeout. */
   clock: RequestClock
   /** Written by the limit that was checked last. */
-  limitHeaders: LimitHeaders
+  limitHeaders: Readonly<Record<string, string>>
   /** Written by authentication. */
   caller: Principal | undefined
   /** Written by decoding. */
@@ -33,7 +32,7 @@ export interface RequestContext extends AnyInput {
   query: unknown
   payload: unknown
   text: string
-  /** Written by idempotency. */
+  /** Written by the replay of idempotent requests. */
   isReplay: boolean
 }
 

@@ -1,8 +1,10 @@
 /**
  * Requests and responses of the pipeline, independent of the server.
  */
-import type { Effect } from "effect"
-import type { PayloadTooLarge } from "./Failures.ts"
+import { Effect } from "effect"
+import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
+import { type Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"
+import { BadRequest, type PayloadTooLarge } from "./Failures.ts"
 
 export interface WebRequest {
   readonly method: string
@@ -70,3 +72,21 @@ export const json = (
   headers: { "content-type": "application/json; charset=utf-8", ...headers },
   body
 })
+
+export const idempotencyKey = (request: WebRequest): Effect.Effect<string | undefined, BadRequest> => {
+  const key = header(request, "idempotency-key")
+  return key === undefined || (key !== "" && key.length <= IDEMPOTENCY_KEY_CHARS_MAX)
+    ? Effect.succeed(key)
+    : Effect.fail(new BadRequest({ reason: `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters.` }))
+}
+
+const CAP_HEADER = "X-Max-Cost-Microcents"
+
+/** The maximum cost that the caller accepts for this call, for clients that cannot change the body. */
+export const capHeader = (request: WebRequest): Effect.Effect<Microcents | undefined, BadRequest> => {
+  const text = header(request, "x-max-cost-microcents")
+  const cap = text !== undefined && /^\d{1,16}$/u.test(text) ? BigInt(text) : undefined
+  return text === undefined || (cap !== undefined && cap <= MICROCENTS_MAX)
+    ? Effect.succeed(cap as Microcents | undefined)
+    : Effect.fail(new BadRequest({ reason: `${CAP_HEADER} must be an integer between 0 and ${MICROCENTS_MAX}.` }))
+}

@@ -11,9 +11,8 @@ import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import type { WebResponse, WebRequest } from "../pipeline/WebRequest.ts"
 import { makeCompression } from "./Compression.ts"
 import { Connections } from "./Connections.ts"
-import { isStreaming, endStream, writeEvent } from "./EventStream.ts"
+import { isStreaming, endStream, writeEvent, makeResponseBatches, readBody, send } from "./HttpMessages.ts"
 import { makeRejections } from "./Rejections.ts"
-import { makeResponseBatches, readBody, send } from "./HttpMessages.ts"
 
 export interface ServerSettings {
   readonly host: string

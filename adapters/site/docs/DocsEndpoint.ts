@@ -2,7 +2,7 @@
  * An endpoint in the API reference: roles, parameters, body, responses, errors and examples.
  */
 import { type Located, type OpenApiDocument, type Response, responseOf } from "../../http/openapi/OpenApiModel.ts"
-import { callers } from "../../http/openapi/Operations.ts"
+import { callers } from "../../http/OpenApiDocument.ts"
 import { curlExample } from "../kit/CurlExample.ts"
 import { fieldTables, parameterTable } from "./FieldTable.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"

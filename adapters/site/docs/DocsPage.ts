@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { publicRead } from "../../http/api/Access.ts"
-import { allEndpoints } from "../../http/api/Endpoints.ts"
+import { allEndpoints } from "../../http/api/Api.ts"
 import { BaseUrl } from "../../http/BaseUrl.ts"
 import { openApiDocument } from "../../http/OpenApiDocument.ts"
 import { type Located, type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"

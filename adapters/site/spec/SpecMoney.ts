@@ -4,7 +4,7 @@
 import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Pricing.ts"
 import type { BillingPolicy } from "../../../domain/catalog/Tool.ts"
 import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
-import { MAX_COST_FIELD, REPORTED_COST_FIELD } from "../../../domain/metering/Billing.ts"
+import { MAX_COST_FIELD, REPORTED_COST_FIELD } from "../../../domain/metering/CallTerms.ts"
 import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
 import { PAYOUT_CENTS_MIN } from "../../../domain/payouts/Payouts.ts"
 import type { PayoutState } from "../../../domain/payouts/PayoutStore.ts"

@@ -3,11 +3,11 @@
  */
 import { Effect } from "effect"
 import { Idempotency } from "../../../../domain/shared/Idempotency.ts"
-import { idempotencyKey } from "../IdempotencyKey.ts"
+import { idempotencyKey } from "../WebRequest.ts"
 import type { RequestContext, Stage } from "../RequestContext.ts"
 import type { EncodedReply } from "../Route.ts"
 
-export const makeIdempotency = Effect.map(Idempotency, ({ once }): Stage => {
+export const makeReplay = Effect.map(Idempotency, ({ once }): Stage => {
   const onceFor = (context: RequestContext, key: string) => {
     const { caller, request, route, text } = context
     return {
