@@ -1,43 +1,16 @@
 /**
  * Accounts in PostgreSQL.
  */
-import { Array as Arr, Effect, Layer, Option } from "effect"
-import type { Consumer, Erasure, PricingModel, Provider } from "../../../domain/accounts/Account.ts"
+import { Effect, Layer } from "effect"
+import type { Consumer, Erasure, Provider } from "../../../domain/accounts/Account.ts"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
-import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { Microcents } from "../../../domain/shared/Microcents.ts"
-import { toDate, toInstant } from "../shared/Instants.ts"
+import { toDate } from "../shared/Instants.ts"
+import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
-interface ProviderRow {
-  readonly id: string
-  readonly handle: string
-  readonly name: string
-  readonly email: string
-  readonly endpoint_url: string
-  readonly description: string
-  readonly pricing_model: PricingModel
-  readonly default_price_microcents: bigint
-  readonly created_at: Date
-}
-
-interface ConsumerRow {
-  readonly id: string
-  readonly name: string
-  readonly email: string
-  readonly use_case: string
-  readonly rate_limit_rpm: number
-  readonly default_cap_microcents: bigint | null
-  readonly created_at: Date
-}
-
-interface ErasureRow {
-  readonly owner_id: string
-  readonly role: Erasure["role"]
-  readonly erased_by: string
-  readonly erased_at: Date
-  readonly left_microcents: bigint
-}
+const toProvider = rowReader<Provider>({ default_price_microcents: "defaultPrice" })
+const toConsumer = rowReader<Consumer>({ default_cap_microcents: "defaultCap" })
+const toErasure = rowReader<Erasure>({ erased_by: "by", erased_at: "at" })
 
 export const layer = Layer.effect(
   AccountStore,
@@ -61,14 +34,12 @@ export const layer = Layer.effect(
         Effect.asVoid
       ),
 
-      findProvider: Effect.fn("PostgresAccountStore.findProvider")(
-        (id) => sql<ProviderRow>`SELECT * FROM providers WHERE id = ${id}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toProvider))
+      findProvider: Effect.fn("PostgresAccountStore.findProvider")((id) =>
+        sql`SELECT * FROM providers WHERE id = ${id}`.first(toProvider)
       ),
 
-      findConsumer: Effect.fn("PostgresAccountStore.findConsumer")(
-        (id) => sql<ConsumerRow>`SELECT * FROM consumers WHERE id = ${id}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toConsumer))
+      findConsumer: Effect.fn("PostgresAccountStore.findConsumer")((id) =>
+        sql`SELECT * FROM consumers WHERE id = ${id}`.first(toConsumer)
       ),
 
       updateProvider: Effect.fn("PostgresAccountStore.updateProvider")(
@@ -99,45 +70,14 @@ export const layer = Layer.effect(
         Effect.asVoid
       ),
 
-      erasureOf: Effect.fn("PostgresAccountStore.erasureOf")(
-        (id) => sql<ErasureRow>`SELECT * FROM erasures WHERE owner_id = ${id}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toErasure))
+      erasureOf: Effect.fn("PostgresAccountStore.erasureOf")((id) =>
+        sql`SELECT * FROM erasures WHERE owner_id = ${id}`.first(toErasure)
       ),
 
       counts: sql<{ readonly providers: bigint; readonly consumers: bigint }>`
-        SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers`.pipe(
-        Effect.map(([row]) => ({ providers: Number(row!.providers), consumers: Number(row!.consumers) }))
+        SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers`.only(
+        ({ consumers, providers }) => ({ providers: Number(providers), consumers: Number(consumers) })
       )
     })
   })
 )
-
-const toProvider = (row: ProviderRow): Provider => ({
-  id: ProviderId.make(row.id),
-  handle: row.handle,
-  name: row.name,
-  email: row.email,
-  endpointUrl: row.endpoint_url,
-  description: row.description,
-  pricingModel: row.pricing_model,
-  defaultPrice: Microcents.make(row.default_price_microcents),
-  createdAt: toInstant(row.created_at)
-})
-
-const toConsumer = (row: ConsumerRow): Consumer => ({
-  id: ConsumerId.make(row.id),
-  name: row.name,
-  email: row.email,
-  useCase: row.use_case,
-  rateLimitRpm: row.rate_limit_rpm,
-  defaultCap: row.default_cap_microcents === null ? undefined : Microcents.make(row.default_cap_microcents),
-  createdAt: toInstant(row.created_at)
-})
-
-const toErasure = (row: ErasureRow): Erasure => ({
-  ownerId: row.role === "consumer" ? ConsumerId.make(row.owner_id) : ProviderId.make(row.owner_id),
-  role: row.role,
-  by: row.erased_by,
-  at: toInstant(row.erased_at),
-  leftMicrocents: row.left_microcents
-})

@@ -2,18 +2,12 @@
  * Handles in PostgreSQL. A handle is looked up by its hash, which stays after an erasure, so that the handle stays
  * taken.
  */
-import { Array as Arr, Effect, Layer, Option } from "effect"
-import { HandleStore } from "../../../domain/accounts/HandleStore.ts"
+import { Effect, Layer } from "effect"
+import { HandleStore, type Imitation } from "../../../domain/accounts/HandleStore.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { toDate } from "../shared/Instants.ts"
+import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
-
-interface ImitationRow {
-  readonly handle: string
-  readonly provider_id: string
-  readonly imitates: string
-  readonly imitated_id: string
-}
 
 export const layer = Layer.effect(
   HandleStore,
@@ -26,19 +20,20 @@ export const layer = Layer.effect(
 
     return HandleStore.of({
       claim: Effect.fn("PostgresHandleStore.claim")(
-        ({ at, handle, providerId, skeleton }) => sql`
-          INSERT INTO provider_handles AS h (handle_hash, handle, skeleton, provider_id, given_at, retired)
-          VALUES (${hashOf(handle)}, ${handle}, ${skeleton}, ${providerId}, ${toDate(at)}, false)
-          ON CONFLICT (handle_hash) DO UPDATE SET retired = false
-            WHERE h.provider_id = excluded.provider_id AND h.handle IS NOT NULL
-          RETURNING 1 AS claimed`,
-        Effect.map((rows) => rows.length > 0)
+        ({ at, handle, providerId, skeleton }) =>
+          sql`
+            INSERT INTO provider_handles AS h (handle_hash, handle, skeleton, provider_id, given_at, retired)
+            VALUES (${hashOf(handle)}, ${handle}, ${skeleton}, ${providerId}, ${toDate(at)}, false)
+            ON CONFLICT (handle_hash) DO UPDATE SET retired = false
+              WHERE h.provider_id = excluded.provider_id AND h.handle IS NOT NULL
+            RETURNING 1 AS claimed`.hasRows
       ),
 
-      ownerOf: Effect.fn("PostgresHandleStore.ownerOf")(
-        (handle) => sql<{ readonly provider_id: string }>`
-          SELECT provider_id FROM provider_handles WHERE handle = ${handle}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), (row) => ProviderId.make(row.provider_id)))
+      ownerOf: Effect.fn("PostgresHandleStore.ownerOf")((handle) =>
+        sql<{ readonly provider_id: string }>`
+          SELECT provider_id FROM provider_handles WHERE handle = ${handle}`.first((row) =>
+          ProviderId.make(row.provider_id)
+        )
       ),
 
       retire: Effect.fn("PostgresHandleStore.retire")(
@@ -46,37 +41,28 @@ export const layer = Layer.effect(
         Effect.asVoid
       ),
 
-      imitated: Effect.fn("PostgresHandleStore.imitated")(
-        (skeleton, except) => sql<{ readonly handle: string }>`
+      imitated: Effect.fn("PostgresHandleStore.imitated")((skeleton, except) =>
+        sql<{ readonly handle: string }>`
           SELECT handle FROM provider_handles h
           WHERE skeleton = ${skeleton} AND provider_id <> ${except} AND NOT retired AND ${isVerified}
-          ORDER BY given_at LIMIT 1`,
-        Effect.map((rows) => Option.map(Arr.head(rows), ({ handle }) => handle))
+          ORDER BY given_at LIMIT 1`.first(({ handle }) => handle)
       ),
 
-      imitations: Effect.fn("PostgresHandleStore.imitations")(
-        (limit) => sql<ImitationRow>`
-          SELECT i.handle, i.provider_id, h.handle AS imitates, h.provider_id AS imitated_id
+      imitations: Effect.fn("PostgresHandleStore.imitations")((limit) =>
+        sql`
+          SELECT i.handle, i.provider_id, h.handle AS imitates, h.provider_id AS imitated_provider_id
           FROM provider_handles h JOIN provider_handles i ON i.skeleton = h.skeleton AND i.provider_id <> h.provider_id
-          WHERE NOT h.retired AND NOT i.retired AND ${isVerified} ORDER BY i.handle, h.handle LIMIT ${limit}`,
-        Effect.map((rows) =>
-          rows.map((row) => ({
-            handle: row.handle,
-            providerId: ProviderId.make(row.provider_id),
-            imitates: row.imitates,
-            imitatedProviderId: ProviderId.make(row.imitated_id)
-          }))
-        )
+          WHERE NOT h.retired AND NOT i.retired AND ${isVerified}
+          ORDER BY i.handle, h.handle LIMIT ${limit}`.all(rowReader<Imitation>())
       ),
 
       // `0` follows `/` in code point order. Listed and withdrawn tools have separate indexes by name.
-      beginsToolName: Effect.fn("PostgresHandleStore.beginsToolName")(
-        (handle, except) => sql<{ readonly begins: boolean }>`
+      beginsToolName: Effect.fn("PostgresHandleStore.beginsToolName")((handle, except) =>
+        sql<{ readonly begins: boolean }>`
           SELECT EXISTS (SELECT FROM tools WHERE tool_name >= ${`${handle}/`} AND tool_name < ${`${handle}0`}
               AND withdrawn_at IS NULL AND provider_id <> ${except})
             OR EXISTS (SELECT FROM tools WHERE tool_name >= ${`${handle}/`} AND tool_name < ${`${handle}0`}
-              AND withdrawn_at IS NOT NULL AND provider_id <> ${except}) AS begins`,
-        Effect.map(([row]) => row!.begins)
+              AND withdrawn_at IS NOT NULL AND provider_id <> ${except}) AS begins`.only(({ begins }) => begins)
       ),
 
       erase: Effect.fn("PostgresHandleStore.erase")(

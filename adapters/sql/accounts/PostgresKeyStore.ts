@@ -1,32 +1,21 @@
 /**
  * Keys in PostgreSQL.
  */
-import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
+import { type DateTime, Effect, Layer } from "effect"
 import { type ApiKey, DEAD_KEYS_SHOWN_MAX } from "../../../domain/accounts/ApiKey.ts"
 import { KeyStore, type KeyWithOwner } from "../../../domain/accounts/KeyStore.ts"
-import { ConsumerId, KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { Microcents } from "../../../domain/shared/Microcents.ts"
-import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
+import type { Microcents } from "../../../domain/shared/Microcents.ts"
+import { toDate, toDateOrNull } from "../shared/Instants.ts"
+import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
-interface KeyRow {
-  readonly id: string
-  readonly consumer_id: string | null
-  readonly provider_id: string | null
-  readonly label: string
-  readonly prefix: string
-  readonly hash: string
-  readonly created_at: Date
-  readonly expires_at: Date | null
-  readonly revoked_at: Date | null
-  readonly default_cap_microcents: bigint | null
-}
-
-interface KeyWithOwnerRow extends KeyRow {
+interface KeyWithOwnerRow {
   readonly owner_name: string
   readonly rate_limit_rpm: number | null
-  readonly owner_default_cap_microcents: bigint | null
+  readonly owner_default_cap_microcents: Microcents | null
 }
+
+const toKey = rowReader<ApiKey>({ default_cap_microcents: "defaultCap" })
 
 export const layer = Layer.effect(
   KeyStore,
@@ -34,8 +23,8 @@ export const layer = Layer.effect(
     const sql = yield* storeSql
 
     const columns = sql.literal(
-      "k.id, k.consumer_id, k.provider_id, k.label, k.prefix, encode(k.hash, 'hex') AS hash, " +
-        "k.created_at, k.expires_at, k.revoked_at, k.default_cap_microcents"
+      "k.id, k.owner_id, CASE WHEN k.provider_id IS NULL THEN 'consumer' ELSE 'provider' END AS role, k.label, " +
+        "k.prefix, encode(k.hash, 'hex') AS hash, k.created_at, k.expires_at, k.revoked_at, k.default_cap_microcents"
     )
 
     // A separate statement: the next one must see what earlier holders of this lock have committed. NO KEY UPDATE still
@@ -61,39 +50,35 @@ export const layer = Layer.effect(
         Effect.asVoid
       ),
 
-      findByHash: Effect.fn("PostgresKeyStore.findByHash")(
-        (hash) => sql<KeyWithOwnerRow>`
+      findByHash: Effect.fn("PostgresKeyStore.findByHash")((hash) =>
+        sql<KeyWithOwnerRow>`
           SELECT ${columns}, COALESCE(c.name, p.name) AS owner_name, c.rate_limit_rpm,
             c.default_cap_microcents AS owner_default_cap_microcents
           FROM api_keys k LEFT JOIN consumers c ON c.id = k.consumer_id LEFT JOIN providers p ON p.id = k.provider_id
-          WHERE k.hash = decode(${hash}, 'hex')`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toKeyWithOwner))
+          WHERE k.hash = decode(${hash}, 'hex')`.first(toKeyWithOwner)
       ),
 
       ofOwner: Effect.fn("PostgresKeyStore.ofOwner")(function* (ownerId, now) {
         if (yield* sql.isInTransaction) yield* lockOwner(ownerId)
-        const rows = yield* sql<KeyRow>`
+        return yield* sql`
           SELECT * FROM (
             SELECT ${columns} FROM api_keys k WHERE k.owner_id = ${ownerId} AND ${liveAt(now)}
             UNION ALL
             (SELECT ${columns} FROM api_keys k WHERE k.owner_id = ${ownerId} AND NOT ${liveAt(now)}
               ORDER BY k.created_at DESC, k.id DESC LIMIT ${DEAD_KEYS_SHOWN_MAX})
-          ) AS shown ORDER BY created_at DESC, id DESC`
-        return rows.map(toKey)
+          ) AS shown ORDER BY created_at DESC, id DESC`.all(toKey)
       }),
 
-      revoke: Effect.fn("PostgresKeyStore.revoke")(
-        (ownerId, id, at) => sql<KeyRow>`
+      revoke: Effect.fn("PostgresKeyStore.revoke")((ownerId, id, at) =>
+        sql`
           UPDATE api_keys k SET revoked_at = LEAST(k.revoked_at, ${toDate(at)})
-          WHERE k.id = ${id} AND k.owner_id = ${ownerId} RETURNING ${columns}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toKey))
+          WHERE k.id = ${id} AND k.owner_id = ${ownerId} RETURNING ${columns}`.first(toKey)
       ),
 
-      setDefaultCap: Effect.fn("PostgresKeyStore.setDefaultCap")(
-        (ownerId, id, cap) => sql<KeyRow>`
+      setDefaultCap: Effect.fn("PostgresKeyStore.setDefaultCap")((ownerId, id, cap) =>
+        sql`
           UPDATE api_keys k SET default_cap_microcents = ${cap ?? null}::int8
-          WHERE k.id = ${id} AND k.owner_id = ${ownerId} RETURNING ${columns}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toKey))
+          WHERE k.id = ${id} AND k.owner_id = ${ownerId} RETURNING ${columns}`.first(toKey)
       ),
 
       unlabel: Effect.fn("PostgresKeyStore.unlabel")(
@@ -104,23 +89,14 @@ export const layer = Layer.effect(
   })
 )
 
-const toKey = (row: KeyRow): ApiKey => ({
-  id: KeyId.make(row.id),
-  ...(row.consumer_id !== null
-    ? { role: "consumer", ownerId: ConsumerId.make(row.consumer_id) }
-    : { role: "provider", ownerId: ProviderId.make(row.provider_id!) }),
-  label: row.label,
-  prefix: row.prefix,
-  hash: row.hash,
-  createdAt: toInstant(row.created_at),
-  expiresAt: toInstantOrUndefined(row.expires_at),
-  revokedAt: toInstantOrUndefined(row.revoked_at),
-  defaultCap: row.default_cap_microcents === null ? undefined : Microcents.make(row.default_cap_microcents)
-})
-
-const toKeyWithOwner = (row: KeyWithOwnerRow): KeyWithOwner => ({
-  key: toKey(row),
-  ownerName: row.owner_name,
-  rateLimitRpm: row.rate_limit_rpm ?? undefined,
-  defaultCap: row.owner_default_cap_microcents === null ? undefined : Microcents.make(row.owner_default_cap_microcents)
+const toKeyWithOwner = ({
+  owner_default_cap_microcents: defaultCap,
+  owner_name: ownerName,
+  rate_limit_rpm: rateLimitRpm,
+  ...key
+}: KeyWithOwnerRow): KeyWithOwner => ({
+  key: toKey(key),
+  ownerName,
+  rateLimitRpm: rateLimitRpm ?? undefined,
+  defaultCap: defaultCap ?? undefined
 })

@@ -10,6 +10,7 @@ import type { BillingPolicy, CanceledCallCosts, JsonSchemaObject, OnCancel } fro
 import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
+import { rowReader } from "../shared/RowReader.ts"
 
 export interface EntryRow {
   readonly id: string
@@ -76,17 +77,7 @@ export const ENTRY_COLUMNS =
   "t.canceled_call_costs, t.created_at, " +
   "t.updated_at, t.withdrawn_at, p.handle AS provider_handle, p.name AS provider_name, p.endpoint_url, p.pricing_model"
 
-export interface PriceRow {
-  readonly version: number
-  readonly price_microcents: bigint
-  readonly max_cost_microcents: bigint
-  readonly free_tier_calls: number
-  readonly billing_policy: BillingPolicy
-  readonly leaving: CancellationTerm
-  readonly announced_at: Date
-  readonly effective_from: Date
-  readonly replaced_at: Date | null
-}
+export const toPriceVersion = rowReader<PriceVersion>({ price_microcents: "price", max_cost_microcents: "maximum" })
 
 export const toEntry = (row: EntryRow): CatalogEntry =>
   entryOf(
@@ -111,7 +102,7 @@ export const toEntry = (row: EntryRow): CatalogEntry =>
       idempotent: row.idempotent,
       createdAt: toInstant(row.created_at),
       updatedAt: toInstant(row.updated_at),
-      withdrawnAt: row.withdrawn_at === null ? undefined : toInstant(row.withdrawn_at)
+      withdrawnAt: toInstantOrUndefined(row.withdrawn_at)
     },
     {
       inEffect: {
@@ -147,18 +138,6 @@ const toUpcoming = (row: UpcomingJson): PriceVersion => ({
   announcedAt: DateTime.makeUnsafe(row.announced_ms),
   effectiveFrom: DateTime.makeUnsafe(row.effective_ms),
   replacedAt: undefined
-})
-
-export const toPriceVersion = (row: PriceRow): PriceVersion => ({
-  version: row.version,
-  price: Microcents.make(row.price_microcents),
-  maximum: Microcents.make(row.max_cost_microcents),
-  freeTierCalls: row.free_tier_calls,
-  billingPolicy: row.billing_policy,
-  leaving: row.leaving,
-  announcedAt: toInstant(row.announced_at),
-  effectiveFrom: toInstant(row.effective_from),
-  replacedAt: toInstantOrUndefined(row.replaced_at)
 })
 
 const toMicrocentsOrUndefined = (amount: bigint | null): Microcents | undefined =>

@@ -24,15 +24,10 @@ export const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
     ...(tokens.length === 0 ? [] : [sql`t.search @@ ${prefixQueryOf(tokens)}::tsquery`])
   ]
 
-  const ofState = (state: ToolState): ReadonlyArray<Statement.Fragment> => {
-    switch (state) {
-      case "listed":
-        return [sql`t.withdrawn_at IS NULL`]
-      case "withdrawn":
-        return [sql`t.withdrawn_at IS NOT NULL`]
-      case "any":
-        return []
-    }
+  const ofState: Readonly<Record<ToolState, ReadonlyArray<Statement.Fragment>>> = {
+    listed: [sql`t.withdrawn_at IS NULL`],
+    withdrawn: [sql`t.withdrawn_at IS NOT NULL`],
+    any: []
   }
 
   const beyond = (after: Position | undefined, sort: CatalogSort): ReadonlyArray<Statement.Fragment> => {
@@ -57,7 +52,7 @@ export const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
   ) {
     const state = filter.state ?? "listed"
     const narrowed = conditions(filter)
-    const asked = [...ofState(state), ...narrowed]
+    const asked = [...ofState[state], ...narrowed]
     const total =
       narrowed.length === 0 && state === "listed"
         ? yield* totals.everything
@@ -65,13 +60,13 @@ export const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
     // Planned for these values: the best plan depends on how many tools match a word. The position is found on ids
     // alone, so that a deep page does not read all rows before it.
     const order = sql.literal(ORDERS[sort])
-    const rows = yield* sql<EntryRow>`
+    const entries = yield* sql<EntryRow>`
       SELECT ${columns} FROM (
         SELECT t.id FROM tools t WHERE ${sql.and([...asked, ...beyond(after, sort)])}
         ORDER BY ${order} LIMIT ${limit + 1} OFFSET ${offset}
       ) page JOIN tools t ON t.id = page.id JOIN providers p ON p.id = t.provider_id
-      ORDER BY ${order}`.unprepared
-    return pageOf(rows.map(toEntry), limit, total, (last) => positionOf(last, sort))
+      ORDER BY ${order}`.unprepared.all(toEntry)
+    return pageOf(entries, limit, total, (last) => positionOf(last, sort))
   })
 }
 

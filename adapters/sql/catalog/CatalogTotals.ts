@@ -23,10 +23,8 @@ export interface CatalogTotals {
 export const catalogTotals = (sql: StoreSql): CatalogTotals => {
   const kept = new Map<string, { readonly changes: bigint; readonly total: number }>()
 
-  const tally = Effect.map(
-    sql<Tally>`SELECT sum(tools)::int8 AS tools, sum(changes)::int8 AS changes FROM catalog_tallies`,
-    ([row]) => row!
-  )
+  const tally = sql<Tally>`
+    SELECT sum(tools)::int8 AS tools, sum(changes)::int8 AS changes FROM catalog_tallies`.only((row) => row)
 
   const keep = (key: string, changes: bigint, total: number): void => {
     kept.delete(key)
@@ -36,12 +34,12 @@ export const catalogTotals = (sql: StoreSql): CatalogTotals => {
 
   // Planned for these values.
   const count = (conditions: ReadonlyArray<Statement.Fragment>) =>
-    Effect.map(
-      sql<{ readonly total: bigint; readonly changes: bigint }>`
-        SELECT count(*) AS total, (SELECT sum(changes)::int8 FROM catalog_tallies) AS changes
-        FROM tools t WHERE ${sql.and(conditions)}`.unprepared,
-      ([row]) => ({ total: Number(row!.total), changes: row!.changes })
-    )
+    sql<{ readonly total: bigint; readonly changes: bigint }>`
+      SELECT count(*) AS total, (SELECT sum(changes)::int8 FROM catalog_tallies) AS changes
+      FROM tools t WHERE ${sql.and(conditions)}`.unprepared.only(({ changes, total }) => ({
+      total: Number(total),
+      changes
+    }))
 
   // PostgreSQL's estimate does not include the cost of comparing word lists: for common words it prefers to scan the
   // whole table. Before version 18, disabling that scan makes the estimate so large that the plan is first compiled to

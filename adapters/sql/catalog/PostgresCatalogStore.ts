@@ -7,7 +7,7 @@ import { CatalogStore, type ToolUpsert } from "../../../domain/catalog/CatalogSt
 import type { PriceVersion } from "../../../domain/catalog/Terms.ts"
 import type { JsonSchemaObject } from "../../../domain/catalog/Tool.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
-import { ENTRY_COLUMNS, type EntryRow, type PriceRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
+import { ENTRY_COLUMNS, type EntryRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
 import { catalogSearch, isStorable } from "./CatalogSearch.ts"
 import { catalogTotals } from "./CatalogTotals.ts"
 import { toDate, toDateOrNull, toInstant } from "../shared/Instants.ts"
@@ -101,71 +101,66 @@ export const layer = Layer.effect(
       }),
 
       promote: Effect.fn("PostgresCatalogStore.promote")(
-        (now, limit) => sql<{ readonly id: string }>`
-          WITH due AS (
-            SELECT id FROM tools WHERE upcoming_from <= ${toDate(now)} ORDER BY upcoming_from, id LIMIT ${limit}
-            FOR NO KEY UPDATE SKIP LOCKED
-          )
-          UPDATE tools t SET effective_price_microcents = u.price_microcents,
-            effective_max_cost_microcents = u.max_cost_microcents, effective_free_tier_calls = u.free_tier_calls,
-            effective_billing_policy = u.billing_policy, effective_leaving = u.leaving, price_version = u.version,
-            price_announced_at = u.announced_at, price_since = u.effective_from, upcoming_version = NULL,
-            upcoming_from = NULL
-          FROM due, tool_prices u WHERE t.id = due.id AND u.tool_id = t.id AND u.version = t.upcoming_version
-          RETURNING t.id`,
-        Effect.map((rows) => rows.length)
+        (now, limit) =>
+          sql`
+            WITH due AS (
+              SELECT id FROM tools WHERE upcoming_from <= ${toDate(now)} ORDER BY upcoming_from, id LIMIT ${limit}
+              FOR NO KEY UPDATE SKIP LOCKED
+            )
+            UPDATE tools t SET effective_price_microcents = u.price_microcents,
+              effective_max_cost_microcents = u.max_cost_microcents, effective_free_tier_calls = u.free_tier_calls,
+              effective_billing_policy = u.billing_policy, effective_leaving = u.leaving, price_version = u.version,
+              price_announced_at = u.announced_at, price_since = u.effective_from, upcoming_version = NULL,
+              upcoming_from = NULL
+            FROM due, tool_prices u WHERE t.id = due.id AND u.tool_id = t.id AND u.version = t.upcoming_version
+            RETURNING t.id`.count
       ),
 
       countOf: Effect.fn("PostgresCatalogStore.countOf")(function* (providerId) {
         if (yield* sql.isInTransaction) yield* sql`SELECT 1 FROM providers WHERE id = ${providerId} FOR NO KEY UPDATE`
-        const [row] = yield* sql<{ readonly count: bigint }>`
-          SELECT count(*) AS count FROM tools WHERE provider_id = ${providerId}`
-        return Number(row!.count)
+        return yield* sql<{ readonly count: bigint }>`
+          SELECT count(*) AS count FROM tools WHERE provider_id = ${providerId}`.only(({ count }) => Number(count))
       }),
 
-      find: Effect.fn("PostgresCatalogStore.find")(
-        (id) => sql<EntryRow>`
-          SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id WHERE t.id = ${id}`,
-        Effect.map((rows) => Option.map(Arr.head(rows), toEntry))
+      find: Effect.fn("PostgresCatalogStore.find")((id) =>
+        sql<EntryRow>`
+          SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id WHERE t.id = ${id}`.first(toEntry)
       ),
 
       findOf: Effect.fn("PostgresCatalogStore.findOf")(function* (providerId, toolName) {
         if (!isStorable(toolName)) return Option.none()
-        const rows = yield* sql<EntryRow>`
+        return yield* sql<EntryRow>`
           SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
-          WHERE t.provider_id = ${providerId} AND t.tool_name = ${toolName}`
-        return Option.map(Arr.head(rows), toEntry)
+          WHERE t.provider_id = ${providerId} AND t.tool_name = ${toolName}`.first(toEntry)
       }),
 
       findQualified: Effect.fn("PostgresCatalogStore.findQualified")(function* (handle, toolName) {
         if (!isStorable(handle) || !isStorable(toolName)) return Option.none()
-        const rows = yield* sql<EntryRow>`
+        return yield* sql<EntryRow>`
           SELECT ${columns} FROM provider_handles h JOIN tools t ON t.provider_id = h.provider_id
           JOIN providers p ON p.id = t.provider_id
-          WHERE h.handle = ${handle} AND NOT h.retired AND t.tool_name = ${toolName}`
-        return Option.map(Arr.head(rows), toEntry)
+          WHERE h.handle = ${handle} AND NOT h.retired AND t.tool_name = ${toolName}`.first(toEntry)
       }),
 
       findByName: Effect.fn("PostgresCatalogStore.findByName")(function* (toolName, limit) {
         if (!isStorable(toolName)) return []
-        const named = (state: Statement.Fragment) => sql<EntryRow>`
-          SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
-          WHERE t.tool_name = ${toolName} AND ${state} ORDER BY t.id LIMIT ${limit}`
+        const named = (state: Statement.Fragment) =>
+          sql<EntryRow>`
+            SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
+            WHERE t.tool_name = ${toolName} AND ${state} ORDER BY t.id LIMIT ${limit}`.all(toEntry)
         const listed = yield* named(sql`t.withdrawn_at IS NULL`)
-        const rows = listed.length > 0 ? listed : yield* named(sql`t.withdrawn_at IS NOT NULL`)
-        return rows.map(toEntry)
+        return listed.length > 0 ? listed : yield* named(sql`t.withdrawn_at IS NOT NULL`)
       }),
 
       // The limit applies to rows, not to names: many providers may list the same one.
       similarNames: Effect.fn("PostgresCatalogStore.similarNames")(function* (toolName, providerId, limit) {
         if (!isStorable(toolName)) return []
         const listed = sql`t.withdrawn_at IS NULL ${providerId === undefined ? sql`` : sql`AND t.provider_id = ${providerId}`}`
-        const rows = yield* sql<{ readonly tool_name: string }>`
+        return yield* sql<{ readonly tool_name: string }>`
           (SELECT t.tool_name FROM tools t WHERE t.tool_name >= ${toolName} AND ${listed} ORDER BY t.tool_name LIMIT ${limit})
           UNION
           (SELECT t.tool_name FROM tools t WHERE t.tool_name < ${toolName} AND ${listed} ORDER BY t.tool_name DESC LIMIT ${limit})
-          ORDER BY tool_name`
-        return rows.map((row) => row.tool_name)
+          ORDER BY tool_name`.all((row) => row.tool_name)
       }),
 
       search: catalogSearch(sql, totals),
@@ -178,18 +173,15 @@ export const layer = Layer.effect(
           SELECT (SELECT min(t.category) FROM tools t WHERE t.category > seen.category AND t.withdrawn_at IS NULL)
           FROM seen WHERE seen.category IS NOT NULL
         )
-        SELECT category FROM seen WHERE category IS NOT NULL`.pipe(
-        Effect.map((rows) => rows.map((row) => row.category))
-      ),
+        SELECT category FROM seen WHERE category IS NOT NULL`.all(({ category }) => category),
 
       count: totals.everything,
 
-      prices: Effect.fn("PostgresCatalogStore.prices")(
-        (id, limit) => sql<PriceRow>`
+      prices: Effect.fn("PostgresCatalogStore.prices")((id, limit) =>
+        sql`
           SELECT version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, leaving,
             announced_at, effective_from, replaced_at FROM tool_prices
-          WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`,
-        Effect.map((rows) => rows.map(toPriceVersion))
+          WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`.all(toPriceVersion)
       )
     })
   })

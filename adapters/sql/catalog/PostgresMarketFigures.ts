@@ -62,22 +62,19 @@ export const layer = Layer.effect(
         AND ((SELECT lower(email) FROM providers WHERE id = r.provider_id)
           = (SELECT lower(email) FROM consumers WHERE id = r.consumer_id)) IS NOT TRUE)`
 
-    const totals = Effect.gen(function* () {
-      const [row] = yield* sql<TotalsRow>`
-        WITH waiting AS MATERIALIZED (${waiting}),
-          counted AS (
-            SELECT tool_id, calls, successes, input_rejected, latency_ms, reported, free_calls, last_called_at
-            FROM tool_figures
-            UNION ALL
-            SELECT tool_id, calls, successes, input_rejected, latency_ms, reported, free_calls, last_called_at FROM waiting)
-        SELECT ${callTotals}, count(DISTINCT tool_id) FILTER (WHERE calls > 0) AS tools,
-          coalesce(sum(free_calls), 0)::int8 AS free_calls, max(last_called_at) AS last_call,
-          (SELECT count(*) FROM proxied_consumers) + (SELECT count(DISTINCT w.consumer_id) FROM waiting w
-            WHERE NOT EXISTS (SELECT FROM proxied_consumers p WHERE p.consumer_id = w.consumer_id)) AS agents,
-          (SELECT coalesce(sum(spend), 0)::int8 FROM usage_hourly) AS revenue
-        FROM counted`
-      return totalsOf(row!)
-    })
+    const totals = sql<TotalsRow>`
+      WITH waiting AS MATERIALIZED (${waiting}),
+        counted AS (
+          SELECT tool_id, calls, successes, input_rejected, latency_ms, reported, free_calls, last_called_at
+          FROM tool_figures
+          UNION ALL
+          SELECT tool_id, calls, successes, input_rejected, latency_ms, reported, free_calls, last_called_at FROM waiting)
+      SELECT ${callTotals}, count(DISTINCT tool_id) FILTER (WHERE calls > 0) AS tools,
+        coalesce(sum(free_calls), 0)::int8 AS free_calls, max(last_called_at) AS last_call,
+        (SELECT count(*) FROM proxied_consumers) + (SELECT count(DISTINCT w.consumer_id) FROM waiting w
+          WHERE NOT EXISTS (SELECT FROM proxied_consumers p WHERE p.consumer_id = w.consumer_id)) AS agents,
+        (SELECT coalesce(sum(spend), 0)::int8 FROM usage_hourly) AS revenue
+      FROM counted`.only(totalsOf)
 
     const ofTools = Effect.fnUntraced(function* (ids: ReadonlyArray<ToolId>) {
       if (ids.length === 0) return new Map<ToolId, ToolFigures>()

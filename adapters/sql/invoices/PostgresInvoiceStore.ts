@@ -2,7 +2,7 @@
  * Invoices in PostgreSQL. The database computes a month's totals. Numbering documents locks the row of the month and
  * then the counter of the series.
  */
-import { Array as Arr, type DateTime, Effect, Layer, Option, Schema } from "effect"
+import { type DateTime, Effect, Layer, Option, Schema } from "effect"
 import {
   type DraftInvoice,
   Invoice,
@@ -11,14 +11,15 @@ import {
   type OwnerMonth,
   seriesOf
 } from "../../../domain/invoices/Invoice.ts"
-import { type InvoiceOwnerId, InvoiceStore, type MonthSpan } from "../../../domain/invoices/InvoiceStore.ts"
+import { InvoiceStore, type MonthSpan, type MonthTotals } from "../../../domain/invoices/InvoiceStore.ts"
 import { InvoiceId } from "../../../domain/shared/Ids.ts"
-import { pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
+import { pageOf } from "../../../domain/shared/Page.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { columnsOf, column, OID } from "../shared/Columns.ts"
 import { type LineRow, linesOf, type MovementRow, movementsOf, type OwnerRow, ownerOf, ROLE } from "./InvoiceRows.ts"
 import { stageMonth } from "./InvoiceStaging.ts"
 import { toDate } from "../shared/Instants.ts"
+import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
 interface DocumentRow {
@@ -28,7 +29,8 @@ interface DocumentRow {
 const Document = Schema.fromJsonString(Schema.toCodecJson(Invoice))
 const idOf = Schema.decodeUnknownOption(InvoiceId)
 const NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
-const read = Schema.decodeSync(Document)
+const decode = Schema.decodeSync(Document)
+const toInvoice = (row: DocumentRow): Invoice => decode(row.document)
 const written = Schema.encodeSync(Document)
 
 export const layer = Layer.effect(
@@ -121,10 +123,13 @@ export const layer = Layer.effect(
 
     const known = Effect.fnUntraced(function* (month: Month, part: number, drafts: ReadonlyArray<DraftInvoice>) {
       const owners = columnsOf(drafts).uuid((draft) => draft.owner.id)
-      const rows = yield* sql<{ readonly kind: string; readonly owner_id: string }>`
-        SELECT kind, owner_id FROM invoices
-        WHERE month = ${month} AND part = ${part} AND owner_id = ANY (${owners}) AND corrects IS NULL`
-      return new Set(rows.map((row) => `${row.kind} ${row.owner_id}`))
+      return new Set(
+        yield* sql<{ readonly kind: string; readonly owner_id: string }>`
+          SELECT kind, owner_id FROM invoices
+          WHERE month = ${month} AND part = ${part} AND owner_id = ANY (${owners}) AND corrects IS NULL`.all(
+          (row) => `${row.kind} ${row.owner_id}`
+        )
+      )
     })
 
     const finalise = Effect.fn("PostgresInvoiceStore.finalise")(function* (
@@ -159,70 +164,55 @@ export const layer = Layer.effect(
         ${columnsOf(made).uuid((one) => one.owner.id)}, ${columnsOf(made).uuid((one) => one.corrects ?? null)},
         ${columnsOf(made).int8((one) => one.total)}, ${columnsOf(made).text((one) => written(one))}) fresh`
 
-    const totals = Effect.fn("PostgresInvoiceStore.totals")(function* ({ end, month, start }: MonthSpan) {
-      const [row] = yield* sql<{
-        readonly documents: bigint
-        readonly invoices: bigint
-        readonly statements: bigint
-        readonly ledger: bigint
-      }>`
-        SELECT count(*) AS documents,
-          coalesce(sum(total) FILTER (WHERE kind = 'invoice'), 0)::int8 AS invoices,
-          coalesce(sum(total) FILTER (WHERE kind = 'statement'), 0)::int8 AS statements,
-          (SELECT coalesce(sum(amount), 0)::int8 FROM transfers WHERE kind IN (1, 2)
-            AND recorded_at >= ${toDate(start)} AND recorded_at < ${toDate(end)}) AS ledger
-        FROM invoices WHERE month = ${month}`.unprepared
-      const { documents, ...figures } = row!
-      return { documents: Number(documents), ...figures }
-    })
-
-    const list = Effect.fn("PostgresInvoiceStore.list")(function* (owner: InvoiceOwnerId, page: PageRequest) {
-      // A cursor comes from the client: an invalid id starts at the beginning.
-      const after = Option.getOrElse(idOf(page.after?.id), () => NEWEST)
-      const rows = yield* sql<DocumentRow>`
-        SELECT document FROM invoices WHERE owner_id = ${owner} AND invoice_id < ${after}
-        ORDER BY invoice_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`
-      const [count] = yield* sql<{ readonly total: bigint }>`
-        SELECT count(*) AS total FROM invoices WHERE owner_id = ${owner}`
-      const items = rows.map((row) => read(row.document))
-      return pageOf(items, page.limit, Number(count!.total), (last) => ({ key: "", id: last.id }))
-    })
-
-    const openCallsBefore = Effect.fn("PostgresInvoiceStore.openCallsBefore")(function* (instant: DateTime.Utc) {
-      const [row] = yield* sql<{ readonly open: bigint }>`
-        SELECT count(*) AS open FROM calls_open WHERE opened_at < ${toDate(instant)}`
-      return Number(row!.open)
-    })
-
-    const isComplete = Effect.fn("PostgresInvoiceStore.isComplete")(function* (month: Month) {
-      const rows = yield* sql`SELECT FROM invoice_months WHERE month = ${month} AND completed_at IS NOT NULL`
-      return rows.length === 1
-    })
-
-    const lockCredited = Effect.fn("PostgresInvoiceStore.lockCredited")(function* (id: InvoiceId) {
-      // A row lock would need the UPDATE privilege on invoices.
-      yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`invoices ${id}`}, 0))`
-      const [row] = yield* sql<{ readonly credited: bigint }>`
-        SELECT coalesce(sum(total), 0)::int8 AS credited FROM invoices WHERE corrects = ${id}`
-      return row!.credited
-    })
-
     return InvoiceStore.of({
-      openCallsBefore,
+      openCallsBefore: Effect.fn("PostgresInvoiceStore.openCallsBefore")((instant) =>
+        sql<{ readonly open: bigint }>`
+          SELECT count(*) AS open FROM calls_open WHERE opened_at < ${toDate(instant)}`.only(({ open }) => Number(open))
+      ),
+
       stage,
       reopen,
       pending,
       finalise,
-      isComplete,
+
+      isComplete: Effect.fn("PostgresInvoiceStore.isComplete")(
+        (month) => sql`SELECT FROM invoice_months WHERE month = ${month} AND completed_at IS NOT NULL`.hasRows
+      ),
+
       complete: (month, at) =>
         sql`UPDATE invoice_months SET completed_at = ${toDate(at)} WHERE month = ${month}`.pipe(Effect.asVoid),
-      totals,
-      find: (id) =>
-        sql<DocumentRow>`SELECT document FROM invoices WHERE invoice_id = ${id}`.pipe(
-          Effect.map((rows) => Option.map(Arr.head(rows), (row) => read(row.document)))
-        ),
-      lockCredited,
-      list
+
+      totals: Effect.fn("PostgresInvoiceStore.totals")(({ end, month, start }) =>
+        sql`
+          SELECT count(*) AS documents,
+            coalesce(sum(total) FILTER (WHERE kind = 'invoice'), 0)::int8 AS invoices,
+            coalesce(sum(total) FILTER (WHERE kind = 'statement'), 0)::int8 AS statements,
+            (SELECT coalesce(sum(amount), 0)::int8 FROM transfers WHERE kind IN (1, 2)
+              AND recorded_at >= ${toDate(start)} AND recorded_at < ${toDate(end)}) AS ledger
+          FROM invoices WHERE month = ${month}`.unprepared.only(rowReader<MonthTotals>({}, { documents: Number }))
+      ),
+
+      find: (id) => sql<DocumentRow>`SELECT document FROM invoices WHERE invoice_id = ${id}`.first(toInvoice),
+
+      lockCredited: Effect.fn("PostgresInvoiceStore.lockCredited")(function* (id) {
+        // A row lock would need the UPDATE privilege on invoices.
+        yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`invoices ${id}`}, 0))`
+        return yield* sql<{ readonly credited: bigint }>`
+          SELECT coalesce(sum(total), 0)::int8 AS credited FROM invoices WHERE corrects = ${id}`.only(
+          ({ credited }) => credited
+        )
+      }),
+
+      list: Effect.fn("PostgresInvoiceStore.list")(function* (owner, page) {
+        // A cursor comes from the client: an invalid id starts at the beginning.
+        const after = Option.getOrElse(idOf(page.after?.id), () => NEWEST)
+        const rows = yield* sql<DocumentRow>`
+          SELECT document FROM invoices WHERE owner_id = ${owner} AND invoice_id < ${after}
+          ORDER BY invoice_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.all(toInvoice)
+        const total = yield* sql<{ readonly total: bigint }>`
+          SELECT count(*) AS total FROM invoices WHERE owner_id = ${owner}`.only((row) => Number(row.total))
+        return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.id }))
+      })
     })
   })
 )

@@ -14,8 +14,8 @@ import {
 } from "../../../domain/ledger/LedgerStore.ts"
 import { type AccountChange, changesOf, isBounded, sameContent } from "../../../domain/ledger/LinkedTransfers.ts"
 import type { Lot } from "../../../domain/ledger/Lots.ts"
-import type { Posting, TransferId } from "../../../domain/ledger/Transfer.ts"
-import type { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
+import type { Posting } from "../../../domain/ledger/Transfer.ts"
+import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { columnsOf, column, OID } from "../shared/Columns.ts"
 import { auditOf, totalsOf } from "./LedgerAudit.ts"
 import { ACCOUNT_CODE, NO_LOT, TRANSFER_CODE } from "./LedgerCodes.ts"
@@ -151,57 +151,55 @@ export const layer = Layer.effect(
       }
     })
 
-    const balanceOf = Effect.fnUntraced(function* (account: AccountKind, ownerId: string) {
-      const rows = yield* sql<Balance>`
+    const balanceOf = (account: AccountKind, ownerId: string) =>
+      sql<Balance>`
         SELECT coalesce(sum(credits), 0)::int8 AS credits, coalesce(sum(debits), 0)::int8 AS debits
-        FROM account_balances WHERE owner_id = ${ownerId} AND account = ${ACCOUNT_CODE[account]}`
-      return rows[0]!
-    })
+        FROM account_balances WHERE owner_id = ${ownerId} AND account = ${ACCOUNT_CODE[account]}`.only(
+        (balance) => balance
+      )
 
     const wallet = Effect.fn("PostgresLedgerStore.wallet")(function* (consumerId: ConsumerId) {
       const rows = yield* sql<Wallet>`SELECT credits, debits, held FROM wallets WHERE consumer_id = ${consumerId}`
       return rows[0] ?? { credits: 0n, debits: 0n, held: 0n }
     })
 
-    const lots = Effect.fn("PostgresLedgerStore.lots")(function* (providerId: ProviderId) {
-      return yield* sql<Lot>`
-        SELECT day, sum(credits)::int8 AS credits, sum(debits)::int8 AS debits,
-          coalesce(sum(credits) FILTER (WHERE lane <> ${POSTING_LANE}), 0)::int8 AS earned
-        FROM account_balances
-        WHERE owner_id = ${providerId} AND account = ${ACCOUNT_CODE.provider}
-        GROUP BY day HAVING sum(credits) <> sum(debits) ORDER BY day`
-    })
-
-    const transfers = Effect.fn("PostgresLedgerStore.transfers")(function* (id: TransferId) {
-      const rows = yield* sql<TransferRow>`SELECT * FROM transfers WHERE transfer_id = ${id} ORDER BY leg`
-      return rows.map(toTransfer)
-    })
-
-    const byReference = Effect.fn("PostgresLedgerStore.byReference")(function* (reference: string) {
-      const rows = yield* sql<TransferRow>`SELECT * FROM transfers WHERE reference = ${reference} ORDER BY leg`
-      return rows.map(toTransfer)
-    })
-
-    const funds = Effect.fn("PostgresLedgerStore.funds")(function* (consumerId: ConsumerId) {
-      const { credits, debits, held } = yield* wallet(consumerId)
-      return fundsOf(credits - debits - held, yield* balanceOf("consumer_debt", consumerId))
-    })
-
-    const lockedFunds = Effect.fn("PostgresLedgerStore.lockedFunds")(function* (consumerId: ConsumerId) {
-      const available = (yield* lockWallets([consumerId])).get(consumerId)!
-      return fundsOf(available, yield* balanceOf("consumer_debt", consumerId))
-    })
+    const byReference = Effect.fn("PostgresLedgerStore.byReference")((reference: string) =>
+      sql<TransferRow>`SELECT * FROM transfers WHERE reference = ${reference} ORDER BY leg`.all(toTransfer)
+    )
 
     return LedgerStore.of({
       post,
       book: readBook.pipe(Effect.withSpan("PostgresLedgerStore.book")),
+
       wallet,
-      funds,
-      lockedFunds,
-      lots,
+
+      funds: Effect.fn("PostgresLedgerStore.funds")(function* (consumerId) {
+        const { credits, debits, held } = yield* wallet(consumerId)
+        return fundsOf(credits - debits - held, yield* balanceOf("consumer_debt", consumerId))
+      }),
+
+      lockedFunds: Effect.fn("PostgresLedgerStore.lockedFunds")(function* (consumerId) {
+        const available = (yield* lockWallets([consumerId])).get(consumerId)!
+        return fundsOf(available, yield* balanceOf("consumer_debt", consumerId))
+      }),
+
+      lots: Effect.fn("PostgresLedgerStore.lots")(
+        (providerId) => sql<Lot>`
+          SELECT day, sum(credits)::int8 AS credits, sum(debits)::int8 AS debits,
+            coalesce(sum(credits) FILTER (WHERE lane <> ${POSTING_LANE}), 0)::int8 AS earned
+          FROM account_balances
+          WHERE owner_id = ${providerId} AND account = ${ACCOUNT_CODE.provider}
+          GROUP BY day HAVING sum(credits) <> sum(debits) ORDER BY day`
+      ),
+
       balance: balanceOf,
-      transfers,
+
+      transfers: Effect.fn("PostgresLedgerStore.transfers")((id) =>
+        sql<TransferRow>`SELECT * FROM transfers WHERE transfer_id = ${id} ORDER BY leg`.all(toTransfer)
+      ),
+
       byReference,
+
       totals: totalsOf(sql).pipe(Effect.withSpan("PostgresLedgerStore.totals")),
       audit: auditOf(sql).pipe(Effect.withSpan("PostgresLedgerStore.audit"))
     })

@@ -7,7 +7,7 @@
  * smaller batches and are 7 to 50 % slower.
  */
 import { PgClient } from "@effect/sql-pg"
-import { DateTime, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
 import {
   type CallIdempotency,
@@ -20,7 +20,7 @@ import {
   type OverdueCall,
   type StoredOutcome
 } from "../../../domain/metering/CallStore.ts"
-import { ConsumerId, ProviderId, type ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
+import type { ConsumerId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { CLOSE, CLOSE_AND_OPEN, closedOf, closeParams } from "./ClosingRows.ts"
@@ -28,6 +28,8 @@ import { column, OID } from "../shared/Columns.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import * as LaneConnection from "../shared/LaneConnection.ts"
 import { type Kept, monthOf, OPEN, openedOf, openParams } from "./OpeningRows.ts"
+import { toDate } from "../shared/Instants.ts"
+import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { ORIGIN_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
 
@@ -42,16 +44,10 @@ type Item = { readonly _tag: "Open"; readonly call: OpenCall } | { readonly _tag
 
 type Answer = Opened | Kept | Closed
 
-interface OverdueRow {
-  readonly invocation_id: string
-  readonly consumer_id: string
-  readonly provider_id: string
-  readonly tool_id: string
-  readonly tool_name: string
-  readonly price_version: number
-  readonly origin: number
-  readonly opened_at: Date
-}
+const toOverdue = rowReader<OverdueCall>(
+  {},
+  { invocation_id: receiptOfUuid, origin: (code: number) => wordOf(ORIGIN_CODE, code) }
+)
 
 interface EarlierRow {
   readonly request_hash: Uint8Array
@@ -101,76 +97,66 @@ export const layer = Layer.effect(
         known === undefined ? open(call) : Effect.succeed(known)
       )
 
-    const callFunds = Effect.fn("PostgresCallStore.callFunds")(function* (
-      consumerId: ConsumerId,
-      toolId: ToolId,
-      now: DateTime.Utc
-    ) {
-      const [row] = yield* sql<{ readonly available: bigint; readonly used: number }>`
-        SELECT coalesce((SELECT credits - debits - held FROM wallets WHERE consumer_id = ${consumerId}), 0) AS available,
-          coalesce((SELECT used FROM free_tier_usage WHERE consumer_id = ${consumerId} AND tool_id = ${toolId}
-            AND month = ${monthOf(now)}), 0) AS used`
-      return { availableMicrocents: row!.available, freeCallsUsed: row!.used }
-    })
-
-    const freeCallsByTool = Effect.fn("PostgresCallStore.freeCallsByTool")(function* (
-      consumerId: ConsumerId,
-      now: DateTime.Utc,
-      limit: number
-    ) {
-      return yield* sql<{ readonly toolId: ToolId; readonly used: number }>`
-        SELECT tool_id AS "toolId", used FROM free_tier_usage
-        WHERE consumer_id = ${consumerId} AND month = ${monthOf(now)} AND used > 0
-        ORDER BY used DESC, tool_id LIMIT ${limit}`
-    })
-
-    const outcome = Effect.fn("PostgresCallStore.outcome")(function* (consumerId: ConsumerId, invocationId: ReceiptId) {
-      const id = uuidOfReceipt(invocationId)
-      const [row] = yield* sql<{ readonly open: boolean; readonly cost: bigint | null }>`
-        SELECT EXISTS (SELECT FROM calls_open WHERE invocation_id = ${id} AND consumer_id = ${consumerId}) AS open,
-          (SELECT cost FROM receipts WHERE receipt_id = ${id} AND consumer_id = ${consumerId}) AS cost`
-      return outcomeOf(row!)
-    })
-
-    const overdue = Effect.fn("PostgresCallStore.overdue")(function* (now: DateTime.Utc, limit: number) {
-      const rows = yield* sql<OverdueRow>`
-        SELECT invocation_id, consumer_id, provider_id, tool_id, tool_name, price_version, origin, opened_at
-        FROM calls_open WHERE deadline_at <= ${DateTime.toDate(now)} ORDER BY deadline_at, invocation_id LIMIT ${limit}`
-      return rows.map(toOverdue)
-    })
-
-    const forget = Effect.fn("PostgresCallStore.forget")(function* (before: DateTime.Utc, limit: number) {
-      const [row] = yield* sql<{ readonly forgotten: bigint }>`
-        WITH forgotten AS (
-          DELETE FROM call_idempotency WHERE ctid = ANY (ARRAY(
-            SELECT ctid FROM call_idempotency WHERE created_at < ${DateTime.toDate(before)} LIMIT ${limit}
-          )) RETURNING 1
-        ) SELECT count(*) AS forgotten FROM forgotten`
-      return Number(row!.forgotten)
-    })
-
-    const pruneRetained = Effect.fn("PostgresCallStore.pruneRetained")(function* (before: DateTime.Utc, limit: number) {
-      const [row] = yield* sql<{ readonly forgotten: bigint }>`
-        WITH forgotten AS (
-          UPDATE call_idempotency SET answer_body = '' WHERE ctid = ANY (ARRAY(
-            SELECT ctid FROM call_idempotency
-            WHERE answer_headers LIKE '{"left"%' AND answer_body <> '' AND created_at < ${DateTime.toDate(before)}
-            LIMIT ${limit} FOR UPDATE SKIP LOCKED
-          )) RETURNING 1
-        ) SELECT count(*) AS forgotten FROM forgotten`
-      return Number(row!.forgotten)
-    })
-
     return CallStore.of({
       open,
+
       close: (call) => lane({ _tag: "Close", call }) as Answered<Closed>,
+
       earlier,
-      callFunds,
-      freeCallsByTool,
-      outcome,
-      overdue,
-      forget,
-      pruneRetained
+
+      callFunds: Effect.fn("PostgresCallStore.callFunds")((consumerId, toolId, now) =>
+        sql<{ readonly available: bigint; readonly used: number }>`
+          SELECT coalesce((SELECT credits - debits - held FROM wallets WHERE consumer_id = ${consumerId}), 0) AS available,
+            coalesce((SELECT used FROM free_tier_usage WHERE consumer_id = ${consumerId} AND tool_id = ${toolId}
+              AND month = ${monthOf(now)}), 0) AS used`.only(({ available, used }) => ({
+          availableMicrocents: available,
+          freeCallsUsed: used
+        }))
+      ),
+
+      freeCallsByTool: Effect.fn("PostgresCallStore.freeCallsByTool")(
+        (consumerId, now, limit) => sql<{ readonly toolId: ToolId; readonly used: number }>`
+          SELECT tool_id AS "toolId", used FROM free_tier_usage
+          WHERE consumer_id = ${consumerId} AND month = ${monthOf(now)} AND used > 0
+          ORDER BY used DESC, tool_id LIMIT ${limit}`
+      ),
+
+      outcome: Effect.fn("PostgresCallStore.outcome")((consumerId, invocationId) => {
+        const id = uuidOfReceipt(invocationId)
+        return sql<{ readonly open: boolean; readonly cost: bigint | null }>`
+          SELECT EXISTS (SELECT FROM calls_open WHERE invocation_id = ${id} AND consumer_id = ${consumerId}) AS open,
+            (SELECT cost FROM receipts WHERE receipt_id = ${id} AND consumer_id = ${consumerId}) AS cost`.only(
+          outcomeOf
+        )
+      }),
+
+      overdue: Effect.fn("PostgresCallStore.overdue")((now, limit) =>
+        sql`
+          SELECT invocation_id, consumer_id, provider_id, tool_id, tool_name, price_version, origin, opened_at
+          FROM calls_open WHERE deadline_at <= ${toDate(now)} ORDER BY deadline_at, invocation_id LIMIT ${limit}`.all(
+          toOverdue
+        )
+      ),
+
+      forget: Effect.fn("PostgresCallStore.forget")((before, limit) =>
+        sql<{ readonly forgotten: bigint }>`
+          WITH forgotten AS (
+            DELETE FROM call_idempotency WHERE ctid = ANY (ARRAY(
+              SELECT ctid FROM call_idempotency WHERE created_at < ${toDate(before)} LIMIT ${limit}
+            )) RETURNING 1
+          ) SELECT count(*) AS forgotten FROM forgotten`.only(({ forgotten }) => Number(forgotten))
+      ),
+
+      pruneRetained: Effect.fn("PostgresCallStore.pruneRetained")((before, limit) =>
+        sql<{ readonly forgotten: bigint }>`
+          WITH forgotten AS (
+            UPDATE call_idempotency SET answer_body = '' WHERE ctid = ANY (ARRAY(
+              SELECT ctid FROM call_idempotency
+              WHERE answer_headers LIKE '{"left"%' AND answer_body <> '' AND created_at < ${toDate(before)}
+              LIMIT ${limit} FOR UPDATE SKIP LOCKED
+            )) RETURNING 1
+          ) SELECT count(*) AS forgotten FROM forgotten`.only(({ forgotten }) => Number(forgotten))
+      )
     })
   })
 )
@@ -231,14 +217,3 @@ const outcomeOf = (row: { readonly open: boolean; readonly cost: bigint | null }
   if (row.open) return { _tag: "Open" }
   return row.cost === null ? { _tag: "Unknown" } : { _tag: "Closed", cost: Microcents.make(row.cost) }
 }
-
-const toOverdue = (row: OverdueRow): OverdueCall => ({
-  invocationId: receiptOfUuid(row.invocation_id),
-  consumerId: ConsumerId.make(row.consumer_id),
-  providerId: ProviderId.make(row.provider_id),
-  toolId: ToolId.make(row.tool_id),
-  toolName: row.tool_name,
-  priceVersion: row.price_version,
-  origin: wordOf(ORIGIN_CODE, row.origin),
-  openedAt: DateTime.makeUnsafe(row.opened_at.getTime())
-})

@@ -1,10 +1,9 @@
 /**
  * Pinned tool names in PostgreSQL.
  */
-import type { DateTime } from "effect"
 import { Effect, Layer } from "effect"
-import { type NamePin, NamePinStore, type PinFound } from "../../../domain/metering/NamePinStore.ts"
-import { type ConsumerId, ToolId } from "../../../domain/shared/Ids.ts"
+import { NamePinStore, type PinFound } from "../../../domain/metering/NamePinStore.ts"
+import { ToolId } from "../../../domain/shared/Ids.ts"
 import { toDate } from "../shared/Instants.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
@@ -19,30 +18,30 @@ export const layer = Layer.effect(
     const sql = yield* storeSql
 
     return NamePinStore.of({
-      find: Effect.fn("PostgresNamePinStore.find")(
-        (consumerId: ConsumerId, toolName: string, pinsMax: number) => sql<PinRow>`
+      find: Effect.fn("PostgresNamePinStore.find")((consumerId, toolName, pinsMax) =>
+        sql<PinRow>`
           SELECT p.tool_id, p.tool_id IS NULL AND (
               SELECT count(*) FROM (SELECT FROM tool_name_pins WHERE consumer_id = ${consumerId} LIMIT ${pinsMax}::int8) pins
             ) >= ${pinsMax}::int8 AS is_full
-          FROM (SELECT 1) given LEFT JOIN tool_name_pins p ON p.consumer_id = ${consumerId} AND p.tool_name = ${toolName}`,
-        Effect.map(([row]): PinFound => {
-          if (row!.tool_id !== null) return { _tag: "Pinned", toolId: ToolId.make(row!.tool_id) }
-          return { _tag: row!.is_full ? "Full" : "Free" }
-        })
+          FROM (SELECT 1) given LEFT JOIN tool_name_pins p ON p.consumer_id = ${consumerId} AND p.tool_name = ${toolName}`.only(
+          (row): PinFound =>
+            row.tool_id === null
+              ? { _tag: row.is_full ? "Full" : "Free" }
+              : { _tag: "Pinned", toolId: ToolId.make(row.tool_id) }
+        )
       ),
 
       // The update changes nothing: it makes the statement return the existing row.
-      pin: Effect.fn("PostgresNamePinStore.pin")(
-        ({ consumerId, toolId, toolName }: NamePin, at: DateTime.Utc) => sql<{ readonly tool_id: string }>`
+      pin: Effect.fn("PostgresNamePinStore.pin")(({ consumerId, toolId, toolName }, at) =>
+        sql<{ readonly tool_id: string }>`
           INSERT INTO tool_name_pins AS p (consumer_id, tool_name, tool_id, pinned_at)
           VALUES (${consumerId}, ${toolName}, ${toolId}, ${toDate(at)})
           ON CONFLICT (consumer_id, tool_name) DO UPDATE SET tool_id = p.tool_id
-          RETURNING tool_id`,
-        Effect.map(([row]) => ToolId.make(row!.tool_id))
+          RETURNING tool_id`.only((row) => ToolId.make(row.tool_id))
       ),
 
       removeAll: Effect.fn("PostgresNamePinStore.removeAll")(
-        (consumerId: ConsumerId) => sql`DELETE FROM tool_name_pins WHERE consumer_id = ${consumerId}`,
+        (consumerId) => sql`DELETE FROM tool_name_pins WHERE consumer_id = ${consumerId}`,
         Effect.asVoid
       )
     })

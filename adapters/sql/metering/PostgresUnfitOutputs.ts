@@ -1,8 +1,8 @@
 /**
  * Paid calls whose output does not match the tool's output schema, in PostgreSQL.
  */
-import { type DateTime, Effect, Layer } from "effect"
-import { type UnfitOutput, UnfitOutputs } from "../../../domain/metering/UnfitOutputs.ts"
+import { Effect, Layer } from "effect"
+import { UnfitOutputs } from "../../../domain/metering/UnfitOutputs.ts"
 import { toDate } from "../shared/Instants.ts"
 import { uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { prune } from "../shared/Prune.ts"
@@ -15,20 +15,20 @@ export const layer = Layer.effect(
 
     return UnfitOutputs.of({
       note: Effect.fn("PostgresUnfitOutputs.note")(
-        ({ consumerId, receiptId }: UnfitOutput, at: DateTime.Utc) => sql`
+        ({ consumerId, receiptId }, at) => sql`
           INSERT INTO unfit_outputs (consumer_id, receipt_id, noted_at)
           VALUES (${consumerId}, ${uuidOfReceipt(receiptId)}, ${toDate(at)}) ON CONFLICT DO NOTHING`,
         Effect.asVoid
       ),
 
       isRecorded: Effect.fn("PostgresUnfitOutputs.isRecorded")(
-        ({ consumerId, receiptId }: UnfitOutput) => sql`
-          SELECT 1 AS noted FROM unfit_outputs
-          WHERE consumer_id = ${consumerId} AND receipt_id = ${uuidOfReceipt(receiptId)}`,
-        Effect.map((rows) => rows.length > 0)
+        ({ consumerId, receiptId }) =>
+          sql`
+            SELECT 1 AS noted FROM unfit_outputs
+            WHERE consumer_id = ${consumerId} AND receipt_id = ${uuidOfReceipt(receiptId)}`.hasRows
       ),
 
-      prune: Effect.fn("PostgresUnfitOutputs.prune")((before: DateTime.Utc, limit: number) =>
+      prune: Effect.fn("PostgresUnfitOutputs.prune")((before, limit) =>
         prune(sql, "unfit_outputs", sql`noted_at < ${toDate(before)}`, limit)
       )
     })

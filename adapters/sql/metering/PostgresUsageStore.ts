@@ -12,9 +12,10 @@ import {
 } from "../../../domain/metering/Usage.ts"
 import type { ReceiptOwner } from "../../../domain/receipts/ReceiptStore.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
-import { pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
+import { pageOf } from "../../../domain/shared/Page.ts"
 import { receiptOfUuid } from "../ledger/LedgerCodes.ts"
 import { belongsTo, beyond, calledSince, hasStatus, STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
+import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
 interface SumsRow {
@@ -40,15 +41,14 @@ interface MatchingRow {
   readonly matching_successes: bigint
 }
 
-interface CallRow {
-  readonly receipt_id: string
-  readonly tool_id: string
-  readonly tool_name: string
-  readonly status: number
-  readonly cost: bigint
-  readonly duration_ms: number
-  readonly called_at: Date
-}
+const toCall = rowReader<UsageCall>(
+  { cost: "costMicrocents" },
+  {
+    receipt_id: receiptOfUuid,
+    status: (code: number) => STATUS_OF_CODE[code],
+    called_at: (at: Date) => at.toISOString()
+  }
+)
 
 export const layer = Layer.effect(
   UsageStore,
@@ -65,87 +65,77 @@ export const layer = Layer.effect(
       coalesce(sum(h.request_bytes), 0)::int8 AS request_bytes, coalesce(sum(h.response_bytes), 0)::int8 AS response_bytes,
       coalesce(sum(h.tokens_input), 0)::int8 AS tokens_input, coalesce(sum(h.tokens_output), 0)::int8 AS tokens_output`)
 
-    /** Groups by midnight instead of by formatted date: two thirds of the time for tens of thousands of hours. */
-    const byToolAndDay = Effect.fn("PostgresUsageStore.byToolAndDay")(function* (
-      owner: ReceiptOwner,
-      since: DateTime.Utc
-    ) {
-      const rows = yield* sql<ToolDayRow>`
-          SELECT s.*, (s.midnight AT TIME ZONE 'UTC')::date::text AS day, t.tool_name FROM (
-            SELECT h.tool_id, date_bin('1 day', h.hour, '2000-01-01 00:00Z') AS midnight, ${totalsOf}
-            FROM ${hours(owner, since)} GROUP BY 1, 2
-          ) s LEFT JOIN tools t ON t.id = s.tool_id`.unprepared
-      return rows.map((row): UsageOfToolDay => ({
-        ...toSums(row),
-        toolId: ToolId.make(row.tool_id),
-        toolName: row.tool_name ?? row.tool_id,
-        date: row.day
-      }))
-    })
-
-    const recent = Effect.fn("PostgresUsageStore.recent")(function* (
-      owner: ReceiptOwner,
-      filter: UsageFilter,
-      page: PageRequest
-    ) {
-      const ofTool = filter.toolId === undefined ? sql`true` : sql`h.tool_id = ${filter.toolId}`
-      const asked = sql.and([
-        belongsTo(sql, owner, "r"),
-        calledSince(sql, filter.since),
-        ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
-        ...(filter.status === undefined ? [] : [hasStatus(sql, filter.status)])
-      ])
-      const [summed] = yield* sql<SumsRow & MatchingRow>`
-        SELECT ${totalsOf}, coalesce(sum(h.calls) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_calls,
-          coalesce(sum(h.successes) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_successes
-        FROM ${hours(owner, filter.since)}`.unprepared
-      const rows = yield* sql<CallRow>`
-        SELECT r.receipt_id, r.tool_id, r.tool_name, r.status, r.cost, r.duration_ms, r.called_at
-        FROM receipts r WHERE ${sql.and([asked, ...beyond(sql, page.after)])}
-        ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared
-      const total = yield* matching(filter, summed!, asked)
-      return {
-        totals: toSums(summed!),
-        calls: pageOf(rows.map(toCall), page.limit, total, (last) => ({ key: "", id: last.receiptId }))
-      }
-    })
-
     /** From the rollups where they have the total, so that a long list is not read to its end. */
     const matching = Effect.fnUntraced(function* (filter: UsageFilter, summed: MatchingRow, asked: Statement.Fragment) {
       if (filter.status === undefined) return Number(summed.matching_calls)
       if (filter.status === "success") return Number(summed.matching_successes)
-      const [row] = yield* sql<{ readonly total: bigint }>`
-        SELECT count(*) AS total FROM receipts r WHERE ${asked}`.unprepared
-      return Number(row!.total)
+      return yield* sql<{ readonly total: bigint }>`
+        SELECT count(*) AS total FROM receipts r WHERE ${asked}`.unprepared.only((row) => Number(row.total))
     })
 
-    /** A day's row is the row of its first hour. If two nodes roll up at once, each hour is moved only once. */
-    const rollUp = Effect.fn("PostgresUsageStore.rollUp")(function* (beforeDay: DateTime.Utc, limit: number) {
-      const [row] = yield* sql<{ readonly hours: bigint }>`
-        WITH hours AS (
-          DELETE FROM usage_hourly WHERE ctid = ANY (ARRAY(
-            SELECT ctid FROM usage_hourly
-            WHERE hour < ${DateTime.toDate(beforeDay)} AND hour <> date_trunc('day', hour, 'UTC') LIMIT ${limit}
-          )) RETURNING *
-        ), days AS (
-          INSERT INTO usage_hourly AS u (consumer_id, hour, tool_id, provider_id, calls, successes, timeouts, spend, fee,
-            latency_ms, request_bytes, response_bytes, tokens_input, tokens_output)
-          SELECT consumer_id, date_trunc('day', hour, 'UTC'), tool_id, provider_id, sum(calls), sum(successes),
-            sum(timeouts), sum(spend), sum(fee), sum(latency_ms), sum(request_bytes), sum(response_bytes),
-            sum(tokens_input), sum(tokens_output)
-          FROM hours GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-          ON CONFLICT (consumer_id, hour, tool_id, provider_id) DO UPDATE SET calls = u.calls + excluded.calls,
-            successes = u.successes + excluded.successes, timeouts = u.timeouts + excluded.timeouts,
-            spend = u.spend + excluded.spend, fee = u.fee + excluded.fee, latency_ms = u.latency_ms + excluded.latency_ms,
-            request_bytes = u.request_bytes + excluded.request_bytes,
-            response_bytes = u.response_bytes + excluded.response_bytes,
-            tokens_input = u.tokens_input + excluded.tokens_input, tokens_output = u.tokens_output + excluded.tokens_output
-        )
-        SELECT count(*) AS hours FROM hours`
-      return Number(row!.hours)
-    })
+    return UsageStore.of({
+      /** Groups by midnight instead of by formatted date: two thirds of the time for tens of thousands of hours. */
+      byToolAndDay: Effect.fn("PostgresUsageStore.byToolAndDay")((owner, since) =>
+        sql<ToolDayRow>`
+            SELECT s.*, (s.midnight AT TIME ZONE 'UTC')::date::text AS day, t.tool_name FROM (
+              SELECT h.tool_id, date_bin('1 day', h.hour, '2000-01-01 00:00Z') AS midnight, ${totalsOf}
+              FROM ${hours(owner, since)} GROUP BY 1, 2
+            ) s LEFT JOIN tools t ON t.id = s.tool_id`.unprepared.all((row): UsageOfToolDay => ({
+          ...toSums(row),
+          toolId: ToolId.make(row.tool_id),
+          toolName: row.tool_name ?? row.tool_id,
+          date: row.day
+        }))
+      ),
 
-    return UsageStore.of({ recent, byToolAndDay, rollUp })
+      recent: Effect.fn("PostgresUsageStore.recent")(function* (owner, filter, page) {
+        const ofTool = filter.toolId === undefined ? sql`true` : sql`h.tool_id = ${filter.toolId}`
+        const asked = sql.and([
+          belongsTo(sql, owner, "r"),
+          calledSince(sql, filter.since),
+          ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
+          ...(filter.status === undefined ? [] : [hasStatus(sql, filter.status)])
+        ])
+        const [summed] = yield* sql<SumsRow & MatchingRow>`
+          SELECT ${totalsOf}, coalesce(sum(h.calls) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_calls,
+            coalesce(sum(h.successes) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_successes
+          FROM ${hours(owner, filter.since)}`.unprepared
+        const rows = yield* sql`
+          SELECT r.receipt_id, r.tool_id, r.tool_name, r.status, r.cost, r.duration_ms, r.called_at
+          FROM receipts r WHERE ${sql.and([asked, ...beyond(sql, page.after)])}
+          ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toCall)
+        const total = yield* matching(filter, summed!, asked)
+        return {
+          totals: toSums(summed!),
+          calls: pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.receiptId }))
+        }
+      }),
+
+      /** A day's row is the row of its first hour. If two nodes roll up at once, each hour is moved only once. */
+      rollUp: Effect.fn("PostgresUsageStore.rollUp")((beforeDay, limit) =>
+        sql<{ readonly hours: bigint }>`
+          WITH hours AS (
+            DELETE FROM usage_hourly WHERE ctid = ANY (ARRAY(
+              SELECT ctid FROM usage_hourly
+              WHERE hour < ${DateTime.toDate(beforeDay)} AND hour <> date_trunc('day', hour, 'UTC') LIMIT ${limit}
+            )) RETURNING *
+          ), days AS (
+            INSERT INTO usage_hourly AS u (consumer_id, hour, tool_id, provider_id, calls, successes, timeouts, spend, fee,
+              latency_ms, request_bytes, response_bytes, tokens_input, tokens_output)
+            SELECT consumer_id, date_trunc('day', hour, 'UTC'), tool_id, provider_id, sum(calls), sum(successes),
+              sum(timeouts), sum(spend), sum(fee), sum(latency_ms), sum(request_bytes), sum(response_bytes),
+              sum(tokens_input), sum(tokens_output)
+            FROM hours GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+            ON CONFLICT (consumer_id, hour, tool_id, provider_id) DO UPDATE SET calls = u.calls + excluded.calls,
+              successes = u.successes + excluded.successes, timeouts = u.timeouts + excluded.timeouts,
+              spend = u.spend + excluded.spend, fee = u.fee + excluded.fee, latency_ms = u.latency_ms + excluded.latency_ms,
+              request_bytes = u.request_bytes + excluded.request_bytes,
+              response_bytes = u.response_bytes + excluded.response_bytes,
+              tokens_input = u.tokens_input + excluded.tokens_input, tokens_output = u.tokens_output + excluded.tokens_output
+          )
+          SELECT count(*) AS hours FROM hours`.only(({ hours }) => Number(hours))
+      )
+    })
   })
 )
 
@@ -159,14 +149,4 @@ const toSums = (row: SumsRow): UsageTotals => ({
   responseBytes: row.response_bytes,
   tokensInput: row.tokens_input,
   tokensOutput: row.tokens_output
-})
-
-const toCall = (row: CallRow): UsageCall => ({
-  receiptId: receiptOfUuid(row.receipt_id),
-  toolId: ToolId.make(row.tool_id),
-  toolName: row.tool_name,
-  status: STATUS_OF_CODE[row.status]!,
-  costMicrocents: row.cost,
-  durationMs: row.duration_ms,
-  calledAt: row.called_at.toISOString()
 })

@@ -1,39 +1,36 @@
 /**
  * Counts over the whole platform, in PostgreSQL. Calls are counted from the hourly rollups, never one by one.
  */
-import { type DateTime, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { type MarketCounts, PlatformFigures } from "../../../domain/platform/PlatformFigures.ts"
 import { toDate } from "../shared/Instants.ts"
+import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
-type Row = { readonly [K in keyof MarketCounts]: bigint }
+const toCounts = rowReader<MarketCounts>(
+  {},
+  { providers: Number, consumers: Number, tools: Number, invocations: Number }
+)
 
 export const layer = Layer.effect(
   PlatformFigures,
   Effect.gen(function* () {
     const sql = yield* storeSql
 
-    const all = sql<Row>`SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers,
+    const all = sql`SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers,
       (SELECT coalesce(sum(tools), 0)::int8 FROM catalog_tallies) AS tools,
       (SELECT coalesce(sum(calls), 0)::int8 FROM usage_hourly) AS invocations`
 
-    const since = (from: Date) => sql<Row>`
+    const since = (from: Date) => sql`
       SELECT (SELECT count(*) FROM providers WHERE created_at >= ${from}) AS providers,
         (SELECT count(*) FROM consumers WHERE created_at >= ${from}) AS consumers,
         (SELECT count(*) FROM tools WHERE created_at >= ${from}) AS tools,
         (SELECT coalesce(sum(calls), 0)::int8 FROM usage_hourly WHERE hour >= ${from}) AS invocations`
 
     return PlatformFigures.of({
-      count: Effect.fn("PostgresPlatformFigures.count")(function* (sinceHour?: DateTime.Utc) {
-        const [row] = yield* sinceHour === undefined ? all : since(toDate(sinceHour))
-        const { consumers, invocations, providers, tools } = row!
-        return {
-          providers: Number(providers),
-          consumers: Number(consumers),
-          tools: Number(tools),
-          invocations: Number(invocations)
-        }
-      })
+      count: Effect.fn("PostgresPlatformFigures.count")((sinceHour) =>
+        (sinceHour === undefined ? all : since(toDate(sinceHour))).only(toCounts)
+      )
     })
   })
 )

@@ -4,8 +4,9 @@
 import { Effect, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
-import { BACKLOG_COUNTED_MAX, StoreWatch } from "../../../domain/platform/StoreWatch.ts"
+import { BACKLOG_COUNTED_MAX, type StoreBacklog, StoreWatch } from "../../../domain/platform/StoreWatch.ts"
 import { dieUnlessUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import { rowReader } from "../shared/RowReader.ts"
 import { changeableTables } from "../shared/ServiceRole.ts"
 import { raise } from "../shared/SqlFailures.ts"
 import { storeFailures, storeSql } from "../shared/StoreSql.ts"
@@ -16,12 +17,7 @@ export interface Migrations<E> {
   readonly run: Effect.Effect<ReadonlyArray<readonly [id: number, name: string]>, E, SqlClient.SqlClient>
 }
 
-interface BacklogRow {
-  readonly open: bigint
-  readonly overdue: bigint
-  readonly held: bigint
-  readonly unlogged: bigint
-}
+const toBacklog = rowReader<StoreBacklog>({}, { open_calls: Number, overdue_calls: Number, unlogged_receipts: Number })
 
 const keeper = <E>({ latestVersion, run }: Migrations<E>) =>
   Layer.effect(
@@ -79,21 +75,13 @@ const watch = Layer.effect(
       connections: sql<{ readonly state: string; readonly count: bigint }>`
         SELECT coalesce(state, 'unknown') AS state, count(*) AS count FROM pg_stat_activity
         WHERE datname = current_database() AND starts_with(application_name, 'agent-tool-billing')
-        GROUP BY 1 ORDER BY 1`.pipe(
-        Effect.map((rows) => rows.map(({ count, state }) => ({ state, count: Number(count) })))
-      ),
-      backlog: sql<BacklogRow>`
-        SELECT count(*) AS open, count(*) FILTER (WHERE deadline_at <= now()) AS overdue,
-          coalesce(sum(held), 0)::bigint AS held,
-          (SELECT count(*) FROM (SELECT FROM receipts_unlogged LIMIT ${BACKLOG_COUNTED_MAX}) waiting) AS unlogged
-        FROM calls_open`.pipe(
-        Effect.map(([row]) => ({
-          openCalls: Number(row!.open),
-          overdueCalls: Number(row!.overdue),
-          heldMicrocents: row!.held,
-          unloggedReceipts: Number(row!.unlogged)
-        }))
-      )
+        GROUP BY 1 ORDER BY 1`.all(({ count, state }) => ({ state, count: Number(count) })),
+      backlog: sql`
+        SELECT count(*) AS open_calls, count(*) FILTER (WHERE deadline_at <= now()) AS overdue_calls,
+          coalesce(sum(held), 0)::bigint AS held_microcents,
+          (SELECT count(*) FROM (SELECT FROM receipts_unlogged LIMIT ${BACKLOG_COUNTED_MAX}) waiting)
+            AS unlogged_receipts
+        FROM calls_open`.only(toBacklog)
     })
   })
 )

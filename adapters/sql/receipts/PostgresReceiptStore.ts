@@ -1,10 +1,9 @@
 /**
  * Receipts in PostgreSQL, returned byte for byte as signed: times have milliseconds, signatures 32 bytes.
  */
-import { Array as Arr, DateTime, Effect, Layer, Option } from "effect"
-import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
-import type { ReceiptId } from "../../../domain/shared/Ids.ts"
-import { pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
+import { DateTime, Effect, Layer } from "effect"
+import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
+import { pageOf } from "../../../domain/shared/Page.ts"
 import { causeOfCode } from "../ledger/LedgerCodes.ts"
 import { belongsTo, beyond, calledBefore, calledSince, hasReceiptId, hasStatus } from "./ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
@@ -16,41 +15,33 @@ export const layer = Layer.effect(
     const sql = yield* storeSql
     const columns = sql.literal(RECEIPT_COLUMNS)
 
-    const find = Effect.fn("PostgresReceiptStore.find")(function* (id: ReceiptId) {
-      const rows =
-        yield* sql<ReceiptRow>`SELECT ${columns} FROM receipts r WHERE ${hasReceiptId(sql, "r.receipt_id", id)}`
-      return Option.map(Arr.head(rows), toReceipt)
-    })
+    return ReceiptStore.of({
+      find: Effect.fn("PostgresReceiptStore.find")((id) =>
+        sql<ReceiptRow>`
+          SELECT ${columns} FROM receipts r WHERE ${hasReceiptId(sql, "r.receipt_id", id)}`.first(toReceipt)
+      ),
 
-    const causeOf = Effect.fn("PostgresReceiptStore.causeOf")(function* (id: ReceiptId) {
-      const [row] = yield* sql<{ readonly status: number }>`
-        SELECT status FROM receipts WHERE ${hasReceiptId(sql, "receipt_id", id)}`
-      return row === undefined ? undefined : causeOfCode(row.status)
-    })
+      causeOf: Effect.fn("PostgresReceiptStore.causeOf")(function* (id) {
+        const [row] = yield* sql<{ readonly status: number }>`
+          SELECT status FROM receipts WHERE ${hasReceiptId(sql, "receipt_id", id)}`
+        return row === undefined ? undefined : causeOfCode(row.status)
+      }),
 
-    const list = Effect.fn("PostgresReceiptStore.list")(function* (
-      owner: ReceiptOwner,
-      filter: ReceiptFilter,
-      page: PageRequest
-    ) {
-      const asked = sql.and([
-        belongsTo(sql, owner, "r"),
-        ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
-        ...(filter.status === undefined ? [] : [hasStatus(sql, filter.status)]),
-        ...(filter.from === undefined ? [] : [calledSince(sql, DateTime.makeUnsafe(filter.from))]),
-        ...(filter.to === undefined ? [] : [calledBefore(sql, DateTime.makeUnsafe(filter.to))])
-      ])
-      const [counted] = yield* sql<{ readonly total: bigint }>`
-        SELECT count(*) AS total FROM receipts r WHERE ${asked}`.unprepared
-      const rows = yield* sql<ReceiptRow>`
-        SELECT ${columns} FROM receipts r WHERE ${sql.and([asked, ...beyond(sql, page.after)])}
-        ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared
-      return pageOf(rows.map(toReceipt), page.limit, Number(counted!.total), (last) => ({
-        key: "",
-        id: last.receipt_id
-      }))
+      list: Effect.fn("PostgresReceiptStore.list")(function* (owner, filter, page) {
+        const asked = sql.and([
+          belongsTo(sql, owner, "r"),
+          ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
+          ...(filter.status === undefined ? [] : [hasStatus(sql, filter.status)]),
+          ...(filter.from === undefined ? [] : [calledSince(sql, DateTime.makeUnsafe(filter.from))]),
+          ...(filter.to === undefined ? [] : [calledBefore(sql, DateTime.makeUnsafe(filter.to))])
+        ])
+        const total = yield* sql<{ readonly total: bigint }>`
+          SELECT count(*) AS total FROM receipts r WHERE ${asked}`.unprepared.only((row) => Number(row.total))
+        const rows = yield* sql<ReceiptRow>`
+          SELECT ${columns} FROM receipts r WHERE ${sql.and([asked, ...beyond(sql, page.after)])}
+          ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toReceipt)
+        return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.receipt_id }))
+      })
     })
-
-    return ReceiptStore.of({ find, causeOf, list })
   })
 )

@@ -28,12 +28,12 @@ export const layer = Layer.effect(
     return IdempotencyStore.of({
       claim: Effect.fn("PostgresIdempotencyStore.claim")(function* ({ at, keyHash, requestHash, scope }) {
         yield* sql`SELECT set_config('lock_timeout', ${`${WAIT_MS_MAX}ms`}, true)`
-        const taken = yield* sql`
+        const isTaken = yield* sql`
             INSERT INTO idempotency_keys (scope, key_hash, request_hash, created_at)
             VALUES (${scope}, decode(${keyHash}, 'hex'), decode(${requestHash}, 'hex'), ${toDate(at)})
-            ON CONFLICT DO NOTHING RETURNING 1 AS taken`.pipe(Effect.catchIf(isLocked, () => inFlight))
+            ON CONFLICT DO NOTHING RETURNING 1 AS taken`.hasRows.pipe(Effect.catchIf(isLocked, () => inFlight))
         yield* sql`SET LOCAL lock_timeout TO DEFAULT`
-        if (taken.length > 0) return { _tag: "Claimed" } as const
+        if (isTaken) return { _tag: "Claimed" } as const
         const [known] = yield* sql<KnownRow>`
             SELECT encode(request_hash, 'hex') AS request_hash, sealed_answer FROM idempotency_keys
             WHERE scope = ${scope} AND key_hash = decode(${keyHash}, 'hex')`
@@ -43,10 +43,10 @@ export const layer = Layer.effect(
       }),
 
       complete: Effect.fn("PostgresIdempotencyStore.complete")(function* (scope, keyHash, sealedAnswer) {
-        const completed = yield* sql`
+        const isCompleted = yield* sql`
           UPDATE idempotency_keys SET sealed_answer = ${sealedAnswer}
-          WHERE scope = ${scope} AND key_hash = decode(${keyHash}, 'hex') RETURNING 1 AS completed`
-        if (completed.length === 0) {
+          WHERE scope = ${scope} AND key_hash = decode(${keyHash}, 'hex') RETURNING 1 AS completed`.hasRows
+        if (!isCompleted) {
           return yield* Effect.die(new Error("Cannot store the response: its idempotency key was not claimed"))
         }
       }),

@@ -41,20 +41,47 @@ export class StoreStatement<A extends object>
   readonly "~effect/sql/Statement/Fragment" = "~effect/sql/Statement/Fragment"
   readonly segments: Statement.Fragment["segments"]
   private readonly statement: Statement.Statement<A>
+  private readonly isPrepared: boolean
 
-  constructor(statement: Statement.Statement<A>) {
+  constructor(statement: Statement.Statement<A>, isPrepared = true) {
     super()
     this.statement = statement
     this.segments = statement.segments
+    this.isPrepared = isPrepared
   }
 
   /** Planned for its parameters, not once for all. */
-  get unprepared(): Effect.Effect<ReadonlyArray<A>, StoreUnavailable> {
-    return storeFailures(this.statement.unprepared)
+  get unprepared(): StoreStatement<A> {
+    return new StoreStatement(this.statement, false)
+  }
+
+  /** The rows as values of the domain. */
+  all<B>(read: (row: A) => B): Effect.Effect<ReadonlyArray<B>, StoreUnavailable> {
+    return Effect.map(this, (rows) => rows.map((row) => read(row)))
+  }
+
+  /** The first row, if there is one. */
+  first<B>(read: (row: A) => B): Effect.Effect<Option.Option<B>, StoreUnavailable> {
+    return Effect.map(this, ([row]) => (row === undefined ? Option.none() : Option.some(read(row))))
+  }
+
+  /** The row of a statement that always returns one, such as a total. */
+  only<B>(read: (row: A) => B): Effect.Effect<B, StoreUnavailable> {
+    return Effect.map(this, ([row]) => read(row!))
+  }
+
+  /** How many rows it returns. */
+  get count(): Effect.Effect<number, StoreUnavailable> {
+    return Effect.map(this, (rows) => rows.length)
+  }
+
+  /** Whether it returns a row: for a write with RETURNING, whether it changed something. */
+  get hasRows(): Effect.Effect<boolean, StoreUnavailable> {
+    return Effect.map(this, (rows) => rows.length > 0)
   }
 
   asEffect(): Effect.Effect<ReadonlyArray<A>, StoreUnavailable> {
-    return storeFailures(this.statement)
+    return storeFailures(this.isPrepared ? this.statement : this.statement.unprepared)
   }
 }
 

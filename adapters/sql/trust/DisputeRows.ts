@@ -1,7 +1,7 @@
 /**
  * Rows of disputes, and their integer codes.
  */
-import { type DateTime, Effect } from "effect"
+import type { DateTime, Effect } from "effect"
 import type {
   DecidedBy,
   Dispute,
@@ -14,9 +14,10 @@ import { DisputeId } from "../../../domain/trust/Dispute.ts"
 import type { ConsumerRulings } from "../../../domain/trust/ScoredDisputes.ts"
 import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
-import { toDate, toInstant } from "../shared/Instants.ts"
+import { toDate, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
 import { causeOfCode, receiptOfUuid, STATUS_CODE, wordOf } from "../ledger/LedgerCodes.ts"
 import { STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
+import { rowReader } from "../shared/RowReader.ts"
 import type { StoreSql } from "../shared/StoreSql.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 
@@ -108,7 +109,7 @@ export const toDispute = (row: DisputeRow): Dispute => ({
         },
   createdAt: toInstant(row.created_at),
   respondBy: toInstant(row.respond_by),
-  decideBy: row.decide_by === null ? undefined : toInstant(row.decide_by)
+  decideBy: toInstantOrUndefined(row.decide_by)
 })
 
 export const tallyOf = (row: TallyRow): DisputeTally => ({
@@ -119,13 +120,10 @@ export const tallyOf = (row: TallyRow): DisputeTally => ({
   credited: Number(row.credited)
 })
 
-interface RulingsRow {
-  readonly consumer_id: string
-  readonly upheld: bigint
-  readonly denied: bigint
-  readonly refunded_calls: bigint
-  readonly refunded: bigint
-}
+const toRulings = rowReader<ConsumerRulings>(
+  { refunded: "refundedMicrocents" },
+  { upheld: Number, denied: Number, refunded_calls: Number }
+)
 
 /** Decisions since then about paid calls of a provider, by consumer. */
 export const readRulings = (
@@ -133,22 +131,11 @@ export const readRulings = (
   providerId: ProviderId,
   since: DateTime.Utc
 ): Effect.Effect<ReadonlyArray<ConsumerRulings>, StoreUnavailable> =>
-  Effect.map(
-    sql<RulingsRow>`
-      SELECT consumer_id, count(*) FILTER (WHERE status = 3 AND filed_by = ${FILED_BY_CODE.agent}) AS upheld,
-        count(*) FILTER (WHERE status = 4 AND filed_by = ${FILED_BY_CODE.agent}) AS denied,
-        count(*) FILTER (WHERE status = 3 AND outcome = ${STATUS_CODE.success}) AS refunded_calls,
-        coalesce(sum(paid) FILTER (WHERE status = 3), 0)::int8 AS refunded
-      FROM disputes
-      WHERE provider_id = ${providerId} AND created_at >= ${toDate(since)} AND cost > 0 AND status IN (3, 4)
-      GROUP BY consumer_id`,
-    (rows) => rows.map(toRulings)
-  )
-
-const toRulings = (row: RulingsRow): ConsumerRulings => ({
-  consumerId: row.consumer_id as ConsumerId,
-  upheld: Number(row.upheld),
-  denied: Number(row.denied),
-  refundedCalls: Number(row.refunded_calls),
-  refundedMicrocents: row.refunded
-})
+  sql`
+    SELECT consumer_id, count(*) FILTER (WHERE status = 3 AND filed_by = ${FILED_BY_CODE.agent}) AS upheld,
+      count(*) FILTER (WHERE status = 4 AND filed_by = ${FILED_BY_CODE.agent}) AS denied,
+      count(*) FILTER (WHERE status = 3 AND outcome = ${STATUS_CODE.success}) AS refunded_calls,
+      coalesce(sum(paid) FILTER (WHERE status = 3), 0)::int8 AS refunded
+    FROM disputes
+    WHERE provider_id = ${providerId} AND created_at >= ${toDate(since)} AND cost > 0 AND status IN (3, 4)
+    GROUP BY consumer_id`.all(toRulings)

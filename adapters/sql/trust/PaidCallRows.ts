@@ -1,7 +1,7 @@
 /**
  * Days of paid calls in PostgreSQL, by provider and consumer.
  */
-import { Effect } from "effect"
+import type { Effect } from "effect"
 import type { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import {
   PAID_CONSUMER_MICROCENTS_MIN,
@@ -47,19 +47,17 @@ export const readPayers = (
   providerId: ProviderId,
   sinceDate: string
 ): Effect.Effect<ReadonlyArray<PaidCalls>, StoreUnavailable> =>
-  Effect.map(
-    sql<PaidCallsRow>`
-      SELECT consumer_id, sum(paid)::int8 AS paid, sum(paid_calls)::int8 AS paid_calls,
-        sum(failed_calls)::int8 AS failed_calls, sum(input_rejected)::int8 AS input_rejected,
-        ARRAY[sum(up_to_200_ms), sum(up_to_500_ms), sum(up_to_1000_ms), sum(up_to_2000_ms), sum(up_to_5000_ms)]::int8[]
-          AS up_to,
-        max(longest_ms) AS longest_ms
-      FROM trust_daily WHERE provider_id = ${providerId} AND day >= ${sinceDate}::text::date
-      GROUP BY consumer_id HAVING sum(paid) >= ${PAID_CONSUMER_MICROCENTS_MIN}
-      ORDER BY sum(paid) DESC, consumer_id LIMIT ${PAID_CONSUMERS_READ_MAX}`,
-    (rows) => rows.map(toPaidCalls)
-  )
+  sql<PaidCallsRow>`
+    SELECT consumer_id, sum(paid)::int8 AS paid, sum(paid_calls)::int8 AS paid_calls,
+      sum(failed_calls)::int8 AS failed_calls, sum(input_rejected)::int8 AS input_rejected,
+      ARRAY[sum(up_to_200_ms), sum(up_to_500_ms), sum(up_to_1000_ms), sum(up_to_2000_ms), sum(up_to_5000_ms)]::int8[]
+        AS up_to,
+      max(longest_ms) AS longest_ms
+    FROM trust_daily WHERE provider_id = ${providerId} AND day >= ${sinceDate}::text::date
+    GROUP BY consumer_id HAVING sum(paid) >= ${PAID_CONSUMER_MICROCENTS_MIN}
+    ORDER BY sum(paid) DESC, consumer_id LIMIT ${PAID_CONSUMERS_READ_MAX}`.all(toPaidCalls)
 
+/** Not a `rowReader`: there are thousands of rows. */
 const toPaidCalls = (row: PaidCallsRow): PaidCalls => ({
   consumerId: row.consumer_id as ConsumerId,
   paidMicrocents: row.paid,

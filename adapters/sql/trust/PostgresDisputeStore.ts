@@ -1,11 +1,10 @@
 /**
  * Disputes in PostgreSQL. A partial unique index allows one dispute of a receipt at a time.
  */
-import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
-import { type Dispute, DisputeId, type DisputeStatus } from "../../../domain/trust/Dispute.ts"
+import { Effect, Layer } from "effect"
+import { DisputeId } from "../../../domain/trust/Dispute.ts"
 import { type DisputeOwner, DisputeStore } from "../../../domain/trust/DisputeStore.ts"
-import type { ProviderId } from "../../../domain/shared/Ids.ts"
-import { pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
+import { pageOf } from "../../../domain/shared/Page.ts"
 import {
   type DisputeRow,
   FILED_BY_CODE,
@@ -32,102 +31,88 @@ export const layer = Layer.effect(
 
     const counts = sql.literal(TALLY_COLUMNS)
 
-    const insert = Effect.fn("PostgresDisputeStore.insert")(function* (dispute: Dispute) {
-      const rows = yield* sql`
-        INSERT INTO disputes (dispute_id, receipt_id, consumer_id, provider_id, cost, fee, settled_on, frozen, outcome,
-          unfit, reason, filed_by, status, created_at, respond_by, claim_text, claim_evidence)
-        VALUES (${dispute.id}, ${uuidOfReceipt(dispute.receiptId)}, ${dispute.consumerId}, ${dispute.providerId},
-          ${dispute.cost}, ${dispute.fee}, ${dispute.lot}::date, ${dispute.frozen}, ${statusCodeOf(dispute.outcome, dispute.cause)}, ${dispute.unfit}, ${dispute.reason},
-          ${FILED_BY_CODE[dispute.filedBy]}, ${STATUS_CODES[dispute.status]}, ${toDate(dispute.createdAt)},
-          ${toDate(dispute.respondBy)}, ${dispute.claim.text ?? null}, ${dispute.claim.evidence ?? null})
-        ON CONFLICT (receipt_id) WHERE status <> 4 DO NOTHING RETURNING dispute_id`
-      return rows.length === 1
-    })
-
-    const update = Effect.fn("PostgresDisputeStore.update")(function* ({
-      answer,
-      decideBy,
-      decision,
-      id,
-      status
-    }: Dispute) {
-      yield* sql`UPDATE disputes SET status = ${STATUS_CODES[status]}, answer_text = ${answer?.text ?? null},
-        answer_evidence = ${answer?.evidence ?? null}, answered_at = ${toDateOrNull(answer?.at)},
-        decide_by = ${toDateOrNull(decideBy)},
-        decided_by = ${decision?.by ?? null}, decided_at = ${toDateOrNull(decision?.at)},
-        paid = ${decision?.amount ?? null}, refunded = ${decision?.refunded ?? null}, note = ${decision?.note ?? null}
-        WHERE dispute_id = ${id}`
-    })
-
-    const list = Effect.fn("PostgresDisputeStore.list")(function* (
-      owner: DisputeOwner | undefined,
-      status: DisputeStatus | undefined,
-      page: PageRequest
-    ) {
-      const asked = sql.and([
-        owner === undefined ? sql`true` : belongsTo(owner),
-        ...(status === undefined ? [] : [sql`status = ${STATUS_CODES[status]}`])
-      ])
-      const [counted] = yield* sql<{ readonly total: bigint }>`
-        SELECT count(*) AS total FROM disputes WHERE ${asked}`.unprepared
-      const before = page.after === undefined ? NEWEST : page.after.id
-      const rows = yield* sql<DisputeRow>`
-        SELECT * FROM disputes WHERE ${asked} AND dispute_id::text < ${before}
-        ORDER BY dispute_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared
-      return pageOf(rows.map(toDispute), page.limit, Number(counted!.total), (last) => ({ key: "", id: last.id }))
-    })
-
-    const due = Effect.fn("PostgresDisputeStore.due")(function* (now: DateTime.Utc, limit: number) {
-      const rows = yield* sql<{ readonly dispute_id: string }>`
-        SELECT dispute_id, respond_by AS due_at FROM disputes WHERE status = 1
-          AND (filed_by = ${FILED_BY_CODE.provider} OR respond_by < ${toDate(now)}
-            OR (cost > 0 AND (unfit OR outcome IN (${STATUS_CODE.error}, ${STATUS_CODE.timeout}))))
-        UNION ALL
-        SELECT dispute_id, decide_by AS due_at FROM disputes WHERE status = 2 AND decide_by < ${toDate(now)}
-        ORDER BY due_at, dispute_id LIMIT ${limit}`
-      return rows.map((row) => DisputeId.make(row.dispute_id))
-    })
-
-    const filedBy = Effect.fn("PostgresDisputeStore.filedBy")(function* (owner: DisputeOwner, since: DateTime.Utc) {
-      const party = owner.role === "consumer" ? FILED_BY_CODE.agent : FILED_BY_CODE.provider
-      const [row] = yield* sql<TallyRow & { readonly lately: bigint }>`
-        SELECT ${counts}, count(*) FILTER (WHERE created_at > ${toDate(since)}) AS lately
-        FROM disputes WHERE ${belongsTo(owner)} AND filed_by = ${party}`
-      return { ...tallyOf(row!), lately: Number(row!.lately) }
-    })
-
-    const against = Effect.fn("PostgresDisputeStore.against")(function* (providerId: ProviderId, since: DateTime.Utc) {
-      const [row] = yield* sql<TallyRow>`
-        SELECT ${counts} FROM disputes
-        WHERE provider_id = ${providerId} AND filed_by = ${FILED_BY_CODE.agent} AND created_at >= ${toDate(since)}`
-      return tallyOf(row!)
-    })
-
-    const eraseWords = Effect.fn("PostgresDisputeStore.eraseWords")(function* (owner: DisputeOwner) {
-      const party = owner.role === "consumer" ? FILED_BY_CODE.agent : FILED_BY_CODE.provider
-      const claims = yield* sql`
-        UPDATE disputes SET claim_text = NULL, claim_evidence = NULL
-        WHERE ${belongsTo(owner)} AND filed_by = ${party} AND num_nonnulls(claim_text, claim_evidence) > 0
-        RETURNING dispute_id`
-      const answers = yield* sql`
-        UPDATE disputes SET answer_text = NULL, answer_evidence = NULL
-        WHERE ${belongsTo(owner)} AND filed_by <> ${party} AND num_nonnulls(answer_text, answer_evidence) > 0
-        RETURNING dispute_id`
-      return claims.length + answers.length
-    })
-
-    const first = (rows: ReadonlyArray<DisputeRow>) => Option.map(Arr.head(rows), toDispute)
+    const partyOf = ({ role }: DisputeOwner) => (role === "consumer" ? FILED_BY_CODE.agent : FILED_BY_CODE.provider)
 
     return DisputeStore.of({
-      insert,
-      find: (id) => sql<DisputeRow>`SELECT * FROM disputes WHERE dispute_id = ${id}`.pipe(Effect.map(first)),
-      lock: (id) => sql<DisputeRow>`SELECT * FROM disputes WHERE dispute_id = ${id} FOR UPDATE`.pipe(Effect.map(first)),
-      update,
-      list,
-      due,
-      filedBy,
-      eraseWords,
-      against,
+      insert: Effect.fn("PostgresDisputeStore.insert")(
+        (dispute) =>
+          sql`
+            INSERT INTO disputes (dispute_id, receipt_id, consumer_id, provider_id, cost, fee, settled_on, frozen,
+              outcome, unfit, reason, filed_by, status, created_at, respond_by, claim_text, claim_evidence)
+            VALUES (${dispute.id}, ${uuidOfReceipt(dispute.receiptId)}, ${dispute.consumerId}, ${dispute.providerId},
+              ${dispute.cost}, ${dispute.fee}, ${dispute.lot}::date, ${dispute.frozen},
+              ${statusCodeOf(dispute.outcome, dispute.cause)}, ${dispute.unfit}, ${dispute.reason},
+              ${FILED_BY_CODE[dispute.filedBy]}, ${STATUS_CODES[dispute.status]}, ${toDate(dispute.createdAt)},
+              ${toDate(dispute.respondBy)}, ${dispute.claim.text ?? null}, ${dispute.claim.evidence ?? null})
+            ON CONFLICT (receipt_id) WHERE status <> 4 DO NOTHING RETURNING dispute_id`.hasRows
+      ),
+
+      find: (id) => sql<DisputeRow>`SELECT * FROM disputes WHERE dispute_id = ${id}`.first(toDispute),
+
+      lock: (id) => sql<DisputeRow>`SELECT * FROM disputes WHERE dispute_id = ${id} FOR UPDATE`.first(toDispute),
+
+      update: Effect.fn("PostgresDisputeStore.update")(
+        ({ answer, decideBy, decision, id, status }) => sql`
+          UPDATE disputes SET status = ${STATUS_CODES[status]}, answer_text = ${answer?.text ?? null},
+            answer_evidence = ${answer?.evidence ?? null}, answered_at = ${toDateOrNull(answer?.at)},
+            decide_by = ${toDateOrNull(decideBy)},
+            decided_by = ${decision?.by ?? null}, decided_at = ${toDateOrNull(decision?.at)},
+            paid = ${decision?.amount ?? null}, refunded = ${decision?.refunded ?? null}, note = ${decision?.note ?? null}
+          WHERE dispute_id = ${id}`,
+        Effect.asVoid
+      ),
+
+      list: Effect.fn("PostgresDisputeStore.list")(function* (owner, status, page) {
+        const asked = sql.and([
+          owner === undefined ? sql`true` : belongsTo(owner),
+          ...(status === undefined ? [] : [sql`status = ${STATUS_CODES[status]}`])
+        ])
+        const total = yield* sql<{ readonly total: bigint }>`
+          SELECT count(*) AS total FROM disputes WHERE ${asked}`.unprepared.only((row) => Number(row.total))
+        const rows = yield* sql<DisputeRow>`
+          SELECT * FROM disputes WHERE ${asked} AND dispute_id::text < ${page.after?.id ?? NEWEST}
+          ORDER BY dispute_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toDispute)
+        return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.id }))
+      }),
+
+      due: Effect.fn("PostgresDisputeStore.due")((now, limit) =>
+        sql<{ readonly dispute_id: string }>`
+          SELECT dispute_id, respond_by AS due_at FROM disputes WHERE status = 1
+            AND (filed_by = ${FILED_BY_CODE.provider} OR respond_by < ${toDate(now)}
+              OR (cost > 0 AND (unfit OR outcome IN (${STATUS_CODE.error}, ${STATUS_CODE.timeout}))))
+          UNION ALL
+          SELECT dispute_id, decide_by AS due_at FROM disputes WHERE status = 2 AND decide_by < ${toDate(now)}
+          ORDER BY due_at, dispute_id LIMIT ${limit}`.all((row) => DisputeId.make(row.dispute_id))
+      ),
+
+      filedBy: Effect.fn("PostgresDisputeStore.filedBy")((owner, since) =>
+        sql<TallyRow & { readonly lately: bigint }>`
+          SELECT ${counts}, count(*) FILTER (WHERE created_at > ${toDate(since)}) AS lately
+          FROM disputes WHERE ${belongsTo(owner)} AND filed_by = ${partyOf(owner)}`.only((row) => ({
+          ...tallyOf(row),
+          lately: Number(row.lately)
+        }))
+      ),
+
+      eraseWords: Effect.fn("PostgresDisputeStore.eraseWords")(function* (owner) {
+        const claims = yield* sql`
+          UPDATE disputes SET claim_text = NULL, claim_evidence = NULL
+          WHERE ${belongsTo(owner)} AND filed_by = ${partyOf(owner)}
+            AND num_nonnulls(claim_text, claim_evidence) > 0 RETURNING dispute_id`.count
+        const answers = yield* sql`
+          UPDATE disputes SET answer_text = NULL, answer_evidence = NULL
+          WHERE ${belongsTo(owner)} AND filed_by <> ${partyOf(owner)}
+            AND num_nonnulls(answer_text, answer_evidence) > 0 RETURNING dispute_id`.count
+        return claims + answers
+      }),
+
+      against: Effect.fn("PostgresDisputeStore.against")((providerId, since) =>
+        sql<TallyRow>`
+          SELECT ${counts} FROM disputes
+          WHERE provider_id = ${providerId} AND filed_by = ${FILED_BY_CODE.agent}
+            AND created_at >= ${toDate(since)}`.only(tallyOf)
+      ),
+
       rulings: (providerId, since) => readRulings(sql, providerId, since)
     })
   })

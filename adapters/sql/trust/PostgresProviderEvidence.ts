@@ -48,38 +48,35 @@ export const layer = Layer.effect(
         ORDER BY ${highestFirst} LIMIT 1) v ON true
       WHERE p.id = ${providerId}`
 
-    const ofSla = Effect.fn("PostgresProviderEvidence.ofSla")(function* (providerId: ProviderId, since: DateTime.Utc) {
-      return Option.map(Arr.head(yield* read<EvidenceRow>(providerId, since, sql``)), toEvidence)
-    })
+    return ProviderEvidence.of({
+      ofSla: Effect.fn("PostgresProviderEvidence.ofSla")((providerId, since) =>
+        read<EvidenceRow>(providerId, since, sql``).first(toEvidence)
+      ),
 
-    const ofScore = Effect.fn("PostgresProviderEvidence.ofScore")(function* (
-      providerId: ProviderId,
-      since: DateTime.Utc
-    ) {
-      const sinceDate = DateTime.formatIsoDateUtc(since)
-      const scores = sql`FROM provider_scores WHERE provider_id = ${providerId} AND day >= ${sinceDate}::text::date
+      ofScore: Effect.fn("PostgresProviderEvidence.ofScore")(function* (providerId, since) {
+        const sinceDate = DateTime.formatIsoDateUtc(since)
+        const scores = sql`FROM provider_scores WHERE provider_id = ${providerId} AND day >= ${sinceDate}::text::date
         ORDER BY day`
-      const whole = read<ScoreRow>(
-        providerId,
-        since,
-        sql`, (SELECT coalesce(sum(calls), 0)::int8 FROM sla_hourly
+        const whole = read<ScoreRow>(
+          providerId,
+          since,
+          sql`, (SELECT coalesce(sum(calls), 0)::int8 FROM sla_hourly
             WHERE provider_id = ${providerId} AND tool_id = ${providerId} AND hour >= ${toDate(since)}) AS calls,
           ARRAY(SELECT to_char(day, 'YYYY-MM-DD') ${scores}) AS dates, ARRAY(SELECT score::int4 ${scores}) AS scores`
-      )
-      const [rows, payers, rulings] = yield* Effect.all(
-        [whole, readPayers(sql, providerId, sinceDate), readRulings(sql, providerId, DateTime.startOf(since, "day"))],
-        { concurrency: "unbounded" }
-      )
-      return Option.map(Arr.head(rows), (row) => ({
-        ...toEvidence(row),
-        calls: Number(row.calls),
-        counted: countedCallsOf(payers, rulings),
-        scored: scoredDisputesOf(rulings),
-        history: row.dates.map((date, at) => ({ date, score: row.scores[at]! }))
-      }))
+        )
+        const [rows, payers, rulings] = yield* Effect.all(
+          [whole, readPayers(sql, providerId, sinceDate), readRulings(sql, providerId, DateTime.startOf(since, "day"))],
+          { concurrency: "unbounded" }
+        )
+        return Option.map(Arr.head(rows), (row) => ({
+          ...toEvidence(row),
+          calls: Number(row.calls),
+          counted: countedCallsOf(payers, rulings),
+          scored: scoredDisputesOf(rulings),
+          history: row.dates.map((date, at) => ({ date, score: row.scores[at]! }))
+        }))
+      })
     })
-
-    return ProviderEvidence.of({ ofSla, ofScore })
   })
 )
 

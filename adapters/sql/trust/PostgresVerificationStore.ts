@@ -1,7 +1,7 @@
 /**
  * Verifications of providers, in PostgreSQL.
  */
-import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import {
   type Proof,
@@ -11,20 +11,8 @@ import {
 } from "../../../domain/trust/VerificationStore.ts"
 import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"
+import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
-
-interface ProofRow {
-  readonly provider_id: string
-  readonly level: ProofLevel
-  readonly subject: string
-  readonly token_hash: string | null
-  readonly token_sealed: string | null
-  readonly expires_at: Date | null
-  readonly verified_at: Date | null
-  readonly checked_at: Date | null
-  readonly missed: number
-  readonly missing_since: Date | null
-}
 
 interface LevelRow {
   readonly provider_id: string
@@ -36,22 +24,12 @@ export const HIGHEST_LEVEL_FIRST = "array_position(ARRAY['code', 'domain', 'emai
 
 const UNVERIFIED: Verified = { level: "unverified", at: undefined }
 
+const toProof = rowReader<Proof>()
+
 export const layer = Layer.effect(
   VerificationStore,
   Effect.gen(function* () {
     const sql = yield* storeSql
-
-    const put = Effect.fn("PostgresVerificationStore.put")(function* (proof: Proof) {
-      yield* sql`
-        INSERT INTO provider_proofs (provider_id, level, subject, token_hash, token_sealed, expires_at, verified_at,
-          checked_at, missed, missing_since)
-        VALUES (${proof.providerId}, ${proof.level}, ${proof.subject}, ${proof.tokenHash ?? null},
-          ${proof.tokenSealed ?? null}, ${toDateOrNull(proof.expiresAt)}, ${toDateOrNull(proof.verifiedAt)},
-          ${toDateOrNull(proof.checkedAt)}, ${proof.missed}, ${toDateOrNull(proof.missingSince)})
-        ON CONFLICT (provider_id, level) DO UPDATE SET subject = excluded.subject, token_hash = excluded.token_hash,
-          token_sealed = excluded.token_sealed, expires_at = excluded.expires_at, verified_at = excluded.verified_at,
-          checked_at = excluded.checked_at, missed = excluded.missed, missing_since = excluded.missing_since`
-    })
 
     const levels = Effect.fn("PostgresVerificationStore.levels")(function* (ids: ReadonlyArray<ProviderId>) {
       if (ids.length === 0) return new Map<ProviderId, Verified>()
@@ -64,90 +42,73 @@ export const layer = Layer.effect(
       )
     })
 
-    const due = Effect.fn("PostgresVerificationStore.due")(function* (before: DateTime.Utc, limit: number) {
-      const rows = yield* sql<ProofRow>`
-        SELECT * FROM provider_proofs
-        WHERE verified_at IS NOT NULL AND level <> 'email' AND checked_at < ${toDate(before)}
-        ORDER BY checked_at LIMIT ${limit}`
-      return rows.map(toProof)
-    })
-
-    const attempt = Effect.fn("PostgresVerificationStore.attempt")(function* (
-      providerId: ProviderId,
-      kind: string,
-      now: DateTime.Utc,
-      since: DateTime.Utc
-    ) {
-      const [row] = yield* sql<{ readonly attempts: number }>`
-        INSERT INTO proof_attempts AS a (provider_id, kind, since, attempts)
-        VALUES (${providerId}, ${kind}, ${toDate(now)}, 1)
-        ON CONFLICT (provider_id, kind) DO UPDATE SET
-          attempts = CASE WHEN a.since < ${toDate(since)} THEN 1 ELSE a.attempts + 1 END,
-          since = CASE WHEN a.since < ${toDate(since)} THEN excluded.since ELSE a.since END
-        RETURNING attempts`
-      return row!.attempts
-    })
-
-    /** One statement decides: the row lock orders concurrent requests. */
-    const mailed = Effect.fn("PostgresVerificationStore.mailed")(function* (
-      addressHash: string,
-      now: DateTime.Utc,
-      since: DateTime.Utc,
-      max: number
-    ) {
-      const counted = yield* sql`
-        INSERT INTO mailed_addresses AS m (address_hash, sent, last_sent)
-        VALUES (decode(${addressHash}, 'hex'), ARRAY[${toDate(now)}::timestamptz], ${toDate(now)})
-        ON CONFLICT (address_hash) DO UPDATE SET last_sent = excluded.last_sent,
-          sent = ARRAY(SELECT s FROM unnest(m.sent) s WHERE s > ${toDate(since)}) || excluded.sent
-        WHERE (SELECT count(*) FROM unnest(m.sent) s WHERE s > ${toDate(since)}) < ${max}
-        RETURNING 1 AS counted`
-      if (counted.length > 0) return undefined
-      const [row] = yield* sql<{ readonly first: Date | null }>`
-        SELECT (SELECT min(s) FROM unnest(sent) s WHERE s > ${toDate(since)}) AS first FROM mailed_addresses
-        WHERE address_hash = decode(${addressHash}, 'hex')`
-      return toInstantOrUndefined(row?.first ?? null) ?? now
-    })
-
-    const forgetMailed = Effect.fn("PostgresVerificationStore.forgetMailed")((before: DateTime.Utc, limit: number) =>
-      prune(sql, "mailed_addresses", sql`last_sent < ${toDate(before)}`, limit)
-    )
-
-    const first = (rows: ReadonlyArray<ProofRow>) => Option.map(Arr.head(rows), toProof)
-
     return VerificationStore.of({
       find: (providerId, level) =>
-        sql<ProofRow>`SELECT * FROM provider_proofs WHERE provider_id = ${providerId} AND level = ${level}`.pipe(
-          Effect.map(first)
-        ),
+        sql`
+          SELECT * FROM provider_proofs WHERE provider_id = ${providerId} AND level = ${level}`.first(toProof),
+
       lock: (providerId, level) =>
-        sql<ProofRow>`SELECT * FROM provider_proofs WHERE provider_id = ${providerId} AND level = ${level} FOR UPDATE`.pipe(
-          Effect.map(first)
-        ),
-      put,
-      remove: Effect.fn("PostgresVerificationStore.remove")(
-        (providerId) => sql`DELETE FROM provider_proofs WHERE provider_id = ${providerId} RETURNING level`,
-        Effect.map((rows) => rows.length)
+        sql`
+          SELECT * FROM provider_proofs WHERE provider_id = ${providerId} AND level = ${level}
+          FOR UPDATE`.first(toProof),
+
+      put: Effect.fn("PostgresVerificationStore.put")(
+        (proof) => sql`
+          INSERT INTO provider_proofs (provider_id, level, subject, token_hash, token_sealed, expires_at, verified_at,
+            checked_at, missed, missing_since)
+          VALUES (${proof.providerId}, ${proof.level}, ${proof.subject}, ${proof.tokenHash ?? null},
+            ${proof.tokenSealed ?? null}, ${toDateOrNull(proof.expiresAt)}, ${toDateOrNull(proof.verifiedAt)},
+            ${toDateOrNull(proof.checkedAt)}, ${proof.missed}, ${toDateOrNull(proof.missingSince)})
+          ON CONFLICT (provider_id, level) DO UPDATE SET subject = excluded.subject, token_hash = excluded.token_hash,
+            token_sealed = excluded.token_sealed, expires_at = excluded.expires_at, verified_at = excluded.verified_at,
+            checked_at = excluded.checked_at, missed = excluded.missed, missing_since = excluded.missing_since`,
+        Effect.asVoid
       ),
+
+      remove: Effect.fn("PostgresVerificationStore.remove")(
+        (providerId) => sql`DELETE FROM provider_proofs WHERE provider_id = ${providerId} RETURNING level`.count
+      ),
+
       levels,
+
       verified: (providerId) => Effect.map(levels([providerId]), (all) => all.get(providerId) ?? UNVERIFIED),
-      due,
-      attempt,
-      mailed,
-      forgetMailed
+
+      due: Effect.fn("PostgresVerificationStore.due")((before, limit) =>
+        sql`
+          SELECT * FROM provider_proofs
+          WHERE verified_at IS NOT NULL AND level <> 'email' AND checked_at < ${toDate(before)}
+          ORDER BY checked_at LIMIT ${limit}`.all(toProof)
+      ),
+
+      attempt: Effect.fn("PostgresVerificationStore.attempt")((providerId, kind, now, since) =>
+        sql<{ readonly attempts: number }>`
+          INSERT INTO proof_attempts AS a (provider_id, kind, since, attempts)
+          VALUES (${providerId}, ${kind}, ${toDate(now)}, 1)
+          ON CONFLICT (provider_id, kind) DO UPDATE SET
+            attempts = CASE WHEN a.since < ${toDate(since)} THEN 1 ELSE a.attempts + 1 END,
+            since = CASE WHEN a.since < ${toDate(since)} THEN excluded.since ELSE a.since END
+          RETURNING attempts`.only(({ attempts }) => attempts)
+      ),
+
+      /** One statement decides: the row lock orders concurrent requests. */
+      mailed: Effect.fn("PostgresVerificationStore.mailed")(function* (addressHash, now, since, max) {
+        const isCounted = yield* sql`
+          INSERT INTO mailed_addresses AS m (address_hash, sent, last_sent)
+          VALUES (decode(${addressHash}, 'hex'), ARRAY[${toDate(now)}::timestamptz], ${toDate(now)})
+          ON CONFLICT (address_hash) DO UPDATE SET last_sent = excluded.last_sent,
+            sent = ARRAY(SELECT s FROM unnest(m.sent) s WHERE s > ${toDate(since)}) || excluded.sent
+          WHERE (SELECT count(*) FROM unnest(m.sent) s WHERE s > ${toDate(since)}) < ${max}
+          RETURNING 1 AS counted`.hasRows
+        if (isCounted) return undefined
+        const [row] = yield* sql<{ readonly first: Date | null }>`
+          SELECT (SELECT min(s) FROM unnest(sent) s WHERE s > ${toDate(since)}) AS first FROM mailed_addresses
+          WHERE address_hash = decode(${addressHash}, 'hex')`
+        return toInstantOrUndefined(row?.first ?? null) ?? now
+      }),
+
+      forgetMailed: Effect.fn("PostgresVerificationStore.forgetMailed")((before, limit) =>
+        prune(sql, "mailed_addresses", sql`last_sent < ${toDate(before)}`, limit)
+      )
     })
   })
 )
-
-const toProof = (row: ProofRow): Proof => ({
-  providerId: ProviderId.make(row.provider_id),
-  level: row.level,
-  subject: row.subject,
-  tokenHash: row.token_hash ?? undefined,
-  tokenSealed: row.token_sealed ?? undefined,
-  expiresAt: toInstantOrUndefined(row.expires_at),
-  verifiedAt: toInstantOrUndefined(row.verified_at),
-  checkedAt: toInstantOrUndefined(row.checked_at),
-  missed: row.missed,
-  missingSince: toInstantOrUndefined(row.missing_since)
-})
