@@ -1,11 +1,12 @@
 /**
  * Keys in memory. Units of work run one at a time, so the owner needs no lock.
  */
-import { type DateTime, Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import { type ApiKey, DEAD_KEYS_SHOWN_MAX, isLive } from "../../../domain/accounts/ApiKey.ts"
 import { KeyStore } from "../../../domain/accounts/KeyStore.ts"
-import type { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
+import type { ConsumerId, KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
+import { newestFirst } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.effect(
@@ -15,6 +16,13 @@ export const layer = Layer.effect(
 
     const ownerOf = (key: ApiKey) =>
       key.role === "consumer" ? consumers.get(key.ownerId as ConsumerId) : providers.get(key.ownerId as ProviderId)
+
+    const change = Effect.fnUntraced(function* (ownerId: string, id: KeyId, changed: (key: ApiKey) => ApiKey) {
+      const key = keys.get(id)
+      if (key === undefined || key.ownerId !== ownerId) return Option.none()
+      yield* put(keys, id, changed(key))
+      return Option.fromNullishOr(keys.get(id))
+    })
 
     return KeyStore.of({
       insert: Effect.fnUntraced(function* (key) {
@@ -40,26 +48,17 @@ export const layer = Layer.effect(
 
       ofOwner: (ownerId, now) =>
         Effect.sync(() => {
-          const all = (keysOfOwner.get(ownerId) ?? []).map((id) => keys.get(id)!).toSorted(newestFirst)
+          const all = (keysOfOwner.get(ownerId) ?? []).map((id) => keys.get(id)!)
           let dead = 0
-          return all.filter((key) => isLive(key, now.epochMilliseconds) || ++dead <= DEAD_KEYS_SHOWN_MAX)
+          return all
+            .toSorted(newestFirst((key) => key.createdAt))
+            .filter((key) => isLive(key, now.epochMilliseconds) || ++dead <= DEAD_KEYS_SHOWN_MAX)
         }),
 
-      revoke: Effect.fnUntraced(function* (ownerId, id, at) {
-        const key = keys.get(id)
-        if (key === undefined || key.ownerId !== ownerId) return Option.none()
-        const revoked: ApiKey = { ...key, revokedAt: earlier(key.revokedAt, at) }
-        yield* put(keys, id, revoked)
-        return Option.some(revoked)
-      }),
+      revoke: (ownerId, id, at) =>
+        change(ownerId, id, (key) => ({ ...key, revokedAt: DateTime.min(key.revokedAt ?? at, at) })),
 
-      setDefaultCap: Effect.fnUntraced(function* (ownerId, id, cap) {
-        const key = keys.get(id)
-        if (key === undefined || key.ownerId !== ownerId) return Option.none()
-        const changed: ApiKey = { ...key, defaultCap: cap }
-        yield* put(keys, id, changed)
-        return Option.some(changed)
-      }),
+      setDefaultCap: (ownerId, id, defaultCap) => change(ownerId, id, (key) => ({ ...key, defaultCap })),
 
       unlabel: (ownerId) =>
         Effect.suspend(() =>
@@ -70,9 +69,3 @@ export const layer = Layer.effect(
     })
   })
 )
-
-const newestFirst = (a: ApiKey, b: ApiKey): number =>
-  b.createdAt.epochMilliseconds - a.createdAt.epochMilliseconds || (a.id < b.id ? 1 : -1)
-
-const earlier = (a: DateTime.Utc | undefined, b: DateTime.Utc): DateTime.Utc =>
-  a !== undefined && a.epochMilliseconds < b.epochMilliseconds ? a : b

@@ -15,10 +15,10 @@ import {
 } from "../../../domain/invoices/Invoice.ts"
 import { InvoiceStore, type MonthSpan } from "../../../domain/invoices/InvoiceStore.ts"
 import { ConsumerId, type InvoiceId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { pageOf } from "../../../domain/shared/Page.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
+import { pageById } from "../shared/MemoryRows.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
 
 /** What issued documents cover. */
@@ -218,17 +218,13 @@ export const layer = Layer.effect(
         Effect.sync(() =>
           [...invoices.values()].reduce((sum, one) => (one.corrects === id ? sum + one.total : sum), 0n)
         ),
-      list: (owner, { after, limit, offset }) =>
-        Effect.sync(() => {
-          const all = [...invoices.values()]
-            .filter((invoice) => invoice.owner.id === owner)
-            .toSorted((a, b) => compare(b.id, a.id))
-          const beyond = after === undefined ? all : all.filter(({ id }) => id < after.id)
-          return pageOf(beyond.slice(offset, offset + limit + 1), limit, all.length, (last) => ({
-            key: "",
-            id: last.id
-          }))
-        })
+      list: (owner, page) =>
+        Effect.sync(() =>
+          pageById(
+            [...invoices.values()].filter((invoice) => invoice.owner.id === owner),
+            page
+          )
+        )
     })
   })
 )

@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { type BudgetId, type BudgetStatus, BudgetStore } from "../../../domain/ledger/BudgetStore.ts"
 import { spentIn } from "../../../domain/metering/CallRules.ts"
 import { type BudgetRow, MemoryLedger } from "./MemoryLedger.ts"
+import { oldestFirst } from "../shared/MemoryRows.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.effect(
@@ -38,7 +39,7 @@ export const layer = Layer.effect(
       list: (consumerId, now) =>
         Effect.sync(() =>
           [...(budgets.get(consumerId)?.values() ?? [])]
-            .toSorted((a, b) => a.createdAt.epochMilliseconds - b.createdAt.epochMilliseconds || (a.id < b.id ? -1 : 1))
+            .toSorted(oldestFirst((budget) => budget.createdAt))
             .map((budget) => fundsOf(budget, spentIn(budget, now)))
         )
     })

@@ -5,6 +5,7 @@ import { DateTime, Effect, Layer, Option } from "effect"
 import { DEAD_GRANTS_SHOWN_MAX, type Grant, isLive, type Reservation } from "../../../domain/metering/Grant.ts"
 import { GrantStore } from "../../../domain/metering/GrantStore.ts"
 import type { ConsumerId, GrantId, ReceiptId } from "../../../domain/shared/Ids.ts"
+import { newestFirst, oldestFirst } from "../shared/MemoryRows.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(GrantStore, () => {
@@ -14,14 +15,11 @@ export const layer = Layer.sync(GrantStore, () => {
   const ofConsumer = (consumerId: ConsumerId): ReadonlyArray<Grant> =>
     [...grants.values()].filter((grant) => grant.consumerId === consumerId)
 
-  const oldestFirst = (a: Grant, b: Grant): number =>
-    a.createdAt.epochMilliseconds - b.createdAt.epochMilliseconds || (a.id < b.id ? -1 : 1)
-
   return GrantStore.of({
     insert: (grant) => put(grants, grant.id, grant),
     ofConsumer: (consumerId, now) =>
       Effect.sync(() => {
-        const all = ofConsumer(consumerId).toSorted((a, b) => oldestFirst(b, a))
+        const all = ofConsumer(consumerId).toSorted(newestFirst((grant) => grant.createdAt))
         let dead = 0
         return all.filter((grant) => isLive(grant, now) || dead++ < DEAD_GRANTS_SHOWN_MAX)
       }),
@@ -29,7 +27,7 @@ export const layer = Layer.sync(GrantStore, () => {
       Effect.sync(() =>
         ofConsumer(consumerId)
           .filter((grant) => grant.providerId === providerId && isLive(grant, now))
-          .toSorted(oldestFirst)
+          .toSorted(oldestFirst((grant) => grant.createdAt))
       ),
     find: (consumerId, id) =>
       Effect.sync(() => Option.fromUndefinedOr(ofConsumer(consumerId).find((grant) => grant.id === id))),

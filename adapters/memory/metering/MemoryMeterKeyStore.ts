@@ -3,6 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { type MeterKey, MeterKeyStore } from "../../../domain/metering/MeterKeyStore.ts"
+import { prune } from "../shared/MemoryRows.ts"
 
 interface Row {
   readonly consumerId: MeterKey["consumerId"]
@@ -32,15 +33,7 @@ export const layer = Layer.sync(MeterKeyStore, () => {
         rows.set(nameOf(key), { ...row, bindings: row.bindings - 1 })
       }),
 
-    prune: (before, limit) =>
-      Effect.sync(() => {
-        let pruned = 0
-        for (const [name, row] of rows) {
-          if (pruned === limit) break
-          if (row.boundAtMs < before.epochMilliseconds && rows.delete(name)) pruned++
-        }
-        return pruned
-      })
+    prune: (before, limit) => prune(rows, ({ boundAtMs }) => boundAtMs < before.epochMilliseconds, limit)
   })
 })
 

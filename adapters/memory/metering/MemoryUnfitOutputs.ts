@@ -3,6 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { type UnfitOutput, UnfitOutputs } from "../../../domain/metering/UnfitOutputs.ts"
+import { prune } from "../shared/MemoryRows.ts"
 
 export const layer = Layer.sync(UnfitOutputs, () => {
   const recordedAtMs = new Map<string, number>()
@@ -14,15 +15,7 @@ export const layer = Layer.sync(UnfitOutputs, () => {
 
     isRecorded: (output) => Effect.sync(() => recordedAtMs.has(nameOf(output))),
 
-    prune: (before, limit) =>
-      Effect.sync(() => {
-        let pruned = 0
-        for (const [name, atMs] of recordedAtMs) {
-          if (pruned === limit) break
-          if (atMs < before.epochMilliseconds && recordedAtMs.delete(name)) pruned++
-        }
-        return pruned
-      })
+    prune: (before, limit) => prune(recordedAtMs, (atMs) => atMs < before.epochMilliseconds, limit)
   })
 })
 

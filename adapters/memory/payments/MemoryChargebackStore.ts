@@ -3,6 +3,7 @@
  */
 import { Effect, Layer, Option } from "effect"
 import { type Chargeback, ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
+import { oldestFirst } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(ChargebackStore, () => {
@@ -14,7 +15,7 @@ export const layer = Layer.sync(ChargebackStore, () => {
       Effect.sync(() =>
         [...chargebacks.values()]
           .filter((one) => one.consumerId === consumerId)
-          .toSorted((a, b) => a.openedAt.epochMilliseconds - b.openedAt.epochMilliseconds || (a.id < b.id ? -1 : 1))
+          .toSorted(oldestFirst((one) => one.openedAt))
       )
   })
 })

@@ -4,6 +4,7 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import { type Load, LoadStore, type Reversal } from "../../../domain/payments/LoadStore.ts"
 import type { LoadId } from "../../../domain/shared/Ids.ts"
+import { add, newestFirst, oldestFirst, prune } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(LoadStore, () => {
@@ -14,8 +15,7 @@ export const layer = Layer.sync(LoadStore, () => {
   const find = (id: LoadId) => Effect.sync(() => Option.fromNullishOr(loads.get(id)))
 
   return LoadStore.of({
-    insert: (load) =>
-      Effect.suspend(() => (loads.has(load.id) ? Effect.succeed(false) : Effect.as(put(loads, load.id, load), true))),
+    insert: (load) => add(loads, load.id, load),
     find,
     findByPayment: (paymentId) =>
       Effect.sync(() => Option.fromNullishOr([...loads.values()].find((load) => load.paymentId === paymentId))),
@@ -25,7 +25,7 @@ export const layer = Layer.sync(LoadStore, () => {
       Effect.sync(() =>
         [...loads.values()]
           .filter(({ state, updatedAt }) => isUnsettled(state) && DateTime.isLessThanOrEqualTo(updatedAt, before))
-          .toSorted((a, b) => a.updatedAt.epochMilliseconds - b.updatedAt.epochMilliseconds || (a.id < b.id ? -1 : 1))
+          .toSorted(oldestFirst((load) => load.updatedAt))
           .slice(0, limit)
       ),
     pendingOrPaidSince: (consumerId, since) =>
@@ -40,7 +40,7 @@ export const layer = Layer.sync(LoadStore, () => {
       Effect.sync(() =>
         [...loads.values()]
           .filter((load) => load.consumerId === consumerId && load.state === "paid")
-          .toSorted((a, b) => b.createdAt.epochMilliseconds - a.createdAt.epochMilliseconds || (a.id < b.id ? 1 : -1))
+          .toSorted(newestFirst((load) => load.createdAt))
           .slice(0, limit)
           .map((load) => ({
             load,
@@ -60,7 +60,7 @@ export const layer = Layer.sync(LoadStore, () => {
               paidAt !== undefined &&
               DateTime.isGreaterThanOrEqualTo(paidAt, paidSince)
           )
-          .toSorted((a, b) => a.updatedAt.epochMilliseconds - b.updatedAt.epochMilliseconds || (a.id < b.id ? -1 : 1))
+          .toSorted(oldestFirst((load) => load.updatedAt))
           .slice(0, limit)
       ),
     unsettledOf: (consumerId) =>
@@ -69,14 +69,8 @@ export const layer = Layer.sync(LoadStore, () => {
       ),
     reversal: (id) => Effect.sync(() => Option.fromNullishOr(reversals.get(id))),
     putReversal: (reversal) => put(reversals, reversal.id, reversal),
-    claimEvent: (eventId, at) =>
-      Effect.suspend(() => (events.has(eventId) ? Effect.succeed(false) : Effect.as(put(events, eventId, at), true))),
-    forgetEvents: (before, limit) =>
-      Effect.sync(() => {
-        const old = [...events].filter(([, at]) => DateTime.isLessThan(at, before)).slice(0, limit)
-        for (const [eventId] of old) events.delete(eventId)
-        return old.length
-      })
+    claimEvent: (eventId, at) => add(events, eventId, at),
+    forgetEvents: (before, limit) => prune(events, (at) => DateTime.isLessThan(at, before), limit)
   })
 })
 

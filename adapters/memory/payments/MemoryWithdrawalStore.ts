@@ -9,6 +9,7 @@ import {
   WithdrawalStore
 } from "../../../domain/payments/WithdrawalStore.ts"
 import type { LoadId, WithdrawalId, WithdrawalPartId } from "../../../domain/shared/Ids.ts"
+import { newestFirst, oldestFirst } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(WithdrawalStore, () => {
@@ -38,7 +39,7 @@ export const layer = Layer.sync(WithdrawalStore, () => {
       Effect.sync(() =>
         [...withdrawals.values()]
           .filter((one) => one.consumerId === consumerId)
-          .toSorted((a, b) => b.createdAt.epochMilliseconds - a.createdAt.epochMilliseconds || (a.id < b.id ? 1 : -1))
+          .toSorted(newestFirst((one) => one.createdAt))
           .slice(0, limit)
           .map(({ id }) => shown(id)!)
       ),
@@ -50,9 +51,7 @@ export const layer = Layer.sync(WithdrawalStore, () => {
       Effect.sync(() =>
         [...parts.values()]
           .filter((part) => isOpenPart(part) && DateTime.isLessThanOrEqualTo(part.nextAttemptAt, now))
-          .toSorted(
-            (a, b) => a.nextAttemptAt.epochMilliseconds - b.nextAttemptAt.epochMilliseconds || (a.id < b.id ? -1 : 1)
-          )
+          .toSorted(oldestFirst((part) => part.nextAttemptAt))
           .slice(0, limit)
           .map(({ id }) => id)
       ),

@@ -4,6 +4,7 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import { isOpen, type Payout, PayoutStore } from "../../../domain/payouts/PayoutStore.ts"
 import type { PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
+import { add, newestFirst, oldestFirst } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(PayoutStore, () => {
@@ -16,9 +17,7 @@ export const layer = Layer.sync(PayoutStore, () => {
   return PayoutStore.of({
     insert: (payout) =>
       Effect.suspend(() =>
-        payouts.has(payout.id) || openOf(payout.providerId) !== undefined
-          ? Effect.succeed(false)
-          : Effect.as(put(payouts, payout.id, payout), true)
+        openOf(payout.providerId) === undefined ? add(payouts, payout.id, payout) : Effect.succeed(false)
       ),
     find,
     openOf: (providerId) => Effect.sync(() => Option.fromNullishOr(openOf(providerId))),
@@ -28,9 +27,7 @@ export const layer = Layer.sync(PayoutStore, () => {
       Effect.sync(() =>
         [...payouts.values()]
           .filter((payout) => isOpen(payout) && DateTime.isLessThanOrEqualTo(payout.nextAttemptAt, now))
-          .toSorted(
-            (a, b) => a.nextAttemptAt.epochMilliseconds - b.nextAttemptAt.epochMilliseconds || (a.id < b.id ? -1 : 1)
-          )
+          .toSorted(oldestFirst((payout) => payout.nextAttemptAt))
           .slice(0, limit)
           .map((payout) => payout.id)
       ),
@@ -38,7 +35,7 @@ export const layer = Layer.sync(PayoutStore, () => {
       Effect.sync(() =>
         [...payouts.values()]
           .filter((payout) => payout.providerId === providerId)
-          .toSorted((a, b) => b.createdAt.epochMilliseconds - a.createdAt.epochMilliseconds || (a.id < b.id ? 1 : -1))
+          .toSorted(newestFirst((payout) => payout.createdAt))
           .slice(0, limit)
       )
   })

@@ -4,11 +4,12 @@
 import { Effect, Layer } from "effect"
 import { added } from "../../../domain/platform/HealthHistory.ts"
 import { type HealthSamples, HealthHistoryStore } from "../../../domain/platform/HealthHistoryStore.ts"
-import { put, write } from "../shared/MemoryUnitOfWork.ts"
+import { prune } from "../shared/MemoryRows.ts"
+import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(HealthHistoryStore, () => {
   const rows = new Map<string, HealthSamples>()
-  const sorted = () => [...rows.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const sorted = () => [...rows].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
   return HealthHistoryStore.of({
     add: Effect.fnUntraced(function* (samples) {
       for (const one of samples) {
@@ -17,27 +18,15 @@ export const layer = Layer.sync(HealthHistoryStore, () => {
         yield* put(rows, key, known === undefined ? one : added(known, one))
       }
     }),
-    since: (date) =>
-      Effect.sync(() =>
-        sorted()
-          .map(([, row]) => row)
-          .filter((row) => row.date >= date)
-      ),
+    since: (date) => Effect.sync(() => sorted().filter((row) => row.date >= date)),
     prune: (before, limit) =>
-      Effect.map(
-        write(
-          () => {
-            const old = sorted()
-              .filter(([, row]) => row.date < before)
-              .slice(0, limit)
-            for (const [key] of old) rows.delete(key)
-            return old
-          },
-          (old) => {
-            for (const [key, row] of old) rows.set(key, row)
-          }
-        ),
-        (old) => old.length
-      )
+      Effect.suspend(() => {
+        const old = new Set(
+          sorted()
+            .filter((row) => row.date < before)
+            .slice(0, limit)
+        )
+        return prune(rows, (row) => old.has(row), limit)
+      })
   })
 })

@@ -3,6 +3,7 @@
  */
 import { DateTime, Effect, Layer } from "effect"
 import { type Submission, type SubmissionKind, SubmissionStore } from "../../../domain/platform/SubmissionStore.ts"
+import { newestFirst } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(SubmissionStore, () => {
@@ -10,7 +11,12 @@ export const layer = Layer.sync(SubmissionStore, () => {
   const ofKind = (kind: SubmissionKind) => [...submissions.values()].filter((one) => one.kind === kind)
   return SubmissionStore.of({
     add: (submission) => put(submissions, submission.id, submission),
-    recent: (kind, limit) => Effect.sync(() => ofKind(kind).toSorted(newestFirst).slice(0, limit)),
+    recent: (kind, limit) =>
+      Effect.sync(() =>
+        ofKind(kind)
+          .toSorted(newestFirst((one) => one.submittedAt))
+          .slice(0, limit)
+      ),
     eraseOf: Effect.fnUntraced(function* (contact) {
       const theirs = [...submissions.values()].filter(
         ({ content }) =>
@@ -30,6 +36,3 @@ export const layer = Layer.sync(SubmissionStore, () => {
       )
   })
 })
-
-const newestFirst = (a: Submission, b: Submission): number =>
-  b.submittedAt.epochMilliseconds - a.submittedAt.epochMilliseconds || (a.id < b.id ? 1 : -1)

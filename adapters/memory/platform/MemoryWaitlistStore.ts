@@ -3,15 +3,13 @@
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import { type WaitlistEntry, WaitlistStore } from "../../../domain/platform/WaitlistStore.ts"
+import { add } from "../shared/MemoryRows.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(WaitlistStore, () => {
   const entries = new Map<string, WaitlistEntry>()
   return WaitlistStore.of({
-    add: (entry) =>
-      Effect.suspend(() =>
-        entries.has(entry.email) ? Effect.succeed(false) : Effect.as(put(entries, entry.email, entry), true)
-      ),
+    add: (entry) => add(entries, entry.email, entry),
     find: (email) => Effect.sync(() => Option.fromNullishOr(entries.get(email))),
     erase: Effect.fnUntraced(function* (email) {
       const entry = entries.get(email)

@@ -4,6 +4,7 @@
 import { Effect, Layer } from "effect"
 import { type Claim, type ClaimId, outstandingOf } from "../../../domain/refunds/Claim.ts"
 import { ClaimStore } from "../../../domain/refunds/ClaimStore.ts"
+import { oldestFirst } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(ClaimStore, () => {
@@ -39,5 +40,4 @@ export const layer = Layer.sync(ClaimStore, () => {
   })
 })
 
-const byAge = (a: Claim, b: Claim): number =>
-  a.createdAt.epochMilliseconds - b.createdAt.epochMilliseconds || (a.id < b.id ? -1 : 1)
+const byAge = oldestFirst<Claim>(({ createdAt }) => createdAt)

@@ -1,13 +1,14 @@
 /**
  * Idempotency keys in memory. Units of work run one at a time, so no request sees a key that is in use.
  */
-import { type DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import {
   type IdempotencyClaim,
   IdempotencyInFlight,
   IdempotencyStore
 } from "../../../domain/shared/IdempotencyStore.ts"
-import { put, write } from "./MemoryUnitOfWork.ts"
+import { prune } from "./MemoryRows.ts"
+import { put } from "./MemoryUnitOfWork.ts"
 
 const RETRY_AFTER_SECONDS = 1
 
@@ -40,17 +41,7 @@ export const layer = Layer.sync(IdempotencyStore, () => {
           : put(rows, keyOf(scope, keyHash), { ...claimed, sealedAnswer })
       }),
 
-    prune: (before, limit) =>
-      write(
-        () => {
-          const old = [...rows].filter(([, row]) => row.at.epochMilliseconds < before.epochMilliseconds).slice(0, limit)
-          for (const [key] of old) rows.delete(key)
-          return old
-        },
-        (old) => {
-          for (const [key, row] of old) rows.set(key, row)
-        }
-      ).pipe(Effect.map((old) => old.length))
+    prune: (before, limit) => prune(rows, ({ at }) => DateTime.isLessThan(at, before), limit)
   })
 })
 

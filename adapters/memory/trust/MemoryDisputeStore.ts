@@ -12,7 +12,7 @@ import {
 } from "../../../domain/trust/Dispute.ts"
 import type { ConsumerRulings } from "../../../domain/trust/ScoredDisputes.ts"
 import { type DisputeOwner, DisputeStore } from "../../../domain/trust/DisputeStore.ts"
-import { pageOf } from "../../../domain/shared/Page.ts"
+import { pageById } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(DisputeStore, () => {
@@ -49,16 +49,13 @@ export const layer = Layer.sync(DisputeStore, () => {
     find,
     lock: find,
     update: (dispute) => put(disputes, dispute.id, dispute),
-    list: (owner, status, { after, limit, offset }) =>
+    list: (owner, status, page) =>
       Effect.sync(() => {
         const isTheirs = owner === undefined ? () => true : belongsTo(owner)
-        const asked = all((one) => isTheirs(one) && (status === undefined || one.status === status))
-        const sorted = asked.toSorted((a, b) => (a.id < b.id ? 1 : -1))
-        const beyond = after === undefined ? sorted : sorted.filter((one) => one.id < after.id)
-        return pageOf(beyond.slice(offset, offset + limit + 1), limit, asked.length, (last) => ({
-          key: "",
-          id: last.id
-        }))
+        return pageById(
+          all((one) => isTheirs(one) && (status === undefined || one.status === status)),
+          page
+        )
       }),
     due: (now, limit) =>
       Effect.sync(() =>

@@ -9,7 +9,8 @@ import {
   type Verified,
   VerificationStore
 } from "../../../domain/trust/VerificationStore.ts"
-import { put, remove } from "../shared/MemoryUnitOfWork.ts"
+import { prune } from "../shared/MemoryRows.ts"
+import { put } from "../shared/MemoryUnitOfWork.ts"
 
 const HIGHEST_FIRST = ["code", "domain", "email"] as const
 
@@ -34,11 +35,7 @@ export const layer = Layer.sync(VerificationStore, () => {
     find,
     lock: find,
     put: (proof) => put(proofs, `${proof.providerId} ${proof.level}`, proof),
-    remove: Effect.fnUntraced(function* (providerId) {
-      const theirs = [...proofs].filter(([, proof]) => proof.providerId === providerId)
-      for (const [key] of theirs) yield* remove(proofs, key)
-      return theirs.length
-    }),
+    remove: (providerId) => prune(proofs, (proof) => proof.providerId === providerId, Number.POSITIVE_INFINITY),
     verified: (providerId) => Effect.sync(() => verified(providerId)),
     levels: (ids) =>
       Effect.sync(
@@ -71,10 +68,7 @@ export const layer = Layer.sync(VerificationStore, () => {
       yield* put(mails, addressHash, [...lately, now])
       return undefined
     }),
-    forgetMailed: Effect.fnUntraced(function* (before, limit) {
-      const old = [...mails].filter(([, sent]) => sent.every((one) => DateTime.isLessThan(one, before))).slice(0, limit)
-      for (const [addressHash] of old) yield* remove(mails, addressHash)
-      return old.length
-    })
+    forgetMailed: (before, limit) =>
+      prune(mails, (sent) => sent.every((one) => DateTime.isLessThan(one, before)), limit)
   })
 })

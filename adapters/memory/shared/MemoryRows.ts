@@ -1,0 +1,44 @@
+/**
+ * What memory stores do with the rows of a Map, besides single reads and writes.
+ */
+import { DateTime, Effect, Order } from "effect"
+import { type Page, pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
+import { put, write } from "./MemoryUnitOfWork.ts"
+
+/** Adds a row, undone on failure. False if the key exists: nothing is changed. */
+export const add = <K, V>(map: Map<K, V>, key: K, value: V): Effect.Effect<boolean> =>
+  Effect.suspend(() => (map.has(key) ? Effect.succeed(false) : Effect.as(put(map, key, value), true)))
+
+/** Deletes at most `limit` of the rows for which `isOld` holds, undone on failure, and returns their number. */
+export const prune = <K, V>(map: Map<K, V>, isOld: (value: V) => boolean, limit: number): Effect.Effect<number> =>
+  write(
+    () => {
+      const old = [...map].filter(([, value]) => isOld(value)).slice(0, limit)
+      for (const [key] of old) map.delete(key)
+      return old
+    },
+    (old) => {
+      for (const [key, value] of old) map.set(key, value)
+    }
+  ).pipe(Effect.map((old) => old.length))
+
+/** By a time, then by id. */
+export const oldestFirst = <Row extends { readonly id: string }>(timeOf: (row: Row) => DateTime.Utc) =>
+  Order.combine(
+    Order.mapInput(DateTime.Order, timeOf),
+    Order.mapInput(Order.String, ({ id }: Row) => id)
+  )
+
+export const newestFirst = <Row extends { readonly id: string }>(timeOf: (row: Row) => DateTime.Utc) =>
+  Order.flip(oldestFirst(timeOf))
+
+/** A page of a list in the order of its ids, newest first. */
+export const pageById = <Row extends { readonly id: string }>(
+  rows: ReadonlyArray<Row>,
+  { after, limit, offset }: PageRequest
+): Page<Row> => {
+  const listed = rows
+    .filter(({ id }) => after === undefined || id < after.id)
+    .toSorted(Order.flip(Order.mapInput(Order.String, ({ id }) => id)))
+  return pageOf(listed.slice(offset, offset + limit + 1), limit, rows.length, ({ id }) => ({ key: "", id }))
+}
