@@ -81,6 +81,14 @@ export const figures = (all: ReadonlyArray<readonly [name: string, value: string
     )
   )
 
+/** Names with their values; those without a value are left out. */
+export const facts = (all: ReadonlyArray<readonly [name: string, value: Child]>): HTMLElement =>
+  el(
+    "dl",
+    { class: "facts" },
+    all.map(([name, value]) => (value === undefined ? undefined : [el("dt", name), el("dd", value)]))
+  )
+
 /** Browsers read the file after the click has returned. */
 const KEPT_MS = 60_000
 

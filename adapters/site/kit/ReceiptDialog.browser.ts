@@ -4,7 +4,7 @@
 import { actionButton, statusArea } from "./Action.browser.ts"
 import { errorMessage, request, requestFile } from "./ApiRequest.browser.ts"
 import { openDialog } from "./Dialog.browser.ts"
-import { button, el, fill, notice, saveFile } from "./Dom.browser.ts"
+import { button, el, facts, fill, notice, saveFile } from "./Dom.browser.ts"
 import type { ReceiptResponse } from "./ApiResponses.browser.ts"
 
 export const receiptButton = (id: string): HTMLElement => button("Receipt", () => openReceipt(id), "plain tiny")
@@ -24,11 +24,7 @@ const showReceipt = async (id: string, place: HTMLElement): Promise<void> => {
     verification.valid
       ? notice("good", "Valid: signed by this service.")
       : notice("bad", "Not valid: the signature does not match."),
-    el(
-      "dl",
-      { class: "facts" },
-      Object.entries(receipt).map(([name, value]) => [el("dt", name), el("dd", { class: "number" }, String(value))])
-    ),
+    facts(Object.entries(receipt).map(([name, value]) => [name, el("span", { class: "number" }, String(value))])),
     status,
     el(
       "div",

@@ -11,7 +11,7 @@ import {
   readDisputes,
   reasonLabel
 } from "../kit/DisputeList.browser.ts"
-import { badge, el, fill, notice } from "../kit/Dom.browser.ts"
+import { badge, el, facts, fill, notice } from "../kit/Dom.browser.ts"
 import { dateTime, money, relativeTime } from "../kit/Format.browser.ts"
 import { form } from "../kit/Form.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
@@ -67,7 +67,7 @@ export const disputesPanel = (refunded: () => void): Panel => {
 }
 
 const disputeCard = (dispute: Dispute, status: HTMLElement, responded: () => Promise<void>): HTMLElement => {
-  const { claim, cost_microcents: cost, dispute_id: id } = dispute
+  const { claim, cost_microcents: cost, dispute_id: id, respond_by: by } = dispute
   const respond = (body: object, idempotencyKey: string) =>
     accountApi("provider").post<DisputeResponse>(`${DISPUTES_PATH}/${id}/respond`, body, idempotencyKey)
   const accept = actionButton({
@@ -118,20 +118,11 @@ const disputeCard = (dispute: Dispute, status: HTMLElement, responded: () => Pro
     claim.evidence === null
       ? undefined
       : el("details", el("summary", "Evidence"), el("pre", JSON.stringify(claim.evidence, null, 2))),
-    el(
-      "dl",
-      { class: "facts" },
-      el("dt", "Respond by"),
-      el(
-        "dd",
-        dateTime(dispute.respond_by),
-        ` (${relativeTime(dispute.respond_by)}); without a response the developer is refunded`
-      ),
-      el("dt", "Filed"),
-      el("dd", dateTime(dispute.created_at)),
-      el("dt", "Receipt"),
-      el("dd", receiptButton(dispute.receipt_id))
-    ),
+    facts([
+      ["Respond by", [dateTime(by), ` (${relativeTime(by)}); without a response the developer is refunded`]],
+      ["Filed", dateTime(dispute.created_at)],
+      ["Receipt", receiptButton(dispute.receipt_id)]
+    ]),
     el("div", { class: "actions" }, accept),
     el("details", el("summary", "Contest dispute"), contest)
   )

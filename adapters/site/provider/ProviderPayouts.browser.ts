@@ -3,7 +3,7 @@
  */
 import { accountApi } from "../kit/AccountApi.browser.ts"
 import { actionButton, statusArea } from "../kit/Action.browser.ts"
-import { badge, type Child, el, empty, figures, notice, on } from "../kit/Dom.browser.ts"
+import { badge, type Child, el, empty, facts, figures, notice, on } from "../kit/Dom.browser.ts"
 import { dateTime, day, money } from "../kit/Format.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
 import type { Connection, ConnectResponse, PayoutResponse, Payouts } from "../kit/ApiResponses.browser.ts"
@@ -124,18 +124,10 @@ const CONNECTION_STATUSES = {
 } as const
 
 const accountOf = (connection: Connection, status: HTMLElement): ReadonlyArray<Node> => {
-  const { requirements } = connection
+  const { requirements, stripe_account_id: accountId } = connection
   const [label, style, meaning] = CONNECTION_STATUSES[connection.status]
-  const list = (title: string, all: ReadonlyArray<string>): Child =>
-    all.length === 0
-      ? undefined
-      : [
-          el("dt", title),
-          el(
-            "dd",
-            all.map((one) => el("div", requirementLabel(one)))
-          )
-        ]
+  const list = (all: ReadonlyArray<string>): Child =>
+    all.length === 0 ? undefined : all.map((one) => el("div", requirementLabel(one)))
   const open = actionButton({
     label: connection.status === "not_started" ? "Set up payouts" : "Update payout account",
     style: connection.status === "complete" ? "plain" : "",
@@ -149,16 +141,12 @@ const accountOf = (connection: Connection, status: HTMLElement): ReadonlyArray<N
   })
   return [
     el("p", badge(label, style), " ", meaning),
-    el(
-      "dl",
-      { class: "facts" },
-      connection.stripe_account_id === null
-        ? undefined
-        : [el("dt", "Account ID"), el("dd", el("code", connection.stripe_account_id))],
-      list("Required now", requirements.currently_due),
-      list("Required later", requirements.eventually_due),
-      list("Errors", requirements.errors)
-    ),
+    facts([
+      ["Account ID", accountId === null ? undefined : el("code", accountId)],
+      ["Required now", list(requirements.currently_due)],
+      ["Required later", list(requirements.eventually_due)],
+      ["Errors", list(requirements.errors)]
+    ]),
     el("div", { class: "actions" }, open)
   ]
 }

@@ -4,7 +4,7 @@
 import { accountApi } from "../kit/AccountApi.browser.ts"
 import { actionButton, statusArea } from "../kit/Action.browser.ts"
 import { codeBlock } from "../kit/CodeBlock.browser.ts"
-import { el } from "../kit/Dom.browser.ts"
+import { el, facts } from "../kit/Dom.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
 import type { SigningSecret } from "../kit/ApiResponses.browser.ts"
 
@@ -34,14 +34,9 @@ const secretView = ({ algorithm, secret, signature_header, signed_text }: Signin
   el(
     "div",
     codeBlock(secret),
-    el(
-      "dl",
-      { class: "facts" },
-      el("dt", "Header"),
-      el("dd", el("code", signature_header)),
-      el("dt", "Algorithm"),
-      el("dd", algorithm),
-      el("dt", "Signed text"),
-      el("dd", el("code", signed_text))
-    )
+    facts([
+      ["Header", el("code", signature_header)],
+      ["Algorithm", algorithm],
+      ["Signed text", el("code", signed_text)]
+    ])
   )

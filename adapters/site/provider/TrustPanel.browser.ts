@@ -3,7 +3,7 @@
  */
 import { request } from "../kit/ApiRequest.browser.ts"
 import { chart } from "../kit/Chart.browser.ts"
-import { badge, el, empty, figures } from "../kit/Dom.browser.ts"
+import { badge, el, empty, facts, figures } from "../kit/Dom.browser.ts"
 import { count, milliseconds, percent, plural } from "../kit/Format.browser.ts"
 import { type Panel, panel } from "../kit/Panel.browser.ts"
 import type { Sla, Trust } from "../kit/ApiResponses.browser.ts"
@@ -75,15 +75,7 @@ const scoreOf = (trust: Trust): ReadonlyArray<Node> => [
     ],
     COMPONENTS
   ),
-  el(
-    "details",
-    el("summary", "How the score is calculated"),
-    el(
-      "dl",
-      { class: "facts" },
-      Object.entries(trust.scoring_guide).map(([name, text]) => [el("dt", name), el("dd", text)])
-    )
-  )
+  el("details", el("summary", "How the score is calculated"), facts(Object.entries(trust.scoring_guide)))
 ]
 
 const measured = ({ badge: rating, details, trust_score: score }: Trust): HTMLElement =>

@@ -1,5 +1,5 @@
 /**
- * Payees in PostgreSQL. The state of an account is JSON text that only this store writes and reads.
+ * Payees in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
 import { type Payee, PayeeStore } from "../../../domain/payouts/PayeeStore.ts"
@@ -8,6 +8,7 @@ import { toDate } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
+/** The status is JSON text that only this store writes and reads. */
 const toPayee = rowReader<Payee>({ standing: "status" }, { standing: (text: string) => JSON.parse(text) as unknown })
 
 const FIRST_ID = "00000000-0000-0000-0000-000000000000"
