@@ -20,6 +20,7 @@ export interface ExchangeRequest {
   readonly timeoutMs: number
   /** The billed consumer; empty for requests that belong to no call. */
   readonly consumer: string
+  /** Receives progress of the request; its token is the request's id. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
 

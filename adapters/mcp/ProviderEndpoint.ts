@@ -9,7 +9,6 @@ import { guardedConnector, type GuardOptions } from "./GuardedConnector.ts"
 import type { ExchangeHost, ExchangeRequest } from "./ExchangeRequest.ts"
 import { HttpExchange } from "./HttpExchange.ts"
 import { notificationBody, replyBody, type ServerRequest } from "./JsonRpc.ts"
-import type { ToolProgress } from "../../domain/metering/ToolUpstream.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import { type Link, modernMeta, postHeaders, sessionHeaders } from "./ProtocolEra.ts"
 import { appendSignedHeaders, type SignedFor, WITHOUT_SUBJECT, type Signer } from "./ProviderSignature.ts"
@@ -25,17 +24,10 @@ export interface EndpointShared {
   readonly answerBytes: ResponseBytes
 }
 
-export interface Message {
+/** A request before its signature is added. */
+export interface Message extends Omit<ExchangeRequest, "consumer" | "method" | "path"> {
   readonly http?: "GET" | "DELETE"
-  /** The exact headers, before the signature is added. */
-  readonly headers: Array<string>
-  readonly body: string
-  readonly id: number | undefined
-  readonly link: Link | undefined
-  readonly timeoutMs: number
   readonly subject?: SignedFor
-  /** Receives progress of the request; its token is the request's id. */
-  readonly onProgress?: ((progress: ToolProgress) => void) | undefined
 }
 
 export class ProviderEndpoint implements ExchangeHost {

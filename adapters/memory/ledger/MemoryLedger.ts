@@ -3,12 +3,13 @@
  * every build of the layer. Figures change by addition and subtraction and are never reset to an earlier value: a unit
  * of work may be rolled back while calls go on.
  */
-import { Context, type DateTime, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Book } from "../../../domain/ledger/Book.ts"
 import type { AccountKind } from "../../../domain/ledger/Account.ts"
 import type { BudgetId, BudgetStatus } from "../../../domain/ledger/BudgetStore.ts"
 import type { Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
 import type { CloseCall, OpenCall, KeptResult } from "../../../domain/metering/CallStore.ts"
+import type { Freeze } from "../../../domain/payments/FreezeStore.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 
 export interface WalletRow {
@@ -55,51 +56,34 @@ export interface BudgetRow extends Omit<BudgetStatus, "cap" | "spentMicrocents" 
   periodStartMs: number
 }
 
-export class MemoryLedger extends Context.Service<
-  MemoryLedger,
-  {
+export class MemoryLedger extends Context.Service<MemoryLedger>()("agent-tool-billing/adapters/memory/MemoryLedger", {
+  make: Effect.sync(() => ({
     /** Undefined before the first posting. */
-    readonly book: { current: Book | undefined }
-    readonly wallets: Map<ConsumerId, WalletRow>
-    readonly frozen: Map<ConsumerId, { readonly reason: string; readonly at: DateTime.Utc }>
+    book: { current: undefined as Book | undefined },
+    wallets: new Map<ConsumerId, WalletRow>(),
+    frozen: new Map<ConsumerId, Freeze>(),
     /** By account, owner and lot. Contains no wallets. */
-    readonly balances: Map<string, BalanceRow>
+    balances: new Map<string, BalanceRow>(),
     /** Transfers of postings. */
-    readonly transfers: Map<TransferId, ReadonlyArray<Transfer>>
-    readonly references: Map<string, TransferId>
+    transfers: new Map<TransferId, ReadonlyArray<Transfer>>(),
+    references: new Map<string, TransferId>(),
     /** Per provider account: its rows of `balances`, by settlement day. */
-    readonly lots: Map<string, Map<string, BalanceRow>>
-    readonly openCalls: Map<ReceiptId, OpenCallRow>
+    lots: new Map<string, Map<string, BalanceRow>>(),
+    openCalls: new Map<ReceiptId, OpenCallRow>(),
     /** By consumer and key: see `keyOf`. */
-    readonly openKeys: Map<string, ReceiptId>
-    readonly answers: Map<string, AnswerRow>
+    openKeys: new Map<string, ReceiptId>(),
+    answers: new Map<string, AnswerRow>(),
     /** In closing order, as are the lists per owner. */
-    readonly closedCalls: Map<ReceiptId, ClosedCallRow>
+    closedCalls: new Map<ReceiptId, ClosedCallRow>(),
     /** Receipts that are not in the log yet, oldest first. */
-    readonly unlogged: Array<ClosedCallRow>
-    readonly closedCallsOf: Map<ConsumerId | ProviderId, Array<ClosedCallRow>>
+    unlogged: new Array<ClosedCallRow>(),
+    closedCallsOf: new Map<ConsumerId | ProviderId, Array<ClosedCallRow>>(),
     /** By consumer, tool and month: see `freeTierKey`. */
-    readonly freeCallsUsed: Map<string, number>
-    readonly budgets: Map<ConsumerId, Map<BudgetId, BudgetRow>>
-  }
->()("agent-tool-billing/adapters/memory/MemoryLedger") {
-  static readonly layer = Layer.sync(MemoryLedger, () => ({
-    book: { current: undefined },
-    wallets: new Map(),
-    frozen: new Map(),
-    balances: new Map(),
-    transfers: new Map(),
-    references: new Map(),
-    lots: new Map(),
-    openCalls: new Map(),
-    openKeys: new Map(),
-    answers: new Map(),
-    closedCalls: new Map(),
-    unlogged: [],
-    closedCallsOf: new Map(),
-    freeCallsUsed: new Map(),
-    budgets: new Map()
+    freeCallsUsed: new Map<string, number>(),
+    budgets: new Map<ConsumerId, Map<BudgetId, BudgetRow>>()
   }))
+}) {
+  static readonly layer = Layer.effect(MemoryLedger, MemoryLedger.make)
 }
 
 export const keyOf = (consumerId: ConsumerId, keyHash: string): string => `${consumerId} ${keyHash}`

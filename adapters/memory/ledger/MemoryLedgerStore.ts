@@ -126,16 +126,13 @@ const apply = (state: State, change: AccountChange, sign: 1n | -1n): void => {
 }
 
 const transfersOf = ({ legs, transferId, reference, effectiveAt, recordedAt }: Posting): ReadonlyArray<Transfer> =>
-  legs.map(({ kind, debit, credit, amount, consumerId, providerId, lot }, i) => ({
+  legs.map((leg, i) => ({
+    consumerId: undefined,
+    providerId: undefined,
+    lot: undefined,
+    ...leg,
     transferId,
     leg: i + 1,
-    kind,
-    debit,
-    credit,
-    amount,
-    consumerId,
-    providerId,
-    lot,
     reference,
     effectiveAt,
     recordedAt

@@ -1,7 +1,7 @@
 /**
  * State that the memory stores share, so that they can join it. Created with every build of the layer.
  */
-import { Context, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Consumer, Erasure, Provider } from "../../../domain/accounts/Account.ts"
 import type { HandleClaim } from "../../../domain/accounts/HandleStore.ts"
 import type { ApiKey } from "../../../domain/accounts/ApiKey.ts"
@@ -22,31 +22,19 @@ export interface HandleRow extends HandleClaim {
   readonly erased: boolean
 }
 
-export class MemoryTables extends Context.Service<
-  MemoryTables,
-  {
-    readonly providers: Map<ProviderId, Provider>
-    readonly consumers: Map<ConsumerId, Consumer>
-    readonly handles: Map<string, HandleRow>
-    readonly erasures: Map<ConsumerId | ProviderId, Erasure>
-    readonly keys: Map<KeyId, ApiKey>
-    readonly keysByHash: Map<string, KeyId>
-    readonly keysOfOwner: Map<ConsumerId | ProviderId, ReadonlyArray<KeyId>>
-    readonly tools: Map<ToolId, ToolRow>
-    readonly toolsOfProvider: Map<ProviderId, ReadonlyMap<string, ToolId>>
-    readonly toolsByName: Map<string, ReadonlyArray<ToolId>>
-  }
->()("agent-tool-billing/adapters/memory/MemoryTables") {
-  static readonly layer = Layer.sync(MemoryTables, () => ({
-    providers: new Map(),
-    consumers: new Map(),
-    handles: new Map(),
-    erasures: new Map(),
-    keys: new Map(),
-    keysByHash: new Map(),
-    keysOfOwner: new Map(),
-    tools: new Map(),
-    toolsOfProvider: new Map(),
-    toolsByName: new Map()
+export class MemoryTables extends Context.Service<MemoryTables>()("agent-tool-billing/adapters/memory/MemoryTables", {
+  make: Effect.sync(() => ({
+    providers: new Map<ProviderId, Provider>(),
+    consumers: new Map<ConsumerId, Consumer>(),
+    handles: new Map<string, HandleRow>(),
+    erasures: new Map<ConsumerId | ProviderId, Erasure>(),
+    keys: new Map<KeyId, ApiKey>(),
+    keysByHash: new Map<string, KeyId>(),
+    keysOfOwner: new Map<ConsumerId | ProviderId, ReadonlyArray<KeyId>>(),
+    tools: new Map<ToolId, ToolRow>(),
+    toolsOfProvider: new Map<ProviderId, ReadonlyMap<string, ToolId>>(),
+    toolsByName: new Map<string, ReadonlyArray<ToolId>>()
   }))
+}) {
+  static readonly layer = Layer.effect(MemoryTables, MemoryTables.make)
 }

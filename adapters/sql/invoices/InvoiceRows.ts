@@ -1,7 +1,7 @@
 /** Maps rows of a month's totals to lines and movements of a document. */
 import type { InvoiceLine, InvoiceOwner, Movement } from "../../../domain/invoices/Invoice.ts"
-import { ToolId } from "../../../domain/shared/Ids.ts"
 import { TRANSFER_CODE, wordOf } from "../ledger/LedgerCodes.ts"
+import { rowReader } from "../shared/RowReader.ts"
 
 export const ROLE = { consumer: 1, provider: 2 } as const
 
@@ -12,20 +12,10 @@ export interface OwnerRow {
   readonly email: string
 }
 
+/** With the columns of `InvoiceLine`. */
 export interface LineRow {
   readonly role: number
   readonly owner_id: string
-  readonly tool_id: string
-  readonly tool_name: string
-  readonly provider: string
-  readonly price_version: number
-  readonly unit_price: bigint
-  readonly calls: bigint
-  readonly billed: bigint
-  readonly free: bigint
-  readonly failed: bigint
-  readonly amount: bigint
-  readonly fee: bigint
 }
 
 export interface MovementRow {
@@ -42,20 +32,13 @@ export const ownerOf = (row: OwnerRow): InvoiceOwner => ({
   email: row.email
 })
 
+const toLine = rowReader<InvoiceLine>(
+  {},
+  { calls: Number, billed_calls: Number, free_calls: Number, failed_calls: Number }
+)
+
 export const linesOf = (rows: ReadonlyArray<LineRow>): ReadonlyArray<InvoiceLine> =>
-  rows.map((row) => ({
-    toolId: ToolId.make(row.tool_id),
-    toolName: row.tool_name,
-    provider: row.provider,
-    priceVersion: row.price_version,
-    unitPrice: row.unit_price,
-    calls: Number(row.calls),
-    billedCalls: Number(row.billed),
-    freeCalls: Number(row.free),
-    failedCalls: Number(row.failed),
-    amount: row.amount,
-    fee: row.fee
-  }))
+  rows.map(({ owner_id: _, role: __, ...line }) => toLine(line))
 
 export const movementsOf = (rows: ReadonlyArray<MovementRow>): ReadonlyArray<Movement> =>
   rows.map((row) => ({ kind: wordOf(TRANSFER_CODE, row.kind) as Movement["kind"], amount: row.amount }))

@@ -79,7 +79,9 @@ export const layer = Layer.effect(
           OID.uuid
         )
       const lines = yield* sql<LineRow>`
-        SELECT u.*, v.name AS provider, coalesce(t.price_microcents, 0) AS unit_price FROM (
+        SELECT u.role, u.owner_id, u.tool_id, u.tool_name, v.name AS provider, u.price_version,
+          coalesce(t.price_microcents, 0) AS unit_price, u.calls, u.billed AS billed_calls, u.free AS free_calls,
+          u.failed AS failed_calls, u.amount, u.fee FROM (
           SELECT ${ROLE.consumer}::int2 AS role, consumer_id AS owner_id, tool_id, provider_id, price_version,
             min(tool_name) AS tool_name, sum(calls)::int8 AS calls, sum(billed)::int8 AS billed, sum(free)::int8 AS free,
             sum(failed)::int8 AS failed, sum(amount)::int8 AS amount, sum(fee)::int8 AS fee
