@@ -20,7 +20,7 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("T
     Effect.sync(() => {
       const files = readdirSync(new URL("../../migrations", import.meta.url))
         .filter((file) => /^\d+_.*\.ts$/u.test(file))
-        .map((file) => file.replace(/\.ts$/u, ""))
+        .map((file) => file.replace(/_baseline\.ts$/u, `_baseline_${Migrations.BASELINE_DIGEST}`).replace(/\.ts$/u, ""))
       assert.deepStrictEqual(Migrations.names, files.toSorted())
       assert.deepStrictEqual(
         Migrations.names.map((name) => Number.parseInt(name, 10)),
@@ -145,6 +145,22 @@ it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true 
         assert.deepStrictEqual(yield* tables, before)
       })
     )
+
+    for (const name of ["baseline", "baseline_0123456789ab"]) {
+      it.effect(`is left unchanged if another build of the baseline made it: ${name}`, () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          yield* emptySchema
+          yield* Migrations.run
+          yield* sql`UPDATE effect_sql_migrations SET name = ${name} WHERE migration_id = 1`
+          const rejected = yield* Effect.flip(Migrations.run)
+          assert.include(
+            sentenceOf(rejected),
+            "has schema version 1 from before the first release, which cannot be upgraded"
+          )
+        })
+      )
+    }
 
     it.effect("is left unchanged if one of them has the name of a table of the schema", () =>
       Effect.gen(function* () {

@@ -1,0 +1,39 @@
+/**
+ * A change of the baseline is a decision: databases that were made before it are rejected.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
+import baseline from "../../migrations/0001_baseline.ts"
+import { BASELINE_DIGEST } from "../../migrations/index.ts"
+
+/** Records statements instead of executing them. */
+const recorder = (statements: Array<string>): SqlClient.SqlClient => {
+  const record = (text: string) => Effect.sync(() => void statements.push(text))
+  const sql = (parts: TemplateStringsArray, ...texts: ReadonlyArray<string>) =>
+    record(String.raw({ raw: parts }, ...texts))
+  return Object.assign(sql, { unsafe: record, literal: (text: string) => text }) as unknown as SqlClient.SqlClient
+}
+
+/** Neither comments nor spaces change a schema. */
+const normalized = (statement: string): string =>
+  statement
+    .replaceAll(/--[^\n]*/gu, "")
+    .replaceAll(/\s+/gu, " ")
+    .trim()
+
+it.effect("The baseline has the digest that its databases record", () =>
+  Effect.gen(function* () {
+    const statements: Array<string> = []
+    yield* Effect.provideService(baseline, SqlClient.SqlClient, recorder(statements))
+    assert.isAbove(statements.length, 50)
+    const digest = createHash("sha256").update(statements.map(normalized).join(";\n")).digest("hex").slice(0, 12)
+    assert.strictEqual(
+      digest,
+      BASELINE_DIGEST,
+      "The baseline changed, so databases made before cannot be used. If that is intended, and nothing is released yet, " +
+        `set BASELINE_DIGEST in migrations/index.ts to ${digest}. Otherwise write a migration instead.`
+    )
+  })
+)
