@@ -1,8 +1,10 @@
 /**
  * How `calls_open` and `calls_close` stay correct and fast (measured in docs/decisions/call-functions.md):
- * - Every writer locks wallets first and in the order of their ids, so nodes never deadlock. In READ COMMITTED each
- *   statement of a function sees what was committed before it began: what is read after the lock is current. The lock
- *   on a wallet also protects its consumer's free tiers, budgets, keys and open calls.
+ * - Every writer locks wallets first and in the order of their ids, so nodes do not deadlock over existing wallets. A
+ *   missing wallet is inserted while the existing ones are locked, out of that order: then two nodes can deadlock.
+ *   PostgreSQL ends one of the statements, which the lane repeats.
+ * - In READ COMMITTED each statement of a function sees what was committed before it began: what is read after the lock
+ *   is current. The lock on a wallet also protects its consumer's free tiers, budgets, keys and open calls.
  * - A single call that needs no decision takes a short path, where the update of the wallet is also its lock.
  * - Tables are accessed by "= ANY (array)" or by a scalar subquery, which can only be index lookups. A join planned
  *   while a table was nearly empty would read all of it when it is full.
