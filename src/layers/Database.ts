@@ -44,7 +44,10 @@ export const migrateAs = (ownerUrl: Redacted.Redacted | undefined) =>
           const applied = yield* migrations.run
           yield* grantTo(role)
           return applied
-        }).pipe(Effect.provide(client({ url: ownerUrl, connectionsMax: 1 })))
+        }).pipe(
+          Effect.provide(client({ url: ownerUrl, connectionsMax: 1 })),
+          Effect.mapError((error) => Object.assign(error, { setting: "MIGRATION_DATABASE_URL" }))
+        )
       })
 
 /** Before the service opens. */

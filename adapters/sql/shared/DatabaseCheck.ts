@@ -5,9 +5,13 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 
-export class DatabaseUnfit extends Schema.TaggedError<DatabaseUnfit>()("DatabaseUnfit", { problem: Schema.String }) {
+export class DatabaseUnfit extends Schema.TaggedError<DatabaseUnfit>()("DatabaseUnfit", {
+  problem: Schema.String,
+  /** Default: `DATABASE_URL`. */
+  setting: Schema.optionalKey(Schema.String)
+}) {
   override get message() {
-    return `The database of DATABASE_URL cannot be used: ${this.problem}`
+    return `The database of ${this.setting ?? "DATABASE_URL"} cannot be used: ${this.problem}`
   }
 }
 
