@@ -4,6 +4,7 @@
  * one pass.
  */
 import { Effect, Schema } from "effect"
+import { rootMessage } from "./RootMessage.ts"
 
 export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
   /** `book_unconfirmed`: this node may not post to the ledger, or does not know yet whether it may. */
@@ -13,11 +14,17 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
   override get message() {
     return messages[this.reason]
   }
+
+  /** For logs. */
+  get detail(): string {
+    return `${this.reason} (${rootMessage(this.cause)})`
+  }
 }
 
 const messages = {
-  unreachable: "The database cannot be reached. Check that it is running, and retry in a few seconds.",
-  busy: "The database did not finish in time, because others use the same rows or it is short of resources. Retry in a few seconds.",
+  unreachable:
+    "The database cannot be reached, or it rejects the service's role or every write. Check that it is running and is the primary, and retry in a few seconds.",
+  busy: "The database is busy: a lock on the same rows was not released in time, or connections or memory are exhausted. Retry in a few seconds.",
   disk_full: "The database rejects writes because its disk is full. Free some space.",
   overloaded: "Too many requests wait for the database. Retry in a few seconds.",
   book_unconfirmed: "This node has not confirmed that it may post to this ledger. The cause states what to do."

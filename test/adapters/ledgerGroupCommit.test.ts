@@ -91,6 +91,27 @@ it.live("rejects items while the queue is full, and accepts items again afterwar
   }).pipe(Effect.scoped)
 )
 
+it.live("never has two items of one key in a batch", () =>
+  Effect.gen(function* () {
+    const { submit, batches } = yield* lane({ keyOf: (n) => (n % 2 === 0 ? String(n) : undefined) })
+    yield* Effect.forEach([2, 1, 1, 4, 2, 1, 4, 4], submit, { concurrency: "unbounded" })
+    assert.deepStrictEqual(
+      batches.map((batch) => batch.items),
+      [[2, 1, 1, 4], [2, 1, 4], [4]]
+    )
+  }).pipe(Effect.scoped)
+)
+
+it.live("neither halves nor repeats a batch while the database rejects all writes", () =>
+  Effect.gen(function* () {
+    const readOnly = failure(new SqlError.UnknownError({ cause: { code: "25006" } }))
+    const { submit, sizes } = yield* lane({}, () => readOnly)
+    const exits = yield* atOnce(100, (n) => Effect.exit(submit(n)))
+    assert.deepStrictEqual(new Set(exits.map(reasonOf)), new Set(["unreachable"]))
+    assert.deepStrictEqual(sizes(), [100])
+  }).pipe(Effect.scoped)
+)
+
 it.live("fails only the items that the database rejects", () =>
   Effect.gen(function* () {
     const { submit, batches } = yield* lane({}, ({ items }) =>

@@ -32,7 +32,8 @@ it("names the reason, by the kind of failure and its SQLSTATE", () => {
     [failure(new SqlError.ConnectionError({ cause: { code: "53300" } })), "busy"],
     [state("53100"), "disk_full"],
     [failure(new SqlError.ConnectionError({ cause: { code: "53100" } })), "disk_full"],
-    [failure(new SqlError.AuthenticationError({ cause })), undefined],
+    [failure(new SqlError.AuthenticationError({ cause })), "unreachable"],
+    [state("25006"), "unreachable"],
     [failure(new SqlError.AuthorizationError({ cause })), undefined],
     [failure(new SqlError.SqlSyntaxError({ cause })), undefined],
     [failure(new SqlError.UniqueViolation({ cause, constraint: "one" })), undefined],
@@ -88,6 +89,19 @@ it.layer(linked, { timeout: "120 seconds", excludeTestServices: true })(
         }
         yield* link.restore
         yield* Effect.retry(accounts.counts, { times: 100 })
+      })
+    )
+
+    it.effect("gets a typed failure from a primary that became a standby", () =>
+      Effect.gen(function* () {
+        const { url } = yield* PostgresTest
+        const startupParameters = { default_transaction_read_only: "on" }
+        const failed = yield* Effect.gen(function* () {
+          const sql = yield* storeSql
+          return yield* Effect.flip(sql`CREATE TABLE one (n int4)`)
+        }).pipe(Effect.provide(PgClient.layer({ url, maxConnections: 1, startupParameters })))
+        assert.strictEqual(failed.reason, "unreachable")
+        assert.match(failed.detail, /^unreachable \(cannot execute CREATE TABLE in a read-only transaction\)$/u)
       })
     )
 

@@ -56,6 +56,7 @@ for (const [how, timeoutMs, outage, says] of [
           ]) {
             assert.include(line, known)
           }
+          if (outage === "cut") assert.include(answer.log, "unreachable (")
           assert.notInclude(answer.log, buyer.key)
           // Else stopping the service would wait for the database.
           yield* link.restore

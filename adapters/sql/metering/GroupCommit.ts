@@ -10,7 +10,7 @@
 import { type Cause, Effect, Exit, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import { isConflict, isLockTimeout, raiseAll } from "../shared/SqlFailures.ts"
+import { isConflict, isLockedOut, isLockTimeout, raiseAll } from "../shared/SqlFailures.ts"
 
 export interface GroupCommitOptions<Item, Answer> {
   readonly name: string
@@ -19,6 +19,8 @@ export interface GroupCommitOptions<Item, Answer> {
   /** The maximum total of `weightOf` in one batch; a heavier item is sent alone. */
   readonly batchWeightMax: number
   readonly weightOf: (item: Item) => number
+  /** Two items of the same key are never in one batch. Undefined: the item may be in any batch. */
+  readonly keyOf?: (item: Item) => string | undefined
   /** The maximum number of waiting items. The lane rejects more, so that a slow database cannot fill the memory. */
   readonly queueMax: number
   /** After a lock timeout: the items that wait for a lock of another transaction. */
@@ -73,6 +75,7 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
 
   const take = (): ReadonlyArray<Waiting<Item, Answer>> => {
     const batch: Array<Waiting<Item, Answer>> = []
+    const keys = new Set<string>()
     let weight = 0
     let taken = 0
     for (const next of queue) {
@@ -80,6 +83,11 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
       if (!next.gone) {
         weight += options.weightOf(next.item)
         if (batch.length > 0 && weight > options.batchWeightMax) break
+        const key = options.keyOf?.(next.item)
+        if (key !== undefined) {
+          if (keys.has(key)) break
+          keys.add(key)
+        }
         batch.push(next)
       }
       taken++
@@ -108,7 +116,7 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
       return
     }
     const failure = Effect.failCause(raiseAll(exit.cause))
-    if (batch.length === 1 || failedBy(isPassing, exit.cause)) {
+    if (batch.length === 1 || failedBy(isPassing, exit.cause) || failedBy(isLockedOut, exit.cause)) {
       // While the database is unavailable, halving finds no failing item.
       for (const waiting of batch) waiting.resume(failure)
     } else {

@@ -67,6 +67,8 @@ export const layer = Layer.effect(
       batchMax: BATCH_MAX,
       batchWeightMax: BATCH_BYTES_MAX,
       weightOf: (item) => (item._tag === "Open" ? 0 : (item.call.answer?.body.length ?? 0)),
+      // Its caller and the sweeper may close a call at the same time.
+      keyOf: (item) => (item._tag === "Open" ? undefined : item.call.receipt.receipt_id),
       queueMax: QUEUE_MAX,
       lockedOut: (items) => lockedOut(connection, items),
       run: (items, again) => settle(connection, items, again)

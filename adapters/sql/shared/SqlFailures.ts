@@ -7,6 +7,8 @@ import { SqlError } from "effect/sql"
 import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 
 const DISK_FULL = "53100"
+/** A primary that became a standby. */
+const READ_ONLY_TRANSACTION = "25006"
 
 export const raise = (error: SqlError.SqlError): Effect.Effect<never, StoreUnavailable> =>
   Effect.failCause(Cause.fromReasons([meaningOf(error)]))
@@ -32,8 +34,13 @@ const meaningOf = (error: SqlError.SqlError): Cause.Reason<StoreUnavailable> => 
 export const unavailableReason = (error: SqlError.SqlError): StoreUnavailable["reason"] | undefined => {
   if (sqlStateOf(error) === DISK_FULL) return "disk_full"
   if (isConnectionLost(error)) return isOutOfResources(error) ? "busy" : "unreachable"
+  if (isLockedOut(error)) return "unreachable"
   return isConflict(error) || isTimeout(error) ? "busy" : undefined
 }
+
+/** The server rejects this role (SQLSTATE 28...) or every write. Repeating the statement at once does not help. */
+export const isLockedOut = (error: SqlError.SqlError): boolean =>
+  error.reason._tag === "AuthenticationError" || sqlStateOf(error) === READ_ONLY_TRANSACTION
 
 /** The connection broke, or the server ends it or is starting (SQLSTATE 57P..), or lacks resources. */
 export const isConnectionLost = (error: SqlError.SqlError): boolean =>

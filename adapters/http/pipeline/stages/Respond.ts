@@ -41,8 +41,8 @@ export const makeRespond = Effect.gen(function* () {
     context: RequestContext,
     cause: Cause.Cause<HandlerError>
   ): Effect.fn.Return<WebResponse> {
-    yield* Effect.logError("A request failed because the database is unavailable", cause)
     const failures = storeFailuresIn(cause)
+    yield* Effect.logError("A request failed because the database is unavailable", failures[0]!.detail, cause)
     if (failures.some(({ reason }) => reason === "disk_full")) disk.rejectedAtMs = yield* Clock.currentTimeMillis
     return rejected(context, failures[0]!)
   })
