@@ -63,6 +63,8 @@ export const attemptCall = Effect.fnUntraced(function* (
 })
 
 const REPAIRS_MAX = 2
+/** Each request has a later timestamp than the one before: a provider rejects a repeated signature. */
+const RESUMPTION_MS_MIN = 20
 
 /** Assigned in a callback, which the type checker does not see. */
 const usedLink = (tally: Tally): Link | undefined => tally.link
@@ -128,7 +130,7 @@ const resumed = Effect.fnUntraced(function* (
   let reply = first
   for (let n = 0; n < endpoint.options.resumptionsMax && reply.kind === "resumable"; n++) {
     if (link?.era !== "legacy") return interrupted
-    const waitMs = reply.retryMs ?? endpoint.options.resumptionDelayMs
+    const waitMs = Math.max(RESUMPTION_MS_MIN, reply.retryMs ?? endpoint.options.resumptionDelayMs)
     const { lastEventId } = reply
     if (context.nowMs() + waitMs >= untilMs) {
       yield* Effect.sleep(leftMs(context, untilMs)).pipe(

@@ -81,6 +81,33 @@ describe("a stream", () => {
     })
   )
 
+  it.live("is not resumed immediately, even if its server requests that", () =>
+    Effect.gen(function* () {
+      let call: Seen | undefined
+      let closedAt = 0
+      const waits: Array<number> = []
+      const server = yield* scriptedServer({
+        era: "stateful",
+        onCall: (seen, response) => {
+          call = seen
+          stream(response).end("id: one\nretry: 0\ndata: \n\n")
+          closedAt = performance.now()
+        },
+        onOther: (seen, response) => {
+          if (seen.http !== "GET") return false
+          waits.push(performance.now() - closedAt)
+          closedAt = performance.now()
+          stream(response).end(waits.length < 3 ? "id: two\ndata: \n\n" : event(result(call!, text("at last"))))
+          return true
+        }
+      })
+      const answer = yield* (yield* makeUpstream({ resumptionDelayMs: 0 })).call(upstreamCall(server.url))
+      assert.strictEqual(answer.status, "success")
+      assert.strictEqual(waits.length, 3)
+      for (const waitedMs of waits) assert.isAtLeast(waitedMs, 10)
+    })
+  )
+
   it.live("that cannot be resumed is an error, and the tool is not run again", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({
