@@ -6,6 +6,7 @@
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
+import { round } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { CallStore } from "./CallStore.ts"
 import { covers, currentStart, type Reservation, spentNow } from "./Grant.ts"
@@ -94,7 +95,11 @@ export class Reservations extends Context.Service<
       const sweep = Effect.gen(function* () {
         const before = DateTime.subtractDuration(yield* DateTime.now, OVERDUE_AFTER)
         const overdue = yield* grants.reservedBefore(before, OVERDUE_BATCH_MAX)
-        const resolved = yield* Effect.forEach(overdue, resolve, { concurrency: 4 })
+        const resolved = yield* round(overdue, {
+          failing: "reservations of grants could not be resolved",
+          concurrency: 4,
+          work: resolve
+        })
         return resolved.filter((ended) => ended).length
       })
 

@@ -2,10 +2,11 @@
  * Ends calls past their deadline, whose process died or whose settlement failed. The hold is released, the receipt's status
  * is `error`, the cost is 0. The call's reservation in a grant is released too.
  */
-import { Context, DateTime, Effect, Exit, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import { zero } from "../shared/Microcents.ts"
+import { round } from "../shared/Round.ts"
 import { CallStore, type OverdueCall } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
 import { Reservations } from "./Reservations.ts"
@@ -46,27 +47,36 @@ export class Sweeper extends Context.Service<
           tokensOutput: 0,
           answer: undefined
         })
-        if (closed._tag !== "Closed" || !closed.now) return 0
-        tally.count(call.origin, "error")
-        return 1
+        const endedNow = closed._tag === "Closed" && closed.now
+        if (endedNow) tally.count(call.origin, "error")
+        return endedNow
+      })
+
+      const endOverdue = Effect.gen(function* () {
+        const now = yield* DateTime.now
+        const overdue = yield* calls.overdue(now, SWEEP_BATCH_MAX)
+        let count = 0
+        yield* round(overdue, {
+          failing: "overdue calls could not be ended",
+          concurrency: 32,
+          work: (call) =>
+            Effect.map(end(call, now), (endedNow) => {
+              if (endedNow) count++
+            })
+        }).pipe(
+          Effect.ensuring(
+            Effect.suspend(() =>
+              count > 0 ? Effect.logWarning(`Ended ${count} calls whose process died or could not settle`) : Effect.void
+            )
+          )
+        )
+        return count
       })
 
       const sweep = Effect.gen(function* () {
-        const now = yield* DateTime.now
-        const overdue = yield* calls.overdue(now, SWEEP_BATCH_MAX)
-        // A call that cannot be ended must not block the others.
-        const ended = yield* Effect.forEach(overdue, (call) => Effect.exit(end(call, now)), { concurrency: 32 })
-        const count = ended.reduce((sum, exit) => sum + (Exit.isSuccess(exit) ? exit.value : 0), 0)
-        if (count > 0) yield* Effect.logWarning(`Ended ${count} calls whose process died or could not settle`)
-        const stuck = ended.filter(Exit.isFailure)
-        if (stuck.length > 0) {
-          yield* Effect.logError(
-            `${stuck.length} overdue calls could not be ended; why the first of them:`,
-            stuck[0]!.cause
-          )
-        }
+        const ended = yield* Effect.exit(endOverdue)
         yield* reservations.sweep
-        return count
+        return yield* ended
       }).pipe(Effect.withSpan("Sweeper.sweep"))
 
       return Sweeper.of({ sweep })

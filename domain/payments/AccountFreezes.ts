@@ -7,6 +7,7 @@ import { Ledger } from "../ledger/Ledger.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { formatDollars, Microcents } from "../shared/Microcents.ts"
+import { roundOfPages } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Chargeback, ChargebackStore } from "./ChargebackStore.ts"
 import { type Freeze, FreezeStore } from "./FreezeStore.ts"
@@ -53,19 +54,19 @@ export class AccountFreezes extends Context.Service<
         else yield* freezes.freeze(consumerId, { reason, at: yield* DateTime.now })
       }, atomically)
 
-      const reviewAll = Effect.gen(function* () {
-        let unfrozen = 0
-        let after: ConsumerId | undefined
-        while (true) {
-          const page: ReadonlyArray<ConsumerId> = yield* freezes.frozen(after, REVIEWED_AT_ONCE_MAX)
-          for (const consumerId of page) {
-            yield* review(consumerId)
-            if (Option.isNone(yield* freezes.find(consumerId))) unfrozen++
-          }
-          if (page.length < REVIEWED_AT_ONCE_MAX) return unfrozen
-          after = page.at(-1)
+      const reviewAll = roundOfPages(
+        {
+          pageMax: REVIEWED_AT_ONCE_MAX,
+          read: (after: ConsumerId | undefined) => freezes.frozen(after, REVIEWED_AT_ONCE_MAX)
+        },
+        {
+          failing: "frozen accounts could not be reviewed",
+          work: (consumerId) => Effect.andThen(review(consumerId), freezes.find(consumerId))
         }
-      }).pipe(Effect.withSpan("AccountFreezes.reviewAll"))
+      ).pipe(
+        Effect.map((reviewed) => reviewed.filter(Option.isNone).length),
+        Effect.withSpan("AccountFreezes.reviewAll")
+      )
 
       const unfreeze = Effect.fn("AccountFreezes.unfreeze")(function* (consumerId: ConsumerId) {
         yield* ledger.lockedFunds(consumerId)

@@ -8,6 +8,7 @@ import type { Leg } from "../ledger/Transfer.ts"
 import { legsOf } from "../ledger/Movements.ts"
 import type { LoadId } from "../shared/Ids.ts"
 import { fromCents, Microcents } from "../shared/Microcents.ts"
+import { round } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
 import { type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
@@ -68,13 +69,15 @@ export class ProcessorFees extends Context.Service<
       const work = Effect.gen(function* () {
         const since = DateTime.subtract(yield* DateTime.now, { days: DAYS_ASKED })
         const loads = yield* store.withoutFee(since, FEES_ASKED_AT_ONCE_MAX)
-        const fees = yield* Effect.forEach(loads, (load) =>
-          ofLoad(load).pipe(
-            Effect.catchTag("PaymentFailed", (error) =>
-              Effect.as(Effect.logWarning(`The fee of load ${load.id} is not known yet: ${error.message}`), undefined)
+        const fees = yield* round(loads, {
+          failing: "processor fees could not be recorded",
+          work: (load) =>
+            ofLoad(load).pipe(
+              Effect.catchTag("PaymentFailed", (error) =>
+                Effect.as(Effect.logWarning(`The fee of load ${load.id} is not known yet: ${error.message}`), undefined)
+              )
             )
-          )
-        )
+        })
         return fees.filter((fee) => fee !== undefined).length
       }).pipe(Effect.withSpan("ProcessorFees.work"))
 

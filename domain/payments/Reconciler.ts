@@ -2,6 +2,7 @@
  * Asks the processor about checkouts without a webhook, and repeats orders that it may not have received.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
+import { round } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { Loads } from "./Loads.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
@@ -57,16 +58,18 @@ export class Reconciler extends Context.Service<
         if (gateway.mode !== "live") return 0
         const now = yield* DateTime.now
         const waiting = yield* store.unsettled(DateTime.subtractDuration(now, POLLED_AFTER), POLLED_AT_ONCE_MAX)
-        const ended = yield* Effect.forEach(waiting, (load) =>
-          ask(load, now).pipe(
-            Effect.catchTag("PaymentFailed", (error) =>
-              Effect.andThen(
-                Effect.logWarning(`Load ${load.id} could not be reconciled: ${error.message}`),
-                error.definite && load.sessionId === undefined ? end(load, "failed", now) : Effect.succeed(0)
+        const ended = yield* round(waiting, {
+          failing: "loads could not be reconciled",
+          work: (load) =>
+            ask(load, now).pipe(
+              Effect.catchTag("PaymentFailed", (error) =>
+                Effect.andThen(
+                  Effect.logWarning(`Load ${load.id} could not be reconciled: ${error.message}`),
+                  error.definite && load.sessionId === undefined ? end(load, "failed", now) : Effect.succeed(0)
+                )
               )
             )
-          )
-        )
+        })
         return ended.reduce<number>((sum, one) => sum + one, 0)
       }).pipe(Effect.withSpan("Reconciler.reconcile"))
 

@@ -8,6 +8,7 @@ import { intoWallet, legsOf } from "../ledger/Movements.ts"
 import type { Leg } from "../ledger/Transfer.ts"
 import type { WithdrawalPartId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
+import { round } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { FreezeStore } from "./FreezeStore.ts"
 import { PaymentFailed, PaymentGateway, type RefundState } from "./PaymentGateway.ts"
@@ -161,7 +162,7 @@ export const makeWithdrawalParts = Effect.gen(function* () {
 
   const work = Effect.gen(function* () {
     const due = yield* store.due(yield* DateTime.now, WORKED_AT_ONCE_MAX)
-    const worked = yield* Effect.forEach(due, advance, { concurrency: 8 })
+    const worked = yield* round(due, { failing: "refunds could not be continued", concurrency: 8, work: advance })
     return worked.filter((ended) => ended).length
   }).pipe(Effect.withSpan("Withdrawals.work"))
 

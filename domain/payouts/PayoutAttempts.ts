@@ -8,6 +8,7 @@ import type { Leg } from "../ledger/Transfer.ts"
 import { PaymentFailed, PaymentGateway, type Transferred } from "../payments/PaymentGateway.ts"
 import type { PayoutId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
+import { round } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { paidLeg, payoutReference, returningLegs } from "./PayoutLegs.ts"
 import { isOpen, type Payout, PayoutStore } from "./PayoutStore.ts"
@@ -114,7 +115,7 @@ export const makePayoutAttempts = Effect.gen(function* () {
   const work = Effect.gen(function* () {
     if (gateway.mode !== "live") return 0
     const due = yield* store.due(yield* DateTime.now, WORKED_AT_ONCE_MAX)
-    const worked = yield* Effect.forEach(due, advance, { concurrency: 8 })
+    const worked = yield* round(due, { failing: "payouts could not be continued", concurrency: 8, work: advance })
     return worked.filter((payout) => !isOpen(payout)).length
   }).pipe(Effect.withSpan("Payouts.work"))
 

@@ -13,6 +13,7 @@ import { Digest } from "../shared/Digest.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { PayoutId, type ProviderId } from "../shared/Ids.ts"
 import { fromCents, toCents } from "../shared/Microcents.ts"
+import { roundOfPages } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { PayeeStore } from "./PayeeStore.ts"
 import { makePayoutAttempts, WORKED_AT_ONCE_MAX } from "./PayoutAttempts.ts"
@@ -23,6 +24,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const PAYOUT_CENTS_MIN = 1_000
 export const PAYOUT_HISTORY_MAX = 100
+const AUTOMATIC_PAYOUT_DAYS = 3
 
 export class BelowMinimum extends Schema.TaggedError<BelowMinimum>()("BelowMinimum", { balanceCents: Schema.Int }) {
   override get message() {
@@ -167,21 +169,21 @@ export class Payouts extends Context.Service<
       const payAutomatically = Effect.gen(function* () {
         if (gateway.mode !== "live") return 0
         const month = DateTime.formatIsoDateUtc(yield* DateTime.now).slice(0, 7)
-        let requested = 0
-        let after: ProviderId | undefined
-        while (true) {
-          const page: ReadonlyArray<ProviderId> = yield* payees.automatic(after, WORKED_AT_ONCE_MAX)
-          for (const providerId of page) {
-            const id = payoutNamed(sha256Hex, providerId, `automatic ${month}`)
-            // A provider that cannot be paid must not prevent the payouts of others.
-            requested += yield* begin(id, providerId).pipe(
-              Effect.map(({ repeated }) => (repeated ? 0 : 1)),
-              Effect.catchTags({ BelowMinimum: () => Effect.succeed(0), NotOnboarded: () => Effect.succeed(0) })
-            )
+        const requested = yield* roundOfPages(
+          {
+            pageMax: WORKED_AT_ONCE_MAX,
+            read: (after: ProviderId | undefined) => payees.automatic(after, WORKED_AT_ONCE_MAX)
+          },
+          {
+            failing: "automatic payouts could not be made",
+            work: (providerId) =>
+              begin(payoutNamed(sha256Hex, providerId, `automatic ${month}`), providerId).pipe(
+                Effect.map(({ repeated }) => (repeated ? 0 : 1)),
+                Effect.catchTags({ BelowMinimum: () => Effect.succeed(0), NotOnboarded: () => Effect.succeed(0) })
+              )
           }
-          if (page.length < WORKED_AT_ONCE_MAX) return requested
-          after = page.at(-1)
-        }
+        )
+        return requested.reduce<number>((sum, one) => sum + one, 0)
       }).pipe(Effect.withSpan("Payouts.payAutomatically"))
 
       return Payouts.of({
@@ -197,6 +199,13 @@ export class Payouts extends Context.Service<
     })
   )
 }
+
+/**
+ * Automatic payouts are made on the first of a month, and on the next two days where an outage prevented them or the
+ * balance reached the minimum: a payout carries the name of its month, so it is made once.
+ */
+export const isAutomaticPayoutDay = (now: DateTime.Utc): boolean =>
+  DateTime.getPartUtc(now, "day") <= AUTOMATIC_PAYOUT_DAYS
 
 /** The same key of a provider gives the same payout. */
 export const payoutNamed = (sha256Hex: (text: string) => string, providerId: ProviderId, key: string): PayoutId =>

@@ -10,6 +10,7 @@ import { inOrderOfRecovery } from "../payouts/EarningStates.ts"
 import { ProviderMoney } from "../payouts/ProviderMoney.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import { Microcents } from "../shared/Microcents.ts"
+import { roundOfPages } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Claim, outstandingOf } from "./Claim.ts"
 import { ClaimStore, type ClaimTotals } from "./ClaimStore.ts"
@@ -111,15 +112,18 @@ export class Claims extends Context.Service<
 
       const collect = Effect.fn("Claims.collect")((debtor: ProviderId) => payAll(debtor))
 
+      const fromDebtors = roundOfPages(
+        {
+          pageMax: DEBTORS_AT_ONCE_MAX,
+          read: (after: ProviderId | undefined) => store.debtors(after, DEBTORS_AT_ONCE_MAX)
+        },
+        { failing: "providers' claims could not be collected", work: collect }
+      )
+
       const work = Effect.gen(function* () {
-        let paid = yield* payAll(undefined)
-        let after: ProviderId | undefined
-        while (true) {
-          const page: ReadonlyArray<ProviderId> = yield* store.debtors(after, DEBTORS_AT_ONCE_MAX)
-          for (const debtor of page) paid += yield* collect(debtor)
-          if (page.length < DEBTORS_AT_ONCE_MAX) return paid
-          after = page.at(-1)
-        }
+        const fromPlatform = yield* Effect.exit(payAll(undefined))
+        const paid = yield* fromDebtors
+        return paid.reduce((sum, one) => sum + one, yield* fromPlatform)
       }).pipe(Effect.withSpan("Claims.work"))
 
       const ofSubjects = Effect.fn("Claims.ofSubjects")(function* (subjects: ReadonlyArray<string>) {

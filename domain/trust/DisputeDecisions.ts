@@ -3,11 +3,12 @@
  * unit of work of the decision, under the dispute's lock and with its id as reference: once, even with concurrent
  * decisions.
  */
-import { DateTime, Effect, Exit, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
 import { fundsTooLow } from "../ledger/PlatformFunds.ts"
 import { Refunds } from "../refunds/Refunds.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
+import { round } from "../shared/Round.ts"
 import { dieUnlessUnavailable } from "../shared/StoreUnavailable.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import {
@@ -112,16 +113,11 @@ export const makeDisputeDecisions = Effect.gen(function* () {
 
   const work = Effect.gen(function* () {
     const due = yield* store.due(yield* DateTime.now, DECIDED_AT_ONCE_MAX)
-    // One that fails must not block the others.
-    const decided = yield* Effect.forEach(due, (id) => Effect.exit(decideAlone(id)))
-    const stuck = decided.filter(Exit.isFailure)
-    if (stuck.length > 0) {
-      yield* Effect.logError(
-        `${stuck.length} disputes could not be decided; the reason for the first one:`,
-        stuck[0]!.cause
-      )
-    }
-    return decided.filter((exit) => Exit.isSuccess(exit) && exit.value).length
+    const decided = yield* round(due, {
+      failing: "disputes could not be decided",
+      work: (id) => dieUnlessUnavailable(decideAlone(id))
+    })
+    return decided.filter((isDecided) => isDecided).length
   }).pipe(Effect.withSpan("Disputes.work"))
 
   return { locked, refund, resolve, denyByChargeback, work }

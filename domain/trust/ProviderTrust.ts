@@ -6,6 +6,7 @@ import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { SequencedReceipt } from "../log/LogStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
+import { round } from "../shared/Round.ts"
 import type { DisputeTally } from "./Dispute.ts"
 import { percentiles } from "./Latencies.ts"
 import { paidDaysOf } from "./PaidCalls.ts"
@@ -15,7 +16,7 @@ import { type Pair, SlaStore, type CatalogScore, type ToolCalls } from "./SlaSto
 import { adviceOf, type TrustAdvice } from "./TrustAdvice.ts"
 import { type TrustEvidence, trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
 import type { Verified } from "./VerificationStore.ts"
-import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("ProviderUnknown", {
   providerId: Schema.String
@@ -43,6 +44,7 @@ export interface ProviderScore extends ScoreEvidence {
 /** Three times the longest window. */
 export const MEASURED_DAYS_KEPT = 90
 const REFRESHED_AT_ONCE_MAX = 50
+const WAITING_MAX = 1_000
 const PRUNED_AT_ONCE_MAX = 10_000
 
 export class ProviderTrust extends Context.Service<
@@ -67,6 +69,8 @@ export class ProviderTrust extends Context.Service<
     Effect.gen(function* () {
       const store = yield* SlaStore
       const known = yield* ProviderEvidence
+      /** Their marks are taken, and no refresh has succeeded yet. After a restart, the next receipt marks them again. */
+      const waiting = new Set<ProviderId>()
 
       const follow = Effect.fn("ProviderTrust.follow")(function* (batch: ReadonlyArray<SequencedReceipt>) {
         const reported = batch.filter(({ origin }) => origin === "meter")
@@ -119,20 +123,31 @@ export class ProviderTrust extends Context.Service<
         return { ...given, providerId, level, trust: trustOf(evidence), advice: adviceOf(evidence) }
       })
 
-      const refreshOne = Effect.fnUntraced(function* (providerId: ProviderId) {
-        const now = yield* DateTime.now
-        const { trust } = yield* score(providerId)
-        yield* store.keepDays(wholeDays(yield* store.hours(providerId, windowStart(now)), now))
-        const days = yield* store.toolDays(providerId, windowStart(now))
-        const date = DateTime.formatIsoDateUtc(now)
-        yield* store.settle({ providerId, score: trust.score, badge: trust.badge, p95OfTools: p95OfTools(days) }, date)
-      })
+      const refreshOne = Effect.fnUntraced(
+        function* (providerId: ProviderId) {
+          const now = yield* DateTime.now
+          const { trust } = yield* score(providerId)
+          yield* store.keepDays(wholeDays(yield* store.hours(providerId, windowStart(now)), now))
+          const days = yield* store.toolDays(providerId, windowStart(now))
+          const date = DateTime.formatIsoDateUtc(now)
+          yield* store.settle(
+            { providerId, score: trust.score, badge: trust.badge, p95OfTools: p95OfTools(days) },
+            date
+          )
+        },
+        Effect.catchTag("ProviderUnknown", () => Effect.void)
+      )
 
       const refresh = Effect.gen(function* () {
         const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
-        const changed = yield* store.takeChanged(today, REFRESHED_AT_ONCE_MAX)
-        yield* Effect.forEach(changed, (id) => dieUnlessUnavailable(refreshOne(id)), { discard: true })
-        return changed.length
+        if (waiting.size < WAITING_MAX) {
+          for (const id of yield* store.takeChanged(today, REFRESHED_AT_ONCE_MAX)) waiting.add(id)
+        }
+        const refreshed = yield* round([...waiting], {
+          failing: "providers could not be scored",
+          work: (id) => Effect.map(refreshOne(id), () => waiting.delete(id))
+        })
+        return refreshed.length
       }).pipe(Effect.withSpan("ProviderTrust.refresh"))
 
       const prune = Effect.gen(function* () {

@@ -8,6 +8,7 @@ import { AccountStore } from "../accounts/AccountStore.ts"
 import { Digest } from "../shared/Digest.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import type { ProviderId } from "../shared/Ids.ts"
+import { round } from "../shared/Round.ts"
 import { Sealer } from "../shared/Sealer.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { publication } from "./Challenge.ts"
@@ -126,7 +127,7 @@ export const makePublishedVerification = Effect.gen(function* () {
 
   const recheck = Effect.gen(function* () {
     const due = yield* store.due(DateTime.subtract(yield* DateTime.now, { days: 1 }), RECHECKED_AT_ONCE_MAX)
-    yield* Effect.forEach(due, recheckOne, { concurrency: 4, discard: true })
+    yield* round(due, { failing: "proofs could not be checked again", concurrency: 4, work: recheckOne })
     return due.length
   }).pipe(Effect.withSpan("Verification.recheck"))
 

@@ -18,7 +18,7 @@ import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/processor/PaymentEvents.ts
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
 import { Withdrawals } from "../../domain/payments/Withdrawals.ts"
-import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { isAutomaticPayoutDay, Payouts } from "../../domain/payouts/Payouts.ts"
 import { SolvencyWatch } from "../../domain/ledger/SolvencyWatch.ts"
 import { Claims } from "../../domain/refunds/Claims.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
@@ -136,8 +136,8 @@ export const jobs = Layer.effectDiscard(
       yield* repeatUntilDrained(trust.prune)
     })
 
-    const onTheFirst = Effect.gen(function* () {
-      if (DateTime.getPartUtc(yield* DateTime.now, "day") === 1) yield* payouts.payAutomatically
+    const automaticPayouts = Effect.gen(function* () {
+      if (isAutomaticPayoutDay(yield* DateTime.now)) yield* payouts.payAutomatically
     })
 
     const batchMax = yield* SequencerBatchMax
@@ -159,7 +159,10 @@ export const jobs = Layer.effectDiscard(
       { name: "proofs", interval: Duration.minutes(10), limit: LONG_ROUND_LIMIT },
       (yield* Verification).recheck
     )
-    yield* every({ name: "automatic payouts", interval: Duration.minutes(30), limit: LONG_ROUND_LIMIT }, onTheFirst)
+    yield* every(
+      { name: "automatic payouts", interval: Duration.minutes(30), limit: LONG_ROUND_LIMIT },
+      automaticPayouts
+    )
     yield* every(
       { name: "invoices", interval: Duration.minutes(10), limit: Duration.minutes(30) },
       Effect.catchTag((yield* Invoicing).closeLast, "MonthNotOver", () => Effect.void)

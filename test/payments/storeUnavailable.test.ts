@@ -22,6 +22,7 @@ import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { aProvider } from "../support/Market.ts"
 import { coreWith } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
+import { rebuilt } from "../support/Rebuilt.ts"
 import * as ScriptedGateway from "../support/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { aLoad, CENTS, newsOf, worthCents } from "./LoadEvents.ts"
@@ -52,11 +53,7 @@ const anEarner = Effect.gen(function* () {
   return providerId
 })
 
-const payoutsOver = (store: PayoutStore["Service"]) =>
-  Effect.map(
-    Layer.build(Layer.fresh(Payouts.layer).pipe(Layer.provide(Layer.succeed(PayoutStore, store)))),
-    Context.get(Payouts)
-  )
+const payoutsOver = (store: PayoutStore["Service"]) => rebuilt(Payouts, Payouts.layer, PayoutStore, store)
 
 const [[, service]] = coreWith(ScriptedGateway.layer)
 
@@ -77,7 +74,7 @@ it.layer(service, LIVE)("While a store is unavailable", (it) => {
     })
   )
 
-  it.effect("automatic payouts stop, instead of skipping providers for the month", () =>
+  it.effect("automatic payouts fail, instead of skipping providers for the month", () =>
     Effect.gen(function* () {
       const store = yield* PayoutStore
       const providerId = yield* anEarner
@@ -120,18 +117,12 @@ it.layer(service, LIVE)("While a store is unavailable", (it) => {
     Effect.gen(function* () {
       const store = yield* LoadStore
       const load = yield* aLoad
-      const broken = Layer.succeed(LoadStore, { ...store, lock: () => away })
-      const { reconcile } = yield* Effect.map(
-        Layer.build(Layer.fresh(Reconciler.layer).pipe(Layer.provide(broken))),
-        Context.get(Reconciler)
-      )
+      const broken = { ...store, lock: () => away }
+      const { reconcile } = yield* rebuilt(Reconciler, Reconciler.layer, LoadStore, broken)
       assert.strictEqual((yield* Effect.flip(later("1 hour")(reconcile)))._tag, "StoreUnavailable")
       assert.strictEqual(Option.getOrThrow(yield* store.find(load.checkout.loadId)).state, "open")
       yield* (yield* PaymentEvents).apply(newsOf(load).completedPaid)
-      const { work } = yield* Effect.map(
-        Layer.build(Layer.fresh(ProcessorFees.layer).pipe(Layer.provide(broken))),
-        Context.get(ProcessorFees)
-      )
+      const { work } = yield* rebuilt(ProcessorFees, ProcessorFees.layer, LoadStore, broken)
       assert.strictEqual((yield* Effect.flip(work))._tag, "StoreUnavailable")
     })
   )
@@ -143,14 +134,10 @@ it.layer(service, LIVE)("While a store is unavailable", (it) => {
       const load = yield* aLoad
       yield* (yield* PaymentEvents).apply(newsOf(load).completedPaid)
       const before = orders.refund
-      const withdrawals = yield* Effect.map(
-        Layer.build(
-          Layer.fresh(Withdrawals.layer).pipe(
-            Layer.provide(Layer.succeed(WithdrawalStore, { ...store, lockPart: awayTheSecondTime(store.lockPart) }))
-          )
-        ),
-        Context.get(Withdrawals)
-      )
+      const withdrawals = yield* rebuilt(Withdrawals, Withdrawals.layer, WithdrawalStore, {
+        ...store,
+        lockPart: awayTheSecondTime(store.lockPart)
+      })
       const request = { consumerId: load.consumerId, amountCents: CENTS, key: undefined }
       assert.strictEqual((yield* Effect.flip(withdrawals.request(request)))._tag, "StoreUnavailable")
       const partsOf = Effect.map(store.list(load.consumerId, 1), ([withdrawal]) => withdrawal!.parts)
@@ -171,14 +158,7 @@ it.layer(service, LIVE)("While a store is unavailable", (it) => {
     Effect.gen(function* () {
       const store = yield* PayeeStore
       const providerId = yield* anEarner
-      const { status } = yield* Effect.map(
-        Layer.build(
-          Layer.fresh(Onboarding.layer).pipe(
-            Layer.provide(Layer.succeed(PayeeStore, { ...store, putStatus: () => away }))
-          )
-        ),
-        Context.get(Onboarding)
-      )
+      const { status } = yield* rebuilt(Onboarding, Onboarding.layer, PayeeStore, { ...store, putStatus: () => away })
       assert.strictEqual((yield* Effect.flip(status(providerId)))._tag, "StoreUnavailable")
     })
   )

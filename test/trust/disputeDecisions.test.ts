@@ -2,7 +2,7 @@
  * Disputes that are decided automatically: by the receipt, the output, the provider, or a missed deadline.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
@@ -49,9 +49,12 @@ for (const [name, core] of everyDisputedCore) {
         const reference = `dispute:${stuck.id}`
         yield* (yield* Ledger).credit({ reference, consumerId: ConsumerId.make(stuck.buyer.id), amount })
         const disputes = yield* Disputes
-        yield* later("169 hours")(disputes.work)
+        const exit = yield* Effect.exit(later("169 hours")(disputes.work))
+        assert.isTrue(Exit.hasDies(exit), "the round fails at its end")
         const statusOf = (id: string) => Effect.map(send({ path: `${DISPUTES}/${id}` }), (shown) => at(shown, "status"))
         assert.deepStrictEqual([yield* statusOf(stuck.id), yield* statusOf(other.id)], ["filed", "resolved_refund"])
+        // The next rounds have nothing to fail of.
+        assert.strictEqual((yield* resolve(stuck.id, { resolution: "resolved_denied" })).status, 200)
       })
     )
 
