@@ -12,6 +12,7 @@ import {
 } from "../../../domain/catalog/CatalogStore.ts"
 import { matches } from "../../../domain/catalog/SearchTokens.ts"
 import { type PriceVersion, pricesAt, type ToolPrices } from "../../../domain/catalog/Terms.ts"
+import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { MemoryTables, type ToolRow } from "../shared/MemoryTables.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
@@ -25,6 +26,9 @@ export const layer = Layer.effect(
       const { endpointUrl, handle, id, name, pricingModel } = providers.get(tool.providerId)!
       return entryOf(tool, prices, { id, handle, name, endpointUrl, pricingModel })
     }
+
+    const entryAt = (id: ToolId | undefined): Option.Option<CatalogEntry> =>
+      Option.map(Option.fromNullishOr(id === undefined ? undefined : tools.get(id)), toEntry)
 
     return CatalogStore.of({
       upsert: Effect.fnUntraced(function* (upsert) {
@@ -70,20 +74,15 @@ export const layer = Layer.effect(
 
       countOf: (providerId) => Effect.sync(() => toolsOfProvider.get(providerId)?.size ?? 0),
 
-      find: (id) => Effect.sync(() => Option.map(Option.fromNullishOr(tools.get(id)), toEntry)),
+      find: (id) => Effect.sync(() => entryAt(id)),
 
-      findOf: (providerId, toolName) =>
-        Effect.sync(() => {
-          const id = toolsOfProvider.get(providerId)?.get(toolName)
-          return id === undefined ? Option.none() : Option.some(toEntry(tools.get(id)!))
-        }),
+      findOf: (providerId, toolName) => Effect.sync(() => entryAt(toolsOfProvider.get(providerId)?.get(toolName))),
 
       findQualified: (handle, toolName) =>
         Effect.sync(() => {
           const row = handles.get(handle)
-          const owner = row === undefined || row.retired || row.erased ? undefined : row.providerId
-          const id = owner === undefined ? undefined : toolsOfProvider.get(owner)?.get(toolName)
-          return id === undefined ? Option.none() : Option.some(toEntry(tools.get(id)!))
+          const isResolved = row !== undefined && !row.retired && !row.erased
+          return isResolved ? entryAt(toolsOfProvider.get(row.providerId)?.get(toolName)) : Option.none()
         }),
 
       findByName: (toolName, limit) =>

@@ -72,13 +72,10 @@ const nameOf = ({ account, lot, ownerId }: Place): string => `${ownerId} ${accou
 
 export const auditOf = (state: State): Audit => {
   const kept = new Map<string, Figures>()
-  for (const [ownerId, wallet] of state.wallets)
-    kept.set(nameOf({ account: "wallet", ownerId, lot: undefined }), {
-      account: "wallet",
-      ownerId,
-      lot: undefined,
-      ...wallet
-    })
+  for (const [ownerId, wallet] of state.wallets) {
+    const place: Place = { account: "wallet", ownerId, lot: undefined }
+    kept.set(nameOf(place), { ...place, ...wallet })
+  }
   for (const row of state.balances.values()) kept.set(nameOf(row), { ...row, held: 0n })
 
   const recomputed = new Map<string, Figures>()

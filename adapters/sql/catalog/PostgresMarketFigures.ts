@@ -8,6 +8,7 @@ import { type CallCounts, figuresOf } from "../../../domain/catalog/CallCounts.t
 import { MarketFigures, type MarketTotals, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { CAUSE_CODE, FREE_PROXY_CODE, ORIGIN_CODE, STATUS_CODE } from "../ledger/LedgerCodes.ts"
+import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
 /**
@@ -15,19 +16,13 @@ import { storeSql } from "../shared/StoreSql.ts"
  */
 const WAITING_READ_MAX = 1_000
 
-interface CountsRow {
-  readonly calls: bigint
-  readonly successes: bigint
-  readonly input_rejected: bigint
-  readonly latency_ms: bigint
-  readonly reported: bigint
-}
+const toCounts = rowReader<CallCounts>(
+  {},
+  { calls: Number, successes: Number, input_rejected: Number, latency_ms: Number, reported: Number }
+)
 
-interface ToolRow extends CountsRow {
-  readonly tool_id: ToolId
-}
-
-interface TotalsRow extends CountsRow {
+/** With the columns of `CallCounts`. */
+interface TotalsRow {
   readonly agents: bigint
   readonly tools: bigint
   readonly revenue: bigint
@@ -78,7 +73,7 @@ export const layer = Layer.effect(
 
     const ofTools = Effect.fnUntraced(function* (ids: ReadonlyArray<ToolId>) {
       if (ids.length === 0) return new Map<ToolId, ToolFigures>()
-      const rows = yield* sql<ToolRow>`
+      const rows = yield* sql<{ readonly tool_id: ToolId }>`
         SELECT tool_id, ${callTotals} FROM (
           SELECT tool_id, calls, successes, input_rejected, latency_ms, reported FROM tool_figures
           WHERE tool_id = ANY (${ids}::uuid[])
@@ -86,34 +81,26 @@ export const layer = Layer.effect(
           SELECT tool_id, calls, successes, input_rejected, latency_ms, reported FROM (${waiting}) w
           WHERE tool_id = ANY (${ids}::uuid[])) a
         GROUP BY tool_id`
-      return new Map(rows.map((row) => [row.tool_id, figuresOf(countsOf(row))]))
+      return new Map(rows.map(({ tool_id, ...counts }) => [tool_id, figuresOf(toCounts(counts))]))
     })
 
     return MarketFigures.of({ totals, ofTools })
   })
 )
 
-const countsOf = (row: CountsRow): CallCounts => ({
-  calls: Number(row.calls),
-  successes: Number(row.successes),
-  inputRejected: Number(row.input_rejected),
-  latencyMs: Number(row.latency_ms),
-  reported: Number(row.reported)
-})
-
-const totalsOf = (row: TotalsRow): MarketTotals => {
-  const counts = countsOf(row)
+const totalsOf = ({ agents, free_calls, last_call, revenue, tools, ...row }: TotalsRow): MarketTotals => {
+  const counts = toCounts(row)
   const figures = figuresOf(counts)
   return {
     invocations: counts.calls,
     successful: counts.successes,
     successPct: figures.uptimePct,
     reported: counts.reported,
-    uniqueAgents: Number(row.agents),
-    uniqueTools: Number(row.tools),
-    revenueMicrocents: row.revenue,
+    uniqueAgents: Number(agents),
+    uniqueTools: Number(tools),
+    revenueMicrocents: revenue,
     avgLatencyMs: figures.avgLatencyMs,
-    freeCalls: Number(row.free_calls),
-    lastInvocation: row.last_call?.toISOString()
+    freeCalls: Number(free_calls),
+    lastInvocation: last_call?.toISOString()
   }
 }

@@ -8,10 +8,10 @@
  */
 import { PgConnection, PgTypes, type PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Exit, Scope } from "effect"
-import { SqlError } from "effect/sql"
+import type { SqlError } from "effect/sql"
 import { makeDeadlines } from "../../../domain/shared/Deadlines.ts"
 import { registerRecords } from "./RecordCodec.ts"
-import { isConnectionLost } from "./SqlFailures.ts"
+import { connectionError, isConnectionLost } from "./SqlFailures.ts"
 
 export type Rows = ReadonlyArray<ReadonlyArray<unknown>>
 
@@ -119,20 +119,10 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-const sessionNotEnded = ({ pid }: Session): SqlError.SqlError =>
-  new SqlError.SqlError({
-    reason: new SqlError.ConnectionError({
-      cause: new Error(`PostgreSQL's process ${pid} does not end`),
-      message: "The session of the connection before has not ended",
-      operation: "connect"
-    })
-  })
+const sessionNotEnded = ({ pid }: Session): SqlError.SqlError => {
+  const cause = new Error(`PostgreSQL's process ${pid} does not end`)
+  return connectionError("connect", "The session of the connection before has not ended", cause)
+}
 
-const asBroken = (error: SqlError.SqlError): SqlError.SqlError =>
-  new SqlError.SqlError({
-    reason: new SqlError.ConnectionError({
-      cause: error.reason.cause,
-      message: error.message,
-      operation: error.reason.operation
-    })
-  })
+const asBroken = ({ message, reason }: SqlError.SqlError): SqlError.SqlError =>
+  connectionError(reason.operation, message, reason.cause)

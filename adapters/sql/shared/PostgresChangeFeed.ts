@@ -5,9 +5,10 @@
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Cause, Deferred, Duration, Effect, Layer, Option, PubSub, Queue, Random, Schema, Stream } from "effect"
-import { type SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { Change, ChangeFeed } from "../../../domain/shared/ChangeFeed.ts"
+import { connectionError } from "./SqlFailures.ts"
 import { storeSql } from "./StoreSql.ts"
 
 const CHANNEL = "agent_tool_billing_changes"
@@ -21,13 +22,7 @@ const RECONNECT_AFTER_MS_MAX = 5_000
 const HEARTBEAT_EVERY = Duration.seconds(2)
 const HEARTBEAT_WAIT_MAX = Duration.seconds(2)
 
-const silence = new SqlError.SqlError({
-  reason: new SqlError.ConnectionError({
-    cause: "no answer",
-    message: "The server does not answer",
-    operation: "listen"
-  })
-})
+const silence = connectionError("listen", "The server does not answer", "no answer")
 
 const Notice = Schema.fromJsonString(Schema.Struct({ node: Schema.String, sequence: Schema.Int, change: Change }))
 const encodeNotice = Schema.encodeSync(Notice)

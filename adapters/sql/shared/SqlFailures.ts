@@ -50,6 +50,10 @@ export const isConnectionLost = (error: SqlError.SqlError): boolean =>
 export const isConflict = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "DeadlockError" || reason._tag === "SerializationError"
 
+/** A failure of the connection, for code that finds out itself that there is none. */
+export const connectionError = (operation: string | undefined, message: string, cause: unknown): SqlError.SqlError =>
+  new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation }) })
+
 export const isLockTimeout = ({ reason }: SqlError.SqlError): boolean => reason._tag === "LockTimeoutError"
 
 const isTimeout = (error: SqlError.SqlError): boolean =>
