@@ -16,7 +16,9 @@ export const rowReader = <A extends object>(
 ): ((row: object) => A) => {
   const fields = new Map<string, string>(Object.entries(names))
   const fieldOf = (column: string): string => {
-    const field = fields.get(column) ?? Text.snakeToCamel(column)
+    const known = fields.get(column)
+    if (known !== undefined) return known
+    const field = Text.snakeToCamel(column)
     fields.set(column, field)
     return field
   }
