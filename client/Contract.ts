@@ -974,11 +974,8 @@ export interface components {
          * @enum {number}
          */
         microcents_per_cent: 10000
-        /**
-         * @description Platform fee in basis points (1/100 of a percent).
-         * @enum {number}
-         */
-        platform_fee_bps: 1000
+        /** @description Default platform fee in basis points (1/100 of a percent). */
+        platform_fee_bps: number
         /**
          * @description `dry_run`: payments are simulated.
          * @enum {string}
@@ -2554,6 +2551,32 @@ export interface components {
       /** @description If `true`, the previous handle no longer resolves. Default: `false`. */
       retire_previous?: boolean
     }
+    /** @description The platform fee of a provider. */
+    PlatformFee: {
+      /** @description ID of the provider. */
+      provider_id: string
+      /** @description Platform fee of the provider in basis points (1/100 of a percent). */
+      platform_fee_bps: number
+      /** @description Whether it is the default fee of the service. */
+      is_default: boolean
+      /** @description Announced increase of the fee. `null`: none. */
+      upcoming: {
+        /** @description Announced platform fee in basis points (1/100 of a percent). */
+        platform_fee_bps: number
+        /** @description Whether it is the default fee of the service. */
+        is_default: boolean
+        /**
+         * Format: date-time
+         * @description Time from which it applies to new calls.
+         */
+        effective_from: string
+      } | null
+    }
+    /** @description The fee of a provider. */
+    SetPlatformFee: {
+      /** @description Platform fee of the provider in basis points (1/100 of a percent). `null`: the default fee. */
+      platform_fee_bps: number | null
+    }
     /** @description The setting in effect. */
     Reserve: {
       /** @description ID of the provider. */
@@ -2848,11 +2871,27 @@ export interface components {
        * @enum {string}
        */
       period: "7d" | "30d" | "90d" | "all"
-      /**
-       * @description Platform fee as a share of the gross revenue.
-       * @enum {string}
-       */
-      platform_fee_rate: "10%"
+      /** @description Platform fee of new calls, as display text. */
+      platform_fee_rate: string
+      /** @description Platform fee of new calls. A call that was held before a change keeps its fee. */
+      platform_fee_terms: {
+        /** @description Platform fee of the provider in basis points (1/100 of a percent). */
+        platform_fee_bps: number
+        /** @description Whether it is the default fee of the service. */
+        is_default: boolean
+        /** @description Announced increase of the fee. `null`: none. */
+        upcoming: {
+          /** @description Announced platform fee in basis points (1/100 of a percent). */
+          platform_fee_bps: number
+          /** @description Whether it is the default fee of the service. */
+          is_default: boolean
+          /**
+           * Format: date-time
+           * @description Time from which it applies to new calls.
+           */
+          effective_from: string
+        } | null
+      }
       /** @description Totals of the period. */
       earnings: {
         /** @description Gross revenue (paid by consumers) in whole cents, rounded toward zero. */
@@ -4085,16 +4124,10 @@ export interface components {
       offset: number
       /** @description Value of `cursor` for the next page. `null` on the last page. */
       next_cursor: string | null
-      /**
-       * @description Platform fee on each call, as display text.
-       * @enum {string}
-       */
-      platform_fee: "10%"
-      /**
-       * @description Platform fee in basis points (1/100 of a percent).
-       * @enum {number}
-       */
-      platform_fee_bps: 1000
+      /** @description Default platform fee on each call, as display text. */
+      platform_fee: string
+      /** @description Default platform fee in basis points (1/100 of a percent). */
+      platform_fee_bps: number
       /**
        * @description Number of microcents in a cent.
        * @enum {number}
@@ -4179,6 +4212,8 @@ export interface components {
       price_cents: number
       /** @description Price of a call as display text, with `up to` the maximum if usage-priced. */
       price: string
+      /** @description Platform fee of the provider, part of the price, in basis points (1/100 of a percent). */
+      platform_fee_bps: number
       /** @description Same as `free_tier_calls`. */
       free_tier_limit: number
       /** @description Free calls per month of a consumer that has used none. For your own number: a quote or `GET /api/v1/market/free-tiers`. */
@@ -4912,6 +4947,8 @@ export const ROUTES = {
     solvency: "GET /api/v1/operator/solvency",
     moveFunds: "POST* /api/v1/operator/funds",
     setReserve: "POST* /api/v1/operator/providers/{provider_id}/reserve",
+    platformFee: "GET /api/v1/operator/providers/{provider_id}/platform-fee",
+    setPlatformFee: "POST* /api/v1/operator/providers/{provider_id}/platform-fee",
     setHandle: "POST* /api/v1/operator/providers/{provider_id}/handle",
     imitations: "GET /api/v1/operator/handles/imitations",
     unfreeze: "POST* /api/v1/operator/consumers/{consumer_id}/unfreeze"
@@ -5226,6 +5263,23 @@ export interface Operations {
       }
       payload: Schemas["SetReserve"]
       success: Schemas["Reserve"]
+    }
+    /** Retrieve a provider's platform fee. */
+    platformFee: {
+      params: {
+        /** ID of the provider. */
+        provider_id: string
+      }
+      success: Schemas["PlatformFee"]
+    }
+    /** Set a provider's platform fee. */
+    setPlatformFee: {
+      params: {
+        /** ID of the provider. */
+        provider_id: string
+      }
+      payload: Schemas["SetPlatformFee"]
+      success: Schemas["PlatformFee"]
     }
     /** Change a provider's handle. */
     setHandle: {

@@ -2,6 +2,7 @@
  * Port to accounts.
  */
 import { Context, type Effect, type Option } from "effect"
+import type { ProviderFee } from "../ledger/PlatformFee.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Consumer, Erasure, Provider } from "./Account.ts"
@@ -14,7 +15,13 @@ export class AccountStore extends Context.Service<
     insertConsumer(consumer: Consumer): Effect.Effect<void, StoreUnavailable>
     findProvider(id: ProviderId): Effect.Effect<Option.Option<Provider>, StoreUnavailable>
     findConsumer(id: ConsumerId): Effect.Effect<Option.Option<Consumer>, StoreUnavailable>
-    /** Writes the complete account, except the default cap. */
+    /**
+     * The platform fee of a provider; none if there is no such provider. In a unit of work the provider's row is locked
+     * until its end.
+     */
+    feeOf(id: ProviderId): Effect.Effect<Option.Option<ProviderFee>, StoreUnavailable>
+    setFee(id: ProviderId, fee: ProviderFee): Effect.Effect<void, StoreUnavailable>
+    /** Writes the complete account, except the fee and the default cap. */
     updateProvider(provider: Provider): Effect.Effect<void, StoreUnavailable>
     updateConsumer(consumer: Consumer): Effect.Effect<void, StoreUnavailable>
     setDefaultCap(id: ConsumerId, cap: Microcents | undefined): Effect.Effect<void, StoreUnavailable>

@@ -3,6 +3,7 @@
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { Provider } from "../accounts/Account.ts"
+import type { ProviderFee } from "../ledger/PlatformFee.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
@@ -31,7 +32,9 @@ export interface CatalogEntry extends Terms {
   /** Number of the terms; receipts refer to it. */
   readonly priceVersion: number
   readonly prices: ToolPrices
-  readonly provider: Pick<Provider, "id" | "handle" | "name" | "endpointUrl" | "pricingModel">
+  readonly provider: Pick<Provider, "id" | "handle" | "name" | "endpointUrl" | "pricingModel"> & {
+    readonly fee: ProviderFee
+  }
 }
 
 export interface ToolUpsert {

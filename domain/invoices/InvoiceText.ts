@@ -86,7 +86,7 @@ export const summaryOf = (invoice: Invoice): ReadonlyArray<SummaryRow> => {
       const refunds = invoice.net - invoice.total + invoice.fee
       return [
         row("Gross revenue", invoice.total),
-        row("Platform fee, 10%", -invoice.fee),
+        row("Platform fee", -invoice.fee),
         ...(refunds === 0n ? [] : [row("Refunded to consumers", refunds)]),
         row("Net earnings", invoice.net, true)
       ]

@@ -4,6 +4,7 @@
  */
 import type { DateTime } from "effect"
 import { type BudgetPeriod, resetsAt, startOfPeriod } from "../ledger/BudgetPeriod.ts"
+import { feeOf } from "../ledger/PlatformFee.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import type { CloseCall, Earlier, OpenCall, Opened, KeptResult } from "./CallStore.ts"
 
@@ -100,7 +101,10 @@ const startOf = (period: BudgetPeriod, at: DateTime.Utc): number =>
 /** The input of `decideClosing`: the open call, else the signature of the consumer's receipt that closed it. */
 export interface ClosingFacts {
   readonly open:
-    | (Pick<OpenCall, "consumerId" | "idempotency"> & { readonly held: bigint; readonly free: boolean })
+    | (Pick<OpenCall, "consumerId" | "feeBasisPoints" | "idempotency"> & {
+        readonly held: bigint
+        readonly free: boolean
+      })
     | undefined
   readonly closedBy: string | undefined
 }
@@ -113,6 +117,7 @@ export type Closing =
       readonly released: bigint
       /** The cost minus the fee. */
       readonly earned: bigint
+      /** By the fee that was recorded when the call was held. */
       readonly fee: Microcents
       readonly returnsFreeCall: boolean
       /** Whether the key stays bound to the call; else it is released. */
@@ -123,7 +128,7 @@ export type Closing =
   | { readonly _tag: "Invalid"; readonly reason: string }
 
 export const decideClosing = (call: CloseCall, { closedBy, open }: ClosingFacts): Closing => {
-  const { answer, consumerId, fee, receipt, usesFreeCall } = call
+  const { answer, consumerId, feeBasisPoints, receipt, usesFreeCall } = call
   const cost = receipt.cost_microcents
   if (open === undefined) {
     return closedBy === undefined
@@ -134,6 +139,11 @@ export const decideClosing = (call: CloseCall, { closedBy, open }: ClosingFacts)
     const reason = `${receipt.receipt_id} is another consumer's, or costs ${cost} of the ${open.held} held`
     return { _tag: "Invalid", reason }
   }
+  if (open.feeBasisPoints !== feeBasisPoints) {
+    const reason = `${receipt.receipt_id} is closed with ${feeBasisPoints} basis points of the ${open.feeBasisPoints} recorded`
+    return { _tag: "Invalid", reason }
+  }
+  const fee = feeOf(cost, open.feeBasisPoints)
   return {
     _tag: "Close",
     cost,

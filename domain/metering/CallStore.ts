@@ -20,6 +20,8 @@ export interface OpenCall {
   readonly priceVersion: number
   /** The maximum cost of this call. Zero for a free tool. */
   readonly holdAmount: Microcents
+  /** The platform fee in effect now: recorded on the call. */
+  readonly feeBasisPoints: number
   /** Free calls per consumer, tool and calendar month; 0 where the tool has no free tier. */
   readonly freeTierCalls: number
   readonly origin: "proxy" | "meter"
@@ -76,7 +78,8 @@ export interface CloseCall {
   readonly receipt: Receipt
   /** Only with a receipt whose status is `error`. */
   readonly cause?: CallCause | undefined
-  readonly fee: Microcents
+  /** As recorded by `open`. The fee of the cost follows from it. */
+  readonly feeBasisPoints: number
   /** The amount reserved by `open`, where it is known. The store knows it too, and is faster where both agree. */
   readonly held?: Microcents | undefined
   readonly priceVersion: number
@@ -131,6 +134,7 @@ export interface OverdueCall {
   readonly toolId: ToolId
   readonly toolName: string
   readonly priceVersion: number
+  readonly feeBasisPoints: number
   readonly origin: "proxy" | "meter"
   readonly openedAt: DateTime.Utc
 }
@@ -145,8 +149,8 @@ export class CallStore extends Context.Service<
     /** A rejected call changes nothing. */
     open(call: OpenCall): Effect.Effect<Opened, StoreUnavailable>
     /**
-     * Once per call. The same receipt again gets the first result. Dies if the call was never opened, or if the cost is more
-     * than the amount reserved; nothing is changed then.
+     * Once per call. The same receipt again gets the first result. Dies if the call was never opened, if the cost is more
+     * than the amount reserved, or if the fee is not the recorded one; nothing is changed then.
      */
     close(call: CloseCall): Effect.Effect<Closed, StoreUnavailable>
     /** What `open` returns for this key, whatever the call costs; undefined where the key is unused. Changes nothing. */

@@ -6,6 +6,7 @@ import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
 import { BookGuard } from "../ledger/BookGuard.ts"
+import { basisPointsAt, DefaultFeeBasisPoints } from "../ledger/PlatformFee.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { receiptIdOf } from "../shared/Ids.ts"
 import { zero } from "../shared/Microcents.ts"
@@ -56,6 +57,7 @@ export class Metering extends Context.Service<
       const limits = yield* UpstreamLimits
       const tally = yield* CallTally
       const book = yield* BookGuard
+      const defaultFee = yield* DefaultFeeBasisPoints
       const settle = yield* makeSettle
       const { cancelAll, idle, run, runInline } = yield* makeCallsInFlight
       const clock = yield* Clock.Clock
@@ -68,6 +70,7 @@ export class Metering extends Context.Service<
         const invocationId = receiptIdOf(yield* entropy.uuid)
         request.onNamed?.(invocationId)
         const openedAt = yield* DateTime.now
+        const feeBasisPoints = basisPointsAt(provider.fee, defaultFee, openedAt.epochMilliseconds)
         const timeoutMs = tool.timeoutMs ?? limits.timeoutMs
         const opensMs = monotonicMs(clock)
         const opening = calls.open({
@@ -78,6 +81,7 @@ export class Metering extends Context.Service<
           toolName: tool.toolName,
           priceVersion: entry.priceVersion,
           holdAmount,
+          feeBasisPoints,
           freeTierCalls: holdAmount === zero ? 0 : entry.freeTierCalls,
           origin: "proxy",
           openedAt,
@@ -122,7 +126,16 @@ export class Metering extends Context.Service<
               const heldMs = monotonicMs(clock)
               tally.took("hold", heldMs - opensMs)
               request.onHeld?.()
-              const held: HeldCall = { request, entry, invocationId, openedAt, opened, progress, render }
+              const held: HeldCall = {
+                request,
+                entry,
+                invocationId,
+                openedAt,
+                feeBasisPoints,
+                opened,
+                progress,
+                render
+              }
               return Effect.flatMap(Effect.exit(restore(step(guarded(opened), "Metering.forward"))), (exit) => {
                 tally.took("forward", monotonicMs(clock) - heldMs)
                 return exit._tag === "Success"

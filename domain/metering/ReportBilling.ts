@@ -4,10 +4,11 @@
 import { DateTime, Duration, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { BookGuard } from "../ledger/BookGuard.ts"
+import { basisPointsAt, DefaultFeeBasisPoints } from "../ledger/PlatformFee.ts"
 import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
-import { feeOf, type Microcents, zero } from "../shared/Microcents.ts"
+import { type Microcents, zero } from "../shared/Microcents.ts"
 import { CallOverdue } from "./CallEndings.ts"
 import { rejectionOf } from "./CallRejections.ts"
 import { CallStore, type KeptResult } from "./CallStore.ts"
@@ -38,6 +39,7 @@ export interface ReportedCall {
 export const makeBillReport = Effect.gen(function* () {
   const calls = yield* CallStore
   const book = yield* BookGuard
+  const defaultFee = yield* DefaultFeeBasisPoints
   const signer = yield* ReceiptSigner
   const tally = yield* CallTally
   const pins = yield* NamePins
@@ -59,6 +61,8 @@ export const makeBillReport = Effect.gen(function* () {
     freeTier,
     reservation
   }: ReportedCall) {
+    // Of now, not of the time that the report states: a provider must not choose its fee.
+    const feeBasisPoints = basisPointsAt(entry.provider.fee, defaultFee, now.epochMilliseconds)
     const opened = yield* calls.open({
       invocationId,
       consumerId,
@@ -67,6 +71,7 @@ export const makeBillReport = Effect.gen(function* () {
       toolName: entry.tool.toolName,
       priceVersion: entry.priceVersion,
       holdAmount: price,
+      feeBasisPoints,
       freeTierCalls: freeTier && price > zero ? entry.freeTierCalls : 0,
       origin: "meter",
       openedAt: calledAt,
@@ -99,7 +104,7 @@ export const makeBillReport = Effect.gen(function* () {
     const closed = yield* calls.close({
       consumerId,
       receipt,
-      fee: feeOf(cost),
+      feeBasisPoints,
       held: opened.held,
       priceVersion: entry.priceVersion,
       origin: "meter",

@@ -7,7 +7,7 @@ import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
-import { feeOf, zero } from "../shared/Microcents.ts"
+import { zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { step } from "../shared/TraceSampler.ts"
 import { billedAmount, canceledAmount } from "./CallTerms.ts"
@@ -30,6 +30,7 @@ export interface HeldCall {
   readonly entry: CatalogEntry
   readonly invocationId: ReceiptId
   readonly openedAt: DateTime.Utc
+  readonly feeBasisPoints: number
   readonly opened: Extract<Opened, { readonly _tag: "Opened" }>
   readonly progress: CallProgress
   readonly render: (report: CallReport) => KeptResult
@@ -66,7 +67,7 @@ export const makeSettle = Effect.gen(function* () {
 
   /** `answered`: the response is the provider's own. */
   return Effect.fnUntraced(function* (call: HeldCall, answer: UpstreamResponse, answered: boolean) {
-    const { entry, invocationId, opened, openedAt, progress, request } = call
+    const { entry, feeBasisPoints, invocationId, opened, openedAt, progress, request } = call
     const { provider, tool } = entry
     const fits = tool.outputSchema === undefined ? undefined : yield* outputFits(tool, answer)
     const canceled = progress.canceled && !answered
@@ -114,7 +115,7 @@ export const makeSettle = Effect.gen(function* () {
       consumerId: request.consumerId,
       receipt,
       cause: causeOf(answer),
-      fee: feeOf(cost),
+      feeBasisPoints,
       held: opened.held,
       priceVersion: entry.priceVersion,
       origin: "proxy",

@@ -38,7 +38,7 @@ export class Sweeper extends Context.Service<
             now,
             signer.sign
           ),
-          fee: zero,
+          feeBasisPoints: call.feeBasisPoints,
           priceVersion: call.priceVersion,
           origin: call.origin,
           requestBytes: 0,

@@ -3,6 +3,7 @@
  */
 import { Context, type Effect, type Option } from "effect"
 import type { CallCause } from "../metering/CallCause.ts"
+import type { Microcents } from "../shared/Microcents.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { Receipt, ReceiptStatus } from "./Receipt.ts"
@@ -21,12 +22,20 @@ export interface ReceiptFilter {
   readonly to: string | undefined
 }
 
+/** What was recorded with a receipt and is not part of it. */
+export interface Settled {
+  /** Of a call that ended in `error` because of its caller. */
+  readonly cause: CallCause | undefined
+  /** The platform fee in effect when the call was held. */
+  readonly feeBasisPoints: number
+  readonly fee: Microcents
+}
+
 export class ReceiptStore extends Context.Service<
   ReceiptStore,
   {
     find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>, StoreUnavailable>
-    /** Of a call that ended in `error` because of its caller. */
-    causeOf(id: ReceiptId): Effect.Effect<CallCause | undefined, StoreUnavailable>
+    settledOf(id: ReceiptId): Effect.Effect<Option.Option<Settled>, StoreUnavailable>
     /** Newest first: the calls of a consumer, or of a provider's tools. */
     list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>, StoreUnavailable>
   }

@@ -5,7 +5,6 @@ import { Effect, Schema, SchemaGetter, SchemaIssue } from "effect"
 
 export const MICROCENTS_PER_CENT = 10_000n
 export const MICROCENTS_PER_DOLLAR = 1_000_000n
-export const PLATFORM_FEE_BPS = 1_000n
 
 /** A larger JSON integer is rejected in requests and never sent. */
 export const MICROCENTS_MAX = BigInt(Number.MAX_SAFE_INTEGER)
@@ -37,15 +36,6 @@ export const fromCents = (cents: number): Microcents => Microcents.make(BigInt(c
 
 /** Whole cents, rounded toward zero: for display, never for calculations. */
 export const toCents = (amount: bigint): number => Number(amount / MICROCENTS_PER_CENT)
-
-/**
- * The platform's share, rounded half up, at least 1 microcent of any amount above 0; the provider gets the rest.
- * Without the minimum, a cost split into parts below 5 microcents would have no fee.
- */
-export const feeOf = (amount: bigint): Microcents => {
-  const share = (amount * PLATFORM_FEE_BPS + 5_000n) / 10_000n
-  return (share === 0n && amount > 0n ? 1n : share) as Microcents
-}
 
 const group = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/gu, ",")
 

@@ -8,10 +8,9 @@ import { lotDayOf } from "../ledger/Lots.ts"
 import type { FundsTooLow } from "../ledger/PlatformFunds.ts"
 import { UnfitOutputs } from "../metering/UnfitOutputs.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
-import { ReceiptStore } from "../receipts/ReceiptStore.ts"
+import { ReceiptStore, type Settled } from "../receipts/ReceiptStore.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type ConsumerId, type ProviderId, type ReceiptId } from "../shared/Ids.ts"
-import { feeOf } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { ChargebackRecoveries, type RecoveredByChargeback } from "../payments/ChargebackRecoveries.ts"
@@ -112,7 +111,9 @@ export class Disputes extends Context.Service<
 
       const file = Effect.fn("Disputes.file")(function* (owner: DisputeOwner, filing: Filing) {
         const receipt = Option.getOrUndefined(yield* receipts.find(filing.receiptId))
-        if (receipt === undefined) return yield* new NoSuchReceipt({ receiptId: filing.receiptId })
+        const settled = Option.getOrUndefined(yield* receipts.settledOf(filing.receiptId))
+        if (receipt === undefined || settled === undefined)
+          return yield* new NoSuchReceipt({ receiptId: filing.receiptId })
         const filedBy = partyTo(receipt, owner)
         if (filedBy === undefined) return yield* new NotAParty({ receiptId: filing.receiptId })
         const now = yield* DateTime.now
@@ -123,13 +124,13 @@ export class Disputes extends Context.Service<
         const limit = limitOf(yield* store.filedBy(owner, DateTime.subtract(now, { days: 1 })))
         if (limit !== undefined) return yield* limit
         const id = DisputeId.make(yield* entropy.uuid)
-        const stake = atStake(receipt)
+        const stake = atStake(receipt, settled)
         const dispute: Dispute = {
           id,
           ...stake,
           frozen: yield* refunds.freeze({ ...stake, subject: id }),
           unfit: yield* unfit.isRecorded({ consumerId: receipt.agent_id, receiptId: receipt.receipt_id }),
-          cause: yield* receipts.causeOf(receipt.receipt_id),
+          cause: settled.cause,
           reason: filing.reason,
           filedBy,
           claim: { text: filing.text, evidence: filing.evidence },
@@ -187,12 +188,12 @@ export class Disputes extends Context.Service<
 }
 
 /** What a dispute stores of its receipt. */
-const atStake = (receipt: Receipt) => ({
+const atStake = (receipt: Receipt, { fee }: Settled) => ({
   receiptId: receipt.receipt_id,
   consumerId: receipt.agent_id,
   providerId: receipt.provider_id,
   cost: receipt.cost_microcents,
-  fee: feeOf(receipt.cost_microcents),
+  fee,
   lot: lotDayOf(DateTime.makeUnsafe(receipt.created_at)),
   outcome: receipt.status
 })

@@ -3,7 +3,7 @@
  * refunded calls and consumers that paid less than a dollar do not count, so that changing a score costs real money.
  *
  * The cost of a fake reputation: each consumer must pay the provider $1 net of refunds within the window, in every
- * window. 10% of that is the platform's fee and lost; the rest is the provider's own money, locked until its earnings
+ * window. The platform fee of that (10% by default) is lost; the rest is the provider's own money, locked until its earnings
  * mature. Rates are weighted by payments, so hiding failures takes a multiple of what honest consumers paid: to show
  * 99% where honest consumers who paid $50 saw 90%, a provider must pass about $500 through its own accounts and loses
  * $50. Lowering a competitor's score costs the same and pays the competitor: failures count up to the number of calls

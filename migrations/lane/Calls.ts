@@ -20,6 +20,7 @@ export const calls = Effect.gen(function* () {
     price_version int4 NOT NULL,
     free_calls_left int4,
     origin smallint NOT NULL,
+    fee_bps smallint NOT NULL,
     free boolean NOT NULL,
     tool_name text NOT NULL,
     key_hash bytea,

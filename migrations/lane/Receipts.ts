@@ -25,6 +25,7 @@ export const receipts = Effect.gen(function* () {
     tokens_output int4 NOT NULL,
     status smallint NOT NULL,
     origin smallint NOT NULL,
+    fee_bps smallint NOT NULL,
     signature bytea NOT NULL,
     tool_name text NOT NULL,
     PRIMARY KEY (receipt_id, consumer_id)

@@ -67,10 +67,11 @@ const settle = ({ calls, closed, consumers, grouped, total }: Form): string => `
   END IF;
 
   INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee, duration_ms,
-    price_version, request_bytes, response_bytes, tokens_input, tokens_output, status, origin, signature, tool_name)
+    price_version, request_bytes, response_bytes, tokens_input, tokens_output, status, origin, fee_bps, signature,
+    tool_name)
   SELECT c.receipt_id, c.consumer_id, c.provider_id, c.tool_id, ${CALLED_AT}, ${CREATED_AT}, c.cost, c.fee, c.duration_ms,
-    c.price_version, c.request_bytes, c.response_bytes, c.tokens_input, c.tokens_output, c.status, c.origin, c.signature,
-    c.tool_name
+    c.price_version, c.request_bytes, c.response_bytes, c.tokens_input, c.tokens_output, c.status, c.origin, c.fee_bps,
+    c.signature, c.tool_name
   FROM ${calls};
 
   INSERT INTO receipts_unlogged (receipt_id, consumer_id) SELECT c.receipt_id, c.consumer_id FROM ${calls};
@@ -110,17 +111,18 @@ const settle = ({ calls, closed, consumers, grouped, total }: Form): string => `
 export const closeCalls = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // place: position in the batch, from 1. held: what the caller expects to be held; null where it does not know.
+  // place: position in the batch, from 1. held: what the caller expects to be held; null where it does not know. fee: that of
+  // the cost, by fee_bps, which must be what the open call has.
   yield* sql`CREATE TYPE call_closing AS (
     place int4, receipt_id uuid, consumer_id uuid, provider_id uuid, tool_id uuid, called_ms int8,
-    created_ms int8, cost int8, fee int8, held int8, duration_ms int4, price_version int4, request_bytes int4,
+    created_ms int8, cost int8, fee int8, fee_bps smallint, held int8, duration_ms int4, price_version int4, request_bytes int4,
     response_bytes int4, tokens_input int4, tokens_output int4, status smallint, origin smallint, signature bytea,
     tool_name text, uses_free_call boolean, answer_status smallint, answer_headers text
   )`
 
   // p_calls: sorted by receipt. p_bodies: kept responses by place. The others are null for a single call. p_wallets:
-  // those of these calls and of the openings in the same statement, sorted, each once. p_receipts, p_owners and p_held:
-  // the receipts, consumers and expected holds of the calls; p_debits and p_releases: costs and expected holds by
+  // those of these calls and of the openings in the same statement, sorted, each once. p_receipts, p_owners, p_held and
+  // p_fees: the receipts, consumers, expected holds and fees of the calls; p_debits and p_releases: costs and expected holds by
   // wallet. Where the open calls are as expected, these totals are used as given: computing them here is slow.
   //
   // Returns the available balance of each wallet before; what each call held, null for calls that were not closed now;
@@ -128,7 +130,7 @@ export const closeCalls = Effect.gen(function* () {
   // stored gets the result of the first time, because a batch may be sent again.
   yield* sql.unsafe(`CREATE FUNCTION calls_close(
     p_call call_closing, p_wallets uuid[], p_debits int8[], p_releases int8[], p_receipts uuid[], p_owners uuid[],
-    p_held int8[], p_calls call_closing[], p_bodies bytea[], OUT before int8[], OUT holds int8[], OUT same boolean[]
+    p_held int8[], p_fees smallint[], p_calls call_closing[], p_bodies bytea[], OUT before int8[], OUT holds int8[], OUT same boolean[]
   ) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE
@@ -137,6 +139,7 @@ export const closeCalls = Effect.gen(function* () {
       v_locked uuid[];
       v_receipts uuid[];
       v_owners uuid[];
+      v_fees smallint[];
       v_wrong boolean;
       v_charged boolean := true;
       v_free boolean;
@@ -155,7 +158,7 @@ export const closeCalls = Effect.gen(function* () {
         END IF;
         IF FOUND THEN
           DELETE FROM calls_open o WHERE o.invocation_id = p_call.receipt_id AND o.consumer_id = p_call.consumer_id
-            AND o.held = p_call.held
+            AND o.held = p_call.held AND o.fee_bps = p_call.fee_bps
           RETURNING o.* INTO v_open;
           IF FOUND THEN
             holds := ARRAY[p_call.held];
@@ -177,22 +180,25 @@ export const closeCalls = Effect.gen(function* () {
         p_receipts := ARRAY[p_call.receipt_id];
         p_owners := p_wallets;
         p_held := p_releases;
+        p_fees := ARRAY[p_call.fee_bps];
       END IF;
 
       ${lockWallets("", "")}
 
       WITH gone AS (
         DELETE FROM calls_open o WHERE o.invocation_id = ANY (p_receipts)
-        RETURNING o.invocation_id, o.consumer_id, o.held, o.free, o.budget_ids IS NOT NULL AS budgeted,
+        RETURNING o.invocation_id, o.consumer_id, o.held, o.fee_bps, o.free, o.budget_ids IS NOT NULL AS budgeted,
           o.key_hash IS NOT NULL AS keyed,
           CASE WHEN o.free OR o.budget_ids IS NOT NULL OR o.key_hash IS NOT NULL THEN o END AS special
       )
-      SELECT array_agg(g.invocation_id), array_agg(g.consumer_id), array_agg(g.held), bool_or(g.free), bool_or(g.budgeted),
-        bool_or(g.keyed), array_agg(g.special)
-      INTO v_receipts, v_owners, holds, v_free, v_budgeted, v_keyed, v_opens
+      SELECT array_agg(g.invocation_id), array_agg(g.consumer_id), array_agg(g.held), array_agg(g.fee_bps), bool_or(g.free),
+        bool_or(g.budgeted), bool_or(g.keyed), array_agg(g.special)
+      INTO v_receipts, v_owners, holds, v_fees, v_free, v_budgeted, v_keyed, v_opens
       FROM (SELECT * FROM gone ORDER BY invocation_id) g;
 
-      IF v_receipts IS DISTINCT FROM p_receipts OR v_owners IS DISTINCT FROM p_owners OR holds IS DISTINCT FROM p_held THEN
+      IF v_receipts IS DISTINCT FROM p_receipts OR v_owners IS DISTINCT FROM p_owners OR holds IS DISTINCT FROM p_held
+        OR v_fees IS DISTINCT FROM p_fees
+      THEN
         SELECT array_agg(coalesce(s.cost, 0) ORDER BY w.id), array_agg(coalesce(s.held, 0) ORDER BY w.id)
         INTO p_debits, p_releases
         FROM unnest(p_wallets) AS w (id) LEFT JOIN (
@@ -200,15 +206,17 @@ export const closeCalls = Effect.gen(function* () {
           FROM unnest(p_calls) c JOIN unnest(v_receipts, holds) AS o (receipt_id, held) ON o.receipt_id = c.receipt_id
           GROUP BY 1
         ) s ON s.consumer_id = w.id;
-        SELECT array_agg(o.held ORDER BY c.receipt_id), bool_or(o.consumer_id <> c.consumer_id OR o.held < c.cost),
+        SELECT array_agg(o.held ORDER BY c.receipt_id),
+          bool_or(o.consumer_id <> c.consumer_id OR o.held < c.cost OR o.fee_bps <> c.fee_bps),
           array_agg(o.held IS NOT NULL OR (SELECT r.signature FROM receipts r
             WHERE r.receipt_id = c.receipt_id AND r.consumer_id = c.consumer_id LIMIT 1) = c.signature ORDER BY c.receipt_id)
         INTO holds, v_wrong, same
-        FROM unnest(p_calls) c LEFT JOIN unnest(v_receipts, v_owners, holds) AS o (receipt_id, consumer_id, held)
+        FROM unnest(p_calls) c
+        LEFT JOIN unnest(v_receipts, v_owners, holds, v_fees) AS o (receipt_id, consumer_id, held, fee_bps)
           ON o.receipt_id = c.receipt_id;
         IF v_wrong OR array_position(same, NULL) > 0 THEN
-          RAISE EXCEPTION 'a closing names a call that was never opened, another consumer''s, or costs more than was held'
-            USING ERRCODE = 'check_violation';
+          RAISE EXCEPTION 'a closing names a call that was never opened, another consumer''s, costs more than was held, or '
+            'has another fee than was recorded' USING ERRCODE = 'check_violation';
         END IF;
         p_calls := ARRAY(SELECT c FROM unnest(p_calls) c WHERE c.receipt_id = ANY (v_receipts));
       END IF;

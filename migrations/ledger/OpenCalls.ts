@@ -9,9 +9,9 @@ import { lockWallets } from "./LockWallets.ts"
 /** Writes the calls that `c` ranges over: one call from variables, or any number from an array. */
 const insert = (calls: string): string => `
   INSERT INTO calls_open (invocation_id, consumer_id, provider_id, tool_id, held, opened_at, deadline_at, price_version,
-    free_calls_left, origin, free, tool_name, key_hash, request_hash, budget_ids)
+    free_calls_left, origin, fee_bps, free, tool_name, key_hash, request_hash, budget_ids)
   SELECT c.invocation_id, c.consumer_id, c.provider_id, c.tool_id, c.held, to_timestamp(c.opened_ms::float8 / 1000),
-    to_timestamp(c.deadline_ms::float8 / 1000), c.price_version, c.free_calls_left, c.origin, c.free,
+    to_timestamp(c.deadline_ms::float8 / 1000), c.price_version, c.free_calls_left, c.origin, c.fee_bps, c.free,
     c.tool_name, c.key_hash, c.request_hash, c.budget_ids
   FROM ${calls};`
 
@@ -29,8 +29,8 @@ export const openCalls = Effect.gen(function* () {
   // tool has none. held arrives as the price; the function sets held, free, free_calls_left and budget_ids.
   yield* sql`CREATE TYPE call_opening AS (
     wallet int4, tier int4, free_calls int4, invocation_id uuid, consumer_id uuid, provider_id uuid, tool_id uuid,
-    tool_name text, price_version int4, origin smallint, opened_ms int8, deadline_ms int8, key_hash bytea,
-    request_hash bytea, held int8, free boolean, free_calls_left int4, budget_ids uuid[]
+    tool_name text, price_version int4, fee_bps smallint, origin smallint, opened_ms int8, deadline_ms int8,
+    key_hash bytea, request_hash bytea, held int8, free boolean, free_calls_left int4, budget_ids uuid[]
   )`
 
   // p_again: an earlier attempt may have committed. p_keyed, p_tiered: some call has an idempotency key, a free tier.

@@ -7,6 +7,8 @@ import { SqlClient } from "effect/sql"
 export const accounts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  // fee_bps: the provider's own platform fee; null for the default one. From upcoming_fee_from on, if it is set, the fee
+  // is upcoming_fee_bps.
   yield* sql`CREATE TABLE providers (
     id uuid PRIMARY KEY,
     name text NOT NULL CHECK (char_length(name) <= 500),
@@ -16,6 +18,9 @@ export const accounts = Effect.gen(function* () {
     description text NOT NULL CHECK (char_length(description) <= 20000),
     pricing_model text NOT NULL CHECK (pricing_model IN ('per_call', 'per_token', 'free')),
     default_price_microcents int8 NOT NULL CHECK (default_price_microcents BETWEEN 0 AND 9007199254740991),
+    fee_bps int2 CHECK (fee_bps BETWEEN 0 AND 5000),
+    upcoming_fee_bps int2 CHECK (upcoming_fee_bps BETWEEN 0 AND 5000),
+    upcoming_fee_from timestamptz(3),
     created_at timestamptz(3) NOT NULL
   )`
   yield* sql`CREATE INDEX providers_created ON providers USING brin (created_at)`

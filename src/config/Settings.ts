@@ -3,6 +3,7 @@
  * docs/settings.md come from this list.
  */
 import type { Schema } from "effect"
+import { FEE_BASIS_POINTS_MAX } from "../../domain/ledger/PlatformFee.ts"
 import {
   collector,
   headers,
@@ -158,11 +159,17 @@ export const settings = {
     "free calls per consumer, tool and month if the provider sets none",
     "0"
   ),
+  PLATFORM_FEE_BASIS_POINTS: setting(
+    whole(0, FEE_BASIS_POINTS_MAX),
+    "platform fee in basis points (1/100 of a percent) of what a call costs, for providers without a fee of their own. A " +
+      "change applies to calls that are held after the restart, without notice",
+    "1000"
+  ),
   PRICE_NOTICE_HOURS: setting(
     whole(0, 2_160),
-    "hours between the announcement of a change that charges consumers more and the time it takes effect. A " +
-      "smaller free tier takes effect in the first month after them. Default: 24, or 0 without `PAYMENTS=stripe`. " +
-      "0: changes apply at once"
+    "hours between the announcement of a change that charges consumers more, or of a higher fee of a provider, and the " +
+      "time it takes effect. A smaller free tier takes effect in the first month after them. Default: 24, or 0 without " +
+      "`PAYMENTS=stripe`. 0: changes apply at once"
   ),
   RATE_LIMIT_RPM: setting(
     whole(0, 1_000_000),

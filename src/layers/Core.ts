@@ -6,6 +6,7 @@ import { Authentication } from "../../domain/accounts/Authentication.ts"
 import { DefaultCaps } from "../../domain/accounts/DefaultCaps.ts"
 import { Erasure } from "../../domain/erasure/Erasure.ts"
 import { Handles } from "../../domain/accounts/Handles.ts"
+import { PlatformFees } from "../../domain/accounts/PlatformFees.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
@@ -61,6 +62,7 @@ export const recovery = Layer.merge(SolvencyWatch.layer, Refunds.layer).pipe(
 
 const foundations = Layer.mergeAll(
   Handles.layer,
+  PlatformFees.layer,
   Keys.layer,
   Catalog.layer,
   recovery,

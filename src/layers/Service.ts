@@ -30,6 +30,7 @@ import { DiskWatch, makeDiskWatch } from "../../domain/platform/DiskWatch.ts"
 import { OutsideProbes } from "../../domain/platform/Health.ts"
 import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
+import { DefaultFeeBasisPoints } from "../../domain/ledger/PlatformFee.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { ChargebackLiability } from "../../domain/payments/Chargebacks.ts"
 import { NewAccountLoadLimit } from "../../domain/payments/LoadLimit.ts"
@@ -73,6 +74,7 @@ const references = (config: AppConfig) => {
     Layer.sync(MismatchTally, makeMismatchTally),
     Layer.succeed(CallsInFlightMax, valueOf(config, "CALLS_IN_FLIGHT_MAX")),
     Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
+    Layer.succeed(DefaultFeeBasisPoints, valueOf(config, "PLATFORM_FEE_BASIS_POINTS")),
     Layer.succeed(PriceNotice, priceNotice(config)),
     Layer.succeed(RateLimitPolicy, {
       defaultRpm: rpm === 0 ? valueOf(config, "RATE_LIMIT_RPM_MAX") : rpm,

@@ -20,6 +20,8 @@ const LOADS = [40_000, 3_500, 0, 20_000] as const
 /** At a price, with two free calls, free, and so cheap that there is no fee. */
 const PRICES = [1_000, 700, 0, 4] as const
 const FREE_CALLS = [0, 2, 0, 0] as const
+/** Of the platform, in basis points. */
+const FEES = [1_000, 0, 333, 5_000] as const
 
 const index = (count: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: count - 1 }))
 
@@ -27,7 +29,8 @@ const Opening = Schema.Struct({
   consumer: index(LOADS.length),
   tool: index(PRICES.length),
   key: Schema.NullOr(index(4)),
-  request: Schema.Literals([0, 0, 0, 1])
+  request: Schema.Literals([0, 0, 0, 1]),
+  fee: index(FEES.length)
 })
 
 /** `call` counts from the newest: the open calls, or all that were ever asked for. */
@@ -41,7 +44,9 @@ const Closing = Schema.Struct({
   /** If there is a receipt already: the same again. */
   repeated: Schema.Boolean,
   /** In the name of another consumer. */
-  misnamed: Schema.Literals([false, false, false, false, false, true])
+  misnamed: Schema.Literals([false, false, false, false, false, true]),
+  /** With another fee than was recorded. */
+  feeChanged: Schema.Literals([false, false, false, false, false, true])
 })
 type Closing = typeof Closing.Type
 
@@ -136,13 +141,15 @@ const lived = Effect.fnUntraced(function* (story: typeof Story.Type, { consumers
         if (call === undefined || closed.has(call)) continue
         const earlier = step.repeated ? receipts.get(call) : undefined
         const fresh = earlier ?? (yield* closing(call, step))
-        closed.set(call, step.misnamed ? { ...fresh, consumerId: consumers[0]! } : fresh)
+        const asHeld = step.misnamed ? { ...fresh, consumerId: consumers[0]! } : fresh
+        closed.set(call, step.feeChanged ? { ...asHeld, feeBasisPoints: fresh.feeBasisPoints + 1 } : asHeld)
       }
-      const openings = yield* Effect.forEach(round.openings, ({ consumer, key, request, tool }) =>
+      const openings = yield* Effect.forEach(round.openings, ({ consumer, fee, key, request, tool }) =>
         aCall(consumers[consumer]!, {
           toolId: tools[tool]!,
           providerId: providers[tool % 2]!,
           holdAmount: money(PRICES[tool]!),
+          feeBasisPoints: FEES[fee]!,
           freeTierCalls: FREE_CALLS[tool]!,
           idempotency:
             key === null ? undefined : { keyHash: `0${key}`.repeat(32), requestHash: `0${request}`.repeat(32) }
@@ -195,7 +202,8 @@ const anOpening = (consumer: number, key: number | null = null, request: 0 | 1 =
   consumer,
   tool: 0,
   key,
-  request
+  request,
+  fee: 0
 })
 
 const aClosing = (call: number, changes: Partial<Closing> = {}): Closing => ({
@@ -207,6 +215,7 @@ const aClosing = (call: number, changes: Partial<Closing> = {}): Closing => ({
   answered: true,
   repeated: false,
   misnamed: false,
+  feeChanged: false,
   ...changes
 })
 
@@ -219,7 +228,9 @@ const EVERY_ANSWER: typeof Story.Type = [
   // Closed, Replay
   { closings: [aClosing(1)], openings: [anOpening(RICH, 0)] },
   // AlreadyClosed; died, because more is charged than was held; Opened
-  { closings: [aClosing(4, { of: "all" }), aClosing(0, { share: 101 })], openings: [anOpening(RICH)] }
+  { closings: [aClosing(4, { of: "all" }), aClosing(0, { share: 101 })], openings: [anOpening(RICH)] },
+  // died, because the fee is not the recorded one; Opened
+  { closings: [aClosing(0, { feeChanged: true })], openings: [anOpening(RICH)] }
 ]
 
 it.layer(Databases.layer, { timeout: "120 seconds", excludeTestServices: true })("Calls in PostgreSQL", (it) => {
@@ -235,6 +246,8 @@ it.layer(Databases.layer, { timeout: "120 seconds", excludeTestServices: true })
         "Closed",
         "Replay",
         "AlreadyClosed",
+        "died",
+        "Opened",
         "died",
         "Opened"
       ])

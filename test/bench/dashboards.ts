@@ -69,9 +69,10 @@ const fill = Effect.fnUntraced(function* ({ developer, provider, toolIds }: Memb
   for (let from = 0; from < CALLS; from += ROWS_AT_ONCE) {
     const until = Math.min(CALLS, from + ROWS_AT_ONCE) - 1
     yield* sql`INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee,
-        request_bytes, response_bytes, tokens_input, tokens_output, duration_ms, price_version, status, origin, signature, tool_name)
+        request_bytes, response_bytes, tokens_input, tokens_output, duration_ms, price_version, status, origin, fee_bps, signature,
+        tool_name)
       SELECT uuidv7(c.at - now()), ${developer.id}::uuid, ${provider.id}::uuid, t.id, c.at, c.at, 500, 50, 300, 120, 10, 20,
-        (c.n % 400)::int4, 1, CASE WHEN c.n % 50 = 0 THEN 2 ELSE 1 END, 1, decode(md5(c.n::text) || md5(c.n::text), 'hex'),
+        (c.n % 400)::int4, 1, CASE WHEN c.n % 50 = 0 THEN 2 ELSE 1 END, 1, 1000, decode(md5(c.n::text) || md5(c.n::text), 'hex'),
         'tool_' || t.n
       FROM (SELECT n, date_trunc('milliseconds', now() - (${CALLS} - n) * (interval '90 days' / ${CALLS})) AS at
         FROM generate_series(${from}::int8, ${until}::int8) n) c

@@ -11,7 +11,8 @@ import * as PostgresLedgerStore from "../../adapters/sql/ledger/PostgresLedgerSt
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { CallStore, type OpenCall } from "../../domain/metering/CallStore.ts"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
-import { feeOf, Microcents } from "../../domain/shared/Microcents.ts"
+import { FEE_BASIS_POINTS_DEFAULT } from "../../domain/ledger/PlatformFee.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 import { run as migrate } from "../../migrations/index.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
@@ -128,6 +129,7 @@ const call = (calls: CallStore["Service"], wallets: ReadonlyArray<ConsumerId>) =
       toolName: "search_web",
       priceVersion: 1,
       holdAmount: PRICE,
+      feeBasisPoints: FEE_BASIS_POINTS_DEFAULT,
       freeTierCalls: 0,
       origin: "proxy",
       openedAt,
@@ -151,7 +153,7 @@ const call = (calls: CallStore["Service"], wallets: ReadonlyArray<ConsumerId>) =
         signature: opening.invocationId.slice(5).repeat(2),
         created_at: format(yield* DateTime.now)
       },
-      fee: Microcents.make(feeOf(PRICE)),
+      feeBasisPoints: opening.feeBasisPoints,
       held: opened.held,
       priceVersion: 1,
       origin: "proxy",

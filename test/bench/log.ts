@@ -40,10 +40,11 @@ const provider = ProviderId.make(randomUUID())
 const fill = Effect.fnUntraced(function* (from: number, count: number) {
   const sql = yield* PgClient.PgClient
   yield* sql`INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee,
-      request_bytes, response_bytes, tokens_input, tokens_output, duration_ms, price_version, status, origin, signature, tool_name)
+      request_bytes, response_bytes, tokens_input, tokens_output, duration_ms, price_version, status, origin, fee_bps, signature,
+        tool_name)
     SELECT uuidv7(c.at - now()), k.id, ${provider}::uuid, t.id, c.at, c.at, 500, 50, 300, 120, 10, 20,
       20 + (c.n * 7919) % 400 + CASE WHEN c.n % 97 = 0 THEN (c.n * 31) % 9000 ELSE 0 END, 1,
-      CASE WHEN c.n % 50 = 0 THEN 2 WHEN c.n % 333 = 0 THEN 3 ELSE 1 END, 1, decode(md5(c.n::text) || md5(c.n::text), 'hex'),
+      CASE WHEN c.n % 50 = 0 THEN 2 WHEN c.n % 333 = 0 THEN 3 ELSE 1 END, 1, 1000, decode(md5(c.n::text) || md5(c.n::text), 'hex'),
       'tool_' || t.n
     FROM (SELECT n, date_trunc('milliseconds', now() - interval '29 days' + n * (interval '29 days' / ${RECEIPTS})) AS at
       FROM generate_series(${from}::int8, ${from + count - 1}::int8) n) c

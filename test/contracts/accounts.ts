@@ -2,11 +2,13 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Exit, type Layer, Option } from "effect"
 import { erasedConsumer, erasedProvider } from "../../domain/accounts/Account.ts"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import { FEE_BASIS_POINTS_MAX, NO_OWN_FEE, type ProviderFee } from "../../domain/ledger/PlatformFee.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
 import type { Ports } from "./ports.ts"
-import { aConsumer, aProvider, instant } from "./samples.ts"
+import { aConsumer, aProvider, instant, putTool } from "./samples.ts"
 
 export const accountsContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, { timeout: "60 seconds" })(`AccountStore over ${name}`, (it) => {
@@ -41,6 +43,32 @@ export const accountsContract = (name: string, ports: Layer.Layer<Ports>) =>
         assert.deepStrictEqual(yield* accounts.findProvider(provider.id), Option.some(erasedProvider(provider)))
         assert.deepStrictEqual(yield* accounts.findConsumer(otherConsumer.id), Option.some(otherConsumer))
         assert.deepStrictEqual(yield* accounts.findProvider(otherProvider.id), Option.some(otherProvider))
+      })
+    )
+
+    it.effect("keeps a provider's fee, whatever else of the account changes", () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const [provider, other] = [yield* aProvider(), yield* aProvider()]
+        assert.deepStrictEqual(yield* accounts.feeOf(provider.id), Option.some(NO_OWN_FEE))
+        const effectiveFrom = instant("2026-12-01T00:00:00.123Z")
+        const fees: ReadonlyArray<ProviderFee> = [
+          { own: 0, upcoming: { own: FEE_BASIS_POINTS_MAX, effectiveFrom } },
+          { own: undefined, upcoming: { own: 1_500, effectiveFrom } },
+          { own: 250, upcoming: { own: undefined, effectiveFrom } },
+          { own: 1, upcoming: undefined }
+        ]
+        for (const fee of fees) {
+          yield* accounts.setFee(provider.id, fee)
+          yield* accounts.updateProvider({ ...provider, name: "Other" })
+          assert.deepStrictEqual(yield* accounts.feeOf(provider.id), Option.some(fee))
+          const { id } = yield* putTool(provider, {}, instant("2026-11-20T10:11:12.345Z"))
+          const entry = yield* (yield* CatalogStore).find(id)
+          assert.deepStrictEqual(Option.getOrThrow(entry).provider.fee, fee)
+        }
+        assert.deepStrictEqual(yield* accounts.feeOf(other.id), Option.some(NO_OWN_FEE))
+        const unknown = ProviderId.make(yield* (yield* Entropy).uuid)
+        assert.deepStrictEqual(yield* accounts.feeOf(unknown), Option.none())
       })
     )
 

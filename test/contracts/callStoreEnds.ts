@@ -4,9 +4,11 @@
 import { assert, it } from "@effect/vitest"
 import { Cause, Effect, Exit, type Layer } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { FEE_BASIS_POINTS_MAX } from "../../domain/ledger/PlatformFee.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { transferOfCall } from "../../domain/ledger/Transfer.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
+import { MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
 import { LIVE } from "../support/PostgresTest.ts"
 import type { LedgerPorts } from "./ledgerPorts.ts"
 import { aCall, aConsumerId, atOnce, closingOf, consumerWith, money, opened, settled, tagsOf } from "./ledgerSamples.ts"
@@ -46,6 +48,47 @@ export const endsOfCallsContract = (name: string, ports: Layer.Layer<LedgerPorts
       })
     )
 
+    it.effect.each([
+      { feeBasisPoints: 0, net: 777, fee: 0 },
+      { feeBasisPoints: 1, net: 776, fee: 1 },
+      { feeBasisPoints: 1_000, net: 699, fee: 78 },
+      { feeBasisPoints: 2_345, net: 595, fee: 182 },
+      { feeBasisPoints: FEE_BASIS_POINTS_MAX, net: 388, fee: 389 }
+    ])("divides the cost by the fee that is recorded: $feeBasisPoints basis points", ({ fee, feeBasisPoints, net }) =>
+      Effect.gen(function* () {
+        const store = yield* LedgerStore
+        const consumers = yield* Effect.forEach([10_000, 10_000, 10_000], consumerWith)
+        const calls = yield* Effect.forEach(consumers, (consumerId) => aCall(consumerId, { feeBasisPoints }))
+        // One alone, the others in a batch.
+        yield* settled(calls[0]!, { cost: 777 })
+        yield* Effect.forEach(calls.slice(1), (call) => settled(call, { cost: 777 }), { concurrency: "unbounded" })
+        for (const { invocationId } of calls) {
+          const legs = (yield* store.transfers(transferOfCall(invocationId))).map(({ amount, credit }) => [
+            credit,
+            amount
+          ])
+          const platform = fee === 0 ? [] : [["platform_fee", BigInt(fee)]]
+          assert.deepStrictEqual(legs, [["provider", BigInt(net)], ...platform])
+        }
+      })
+    )
+
+    it.effect("keeps the fee exact for the highest cost", () =>
+      Effect.gen(function* () {
+        const consumerId = yield* consumerWith(MICROCENTS_MAX)
+        const call = yield* aCall(consumerId, {
+          holdAmount: money(MICROCENTS_MAX),
+          feeBasisPoints: FEE_BASIS_POINTS_MAX
+        })
+        yield* settled(call)
+        const transfers = yield* (yield* LedgerStore).transfers(transferOfCall(call.invocationId))
+        assert.deepStrictEqual(
+          transfers.map(({ amount }) => amount as bigint),
+          [MICROCENTS_MAX / 2n, MICROCENTS_MAX / 2n + 1n]
+        )
+      })
+    )
+
     it.effect("closes a call once for 20 receipts at the same time", () =>
       Effect.gen(function* () {
         const calls = yield* CallStore
@@ -78,37 +121,41 @@ export const endsOfCallsContract = (name: string, ports: Layer.Layer<LedgerPorts
     )
 
     it.effect(
-      "rejects a closing above the hold, by another consumer or of an unknown call, and closes the others of its batch",
+      "rejects a closing above the hold, of another consumer, fee or call, and closes the others of its batch",
       () =>
         Effect.gen(function* () {
           const calls = yield* CallStore
           const [consumerId, stranger] = [yield* consumerWith(10_000), yield* consumerWith(10_000)]
-          const [expensive, foreign, good, unknown] = yield* Effect.forEach(Array.from({ length: 4 }), () =>
+          const [expensive, foreign, good, unknown, cheap] = yield* Effect.forEach(Array.from({ length: 5 }), () =>
             aCall(consumerId)
           )
-          for (const call of [expensive!, foreign!, good!]) yield* opened(call)
+          for (const call of [expensive!, foreign!, good!, cheap!]) yield* opened(call)
           const closings = [
             yield* closingOf(expensive!, { cost: 1_001 }),
             { ...(yield* closingOf(foreign!)), consumerId: stranger },
             yield* closingOf(good!),
-            yield* closingOf(unknown!)
+            yield* closingOf(unknown!),
+            { ...(yield* closingOf(cheap!)), feeBasisPoints: 999 }
           ]
           const exits = yield* Effect.forEach(closings, (closing) => Effect.exit(calls.close(closing)), {
             concurrency: "unbounded"
           })
           assert.deepStrictEqual(
             exits.map((exit) => (Exit.isSuccess(exit) ? exit.value._tag : Cause.hasDies(exit.cause))),
-            [true, true, "Closed", true]
+            [true, true, "Closed", true, true]
           )
           const ledger = yield* Ledger
           assert.deepStrictEqual(yield* ledger.wallet(consumerId), {
             credits: 10_000n,
             debits: 1_000n,
-            held: 2_000n,
-            available: 7_000n
+            held: 3_000n,
+            available: 6_000n
           })
           assert.strictEqual((yield* ledger.wallet(stranger)).available, 10_000n)
-          for (const call of [expensive!, foreign!]) yield* calls.close(yield* closingOf(call))
+          const alone = yield* Effect.exit(calls.close({ ...(yield* closingOf(cheap!)), feeBasisPoints: 1_001 }))
+          assert.isTrue(Exit.isFailure(alone) && Cause.hasDies(alone.cause))
+          assert.strictEqual((yield* ledger.wallet(consumerId)).held, 3_000n)
+          for (const call of [expensive!, foreign!, cheap!]) yield* calls.close(yield* closingOf(call))
           assert.strictEqual((yield* ledger.wallet(consumerId)).held, 0n)
         })
     )

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Exit, type Layer, Option } from "effect"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import { NO_OWN_FEE } from "../../domain/ledger/PlatformFee.ts"
 import { termsOf } from "../../domain/catalog/Terms.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
@@ -56,7 +57,7 @@ export const catalogContract = (name: string, ports: Layer.Layer<Ports>) =>
             ...termsOf(tool.prices.inEffect),
             priceVersion: 1,
             prices: tool.prices,
-            provider: { id, handle, name, endpointUrl, pricingModel }
+            provider: { id, handle, name, endpointUrl, pricingModel, fee: NO_OWN_FEE }
           })
         }
         const schema = Option.getOrThrow(yield* store.find(full.id)).tool.inputSchema

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore, type CloseCall, type OpenCall } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
-import { feeOf } from "../../domain/shared/Microcents.ts"
+import { feeOf } from "../../domain/ledger/PlatformFee.ts"
 import { CONSUMERS, PROVIDERS, type Balances, share, Step } from "./ledgerModel.ts"
 import {
   aCall,
@@ -61,11 +61,12 @@ export const aHistory = Effect.gen(function* () {
     Credit: ({ amount, consumer }) => Effect.flatMap(movement(consumer, amount), (one) => tagOf(ledger.credit(one))),
     ExpireCredit: ({ amount, consumer }) =>
       Effect.flatMap(movement(consumer, amount), (one) => tagOf(ledger.expireCredit(one))),
-    Open: Effect.fnUntraced(function* ({ consumer, freeCalls, price, provider }) {
+    Open: Effect.fnUntraced(function* ({ consumer, fee, freeCalls, price, provider }) {
       const call = yield* aCall(consumers[consumer]!, {
         providerId: providers[provider]!,
         toolId: tools[provider]!,
         holdAmount: money(price),
+        feeBasisPoints: fee,
         freeTierCalls: freeCalls
       })
       const answer = yield* calls.open(call)
@@ -92,10 +93,11 @@ export const aHistory = Effect.gen(function* () {
     Refund: ({ call: at }) => {
       const one = made.filter((one) => (one.closing?.receipt.cost_microcents ?? 0n) > 0n)[at]
       if (one?.closing === undefined) return Effect.succeed("none")
-      const { consumerId, fee, receipt } = one.closing
+      const { consumerId, feeBasisPoints, receipt } = one.closing
       const reference = `refund:${receipt.receipt_id}`
       const amount = receipt.cost_microcents
       const parties = { kind: "refund", consumerId, providerId: receipt.provider_id, credit: "wallet" } as const
+      const fee = feeOf(amount, feeBasisPoints)
       const net = money(amount - fee)
       const legs = [
         ...(net > 0n ? [{ ...parties, debit: "provider", lot: LOT, amount: net } as const] : []),
@@ -142,7 +144,7 @@ export const aHistory = Effect.gen(function* () {
       const cost = one.refunded ? 0n : one.closing?.receipt.cost_microcents
       available[consumer]! -= cost ?? one.held
       if (cost === undefined) held[consumer]! += one.held
-      else earned[provider]! += cost - feeOf(cost)
+      else earned[provider]! += cost - feeOf(cost, one.call.feeBasisPoints)
     }
     return { available, held, providers: earned }
   }

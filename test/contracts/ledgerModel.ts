@@ -2,7 +2,7 @@
  * Random histories, and a model of their result: one number for each available balance, held amount and provider balance.
  */
 import { Schema } from "effect"
-import { feeOf } from "../../domain/shared/Microcents.ts"
+import { FEE_BASIS_POINTS_MAX, feeOf } from "../../domain/ledger/PlatformFee.ts"
 
 const index = (count: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: count - 1 }))
 const amount = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_000 }))
@@ -18,7 +18,9 @@ export const Step = Schema.TaggedUnion({
     consumer: index(CONSUMERS),
     provider: index(PROVIDERS),
     price: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_500 })),
-    freeCalls: Schema.Literals([0, 0, 2])
+    freeCalls: Schema.Literals([0, 0, 2]),
+    /** Of the provider at that time, in basis points. */
+    fee: Schema.Literals([1_000, 0, 1, 333, FEE_BASIS_POINTS_MAX])
   },
   /** `call` counts the open calls from the newest; `share` is how much of the held amount is billed. */
   Close: {
@@ -55,6 +57,7 @@ interface ModelCall {
   readonly provider: number
   readonly held: bigint
   readonly free: boolean
+  readonly fee: number
   cost: bigint | undefined
   refunded: boolean
 }
@@ -78,7 +81,7 @@ export const expected = (
   const end = (call: ModelCall, cost: bigint, success: boolean) => {
     call.cost = cost
     available[call.consumer]! += call.held - cost
-    providers[call.provider]! += cost - feeOf(cost)
+    providers[call.provider]! += cost - feeOf(cost, call.fee)
     const tier = `${call.consumer} ${call.provider}`
     if (call.free && !success) freeUsed.set(tier, freeUsed.get(tier)! - 1)
     return "Closed"
@@ -98,7 +101,7 @@ export const expected = (
         available[consumer]! -= BigInt(amount)
         return "Posted"
       },
-      Open: ({ consumer, freeCalls, price, provider }) => {
+      Open: ({ consumer, fee, freeCalls, price, provider }) => {
         const tier = `${consumer} ${provider}`
         const used = freeUsed.get(tier) ?? 0
         const free = used < freeCalls
@@ -106,7 +109,7 @@ export const expected = (
         if (held > available[consumer]!) return `InsufficientFunds ${available[consumer]}`
         if (free) freeUsed.set(tier, used + 1)
         available[consumer]! -= held
-        calls.unshift({ consumer, provider, held, free, cost: undefined, refunded: false })
+        calls.unshift({ consumer, provider, held, free, fee, cost: undefined, refunded: false })
         return `Opened ${held} ${available[consumer]}`
       },
       Close: ({ call: at, share: percent, status }) => {
@@ -129,10 +132,11 @@ export const expected = (
         if (call?.cost === undefined) return "none"
         if (call.refunded) return "Repeated"
         // A refund never makes the provider's balance negative.
-        if (providers[call.provider]! < call.cost - feeOf(call.cost)) return "InsufficientBalance"
+        const net = call.cost - feeOf(call.cost, call.fee)
+        if (providers[call.provider]! < net) return "InsufficientBalance"
         call.refunded = true
         available[call.consumer]! += call.cost
-        providers[call.provider]! -= call.cost - feeOf(call.cost)
+        providers[call.provider]! -= net
         return "Posted"
       },
       Payout: ({ amount, provider }) => {

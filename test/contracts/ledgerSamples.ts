@@ -9,7 +9,8 @@ import type { CloseCall, OpenCall } from "../../domain/metering/CallStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
-import { feeOf, Microcents } from "../../domain/shared/Microcents.ts"
+import { FEE_BASIS_POINTS_DEFAULT } from "../../domain/ledger/PlatformFee.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 
 export const OPENED_AT = DateTime.makeUnsafe("2026-11-20T10:11:12.345Z")
@@ -65,6 +66,7 @@ export const aCall = Effect.fnUntraced(function* (consumerId: ConsumerId, change
     toolName: "search_web",
     priceVersion: 1,
     holdAmount: money(1_000),
+    feeBasisPoints: FEE_BASIS_POINTS_DEFAULT,
     freeTierCalls: 0,
     origin: "proxy",
     openedAt,
@@ -105,7 +107,7 @@ export const closingOf = Effect.fnUntraced(function* (call: OpenCall, ending: En
     consumerId: call.consumerId,
     receipt: { ...unsigned, signature: ending.sign?.(unsigned) ?? (yield* (yield* Entropy).hex(32)) },
     cause: ending.cause,
-    fee: money(feeOf(cost)),
+    feeBasisPoints: call.feeBasisPoints,
     held: ending.held === undefined ? claimedHold(call) : money(ending.held),
     priceVersion: call.priceVersion,
     origin: call.origin,

@@ -70,6 +70,27 @@ export const receiptsContract = (name: string, ports: Layer.Layer<MeteringPorts>
       })
     )
 
+    it.effect("returns what was recorded with a receipt: the fee and the cause", () =>
+      Effect.gen(function* () {
+        const store = yield* ReceiptStore
+        const consumerId = yield* consumerWith(10_000)
+        const tool = yield* aListedTool(yield* aProvider(), "settled")
+        const at = "2026-11-20T10:00:00.000Z"
+        const paid = yield* called(consumerId, tool, at, { cost: 777 }, { feeBasisPoints: 2_345 })
+        const caller = { cost: 0, status: "error", cause: "input_rejected" } as const
+        const failed = yield* called(consumerId, tool, at, caller, { feeBasisPoints: 0 })
+        assert.deepStrictEqual(
+          yield* store.settledOf(paid.receipt.receipt_id),
+          Option.some({ cause: undefined, feeBasisPoints: 2_345, fee: money(182) })
+        )
+        assert.deepStrictEqual(
+          yield* store.settledOf(failed.receipt.receipt_id),
+          Option.some({ cause: "input_rejected", feeBasisPoints: 0, fee: money(0) })
+        )
+        assert.deepStrictEqual(yield* store.settledOf(yield* aReceiptId), Option.none())
+      })
+    )
+
     it.effect("finds nothing by an ID of another length that starts or ends like a known one", () =>
       Effect.gen(function* () {
         const store = yield* ReceiptStore
@@ -77,7 +98,7 @@ export const receiptsContract = (name: string, ports: Layer.Layer<MeteringPorts>
         const id = yield* calledOnce(consumerId, yield* aListedTool(yield* aProvider(), "search"))
         for (const other of [id.slice(0, 21), id.slice(0, -1), `${id}0`, `${id}${id.slice(5)}`]) {
           assert.deepStrictEqual(yield* store.find(ReceiptId.make(other)), Option.none(), other)
-          assert.isUndefined(yield* store.causeOf(ReceiptId.make(other)), other)
+          assert.isTrue(Option.isNone(yield* store.settledOf(ReceiptId.make(other))), other)
         }
       })
     )

@@ -30,7 +30,7 @@ const aCall = Effect.fnUntraced(function* ({ cost = COST, debits = cost, held = 
   const [id, consumer, provider, tool] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   yield* sql`INSERT INTO wallets VALUES (${consumer}, ${100_000n}, ${debits}, ${held})`
   yield* sql`INSERT INTO receipts VALUES (${id}, ${consumer}, ${provider}, ${tool}, now(), now(), ${cost}, ${FEE}, 1, 1, 1, 1, 0,
-    0, 1, 1, ${new Uint8Array(32)}, 'echo')`
+    0, 1, 1, 1000, ${new Uint8Array(32)}, 'echo')`
   for (const [leg, amount] of legs) {
     yield* sql`INSERT INTO transfers VALUES (${id}, ${consumer}, ${provider}, ${amount}, now(), now(), ${leg}, ${leg}, 1,
       ${leg + 1})`

@@ -5,7 +5,7 @@ import { resetsAt, startOfPeriod } from "../../domain/ledger/BudgetPeriod.ts"
 import { changesOf, isBounded, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
 import { callOfTransfer, type Leg, transferOfCall } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
-import { feeOf, Microcents } from "../../domain/shared/Microcents.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 
 const consumerId = ConsumerId.make("00000000-0000-7000-8000-00000000000c")
@@ -90,14 +90,6 @@ it("a call's id and the id of its transfers convert to each other", () => {
   const id = ReceiptId.make("rcpt_019348c2a7b17c3d8e9f0123456789ab")
   assert.strictEqual(transferOfCall(id), "019348c2-a7b1-7c3d-8e9f-0123456789ab")
   assert.strictEqual(callOfTransfer(transferOfCall(id)), id)
-})
-
-it("the provider's share and the fee sum to the amount; the fee is a tenth, rounded half up, at least one", () => {
-  assert.deepStrictEqual([0n, 1n, 2n, 3n, 4n].map(feeOf), [0n, 1n, 1n, 1n, 1n])
-  for (let n = 5n; n < 2_000n; n++) {
-    const fee = feeOf(n)
-    assert.isTrue(fee * 10n <= n + 5n && fee * 10n > n - 5n && fee <= n, String(n))
-  }
 })
 
 it.each([

@@ -255,6 +255,7 @@ for (const [store, layer] of everyService()) {
           },
           price_cents: 0,
           price: "$0.0002",
+          platform_fee_bps: 1_000,
           free_tier_limit: 0,
           free_tier_remaining: 0
         })

@@ -234,6 +234,7 @@ for (const [name, service] of everyCore) {
           toolName: "echo",
           priceVersion: 1,
           holdAmount: Microcents.make(1n),
+          feeBasisPoints: 1_000,
           freeTierCalls: 0,
           origin: "proxy",
           openedAt,

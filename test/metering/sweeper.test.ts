@@ -16,6 +16,7 @@ const call = (digit: number): OverdueCall => ({
   toolId: ToolId.make("01900000-0000-7000-8000-000000000003"),
   toolName: "search_web",
   priceVersion: 1,
+  feeBasisPoints: 1_000,
   origin: "proxy",
   openedAt: DateTime.makeUnsafe(0)
 })

@@ -5,6 +5,7 @@ import { DateTime, Effect } from "effect"
 import { moving } from "./adversaries/Moves.ts"
 import * as Calling from "./Calling.ts"
 import * as Disputing from "./Disputing.ts"
+import { setFee } from "./Fees.ts"
 import * as Joining from "./Joining.ts"
 import { work } from "./Jobs.ts"
 import * as Money from "./Money.ts"
@@ -24,6 +25,8 @@ export const doing = (world: World, act: Act): Effect.Effect<string, Violation> 
       return Joining.joinAsProvider(world, act)
     case "Price":
       return Joining.price(world, act)
+    case "Fee":
+      return setFee(world, act)
     case "Budget":
       return Joining.budget(world, act)
     case "Load":

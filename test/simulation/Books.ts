@@ -11,10 +11,11 @@ import { isOpenPart, WithdrawalStore } from "../../domain/payments/WithdrawalSto
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
-import { ConsumerId } from "../../domain/shared/Ids.ts"
+import { ConsumerId, type ReceiptId } from "../../domain/shared/Ids.ts"
 import { type Dispute, type DisputeId, isOpen } from "../../domain/trust/Dispute.ts"
 import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { wrong } from "./Asking.ts"
+import type { Facts } from "./Facts.ts"
 import { makeFeesKnown } from "./ProcessorFees.ts"
 import type { Violation } from "./Violation.ts"
 import type { World } from "./World.ts"
@@ -31,11 +32,23 @@ export interface Books {
 
 const CENT = 10_000n
 
-/** One tenth, rounded half up, at least 1 of anything above 0: written down here a second time. */
-export const feeOf = (cost: bigint): bigint => (cost > 0n && cost < 5n ? 1n : (cost + 5n) / 10n)
+/** Rounded half up, at least 1 of anything above 0 unless the fee is 0: written down here a second time. */
+const shareOf = (cost: bigint, basisPoints: bigint): bigint => {
+  if (cost * basisPoints === 0n) return 0n
+  const [whole, rest] = [(cost * basisPoints) / 10_000n, (cost * basisPoints) % 10_000n]
+  const rounded = rest * 2n < 10_000n ? whole : whole + 1n
+  return rounded > 1n ? rounded : 1n
+}
+
+/** By the fee with which the call was held. */
+export const makeFeeOf =
+  ({ heldFees }: Facts) =>
+  (receiptId: ReceiptId, cost: bigint): bigint =>
+    shareOf(cost, BigInt(heldFees.get(receiptId)!))
 
 export const makeBooks = (world: World): Books => {
   const { facts, processor, stores, terms } = world
+  const feeOf = makeFeeOf(facts)
   const feesKnown = makeFeesKnown(world)
   const ledger = Context.get(stores, LedgerStore)
   const withdrawals = Context.get(stores, WithdrawalStore)
@@ -62,8 +75,11 @@ export const makeBooks = (world: World): Books => {
   })
 
   /** What of a refund is outstanding is a claim, and moves with what is paid of it. */
-  const addRefund = Effect.fnUntraced(function* (now: Balances, { consumerId, cost, id, providerId }: Dispute) {
-    const fee = feeOf(cost)
+  const addRefund = Effect.fnUntraced(function* (
+    now: Balances,
+    { consumerId, cost, id, providerId, receiptId }: Dispute
+  ) {
+    const fee = feeOf(receiptId, cost)
     let [toConsumer, fromProvider, fromPlatform]: [bigint, bigint, bigint] = [cost, cost - fee, fee]
     for (const { amount, creditor, debtor, paid } of yield* claims.ofSubjects([id])) {
       const open = amount - paid
@@ -173,10 +189,11 @@ export const makeBooks = (world: World): Books => {
   })
 
   return {
-    bill: ({ agent_id, cost_microcents: cost, provider_id }) => {
+    bill: ({ agent_id, cost_microcents: cost, provider_id, receipt_id }) => {
+      const fee = feeOf(receipt_id, cost)
       move(settled, agent_id, -cost)
-      move(settled, provider_id, cost - feeOf(cost))
-      move(settled, "platform_fee", feeOf(cost))
+      move(settled, provider_id, cost - fee)
+      move(settled, "platform_fee", fee)
     },
     expected: Effect.gen(function* () {
       yield* takeInLoads

@@ -50,6 +50,12 @@ export interface Asked {
   left: boolean
 }
 
+/** A platform fee that the operator asked for, whether or not it was carried out. */
+export interface AskedFee {
+  readonly basisPoints: number
+  readonly sentAtMs: number
+}
+
 /** A request that may be repeated byte for byte. */
 export interface Sent {
   readonly word: string
@@ -122,6 +128,10 @@ export interface Facts {
   readonly pending: Map<ReceiptId, OpenedCall>
   readonly receipts: Map<ReceiptId, Receipt>
   readonly outcomes: Map<ReceiptId, Outcome>
+  /** By provider. */
+  readonly fees: Map<string, Array<AskedFee>>
+  /** The fee with which each call was held, in basis points. */
+  readonly heldFees: Map<ReceiptId, number>
   /** Receipts of which it is not known that they are in the log, and those that must be there by now. */
   readonly unplaced: Set<ReceiptId>
   readonly due: Set<ReceiptId>
@@ -156,6 +166,8 @@ export const noFacts = (): Facts => ({
   pending: new Map(),
   receipts: new Map(),
   outcomes: new Map(),
+  fees: new Map(),
+  heldFees: new Map(),
   unplaced: new Set(),
   due: new Set(),
   disputes: new Set(),

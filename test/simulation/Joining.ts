@@ -6,6 +6,7 @@ import { consumerBody, CONSUMERS, KEYS, providerBody, PROVIDERS, textAt, TOOLS }
 import type { Answer } from "../support/Answer.ts"
 import { asking, askingUnderKey, one, wrong } from "./Asking.ts"
 import type { OfferedTool } from "./Facts.ts"
+import { defaultFeeOf } from "./Fees.ts"
 import { Published } from "./Published.ts"
 import type { ActOf } from "./Step.ts"
 import type { ToolTerms } from "./ToolTerms.ts"
@@ -51,6 +52,7 @@ export const registerProvider = Effect.fnUntraced(function* (world: World, tools
   const provider = { id: textAt(answer, "provider_id"), key: textAt(answer, "api_key") }
   world.facts.providers.push(provider)
   world.facts.joinedAtMs.set(provider.id, sentAtMs)
+  world.facts.fees.set(provider.id, defaultFeeOf(world))
   const published = (value: number) => new Published(value, sentAtMs, world.terms.priceNoticeHours * HOUR_MS)
   for (const [n, terms] of tools.entries()) {
     const tool: OfferedTool = {

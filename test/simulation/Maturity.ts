@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import { wrong } from "./Asking.ts"
-import { feeOf } from "./Books.ts"
+import { makeFeeOf } from "./Books.ts"
 import type { MadeTransfer } from "./Processor.ts"
 import type { World } from "./World.ts"
 
@@ -14,6 +14,7 @@ const DAY_MS = 24 * 3_600_000
 const SKEW_MS = 30 * 60_000
 
 export const makeMaturityCheck = ({ facts, processor, terms }: World) => {
+  const feeOf = makeFeeOf(facts)
   let checked = 0
 
   const receiptsOf = (providerId: string): ReadonlyArray<Receipt> =>
@@ -22,12 +23,12 @@ export const makeMaturityCheck = ({ facts, processor, terms }: World) => {
   const payableAt = (providerId: string, atMs: number): bigint => {
     const joinedAtMs = facts.joinedAtMs.get(providerId) ?? -Infinity
     let sum = 0n
-    for (const { cost_microcents: cost, created_at } of receiptsOf(providerId)) {
+    for (const { cost_microcents: cost, created_at, receipt_id: id } of receiptsOf(providerId)) {
       const settledAtMs = Date.parse(created_at)
       const ageMs = atMs + SKEW_MS - settledAtMs
       const isNew = settledAtMs - joinedAtMs < (terms.newProviderDays - 1) * DAY_MS
       const delayDays = isNew ? terms.newProviderDelayDays : terms.payoutDelayDays
-      const net = cost - feeOf(cost)
+      const net = cost - feeOf(id, cost)
       if (ageMs < delayDays * DAY_MS) continue
       const reserved = ageMs < terms.reserveDays * DAY_MS ? (net * BigInt(terms.reservePercent)) / 100n : 0n
       sum += net - reserved

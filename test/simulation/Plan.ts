@@ -14,6 +14,9 @@ const FAULTY_PERCENT = 35
 /** How many steps are moves of a ring. */
 const RING_PERCENT = 40
 const RING_FAULTY_PERCENT = 10
+/** Before how many steps the operator sets the fee of a provider. */
+const FEE_PERCENT = 4
+const FEE_SALT = 0xfee5
 
 export const planOf = (seed: number, steps: number): ReadonlyArray<Step> => {
   const random = randomFrom(seed)
@@ -28,7 +31,22 @@ export const planOf = (seed: number, steps: number): ReadonlyArray<Step> => {
     plan.push(random.percent(RING_FAULTY_PERCENT) ? { ...move!, fault: faultOf(random) } : move!)
     scheme = others
   }
-  return plan.slice(0, steps)
+  return withFees(seed, plan).slice(0, steps)
+}
+
+/** Drawn apart, so that the other steps of a seed stay the same. */
+const withFees = (seed: number, plan: ReadonlyArray<Step>): ReadonlyArray<Step> => {
+  const random = randomFrom(seed ^ FEE_SALT)
+  const feeStep = (): Step => ({
+    act: {
+      _tag: "Fee",
+      provider: random.below(ANY),
+      basisPoints: random.percent(20) ? null : random.pick([0, 1, 500, 1_000, 1_234, 3_333, 5_000])
+    },
+    ...(random.percent(FAULTY_PERCENT) ? { fault: faultOf(random) } : {}),
+    thenMs: 0
+  })
+  return plan.flatMap((step) => (random.percent(FEE_PERCENT) ? [feeStep(), step] : [step]))
 }
 
 const tool = (price: number, more: Partial<ToolTerms> = {}): ToolTerms => ({

@@ -6,10 +6,12 @@ import { Context, DateTime, Effect, Option } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
 import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { feeOf } from "../../domain/ledger/PlatformFee.ts"
 import { TransferId } from "../../domain/ledger/Transfer.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
-import { type CallIdempotency, CallStore, type CloseCall } from "../../domain/metering/CallStore.ts"
+import { type CallIdempotency, CallStore, type CloseCall, type OpenCall } from "../../domain/metering/CallStore.ts"
 import { GrantStore } from "../../domain/metering/GrantStore.ts"
+import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { Stores } from "./Ports.ts"
 
@@ -24,7 +26,7 @@ const doubleSettle: Plant = (stores) => {
     close: Effect.fnUntraced(function* (call: CloseCall) {
       const closed = yield* calls.close(call)
       const { cost_microcents: cost, created_at, provider_id: providerId, receipt_id: id } = call.receipt
-      const amount = Microcents.make(cost - call.fee)
+      const amount = Microcents.make(cost - feeOf(cost, call.feeBasisPoints))
       if (closed._tag !== "Closed" || !closed.now || amount === 0n || call.receipt.duration_ms % 4 > 0) return closed
       const at = DateTime.makeUnsafe(created_at)
       const again = {
@@ -59,15 +61,15 @@ const lostHold: Plant = (stores) => {
   })
 }
 
-/** Half a microcent is rounded up, and once more. */
-const feeRoundedTwice: Plant = (stores) => {
+/** One call in four is written down with the next odd number of basis points. */
+const feeTooHigh: Plant = (stores) => {
   const calls = Context.get(stores, CallStore)
+  const bent = <A extends OpenCall | CloseCall>(call: A, id: ReceiptId): A =>
+    id.charCodeAt(id.length - 1) % 4 === 0 ? { ...call, feeBasisPoints: call.feeBasisPoints | 1 } : call
   return Context.add(stores, CallStore, {
     ...calls,
-    close: (call) => {
-      const wasRoundedUp = call.receipt.cost_microcents % 10n >= 5n
-      return calls.close(wasRoundedUp ? { ...call, fee: Microcents.make(call.fee + 1n) } : call)
-    }
+    open: (call) => calls.open(bent(call, call.invocationId)),
+    close: (call) => calls.close(bent(call, call.receipt.receipt_id))
   })
 }
 
@@ -167,7 +169,7 @@ type Planted = readonly [name: string, plant: Plant, rules: ReadonlyArray<string
 export const plants: ReadonlyArray<Planted> = [
   ["a double settle", doubleSettle, ["balances are explained"]],
   ["a lost hold", lostHold, ["one receipt per call", "no failure by itself", "balances are explained"]],
-  ["a fee that rounds up twice", feeRoundedTwice, ["balances are explained"]],
+  ["a fee that is too high", feeTooHigh, ["balances are explained"]],
   ["a replay under another key", replayUnderAnotherKey, ["own answer"]],
   ["a refund without its fee", refundWithoutFee, ["balances are explained"]]
 ]

@@ -42,6 +42,7 @@ export const makeReceiptChecks = (world: World, books: Books, others: ReadonlyAr
       if (receipt === undefined) return yield* wrong("one receipt per call", `${id} is closed and has no receipt`)
       facts.pending.delete(id)
       facts.receipts.set(id, receipt)
+      facts.heldFees.set(id, opened.call.feeBasisPoints)
       facts.unplaced.add(id)
       yield* holdToSignature(receipt)
       yield* holdToDelivery(receipt, opened)

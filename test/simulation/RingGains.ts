@@ -10,7 +10,7 @@ import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import type { Ring } from "./Facts.ts"
 import { wrong } from "./Asking.ts"
-import { feeOf } from "./Books.ts"
+import { makeFeeOf } from "./Books.ts"
 import { makeProcessorBooks } from "./ProcessorBooks.ts"
 import type { World } from "./World.ts"
 
@@ -23,13 +23,14 @@ export const makeRingCheck = (world: World) => {
   const invoices = Context.get(stores, InvoiceStore)
   const claims = Context.get(stores, ClaimStore)
   const books = makeProcessorBooks(world)
+  const feeOf = makeFeeOf(facts)
 
   /** For calls of others, less the platform's fee. */
   const earnedFromOthers = ({ consumers, providers }: Ring): bigint => {
     let sum = 0n
-    for (const { agent_id, cost_microcents: cost, provider_id } of facts.receipts.values()) {
+    for (const { agent_id, cost_microcents: cost, provider_id, receipt_id: id } of facts.receipts.values()) {
       const isOwn = providers.some(({ id }) => id === provider_id)
-      if (isOwn && !consumers.some(({ id }) => id === agent_id)) sum += cost - feeOf(cost)
+      if (isOwn && !consumers.some(({ id }) => id === agent_id)) sum += cost - feeOf(id, cost)
     }
     return sum
   }

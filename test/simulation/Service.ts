@@ -14,6 +14,7 @@ import { disputesRoutes } from "../../adapters/http/handlers/DisputesHandlers.ts
 import { invoicesRoutes } from "../../adapters/http/handlers/InvoicesHandlers.ts"
 import { meteringRoutes } from "../../adapters/http/handlers/MeteringHandlers.ts"
 import { moneyRoutes } from "../../adapters/http/handlers/MoneyHandlers.ts"
+import { operatorRoutes } from "../../adapters/http/handlers/OperatorHandlers.ts"
 import { payoutsRoutes } from "../../adapters/http/handlers/PayoutsHandlers.ts"
 import { proxyRoutes } from "../../adapters/http/handlers/ProxyHandlers.ts"
 import { toolsRoutes } from "../../adapters/http/handlers/ToolsHandlers.ts"
@@ -29,6 +30,7 @@ import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
+import { DefaultFeeBasisPoints } from "../../domain/ledger/PlatformFee.ts"
 import { ChargebackLiability } from "../../domain/payments/Chargebacks.ts"
 import { NewAccountLoadLimit } from "../../domain/payments/LoadLimit.ts"
 import { CurrentEarningsPolicy } from "../../domain/payouts/EarningsPolicy.ts"
@@ -56,6 +58,7 @@ const settings = (terms: Terms) =>
     Layer.succeed(ChargebackLiability, terms.chargebackLiability),
     Layer.succeed(RefundLossLimitCents, terms.lossLimitCents),
     Layer.succeed(DefaultFreeTierCalls, 0),
+    Layer.succeed(DefaultFeeBasisPoints, terms.feeBasisPoints),
     Layer.succeed(PriceNotice, Duration.hours(terms.priceNoticeHours)),
     Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
     Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
@@ -83,6 +86,7 @@ const routes = Effect.map(
     meteringRoutes,
     moneyRoutes,
     payoutsRoutes,
+    operatorRoutes,
     webhookRoutes,
     invoicesRoutes,
     disputesRoutes

@@ -11,6 +11,7 @@ import { makeClaimChecks } from "./ClaimsFirst.ts"
 import { Calendar } from "./Calendar.ts"
 import { makeLeftCheck } from "./CallsThatWereLeft.ts"
 import { calm } from "./Calm.ts"
+import { makeFeeCheck } from "./Fees.ts"
 import { makeFigureChecks } from "./Figures.ts"
 import { makeMaturityCheck } from "./Maturity.ts"
 import { makeNewAccountCheck } from "./NewAccounts.ts"
@@ -127,7 +128,7 @@ const makeChecks = (world: World, without: ReadonlyArray<string>) => {
         () => Effect.void
       )
     )
-  const ofReceipts: ReadonlyArray<OfReceipt> = [makeAgreementCheck(world), makeLeftCheck(world)]
+  const ofReceipts: ReadonlyArray<OfReceipt> = [makeAgreementCheck(world), makeFeeCheck(world), makeLeftCheck(world)]
   const books = makeBooks(world)
   const receipts = makeReceiptChecks(
     world,

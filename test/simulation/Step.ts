@@ -16,6 +16,8 @@ export type Act =
   | { readonly _tag: "Consumer" }
   | { readonly _tag: "Provider"; readonly tools: ReadonlyArray<ToolTerms> }
   | { readonly _tag: "Price"; readonly tool: number; readonly price: number }
+  /** Null: the default one. */
+  | { readonly _tag: "Fee"; readonly provider: number; readonly basisPoints: number | null }
   | { readonly _tag: "Budget"; readonly who: number; readonly cap: number; readonly period: Period }
   | { readonly _tag: "Load"; readonly who: number; readonly cents: number; readonly keyed: boolean }
   | { readonly _tag: "Checkout"; readonly which: number; readonly fate: "paid" | "failed" | "expired" }

@@ -12,6 +12,8 @@ export interface Terms {
   readonly reservePercent: number
   readonly reserveDays: number
   readonly priceNoticeHours: number
+  /** Of providers for which the operator set no other. */
+  readonly feeBasisPoints: number
   /** What platform funds may pay of refunds that the provider does not cover. */
   readonly lossLimitCents: number
   readonly newAccountLoadCentsPerDay: number
@@ -26,6 +28,7 @@ export const LIVE_DEFAULTS: Terms = {
   reservePercent: 10,
   reserveDays: 90,
   priceNoticeHours: 24,
+  feeBasisPoints: 1_000,
   lossLimitCents: 0,
   newAccountLoadCentsPerDay: 100_000,
   newAccountDays: 30,
@@ -45,7 +48,8 @@ export const termsOf = (seed: number): Terms => {
     priceNoticeHours: random.pick([1, 24, 72]),
     lossLimitCents: random.pick([0, 5_000, 50_000]),
     newAccountLoadCentsPerDay: random.pick([20_000, 100_000]),
-    chargebackLiability: random.pick(["platform", "provider"])
+    chargebackLiability: random.pick(["platform", "provider"]),
+    feeBasisPoints: random.pick([0, 1, 999, 1_000, 2_500, 5_000])
   }
 }
 

@@ -33,6 +33,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
   OPERATOR_KEY: ["hunter2"],
   METRICS_TOKEN: ["hunter2"],
   DEFAULT_FREE_TIER_CALLS: ["-1", "1.5", "1000000001"],
+  PLATFORM_FEE_BASIS_POINTS: ["-1", "2.5", "5001", "10%"],
   PRICE_NOTICE_HOURS: ["-1", "1.5", "2161", "soon"],
   RATE_LIMIT_RPM: ["-1", "many"],
   RATE_LIMIT_RPM_MAX: ["0", "-1"],

@@ -43,6 +43,7 @@ const open = Effect.fnUntraced(function* (n: number, consumerId: string = race.c
     toolName: "search_web",
     priceVersion: 1,
     holdAmount: Microcents.make(BigInt(race.price)),
+    feeBasisPoints: 1_000,
     freeTierCalls: consumerId === race.consumerId ? race.freeTierCalls : 0,
     origin: "proxy",
     openedAt,

@@ -14,7 +14,7 @@ import type { PayeeStore } from "../../domain/payouts/PayeeStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import type { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
 import type { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
-import { feeOf } from "../../domain/shared/Microcents.ts"
+import { FEE_BASIS_POINTS_MAX, feeOf } from "../../domain/ledger/PlatformFee.ts"
 import { type Dispute, isOpen } from "../../domain/trust/Dispute.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import type { DisputeStore } from "../../domain/trust/DisputeStore.ts"
@@ -51,6 +51,8 @@ const play = Effect.fnUntraced(function* (steps: number, seed: number, lookEvery
   const earnings = new Map<ProviderId, bigint>(providers.map((id) => [id, 0n]))
   const receipts: Array<Receipt> = []
   const known = new Map<string, Dispute>()
+  /** By receipt: each call is held with another one. */
+  const fees = new Map<string, bigint>()
   let nowMs = START
 
   const move = (
@@ -63,7 +65,7 @@ const play = Effect.fnUntraced(function* (steps: number, seed: number, lookEvery
   }
   const pick = <A>(from: ReadonlyArray<A>): A => from[random(from.length)]!
 
-  const refunded = (dispute: Dispute) => move(dispute, dispute.cost, feeOf(dispute.cost) - dispute.cost)
+  const refunded = (dispute: Dispute) => move(dispute, dispute.cost, fees.get(dispute.receiptId)! - dispute.cost)
 
   const learn = Effect.fnUntraced(function* (dispute: Dispute) {
     const before = known.get(dispute.id)
@@ -84,8 +86,11 @@ const play = Effect.fnUntraced(function* (steps: number, seed: number, lookEvery
       if (choice < 3 || receipts.length === 0) {
         const [consumerId, providerId] = [pick(consumers), pick(providers)]
         const cost = random(5) === 0 ? 0 : random(3_000) + 1
+        const feeBasisPoints = pick([1_000, 0, 1, 777, FEE_BASIS_POINTS_MAX])
+        const fee = feeOf(BigInt(cost), feeBasisPoints)
         const call = yield* aCall(consumerId, {
           providerId,
+          feeBasisPoints,
           openedAt: DateTime.makeUnsafe(iso),
           holdAmount: money(cost)
         })
@@ -94,7 +99,8 @@ const play = Effect.fnUntraced(function* (steps: number, seed: number, lookEvery
           status: pick(["success", "success", "error", "timeout"] as const)
         })
         receipts.push(receipt)
-        return move({ consumerId, providerId }, BigInt(-cost), BigInt(cost) - feeOf(BigInt(cost)))
+        fees.set(receipt.receipt_id, fee)
+        return move({ consumerId, providerId }, BigInt(-cost), BigInt(cost) - fee)
       }
       if (choice < 6) {
         const receipt = pick(receipts)

@@ -4,6 +4,7 @@
 import { Schema } from "effect"
 import { SIGNED_FIELDS } from "../../../domain/receipts/Receipt.ts"
 import * as Field from "./Field.ts"
+import { feeBps } from "./PlatformFeeBodies.ts"
 import { baseUrl, description, endpoints, identity, services, Texts } from "./PlatformIndex.ts"
 import { BASE_URL } from "./SampleValues.ts"
 
@@ -40,7 +41,7 @@ export const AgentsDocument = Field.object(
         currency: Field.always("USD"),
         unit: Field.always("microcent"),
         microcents_per_cent: Field.always(10_000, "Number of microcents in a cent."),
-        platform_fee_bps: Field.always(1_000, "Platform fee in basis points (1/100 of a percent)."),
+        platform_fee_bps: feeBps("Default platform fee"),
         payments: Field.of(Schema.Literals(["dry_run", "live"]), "`dry_run`: payments are simulated.", "dry_run")
       }),
       "Unit of amounts, and payment mode."

@@ -201,7 +201,7 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
     Endpoint.get("pricing", "/api/v1/market/pricing", {
       access: publicRead,
       summary: "List prices",
-      description: "Returns the price of every tool, and the platform fee.",
+      description: "Returns the price of every tool, and the platform fee, which is part of it.",
       query: pageQuery,
       success: PriceList
     }),

@@ -6,6 +6,7 @@ import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Badge, VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import * as Field from "./Field.ts"
+import { defaultFee, feeBps } from "./PlatformFeeBodies.ts"
 import * as price from "./PriceFields.ts"
 import { INPUT_SCHEMA, PROVIDER_ID } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
@@ -87,6 +88,7 @@ const PriceLine = Field.object("PriceLine", "The price of a tool.", {
   pricing: Field.of(Schema.Struct({ ...price.pricingFields, ...price.pricePerCall }), "Price of a call."),
   price_cents: price.priceCents,
   price: price.priceShown,
+  platform_fee_bps: feeBps("Platform fee of the provider, part of the price,"),
   ...price.freeTierFields
 })
 
@@ -94,8 +96,7 @@ export const PriceList = Field.object("PriceList", "Price list of all tools, and
   pricing: Field.list(PriceLine, "One line per tool."),
   tools: Field.list(PriceLine, "Same as `pricing`."),
   ...shared.pageFields,
-  platform_fee: Field.always("10%", "Platform fee on each call, as display text."),
-  platform_fee_bps: Field.always(1_000, "Platform fee in basis points (1/100 of a percent)."),
+  ...defaultFee,
   microcents_per_cent: Field.always(10_000, "Number of microcents in a cent."),
   timestamp: shared.answeredAt
 })

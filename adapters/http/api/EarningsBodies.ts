@@ -3,6 +3,7 @@
  */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
+import { feeFields } from "./PlatformFeeBodies.ts"
 import * as shared from "./SharedFields.ts"
 
 const Period = Schema.Literals(["7d", "30d", "90d", "all"])
@@ -45,7 +46,11 @@ export const ProviderSummary = Field.object(
   {
     provider: Field.of(Schema.Struct({ id: shared.providerId, name: shared.providerName }), "The provider."),
     period: Field.of(Period, "Period of the summary.", "30d"),
-    platform_fee_rate: Field.always("10%", "Platform fee as a share of the gross revenue."),
+    platform_fee_rate: Field.string("Platform fee of new calls, as display text.", "10%"),
+    platform_fee_terms: Field.of(
+      Schema.Struct(feeFields),
+      "Platform fee of new calls. A call that was held before a change keeps its fee."
+    ),
     earnings: Field.of(
       Schema.Struct({
         gross_revenue_cents: grossCents,

@@ -1,14 +1,16 @@
 /**
- * What the operator manages: solvency, platform funds, rolling reserves, handles and frozen accounts.
+ * What the operator manages: solvency, platform funds, rolling reserves, platform fees, handles and frozen accounts.
  */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Handle } from "../../../domain/accounts/Handle.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { FEE_BASIS_POINTS_MAX } from "../../../domain/ledger/PlatformFee.ts"
 import { readBy, writeBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { IntBetween } from "./InputSchemas.ts"
+import { PlatformFee } from "./PlatformFeeBodies.ts"
 import { PROVIDER_ID } from "./SampleValues.ts"
 import { answeredAt, consumerId, handle, providerId } from "./SharedFields.ts"
 import { solvencyFields } from "./MoneyApi.ts"
@@ -98,6 +100,14 @@ const HandleImitations = Field.object("HandleImitations", "Handles that imitate 
   total: Field.int("Number of pairs in the list.", 1)
 })
 
+const SetPlatformFee = Field.object("SetPlatformFee", "The fee of a provider.", {
+  platform_fee_bps: Field.nullable(
+    IntBetween(0, FEE_BASIS_POINTS_MAX),
+    "Platform fee of the provider in basis points (1/100 of a percent). `null`: the default fee.",
+    750
+  )
+})
+
 const Unfrozen = Field.object("Unfrozen", "The account is not frozen.", {
   consumer_id: consumerId,
   frozen: Field.always(false),
@@ -131,6 +141,23 @@ export class OperatorApi extends HttpApiGroup.make("operator")
       payload: SetReserve,
       success: Reserve
     }),
+    Endpoint.get("platformFee", "/api/v1/operator/providers/:provider_id/platform-fee", {
+      access: readBy("operator"),
+      summary: "Retrieve a provider's platform fee",
+      description: "Returns the fee in effect and an announced increase.",
+      params: { provider_id: providerId },
+      success: PlatformFee
+    }),
+    Endpoint.post("setPlatformFee", "/api/v1/operator/providers/:provider_id/platform-fee", {
+      access: writeBy("operator"),
+      summary: "Set a provider's platform fee",
+      description:
+        "A lower fee applies at once, a higher one after `PRICE_NOTICE_HOURS`; the provider sees both. Calls that are in " +
+        "flight or settled keep the fee with which they were held. `null` removes the provider's own fee.",
+      params: { provider_id: providerId },
+      payload: SetPlatformFee,
+      success: PlatformFee
+    }),
     Endpoint.post("setHandle", "/api/v1/operator/providers/:provider_id/handle", {
       access: writeBy("operator"),
       summary: "Change a provider's handle",
@@ -159,5 +186,8 @@ export class OperatorApi extends HttpApiGroup.make("operator")
     })
   )
   .annotateMerge(
-    Endpoint.about("Operator", "Solvency, platform funds, reserves, handles and frozen accounts. Needs `OPERATOR_KEY`.")
+    Endpoint.about(
+      "Operator",
+      "Solvency, platform funds, reserves, platform fees, handles and frozen accounts. Needs `OPERATOR_KEY`."
+    )
   ) {}

@@ -8,12 +8,14 @@ import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry, CatalogSort } from "../../../domain/catalog/CatalogStore.ts"
 import { priceText } from "../../../domain/catalog/Terms.ts"
 import { MarketFigures } from "../../../domain/catalog/MarketFigures.ts"
+import { basisPointsAt, DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
 import { giveUpAfter } from "../../../domain/platform/GiveUpAfter.ts"
 import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
+import { defaultFeeView } from "./FeeViews.ts"
 import { namedTool, pricingView, makeToolViews } from "./ToolViews.ts"
 
 const { endpoints } = CatalogApi
@@ -25,6 +27,7 @@ export const catalogRoutes = Effect.gen(function* () {
   const figures = yield* MarketFigures
   const accounts = yield* AccountStore
   const views = yield* makeToolViews
+  const defaultFee = yield* DefaultFeeBasisPoints
   const startedAt = yield* DateTime.now
 
   return [
@@ -59,15 +62,17 @@ export const catalogRoutes = Effect.gen(function* () {
         sort: "name",
         page
       })
-      const lines = found.items.map(priceLine)
+      const now = yield* DateTime.now
+      const lines = found.items.map((entry) =>
+        priceLine(entry, basisPointsAt(entry.provider.fee, defaultFee, now.epochMilliseconds))
+      )
       return {
         pricing: lines,
         tools: lines,
         ...pageFields("pricing", page, found),
-        platform_fee: "10%" as const,
-        platform_fee_bps: 1_000 as const,
+        ...defaultFeeView(defaultFee),
         microcents_per_cent: 10_000 as const,
-        timestamp: format(yield* DateTime.now)
+        timestamp: format(now)
       }
     }),
     route(endpoints.stats, function* () {
@@ -112,7 +117,7 @@ export const catalogRoutes = Effect.gen(function* () {
   ]
 })
 
-const priceLine = (entry: CatalogEntry) => {
+const priceLine = (entry: CatalogEntry, feeBasisPoints: number) => {
   const { price, provider, tool } = entry
   return {
     tool_id: tool.id,
@@ -132,6 +137,7 @@ const priceLine = (entry: CatalogEntry) => {
     },
     price_cents: toCents(price),
     price: priceText(entry),
+    platform_fee_bps: feeBasisPoints,
     free_tier_limit: entry.freeTierCalls,
     free_tier_remaining: entry.freeTierCalls
   }

@@ -2,6 +2,7 @@
  * Entry points for new clients: the indexes, the list of services, agents.json and llms.txt, all generated from the routes.
  */
 import { Effect } from "effect"
+import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
 import { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
 import { Health } from "../../../domain/platform/Health.ts"
 import { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
@@ -42,6 +43,7 @@ const PROTOCOLS = {
 export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Route>) {
   const baseUrl = yield* BaseUrl
   const { mode } = yield* PaymentGateway
+  const defaultFee = yield* DefaultFeeBasisPoints
   const health = yield* Health
   const limits = yield* RateLimits
   const log = yield* ReceiptLog
@@ -144,7 +146,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
         currency: "USD" as const,
         unit: "microcent" as const,
         microcents_per_cent: 10_000 as const,
-        platform_fee_bps: 1_000 as const,
+        platform_fee_bps: defaultFee,
         payments: mode
       },
       receipts: {

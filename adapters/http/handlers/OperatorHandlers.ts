@@ -1,9 +1,10 @@
 /**
- * Solvency, platform funds and reserves over HTTP.
+ * Solvency, platform funds, reserves and platform fees over HTTP.
  */
 import { DateTime, Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { Handles } from "../../../domain/accounts/Handles.ts"
+import { PlatformFees } from "../../../domain/accounts/PlatformFees.ts"
 import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
 import { UnknownProvider } from "../../../domain/metering/Grants.ts"
 import { AccountFreezes } from "../../../domain/payments/AccountFreezes.ts"
@@ -14,6 +15,7 @@ import { fromCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { route } from "../pipeline/Route.ts"
+import { feeView } from "./FeeViews.ts"
 
 const { endpoints } = OperatorApi
 
@@ -24,6 +26,7 @@ export const operatorRoutes = Effect.gen(function* () {
   const accounts = yield* AccountStore
   const freezes = yield* AccountFreezes
   const handles = yield* Handles
+  const fees = yield* PlatformFees
 
   const solvencyNow = Effect.gen(function* () {
     const found = yield* funds.solvency
@@ -60,6 +63,12 @@ export const operatorRoutes = Effect.gen(function* () {
       }
       yield* money.setReserveLifted(provider_id, lifted)
       return { provider_id, lifted }
+    }),
+    route(endpoints.platformFee, function* ({ params: { provider_id } }) {
+      return { provider_id, ...feeView(yield* fees.find(provider_id)) }
+    }),
+    route(endpoints.setPlatformFee, function* ({ params: { provider_id }, payload: { platform_fee_bps } }) {
+      return { provider_id, ...feeView(yield* fees.set(provider_id, platform_fee_bps ?? undefined)) }
     }),
     route(endpoints.setHandle, function* ({ params: { provider_id }, payload: { handle, retire_previous = false } }) {
       const { previous } = yield* handles.reassign({

@@ -2,7 +2,9 @@
  * Earnings, the payout account and payouts over HTTP.
  */
 import { Effect, Option } from "effect"
+import { PlatformFees } from "../../../domain/accounts/PlatformFees.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
+import { feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import { Earnings, type EarningsTotals } from "../../../domain/payouts/Earnings.ts"
 import { Onboarding } from "../../../domain/payouts/Onboarding.ts"
 import { PayoutRequests } from "../../../domain/payouts/PayoutRequests.ts"
@@ -16,6 +18,7 @@ import { PayoutsApi } from "../api/PayoutsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
 import { idempotencyKey } from "../pipeline/WebRequest.ts"
+import { feeView } from "./FeeViews.ts"
 
 const { endpoints } = PayoutsApi
 
@@ -24,6 +27,7 @@ export const payoutsRoutes = Effect.gen(function* () {
   const requests = yield* PayoutRequests
   const onboarding = yield* Onboarding
   const earnings = yield* Earnings
+  const fees = yield* PlatformFees
   const ledger = yield* Ledger
   const money = yield* ProviderMoney
   const claims = yield* Claims
@@ -38,10 +42,12 @@ export const payoutsRoutes = Effect.gen(function* () {
         const { balance } = yield* ledger.provider(caller.ownerId)
         const last = (yield* payouts.history(caller.ownerId)).find((payout) => payout.state === "paid")
         const shown = earningsView(total)
+        const fee = yield* fees.find(caller.ownerId)
         return {
           provider: { id: caller.ownerId, name: caller.name },
           period,
-          platform_fee_rate: "10%" as const,
+          platform_fee_rate: feePercent(fee.basisPoints),
+          platform_fee_terms: feeView(fee),
           earnings: {
             gross_revenue_cents: shown.gross_cents,
             gross_revenue_microcents: shown.gross_microcents,

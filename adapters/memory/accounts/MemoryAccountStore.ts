@@ -3,18 +3,22 @@
  */
 import { Effect, Layer, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.effect(
   AccountStore,
   Effect.gen(function* () {
-    const { providers, consumers, erasures } = yield* MemoryTables
+    const { providers, providerFees, consumers, erasures } = yield* MemoryTables
     return AccountStore.of({
       insertProvider: (provider) => insert(providers, provider),
       insertConsumer: (consumer) => insert(consumers, consumer),
       findProvider: (id) => Effect.sync(() => Option.fromNullishOr(providers.get(id))),
       findConsumer: (id) => Effect.sync(() => Option.fromNullishOr(consumers.get(id))),
+      feeOf: (id) =>
+        Effect.sync(() => (providers.has(id) ? Option.some(providerFees.get(id) ?? NO_OWN_FEE) : Option.none())),
+      setFee: (id, fee) => put(providerFees, id, fee),
       updateProvider: (provider) => put(providers, provider.id, provider),
       updateConsumer: (consumer) => put(consumers, consumer.id, consumer),
       setDefaultCap: (id, defaultCap) =>

@@ -12,6 +12,7 @@ import {
 } from "../../../domain/catalog/CatalogStore.ts"
 import { matches } from "../../../domain/catalog/SearchTokens.ts"
 import { type PriceVersion, pricesAt, type ToolPrices } from "../../../domain/catalog/Terms.ts"
+import { NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { MemoryTables, type ToolRow } from "../shared/MemoryTables.ts"
@@ -20,11 +21,12 @@ import { put } from "../shared/MemoryUnitOfWork.ts"
 export const layer = Layer.effect(
   CatalogStore,
   Effect.gen(function* () {
-    const { handles, providers, tools, toolsByName, toolsOfProvider } = yield* MemoryTables
+    const { handles, providerFees, providers, tools, toolsByName, toolsOfProvider } = yield* MemoryTables
 
     const toEntry = ({ prices, tool }: ToolRow): CatalogEntry => {
       const { endpointUrl, handle, id, name, pricingModel } = providers.get(tool.providerId)!
-      return entryOf(tool, prices, { id, handle, name, endpointUrl, pricingModel })
+      const fee = providerFees.get(id) ?? NO_OWN_FEE
+      return entryOf(tool, prices, { id, handle, name, endpointUrl, pricingModel, fee })
     }
 
     const entryAt = (id: ToolId | undefined): Option.Option<CatalogEntry> =>

@@ -11,6 +11,7 @@ import type { Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
 import type { CloseCall, OpenCall, KeptResult } from "../../../domain/metering/CallStore.ts"
 import type { Freeze } from "../../../domain/payments/FreezeStore.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
+import type { Microcents } from "../../../domain/shared/Microcents.ts"
 
 export interface WalletRow {
   credits: bigint
@@ -38,6 +39,7 @@ export interface OpenCallRow {
 
 /** A closed call. Its two transfers follow from its receipt and fee. */
 export type ClosedCallRow = Omit<CloseCall, "answer" | "free" | "usesFreeCall"> & {
+  readonly fee: Microcents
   /** Whether this is a proxied call that the free tier covered. */
   readonly isFreeCall: boolean
 }

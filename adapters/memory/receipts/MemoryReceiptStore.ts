@@ -11,7 +11,14 @@ export const layer = Layer.effect(
   Effect.map(MemoryLedger, (ledger) =>
     ReceiptStore.of({
       find: (id) => Effect.sync(() => Option.fromUndefinedOr(ledger.closedCalls.get(id)?.receipt)),
-      causeOf: (id) => Effect.sync(() => ledger.closedCalls.get(id)?.cause),
+      settledOf: (id) =>
+        Effect.sync(() =>
+          Option.map(Option.fromUndefinedOr(ledger.closedCalls.get(id)), ({ cause, fee, feeBasisPoints }) => ({
+            cause,
+            feeBasisPoints,
+            fee
+          }))
+        ),
       list: (owner, filter, page) =>
         Effect.sync(() =>
           newestPage(

@@ -46,6 +46,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added `POST /api/v1/market/balance/withdraw`: refunds unspent funds to the original payment methods.",
           "Added maturity and a rolling reserve for earnings: `GET /api/market/payouts` returns `maturing_cents`, `available_cents`, `reserved_cents` and `frozen_cents` with dates.",
           "Added `POST /api/market/billing/provider-summary` beside the path under `/api/v1`.",
+          "Added `PLATFORM_FEE_BASIS_POINTS`, and a fee per provider that the operator sets with `POST /api/v1/operator/providers/:provider_id/platform-fee`. The fee in effect when a call is held is recorded on the call; an increase takes effect after the notice period.",
           "Changed refunds to move available funds only; the provider's next earnings pay the rest.",
           "Changed chargebacks to freeze the account while they are open (403 `ACCOUNT_FROZEN`). A call is refunded by a dispute or a chargeback, not both.",
           "Changed every posting to check the payment mode: a database holds dry run, test or live data.",

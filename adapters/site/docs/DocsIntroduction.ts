@@ -80,7 +80,8 @@ const money = html`<p>
   )}
   <p>
     Fields that end in <code>_cents</code> (rounded toward zero) and strings such as <code>$12.34</code> are for display
-    only. The platform fee is 10% of the billed amount; the provider receives the rest.
+    only. The provider receives the billed amount less the platform fee, which
+    <code>GET /api/v1/market/pricing</code> returns.
   </p>`
 
 /** Errors of requests that match no endpoint. */

@@ -4,7 +4,7 @@
 import { accountApi } from "../kit/AccountApi.browser.ts"
 import { chart } from "../kit/Chart.browser.ts"
 import { el, empty, figures } from "../kit/Dom.browser.ts"
-import { count, money } from "../kit/Format.browser.ts"
+import { count, day, money } from "../kit/Format.browser.ts"
 import { EARNINGS_PERIODS, type Panel, periodPanel } from "../kit/Panel.browser.ts"
 import type { Earnings } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
@@ -18,13 +18,14 @@ export const earningsPanel = (): Panel =>
     return summary.total_calls === 0 ? [empty("No calls in this period.")] : contentOf(summary)
   })
 
+const feeText = ({ platform_fee_rate, platform_fee_terms: { upcoming } }: Earnings): string =>
+  upcoming === null
+    ? `now ${platform_fee_rate}`
+    : `now ${platform_fee_rate}, from ${day(upcoming.effective_from)} ${upcoming.platform_fee_bps / 100}%`
+
 const contentOf = (summary: Earnings): ReadonlyArray<Node> => [
   figures([
-    [
-      "Net earnings",
-      money(summary.earnings.net_earnings_microcents),
-      `after the platform fee of ${summary.platform_fee_rate}`
-    ],
+    ["Net earnings", money(summary.earnings.net_earnings_microcents), `after the platform fee, ${feeText(summary)}`],
     ["Gross revenue", money(summary.earnings.gross_revenue_microcents)],
     ["Platform fee", money(summary.earnings.platform_fee_microcents)],
     ["Calls", count(summary.total_calls), "including free and failed calls"]

@@ -4,17 +4,16 @@
 import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Pricing.ts"
 import type { BillingPolicy } from "../../../domain/catalog/Tool.ts"
 import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
+import { feeOf, feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import { MAX_COST_FIELD, REPORTED_COST_FIELD } from "../../../domain/metering/CallTerms.ts"
 import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
 import { PAYOUT_CENTS_MIN } from "../../../domain/payouts/Payouts.ts"
 import type { PayoutState } from "../../../domain/payouts/PayoutStore.ts"
 import {
-  feeOf,
   formatDollars,
   fromCents,
   MICROCENTS_PER_CENT,
-  MICROCENTS_PER_DOLLAR,
-  PLATFORM_FEE_BPS
+  MICROCENTS_PER_DOLLAR
 } from "../../../domain/shared/Microcents.ts"
 import {
   code,
@@ -45,7 +44,12 @@ const PAYOUT_STATES: Readonly<Record<PayoutState, string>> = {
 
 const FEE_EXAMPLES = [1n, 4n, 5n, 14n, 15n, 500n, 1_000_000n]
 
-export const moneySection = (freeCallsByDefault: number): SpecSection => ({
+interface MoneyFacts {
+  readonly freeCalls: number
+  readonly feeBasisPoints: number
+}
+
+export const moneySection = ({ feeBasisPoints, freeCalls }: MoneyFacts): SpecSection => ({
   id: "money",
   title: "Money",
   body: [
@@ -56,14 +60,23 @@ export const moneySection = (freeCallsByDefault: number): SpecSection => ({
     ),
     heading("Platform fee"),
     paragraph(
-      `The fee is ${PLATFORM_FEE_BPS / 100n}% of the billed amount, rounded half up to a microcent, and at least 1 microcent; the provider receives the rest.`,
+      `The fee is a share of the billed amount in basis points (1/100 of a percent), rounded half up to a microcent, and at least 1 microcent unless the share is 0; the provider receives the rest.`,
       "The consumer's debit equals the provider's credit plus the fee, call by call."
     ),
-    code("fee = max(1, floor((amount × 1,000 + 5,000) / 10,000)) for an amount above 0, else 0"),
+    code(
+      "fee = max(1, floor((amount × basis_points + 5,000) / 10,000)) if amount and basis_points are above 0, else 0"
+    ),
+    paragraph(
+      `The default fee is ${feePercent(feeBasisPoints)} (${formatNumber(feeBasisPoints)} basis points). The operator may set another fee for a provider: a lower fee applies to new calls at once, a higher one after the notice period of prices.`,
+      "The fee in effect when a call is held is recorded on the call. Its settlement, refunds and statements use the recorded fee. `GET /api/v1/market/pricing` returns the fee of each tool's provider."
+    ),
     table(
-      "Examples in microcents",
+      "Examples in microcents, by the default fee",
       ["Billed", "Fee", "Provider"],
-      FEE_EXAMPLES.map((amount) => [amount, feeOf(amount), amount - feeOf(amount)].map(formatNumber))
+      FEE_EXAMPLES.map((amount) => {
+        const fee = feeOf(amount, feeBasisPoints)
+        return [amount, fee, amount - fee].map(formatNumber)
+      })
     ),
     heading("Processing of a call"),
     numbered([
@@ -92,7 +105,7 @@ export const moneySection = (freeCallsByDefault: number): SpecSection => ({
       "The price of a call is the tool's price, else the provider's default, else 0. Price, maximum, free tier, billing policy and the cost of canceled calls form a price version; invoice lines name it.",
       "Changes in favor of consumers take effect immediately. Changes that charge more are announced as `upcoming` and take effect after the notice period (24 hours by default); a smaller free tier, in the first month (UTC) after it. A later change replaces an upcoming one. Withdrawing a tool cancels upcoming changes; listing it again continues its price history.",
       "A call that names a `price_version` is charged under that version or rejected.",
-      `Free calls apply per consumer and calendar month (UTC): at most ${formatNumber(FREE_TIER_CALLS_MAX)} per tool, ${formatNumber(freeCallsByDefault)} by default. Unsuccessful calls do not use them.`,
+      `Free calls apply per consumer and calendar month (UTC): at most ${formatNumber(FREE_TIER_CALLS_MAX)} per tool, ${formatNumber(freeCalls)} by default. Unsuccessful calls do not use them.`,
       `Budgets limit a consumer's spending (${codeList(BudgetPeriod.literals)}, UTC calendar). 402 \`BUDGET_EXCEEDED\` names the budget.`
     ),
     heading("Loads and payouts"),

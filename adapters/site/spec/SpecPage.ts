@@ -3,6 +3,7 @@
  */
 import { Effect } from "effect"
 import { DefaultFreeTierCalls } from "../../../domain/catalog/Pricing.ts"
+import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { publicRead } from "../../http/api/Access.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
@@ -19,6 +20,7 @@ import { disputesSection, trustSection } from "./SpecTrust.ts"
 
 interface SpecFacts extends DocumentedLimits, UpstreamFacts {
   readonly freeCalls: number
+  readonly feeBasisPoints: number
 }
 
 export const specRoutes = Effect.gen(function* () {
@@ -28,7 +30,8 @@ export const specRoutes = Effect.gen(function* () {
     ...(yield* documentedLimits),
     retriesMax,
     timeoutMs,
-    freeCalls: yield* DefaultFreeTierCalls
+    freeCalls: yield* DefaultFreeTierCalls,
+    feeBasisPoints: yield* DefaultFeeBasisPoints
   })
   return [documentRoute("/spec", publicRead, Effect.succeed(page), "Specification")]
 })
@@ -36,7 +39,7 @@ export const specRoutes = Effect.gen(function* () {
 const sectionsOf = (facts: SpecFacts): ReadonlyArray<SpecSection> => [
   receiptsSection(),
   logSection(),
-  moneySection(facts.freeCalls),
+  moneySection(facts),
   requestsSection(facts),
   idempotencySection(),
   errorsSection(),

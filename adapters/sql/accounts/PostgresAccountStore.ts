@@ -4,9 +4,11 @@
 import { Effect, Layer } from "effect"
 import type { Consumer, Erasure, Provider } from "../../../domain/accounts/Account.ts"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
-import { toDate } from "../shared/Instants.ts"
+import type { ProviderFee } from "../../../domain/ledger/PlatformFee.ts"
+import { toDate, toDateOrNull } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
+import { FEE_COLUMNS, type FeeRow, toFee } from "./ProviderFeeRows.ts"
 
 const toProvider = rowReader<Provider>({ default_price_microcents: "defaultPrice" })
 const toConsumer = rowReader<Consumer>({ default_cap_microcents: "defaultCap" })
@@ -35,11 +37,26 @@ export const layer = Layer.effect(
       ),
 
       findProvider: Effect.fn("PostgresAccountStore.findProvider")((id) =>
-        sql`SELECT * FROM providers WHERE id = ${id}`.first(toProvider)
+        sql`
+          SELECT id, handle, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at
+          FROM providers WHERE id = ${id}`.first(toProvider)
       ),
 
       findConsumer: Effect.fn("PostgresAccountStore.findConsumer")((id) =>
         sql`SELECT * FROM consumers WHERE id = ${id}`.first(toConsumer)
+      ),
+
+      feeOf: Effect.fn("PostgresAccountStore.feeOf")(function* (id) {
+        const lock = sql.literal((yield* sql.isInTransaction) ? "FOR NO KEY UPDATE" : "")
+        return yield* sql<FeeRow>`
+          SELECT ${sql.literal(FEE_COLUMNS)} FROM providers p WHERE id = ${id} ${lock}`.first(toFee)
+      }),
+
+      setFee: Effect.fn("PostgresAccountStore.setFee")(
+        (id, { own, upcoming }: ProviderFee) => sql`
+          UPDATE providers SET fee_bps = ${own ?? null}::int2, upcoming_fee_bps = ${upcoming?.own ?? null}::int2,
+            upcoming_fee_from = ${toDateOrNull(upcoming?.effectiveFrom)}::timestamptz WHERE id = ${id}`,
+        Effect.asVoid
       ),
 
       updateProvider: Effect.fn("PostgresAccountStore.updateProvider")(

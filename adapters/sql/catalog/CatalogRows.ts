@@ -9,10 +9,11 @@ import type { PriceVersion } from "../../../domain/catalog/Terms.ts"
 import type { BillingPolicy, CanceledCallCosts, JsonSchemaObject, OnCancel } from "../../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
+import { FEE_COLUMNS, type FeeRow, toFee } from "../accounts/ProviderFeeRows.ts"
 import { toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 
-export interface EntryRow {
+export interface EntryRow extends FeeRow {
   readonly id: string
   readonly provider_id: string
   readonly tool_name: string
@@ -75,7 +76,8 @@ export const ENTRY_COLUMNS =
   `t.price_announced_at, t.price_since, ${UPCOMING}, t.input_schema, ` +
   "t.output_schema, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.on_cancel, " +
   "t.canceled_call_costs, t.created_at, " +
-  "t.updated_at, t.withdrawn_at, p.handle AS provider_handle, p.name AS provider_name, p.endpoint_url, p.pricing_model"
+  "t.updated_at, t.withdrawn_at, p.handle AS provider_handle, p.name AS provider_name, p.endpoint_url, p.pricing_model, " +
+  FEE_COLUMNS
 
 export const toPriceVersion = rowReader<PriceVersion>({ price_microcents: "price", max_cost_microcents: "maximum" })
 
@@ -124,7 +126,8 @@ export const toEntry = (row: EntryRow): CatalogEntry =>
       handle: row.provider_handle,
       name: row.provider_name,
       endpointUrl: row.endpoint_url,
-      pricingModel: row.pricing_model
+      pricingModel: row.pricing_model,
+      fee: toFee(row)
     }
   )
 

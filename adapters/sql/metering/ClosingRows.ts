@@ -1,18 +1,19 @@
 /**
  * Closings as the parameters of `calls_close` (migrations/ledger/CloseCalls.ts), and its results.
  */
+import { feeOf } from "../../../domain/ledger/PlatformFee.ts"
 import type { CloseCall, Closed, OpenCall } from "../../../domain/metering/CallStore.ts"
 import { receiptOriginOf, statusCodeOf, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { column, OID } from "../shared/Columns.ts"
 import { bytes, type Field, record, records } from "../shared/Records.ts"
 import { availableAfter, totalsOf, walletsOf } from "./BatchWallets.ts"
 
-const FUNCTION = "calls_close($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+const FUNCTION = "calls_close($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 export const CLOSE = `SELECT ${FUNCTION}`
 
 /** Closings come first: openings may hold what they release. The order follows from the reference to `c`, never null. */
 export const CLOSE_AND_OPEN = `SELECT c, o FROM ${FUNCTION} c,
-  LATERAL calls_open($10 OR c.before IS NULL, $11, $12, $13, $14, $15, $16) o`
+  LATERAL calls_open($11 OR c.before IS NULL, $12, $13, $14, $15, $16, $17) o`
 
 /** Sorted by receipt. `opens`: calls that are opened in the same statement; their wallets are locked with these. */
 export const closeParams = (
@@ -30,7 +31,10 @@ export const closeParams = (
   )
 ]
 
-const NO_BATCH = [...[OID.uuid, OID.int8, OID.int8, OID.uuid, OID.uuid, OID.int8].map((oid) => column(null, oid)), null]
+const NO_BATCH = [
+  ...[OID.uuid, OID.int8, OID.int8, OID.uuid, OID.uuid, OID.int8, OID.int2].map((oid) => column(null, oid)),
+  null
+]
 
 const batchParams = (calls: ReadonlyArray<CloseCall>, opens: ReadonlyArray<OpenCall>): ReadonlyArray<unknown> => {
   const wallets = walletsOf([...calls, ...opens])
@@ -48,6 +52,10 @@ const batchParams = (calls: ReadonlyArray<CloseCall>, opens: ReadonlyArray<OpenC
       OID.uuid
     ),
     column(calls.map(expectedHold), OID.int8),
+    column(
+      calls.map(({ feeBasisPoints }) => feeBasisPoints),
+      OID.int2
+    ),
     records(calls.map(rowOf))
   ]
 }
@@ -67,7 +75,8 @@ const rowOf = (call: CloseCall, i: number): ReadonlyArray<Field> => {
     Date.parse(receipt.timestamp),
     Date.parse(receipt.created_at),
     receipt.cost_microcents,
-    call.fee,
+    feeOf(receipt.cost_microcents, call.feeBasisPoints),
+    call.feeBasisPoints,
     expectedHold(call),
     receipt.duration_ms,
     call.priceVersion,

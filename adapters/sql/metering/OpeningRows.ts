@@ -64,6 +64,7 @@ const rowOf = (call: OpenCall, wallet: number, tier: number | null): ReadonlyArr
   call.toolId,
   call.toolName,
   call.priceVersion,
+  call.feeBasisPoints,
   ORIGIN_CODE[call.origin],
   call.openedAt.epochMilliseconds,
   call.deadlineAt.epochMilliseconds,

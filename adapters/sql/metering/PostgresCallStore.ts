@@ -45,7 +45,7 @@ type Item = { readonly _tag: "Open"; readonly call: OpenCall } | { readonly _tag
 type Answer = Opened | Kept | Closed
 
 const toOverdue = rowReader<OverdueCall>(
-  {},
+  { fee_bps: "feeBasisPoints" },
   { invocation_id: receiptOfUuid, origin: (code: number) => wordOf(ORIGIN_CODE, code) }
 )
 
@@ -134,7 +134,8 @@ export const layer = Layer.effect(
 
       overdue: Effect.fn("PostgresCallStore.overdue")((now, limit) =>
         sql`
-          SELECT invocation_id, consumer_id, provider_id, tool_id, tool_name, price_version, origin, opened_at
+          SELECT invocation_id, consumer_id, provider_id, tool_id, tool_name, price_version, fee_bps, origin,
+            opened_at
           FROM calls_open WHERE deadline_at <= ${toDate(now)} ORDER BY deadline_at, invocation_id LIMIT ${limit}`.all(
           toOverdue
         )

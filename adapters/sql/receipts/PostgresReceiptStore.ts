@@ -3,6 +3,7 @@
  */
 import { DateTime, Effect, Layer } from "effect"
 import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
+import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { causeOfCode } from "../ledger/LedgerCodes.ts"
 import { belongsTo, beyond, calledBefore, calledSince, hasReceiptId, hasStatus } from "./ReceiptQueries.ts"
@@ -21,11 +22,16 @@ export const layer = Layer.effect(
           SELECT ${columns} FROM receipts r WHERE ${hasReceiptId(sql, "r.receipt_id", id)}`.first(toReceipt)
       ),
 
-      causeOf: Effect.fn("PostgresReceiptStore.causeOf")(function* (id) {
-        const [row] = yield* sql<{ readonly status: number }>`
-          SELECT status FROM receipts WHERE ${hasReceiptId(sql, "receipt_id", id)}`
-        return row === undefined ? undefined : causeOfCode(row.status)
-      }),
+      settledOf: Effect.fn("PostgresReceiptStore.settledOf")((id) =>
+        sql<{ readonly status: number; readonly fee_bps: number; readonly fee: bigint }>`
+          SELECT status, fee_bps, fee FROM receipts WHERE ${hasReceiptId(sql, "receipt_id", id)}`.first(
+          ({ fee, fee_bps, status }) => ({
+            cause: causeOfCode(status),
+            feeBasisPoints: fee_bps,
+            fee: Microcents.make(fee)
+          })
+        )
+      ),
 
       list: Effect.fn("PostgresReceiptStore.list")(function* (owner, filter, page) {
         const asked = sql.and([

@@ -22,6 +22,8 @@ export interface Robbery extends Pick<Run, "misread" | "plant"> {
   readonly name: string
   /** The rules that must find it, whichever is violated first. */
   readonly rules: ReadonlyArray<string>
+  /** Rules that would find it first. */
+  readonly without?: ReadonlyArray<string>
   /** Of a run that finds it early. */
   readonly seed?: number
 }
@@ -148,7 +150,14 @@ export const robberies: ReadonlyArray<Robbery> = [
   {
     name: "a price that is raised at once",
     misread: (terms) => ({ ...terms, priceNoticeHours: 0 }),
-    rules: ["nobody pays more than agreed"]
+    rules: ["nobody pays more than agreed"],
+    without: ["the fee was announced"]
+  },
+  {
+    name: "a fee that is raised at once",
+    misread: (terms) => ({ ...terms, priceNoticeHours: 0 }),
+    rules: ["the fee was announced"],
+    without: ["nobody pays more than agreed"]
   },
   {
     name: "a maximum that is charged unasked",

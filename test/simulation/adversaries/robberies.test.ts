@@ -13,13 +13,13 @@ const SEEDS = [34, 35]
 const STEPS = 1_000
 const BOOKS = ["balances are explained"]
 
-const found = Effect.fnUntraced(function* ({ misread, name, plant, rules, seed: early }: Robbery) {
+const found = Effect.fnUntraced(function* ({ misread, name, plant, rules, seed: early, without = [] }: Robbery) {
   for (const seed of early === undefined ? SEEDS : [early, ...SEEDS]) {
     const { violation } = yield* simulate({
       seed,
       plan: planOf(seed, STEPS),
       stage: memory,
-      without: BOOKS,
+      without: [...BOOKS, ...without],
       plant,
       misread
     })

@@ -125,6 +125,17 @@ export const accountRows: Rows = {
     ({ provider }) => ({ path: `/api/v1/operator/providers/${provider.id}/reserve`, json: { lifted: true } }),
     { touches: { operator: ["providerOwner"] } }
   ),
+  "GET /api/v1/operator/providers/:provider_id/platform-fee": row(operators(200), ({ provider }) => ({
+    path: `/api/v1/operator/providers/${provider.id}/platform-fee`
+  })),
+  "POST /api/v1/operator/providers/:provider_id/platform-fee": row(
+    operators(200),
+    ({ provider }) => ({
+      path: `/api/v1/operator/providers/${provider.id}/platform-fee`,
+      json: { platform_fee_bps: 500 }
+    }),
+    { touches: { operator: ["providerOwner"] } }
+  ),
   "POST /api/v1/operator/providers/:provider_id/handle": row(
     operators(200),
     ({ provider }) => ({
