@@ -29,6 +29,7 @@ import { Authentication } from "../../domain/accounts/Authentication.ts"
 import { DefaultCaps } from "../../domain/accounts/DefaultCaps.ts"
 import { Handles } from "../../domain/accounts/Handles.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
+import { PlatformFees } from "../../domain/accounts/PlatformFees.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
 import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
@@ -100,7 +101,9 @@ export const postgresPorts = Layer.orDie(postgresNode).pipe(Layer.provideMerge(P
 export const withServices = <P, E, R>(ports: Layer.Layer<P | Ports, E, R>, notice = Duration.zero) =>
   Registration.layer.pipe(
     Layer.provideMerge(Handles.layer),
-    Layer.provideMerge(Layer.mergeAll(Authentication.layer, Catalog.layer, Idempotency.layer, Keys.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(Authentication.layer, Catalog.layer, Idempotency.layer, Keys.layer, PlatformFees.layer)
+    ),
     Layer.provideMerge(DefaultCaps.layer),
     Layer.provideMerge(ports),
     Layer.provide(Layer.succeed(PriceNotice, notice))

@@ -6,8 +6,10 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { PlatformFees } from "../../domain/accounts/PlatformFees.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import { basisPointsAt, FEE_BASIS_POINTS_DEFAULT } from "../../domain/ledger/PlatformFee.ts"
 import { termsOfReport } from "../../domain/metering/ReportedTerms.ts"
 import { NamePins } from "../../domain/metering/NamePins.ts"
 import { ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
@@ -54,6 +56,31 @@ for (const [name, ports] of everyStore) {
         assert.isAtLeast(yield* (yield* Catalog).promote, 1)
         assert.strictEqual(Option.getOrThrow(yield* (yield* CatalogStore).find(id)).price, 20n)
         assert.deepStrictEqual(yield* charged(id), [20, 2])
+      })
+    )
+
+    it.effect("of the platform fee apply from their millisecond on, in a cached entry", () =>
+      Effect.gen(function* () {
+        const { id, provider } = yield* listed(10n)
+        const fees = yield* PlatformFees
+        const fee = Effect.gen(function* () {
+          const entry = yield* (yield* ToolDirectory).find({ toolId: id, toolName: undefined, providerId: undefined })
+          return basisPointsAt(entry.provider.fee, FEE_BASIS_POINTS_DEFAULT, (yield* DateTime.now).epochMilliseconds)
+        })
+        assert.strictEqual(yield* fee, FEE_BASIS_POINTS_DEFAULT)
+        yield* fees.set(provider.id, 400)
+        assert.strictEqual(yield* fee, 400)
+        yield* fees.set(provider.id, 2_000)
+        assert.strictEqual(yield* fee, 400)
+        yield* TestClock.adjust(Duration.subtract(NOTICE, Duration.millis(1)))
+        assert.strictEqual(yield* fee, 400)
+        yield* TestClock.adjust(Duration.millis(1))
+        assert.strictEqual(yield* fee, 2_000)
+        assert.deepStrictEqual(yield* fees.find(provider.id), {
+          basisPoints: 2_000,
+          isDefault: false,
+          upcoming: undefined
+        })
       })
     )
 

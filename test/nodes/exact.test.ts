@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { until } from "../support/EmbeddedFolders.ts"
 import { echoProvider, type EchoProvider } from "../support/load/EchoProvider.ts"
-import { Fleet } from "../support/load/Fleet.ts"
+import { Fleet, OPERATOR_OF_FLEET } from "../support/load/Fleet.ts"
 import { aFundedConsumer, loadMarket, posted, PRICE, purseOf } from "../support/load/LoadMarket.ts"
 import { ask, type Reply } from "../support/metering/Process.ts"
 import { NO_REDIS } from "../support/RedisServer.ts"
@@ -15,6 +15,9 @@ import { LIVE } from "../support/ServiceUnderTest.ts"
 const CENTS = 100
 /** Calls that a dollar pays for. */
 const AFFORDED = Math.floor((CENTS * 10_000) / PRICE)
+/** Of 12,345 microcents, rounded half up. */
+const FEE = 1_235
+const MANY_CALLS_CENTS = 50_000
 /** Generous for a busy machine; a quiet one takes less than a second. */
 const WITHIN_MS = 10_000
 
@@ -46,11 +49,15 @@ const onEveryNode = <A, E>(times: number, one: (url: string, n: number) => Effec
     )
   )
 
-const aMarket = Effect.fnUntraced(function* (setup: (provider: EchoProvider) => void = () => {}, tool = {}) {
+const aMarket = Effect.fnUntraced(function* (
+  setup: (provider: EchoProvider) => void = () => {},
+  tool = {},
+  cents = CENTS
+) {
   const { url } = yield* Fleet
   const provider = yield* echoProvider
   setup(provider)
-  const market = yield* loadMarket(url, provider, { buyers: 1, cents: CENTS, tool })
+  const market = yield* loadMarket(url, provider, { buyers: 1, cents, tool })
   return { ...market, url, provider, key: market.buyers[0]! }
 })
 
@@ -183,6 +190,33 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
       assert.isBelow(performance.now() - startedAt, WITHIN_MS)
       const replies = yield* onEveryNode(3, (node, n) => callAt(node, { key, toolId, call: `plain-${n}` }))
       for (const reply of replies) assert.strictEqual(at(reply, "meta", "cost_microcents"), 2 * PRICE, reply.text)
+    })
+  )
+
+  it.effect("soon take the fee that was set on another node", () =>
+    Effect.gen(function* () {
+      const { key, providerId, providerKey, toolId, url } = yield* aMarket(undefined, {}, MANY_CALLS_CENTS)
+      const { nodes } = yield* Fleet
+      const feesTaken = Effect.map(
+        posted(`${url}/api/v1/market/billing/provider-summary`, { period: "7d" }, providerKey),
+        (summary) => (summary["earnings"] as { readonly platform_fee_microcents: number }).platform_fee_microcents
+      )
+      let calls = 0
+      const callEveryNode = onEveryNode(3, (node) => callAt(node, { key, toolId, call: `plain-${calls++}` }))
+      yield* callEveryNode
+      assert.strictEqual(yield* feesTaken, 3 * FEE)
+      const set = `${nodes[1]!.url}/api/v1/operator/providers/${providerId}/platform-fee`
+      yield* posted(set, { platform_fee_bps: 0 }, OPERATOR_OF_FLEET)
+      const startedAt = performance.now()
+      yield* until(
+        "every node takes no fee",
+        Effect.gen(function* () {
+          const before = yield* feesTaken
+          yield* Effect.orDie(callEveryNode)
+          return (yield* feesTaken) === before
+        })
+      )
+      assert.isBelow(performance.now() - startedAt, WITHIN_MS)
     })
   )
 })

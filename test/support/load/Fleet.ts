@@ -12,6 +12,7 @@ import { tcpBalancer, type TcpBalancer } from "../TcpBalancer.ts"
 import { OPEN_TO_LOAD } from "./LoadMarket.ts"
 
 const NODES = 3
+export const OPERATOR_OF_FLEET = "the operator's key of these nodes, 32 characters"
 
 export interface Node {
   readonly url: string
@@ -50,6 +51,7 @@ const fleet = Effect.gen(function* () {
     DATABASE_URL: Redacted.value(database),
     RECEIPT_SIGNING_SECRET: "the secret that all of these nodes share",
     LOG_SIGNING_KEY: "f1ee7000".repeat(8),
+    OPERATOR_KEY: OPERATOR_OF_FLEET,
     PAYMENTS: "dry_run"
   }
   const settings = {

@@ -19,6 +19,7 @@ export const OPEN_TO_LOAD = {
 }
 
 export interface LoadMarket {
+  readonly providerId: string
   readonly providerKey: string
   readonly toolId: string
   readonly buyers: ReadonlyArray<string>
@@ -40,6 +41,7 @@ export const loadMarket = Effect.fnUntraced(function* (
   })
   const keys = yield* Effect.forEach(Array.from({ length: buyers }), () => aFundedConsumer(url, cents))
   const market: LoadMarket = {
+    providerId: String(registered["provider_id"]),
     providerKey: String(registered["api_key"]),
     toolId: (registered["tools"] as ReadonlyArray<{ readonly id: string }>)[0]!.id,
     buyers: keys
