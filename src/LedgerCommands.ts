@@ -8,7 +8,7 @@ import { Month } from "../domain/invoices/Invoice.ts"
 import { amountText } from "../domain/invoices/InvoiceText.ts"
 import { Invoicing, monthBefore } from "../domain/invoices/Invoicing.ts"
 import { DatabaseTime } from "../domain/shared/CorrectedClock.ts"
-import { Payouts } from "../domain/payouts/Payouts.ts"
+import { makePayoutAttempts } from "../domain/payouts/PayoutAttempts.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { ArgumentsInvalid } from "./config/Arguments.ts"
 import { recovery } from "./layers/Core.ts"
@@ -17,10 +17,12 @@ import { payments } from "./layers/Payments.ts"
 import { storesOfCommands } from "./layers/PostgresStores.ts"
 
 const services = (config: AppConfig) =>
-  Layer.mergeAll(Invoicing.layer, Payouts.layer).pipe(
-    Layer.provide(recovery),
-    Layer.provide([storesOfCommands, Layer.provide(payments(config), storesOfCommands), NodeDigest.layer]),
-    Layer.provide([database(config), NodeEntropy.layer])
+  Invoicing.layer.pipe(
+    Layer.provideMerge(recovery),
+    Layer.provideMerge(
+      Layer.mergeAll(storesOfCommands, Layer.provide(payments(config), storesOfCommands), NodeDigest.layer)
+    ),
+    Layer.provideMerge(Layer.merge(database(config), NodeEntropy.layer))
   )
 
 const NO_LEDGER = Console.log("The memory profile has no stored ledger.")
@@ -44,7 +46,7 @@ export const workOnPayouts = (config: AppConfig) =>
   config.profile === "memory"
     ? NO_LEDGER
     : Effect.gen(function* () {
-        yield* Console.log(`${yield* (yield* Payouts).work} payouts completed.`)
+        yield* Console.log(`${yield* (yield* makePayoutAttempts).work} payouts completed.`)
       }).pipe(Effect.provide(services(config)))
 
 const monthOf = (given: string) => {

@@ -1,11 +1,10 @@
 /**
- * A provider's earnings: gross, the platform's fee, and net, by tool and by week. Every total equals its parts to the
+ * `Payouts.earnings`: gross, the platform's fee, and net, by tool and by week. Every total equals its parts to the
  * microcent.
  */
-import { Context, DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect } from "effect"
 import { periodDays, sumUp, type UsageOfToolDay, UsageStore } from "../metering/Usage.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export type EarningsPeriod = "7d" | "30d" | "90d" | "all"
 
@@ -34,28 +33,18 @@ export interface EarningsSummary {
   readonly byWeek: ReadonlyArray<EarningsOfWeek>
 }
 
-export class Earnings extends Context.Service<
-  Earnings,
-  {
-    summary(providerId: ProviderId, period: EarningsPeriod): Effect.Effect<EarningsSummary, StoreUnavailable>
-  }
->()("agent-tool-billing/domain/payouts/Earnings") {
-  static readonly layer = Layer.effect(
-    Earnings,
-    Effect.gen(function* () {
-      const usage = yield* UsageStore
+export const makeEarnings = Effect.gen(function* () {
+  const usage = yield* UsageStore
 
-      const summary = Effect.fn("Earnings.summary")(function* (providerId: ProviderId, period: EarningsPeriod) {
-        const now = yield* DateTime.now
-        const since = startOf(period, now)
-        const rows = yield* usage.byToolAndDay({ role: "provider", ownerId: providerId }, since)
-        return summarizeEarnings(rows, period === "all" ? undefined : since, now)
-      })
+  const earnings = Effect.fn("Payouts.earnings")(function* (providerId: ProviderId, period: EarningsPeriod) {
+    const now = yield* DateTime.now
+    const since = startOf(period, now)
+    const rows = yield* usage.byToolAndDay({ role: "provider", ownerId: providerId }, since)
+    return summarizeEarnings(rows, period === "all" ? undefined : since, now)
+  })
 
-      return Earnings.of({ summary })
-    })
-  )
-}
+  return { earnings }
+})
 
 /** Without `since`: from the first week with calls. */
 export const summarizeEarnings = (

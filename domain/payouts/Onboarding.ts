@@ -1,89 +1,60 @@
 /**
- * How a provider gets ready for payouts: an account at the processor, the processor's pages to complete it, and a copy
+ * `Payouts.connect` and the account of a payee: how a provider gets ready for payouts: an account at the processor, the processor's pages to complete it, and a copy
  * of its state.
  */
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
-import {
-  type OnboardingLink,
-  type PayeeStatus,
-  type PaymentFailed,
-  PaymentGateway,
-  PaymentsNotConfigured
-} from "../payments/PaymentGateway.ts"
+import { type OnboardingLink, PaymentGateway, PaymentsNotConfigured } from "../payments/PaymentGateway.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import { type Payee, PayeeStore } from "./PayeeStore.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface Connected extends OnboardingLink {
   readonly accountId: string
 }
 
-export class Onboarding extends Context.Service<
-  Onboarding,
-  {
-    /** A new link to the processor's pages; opens the account at the first time. */
-    connect(
-      providerId: ProviderId,
-      urls: { readonly returnUrl: string; readonly refreshUrl: string }
-    ): Effect.Effect<Connected, PaymentsNotConfigured | PaymentFailed | StoreUnavailable>
-    /** Current state at the processor, or the last known one if the processor does not respond. */
-    status(providerId: ProviderId): Effect.Effect<Option.Option<PayeeStatus>, StoreUnavailable>
-    /** The processor reports a changed account. Unknown accounts are ignored. */
-    refresh(accountId: string): Effect.Effect<void, PaymentFailed | StoreUnavailable>
-    payee(providerId: ProviderId): Effect.Effect<Option.Option<Payee>, StoreUnavailable>
-    setAutomatic(providerId: ProviderId, automatic: boolean): Effect.Effect<void, StoreUnavailable>
-  }
->()("agent-tool-billing/domain/payouts/Onboarding") {
-  static readonly layer = Layer.effect(
-    Onboarding,
-    Effect.gen(function* () {
-      const store = yield* PayeeStore
-      const accounts = yield* AccountStore
-      const gateway = yield* PaymentGateway
+export const makeOnboarding = Effect.gen(function* () {
+  const store = yield* PayeeStore
+  const accounts = yield* AccountStore
+  const gateway = yield* PaymentGateway
 
-      const look = Effect.fnUntraced(function* (providerId: ProviderId, accountId: string) {
-        const status = yield* gateway.payee(accountId)
-        yield* store.putStatus(providerId, status, yield* DateTime.now)
-        return status
-      })
+  const look = Effect.fnUntraced(function* (providerId: ProviderId, accountId: string) {
+    const status = yield* gateway.payee(accountId)
+    yield* store.putStatus(providerId, status, yield* DateTime.now)
+    return status
+  })
 
-      const accountOf = (payee: Option.Option<Payee>): string | undefined =>
-        Option.getOrUndefined(payee)?.status?.accountId
+  const accountOf = (payee: Option.Option<Payee>): string | undefined => Option.getOrUndefined(payee)?.status?.accountId
 
-      const connect = Effect.fn("Onboarding.connect")(function* (
-        providerId: ProviderId,
-        urls: { readonly returnUrl: string; readonly refreshUrl: string }
-      ) {
-        if (gateway.mode !== "live") return yield* new PaymentsNotConfigured({ what: "providers cannot be paid out" })
-        const provider = Option.getOrThrow(yield* accounts.findProvider(providerId))
-        const known = accountOf(yield* store.find(providerId))
-        const accountId =
-          known ?? (yield* gateway.openPayee({ providerId, name: provider.name, email: provider.email }))
-        if (known === undefined) yield* look(providerId, accountId)
-        return { accountId, ...(yield* gateway.onboard(accountId, urls)) }
-      })
+  const connect = Effect.fn("Payouts.connect")(function* (
+    providerId: ProviderId,
+    urls: { readonly returnUrl: string; readonly refreshUrl: string }
+  ) {
+    if (gateway.mode !== "live") return yield* new PaymentsNotConfigured({ what: "providers cannot be paid out" })
+    const provider = Option.getOrThrow(yield* accounts.findProvider(providerId))
+    const known = accountOf(yield* store.find(providerId))
+    const accountId = known ?? (yield* gateway.openPayee({ providerId, name: provider.name, email: provider.email }))
+    if (known === undefined) yield* look(providerId, accountId)
+    return { accountId, ...(yield* gateway.onboard(accountId, urls)) }
+  })
 
-      const status = Effect.fn("Onboarding.status")(function* (providerId: ProviderId) {
-        const payee = yield* store.find(providerId)
-        const seen = Option.getOrUndefined(payee)?.status
-        if (seen === undefined || gateway.mode !== "live") return Option.fromNullishOr(seen)
-        return yield* look(providerId, seen.accountId).pipe(
-          Effect.catchTag("PaymentFailed", (error) => Effect.as(Effect.logWarning(error.message), seen)),
-          Effect.map(Option.some)
-        )
-      })
+  const accountStatus = Effect.fn("Payouts.accountStatus")(function* (providerId: ProviderId) {
+    const payee = yield* store.find(providerId)
+    const seen = Option.getOrUndefined(payee)?.status
+    if (seen === undefined || gateway.mode !== "live") return Option.fromNullishOr(seen)
+    return yield* look(providerId, seen.accountId).pipe(
+      Effect.catchTag("PaymentFailed", (error) => Effect.as(Effect.logWarning(error.message), seen)),
+      Effect.map(Option.some)
+    )
+  })
 
-      const refresh = Effect.fn("Onboarding.refresh")(function* (accountId: string) {
-        const payee = yield* store.findByAccount(accountId)
-        if (Option.isSome(payee)) yield* look(payee.value.providerId, accountId)
-      })
+  const refreshAccount = Effect.fn("Payouts.refreshAccount")(function* (accountId: string) {
+    const payee = yield* store.findByAccount(accountId)
+    if (Option.isSome(payee)) yield* look(payee.value.providerId, accountId)
+  })
 
-      const setAutomatic = Effect.fn("Onboarding.setAutomatic")(function* (providerId: ProviderId, automatic: boolean) {
-        yield* store.putAutomatic(providerId, automatic, yield* DateTime.now)
-      })
+  const setAutomatic = Effect.fn("Payouts.setAutomatic")(function* (providerId: ProviderId, automatic: boolean) {
+    yield* store.putAutomatic(providerId, automatic, yield* DateTime.now)
+  })
 
-      return Onboarding.of({ connect, status, refresh, payee: store.find, setAutomatic })
-    })
-  )
-}
+  return { connect, accountStatus, refreshAccount, payee: store.find, setAutomatic }
+})

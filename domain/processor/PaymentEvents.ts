@@ -4,7 +4,6 @@
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
-import { Onboarding } from "../payouts/Onboarding.ts"
 import { Payouts } from "../payouts/Payouts.ts"
 import type { LoadId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
@@ -56,7 +55,6 @@ export class PaymentEvents extends Context.Service<
       const loads = yield* Loads
       const chargebacks = yield* Chargebacks
       const withdrawals = yield* Withdrawals
-      const onboarding = yield* Onboarding
       const payouts = yield* Payouts
       const { atomically } = yield* UnitOfWork
 
@@ -138,7 +136,7 @@ export class PaymentEvents extends Context.Service<
           case "PaymentDisputed":
             return yield* ofLoad(event, event.paymentId, (loadId) => chargebacks.apply(loadId, event))
           case "PayeeChanged":
-            yield* onboarding.refresh(event.accountId)
+            yield* payouts.refreshAccount(event.accountId)
             return "applied"
           case "TransferReversed":
             return yield* once(event, payouts.reversed(event.payoutId, event.transfer))

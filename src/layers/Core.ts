@@ -26,9 +26,6 @@ import { Withdrawals } from "../../domain/payments/Withdrawals.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
 import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
-import { Earnings } from "../../domain/payouts/Earnings.ts"
-import { Onboarding } from "../../domain/payouts/Onboarding.ts"
-import { PayoutRequests } from "../../domain/payouts/PayoutRequests.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { DirectMetering } from "../../domain/metering/DirectMetering.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
@@ -74,10 +71,8 @@ const foundations = Layer.mergeAll(
 
 const disputes = Disputes.layer.pipe(Layer.provide(ChargebackRecoveries.layer))
 
-const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer, Earnings.layer, PayoutRequests.layer).pipe(
-  Layer.provideMerge(
-    Layer.mergeAll(Loads.layer, Chargebacks.layer, Withdrawals.layer, Onboarding.layer, Payouts.layer)
-  ),
+const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Loads.layer, Chargebacks.layer, Withdrawals.layer, Payouts.layer)),
   Layer.provideMerge(Layer.mergeAll(AccountFreezes.layer, ProcessorFees.layer, disputes))
 )
 

@@ -12,6 +12,9 @@ import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccou
 import * as PostgresClaimStore from "../../adapters/sql/refunds/PostgresClaimStore.ts"
 import * as PostgresInvoiceStore from "../../adapters/sql/invoices/PostgresInvoiceStore.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/ledger/PostgresLedgerStore.ts"
+import * as PostgresIdempotencyStore from "../../adapters/sql/shared/PostgresIdempotencyStore.ts"
+import * as PostgresUsageStore from "../../adapters/sql/metering/PostgresUsageStore.ts"
+import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import * as PostgresPayeeStore from "../../adapters/sql/payouts/PostgresPayeeStore.ts"
 import * as PostgresPayoutStore from "../../adapters/sql/payouts/PostgresPayoutStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWork.ts"
@@ -21,6 +24,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
 import { recovery } from "../../src/layers/Core.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { Idempotency } from "../../domain/shared/Idempotency.ts"
 import { PayeeStore } from "../../domain/payouts/PayeeStore.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
@@ -166,12 +170,15 @@ export const books = (): Promise<void> =>
       PostgresLedgerStore.layer,
       PostgresPayeeStore.layer,
       PostgresPayoutStore.layer,
+      PostgresIdempotencyStore.layer,
       PostgresUnitOfWork.layer,
+      PostgresUsageStore.layer,
       NodeEntropy.layer,
       NodeDigest.layer,
+      NodeSealer.layer([Redacted.make("the secret of the bench, 32 characters")]),
       gateway
     ).pipe(Layer.provideMerge(PgClient.layer({ url, maxConnections: 16 })))
-    const services = Layer.mergeAll(Invoicing.layer, Payouts.layer).pipe(
+    const services = Layer.mergeAll(Invoicing.layer, Payouts.layer.pipe(Layer.provide(Idempotency.layer))).pipe(
       Layer.provideMerge(recovery),
       Layer.provideMerge(stores)
     )

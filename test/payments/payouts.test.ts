@@ -6,8 +6,6 @@ import { Effect, Option } from "effect"
 import { randomUUID } from "node:crypto"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
-import { Onboarding } from "../../domain/payouts/Onboarding.ts"
-import { PayoutRequests } from "../../domain/payouts/PayoutRequests.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
 import { Refunds } from "../../domain/refunds/Refunds.ts"
@@ -28,7 +26,7 @@ const NEXT_ATTEMPT = "3 hours"
 const anEarner = Effect.gen(function* () {
   const providerId = ProviderId.make((yield* aProvider()).id)
   yield* earn(providerId, Microcents.make(fromCents(CENTS) + REST))
-  yield* (yield* Onboarding).connect(providerId, { returnUrl: "https://a.example", refreshUrl: "https://a.example" })
+  yield* (yield* Payouts).connect(providerId, { returnUrl: "https://a.example", refreshUrl: "https://a.example" })
   return providerId
 })
 
@@ -252,7 +250,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
     it.effect("with the same key is the same payout, also long after it was paid", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
-        const { request } = yield* PayoutRequests
+        const { request } = yield* Payouts
         const first = yield* request(providerId, "my key")
         yield* earn(providerId, fromCents(3_000))
         const again = yield* request(providerId, "my key")
@@ -265,7 +263,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
     it.effect("with the same key is the one of the first response, also where another request created it", () =>
       Effect.gen(function* () {
         const providerId = yield* anEarner
-        const { request } = yield* PayoutRequests
+        const { request } = yield* Payouts
         const { work } = yield* Payouts
         const script = yield* ScriptedGateway.GatewayScript
         script.mishaps.transfer.push("before")
@@ -285,7 +283,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
     it.effect("of every month is made once for providers that enabled it, with any number of nodes", () =>
       Effect.gen(function* () {
         const [wanting, other] = [yield* anEarner, yield* anEarner]
-        yield* (yield* Onboarding).setAutomatic(wanting, true)
+        yield* (yield* Payouts).setAutomatic(wanting, true)
         const { payAutomatically } = yield* Payouts
         const atOnce = Effect.all(
           Array.from({ length: 8 }, () => payAutomatically),

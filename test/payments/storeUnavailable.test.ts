@@ -11,7 +11,6 @@ import { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Withdrawals } from "../../domain/payments/Withdrawals.ts"
 import { WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
-import { Onboarding } from "../../domain/payouts/Onboarding.ts"
 import { PayeeStore } from "../../domain/payouts/PayeeStore.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
@@ -49,7 +48,7 @@ const anEarner = Effect.gen(function* () {
     amount,
     reference: `earned:${providerId}`
   })
-  yield* (yield* Onboarding).connect(providerId, { returnUrl: "https://a.example", refreshUrl: "https://a.example" })
+  yield* (yield* Payouts).connect(providerId, { returnUrl: "https://a.example", refreshUrl: "https://a.example" })
   return providerId
 })
 
@@ -78,7 +77,7 @@ it.layer(service, LIVE)("While a store is unavailable", (it) => {
     Effect.gen(function* () {
       const store = yield* PayoutStore
       const providerId = yield* anEarner
-      yield* (yield* Onboarding).setAutomatic(providerId, true)
+      yield* (yield* Payouts).setAutomatic(providerId, true)
       const { payAutomatically } = yield* payoutsOver({ ...store, find: () => away })
       assert.strictEqual((yield* Effect.flip(payAutomatically))._tag, "StoreUnavailable")
       assert.isAtLeast(yield* (yield* Payouts).payAutomatically, 1)
@@ -158,8 +157,8 @@ it.layer(service, LIVE)("While a store is unavailable", (it) => {
     Effect.gen(function* () {
       const store = yield* PayeeStore
       const providerId = yield* anEarner
-      const { status } = yield* rebuilt(Onboarding, Onboarding.layer, PayeeStore, { ...store, putStatus: () => away })
-      assert.strictEqual((yield* Effect.flip(status(providerId)))._tag, "StoreUnavailable")
+      const { accountStatus } = yield* rebuilt(Payouts, Payouts.layer, PayeeStore, { ...store, putStatus: () => away })
+      assert.strictEqual((yield* Effect.flip(accountStatus(providerId)))._tag, "StoreUnavailable")
     })
   )
 })

@@ -7,7 +7,6 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
-import { Onboarding } from "../../domain/payouts/Onboarding.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { ProviderMoney } from "../../domain/payouts/ProviderMoney.ts"
 import { Claims } from "../../domain/refunds/Claims.ts"
@@ -138,7 +137,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
           const providerId = yield* aProviderWith({ [DAY]: 2_000 })
           const consumerId = yield* aConsumerId
           const urls = { returnUrl: "https://a.example", refreshUrl: "https://a.example" }
-          yield* (yield* Onboarding).connect(providerId, urls)
+          yield* (yield* Payouts).connect(providerId, urls)
           const payouts = yield* Payouts
           const refunds = yield* Refunds
           const [paid, ...refunded] = yield* Effect.all(
@@ -201,7 +200,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer, { ...LIVE_RULES, r
           yield* ledger.post({ reference: `${providerId} ${day}`, legs: [{ ...leg, amount: fromCents(cents) }] })
         }
         const urls = { returnUrl: "https://a.example", refreshUrl: "https://a.example" }
-        yield* (yield* Onboarding).connect(providerId, urls)
+        yield* (yield* Payouts).connect(providerId, urls)
         const atNewYear = when("2027-01-01T12:00:00.000Z")
         const { availableMicrocents, maturingMicrocents } = yield* atNewYear(
           (yield* ProviderMoney).holdings(providerId)

@@ -12,7 +12,6 @@ import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
 import { ChargebackLiability } from "../../domain/payments/Chargebacks.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
 import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
-import { Onboarding } from "../../domain/payouts/Onboarding.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { Claims } from "../../domain/refunds/Claims.ts"
 import { Refunds } from "../../domain/refunds/Refunds.ts"
@@ -136,7 +135,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
     it.effect("leaves what its provider owes, for any number of claims", () =>
       Effect.gen(function* () {
         const providerId = yield* aSeller
-        yield* (yield* Onboarding).connect(providerId, {
+        yield* (yield* Payouts).connect(providerId, {
           returnUrl: "https://a.example",
           refreshUrl: "https://a.example"
         })

@@ -5,7 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { Onboarding } from "../../domain/payouts/Onboarding.ts"
+import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aConsumer, at, expecting, textAt } from "../support/Market.ts"
@@ -34,7 +34,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
           const offer = yield* anOffer(url, { price_microcents: (LOADED_CENTS * 10_000) / CALLS })
           const { provider } = offer
           const urls = { returnUrl: "https://a.example", refreshUrl: "https://a.example" }
-          yield* (yield* Onboarding).connect(ProviderId.make(provider.id), urls)
+          yield* (yield* Payouts).connect(ProviderId.make(provider.id), urls)
           const bought: Array<string> = []
           for (let call = 0; call < CALLS; call++) {
             const answer = yield* buy(buyer, offer)

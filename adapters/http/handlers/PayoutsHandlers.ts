@@ -5,12 +5,10 @@ import { Effect, Option } from "effect"
 import { PlatformFees } from "../../../domain/accounts/PlatformFees.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { feePercent } from "../../../domain/ledger/PlatformFee.ts"
-import { Earnings, type EarningsTotals } from "../../../domain/payouts/Earnings.ts"
-import { Onboarding } from "../../../domain/payouts/Onboarding.ts"
-import { PayoutRequests } from "../../../domain/payouts/PayoutRequests.ts"
+import type { EarningsTotals } from "../../../domain/payouts/Earnings.ts"
 import { Payouts } from "../../../domain/payouts/Payouts.ts"
 import type { Payout } from "../../../domain/payouts/PayoutStore.ts"
-import { type ProviderHoldings, ProviderMoney } from "../../../domain/payouts/ProviderMoney.ts"
+import type { ProviderHoldings } from "../../../domain/payouts/ProviderMoney.ts"
 import { Claims } from "../../../domain/refunds/Claims.ts"
 import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
@@ -24,12 +22,8 @@ const { endpoints } = PayoutsApi
 
 export const payoutsRoutes = Effect.gen(function* () {
   const payouts = yield* Payouts
-  const requests = yield* PayoutRequests
-  const onboarding = yield* Onboarding
-  const earnings = yield* Earnings
   const fees = yield* PlatformFees
   const ledger = yield* Ledger
-  const money = yield* ProviderMoney
   const claims = yield* Claims
   const baseUrl = yield* BaseUrl
 
@@ -38,7 +32,7 @@ export const payoutsRoutes = Effect.gen(function* () {
       route(endpoint, function* ({ as, payload }) {
         const caller = as("provider")
         const period = payload.period ?? "30d"
-        const { byTool, byWeek, total } = yield* earnings.summary(caller.ownerId, period)
+        const { byTool, byWeek, total } = yield* payouts.earnings(caller.ownerId, period)
         const { balance } = yield* ledger.provider(caller.ownerId)
         const last = (yield* payouts.history(caller.ownerId)).find((payout) => payout.state === "paid")
         const shown = earningsView(total)
@@ -78,7 +72,7 @@ export const payoutsRoutes = Effect.gen(function* () {
     route(endpoints.connect, function* ({ as, payload }) {
       const providerId = as("provider").ownerId
       const home = `${baseUrl}/providers/dashboard`
-      const { accountId, expiresAt, url } = yield* onboarding.connect(providerId, {
+      const { accountId, expiresAt, url } = yield* payouts.connect(providerId, {
         returnUrl: payload.return_url ?? home,
         refreshUrl: payload.refresh_url ?? home
       })
@@ -92,8 +86,8 @@ export const payoutsRoutes = Effect.gen(function* () {
     }),
     route(endpoints.connection, function* ({ as }) {
       const providerId = as("provider").ownerId
-      const standing = Option.getOrUndefined(yield* onboarding.status(providerId))
-      const payee = Option.getOrUndefined(yield* onboarding.payee(providerId))
+      const standing = Option.getOrUndefined(yield* payouts.accountStatus(providerId))
+      const payee = Option.getOrUndefined(yield* payouts.payee(providerId))
       return {
         provider_id: providerId,
         status: standing?.status ?? ("not_started" as const),
@@ -111,7 +105,7 @@ export const payoutsRoutes = Effect.gen(function* () {
       }
     }),
     replyRoute(endpoints.requestPayout, function* ({ as, request }) {
-      const asked = yield* requests.request(as("provider").ownerId, yield* idempotencyKey(request))
+      const asked = yield* payouts.request(as("provider").ownerId, yield* idempotencyKey(request))
       if (asked.mode === "dry_run") {
         const cents = asked.wouldPayoutCents
         return {
@@ -143,11 +137,11 @@ export const payoutsRoutes = Effect.gen(function* () {
     }),
     route(endpoints.payouts, function* ({ as }) {
       const providerId = as("provider").ownerId
-      const holdings = yield* money.holdings(providerId)
+      const holdings = yield* payouts.holdings(providerId)
       const balance = holdings.pendingMicrocents
       const owed = yield* claims.owedBy(providerId)
       const history = (yield* payouts.history(providerId)).map(payoutView)
-      const payee = Option.getOrUndefined(yield* onboarding.payee(providerId))
+      const payee = Option.getOrUndefined(yield* payouts.payee(providerId))
       return {
         provider_id: providerId,
         pending_cents: toCents(balance),
@@ -165,7 +159,7 @@ export const payoutsRoutes = Effect.gen(function* () {
     }),
     route(endpoints.setAutomaticPayouts, function* ({ as, payload }) {
       const providerId = as("provider").ownerId
-      yield* onboarding.setAutomatic(providerId, payload.enabled)
+      yield* payouts.setAutomatic(providerId, payload.enabled)
       return { provider_id: providerId, automatic: payload.enabled }
     })
   ]

@@ -7,7 +7,7 @@ import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
 import { feeOf, feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import { MAX_COST_FIELD, REPORTED_COST_FIELD } from "../../../domain/metering/CallTerms.ts"
 import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
-import { PAYOUT_CENTS_MIN } from "../../../domain/payouts/Payouts.ts"
+import { PAYOUT_CENTS_MIN } from "../../../domain/payouts/PayoutOpening.ts"
 import type { PayoutState } from "../../../domain/payouts/PayoutStore.ts"
 import {
   formatDollars,
