@@ -9,6 +9,7 @@
  * $50. Lowering a competitor's score costs the same and pays the competitor: failures count up to the number of calls
  * that the same consumer paid for.
  */
+import type { Receipt } from "../receipts/Receipt.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import { MICROCENTS_PER_DOLLAR } from "../shared/Microcents.ts"
 import type { ConsumerRulings } from "./ScoredDisputes.ts"
@@ -69,15 +70,23 @@ export const paidDaysOf = (calls: ReadonlyArray<TrustReceipt>): ReadonlyArray<Pa
 
 const paidDayOf = (calls: ReadonlyArray<TrustReceipt>): PaidDay => {
   const { agent_id, provider_id, timestamp } = calls[0]!.receipt
+  return { ...paidCallsOf(agent_id, calls), providerId: provider_id, date: timestamp.slice(0, 10) }
+}
+
+/** The parts of a call that count. */
+export interface MeasuredCall extends Pick<TrustReceipt, "cause"> {
+  readonly receipt: Pick<Receipt, "cost_microcents" | "duration_ms" | "status">
+}
+
+/** Totals of one consumer's calls. */
+export const paidCallsOf = (consumerId: ConsumerId, calls: ReadonlyArray<MeasuredCall>): PaidCalls => {
   const failed = calls.filter(({ receipt }) => receipt.status !== "success")
   const rejected = failed.filter(({ cause }) => cause === "input_rejected").length
   const lengths = calls
     .filter(({ receipt }) => receipt.status === "success" && receipt.cost_microcents > 0n)
     .map(({ receipt }) => receipt.duration_ms)
   return {
-    providerId: provider_id,
-    consumerId: agent_id,
-    date: timestamp.slice(0, 10),
+    consumerId,
     paidMicrocents: calls.reduce((sum, { receipt }) => sum + receipt.cost_microcents, 0n),
     paidCalls: lengths.length,
     failedCalls: failed.length - rejected,

@@ -1,45 +1,18 @@
 /**
- * A provider's SLA and trust score, with their evidence. The sequencer feeds it with every receipt once; the catalog's
- * copy is refreshed in the background.
+ * Collects the figures behind SLA and trust score. The sequencer feeds it with every receipt once; the catalog's copy of
+ * the scores is refreshed in the background.
  */
-import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import type { SequencedReceipt } from "../log/LogStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import { round } from "../shared/Round.ts"
-import type { DisputeTally } from "./Dispute.ts"
 import { percentiles } from "./Latencies.ts"
 import { paidDaysOf } from "./PaidCalls.ts"
-import { ProviderEvidence, type ScoreEvidence } from "./ProviderEvidence.ts"
-import { hoursOf, type Sla, type SlaHour, slaOf, toolWindowStart, wholeDays, windowStart } from "./Sla.ts"
-import { type Pair, SlaStore, type CatalogScore, type ToolCalls } from "./SlaStore.ts"
-import { adviceOf, type TrustAdvice } from "./TrustAdvice.ts"
-import { type TrustEvidence, trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
-import type { Verified } from "./VerificationStore.ts"
+import { hoursOf, type SlaHour, wholeDays, windowStart } from "./Sla.ts"
+import { type Pair, SlaStore, type ToolCalls } from "./SlaStore.ts"
+import { Trust } from "./Trust.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-
-export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("ProviderUnknown", {
-  providerId: Schema.String
-}) {
-  override get message() {
-    return `Provider ${this.providerId} does not exist.`
-  }
-}
-
-export interface ProviderSla {
-  readonly providerId: ProviderId
-  readonly name: string
-  readonly sla: Sla
-  readonly disputes: DisputeTally
-  readonly verified: Verified
-}
-
-export interface ProviderScore extends ScoreEvidence {
-  readonly providerId: ProviderId
-  readonly level: VerificationLevel
-  readonly trust: TrustScore
-  readonly advice: TrustAdvice
-}
 
 /** Three times the longest window. */
 export const MEASURED_DAYS_KEPT = 90
@@ -52,12 +25,6 @@ export class ProviderTrust extends Context.Service<
   {
     /** In the sequencer's unit of work: each receipt once. */
     follow(batch: ReadonlyArray<SequencedReceipt>): Effect.Effect<void, StoreUnavailable>
-    sla(providerId: ProviderId): Effect.Effect<ProviderSla, ProviderUnknown | StoreUnavailable>
-    slaOfTool(providerId: ProviderId, toolId: ToolId): Effect.Effect<Sla, StoreUnavailable>
-    score(providerId: ProviderId): Effect.Effect<ProviderScore, ProviderUnknown | StoreUnavailable>
-    catalogScores(
-      providerIds: ReadonlyArray<ProviderId>
-    ): Effect.Effect<ReadonlyMap<ProviderId, CatalogScore>, StoreUnavailable>
     /** Updates the catalog's copy; returns the number of providers. */
     readonly refresh: Effect.Effect<number, StoreUnavailable>
     /** Removes rows that no window uses: one batch; returns how many. */
@@ -68,7 +35,7 @@ export class ProviderTrust extends Context.Service<
     ProviderTrust,
     Effect.gen(function* () {
       const store = yield* SlaStore
-      const known = yield* ProviderEvidence
+      const { score } = yield* Trust
       /** Their marks are taken, and no refresh has succeeded yet. After a restart, the next receipt marks them again. */
       const waiting = new Set<ProviderId>()
 
@@ -94,33 +61,6 @@ export class ProviderTrust extends Context.Service<
           tools: toolCallsOf([...counted, ...reported]),
           consumers: [...new Set(counted.map(({ receipt }) => receipt.agent_id))]
         })
-      })
-
-      /** The evidence is read concurrently with the hours. */
-      const sla = Effect.fn("ProviderTrust.sla")(function* (providerId: ProviderId) {
-        const now = yield* DateTime.now
-        const since = windowStart(now)
-        const [hours, found] = yield* Effect.all([store.hours(providerId, since), known.ofSla(providerId, since)], {
-          concurrency: "unbounded"
-        })
-        const evidence = Option.getOrUndefined(found)
-        if (evidence === undefined) return yield* new ProviderUnknown({ providerId })
-        return { ...evidence, providerId, sla: slaOf(hours, now) }
-      })
-
-      const slaOfTool = Effect.fn("ProviderTrust.slaOfTool")(function* (providerId: ProviderId, toolId: ToolId) {
-        const now = yield* DateTime.now
-        const from = toolWindowStart(now)
-        return slaOf(yield* store.daysOfTool(providerId, toolId, from), now, from)
-      })
-
-      const score = Effect.fn("ProviderTrust.score")(function* (providerId: ProviderId) {
-        const found = yield* known.ofScore(providerId, windowStart(yield* DateTime.now))
-        const given = Option.getOrUndefined(found)
-        if (given === undefined) return yield* new ProviderUnknown({ providerId })
-        const { level } = given.verified
-        const evidence: TrustEvidence = { level, ...given.counted, disputes: given.scored }
-        return { ...given, providerId, level, trust: trustOf(evidence), advice: adviceOf(evidence) }
       })
 
       const refreshOne = Effect.fnUntraced(
@@ -155,15 +95,7 @@ export class ProviderTrust extends Context.Service<
         return yield* store.prune(DateTime.startOf(before, "day"), PRUNED_AT_ONCE_MAX)
       }).pipe(Effect.withSpan("ProviderTrust.prune"))
 
-      return ProviderTrust.of({
-        follow,
-        sla,
-        score,
-        slaOfTool,
-        catalogScores: store.catalogScores,
-        refresh,
-        prune
-      })
+      return ProviderTrust.of({ follow, refresh, prune })
     })
   )
 }

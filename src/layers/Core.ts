@@ -38,6 +38,7 @@ import { FreeTiers } from "../../domain/metering/FreeTiers.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
+import { Trust } from "../../domain/trust/Trust.ts"
 import { Verification } from "../../domain/trust/Verification.ts"
 import { Health } from "../../domain/platform/Health.ts"
 import { HealthHistory } from "../../domain/platform/HealthHistory.ts"
@@ -91,7 +92,8 @@ const sequencing = Sequencer.layer.pipe(
       Effect.map(ProviderTrust, ({ follow }) => follow)
     )
   ),
-  Layer.provideMerge(ProviderTrust.layer)
+  Layer.provideMerge(ProviderTrust.layer),
+  Layer.provideMerge(Trust.layer)
 )
 
 export const core = Layer.mergeAll(

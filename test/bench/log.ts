@@ -22,6 +22,7 @@ import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
 import { ReceiptFollower, Sequencer } from "../../domain/log/Sequencer.ts"
 import { ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
+import { Trust } from "../../domain/trust/Trust.ts"
 import { run as migrate } from "../../migrations/index.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { table } from "./support/Table.ts"
@@ -119,9 +120,9 @@ const proofs = Effect.gen(function* () {
 
 const standing = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-  const trust = yield* ProviderTrust
+  const trust = yield* Trust
   // As the service does every few seconds.
-  yield* trust.refresh
+  yield* (yield* ProviderTrust).refresh
   const slaReads = yield* timed(READS, () => Effect.orDie(trust.sla(provider)))
   const scoreReads = yield* timed(READS, () => Effect.orDie(trust.score(provider)))
   const { sla } = yield* Effect.orDie(trust.sla(provider))
@@ -164,6 +165,7 @@ export const log = (): Promise<void> =>
     )
     const services = Layer.mergeAll(ReceiptLog.layer, Sequencer.layer.pipe(Layer.provide(follower))).pipe(
       Layer.provideMerge(ProviderTrust.layer),
+      Layer.provideMerge(Trust.layer),
       Layer.provideMerge(stores)
     )
     yield* Effect.gen(function* () {

@@ -7,7 +7,7 @@ import { MarketFigures } from "../../domain/catalog/MarketFigures.ts"
 import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import type { Dispute } from "../../domain/trust/Dispute.ts"
 import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
-import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
+import { Trust } from "../../domain/trust/Trust.ts"
 import { windowStart } from "../../domain/trust/Sla.ts"
 import { wrong } from "./Asking.ts"
 import type { OfferedTool, Outcome } from "./Facts.ts"
@@ -58,7 +58,7 @@ export const makeFigureChecks = (world: World) => {
 
   const slaIsItsOwn = Effect.fnUntraced(function* (providerId: ProviderId, nowMs: number) {
     const fromMs = windowStart(DateTime.makeUnsafe(nowMs)).epochMilliseconds
-    const { sla } = yield* world.service(ProviderTrust).sla(providerId).pipe(Effect.orDie)
+    const { sla } = yield* world.service(Trust).sla(providerId).pipe(Effect.orDie)
     const own = tallyOf(({ receipt }) => receipt.provider_id === providerId && Date.parse(receipt.timestamp) >= fromMs)
     if (sla.calls - sla.successes > own.failures || sla.successes < own.placedSuccesses) {
       const shown = `${sla.successes} of ${sla.calls}`
@@ -70,7 +70,7 @@ export const makeFigureChecks = (world: World) => {
   })
 
   const trustIsEarned = Effect.fnUntraced(function* (providerId: ProviderId, nowMs: number) {
-    const { counted, trust } = yield* world.service(ProviderTrust).score(providerId).pipe(Effect.orDie)
+    const { counted, trust } = yield* world.service(Trust).score(providerId).pipe(Effect.orDie)
     const paid = new Map<string, bigint>()
     const add = (consumerId: string, amount: bigint) => paid.set(consumerId, (paid.get(consumerId) ?? 0n) + amount)
     for (const { receipt } of facts.outcomes.values()) {

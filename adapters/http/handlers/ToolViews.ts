@@ -14,24 +14,22 @@ import { ToolId } from "../../../domain/shared/Ids.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
-import { ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
 import type { CatalogScore } from "../../../domain/trust/SlaStore.ts"
+import { Trust } from "../../../domain/trust/Trust.ts"
 import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
-import { VerificationStore } from "../../../domain/trust/VerificationStore.ts"
 import type { CatalogTool } from "../api/CatalogTool.ts"
 import { toBody } from "../api/ToolBody.ts"
 
 export const makeToolViews = Effect.gen(function* () {
   const catalog = yield* Catalog
   const figures = yield* MarketFigures
-  const trust = yield* ProviderTrust
-  const verification = yield* VerificationStore
+  const trust = yield* Trust
 
   const listed = Effect.fnUntraced(function* (entries: ReadonlyArray<CatalogEntry>) {
     const stats = yield* figures.ofTools(entries.map((entry) => entry.tool.id))
     const providers = [...new Set(entries.map((entry) => entry.provider.id))]
     const catalogScores = yield* trust.catalogScores(providers)
-    const levels = yield* verification.levels(providers)
+    const levels = yield* trust.verified(providers)
     return entries.map((entry) =>
       catalogTool(
         entry,

@@ -5,8 +5,8 @@ import { type DateTime, Effect, Redacted } from "effect"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { ProviderSecrets } from "../../../domain/metering/ProviderSecrets.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
-import { type ProviderScore, ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
 import type { Sla, SlaDay } from "../../../domain/trust/Sla.ts"
+import { type ProviderScore, Trust } from "../../../domain/trust/Trust.ts"
 import { scoringGuide } from "../../../domain/trust/TrustScore.ts"
 import type { Challenge } from "../../../domain/trust/Challenge.ts"
 import { Verification } from "../../../domain/trust/Verification.ts"
@@ -36,7 +36,7 @@ export const SIGNED_TEXT = "market-v1\n<timestamp>\n<consumer>\n<tool>\n<invocat
 
 export const trustRoutes = Effect.gen(function* () {
   const verification = yield* Verification
-  const trust = yield* ProviderTrust
+  const trust = yield* Trust
   const catalog = yield* Catalog
   const secrets = yield* ProviderSecrets
 

@@ -1,0 +1,100 @@
+/**
+ * What is known of a provider's quality: trust score, SLA figures and verification, each with its evidence. `ProviderTrust`
+ * collects the figures; `Verification` and `Disputes` change the rest.
+ */
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import type { ProviderId, ToolId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import type { DisputeTally } from "./Dispute.ts"
+import { ProviderEvidence, type ScoreEvidence } from "./ProviderEvidence.ts"
+import { type Sla, slaOf, toolWindowStart, windowStart } from "./Sla.ts"
+import { type CatalogScore, SlaStore } from "./SlaStore.ts"
+import { type Scored, scoreOf, scoreTraffic, type Traffic } from "./TrafficScore.ts"
+import type { TrustAdvice } from "./TrustAdvice.ts"
+import type { TrustScore, VerificationLevel } from "./TrustScore.ts"
+import { type Verified, VerificationStore } from "./VerificationStore.ts"
+
+export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("ProviderUnknown", {
+  providerId: Schema.String
+}) {
+  override get message() {
+    return `Provider ${this.providerId} does not exist.`
+  }
+}
+
+export interface ProviderSla {
+  readonly providerId: ProviderId
+  readonly name: string
+  readonly sla: Sla
+  readonly disputes: DisputeTally
+  readonly verified: Verified
+}
+
+export interface ProviderScore extends ScoreEvidence {
+  readonly providerId: ProviderId
+  readonly level: VerificationLevel
+  readonly trust: TrustScore
+  readonly advice: TrustAdvice
+}
+
+export class Trust extends Context.Service<
+  Trust,
+  {
+    score(providerId: ProviderId): Effect.Effect<ProviderScore, ProviderUnknown | StoreUnavailable>
+    /** The score of traffic that this service did not meter, by the same rules. Pure: reads and stores nothing. */
+    scoreTraffic(traffic: Traffic): Scored
+    /** The catalog's copies, computed recently. */
+    catalogScores(
+      providerIds: ReadonlyArray<ProviderId>
+    ): Effect.Effect<ReadonlyMap<ProviderId, CatalogScore>, StoreUnavailable>
+    sla(providerId: ProviderId): Effect.Effect<ProviderSla, ProviderUnknown | StoreUnavailable>
+    slaOfTool(providerId: ProviderId, toolId: ToolId): Effect.Effect<Sla, StoreUnavailable>
+    /** The highest verified level of each provider that has one. */
+    verified(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Verified>, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/trust/Trust") {
+  static readonly layer = Layer.effect(
+    Trust,
+    Effect.gen(function* () {
+      const store = yield* SlaStore
+      const known = yield* ProviderEvidence
+      const verifications = yield* VerificationStore
+
+      /** The evidence is read concurrently with the hours. */
+      const sla = Effect.fn("Trust.sla")(function* (providerId: ProviderId) {
+        const now = yield* DateTime.now
+        const since = windowStart(now)
+        const [hours, found] = yield* Effect.all([store.hours(providerId, since), known.ofSla(providerId, since)], {
+          concurrency: "unbounded"
+        })
+        const evidence = Option.getOrUndefined(found)
+        if (evidence === undefined) return yield* new ProviderUnknown({ providerId })
+        return { ...evidence, providerId, sla: slaOf(hours, now) }
+      })
+
+      const slaOfTool = Effect.fn("Trust.slaOfTool")(function* (providerId: ProviderId, toolId: ToolId) {
+        const now = yield* DateTime.now
+        const from = toolWindowStart(now)
+        return slaOf(yield* store.daysOfTool(providerId, toolId, from), now, from)
+      })
+
+      const score = Effect.fn("Trust.score")(function* (providerId: ProviderId) {
+        const found = yield* known.ofScore(providerId, windowStart(yield* DateTime.now))
+        const given = Option.getOrUndefined(found)
+        if (given === undefined) return yield* new ProviderUnknown({ providerId })
+        const { level } = given.verified
+        const { advice, trust } = scoreOf({ level, ...given.counted, disputes: given.scored })
+        return { ...given, providerId, level, trust, advice }
+      })
+
+      return Trust.of({
+        score,
+        scoreTraffic,
+        catalogScores: store.catalogScores,
+        sla,
+        slaOfTool,
+        verified: verifications.levels
+      })
+    })
+  )
+}
