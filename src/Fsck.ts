@@ -8,7 +8,9 @@ import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
 import * as NodeReceiptSigner from "../adapters/crypto/NodeReceiptSigner.ts"
 import * as PostgresLogStore from "../adapters/sql/log/PostgresLogStore.ts"
+import * as PostgresReceiptStore from "../adapters/sql/receipts/PostgresReceiptStore.ts"
 import { LogCheck } from "../domain/log/LogCheck.ts"
+import { Receipts } from "../domain/receipts/Receipts.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { audit } from "./Audit.ts"
 import { database } from "./layers/Database.ts"
@@ -34,7 +36,14 @@ export const fsck = (config: AppConfig) =>
       }).pipe(
         Effect.provide(
           LogCheck.layer.pipe(
-            Layer.provide([PostgresLogStore.layer, logSigner(config), receiptSigner(config), NodeDigest.layer]),
+            Layer.provide(Receipts.layer),
+            Layer.provide([
+              PostgresLogStore.layer,
+              PostgresReceiptStore.layer,
+              logSigner(config),
+              receiptSigner(config),
+              NodeDigest.layer
+            ]),
             Layer.provide(database(config))
           )
         ),

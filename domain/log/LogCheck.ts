@@ -3,8 +3,8 @@
  * Reads everything, in bounded pieces, and reports the first finding of each kind.
  */
 import { Context, Effect, Layer } from "effect"
-import { canonical } from "../receipts/Receipt.ts"
-import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
+import { Receipts } from "../receipts/Receipts.ts"
+import type { SignerUnavailable } from "../receipts/ReceiptSigner.ts"
 import { Digest } from "../shared/Digest.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
 import { commitmentOf, saltOf } from "./Commitment.ts"
@@ -31,14 +31,14 @@ const RECEIPTS_AT_ONCE = 2_000
 
 export class LogCheck extends Context.Service<
   LogCheck,
-  { readonly check: Effect.Effect<LogFindings, StoreUnavailable> }
+  { readonly check: Effect.Effect<LogFindings, SignerUnavailable | StoreUnavailable> }
 >()("agent-tool-billing/domain/log/LogCheck") {
   static readonly layer = Layer.effect(
     LogCheck,
     Effect.gen(function* () {
       const store = yield* LogStore
       const logSigner = yield* LogSigner
-      const receiptSigner = yield* ReceiptSigner
+      const { verify } = yield* Receipts
       const { sha256 } = yield* Digest
 
       const noteFault = (log: Log): string | undefined => {
@@ -140,7 +140,7 @@ export class LogCheck extends Context.Service<
           }
           for (const { place, receipt } of page) {
             if (place === undefined) waiting++
-            if (!receiptSigner.verify(canonical(receipt), receipt.signature)) {
+            if (!(yield* verify(receipt)).valid) {
               findings.push(`${receipt.receipt_id} does not verify with any signing secret.`)
               return { receipts, waiting, findings }
             }

@@ -2,7 +2,9 @@
  * How a call ends whose settlement fails or comes too late, or that ended before the provider responded.
  */
 import { Cause, Effect, Schedule, Schema } from "effect"
+import type { SignerUnavailable } from "../receipts/ReceiptSigner.ts"
 import { ReceiptId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
 import type { UpstreamResponse } from "./ToolUpstream.ts"
 
@@ -12,6 +14,12 @@ export class CallOverdue extends Schema.TaggedError<CallOverdue>()("CallOverdue"
     return `The call could not be settled by its deadline and has been ended: nothing is charged, and receipt ${this.receiptId} says so. The provider may have done its work.`
   }
 }
+
+/**
+ * The call could not be settled in time, so its response is not delivered. The hold stays until the call is settled: by the
+ * sweeper after the deadline, which charges nothing.
+ */
+export type Unsettled = CallOverdue | SignerUnavailable | StoreUnavailable
 
 /**
  * The call was made, so its settlement is retried until the call is due for the sweeper: after 50 ms, then with doubled

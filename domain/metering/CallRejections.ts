@@ -3,6 +3,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { SchemaBudgetSpent } from "../catalog/JsonSchemas.ts"
+import { SignerUnavailable } from "../receipts/ReceiptSigner.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
 import type { TooManyCallsInFlight } from "./CallsInFlight.ts"
@@ -153,13 +154,13 @@ export const rejectionOf = (
 }
 
 /**
- * A replay gets the first response, even if the call would be rejected now. An unavailable store has rejected nothing: what
- * it knows of the key may be this very call.
+ * A replay gets the first response, even if the call would be rejected now. An unavailable store or signer has rejected
+ * nothing: what is known of the key may be this very call.
  */
 export const replayOrFail =
   (calls: CallStore["Service"], consumerId: ConsumerId, idempotency: CallIdempotency) =>
   <E>(rejection: E): Effect.Effect<Replayed, E | KeyRejection | StoreUnavailable> =>
-    rejection instanceof StoreUnavailable
+    rejection instanceof StoreUnavailable || rejection instanceof SignerUnavailable
       ? Effect.fail(rejection)
       : Effect.flatMap(calls.earlier(consumerId, idempotency), (earlier): Effect.Effect<Replayed, E | KeyRejection> =>
           earlier === undefined ? Effect.fail(rejection) : rejectionOf(earlier, zero)

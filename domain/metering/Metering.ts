@@ -13,12 +13,14 @@ import { zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { step } from "../shared/TraceSampler.ts"
 import type { CallOutcome, CallQuote, CallReport, CallRequest } from "./Call.ts"
-import { type CallOverdue, withoutAnswer } from "./CallEndings.ts"
+import { type Unsettled, withoutAnswer } from "./CallEndings.ts"
 import { replayOrFail, type CallRejected, InvalidArguments, rejectionOf } from "./CallRejections.ts"
 import { CallStore, type KeptResult } from "./CallStore.ts"
 import { type CallProgress, makeCallsInFlight } from "./CallsInFlight.ts"
 import { CallTally } from "./CallTally.ts"
 import { deadlineOf, holdFor, quotedHoldFor } from "./CallTerms.ts"
+import { makeDirectMetering, type MeterRejected } from "./DirectMetering.ts"
+import type { Metered, MeterOutcome, MeterRequest } from "./MeterReport.ts"
 import { replayedResult } from "./RetainedResults.ts"
 import { type HeldCall, makeSettle } from "./Settlement.ts"
 import { ToolDirectory } from "./ToolDirectory.ts"
@@ -39,7 +41,12 @@ export class Metering extends Context.Service<
     call(
       request: CallRequest,
       render: (report: CallReport) => KeptResult
-    ): Effect.Effect<CallOutcome, CallRejected | CallOverdue | StoreUnavailable>
+    ): Effect.Effect<CallOutcome, CallRejected | Unsettled>
+    /** Bills a call that did not pass through the proxy: one of the caller's own, or of the caller's tool under a grant. */
+    record(
+      request: MeterRequest,
+      render: (metered: Metered) => KeptResult
+    ): Effect.Effect<MeterOutcome, MeterRejected | Unsettled>
     /** Waits until no call is in flight. */
     readonly idle: Effect.Effect<void>
     /** For shutdown: cancels the calls in flight and waits for their settlement. */
@@ -59,6 +66,7 @@ export class Metering extends Context.Service<
       const book = yield* BookGuard
       const defaultFee = yield* DefaultFeeBasisPoints
       const settle = yield* makeSettle
+      const { record } = yield* makeDirectMetering
       const { cancelAll, idle, run, runInline } = yield* makeCallsInFlight
       const clock = yield* Clock.Clock
 
@@ -121,7 +129,7 @@ export class Metering extends Context.Service<
         const held = Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(
             step(opening, "Metering.hold"),
-            (opened): Effect.Effect<CallOutcome, CallRejected | CallOverdue | StoreUnavailable> => {
+            (opened): Effect.Effect<CallOutcome, CallRejected | Unsettled> => {
               if (opened._tag !== "Opened") return Effect.flatMap(rejectionOf(opened, holdAmount), replayed)
               const heldMs = monotonicMs(clock)
               tally.took("hold", heldMs - opensMs)
@@ -167,7 +175,7 @@ export class Metering extends Context.Service<
       const call = (
         request: CallRequest,
         render: (report: CallReport) => KeptResult
-      ): Effect.Effect<CallOutcome, CallRejected | CallOverdue | StoreUnavailable> => {
+      ): Effect.Effect<CallOutcome, CallRejected | Unsettled> => {
         const { consumerId, idempotency } = request
         if (idempotency === undefined) return callNow(request, render)
         const before = replayOrFail(calls, consumerId, idempotency)
@@ -204,7 +212,7 @@ export class Metering extends Context.Service<
         if (violations.length > 0) return yield* new InvalidArguments({ violations })
       })
 
-      return Metering.of({ quote, call, idle, cancelAll })
+      return Metering.of({ quote, call, record, idle, cancelAll })
     })
   )
 }

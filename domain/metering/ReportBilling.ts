@@ -5,8 +5,7 @@ import { DateTime, Duration, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { BookGuard } from "../ledger/BookGuard.ts"
 import { basisPointsAt, DefaultFeeBasisPoints } from "../ledger/PlatformFee.ts"
-import { issueReceipt } from "../receipts/IssueReceipt.ts"
-import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
+import { Receipts } from "../receipts/Receipts.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import { CallOverdue } from "./CallEndings.ts"
@@ -40,7 +39,7 @@ export const makeBillReport = Effect.gen(function* () {
   const calls = yield* CallStore
   const book = yield* BookGuard
   const defaultFee = yield* DefaultFeeBasisPoints
-  const signer = yield* ReceiptSigner
+  const receipts = yield* Receipts
   const tally = yield* CallTally
   const pins = yield* NamePins
 
@@ -83,7 +82,7 @@ export const makeBillReport = Effect.gen(function* () {
     if (opened.held > zero && !book.isConfirmed()) yield* book.confirm
     if (reservation !== undefined) yield* inTime(reservation)
     const cost = opened.free ? zero : price
-    const receipt = issueReceipt(
+    const issued = receipts.issue(
       {
         invocationId,
         toolId: entry.tool.id,
@@ -95,9 +94,10 @@ export const makeBillReport = Effect.gen(function* () {
         cost,
         status: request.status
       },
-      yield* DateTime.now,
-      signer.sign
+      yield* DateTime.now
     )
+    // If it cannot be signed, the hold is left to the sweeper, which voids it.
+    const receipt = Effect.isEffect(issued) ? yield* issued : issued
     if (request.status === "success") yield* pinning(request, entry)
     const metered = { entry, receipt, availableMicrocents: opened.availableMicrocents + opened.held - cost }
     const answer = render(metered)

@@ -3,9 +3,8 @@
  */
 import { Clock, DateTime, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
-import { issueReceipt } from "../receipts/IssueReceipt.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
-import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
+import { Receipts } from "../receipts/Receipts.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
 import { zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
@@ -43,7 +42,7 @@ export interface HeldCall {
 export const makeSettle = Effect.gen(function* () {
   const calls = yield* CallStore
   const outputFits = yield* makeOutputCheck
-  const signer = yield* ReceiptSigner
+  const receipts = yield* Receipts
   const tally = yield* CallTally
   const unfit = yield* UnfitOutputs
   const pins = yield* NamePins
@@ -83,7 +82,7 @@ export const makeSettle = Effect.gen(function* () {
           result: answer.result,
           outputFits: fits
         })
-    const receipt = issueReceipt(
+    const issued = receipts.issue(
       {
         invocationId,
         toolId: tool.id,
@@ -95,9 +94,11 @@ export const makeSettle = Effect.gen(function* () {
         cost,
         status: answer.status
       },
-      yield* DateTime.now,
-      signer.sign
+      yield* DateTime.now
     )
+    const receipt = Effect.isEffect(issued)
+      ? yield* Effect.catchCause(issued, (cause) => retrySettlement(issued, cause))
+      : issued
     // A success that the tool's policy does not charge does not use up a free call either.
     const usesFreeCall = canceled
       ? entry.leaving === "price"

@@ -3,8 +3,8 @@
  * is `error`, the cost is 0. The call's reservation in a grant is released too.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import { issueReceipt } from "../receipts/IssueReceipt.ts"
-import { ReceiptSigner } from "../receipts/ReceiptSigner.ts"
+import { Receipts } from "../receipts/Receipts.ts"
+import { answered } from "../receipts/ReceiptSigner.ts"
 import { zero } from "../shared/Microcents.ts"
 import { round } from "../shared/Round.ts"
 import { CallStore, type OverdueCall } from "./CallStore.ts"
@@ -25,19 +25,16 @@ export class Sweeper extends Context.Service<
     Sweeper,
     Effect.gen(function* () {
       const calls = yield* CallStore
-      const signer = yield* ReceiptSigner
+      const receipts = yield* Receipts
       const reservations = yield* Reservations
       const tally = yield* CallTally
 
       const end = Effect.fnUntraced(function* (call: OverdueCall, now: DateTime.Utc) {
+        // The duration is unknown, so the receipt says 0.
+        const ended = { ...call, calledAt: call.openedAt, durationMs: 0, cost: zero, status: "error" } as const
         const closed = yield* calls.close({
           consumerId: call.consumerId,
-          receipt: issueReceipt(
-            // The duration is unknown, so the receipt says 0.
-            { ...call, calledAt: call.openedAt, durationMs: 0, cost: zero, status: "error" },
-            now,
-            signer.sign
-          ),
+          receipt: yield* answered(receipts.issue(ended, now)),
           feeBasisPoints: call.feeBasisPoints,
           priceVersion: call.priceVersion,
           origin: call.origin,

@@ -10,6 +10,9 @@ import { Timestamp } from "../shared/Timestamp.ts"
 export const ReceiptStatus = Schema.Literals(["success", "error", "timeout", "rate_limited"])
 export type ReceiptStatus = typeof ReceiptStatus.Type
 
+/** In hex. */
+export const SIGNATURE = /^[0-9a-f]{64}$/u
+
 export const Receipt = Schema.Struct({
   receipt_id: ReceiptId,
   tool_id: ToolId,
@@ -20,7 +23,7 @@ export const Receipt = Schema.Struct({
   duration_ms: Schema.Int,
   cost_microcents: MicrocentsFromInt,
   status: ReceiptStatus,
-  signature: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/u)),
+  signature: Schema.String.check(Schema.isPattern(SIGNATURE)),
   created_at: Timestamp
 }).annotate({ identifier: "Receipt" })
 export type Receipt = typeof Receipt.Type

@@ -1,9 +1,8 @@
 /**
- * Whether a receipt is authentic and unchanged. Stateless: needs only the receipt and the secrets. Reports the first
- * reason that applies.
+ * What can be said of a receipt without its key, and the verdict with it. Reports the first reason that applies.
  */
 import { isReceiptId } from "../shared/Ids.ts"
-import { canonical, SIGNED_FIELDS } from "./Receipt.ts"
+import { canonical, SIGNATURE, SIGNED_FIELDS } from "./Receipt.ts"
 
 export type VerificationReason =
   | "missing_fields"
@@ -22,30 +21,35 @@ export interface Verdict {
   readonly canonical: string
 }
 
-const SIGNATURE = /^[0-9a-f]{64}$/u
+export type Examined =
+  | { readonly _tag: "Rejected"; readonly verdict: Verdict }
+  /** Only the signature is left to check. */
+  | { readonly _tag: "Signed"; readonly canonical: string; readonly signature: string }
 
-/** Accepts any value and never throws. */
-export const verifyReceipt = (
-  candidate: unknown,
-  verify: (canonical: string, signatureHex: string) => boolean
-): Verdict => {
+/** Accepts any value and never throws. The cost may be a bigint, as in `Receipt`, or a number, as in JSON. */
+export const examineReceipt = (candidate: unknown): Examined => {
   const fields = fieldsOf(candidate)
   const missing = SIGNED_FIELDS.filter((name) => !hasRightType(name, fields[name])) as Array<string>
   const signature = fields["signature"]
   const text = missing.length > 0 ? "" : canonicalOf(fields)
   if (!isText(signature)) missing.push("signature")
-  const verdict = (reason: VerificationReason): Verdict => ({
-    valid: reason === "ok",
-    reason,
-    missing: reason === "missing_fields" ? missing : undefined,
-    canonical: text
+  const rejected = (reason: VerificationReason): Examined => ({
+    _tag: "Rejected",
+    verdict: { valid: false, reason, missing: reason === "missing_fields" ? missing : undefined, canonical: text }
   })
-  if (missing.length > 0 || !isText(signature)) return verdict("missing_fields")
-  if (SIGNED_FIELDS.some((name) => String(fields[name]).includes("|"))) return verdict("ambiguous_fields")
-  if (!isReceiptId(String(fields["receipt_id"]))) return verdict("bad_receipt_id")
-  if (!SIGNATURE.test(signature)) return verdict("bad_signature_format")
-  return verdict(verify(text, signature) ? "ok" : "signature_mismatch")
+  if (missing.length > 0 || !isText(signature)) return rejected("missing_fields")
+  if (SIGNED_FIELDS.some((name) => String(fields[name]).includes("|"))) return rejected("ambiguous_fields")
+  if (!isReceiptId(String(fields["receipt_id"]))) return rejected("bad_receipt_id")
+  if (!SIGNATURE.test(signature)) return rejected("bad_signature_format")
+  return { _tag: "Signed", canonical: text, signature }
 }
+
+export const verdictOf = (text: string, genuine: boolean): Verdict => ({
+  valid: genuine,
+  reason: genuine ? "ok" : "signature_mismatch",
+  missing: undefined,
+  canonical: text
+})
 
 type Fields = Readonly<Partial<Record<string, unknown>>>
 
@@ -67,7 +71,7 @@ const isRecord = (value: unknown): value is Fields =>
 const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
 
 const hasRightType = (name: (typeof SIGNED_FIELDS)[number], value: unknown): boolean =>
-  name === "cost_microcents" ? Number.isInteger(value) : isText(value)
+  name === "cost_microcents" ? typeof value === "bigint" || Number.isInteger(value) : isText(value)
 
 const canonicalOf = (fields: Fields): string =>
   canonical({
@@ -76,6 +80,6 @@ const canonicalOf = (fields: Fields): string =>
     agent_id: String(fields["agent_id"]),
     provider_id: String(fields["provider_id"]),
     timestamp: String(fields["timestamp"]),
-    cost_microcents: BigInt(fields["cost_microcents"] as number),
+    cost_microcents: BigInt(fields["cost_microcents"] as bigint | number),
     status: String(fields["status"])
   })

@@ -27,7 +27,6 @@ import { Loads } from "../../domain/payments/Loads.ts"
 import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
-import { DirectMetering } from "../../domain/metering/DirectMetering.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
 import { NamePins } from "../../domain/metering/NamePins.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
@@ -36,6 +35,7 @@ import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
 import { FreeTiers } from "../../domain/metering/FreeTiers.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
+import { Receipts } from "../../domain/receipts/Receipts.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { Trust } from "../../domain/trust/Trust.ts"
@@ -65,6 +65,7 @@ const foundations = Layer.mergeAll(
   Catalog.layer,
   recovery,
   Grants.layer,
+  Receipts.layer,
   Reservations.layer,
   Idempotency.layer,
   BookGuard.layer
@@ -102,7 +103,6 @@ export const core = Layer.mergeAll(
   DefaultCaps.layer,
   Authentication.layer,
   Metering.layer,
-  DirectMetering.layer,
   Sweeper.layer,
   Usage.layer,
   FreeTiers.layer,

@@ -16,12 +16,12 @@ import { SIGNED_HEADERS } from "../../adapters/site/spec/SpecProviders.ts"
 import { SIGNED_TEXT } from "../../adapters/http/handlers/TrustHandlers.ts"
 import { parseTilePath } from "../../domain/log/TilePath.ts"
 import { ReceiptStatus, SIGNED_FIELDS } from "../../domain/receipts/Receipt.ts"
-import { verifyReceipt } from "../../domain/receipts/Verification.ts"
 import { DisputeReason, DisputeStatus } from "../../domain/trust/Dispute.ts"
 import { Badge, VerificationLevel } from "../../domain/trust/TrustScore.ts"
 import { everyEndpoint, pathOf, titleOf } from "../support/EndpointTable.ts"
 import { elementsOf, parseHtml, textOf, wordsOf } from "../support/HtmlCheck.ts"
 import { expecting } from "../support/Market.ts"
+import { verdictBy } from "../support/ReceiptVerdict.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 /** contract.md, section 7. */
@@ -58,7 +58,7 @@ describe("the specification", () => {
       // Later faults are present too: the first one is reported.
       const spoilt = faults.slice(n).reduce((whole, [, change]) => ({ ...whole, ...change }), receipt)
       const genuine = name === "ok"
-      assert.strictEqual(verifyReceipt(spoilt, () => genuine).reason, name)
+      assert.strictEqual(verdictBy(spoilt, () => genuine).reason, name)
     }
   })
 

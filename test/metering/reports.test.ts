@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer } from "effect"
 import { CallStore } from "../../domain/metering/CallStore.ts"
-import { DirectMetering } from "../../domain/metering/DirectMetering.ts"
+import { Metering } from "../../domain/metering/Metering.ts"
 import type { MeterRequest } from "../../domain/metering/MeterReport.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
 import { Reservations } from "../../domain/metering/Reservations.ts"
@@ -168,7 +168,7 @@ for (const [name, service] of everyCore) {
         const { sweep } = yield* Sweeper
         const consumer = yield* aFundedConsumer()
         const request = requestOf(yield* aDeal(consumer), consumer)
-        const broken = (yield* DirectMetering).record(request, () => {
+        const broken = (yield* Metering).record(request, () => {
           throw new Error("cannot be rendered")
         })
         assert.isTrue(Exit.hasDies(yield* Effect.exit(broken)))
@@ -189,8 +189,8 @@ for (const [name, service] of everyCore) {
           close: (closing) => Effect.andThen(LONG_AFTER(sweep), calls.close(closing))
         })
         const { record } = yield* Effect.map(
-          Layer.build(Layer.fresh(DirectMetering.layer).pipe(Layer.provide(Layer.succeed(CallStore, sweptFirst)))),
-          Context.get(DirectMetering)
+          Layer.build(Layer.fresh(Metering.layer).pipe(Layer.provide(Layer.succeed(CallStore, sweptFirst)))),
+          Context.get(Metering)
         )
         const consumer = yield* aFundedConsumer()
         const request = requestOf(yield* aDeal(consumer), consumer)
@@ -213,7 +213,7 @@ for (const [name, service] of everyCore) {
         const { sweep } = yield* Sweeper
         const consumer = yield* aFundedConsumer()
         const request = requestOf(yield* aDeal(consumer), consumer)
-        const late = (yield* DirectMetering).record(request, () => ({ status: 201, headers: {}, body: "" }))
+        const late = (yield* Metering).record(request, () => ({ status: 201, headers: {}, body: "" }))
         assert.isTrue(Exit.hasDies(yield* Effect.exit(slowly("3 minutes")(late))))
         yield* later("1 hour")(sweep)
         assert.strictEqual(yield* spentBy(consumer), 0)

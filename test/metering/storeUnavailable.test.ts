@@ -5,7 +5,6 @@
 import { assert, it } from "@effect/vitest"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CallStore } from "../../domain/metering/CallStore.ts"
-import { DirectMetering } from "../../domain/metering/DirectMetering.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
 import type { MeterRequest } from "../../domain/metering/MeterReport.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
@@ -67,8 +66,8 @@ it.layer(service, LIVE)("While the call store is unavailable", (it) => {
     Effect.gen(function* () {
       const calls = yield* CallStore
       const { record } = yield* Effect.map(
-        Layer.build(Layer.fresh(DirectMetering.layer).pipe(Layer.provide(losing(calls, "close")))),
-        Context.get(DirectMetering)
+        Layer.build(Layer.fresh(Metering.layer).pipe(Layer.provide(losing(calls, "close")))),
+        Context.get(Metering)
       )
       const [buyer, other] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
       const offer = yield* anOffer("http://127.0.0.1:9/mcp")

@@ -8,6 +8,7 @@ import { Reservations } from "../../domain/metering/Reservations.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
+import { receiptsSignedBy } from "../support/ReceiptVerdict.ts"
 
 const call = (digit: number): OverdueCall => ({
   invocationId: ReceiptId.make(`rcpt_${String(digit).repeat(32)}`),
@@ -36,7 +37,7 @@ it.effect("ends the other calls where it cannot end one, and fails at the end", 
         return Effect.succeed({ _tag: "Closed", now: true, availableMicrocents: 0n })
       }
     }),
-    Layer.mock(ReceiptSigner, { sign: () => "0".repeat(64), verify: () => true }),
+    receiptsSignedBy(Layer.succeed(ReceiptSigner, { sign: () => "0".repeat(64), verify: () => true })),
     Layer.mock(Reservations, { sweep: Effect.sync(() => ++reservationsSwept) })
   )
   const listening = Logger.layer([

@@ -1,10 +1,10 @@
 /**
- * Both `verifyReceipt` functions of the package return a verdict for any value and never throw.
+ * `Receipts.verify` and the offline `verifyReceipt` return a verdict for any value and never throw.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { verifyReceipt as verifyOffline } from "../../adapters/site/verify/ReceiptVerifier.browser.ts"
 import { SIGNED_FIELDS } from "../../domain/receipts/Receipt.ts"
-import { verifyReceipt } from "../../domain/receipts/Verification.ts"
+import { verdictBy } from "../support/ReceiptVerdict.ts"
 
 const RECEIPT = {
   receipt_id: "rcpt_00000000000000000000000000000001",
@@ -83,10 +83,10 @@ const hostile = (): ReadonlyArray<unknown> => {
   ]
 }
 
-describe("verifyReceipt with a secret", () => {
+describe("Receipts.verify", () => {
   it("returns a verdict for any value", () => {
     for (const value of hostile()) {
-      const verdict = verifyReceipt(value, () => false)
+      const verdict = verdictBy(value, () => false)
       assert.isFalse(verdict.valid)
       assert.isString(verdict.reason)
       assert.isString(verdict.canonical)
@@ -95,9 +95,9 @@ describe("verifyReceipt with a secret", () => {
 
   it("counts an unreadable field as missing", () => {
     for (const name of SIGNED_FIELDS) {
-      assert.deepStrictEqual(verifyReceipt(throwing(name), () => true).missing, [name])
+      assert.deepStrictEqual(verdictBy(throwing(name), () => true).missing, [name])
     }
-    assert.deepStrictEqual(verifyReceipt(revoked(), () => true).missing, [...SIGNED_FIELDS, "signature"])
+    assert.deepStrictEqual(verdictBy(revoked(), () => true).missing, [...SIGNED_FIELDS, "signature"])
   })
 
   it("checks what it read: a field that changes between two reads is read once", () => {
@@ -105,7 +105,7 @@ describe("verifyReceipt with a secret", () => {
     const changing = { ...RECEIPT }
     Object.defineProperty(changing, "cost_microcents", { enumerable: true, get: () => (reads++ === 0 ? 50_000 : 1) })
     const seen: Array<string> = []
-    verifyReceipt(changing, (canonical) => seen.push(canonical) > 0)
+    verdictBy(changing, (canonical) => seen.push(canonical) > 0)
     assert.strictEqual(reads, 1)
     assert.include(seen[0], "|50000|")
   })

@@ -7,9 +7,8 @@ import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
-import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import { Receipts } from "../../domain/receipts/Receipts.ts"
 import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
-import { verifyReceipt } from "../../domain/receipts/Verification.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 import { wrong } from "./Asking.ts"
@@ -64,11 +63,10 @@ export const makeReceiptChecks = (world: World, books: Books, others: ReadonlyAr
     return Effect.void
   })
 
-  const holdToSignature = (receipt: Receipt) => {
-    const wire = { ...receipt, cost_microcents: Number(receipt.cost_microcents) }
-    const { reason, valid } = verifyReceipt(wire, world.service(ReceiptSigner).verify)
-    return valid ? Effect.void : wrong("receipts verify", `${receipt.receipt_id}: ${reason}`)
-  }
+  const holdToSignature = Effect.fnUntraced(function* (receipt: Receipt) {
+    const { reason, valid } = yield* Effect.orDie(world.service(Receipts).verify(receipt))
+    if (!valid) return yield* wrong("receipts verify", `${receipt.receipt_id}: ${reason}`)
+  })
 
   /** A success was one, and costs what was agreed; a failure costs nothing, unless the tool charges attempts. */
   const holdToDelivery = Effect.fnUntraced(function* (receipt: Receipt, { call, free, held }: OpenedCall) {

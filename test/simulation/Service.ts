@@ -37,6 +37,7 @@ import { CurrentEarningsPolicy } from "../../domain/payouts/EarningsPolicy.ts"
 import { RefundLossLimitCents } from "../../domain/refunds/Refunds.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
+import { Receipts } from "../../domain/receipts/Receipts.ts"
 import { core } from "../../src/layers/Core.ts"
 import type { Terms } from "./Terms.ts"
 
@@ -111,7 +112,7 @@ const dispatcher = Layer.effect(
 export const serviceOn = (terms: Terms) =>
   dispatcher.pipe(
     Layer.provideMerge(core),
-    Layer.provideMerge(LogCheck.layer),
+    Layer.provideMerge(LogCheck.layer.pipe(Layer.provide(Receipts.layer))),
     Layer.provideMerge(adapters),
     Layer.provide(settings(terms))
   )

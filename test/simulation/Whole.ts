@@ -31,7 +31,11 @@ export const makeWholeCheck = (world: World) => {
   })
 
   const logIsSound = Effect.gen(function* () {
-    const { findings, receipts } = yield* world.service(LogCheck).check
+    const { findings, receipts } = yield* Effect.catchTag(
+      world.service(LogCheck).check,
+      "SignerUnavailable",
+      Effect.die
+    )
     if (findings.length > 0) return yield* wrong("the log is sound", findings.join(" "))
     if (receipts !== facts.receipts.size) {
       return yield* wrong("one receipt per call", `${receipts} receipts, ${facts.receipts.size} calls that ended`)

@@ -3,9 +3,9 @@
  */
 import { DateTime, Effect } from "effect"
 import type { CallIdempotency, KeptResult } from "../../../domain/metering/CallStore.ts"
-import { DirectMetering } from "../../../domain/metering/DirectMetering.ts"
 import { type Grant, isLive, spentNow } from "../../../domain/metering/Grant.ts"
 import { Grants } from "../../../domain/metering/Grants.ts"
+import { Metering } from "../../../domain/metering/Metering.ts"
 import type { Metered } from "../../../domain/metering/MeterReport.ts"
 import type { CallStatus } from "../../../domain/metering/ToolUpstream.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
@@ -20,7 +20,7 @@ import { encodedRoute, route } from "../pipeline/Route.ts"
 const { endpoints } = MeteringApi
 
 export const meteringRoutes = Effect.gen(function* () {
-  const metering = yield* DirectMetering
+  const metering = yield* Metering
   const grants = yield* Grants
   const baseUrl = yield* BaseUrl
   const { sha256Hex } = yield* Digest

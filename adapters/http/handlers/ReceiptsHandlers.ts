@@ -2,10 +2,8 @@
  * Receipts over HTTP.
  */
 import { Clock, DateTime, Effect, Option, Schema } from "effect"
-import { canonical, RECEIPT_ALGORITHM } from "../../../domain/receipts/Receipt.ts"
-import { ReceiptSigner } from "../../../domain/receipts/ReceiptSigner.ts"
-import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
-import { verifyReceipt } from "../../../domain/receipts/Verification.ts"
+import { RECEIPT_ALGORITHM } from "../../../domain/receipts/Receipt.ts"
+import { Receipts } from "../../../domain/receipts/Receipts.ts"
 import { format, formatMs } from "../../../domain/shared/Timestamp.ts"
 import { ReceiptsApi } from "../api/ReceiptsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
@@ -19,14 +17,13 @@ const NO_HEADERS: Readonly<Record<string, string>> = {}
 const VERIFY_BODY = { bytesMax: 65_536, depthMax: 2_000, anyText: true, emptyIsObject: false }
 
 export const receiptsRoutes = Effect.gen(function* () {
-  const store = yield* ReceiptStore
-  const signer = yield* ReceiptSigner
+  const receipts = yield* Receipts
   const baseUrl = yield* BaseUrl
 
   return [
     route(endpoints.list, function* ({ as, query }) {
       const page = yield* pageRequest("receipts", query)
-      const found = yield* store.list(
+      const found = yield* receipts.list(
         as("consumer", "provider"),
         {
           toolId: query.tool_id,
@@ -39,15 +36,16 @@ export const receiptsRoutes = Effect.gen(function* () {
       return { receipts: found.items, ...pageFields("receipts", page, found) }
     }),
     replyRoute(endpoints.find, function* ({ params }) {
-      const found = yield* store.find(params.id)
+      const found = yield* receipts.find(params.id)
       if (Option.isNone(found)) return yield* new NotFound({ what: `Receipt ${params.id}` })
+      const { valid } = yield* receipts.verify(found.value)
       return {
         status: 200,
         headers: { link: `<${baseUrl}/api/v1/market/receipts/${params.id}/proof>; rel="describedby"` },
         body: {
           receipt: found.value,
           verification: {
-            valid: signer.verify(canonical(found.value), found.value.signature),
+            valid,
             algorithm: RECEIPT_ALGORITHM,
             verified_at: format(yield* DateTime.now)
           }
@@ -61,7 +59,7 @@ export const receiptsRoutes = Effect.gen(function* () {
       endpoints.verify,
       function* ({ payload }) {
         const candidate = unwrap(payload)
-        const verdict = verifyReceipt(candidate, signer.verify)
+        const verdict = yield* receipts.verify(candidate)
         return {
           status: 200,
           headers: NO_HEADERS,

@@ -101,6 +101,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added `agent-tool-billing/client`, a typed Promise client without dependencies, and `agent-tool-billing/provider`, which verifies signatures and reports costs in an MCP server: see `docs/clients.md`.",
           "Added typed store failures: every store and service fails with `StoreUnavailable` where the database does not respond.",
           "Changed background jobs to go on with the other items where one fails. Automatic payouts that fail on the first of a month are repeated on the next two days.",
+          "Added the services `Receipts` and `Trust`, keys outside of the process (`ReceiptSigner` may return effects), and `scoreTraffic` for traffic that was not metered here.",
+          "Changed `Metering` and `Payouts` to cover their whole subject: `Metering.record` replaces `DirectMetering`; earnings, the payout account and requests with a key are methods of `Payouts`.",
           "Added `invoices 2026-10 --supplement` to correct a month that was closed too early.",
           "Changed time for money to come from the database. A node whose clock is more than 2 seconds off is not ready.",
           "Fixed `npm start`: it stops the embedded database with npm. Enumerations in settings are case-insensitive."

@@ -47,7 +47,8 @@ import { ServiceUnderTest } from "../ServiceUnderTest.ts"
 export const UPSTREAM_TIMEOUT_MS = 10_000
 export const DEADLINE_SECONDS = 50
 
-const RING = [Redacted.make("the secret of a core under test, 32 characters")] as const
+export const CORE_SECRET = "the secret of a core under test, 32 characters"
+const RING = [Redacted.make(CORE_SECRET)] as const
 
 const PROVIDER_SECRET = Redacted.make("a provider's")
 

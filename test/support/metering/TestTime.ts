@@ -16,13 +16,22 @@ export const slowly = (each: Duration.Input) => {
   return telling(() => Math.floor(realClock.currentTimeMillisUnsafe() + (passedMs += Duration.toMillis(each))))
 }
 
+/** Sleeps take a hundredth of their time while this is true. */
+export const hurried = (isHurried: () => boolean) =>
+  Effect.provideService(Clock.Clock, {
+    ...clockTelling(() => realClock.currentTimeMillisUnsafe()),
+    sleep: (duration) => realClock.sleep(isHurried() ? Duration.millis(Duration.toMillis(duration) / 100) : duration)
+  })
+
 const realClock = Clock.Clock.defaultValue()
 
 const shifted = (byMs: number) => telling(() => Math.floor(realClock.currentTimeMillisUnsafe() + byMs))
 
-const telling = (nowMs: () => number) => {
+const telling = (nowMs: () => number) => Effect.provideService(Clock.Clock, clockTelling(nowMs))
+
+const clockTelling = (nowMs: () => number): Clock.Clock => {
   const nowNanos = () => BigInt(nowMs()) * 1_000_000n
-  return Effect.provideService(Clock.Clock, {
+  return {
     currentTimeMillisUnsafe: nowMs,
     currentTimeMillis: Effect.sync(nowMs),
     currentTimeNanosUnsafe: nowNanos,
@@ -30,5 +39,5 @@ const telling = (nowMs: () => number) => {
     monotonicTimeNanosUnsafe: () => realClock.monotonicTimeNanosUnsafe(),
     monotonicTimeNanos: realClock.monotonicTimeNanos,
     sleep: (duration) => realClock.sleep(duration)
-  })
+  }
 }

@@ -16,6 +16,7 @@ import {
 } from "./ProblemTable.ts"
 
 const OVERDUE_RETRY_AFTER_SECONDS = 5
+const UNSIGNED_RETRY_AFTER_SECONDS = 5
 
 export const callProblems = {
   ResultNotRetained: (e) => ({
@@ -77,6 +78,12 @@ export const callProblems = {
   }),
   PriceChanged: (e) => priceChanged(e),
   PriceVersionChanged: (e) => priceChanged(e),
+  SignerUnavailable: () => ({
+    ...unavailableFor(UNSIGNED_RETRY_AFTER_SECONDS),
+    message:
+      "The service cannot sign or verify receipts at the moment. Try again in a few seconds: what is sent again with the same " +
+      "Idempotency-Key is done once."
+  }),
   SchemaBudgetSpent: (e) => unavailableFor(e.retryAfterSeconds),
   TooManyCallsInFlight: (e) =>
     limitReached(e.max, e.retryAfterSeconds, e.retryAfterSeconds, {

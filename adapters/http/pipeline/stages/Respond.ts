@@ -32,6 +32,7 @@ export const makeRespond = Effect.gen(function* () {
     const rejection = errorIn(cause)
     if (rejection === undefined) return broken(context, cause)
     const answer = rejected(context, rejection)
+    if (rejection._tag === "SignerUnavailable") return Effect.as(Effect.logError(rejection.message, cause), answer)
     return rejection._tag === "RequestTimedOut"
       ? Effect.as(Effect.logWarning("A request was not answered in time"), answer)
       : Effect.succeed(answer)

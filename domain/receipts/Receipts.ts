@@ -1,0 +1,111 @@
+/**
+ * Receipts of calls: created, signed, verified and read. `CallStore.close` writes them.
+ */
+import { Context, type DateTime, Effect, Layer, type Option } from "effect"
+import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
+import type { Page, PageRequest } from "../shared/Page.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { format } from "../shared/Timestamp.ts"
+import { canonical, type Receipt, type ReceiptStatus, SIGNATURE, type SignedFields } from "./Receipt.ts"
+import { answered, type LocalOrRemote, ReceiptSigner, SignerUnavailable } from "./ReceiptSigner.ts"
+import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "./ReceiptStore.ts"
+import { examineReceipt, type Verdict, verdictOf } from "./Verification.ts"
+
+export interface FinishedCall {
+  readonly invocationId: ReceiptId
+  readonly toolId: ToolId
+  readonly toolName: string
+  readonly consumerId: ConsumerId
+  readonly providerId: ProviderId
+  readonly calledAt: DateTime.Utc
+  readonly durationMs: number
+  readonly cost: Microcents
+  readonly status: ReceiptStatus
+}
+
+/** A remote key that takes longer counts as unavailable. A settlement retries, within the time until its deadline. */
+export const SIGNER_MS_MAX = 2_000
+
+export class Receipts extends Context.Service<
+  Receipts,
+  {
+    /** Signs the receipt as it is. */
+    sign(receipt: Omit<Receipt, "signature">): Effect.Effect<Receipt, SignerUnavailable>
+    /** Whether a value is an authentic, unchanged receipt: as `Receipt`, in its JSON form, or anything else. */
+    verify(candidate: unknown): Effect.Effect<Verdict, SignerUnavailable>
+    /** The signed receipt of a call. Not an effect where the key is local: every settlement waits for it. */
+    issue(call: FinishedCall, issuedAt: DateTime.Utc): LocalOrRemote<Receipt>
+    find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>, StoreUnavailable>
+    /** Newest first: the calls of a consumer, or of a provider's tools. */
+    list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/receipts/Receipts") {
+  static readonly layer = Layer.effect(
+    Receipts,
+    Effect.gen(function* () {
+      const { find, list } = yield* ReceiptStore
+      const signer = yield* ReceiptSigner
+
+      const signatureOf = (text: string): LocalOrRemote<string> => {
+        const signature = signer.sign(text)
+        return Effect.isEffect(signature) ? Effect.flatMap(inTime(signature), wellFormed) : signature
+      }
+
+      const issue = (call: FinishedCall, issuedAt: DateTime.Utc): LocalOrRemote<Receipt> => {
+        const signed = signedFieldsOf(call)
+        const signature = signatureOf(canonical(signed))
+        return Effect.isEffect(signature)
+          ? Effect.map(signature, (remote) => receiptOf(call, signed, remote, issuedAt))
+          : receiptOf(call, signed, signature, issuedAt)
+      }
+
+      const sign = (receipt: Omit<Receipt, "signature">): Effect.Effect<Receipt, SignerUnavailable> =>
+        Effect.suspend(() =>
+          Effect.map(answered(signatureOf(canonical(receipt))), (signature) => ({ ...receipt, signature }))
+        )
+
+      const verify = (candidate: unknown): Effect.Effect<Verdict, SignerUnavailable> =>
+        Effect.suspend(() => {
+          const examined = examineReceipt(candidate)
+          if (examined._tag === "Rejected") return Effect.succeed(examined.verdict)
+          const genuine = signer.verify(examined.canonical, examined.signature)
+          return Effect.isEffect(genuine)
+            ? Effect.map(inTime(genuine), (remote) => verdictOf(examined.canonical, remote))
+            : Effect.succeed(verdictOf(examined.canonical, genuine))
+        })
+
+      return Receipts.of({ sign, verify, issue, find, list })
+    })
+  )
+}
+
+const inTime = <A>(asked: Effect.Effect<A, SignerUnavailable>): Effect.Effect<A, SignerUnavailable> =>
+  Effect.timeoutOrElse(asked, {
+    duration: SIGNER_MS_MAX,
+    orElse: () => Effect.fail(new SignerUnavailable({ cause: new Error(`No response within ${SIGNER_MS_MAX} ms`) }))
+  })
+
+/** A receipt is stored for good, so a wrong signature must not get into one. */
+const wellFormed = (signature: string): Effect.Effect<string> =>
+  SIGNATURE.test(signature)
+    ? Effect.succeed(signature)
+    : Effect.die(new Error("The signer returned a signature that is not 64 lowercase hex digits."))
+
+const signedFieldsOf = (call: FinishedCall): SignedFields => ({
+  receipt_id: call.invocationId,
+  tool_id: call.toolId,
+  agent_id: call.consumerId,
+  provider_id: call.providerId,
+  timestamp: format(call.calledAt),
+  cost_microcents: call.cost,
+  status: call.status
+})
+
+const receiptOf = (call: FinishedCall, signed: SignedFields, signature: string, issuedAt: DateTime.Utc): Receipt => ({
+  ...signed,
+  tool_name: call.toolName,
+  duration_ms: call.durationMs,
+  signature,
+  created_at: format(issuedAt)
+})
