@@ -1,5 +1,5 @@
 /**
- * The package inside other programs: the content of the tarball, its modules and types, and the three programs of
+ * The package inside other programs: the content of the tarball, its modules and types, and the programs of
  * docs/embedding.md, run as they are written.
  */
 import { assert, it } from "@effect/vitest"
@@ -17,6 +17,7 @@ import { start } from "../support/ServiceProcess.ts"
 /** On a busy machine; a quiet one takes less than 100 ms. */
 const TEST_MS_MAX = 1_000
 const TRIES_MAX = 10
+const PROGRAM_LINES_MAX = 30
 
 const chapter = readFileSync(join(projectRoot, "docs/embedding.md"), "utf8")
 
@@ -52,7 +53,17 @@ const placed = Effect.gen(function* () {
 })
 
 it("the chapters have their programs, and the first names all exports of the main module", () => {
-  assert.sameMembers([...programs.keys()], ["own-store.ts", "own-router.ts", "in-memory.test.ts", "agent.ts"])
+  assert.sameMembers(
+    [...programs.keys()],
+    ["own-store.ts", "own-router.ts", "in-memory.test.ts", "remote-key.ts", "own-traffic.ts", "agent.ts"]
+  )
+  for (const name of ["remote-key.ts", "own-traffic.ts"]) {
+    const lines = programs
+      .get(name)!
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+    assert.isAtMost(lines.length, PROGRAM_LINES_MAX, name)
+  }
   const frontDoor = readFileSync(join(projectRoot, "src/index.ts"), "utf8")
   const names = [...frontDoor.matchAll(/^export \{ (?:type \w+, )?(\w+) \}/gmu)].map(([, name]) => name!)
   assert.isAbove(names.length, 5)
@@ -135,6 +146,30 @@ it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: tru
         assert.deepStrictEqual(first, { code: 0, output: "Ada is on the list\n1 on the list, 0 consumers\n" })
         const again = yield* node("own-store.ts")
         assert.deepStrictEqual(again, { code: 0, output: "Ada was on the list already\n1 on the list, 0 consumers\n" })
+      }),
+    300_000
+  )
+
+  it.effect(
+    "signs and verifies with an asynchronous key",
+    () =>
+      Effect.gen(function* () {
+        const { node } = yield* placed
+        assert.deepStrictEqual(yield* node("remote-key.ts"), { code: 0, output: "ok signature_mismatch\n" })
+      }),
+    300_000
+  )
+
+  it.effect(
+    "scores an app's own traffic",
+    () =>
+      Effect.gen(function* () {
+        const { node } = yield* placed
+        const { code, output } = yield* node("own-traffic.ts")
+        assert.strictEqual(code, 0, output)
+        assert.match(output, /^\d\d of 100, verified\n/u)
+        assert.match(output, /calls: 301,/u)
+        assert.include(output, "Contest unjustified disputes")
       }),
     300_000
   )
