@@ -2,7 +2,10 @@
  * Scores of an embedder's own observations follow the rules of the published score.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
+import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
 import { MICROCENTS_PER_DOLLAR, Microcents, zero } from "../../domain/shared/Microcents.ts"
+import { addedDays, countedCallsOf, paidDaysOf } from "../../domain/trust/PaidCalls.ts"
 import { type ObservedCall, scoreTraffic } from "../../domain/trust/TrafficScore.ts"
 
 const DOLLAR = Microcents.make(MICROCENTS_PER_DOLLAR)
@@ -72,6 +75,39 @@ describe("the score of your own traffic", () => {
     assert.deepStrictEqual(evidence.disputes, { upheld: 2, denied: 1 })
     assert.strictEqual(evidence.calls, 98)
     assert.strictEqual(trust.components.disputes, 15)
+  })
+
+  it("is that of the same calls as receipts of this service, over any number of days", () => {
+    const consumers = { ada: ConsumerId.make(randomUUID()), bob: ConsumerId.make(randomUUID()) }
+    const providerId = ProviderId.make(randomUUID())
+    const outcomes = ["success", "success", "success", "error", "timeout", "rate_limited"] as const
+    const observed = Array.from({ length: 240 }, (_, n): ObservedCall & { readonly consumer: "ada" | "bob" } => {
+      const outcome = outcomes[n % outcomes.length]!
+      const inputRejected = outcome === "error" && n % 4 === 3
+      const cost = Microcents.make(outcome === "success" ? BigInt(30_000 + n * 100) : 0n)
+      return { consumer: n % 3 === 0 ? "ada" : "bob", outcome, latencyMs: n * 20, cost, inputRejected }
+    })
+    const metered = observed.map(({ consumer, cost, inputRejected, latencyMs, outcome }, n) => ({
+      receipt: {
+        receipt_id: ReceiptId.make(`rcpt_${String(n).padStart(32, "0")}`),
+        tool_id: ToolId.make("01900000-0000-7000-8000-000000000001"),
+        tool_name: "search",
+        agent_id: consumers[consumer],
+        provider_id: providerId,
+        timestamp: `2026-11-${String(1 + (n % 28)).padStart(2, "0")}T10:00:00.000Z`,
+        duration_ms: latencyMs,
+        cost_microcents: cost,
+        status: outcome,
+        signature: "0".repeat(64),
+        created_at: "2026-11-29T00:00:00.000Z"
+      },
+      cause: inputRejected === true ? ("input_rejected" as const) : undefined
+    }))
+    const byConsumer = Map.groupBy(paidDaysOf(metered), ({ consumerId }) => consumerId)
+    const pairs = [...byConsumer.values()].map((days) => days.reduce((one, other) => addedDays(one, other)))
+    const { evidence } = scoreTraffic({ level, calls: observed })
+    assert.deepStrictEqual(evidence, { level, ...countedCallsOf(pairs, []), disputes: { upheld: 0, denied: 0 } })
+    assert.isAbove(evidence.calls, 100)
   })
 
   it("does not depend on the order of the calls", () => {
