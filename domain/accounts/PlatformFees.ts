@@ -8,7 +8,7 @@ import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { ProviderUnknown } from "../trust/ProviderTrust.ts"
+import { ProviderUnknown } from "../trust/Trust.ts"
 import { AccountStore } from "./AccountStore.ts"
 
 export interface FeeInEffect {

@@ -4,7 +4,7 @@
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Receipts } from "../receipts/Receipts.ts"
-import { answered } from "../receipts/ReceiptSigner.ts"
+import { answered, type SignerUnavailable } from "../receipts/ReceiptSigner.ts"
 import { zero } from "../shared/Microcents.ts"
 import { round } from "../shared/Round.ts"
 import { CallStore, type OverdueCall } from "./CallStore.ts"
@@ -18,7 +18,7 @@ export class Sweeper extends Context.Service<
   Sweeper,
   {
     /** One round; returns how many calls it ended. Several nodes may sweep at once: each call ends once. */
-    readonly sweep: Effect.Effect<number, StoreUnavailable>
+    readonly sweep: Effect.Effect<number, SignerUnavailable | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/Sweeper") {
   static readonly layer = Layer.effect(

@@ -186,7 +186,7 @@ for (const [name, service] of everyCore) {
         const calls = yield* CallStore
         const sweptFirst = CallStore.of({
           ...calls,
-          close: (closing) => Effect.andThen(LONG_AFTER(sweep), calls.close(closing))
+          close: (closing) => Effect.andThen(Effect.ignore(LONG_AFTER(sweep)), calls.close(closing))
         })
         const { record } = yield* Effect.map(
           Layer.build(Layer.fresh(Metering.layer).pipe(Layer.provide(Layer.succeed(CallStore, sweptFirst)))),

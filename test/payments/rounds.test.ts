@@ -13,7 +13,7 @@ import { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Withdrawals } from "../../domain/payments/Withdrawals.ts"
 import { WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
-import { Onboarding } from "../../domain/payouts/Onboarding.ts"
+
 import { isAutomaticPayoutDay, Payouts } from "../../domain/payouts/Payouts.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
 import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
@@ -60,7 +60,7 @@ const earn = Effect.fnUntraced(function* (providerId: ProviderId) {
 const anEarner = Effect.gen(function* () {
   const providerId = ProviderId.make((yield* aProvider()).id)
   yield* earn(providerId)
-  yield* (yield* Onboarding).connect(providerId, ACCOUNT_LINKS)
+  yield* (yield* Payouts).connect(providerId, ACCOUNT_LINKS)
   return providerId
 })
 
@@ -75,7 +75,7 @@ it.layer(service, LIVE)("While the rows of one item are locked", (it) => {
     Effect.gen(function* () {
       const store = yield* PayoutStore
       const [first, second] = yield* two(anEarner)
-      for (const providerId of [first, second]) yield* (yield* Onboarding).setAutomatic(providerId, true)
+      for (const providerId of [first, second]) yield* (yield* Payouts).setAutomatic(providerId, true)
       const openOf = lockedFor(first, store.openOf)
       const { payAutomatically } = yield* rebuilt(Payouts, Payouts.layer, PayoutStore, { ...store, openOf })
       const statesOf = (providerId: ProviderId) =>

@@ -4,7 +4,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Context, DateTime, Effect, Exit, Layer, Logger, Option } from "effect"
-import { problemOf } from "../../adapters/http/pipeline/HandlerErrors.ts"
+import { problemOf } from "../../adapters/http/pipeline/Problems.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
@@ -132,7 +132,7 @@ for (const [name, service] of everyCore) {
           assert.strictEqual((yield* calls.outcome(consumerId, id()))._tag, "Open")
           assert.strictEqual(yield* availableOf(consumerId), LOADED - BigInt(PRICE))
           assert.strictEqual((yield* calls.earlier(consumerId, KEY))?._tag, "InFlight")
-          yield* later("10 minutes")(sweep)
+          assert.strictEqual((yield* Effect.flip(later("10 minutes")(sweep)))._tag, "SignerUnavailable")
           assert.strictEqual((yield* calls.outcome(consumerId, id()))._tag, "Open")
 
           keys.mishap = () => undefined

@@ -13,18 +13,17 @@ import type { Invoicing } from "../../../domain/invoices/Invoicing.ts"
 import type { Budgets } from "../../../domain/ledger/Budgets.ts"
 import type { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
 import type { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
-import type { DirectMetering } from "../../../domain/metering/DirectMetering.ts"
 import type { Grants } from "../../../domain/metering/Grants.ts"
 import type { Metering } from "../../../domain/metering/Metering.ts"
 import type { Loads } from "../../../domain/payments/Loads.ts"
 import type { Withdrawals } from "../../../domain/payments/Withdrawals.ts"
-import type { Onboarding } from "../../../domain/payouts/Onboarding.ts"
-import type { PayoutRequests } from "../../../domain/payouts/PayoutRequests.ts"
+import type { Payouts } from "../../../domain/payouts/Payouts.ts"
 import type { PaymentEvents } from "../../../domain/processor/PaymentEvents.ts"
+import type { Receipts } from "../../../domain/receipts/Receipts.ts"
 import type { IdempotencyConflict } from "../../../domain/shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../../../domain/shared/IdempotencyStore.ts"
 import type { Disputes } from "../../../domain/trust/Disputes.ts"
-import type { ProviderTrust } from "../../../domain/trust/ProviderTrust.ts"
+import type { Trust } from "../../../domain/trust/Trust.ts"
 import type { Verification } from "../../../domain/trust/Verification.ts"
 import type * as Failures from "./Failures.ts"
 import type { MetricsRejected } from "./MetricsAccess.ts"
@@ -49,6 +48,6 @@ export type HandlerError =
   | IdempotencyInFlight
   | MetricsRejected
   | ErrorOfService<Authentication | Registration | Keys | DefaultCaps | Handles | Catalog>
-  | ErrorOfService<Metering | DirectMetering | Grants | Budgets>
-  | ErrorOfService<Loads | Withdrawals | PlatformFunds | PayoutRequests | Onboarding | PaymentEvents | Invoicing>
-  | ErrorOfService<ReceiptLog | Disputes | ProviderTrust | Verification>
+  | ErrorOfService<Metering | Grants | Budgets>
+  | ErrorOfService<Loads | Withdrawals | PlatformFunds | Payouts | PaymentEvents | Invoicing>
+  | ErrorOfService<Receipts | ReceiptLog | Disputes | Trust | Verification>
