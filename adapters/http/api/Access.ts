@@ -41,7 +41,9 @@ export const Access = Context.Reference<AccessRule>("agent-tool-billing/adapters
   defaultValue: () => rule({})
 })
 
-const rule = (overrides: Partial<AccessRule>): AccessRule => ({
+const rule = <const Overrides extends Partial<AccessRule>>(
+  overrides: Overrides
+): Omit<PublicRule, keyof Overrides> & Overrides => ({
   roles: [],
   registration: false,
   cacheable: false,
@@ -53,12 +55,20 @@ const rule = (overrides: Partial<AccessRule>): AccessRule => ({
   ...overrides
 })
 
+/** Without overrides. The types show which problems follow from a rule. */
+export interface PublicRule extends AccessRule {
+  readonly roles: readonly []
+  readonly registration: false
+  readonly idempotent: false
+  readonly keyOptional: false
+}
+
 export const publicRead = rule({ cacheable: true })
 export const uncached = rule({})
 export const uncachedWithKey = rule({ keyOptional: true })
 export const probe = rule({ unlimited: true })
 export const registration = rule({ registration: true, idempotent: true })
 export const accountRegistration = rule({ registration: true, idempotent: true, showsKey: true })
-export const readBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles })
-export const writeBy = (...roles: ReadonlyArray<Role>): AccessRule => rule({ roles, idempotent: true })
+export const readBy = (...roles: ReadonlyArray<Role>) => rule({ roles })
+export const writeBy = (...roles: ReadonlyArray<Role>) => rule({ roles, idempotent: true })
 export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true })

@@ -9,10 +9,10 @@ import { Access, type AccessRule, KeyAuth, publicRead } from "./Access.ts"
 import * as Field from "./Field.ts"
 import { idempotencyHeader } from "./InputSchemas.ts"
 import type { ProblemStatus } from "./Problem.ts"
-import { problems } from "./ProblemSchemas.ts"
+import { type AlwaysDeclared, problems } from "./ProblemSchemas.ts"
 
-interface Declaration<Params, Query, Payload, Success> {
-  readonly access: AccessRule
+interface Declaration<Params, Query, Payload, Success, Rule, Problems> {
+  readonly access: Rule & AccessRule
   readonly summary: string
   readonly description?: string
   readonly params?: Params
@@ -21,8 +21,25 @@ interface Declaration<Params, Query, Payload, Success> {
   readonly payload?: Payload
   readonly success: Success
   /** Statuses of further problems. */
-  readonly problems?: ReadonlyArray<ProblemStatus>
+  readonly problems?: ReadonlyArray<Problems & ProblemStatus>
 }
+
+/** What the type of an endpoint tells of its problems: handlers may fail with these only. */
+export interface Declares<Status extends ProblemStatus> {
+  readonly "~Problems": Status
+}
+
+type Given<Part, Status> = [Part] extends [never] ? never : Status
+
+/** As `impliedProblems`. */
+type Implied<Params, Query, Payload, Rule> =
+  | AlwaysDeclared
+  | (Rule extends { readonly roles: readonly [] } ? never : 401 | 403)
+  | (Rule extends { readonly registration: false; readonly keyOptional: false } ? never : 401)
+  | Given<Params, 404>
+  | Given<Query, 400>
+  | Given<Payload, 400 | 413 | 415>
+  | (Rule extends { readonly idempotent: true } ? 400 | 409 : never)
 
 type StructOf<Fields> = [Fields] extends [Schema.Struct.Fields] ? Schema.Struct<Fields> : never
 type OneOf<Schemas> = Schemas extends ReadonlyArray<infer S extends Schema.Top> ? S : Schemas & Schema.Top
@@ -35,11 +52,13 @@ const declare =
     const Success extends Schema.Top | ReadonlyArray<Schema.Top>,
     Params extends Schema.Struct.Fields = never,
     Query extends Schema.Struct.Fields = never,
-    Payload extends Schema.Top = never
+    Payload extends Schema.Top = never,
+    const Rule extends AccessRule = AccessRule,
+    const Problems extends ProblemStatus = never
   >(
     identifier: Identifier,
     path: Path,
-    declaration: Declaration<Params, Query, Payload, Success>
+    declaration: Declaration<Params, Query, Payload, Success, Rule, Problems>
   ) => {
     const { access, description, params, payload, query, success, summary } = declaration
     const headers = { ...(access.idempotent ? idempotencyHeader : {}), ...declaration.headers }
@@ -67,7 +86,8 @@ const declare =
       Payload,
       never,
       OneOf<Success>
-    >
+    > &
+      Declares<Problems | Implied<Params, Query, Payload, Rule>>
   }
 
 export const get = declare("GET")
@@ -80,7 +100,7 @@ const impliedProblems = ({
   params,
   payload,
   query
-}: Declaration<unknown, unknown, unknown, unknown>): ReadonlyArray<ProblemStatus> => [
+}: Declaration<unknown, unknown, unknown, unknown, unknown, unknown>): ReadonlyArray<ProblemStatus> => [
   ...(access.roles.length > 0 ? ([401, 403] as const) : []),
   ...(access.registration || access.keyOptional ? ([401] as const) : []),
   ...(params === undefined ? [] : ([404] as const)),

@@ -183,6 +183,10 @@ const problemSchema = (status: ProblemStatus) => {
   return known
 }
 
-/** The errors of an endpoint. Any endpoint can answer 422 (an unknown query parameter), 429, 500 and 503. */
+/** Any endpoint can answer 422 (an unknown query parameter), 429, 500 and 503. */
+const ALWAYS = [422, 429, 500, 503] as const
+export type AlwaysDeclared = (typeof ALWAYS)[number]
+
+/** The errors of an endpoint. */
 export const problems = (...statuses: ReadonlyArray<ProblemStatus>) =>
-  [...new Set<ProblemStatus>([...statuses, 422, 429, 500, 503])].toSorted((a, b) => a - b).map(problemSchema)
+  [...new Set<ProblemStatus>([...statuses, ...ALWAYS])].toSorted((a, b) => a - b).map(problemSchema)

@@ -36,7 +36,8 @@ export const payoutsRoutes = Effect.gen(function* () {
         const { balance } = yield* ledger.provider(caller.ownerId)
         const last = (yield* payouts.history(caller.ownerId)).find((payout) => payout.state === "paid")
         const shown = earningsView(total)
-        const fee = yield* fees.find(caller.ownerId)
+        // The account of a key exists.
+        const fee = yield* Effect.catchTag(fees.find(caller.ownerId), "ProviderUnknown", Effect.die)
         return {
           provider: { id: caller.ownerId, name: caller.name },
           period,

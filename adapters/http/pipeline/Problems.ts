@@ -11,13 +11,20 @@ import { requestProblems } from "./problems/RequestProblems.ts"
 import { trustProblems } from "./problems/TrustProblems.ts"
 import type { WebResponse } from "./WebRequest.ts"
 
-const table: ProblemTable = {
+const table = {
   ...accountProblems,
   ...callProblems,
   ...moneyProblems,
   ...requestProblems,
   ...trustProblems
-}
+} satisfies ProblemTable
+
+type StatusOf<Tag extends HandlerError["_tag"]> = ReturnType<(typeof table)[Tag]>["status"]
+
+/** The errors whose problems have one of these statuses. */
+export type ErrorWithStatus<Status> = {
+  [Tag in HandlerError["_tag"]]: StatusOf<Tag> extends Status ? Extract<HandlerError, { readonly _tag: Tag }> : never
+}[HandlerError["_tag"]]
 
 export const problemOf = (rejection: HandlerError, baseUrl: string): Problem => {
   const rowOf = table[rejection._tag] as (rejection: HandlerError, baseUrl: string) => ProblemRow

@@ -6,10 +6,12 @@ import { Context, Effect, Schema } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Access, type AccessRule } from "../api/Access.ts"
-import { statusOf } from "../api/Endpoint.ts"
+import { type Declares, statusOf } from "../api/Endpoint.ts"
+import type { ProblemStatus } from "../api/Problem.ts"
 import { type Decoding, decodingOf, documentQuery, parseQuery } from "./Decoding.ts"
 import type { RequestTimedOut } from "./Failures.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
+import type { ErrorWithStatus } from "./Problems.ts"
 import { type BodyRules, storedBody } from "./RequestBody.ts"
 import type { ServerSentEvent, WebResponse, WebRequest } from "./WebRequest.ts"
 
@@ -115,23 +117,24 @@ export interface RouteOptions {
   readonly late?: RequestTimedOut["kind"]
 }
 
-/** A handler is an effect, or a generator as in `Effect.gen`. */
-type Handler<E extends HttpApiEndpoint.ConstraintRequest, A> = (
+/** Endpoints of the contract declare the statuses of their problems. */
+type AnyEndpoint = HttpApiEndpoint.ConstraintRequest & Declares<ProblemStatus>
+type ErrorOf<E extends AnyEndpoint> = ErrorWithStatus<E["~Problems"]>
+
+/** A handler is an effect, or a generator as in `Effect.gen`. It fails with errors that its endpoint declares, no others. */
+type Handler<E extends AnyEndpoint, A> = (
   input: Input<E>
-) => Effect.Effect<A, HandlerError> | Generator<Effect.Effect<unknown, HandlerError>, A, never>
+) => Effect.Effect<A, ErrorOf<E>> | Generator<Effect.Effect<unknown, ErrorOf<E>>, A, never>
 
 /** The handler runs again where a unit of work is repeated. */
-const run = <E extends HttpApiEndpoint.ConstraintRequest, A>(
-  handler: Handler<E, A>,
-  input: Input<E>
-): Effect.Effect<A, HandlerError> =>
+const run = <E extends AnyEndpoint, A>(handler: Handler<E, A>, input: Input<E>): Effect.Effect<A, ErrorOf<E>> =>
   Effect.suspend(() => {
     const handled = handler(input)
     return Effect.isEffect(handled) ? handled : Effect.gen(() => handled)
   })
 
 /** The handler returns a body, encoded by the endpoint's only success schema. */
-export const route = <const E extends HttpApiEndpoint.ConstraintRequest>(
+export const route = <const E extends AnyEndpoint>(
   endpoint: E,
   handler: Handler<E, TypeOf<E["~Success"]>>,
   options?: RouteOptions
@@ -142,7 +145,7 @@ export const route = <const E extends HttpApiEndpoint.ConstraintRequest>(
 }
 
 /** The handler returns a reply, whose body is encoded by the success schema of its status. */
-export const replyRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
+export const replyRoute = <const E extends AnyEndpoint>(
   endpoint_: E,
   handler: Handler<E, Reply<TypeOf<E["~Success"]>>>,
   options?: RouteOptions
@@ -165,7 +168,7 @@ export const replyRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
 }
 
 /** The handler writes the response text itself, as the hot path does; tests compare it with the contract. */
-export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
+export const encodedRoute = <const E extends AnyEndpoint>(
   endpoint_: E,
   handler: Handler<E, EncodedReply>,
   options?: RouteOptions
@@ -184,7 +187,7 @@ export const encodedRoute = <const E extends HttpApiEndpoint.ConstraintRequest>(
     ownIdempotency: options?.ownIdempotency ?? false,
     late: options?.late ?? (endpoint.method === "GET" ? "read" : "write"),
     ...decodingOf(endpoint, payload),
-    answer: (input) => run(handler, input as Input<E>)
+    answer: (input) => run(handler, input as Input<E>) as Effect.Effect<EncodedReply, HandlerError>
   }
 }
 

@@ -43,7 +43,7 @@ export const accountProblems = {
   WrongRole: forbidden()
 } satisfies Partial<ProblemTable>
 
-const unauthorized: ProblemRow = { status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }
+const unauthorized: ProblemRow<401> = { status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }
 
 const faultsOfTool = ({ error, faults, index, tool_name: name }: NoToolRegistered["tools"][number]) =>
   faults === undefined

@@ -106,7 +106,7 @@ export const callProblems = {
   NotYours: forbidden()
 } satisfies Partial<ProblemTable>
 
-const priceChanged = (e: PriceChanged | PriceVersionChanged): ProblemRow => ({
+const priceChanged = (e: PriceChanged | PriceVersionChanged): ProblemRow<409> => ({
   status: 409,
   code: "PRICE_CHANGED",
   extra: {

@@ -16,15 +16,19 @@ export interface Problem {
 }
 
 /** `hint`: where to look or what to call next; appended to the message. `message`: instead of one for operators. */
-export type ProblemRow = Omit<Problem, "message"> & { readonly hint?: string; readonly message?: string }
+export type ProblemRow<Status extends ProblemStatus = ProblemStatus> = Omit<Problem, "message" | "status"> & {
+  readonly status: Status
+  readonly hint?: string
+  readonly message?: string
+}
 
 export type ProblemTable = {
   readonly [E in HandlerError as E["_tag"]]: (error: E, baseUrl: string) => ProblemRow
 }
 
 const row =
-  (status: Problem["status"], code: Problem["code"]) =>
-  (hint?: string): (() => ProblemRow) => {
+  <Status extends ProblemStatus>(status: Status, code: ProblemCode) =>
+  (hint?: string): (() => ProblemRow<Status>) => {
     const same = hint === undefined ? { status, code } : { status, code, hint }
     return () => same
   }
@@ -39,7 +43,7 @@ export const notConfigured = row(503, "NOT_CONFIGURED")
 
 export const invalidField =
   (...path: ReadonlyArray<string>) =>
-  ({ message }: { readonly message: string }): ProblemRow => ({
+  ({ message }: { readonly message: string }): ProblemRow<422> => ({
     status: 422,
     code: "VALIDATION_ERROR",
     details: [{ path, message }]
@@ -50,20 +54,20 @@ export const retryAfter = (seconds: number) => ({
   extra: { retry_after_seconds: seconds }
 })
 
-export const unavailableFor = (seconds: number): ProblemRow => ({
+export const unavailableFor = (seconds: number): ProblemRow<503> => ({
   status: 503,
   code: "UNAVAILABLE",
   ...retryAfter(seconds)
 })
 
-export const inFlight = (error: { readonly retryAfterSeconds: number }): ProblemRow => ({
+export const inFlight = (error: { readonly retryAfterSeconds: number }): ProblemRow<409> => ({
   status: 409,
   code: "IDEMPOTENCY_CONFLICT",
   ...retryAfter(error.retryAfterSeconds)
 })
 
 /** Too many of something in a period other than a minute: no `X-RateLimit-Remaining`. */
-export const tooMany = (limit: number, retryAfterSeconds: number): ProblemRow => ({
+export const tooMany = (limit: number, retryAfterSeconds: number): ProblemRow<429> => ({
   status: 429,
   code: "RATE_LIMITED",
   headers: { "retry-after": String(retryAfterSeconds), "x-ratelimit-limit": String(limit) },
@@ -76,7 +80,7 @@ export const limitReached = (
   retryAfterSeconds: number,
   resetSeconds: number,
   extra: Readonly<Record<string, unknown>> = {}
-): ProblemRow => ({
+): ProblemRow<429> => ({
   status: 429,
   code: "RATE_LIMITED",
   headers: {
