@@ -55,7 +55,7 @@ export class ProviderEndpoints {
     providers?.delete(oldest.id)
     if (providers?.size === 0) this.known.delete(oldest.url)
     this.count--
-    Effect.runFork(closed(oldest.known))
+    Effect.runFork(Effect.forkIn(closed(oldest.known), this.scope))
     return true
   }
 
@@ -75,5 +75,5 @@ export class ProviderEndpoints {
 
 const closed = ({ endpoint, sessions }: KnownEndpoint): Effect.Effect<void> =>
   Effect.forEach(sessions.open(), (link) => endpoint.endSession(link), { concurrency: 4, discard: true }).pipe(
-    Effect.andThen(Effect.promise(() => endpoint.dispatcher.destroy()))
+    Effect.ensuring(Effect.promise(() => endpoint.dispatcher.destroy()))
   )

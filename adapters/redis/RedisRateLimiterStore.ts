@@ -3,9 +3,10 @@
  * silent, also at the start, this node counts alone in the given store, and switches to Redis when it responds.
  */
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
-import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Schedule, Scope } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Layer, Logger, Redacted, Schedule, Scope } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { RateLimitState } from "../../domain/platform/RateLimitState.ts"
+import { monotonicMs } from "../../domain/shared/Monotonic.ts"
 
 const WAIT_MAX = Duration.millis(500)
 const WAIT_AT_START_MAX = Duration.seconds(3)
@@ -49,6 +50,7 @@ export const layer = (url: Redacted.Redacted) =>
     Effect.gen(function* () {
       const own = yield* RateLimiter.RateLimiterStore
       const scope = yield* Effect.scope
+      const clock = yield* Clock.Clock
       let shared: Store | undefined
       let unavailableSinceMs: number | undefined
 
@@ -61,7 +63,7 @@ export const layer = (url: Redacted.Redacted) =>
         })
       const lost = Effect.suspend(() => {
         const isChange = unavailableSinceMs === undefined
-        unavailableSinceMs = performance.now()
+        unavailableSinceMs = monotonicMs(clock)
         return isChange ? Effect.logWarning(`The rate limiter's ${UNAVAILABLE}`) : Effect.void
       })
 
@@ -84,7 +86,7 @@ export const layer = (url: Redacted.Redacted) =>
         tokenBucket: (options) =>
           Effect.suspend(() => {
             if (shared === undefined) return own.tokenBucket(options)
-            if (unavailableSinceMs !== undefined && performance.now() - unavailableSinceMs < RETRY_AFTER_MS) {
+            if (unavailableSinceMs !== undefined && monotonicMs(clock) - unavailableSinceMs < RETRY_AFTER_MS) {
               return own.tokenBucket(options)
             }
             const asked = shared

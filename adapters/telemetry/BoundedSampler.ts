@@ -2,7 +2,8 @@
  * Samples a share of all work, plus a few a second that callers request. Both are bounded, so a flood of requests does not
  * create more traces.
  */
-import { Effect, Layer, Random } from "effect"
+import { Clock, Effect, Layer, Random } from "effect"
+import { monotonicMs } from "../../domain/shared/Monotonic.ts"
 import { TraceSampler } from "../../domain/shared/TraceSampler.ts"
 
 export interface SamplerOptions {
@@ -32,13 +33,15 @@ export const makeSampler = (
 export const layer = (options: SamplerOptions) =>
   Layer.effect(
     TraceSampler,
-    Effect.map(Random.Random, (random) =>
-      makeSampler(
+    Effect.gen(function* () {
+      const random = yield* Random.Random
+      const clock = yield* Clock.Clock
+      return makeSampler(
         options,
         () => random.nextDoubleUnsafe(),
-        () => performance.now()
+        () => monotonicMs(clock)
       )
-    )
+    })
   )
 
 /** A token bucket whose capacity is one second's refill. */

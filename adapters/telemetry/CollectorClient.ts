@@ -10,6 +10,7 @@ import { Effect, Layer, Schedule, Schema } from "effect"
 import { HttpClient, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { Agent, request as send } from "undici"
 import { type Signal, TelemetryTally } from "../../domain/platform/TelemetryTally.ts"
+import { monotonicNowMs } from "../../domain/shared/Monotonic.ts"
 
 export const COLLECTOR_LIMITS = {
   /** Of one attempt, from the connection to the end of the response. */
@@ -52,12 +53,13 @@ export const layer = (limits: CollectorLimits = COLLECTOR_LIMITS) =>
       const loggedMs = { traces: Number.NEGATIVE_INFINITY, logs: Number.NEGATIVE_INFINITY }
 
       /** Batches in flight fail together, so one line is logged for all of them. */
-      const giveUp = (signal: Signal, problem: string): Effect.Effect<never> => {
+      const giveUp = Effect.fnUntraced(function* (signal: Signal, problem: string): Effect.fn.Return<never> {
         const failed = new CollectorFailed({ signal, problem })
-        const isFirst = performance.now() - loggedMs[signal] > SILENT_MS
-        if (isFirst) loggedMs[signal] = performance.now()
-        return Effect.andThen(isFirst ? Effect.logWarning(failed.message) : Effect.void, Effect.die(failed))
-      }
+        const nowMs = yield* monotonicNowMs
+        const isFirst = nowMs - loggedMs[signal] > SILENT_MS
+        if (isFirst) loggedMs[signal] = nowMs
+        return yield* Effect.andThen(isFirst ? Effect.logWarning(failed.message) : Effect.void, Effect.die(failed))
+      })
 
       const attempt = (headers: Readonly<Record<string, string>>, url: URL, body: Uint8Array) =>
         Effect.tryPromise({

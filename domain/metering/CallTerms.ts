@@ -66,9 +66,13 @@ export const quotedHoldFor = (
 const capOf = (entry: CatalogEntry, { defaultCap, maxCost }: Agreement): Microcents | undefined =>
   maxCost ?? (isUsagePriced(entry) ? defaultCap : undefined)
 
-/** Not before the upstream gives up, after its attempts and waits. */
-export const deadlineOf = (timeoutMs: number, { retriesMax, totalMs }: UpstreamBounds): Duration.Duration =>
-  Duration.sum(Duration.millis(Math.max(timeoutMs * (retriesMax + 1), totalMs)), SETTLE_GRACE)
+/** For all attempts and the waits between them. */
+export const upstreamMsOf = (timeoutMs: number, { retriesMax, totalMs }: UpstreamBounds): number =>
+  Math.max(timeoutMs * (retriesMax + 1), totalMs)
+
+/** Not before the upstream gives up. */
+export const deadlineOf = (timeoutMs: number, limits: UpstreamBounds): Duration.Duration =>
+  Duration.sum(Duration.millis(upstreamMsOf(timeoutMs, limits)), SETTLE_GRACE)
 
 export const REPORTED_COST_FIELD = "market/cost_microcents"
 

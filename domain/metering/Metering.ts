@@ -18,13 +18,14 @@ import { replayOrFail, type CallRejected, InvalidArguments, rejectionOf } from "
 import { CallStore, type KeptResult } from "./CallStore.ts"
 import { type CallProgress, makeCallsInFlight } from "./CallsInFlight.ts"
 import { CallTally } from "./CallTally.ts"
+import { makeForwarding } from "./Forwarding.ts"
 import { deadlineOf, holdFor, quotedHoldFor } from "./CallTerms.ts"
 import { makeDirectMetering, type MeterRejected } from "./DirectMetering.ts"
 import type { Metered, MeterOutcome, MeterRequest } from "./MeterReport.ts"
 import { replayedResult } from "./RetainedResults.ts"
 import { type HeldCall, makeSettle } from "./Settlement.ts"
 import { ToolDirectory } from "./ToolDirectory.ts"
-import { ToolUpstream, type UpstreamResponse } from "./ToolUpstream.ts"
+import type { UpstreamResponse } from "./ToolUpstream.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
@@ -59,7 +60,7 @@ export class Metering extends Context.Service<
       const directory = yield* ToolDirectory
       const schemas = yield* JsonSchemas
       const calls = yield* CallStore
-      const upstream = yield* ToolUpstream
+      const forwardInTime = yield* makeForwarding
       const entropy = yield* Entropy
       const limits = yield* UpstreamLimits
       const tally = yield* CallTally
@@ -103,24 +104,27 @@ export class Metering extends Context.Service<
           canceled: false
         }
         const forward = Effect.suspend(() =>
-          upstream.call({
-            invocationId,
-            consumerId: request.consumerId,
-            providerId: provider.id,
-            providerName: provider.name,
-            endpointUrl: provider.endpointUrl,
-            toolId: tool.id,
-            toolName: tool.toolName,
-            arguments: request.arguments,
-            timeoutMs,
-            retriesMax: limits.retriesMax,
-            idempotent: tool.idempotent,
-            maxCost: entry.maximum > entry.price ? holdAmount : undefined,
-            onForwarded: (attempt) => {
-              progress.forwarded = attempt
+          forwardInTime(
+            {
+              invocationId,
+              consumerId: request.consumerId,
+              providerId: provider.id,
+              providerName: provider.name,
+              endpointUrl: provider.endpointUrl,
+              toolId: tool.id,
+              toolName: tool.toolName,
+              arguments: request.arguments,
+              timeoutMs,
+              retriesMax: limits.retriesMax,
+              idempotent: tool.idempotent,
+              maxCost: entry.maximum > entry.price ? holdAmount : undefined,
+              onForwarded: (attempt) => {
+                progress.forwarded = attempt
+              },
+              onProgress: request.onProgress
             },
-            onProgress: request.onProgress
-          })
+            progress
+          )
         )
 
         const guarded = ({ held }: HeldCall["opened"]) =>

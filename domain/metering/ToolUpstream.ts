@@ -1,6 +1,7 @@
 /**
  * The port to a provider's MCP server. One `call` is one `tools/call`, including the retry rule, deadlines and limits of the
- * contract. It returns the outcome and never fails: every forwarded call ends in a receipt.
+ * contract. It returns the outcome and never fails: every forwarded call ends in a receipt. `Metering` ends a call that an
+ * adapter does not end.
  */
 import { Context, type Effect } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"

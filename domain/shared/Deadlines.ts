@@ -15,6 +15,8 @@ export interface Deadline {
 export interface Deadlines {
   /** `onLate` is called once, unless the deadline ends before. */
   start(ms: number, onLate: () => void): Deadline
+  /** All of them are late now. */
+  endAll(): void
 }
 
 export const SWEEP_EVERY = Duration.millis(250)
@@ -36,7 +38,7 @@ export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effec
     Effect.forever(Effect.andThen(hasDeadlines, Effect.andThen(Effect.sleep(SWEEP_EVERY), sweep)))
   )
 
-  return { start: (ms, onLate) => new Running(ring, ms, onLate) }
+  return { start: (ms, onLate) => new Running(ring, ms, onLate), endAll: () => ring.endLate(Number.POSITIVE_INFINITY) }
 })
 
 /** A doubly linked ring, so that removal needs no search. */
@@ -73,9 +75,13 @@ class Ring extends Node {
 
   sweep(): void {
     this.nowMs = this.readClock()
+    this.endLate(this.nowMs)
+  }
+
+  endLate(nowMs: number): void {
     const late: Array<Running> = []
     for (let each = this.after; each instanceof Running; each = each.after) {
-      if (each.lateAtMs <= this.nowMs) late.push(each)
+      if (each.lateAtMs <= nowMs) late.push(each)
     }
     // A callback may end other deadlines.
     for (const running of late) {

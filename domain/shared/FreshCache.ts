@@ -2,9 +2,9 @@
  * A node's short-lived cache of stored values, bounded in number and time. A value that was being read during a change
  * is not cached. Concurrent reads of one missing key are one read.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, type Scope } from "effect"
 import { monotonicMs } from "./Monotonic.ts"
-import { makeSingleFlight } from "./SingleFlight.ts"
+import { makeSingleFlight, type SingleFlight } from "./SingleFlight.ts"
 
 export interface FreshCache<A> {
   /**
@@ -21,14 +21,17 @@ export interface FreshCache<A> {
 export const makeFreshCache = <A>(limits: {
   readonly entriesMax: number
   readonly ttlMs: number
-}): Effect.Effect<FreshCache<A>> => Effect.map(Clock.Clock, (clock) => freshCache(limits, clock))
+}): Effect.Effect<FreshCache<A>, never, Scope.Scope> =>
+  Effect.flatMap(Clock.Clock, (clock) =>
+    Effect.map(makeSingleFlight<A>(clock), (loads) => freshCache(limits, clock, loads))
+  )
 
 const freshCache = <A>(
   limits: { readonly entriesMax: number; readonly ttlMs: number },
-  clock: Clock.Clock
+  clock: Clock.Clock,
+  loads: SingleFlight<A>
 ): FreshCache<A> => {
   const kept = new Map<string, { readonly value: A; readonly keptAtMs: number }>()
-  const loads = makeSingleFlight<A>(clock)
 
   const keep = (key: string, value: A, keptAtMs: number): void => {
     kept.delete(key)

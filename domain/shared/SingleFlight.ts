@@ -1,8 +1,8 @@
 /**
  * One load for all concurrent callers of a key. It runs while at least one caller waits, and is interrupted when the
- * last one leaves.
+ * last one leaves, or when the scope closes.
  */
-import { type Clock, type Context, Effect, Fiber } from "effect"
+import { type Clock, type Context, Effect, Fiber, type Scope } from "effect"
 import { monotonicMs } from "./Monotonic.ts"
 
 export interface SingleFlight<A> {
@@ -25,7 +25,16 @@ interface Load<A, E> {
   waiting: number
 }
 
-export const makeSingleFlight = <A>(clock: Clock.Clock): SingleFlight<A> => {
+export const makeSingleFlight = <A>(clock: Clock.Clock): Effect.Effect<SingleFlight<A>, never, Scope.Scope> => {
+  const fibers = new Set<Fiber.Fiber<A, unknown>>()
+  const endAll = Effect.suspend(() => Fiber.interruptAll(fibers))
+  return Effect.as(
+    Effect.addFinalizer(() => endAll),
+    singleFlight<A>(clock, fibers)
+  )
+}
+
+const singleFlight = <A>(clock: Clock.Clock, fibers: Set<Fiber.Fiber<A, unknown>>): SingleFlight<A> => {
   const running = new Map<string, Load<A, unknown>>()
   let forgotten = 0
 
@@ -45,7 +54,9 @@ export const makeSingleFlight = <A>(clock: Clock.Clock): SingleFlight<A> => {
     const fiber = Effect.runForkWith(context)(effect)
     const load: Load<A, E> = { fiber, startedMs, waiting: 0 }
     running.set(key, load)
+    fibers.add(fiber)
     fiber.addObserver((exit) => {
+      fibers.delete(fiber)
       end(key, load)
       if (exit._tag === "Success" && forgotten === forgottenBefore) onLoaded(exit.value, startedMs)
     })

@@ -89,3 +89,17 @@ it.effect("all run when many are due", () =>
     assert.lengthOf(new Set(late), 6_666)
   })
 )
+
+it.effect("are all late at once when they are ended, also paused ones", () =>
+  Effect.gen(function* () {
+    const { endAll, start } = yield* makeDeadlines
+    const late: Array<string> = []
+    start(1_000, () => late.push("a"))
+    start(1_000, () => late.push("paused")).restart(Number.POSITIVE_INFINITY)
+    start(1_000, () => late.push("ended")).end()
+    endAll()
+    assert.deepStrictEqual(late, ["a", "paused"])
+    yield* TestClock.adjust("1 hour")
+    assert.deepStrictEqual(late, ["a", "paused"])
+  })
+)

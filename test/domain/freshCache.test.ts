@@ -2,7 +2,7 @@
  * A cache of the store: its time to live, and how often it queries the store.
  */
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber } from "effect"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { makeFreshCache } from "../../domain/shared/FreshCache.ts"
 
@@ -156,5 +156,16 @@ it.effect("keep a bounded number of entries, and only values that should be kept
     yield* Effect.suspend(() => read("worthless", false))
     yield* Effect.suspend(() => read("worthless", false))
     assert.deepStrictEqual(asked.slice(4), ["worthless", "worthless"])
+  })
+)
+
+it.effect("interrupt what they load when their scope closes", () =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const { abandoned, ask } = yield* Scope.provide(aStore, scope)
+    const readers = [yield* ask("a"), yield* ask("b")]
+    yield* Scope.close(scope, Exit.void)
+    assert.deepStrictEqual(abandoned.toSorted(), [1, 2])
+    for (const reader of readers) assert.isTrue(Exit.isFailure(yield* Fiber.await(reader)))
   })
 )

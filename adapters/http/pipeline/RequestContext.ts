@@ -1,9 +1,10 @@
 /**
  * A request while it passes the stages. Each stage writes its results; later stages, the handler and the log read them.
  */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
+import { monotonicMs } from "../../../domain/shared/Monotonic.ts"
 import { clientAddress, TrustedProxyRanges } from "./ClientAddress.ts"
 import { acceptableRequestId, acceptableTraceparent, crossOrigin, varyOf } from "./Conventions.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
@@ -50,6 +51,7 @@ export const inOrder = <A, E>(stages: ReadonlyArray<Stage<A, E>>, last: Next<A, 
 export const makeRequestContext = Effect.fnUntraced(function* ({ find }: Routing) {
   const entropy = yield* Entropy
   const trusted = yield* TrustedProxyRanges
+  const clock = yield* Clock.Clock
 
   const contextOf = (request: WebRequest, requestId: string): RequestContext => {
     const { params, route } = find(request)
@@ -64,7 +66,7 @@ export const makeRequestContext = Effect.fnUntraced(function* ({ find }: Routing
       clientAddress: clientAddress(request, trusted),
       requestId,
       traceparent,
-      startedMs: performance.now(),
+      startedMs: monotonicMs(clock),
       headers,
       notes: { request_id: requestId, method, route: path },
       sendEvent: eventSender(request, requestId, () => ({ ...headers, ...context.limitHeaders, vary: varyOf(rule) })),

@@ -1,7 +1,8 @@
 /**
  * Telemetry of a request: annotations on its log lines, its metrics, and a trace for a sample of requests.
  */
-import { Effect, References, Tracer } from "effect"
+import { Clock, Effect, References, Tracer } from "effect"
+import { monotonicMs, monotonicNowMs } from "../../../../domain/shared/Monotonic.ts"
 import { traced, TraceSampler } from "../../../../domain/shared/TraceSampler.ts"
 import { HttpMetrics, type RouteMeter } from "../HttpMetrics.ts"
 import type { RequestContext, Stage } from "../RequestContext.ts"
@@ -19,13 +20,13 @@ export const noting = <A, E>(notes: RequestNotes, work: Effect.Effect<A, E>): Ef
 
 /** A request whose caller disconnects is not counted. */
 export const makeMeter = (routes: ReadonlyArray<Route>) =>
-  Effect.map(HttpMetrics, (metrics): Observer => {
+  Effect.map(Effect.all([HttpMetrics, Clock.Clock]), ([metrics, clock]): Observer => {
     const meters = new Map<Route, RouteMeter>()
     for (const route of routes) meters.set(route, metrics.meterOf(route.method, route.path))
     return (context, next) => {
       const meter = meters.get(context.route) ?? metrics.unmatched
       return Effect.map(next(context), (answer) => {
-        meter.answered(answer.status, performance.now() - context.startedMs)
+        meter.answered(answer.status, monotonicMs(clock) - context.startedMs)
         return answer
       })
     }
@@ -42,7 +43,6 @@ const trace = (context: RequestContext, work: Effect.Effect<WebResponse>): Effec
   const { notes, startedMs, traceparent } = context
   const told = Effect.tap(work, ({ status }) => {
     const { invocation_id, owner_id } = notes
-    const durationMs = Math.round((performance.now() - startedMs) * 1_000) / 1_000
     return Effect.andThen(
       Effect.annotateCurrentSpan({
         "http.response.status_code": status,
@@ -50,7 +50,12 @@ const trace = (context: RequestContext, work: Effect.Effect<WebResponse>): Effec
         ...(owner_id === undefined ? {} : { owner_id }),
         ...(invocation_id === undefined ? {} : { invocation_id })
       }),
-      Effect.annotateLogs(Effect.logInfo("A request was answered"), { status, duration_ms: durationMs })
+      Effect.flatMap(monotonicNowMs, (nowMs) =>
+        Effect.annotateLogs(Effect.logInfo("A request was answered"), {
+          status,
+          duration_ms: Math.round((nowMs - startedMs) * 1_000) / 1_000
+        })
+      )
     )
   })
   return traced(told, `${notes.method} ${notes.route}`, {

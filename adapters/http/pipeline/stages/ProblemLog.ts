@@ -2,7 +2,8 @@
  * An INFO line for every 4xx or 5xx response: the first ten of each second, and a count of the others. It contains only
  * words of the contract, never paths or values of clients.
  */
-import { Effect, Fiber, Schedule } from "effect"
+import { Clock, Effect, Fiber, Schedule } from "effect"
+import { monotonicMs } from "../../../../domain/shared/Monotonic.ts"
 import type { Stage } from "../RequestContext.ts"
 import type { WebResponse } from "../WebRequest.ts"
 
@@ -16,6 +17,7 @@ export type ProblemLog = (answer: WebResponse, startedMs: number) => Effect.Effe
 export const makeProblemLog = Effect.gen(function* () {
   let logged = 0
   let unlogged = 0
+  const clock = yield* Clock.Clock
   const context = yield* Effect.context<never>()
   const run = Effect.runForkWith(context)
 
@@ -51,7 +53,7 @@ export const makeProblemLog = Effect.gen(function* () {
       ? Effect.annotateLogs(Effect.logInfo("A request was answered with a problem"), {
           status: answer.status,
           code: codeOf(answer),
-          duration_ms: Math.round(performance.now() - startedMs)
+          duration_ms: Math.round(monotonicMs(clock) - startedMs)
         })
       : Effect.void
   return logProblem

@@ -1,6 +1,7 @@
 /**
  * A request whose time is up gets its response at once, whatever its work waits for. The work is interrupted, unless it must
- * not be, such as the settlement of a call: that runs to completion without its caller.
+ * not be, such as the settlement of a call: that runs to completion without its caller. When the scope closes, the time of
+ * every request is up.
  */
 import { Cause, Context, Effect, Exit, Fiber } from "effect"
 import { RequestTimedOut } from "../Failures.ts"
@@ -20,7 +21,12 @@ export const makeTimeout = Effect.gen(function* () {
   const timeoutMs = yield* RequestTimeoutMs
   const deadlines = yield* makeDeadlines
   const late = new Set<Fiber.Fiber<unknown, unknown>>()
-  yield* Effect.addFinalizer(() => Effect.timeoutOption(Fiber.awaitAll(late), LATE_WORK_WAIT_MAX))
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      deadlines.endAll()
+      return Effect.timeoutOption(Fiber.awaitAll(late), LATE_WORK_WAIT_MAX)
+    })
+  )
 
   const logUnseenFailure = (exit: Exit.Exit<unknown, unknown>, services: Context.Context<never>): void => {
     if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return

@@ -1,0 +1,135 @@
+/**
+ * An upstream that never responds: Metering itself ends the call, in the time of the fiber's clock.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { Registration } from "../../domain/accounts/Registration.ts"
+import { Ledger } from "../../domain/ledger/Ledger.ts"
+import { Metering } from "../../domain/metering/Metering.ts"
+import { ToolUpstream, type UpstreamCall, type UpstreamResponse } from "../../domain/metering/ToolUpstream.ts"
+import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
+import { Loads } from "../../domain/payments/Loads.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
+import { core } from "../../src/layers/Core.ts"
+import { memoryPorts } from "../../src/layers/MemoryPorts.ts"
+
+const LIMITS = { timeoutMs: 10_000, retriesMax: 1, totalMs: 25_000 }
+const FUNDS_CENTS = 500
+
+const tool = {
+  toolName: "sleep",
+  displayName: "Sleep",
+  description: "Never responds",
+  category: "text",
+  price: Microcents.make(500n),
+  freeTierCalls: 0,
+  inputSchema: undefined,
+  outputSchema: undefined,
+  billingPolicy: "success",
+  maxCost: undefined,
+  timeoutMs: undefined,
+  idempotent: true
+} as const
+
+const marketOn = (call: (call: UpstreamCall) => Effect.Effect<UpstreamResponse>) =>
+  core.pipe(
+    Layer.provide(Layer.succeed(ToolUpstream, { call })),
+    Layer.provide(Layer.succeed(UpstreamLimits, LIMITS)),
+    Layer.provide(memoryPorts)
+  )
+
+/** A paid call, begun; and what its consumer has left. */
+const aCall = Effect.gen(function* () {
+  const registration = yield* Registration
+  const { tools } = yield* registration.provider(
+    {
+      name: "Sleepers",
+      email: "sleepers@example.org",
+      endpointUrl: "https://sleepers.example.org/mcp",
+      description: "",
+      pricingModel: "per_call",
+      defaultPrice: tool.price,
+      tools: [tool]
+    },
+    undefined
+  )
+  const { consumer } = yield* registration.consumer(
+    { name: "An agent", email: "agent@example.org", useCase: "", rateLimitRpm: undefined },
+    undefined
+  )
+  yield* (yield* Loads).load({ consumerId: consumer.id, amountCents: FUNDS_CENTS, key: undefined })
+  const { call } = yield* Metering
+  const calling = yield* Effect.forkChild(
+    call(
+      {
+        consumerId: consumer.id,
+        tool: { toolId: tools[0]?.id, toolName: undefined, providerId: undefined },
+        arguments: {},
+        maxCost: undefined,
+        idempotency: undefined
+      },
+      () => ({ status: 504, headers: {}, body: "" })
+    ),
+    { startImmediately: true }
+  )
+  const ledger = yield* Ledger
+  return { calling, wallet: ledger.wallet(consumer.id) }
+})
+
+const upstreams: ReadonlyArray<readonly [name: string, call: (call: UpstreamCall) => Effect.Effect<never>]> = [
+  ["a silent one", () => Effect.never],
+  ["one that cannot be interrupted", () => Effect.uninterruptible(Effect.never)],
+  [
+    "one that has sent the request",
+    ({ onForwarded }) =>
+      Effect.suspend(() => {
+        onForwarded?.(1)
+        return Effect.never
+      })
+  ]
+]
+
+for (const [name, upstream] of upstreams) {
+  it.effect(`a call of ${name} ends as a time-out, and its hold is released`, () =>
+    Effect.gen(function* () {
+      const { calling, wallet } = yield* aCall
+      yield* TestClock.adjust(LIMITS.totalMs)
+      assert.isUndefined(calling.pollUnsafe())
+      assert.strictEqual((yield* wallet).held, tool.price)
+
+      yield* TestClock.adjust("5 seconds")
+      const outcome = yield* Fiber.join(calling)
+      assert.strictEqual(outcome._tag, "Settled")
+      if (outcome._tag !== "Settled") return
+      const { answer, receipt } = outcome.report
+      assert.strictEqual(receipt.status, "timeout")
+      assert.strictEqual(receipt.cost_microcents, 0n)
+      assert.deepInclude(answer, { status: "timeout", attempts: name.endsWith("request") ? 1 : 0 })
+      assert.isAtLeast(answer.latencyMs, LIMITS.totalMs)
+      const { available, held } = yield* wallet
+      assert.deepStrictEqual([available, held], [BigInt(FUNDS_CENTS) * 10_000n, 0n])
+    }).pipe(Effect.provide(marketOn(upstream)))
+  )
+}
+
+it.effect("a response after the time-out is dropped", () => {
+  const late = (): Effect.Effect<UpstreamResponse> =>
+    Effect.as(Effect.uninterruptible(Effect.sleep("1 minute")), {
+      status: "success",
+      result: { content: [] },
+      problem: undefined,
+      attempts: 1,
+      latencyMs: 60_000,
+      requestBytes: 0,
+      responseBytes: 0
+    })
+  return Effect.gen(function* () {
+    const { calling, wallet } = yield* aCall
+    yield* TestClock.adjust("30 seconds")
+    const outcome = yield* Fiber.join(calling)
+    assert.strictEqual(outcome._tag === "Settled" ? outcome.report.receipt.status : outcome._tag, "timeout")
+    yield* TestClock.adjust("1 minute")
+    assert.strictEqual((yield* wallet).available, BigInt(FUNDS_CENTS) * 10_000n)
+  }).pipe(Effect.provide(marketOn(late)))
+})
