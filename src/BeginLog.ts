@@ -9,7 +9,7 @@ import { LogSuccession } from "../domain/log/LogSuccession.ts"
 import { LogHome } from "../domain/log/Sequencer.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { database } from "./layers/Database.ts"
-import { logHome } from "./layers/LogState.ts"
+import { baseUrlOf, logHome } from "./layers/LogState.ts"
 import { logSigner } from "./layers/Secrets.ts"
 
 export const beginLog = (config: AppConfig) =>
@@ -22,7 +22,7 @@ export const beginLog = (config: AppConfig) =>
         Effect.provide(
           LogSuccession.layer.pipe(
             Layer.provide([PostgresLogStore.layer, logSigner(config), NodeDigest.layer, NodeEntropy.layer]),
-            Layer.provide(Layer.succeed(LogHome, logHome(config))),
+            Layer.provide(Layer.succeed(LogHome, logHome(baseUrlOf(config)))),
             Layer.provide(database(config))
           )
         )

@@ -4,12 +4,14 @@
 import { Console, Deferred, Effect, Layer } from "effect"
 import { setFlagsFromString } from "node:v8"
 import { parseTrustedProxies } from "../adapters/http/pipeline/ClientAddress.ts"
+import { MetricsAccess } from "../adapters/http/pipeline/MetricsAccess.ts"
 import { ListeningAt, layer as nodeServer, portToListenOn } from "../adapters/http/server/NodeServer.ts"
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
 import { listOf } from "./config/SettingValues.ts"
 import { Fatal } from "./layers/Fatal.ts"
 import { nodeClock } from "./layers/Process.ts"
-import { upstreamPolicy } from "./layers/Policies.ts"
+import { baseUrlOf } from "./layers/LogState.ts"
+import { metricsAccess, upstreamPolicy } from "./layers/Policies.ts"
 import { service } from "./layers/Service.ts"
 import { telemetry } from "./layers/Telemetry.ts"
 
@@ -38,9 +40,13 @@ const serveOn = (config: AppConfig) =>
         drain: valueOf(config, "SHUTDOWN_GRACE_MS"),
         connectionsPerAddressMax: valueOf(config, "CONNECTIONS_PER_ADDRESS_MAX"),
         trustedProxies: parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))
-      }).pipe(Layer.provide(service(config)), Layer.provideMerge(Fatal.layer))
+      }).pipe(Layer.provide(onItsSocket(config)), Layer.provideMerge(Fatal.layer))
     )
   )
+
+/** The settings of a service that no other app mounts: its URL is where it listens. */
+const onItsSocket = (config: AppConfig) =>
+  service({ ...config, BASE_URL: baseUrlOf(config) }, Layer.succeed(MetricsAccess, metricsAccess(config)))
 
 const welcome = (config: AppConfig, at: { readonly host: string; readonly port: number }): string => {
   const url = config.BASE_URL ?? `http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${at.port}`

@@ -3,6 +3,7 @@
  * by their files, such as `agent-tool-billing/domain/metering/Metering`.
  */
 export { type AppConfig, readConfig } from "./config/AppConfig.ts"
+export { type BooksPort, Books } from "./layers/Books.ts"
 export { core } from "./layers/Core.ts"
 export { Fatal } from "./layers/Fatal.ts"
 export { jobs } from "./layers/Jobs.ts"

@@ -1,8 +1,9 @@
 /**
- * The service's public URL; every link in a response begins with it.
+ * The service's public URL, with the prefix under which it is mounted; every link in a response begins with it.
  */
 import { Context } from "effect"
 
-export const BaseUrl = Context.Reference<string>("agent-tool-billing/adapters/http/BaseUrl", {
-  defaultValue: () => "http://127.0.0.1:3000"
-})
+export class BaseUrl extends Context.Service<BaseUrl, string>()("agent-tool-billing/adapters/http/BaseUrl") {}
+
+/** The prefix; empty at the root. */
+export const prefixOf = (baseUrl: string): string => baseUrl.replace(/^https?:\/\/[^/]+/u, "")

@@ -20,9 +20,7 @@ import { edgeOf, grow } from "./Tiles.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** Where the logs are served, without scheme and trailing slash; followed by its number it is a log's origin. */
-export const LogHome = Context.Reference<string>("agent-tool-billing/domain/log/LogHome", {
-  defaultValue: () => "localhost/log"
-})
+export class LogHome extends Context.Service<LogHome, string>()("agent-tool-billing/domain/log/LogHome") {}
 
 /** Receives every receipt once, in the unit of work that sequences it. */
 export const ReceiptFollower = Context.Reference<

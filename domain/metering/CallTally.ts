@@ -1,5 +1,5 @@
 /**
- * Counts of this process's calls by outcome since it started, and the durations of their steps. Plain counters, because they
+ * Counts of a service's calls by outcome since it started, and the durations of their steps. Plain counters, because they
  * are on the hot path.
  */
 import { Context } from "effect"
@@ -49,7 +49,9 @@ export const makeCallTally = (): CallTally => {
   }
 }
 
-/** A program that reads the counters provides its own instance. */
+const UNCOUNTED: CallTally = { ...makeCallTally(), left: () => {}, count: () => {}, took: () => {} }
+
+/** Counts nothing by default; `core` has its own. */
 export const CallTally = Context.Reference<CallTally>("agent-tool-billing/domain/metering/CallTally", {
-  defaultValue: makeCallTally
+  defaultValue: () => UNCOUNTED
 })

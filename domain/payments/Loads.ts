@@ -22,15 +22,10 @@ export const LOAD_CENTS_MAX = 100_000
 export const CURRENCY = "usd"
 
 /** Where the processor's page sends the payer afterward. */
-export const CheckoutReturn = Context.Reference<{ readonly successUrl: string; readonly cancelUrl: string }>(
-  "agent-tool-billing/domain/payments/CheckoutReturn",
-  {
-    defaultValue: () => ({
-      successUrl: "http://127.0.0.1:3000/developers/dashboard?load=success",
-      cancelUrl: "http://127.0.0.1:3000/developers/dashboard?load=cancelled"
-    })
-  }
-)
+export class CheckoutReturn extends Context.Service<
+  CheckoutReturn,
+  { readonly successUrl: string; readonly cancelUrl: string }
+>()("agent-tool-billing/domain/payments/CheckoutReturn") {}
 
 export interface LoadRequest {
   readonly consumerId: ConsumerId

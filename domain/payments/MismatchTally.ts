@@ -3,7 +3,7 @@
  */
 import { Context } from "effect"
 
-/** Mismatched payments since the process started. */
+/** Mismatched payments since the service started. */
 export interface MismatchTally {
   count(): void
   readonly mismatched: number
@@ -21,6 +21,9 @@ export const makeMismatchTally = (): MismatchTally => {
   }
 }
 
+const UNCOUNTED: MismatchTally = { count: () => {}, mismatched: 0 }
+
+/** Counts nothing by default; `core` has its own. */
 export const MismatchTally = Context.Reference<MismatchTally>("agent-tool-billing/domain/payments/MismatchTally", {
-  defaultValue: makeMismatchTally
+  defaultValue: () => UNCOUNTED
 })

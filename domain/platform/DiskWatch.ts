@@ -13,16 +13,33 @@ const REJECTION_MS = 30_000
 export interface DiskWatch {
   /** Undefined if the database's disk is not visible here. */
   readonly freeBytes: Effect.Effect<number> | undefined
-  rejectedAtMs: number
+  /** A database rejected a write now. */
+  rejected(nowMs: number): void
+  readonly rejectedAtMs: number
 }
 
-export const makeDiskWatch = (freeBytes?: Effect.Effect<number>): DiskWatch => ({
-  freeBytes,
-  rejectedAtMs: Number.NEGATIVE_INFINITY
-})
+export const makeDiskWatch = (freeBytes?: Effect.Effect<number>): DiskWatch => {
+  let rejectedAtMs = Number.NEGATIVE_INFINITY
+  return {
+    freeBytes,
+    rejected: (nowMs) => {
+      rejectedAtMs = nowMs
+    },
+    get rejectedAtMs() {
+      return rejectedAtMs
+    }
+  }
+}
 
+const UNWATCHED: DiskWatch = {
+  freeBytes: undefined,
+  rejected: () => {},
+  rejectedAtMs: Number.NEGATIVE_INFINITY
+}
+
+/** Watches nothing by default; `service` has its own. */
 export const DiskWatch = Context.Reference<DiskWatch>("agent-tool-billing/domain/platform/DiskWatch", {
-  defaultValue: () => makeDiskWatch()
+  defaultValue: () => UNWATCHED
 })
 
 export const diskProbe = (disk: DiskWatch): Probe => ({

@@ -1,5 +1,5 @@
 /**
- * Counts the batches of traces and logs for the collector since the process started, by outcome.
+ * Counts the batches of traces and logs for the collector since the service started, by outcome.
  */
 import { Context } from "effect"
 
@@ -29,7 +29,7 @@ export const makeTelemetryTally = (): TelemetryTally => {
   }
 }
 
-/** Provide one to read it. */
+/** Counts nothing by default: provide one to read it. */
 export const TelemetryTally = Context.Reference<TelemetryTally>("agent-tool-billing/domain/platform/TelemetryTally", {
-  defaultValue: makeTelemetryTally
+  defaultValue: () => ({ ...makeTelemetryTally(), count: () => {} })
 })

@@ -47,7 +47,11 @@ export const settings = {
   ),
   HOST: setting(text, "address to listen on", "127.0.0.1"),
   PORT: setting(whole(0, 65_535), "port to listen on", "3000"),
-  BASE_URL: setting(httpUrl, "public URL of the service. Default: derived from HOST and PORT"),
+  BASE_URL: setting(
+    httpUrl,
+    "public URL of the service. Default: derived from HOST and PORT. Required where another app mounts the API, with " +
+      "the prefix of the API"
+  ),
   DATA_DIR: setting(text, "folder of the embedded database and of generated secrets (mode 0600)", "./data"),
   DATABASE_URL: secretSetting(redactedUrl(["postgres:", "postgresql:"]), "a PostgreSQL, version 15 or newer"),
   MIGRATION_DATABASE_URL: secretSetting(
@@ -78,7 +82,7 @@ export const settings = {
   METRICS_TOKEN: secretSetting(
     secret,
     "bearer token for `/metrics`. Without one `/metrics` is public in memory and embedded, and closed in " +
-      "production"
+      "production and where another app mounts the API"
   ),
   PAYMENTS: setting(
     oneOf(["dry_run", "stripe"]),

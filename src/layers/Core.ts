@@ -24,9 +24,11 @@ import { ChargebackRecoveries } from "../../domain/payments/ChargebackRecoveries
 import { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
 import { Withdrawals } from "../../domain/payments/Withdrawals.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
+import { makeMismatchTally, MismatchTally } from "../../domain/payments/MismatchTally.ts"
 import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
 import { NamePins } from "../../domain/metering/NamePins.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
@@ -50,6 +52,7 @@ import { PlatformStats } from "../../domain/platform/PlatformStats.ts"
 import { Submissions } from "../../domain/platform/Submissions.ts"
 import { Waitlist } from "../../domain/platform/Waitlist.ts"
 import { Idempotency } from "../../domain/shared/Idempotency.ts"
+import { wholeBooks } from "./Books.ts"
 
 /** Providers' money and claims. */
 export const recovery = Layer.merge(SolvencyWatch.layer, Refunds.layer).pipe(
@@ -97,6 +100,10 @@ const sequencing = Sequencer.layer.pipe(
   Layer.provideMerge(Trust.layer)
 )
 
+/** Of this core alone: the metrics read them. */
+const tallies = Layer.merge(Layer.sync(CallTally, makeCallTally), Layer.sync(MismatchTally, makeMismatchTally))
+
+/** Fails with `BooksMixed` on stores that do not share their data. */
 export const core = Layer.mergeAll(
   Registration.layer,
   Erasure.layer,
@@ -113,4 +120,4 @@ export const core = Layer.mergeAll(
   Budgets.layer,
   Verification.layer,
   platform
-).pipe(Layer.provideMerge(directory))
+).pipe(Layer.provideMerge(directory), Layer.provideMerge(tallies), Layer.provide(wholeBooks))

@@ -14,7 +14,7 @@ import { upstreamPolicy } from "./Policies.ts"
 
 const CONNECT_TIMEOUT_MS = 3_000
 
-const mailer = (config: AppConfig) => {
+export const mailer = (config: AppConfig) => {
   if (config.SMTP_URL !== undefined) {
     const smtp = { url: config.SMTP_URL, from: valueOf(config, "MAIL_FROM") }
     return Layer.unwrap(
@@ -29,11 +29,9 @@ const mailer = (config: AppConfig) => {
   return OutboxMailer.layer(folder).pipe(Layer.provide([NodeServices.layer, NodeEntropy.layer]))
 }
 
-const proofs = (config: AppConfig) =>
+export const proofs = (config: AppConfig) =>
   Layer.unwrap(
     Effect.map(makeGuardedFetch({ policy: upstreamPolicy(config), connectTimeoutMs: CONNECT_TIMEOUT_MS }), (fetch) =>
       PublishedProofs.layer({ fetch, dnsServers: listOf(config.DNS_SERVERS ?? "") })
     )
   )
-
-export const evidence = (config: AppConfig) => Layer.merge(mailer(config), proofs(config))

@@ -8,8 +8,7 @@ import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 
 const FILE = "log-signed-tree"
 
-export const logHome = (config: AppConfig): string =>
-  `${baseUrlOf(config).replace(/^https?:\/\//u, "")}/api/v1/market/log`
+export const logHome = (baseUrl: string): string => `${baseUrl.replace(/^https?:\/\//u, "")}/api/v1/market/log`
 
 export const logState = (config: AppConfig) => {
   const file =
@@ -19,6 +18,7 @@ export const logState = (config: AppConfig) => {
     : SignedTreeFile.layer(file).pipe(Layer.provide(NodeServices.layer))
 }
 
+/** Of a service on its own socket. */
 export const baseUrlOf = (config: AppConfig): string =>
   config.BASE_URL ?? `http://${hostInUrl(valueOf(config, "HOST"))}:${valueOf(config, "PORT")}`
 

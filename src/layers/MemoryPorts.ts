@@ -1,7 +1,7 @@
 /**
  * Every port of the core except `ToolUpstream`, without external systems: stores on plain Maps, new secrets, simulated
- * payments, no mail, no published proofs. For tests, and for programs that replace single ports: a layer that is
- * provided before these takes precedence.
+ * payments, no mail, no published proofs, local addresses. For tests, and for programs that replace single ports: a
+ * layer that is provided before these takes precedence.
  */
 import { Effect, Layer, Redacted } from "effect"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
@@ -13,6 +13,8 @@ import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import * as NoMailer from "../../adapters/mail/NoMailer.ts"
 import * as NothingPublished from "../../adapters/memory/trust/NothingPublished.ts"
 import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
+import { LogHome } from "../../domain/log/Sequencer.ts"
+import { CheckoutReturn } from "../../domain/payments/Loads.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { memoryStores } from "./MemoryStores.ts"
 
@@ -30,9 +32,16 @@ const secrets = Layer.unwrap(
   })
 )
 
+/** For a log that no other party reads, and payments that are simulated. */
+const addresses = Layer.merge(
+  Layer.succeed(LogHome, "localhost/log"),
+  Layer.succeed(CheckoutReturn, { successUrl: "http://localhost/paid", cancelUrl: "http://localhost/canceled" })
+)
+
 export const memoryPorts = Layer.mergeAll(
   memoryStores,
   secrets,
+  addresses,
   AjvJsonSchemas.layer,
   DryRunGateway.layer,
   NoMailer.layer,

@@ -40,6 +40,7 @@ import * as MemorySpendingByLot from "../../adapters/memory/payments/MemorySpend
 import * as MemoryWithdrawalStore from "../../adapters/memory/payments/MemoryWithdrawalStore.ts"
 import * as MemoryWaitlistStore from "../../adapters/memory/platform/MemoryWaitlistStore.ts"
 import { ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
+import { Books } from "./Books.ts"
 
 const stores = Layer.mergeAll(
   MemoryAccountStore.layer,
@@ -79,4 +80,4 @@ const stores = Layer.mergeAll(
   MemoryWaitlistStore.layer
 ).pipe(Layer.provide([MemoryTables.layer, MemoryLedger.layer]))
 
-export const memoryStores = ProviderEvidence.layer.pipe(Layer.provideMerge(stores))
+export const memoryStores = Books.layer(ProviderEvidence.layer.pipe(Layer.provideMerge(stores)))

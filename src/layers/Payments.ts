@@ -9,7 +9,7 @@ import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
 import type { AppConfig } from "../config/AppConfig.ts"
 
-const gateway = (config: AppConfig) =>
+export const gateway = (config: AppConfig) =>
   config.PAYMENTS === "stripe"
     ? Layer.unwrap(
         Effect.map(
@@ -28,7 +28,7 @@ const gateway = (config: AppConfig) =>
  * A processor that does not respond does not prevent the start: no posting is possible until it has identified its
  * account.
  */
-const sameBook = Effect.gen(function* () {
+const check = Effect.gen(function* () {
   const { book, bookMode } = yield* PaymentGateway
   const found = yield* (yield* LedgerStore).book
   if (bookMode !== undefined && Option.isSome(found) && found.value.mode !== bookMode) {
@@ -42,4 +42,6 @@ const sameBook = Effect.gen(function* () {
   )
 })
 
-export const payments = (config: AppConfig) => Layer.effectDiscard(sameBook).pipe(Layer.provideMerge(gateway(config)))
+export const sameBook = Layer.effectDiscard(check)
+
+export const payments = (config: AppConfig) => sameBook.pipe(Layer.provideMerge(gateway(config)))

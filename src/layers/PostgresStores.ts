@@ -40,6 +40,7 @@ import * as PostgresSpendingByLot from "../../adapters/sql/payments/PostgresSpen
 import * as PostgresWithdrawalStore from "../../adapters/sql/payments/PostgresWithdrawalStore.ts"
 import * as PostgresWaitlistStore from "../../adapters/sql/platform/PostgresWaitlistStore.ts"
 import { latestVersion } from "../../migrations/index.ts"
+import { Books } from "./Books.ts"
 import { client, type Database, migrateAs, prepareSchema } from "./Database.ts"
 
 /** All stores but that of calls, which holds a connection of its own. */
@@ -82,8 +83,10 @@ export const storesOfCommands = Layer.mergeAll(
 )
 
 export const postgresStores = (database: Database) =>
-  Layer.mergeAll(
-    storesOfCommands,
-    PostgresCallStore.layer,
-    PostgresUpkeep.layer({ latestVersion, run: migrateAs(database.ownerUrl) })
+  Books.layer(
+    Layer.mergeAll(
+      storesOfCommands,
+      PostgresCallStore.layer,
+      PostgresUpkeep.layer({ latestVersion, run: migrateAs(database.ownerUrl) })
+    )
   ).pipe(Layer.provide(Layer.effectDiscard(prepareSchema(database.ownerUrl))), Layer.provideMerge(client(database)))

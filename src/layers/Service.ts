@@ -4,7 +4,7 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { statfs } from "node:fs/promises"
-import { Duration, Effect, Layer, Redacted } from "effect"
+import { type Context, Duration, Effect, Layer, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
@@ -28,33 +28,49 @@ import { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { DiskWatch, makeDiskWatch } from "../../domain/platform/DiskWatch.ts"
 import { OutsideProbes } from "../../domain/platform/Health.ts"
+import { HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
+import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
+import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
+import { SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
+import { WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
+import { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
 import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 import { DefaultFeeBasisPoints } from "../../domain/ledger/PlatformFee.ts"
+import { InvoicePrinter } from "../../domain/invoices/InvoicePrinter.ts"
+import { LogSigner } from "../../domain/log/LogSigner.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { ChargebackLiability } from "../../domain/payments/Chargebacks.ts"
 import { NewAccountLoadLimit } from "../../domain/payments/LoadLimit.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
-import { makeMismatchTally, MismatchTally } from "../../domain/payments/MismatchTally.ts"
+import { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
+import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import { Sealer } from "../../domain/shared/Sealer.ts"
 import { VerificationEndpoint } from "../../domain/trust/Challenge.ts"
+import { Mailer } from "../../domain/trust/Mailer.ts"
+import { ProofReader } from "../../domain/trust/ProofReader.ts"
 import { CallsInFlightMax } from "../../domain/metering/CallsInFlight.ts"
-import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
+import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
+import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
+import { UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
-import { type AppConfig, valueOf } from "../config/AppConfig.ts"
+import { type AppConfig, ConfigInvalid, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/SettingValues.ts"
 import { assets } from "./SiteAssets.ts"
+import { Books } from "./Books.ts"
 import { core } from "./Core.ts"
 import { watch } from "./Fatal.ts"
 import { jobs } from "./Jobs.ts"
-import { metricsAccess, moneyPolicy, upstreamPolicy } from "./Policies.ts"
+import { moneyPolicy, upstreamPolicy } from "./Policies.ts"
 import { memoryStores } from "./MemoryStores.ts"
-import { payments } from "./Payments.ts"
+import { gateway, sameBook } from "./Payments.ts"
 import { registeredEndpoints } from "../../adapters/mcp/RegisteredEndpoints.ts"
 import { EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
 import { postgresStores } from "./PostgresStores.ts"
-import { evidence } from "./Evidence.ts"
-import { baseUrlOf, logHome, logState } from "./LogState.ts"
+import { mailer, proofs } from "./Evidence.ts"
+import { type Replacements, unlessGiven } from "./Replacements.ts"
+import { logHome, logState } from "./LogState.ts"
 import { logSigner, signingSecrets } from "./Secrets.ts"
 
 /** Longer than any one attempt may take. */
@@ -62,16 +78,14 @@ const UPSTREAM_TOTAL_MS = 65_000
 const ENDPOINT_CHECK_MS = 1_000
 const PRICE_NOTICE_HOURS_DEFAULT = 24
 
-const references = (config: AppConfig) => {
+const references = (config: AppConfig, baseUrl: string) => {
   const rpm = valueOf(config, "RATE_LIMIT_RPM")
   return Layer.mergeAll(
     Layer.succeed(OperatorKey, config.OPERATOR_KEY),
-    Layer.succeed(MetricsAccess, metricsAccess(config)),
-    Layer.sync(CallTally, makeCallTally),
+    Layer.succeed(MetricsAccess, config.METRICS_TOKEN ?? "closed"),
     Layer.sync(DiskWatch, () =>
       makeDiskWatch(config.profile === "embedded" ? freeBytesAt(valueOf(config, "DATA_DIR")) : undefined)
     ),
-    Layer.sync(MismatchTally, makeMismatchTally),
     Layer.succeed(CallsInFlightMax, valueOf(config, "CALLS_IN_FLIGHT_MAX")),
     Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
     Layer.succeed(DefaultFeeBasisPoints, valueOf(config, "PLATFORM_FEE_BASIS_POINTS")),
@@ -94,18 +108,18 @@ const references = (config: AppConfig) => {
       retriesMax: valueOf(config, "UPSTREAM_RETRIES"),
       totalMs: UPSTREAM_TOTAL_MS
     }),
-    Layer.succeed(VerificationEndpoint, `POST ${baseUrlOf(config)}/api/v1/market/providers/verify`),
+    Layer.succeed(VerificationEndpoint, `POST ${baseUrl}/api/v1/market/providers/verify`),
     Layer.succeed(CheckoutReturn, {
-      successUrl: `${baseUrlOf(config)}/developers/dashboard?load=success`,
-      cancelUrl: `${baseUrlOf(config)}/developers/dashboard?load=cancelled`
+      successUrl: `${baseUrl}/developers/dashboard?load=success`,
+      cancelUrl: `${baseUrl}/developers/dashboard?load=cancelled`
     }),
     Layer.succeed(ChargebackLiability, valueOf(config, "CHARGEBACK_LIABILITY")),
     Layer.succeed(NewAccountLoadLimit, config.NEW_ACCOUNT_LOAD_CENTS_PER_DAY),
-    Layer.succeed(LogHome, logHome(config)),
+    Layer.succeed(LogHome, logHome(baseUrl)),
     logState(config),
     Layer.succeed(TrustedProxyRanges, parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))),
     Layer.succeed(RequestTimeoutMs, valueOf(config, "REQUEST_TIMEOUT_MS")),
-    Layer.succeed(BaseUrl, baseUrlOf(config)),
+    Layer.succeed(BaseUrl, baseUrl),
     moneyPolicy(config)
   )
 }
@@ -141,21 +155,26 @@ const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
 /** The first signs, all of them verify. A profile without a database generates a secret for the process. */
 const secrets = (config: AppConfig) =>
   Layer.unwrap(
-    Effect.map(signingSecrets(config), (ring) => {
-      const secretOf = derivedSecrets(ring[0])
-      return Layer.mergeAll(
+    Effect.map(signingSecrets(config), (ring) =>
+      Layer.mergeAll(
         NodeSealer.layer(ring),
         NodeReceiptSigner.layer(ring),
-        Layer.succeed(ProviderSecrets, { secretOf }),
-        McpUpstream.layer({
-          policy: upstreamPolicy(config),
-          signerOf: (providerId) => hmacOf(Buffer.from(Redacted.value(secretOf(providerId)))),
-          totalDeadlineMs: UPSTREAM_TOTAL_MS,
-          answerBytesMax: valueOf(config, "ANSWER_BYTES_IN_FLIGHT_MAX")
-        })
+        Layer.succeed(ProviderSecrets, { secretOf: derivedSecrets(ring[0]) })
       )
-    })
+    )
   ).pipe(Layer.provide(NodeEntropy.layer), Layer.provide(NodeServices.layer))
+
+const upstream = (config: AppConfig) =>
+  Layer.unwrap(
+    Effect.map(ProviderSecrets, ({ secretOf }) =>
+      McpUpstream.layer({
+        policy: upstreamPolicy(config),
+        signerOf: (providerId) => hmacOf(Buffer.from(Redacted.value(secretOf(providerId)))),
+        totalDeadlineMs: UPSTREAM_TOTAL_MS,
+        answerBytesMax: valueOf(config, "ANSWER_BYTES_IN_FLIGHT_MAX")
+      })
+    )
+  )
 
 const stores = (config: AppConfig) => {
   const connectionsMax = valueOf(config, "DATABASE_CONNECTIONS_MAX")
@@ -177,30 +196,63 @@ const stores = (config: AppConfig) => {
   }
 }
 
+/** What the stores of a profile provide. */
+const STORED = [
+  Books,
+  HealthHistoryStore,
+  MeterKeyStore,
+  SchemaKeeper,
+  StoreWatch,
+  SubmissionStore,
+  UnfitOutputs,
+  WaitlistStore
+] as const
+
 const probes = Layer.effect(
   OutsideProbes,
   Effect.map(RateLimits, (limits) => [limits.probe])
 ).pipe(Layer.provide(RateLimits.layer))
 
-/** The HTTP API and the background jobs, on the adapters of the profile. */
-export const service = (config: AppConfig) => {
-  const storage = stores(config)
+/** Fails without BASE_URL: links, the log and checkouts would name an address that is not the service's. */
+const baseUrlIn = ({ BASE_URL }: AppConfig): Effect.Effect<string, ConfigInvalid> =>
+  BASE_URL === undefined
+    ? Effect.fail(new ConfigInvalid({ faults: ["BASE_URL: required, the public URL of the API with its prefix"] }))
+    : Effect.succeed(BASE_URL)
+
+const composed = (config: AppConfig, baseUrl: string, given: Context.Context<never>) => {
+  const own = Layer.succeedContext(given)
+  const orGiven = unlessGiven(given)
+  const signing = orGiven(secrets(config), ProviderSecrets, ReceiptSigner, Sealer)
   return HttpService.layer.pipe(
     Layer.provide(SitePages.layer),
     Layer.merge(Layer.provide(jobs, probes)),
     Layer.provide(core),
+    Layer.provide(sameBook),
+    Layer.provide(own),
     Layer.provide([
-      storage,
-      rateLimiter(config.REDIS_URL),
-      AjvJsonSchemas.layer,
-      secrets(config),
-      logSigner(config),
-      evidence(config),
-      Layer.provide(payments(config), storage),
-      PdfInvoicePrinter.layer
+      orGiven(stores(config), ...STORED),
+      signing,
+      orGiven(rateLimiter(config.REDIS_URL), RateLimiter.RateLimiter),
+      orGiven(AjvJsonSchemas.layer, JsonSchemas),
+      orGiven(upstream(config).pipe(Layer.provide(own), Layer.provide(signing)), ToolUpstream),
+      orGiven(logSigner(config), LogSigner),
+      orGiven(mailer(config), Mailer),
+      orGiven(proofs(config), ProofReader),
+      orGiven(gateway(config), PaymentGateway),
+      orGiven(PdfInvoicePrinter.layer, InvoicePrinter)
     ]),
+    Layer.provide(own),
     Layer.provide([NodeDigest.layer, NodeEntropy.layer]),
-    Layer.provide(references(config)),
+    Layer.provide(references(config, baseUrl)),
     Layer.provide(assets.pipe(Layer.provide(NodeServices.layer), Layer.orDie))
   )
 }
+
+/**
+ * The HTTP API and the background jobs, on the adapters of the profile. Given ports replace the profile's everywhere, and
+ * those are not built.
+ */
+export const service = <Out = never, E = never, R = never>(config: AppConfig, ports?: Replacements<Out, E, R>) =>
+  Layer.flatMap((ports ?? Layer.empty) as Layer.Layer<never, E, R>, (given) =>
+    Layer.unwrap(Effect.map(baseUrlIn(config), (baseUrl) => composed(config, baseUrl, given)))
+  )

@@ -19,7 +19,7 @@ import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWor
 import * as PostgresVerificationStore from "../../adapters/sql/trust/PostgresVerificationStore.ts"
 import { formatProof } from "../../domain/log/LogProof.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
-import { ReceiptFollower, Sequencer } from "../../domain/log/Sequencer.ts"
+import { LogHome, ReceiptFollower, Sequencer } from "../../domain/log/Sequencer.ts"
 import { ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { Trust } from "../../domain/trust/Trust.ts"
@@ -157,7 +157,8 @@ export const log = (): Promise<void> =>
       PostgresVerificationStore.layer,
       NodeEntropy.layer,
       NodeDigest.layer,
-      NodeLogSigner.layer(Redacted.make("5eed".repeat(16)))
+      NodeLogSigner.layer(Redacted.make("5eed".repeat(16))),
+      Layer.succeed(LogHome, "localhost/log")
     ).pipe(Layer.provideMerge(PgClient.layer({ url, maxConnections: 4 })))
     const follower = Layer.effect(
       ReceiptFollower,

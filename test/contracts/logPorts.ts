@@ -6,16 +6,19 @@ import * as PostgresLogStore from "../../adapters/sql/log/PostgresLogStore.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import type { LogStore } from "../../domain/log/LogStore.ts"
+import { LogHome } from "../../domain/log/Sequencer.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { type MeteringPorts, postgresMetering } from "./meteringPorts.ts"
 
-export type LogPorts = MeteringPorts | LogStore
+export type LogPorts = MeteringPorts | LogHome | LogStore
+
+const home = Layer.succeed(LogHome, "localhost/log")
 
 const memoryPorts: Layer.Layer<LogPorts> = Ledger.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(memoryStores, NodeEntropy.layer))
+  Layer.provideMerge(Layer.mergeAll(memoryStores, NodeEntropy.layer, home))
 )
 
 export const everyLog: ReadonlyArray<readonly [name: string, ports: Layer.Layer<LogPorts>]> = [
   ["memory", memoryPorts],
-  ["PostgreSQL", PostgresLogStore.layer.pipe(Layer.provideMerge(postgresMetering))]
+  ["PostgreSQL", Layer.merge(PostgresLogStore.layer, home).pipe(Layer.provideMerge(postgresMetering))]
 ]

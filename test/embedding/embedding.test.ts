@@ -55,7 +55,17 @@ const placed = Effect.gen(function* () {
 it("the chapters have their programs, and the first names all exports of the main module", () => {
   assert.sameMembers(
     [...programs.keys()],
-    ["own-store.ts", "own-router.ts", "in-memory.test.ts", "remote-key.ts", "own-traffic.ts", "agent.ts"]
+    [
+      "own-store.ts",
+      "wrapped-store.ts",
+      "two-markets.ts",
+      "own-tools.ts",
+      "own-router.ts",
+      "in-memory.test.ts",
+      "remote-key.ts",
+      "own-traffic.ts",
+      "agent.ts"
+    ]
   )
   for (const name of ["remote-key.ts", "own-traffic.ts"]) {
     const lines = programs
@@ -170,6 +180,22 @@ it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: tru
         assert.match(output, /^\d\d of 100, verified\n/u)
         assert.match(output, /calls: 301,/u)
         assert.include(output, "Contest unjustified disputes")
+      }),
+    300_000
+  )
+
+  it.effect(
+    "runs each market on its own, with wrapped stores and ports of its embedder",
+    () =>
+      Effect.gen(function* () {
+        const { node } = yield* placed
+        for (const [program, output] of [
+          ["wrapped-store.ts", "unreachable\n"],
+          ["two-markets.ts", "east: 1\nalso east: 1\nwest: 0\n"],
+          ["own-tools.ts", "GET /api/market/catalog: 200\n"]
+        ] as const) {
+          assert.deepStrictEqual(yield* node(program), { code: 0, output }, program)
+        }
       }),
     300_000
   )

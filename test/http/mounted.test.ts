@@ -2,21 +2,24 @@
  * The service inside an app's own router: what the app does not answer is answered as on the service's own socket.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as RouterMount from "../../adapters/http/server/RouterMount.ts"
 import { BODY_BYTES_MAX } from "../../adapters/http/pipeline/RequestBody.ts"
+import { Fatal } from "../../src/layers/Fatal.ts"
+import { service } from "../../src/layers/Service.ts"
 import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 
 const own = HttpRouter.add("GET", "/hello", HttpServerResponse.text("hello from the app"))
 const REGISTER = "/api/market/register-consumer"
+const BELOW = wholeService(memoryConfig({ BASE_URL: "https://app.example/billing" }))
 
 /** The app as one function, and its shutdown. */
-const appOn = (mount: ReturnType<typeof RouterMount.layer>) =>
+const appOn = (mount: ReturnType<typeof RouterMount.layer>, market = wholeService(memoryConfig())) =>
   Effect.map(
     Effect.acquireRelease(
       Effect.sync(() =>
-        HttpRouter.toWebHandler(Layer.merge(own, mount).pipe(Layer.provide(wholeService(memoryConfig()))), {
+        HttpRouter.toWebHandler(Layer.merge(own, mount).pipe(Layer.provide(market)), {
           disableLogger: true
         })
       ),
@@ -90,12 +93,65 @@ describe("a mounted service", () => {
 
   it.live("is available below its prefix only", () =>
     Effect.gen(function* () {
-      const ask = yield* appOn(RouterMount.layer("/billing"))
+      const ask = yield* appOn(RouterMount.layer("/billing"), BELOW)
       assert.strictEqual((yield* ask("/billing/livez")).status, 200)
       assert.strictEqual((yield* ask("/billing/api/market/catalog?limit=1")).status, 200)
       const outside = yield* ask("/livez")
       assert.strictEqual(outside.status, 404)
       assert.isNull(outside.headers.get("x-request-id"))
+    })
+  )
+
+  it.live("is mounted at the path of its base URL, which problems and links carry", () =>
+    Effect.gen(function* () {
+      const ask = yield* appOn(RouterMount.layer(), BELOW)
+      const missing = yield* jsonOf(yield* ask("/billing/api/nothing", { headers: { accept: "application/json" } }))
+      assert.strictEqual(missing["type"], "https://app.example/billing/docs#error-NOT_FOUND")
+      assert.strictEqual(missing["instance"], "/billing/api/nothing")
+      const index = yield* jsonOf(yield* ask("/billing/api/market"))
+      assert.strictEqual(index["base_url"], "https://app.example/billing")
+      const links = Object.values(index["links"] as Record<string, string>)
+      assert.isAbove(links.length, 3)
+      for (const link of links) {
+        assert.isTrue(link.startsWith("https://app.example/billing/"), link)
+        assert.strictEqual((yield* ask(link.slice("https://app.example".length))).status, 200, link)
+      }
+    })
+  )
+
+  it.live("is mounted below what a proxy leaves of the base URL's path", () =>
+    Effect.gen(function* () {
+      const ask = yield* appOn(RouterMount.layer("/"), BELOW)
+      const missing = yield* jsonOf(yield* ask("/api/nothing", { headers: { accept: "application/json" } }))
+      assert.strictEqual(missing["instance"], "/billing/api/nothing")
+    })
+  )
+
+  it.effect("rejects a prefix that its base URL does not end with", () =>
+    Effect.gen(function* () {
+      const mount = RouterMount.layer("/billing").pipe(Layer.provide([wholeService(memoryConfig()), HttpRouter.layer]))
+      const failure = yield* Effect.flip(Effect.scoped(Layer.build(mount)))
+      assert.strictEqual(
+        failure.message,
+        "The API is mounted at /billing, but BASE_URL is https://market.example: links would not lead to the API. End " +
+          "BASE_URL with /billing."
+      )
+    })
+  )
+
+  it.effect("rejects a service without a base URL", () =>
+    Effect.gen(function* () {
+      const { BASE_URL: _, ...config } = memoryConfig()
+      const unnamed = service({ ...config, BASE_URL: undefined }).pipe(Layer.provide(Fatal.layer))
+      assert.match(String(yield* Effect.flip(Effect.scoped(Layer.build(unnamed)))), /BASE_URL: required/u)
+    })
+  )
+
+  it.live("keeps its metrics closed without a token", () =>
+    Effect.gen(function* () {
+      const mounted = service(memoryConfig()).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)
+      const ask = yield* appOn(RouterMount.layer(), mounted)
+      assert.strictEqual((yield* ask("/metrics")).status, 401)
     })
   )
 })

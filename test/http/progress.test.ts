@@ -7,7 +7,7 @@ import { HttpServerResponse } from "effect/http"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import type { WebResponse, WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
-import { isStreaming, endStream, writeEvent } from "../../adapters/http/server/HttpMessages.ts"
+import { endStream, isStreaming, UnreadResponses, writeEvent } from "../../adapters/http/server/HttpMessages.ts"
 import { answering } from "../../adapters/http/server/RouterMount.ts"
 import { loadMarket, PRICE, purseOf } from "../support/load/LoadMarket.ts"
 import {
@@ -275,7 +275,7 @@ it("a client that does not read costs bounded memory, and still receives the res
   assert.isAtMost(unread, 66_000)
   writeEvent(outgoing, {}, { event: "progress", data: JSON.stringify("x".repeat(5_000_000)) })
   assert.strictEqual(outgoing.writableLength, unread)
-  endStream(outgoing, { status: 200, headers: {}, body: '{"result":{}}' })
+  endStream(new UnreadResponses(), outgoing, { status: 200, headers: {}, body: '{"result":{}}' })
   assert.isAbove(outgoing.writableLength, unread)
 })
 

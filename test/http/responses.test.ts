@@ -16,6 +16,7 @@ const service = Effect.gen(function* () {
   const all = yield* Deferred.make<void>()
   let asked = 0
   return Dispatcher.of({
+    baseUrl: "https://market.example",
     idle: Effect.void,
     logRejected: () => Effect.void,
     cutOff: Effect.void,

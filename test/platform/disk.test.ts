@@ -28,7 +28,7 @@ it.effect("a database that rejected a write is a fault for half a minute", () =>
     const disk = makeDiskWatch()
     const { ask } = diskProbe(disk)
     assert.isUndefined(yield* ask)
-    disk.rejectedAtMs = 0
+    disk.rejected(0)
     assert.match((yield* Effect.flip(ask)).message, /rejects writes: its disk is full/u)
     yield* TestClock.adjust("31 seconds")
     assert.isUndefined(yield* ask)

@@ -118,6 +118,7 @@ let begun = 0
 
 /** Never answers, except for `/livez`. */
 const busy = Layer.succeed(Dispatcher, {
+  baseUrl: "https://market.example",
   dispatch: (request) => {
     if (request.path === "/livez") return Effect.succeed({ status: 200, headers: {}, body: "{}" })
     begun++

@@ -6,6 +6,7 @@ import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
 import { PaymentFailed, PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
 import { ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { Books } from "../../src/layers/Books.ts"
 import type { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { unreachable } from "./Providers.ts"
 import { type Process, storeFailed, type Switchboard } from "./Switchboard.ts"
@@ -56,7 +57,8 @@ export const portsThrough = (
     services.set(key, wrap(key.slice(key.lastIndexOf("/") + 1), service as Members, failures[key] ?? failingStore))
   }
   services.set(UnitOfWork.key, UnitOfWork.of({ atomically: (effect) => board.atomically(process, atomically, effect) }))
-  return Context.makeUnsafe(services)
+  const wrapped = Context.makeUnsafe<Ports>(services)
+  return Context.add(wrapped, Books, { stores: wrapped })
 }
 
 const DOMAIN = "agent-tool-billing/domain/"

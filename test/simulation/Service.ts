@@ -8,6 +8,7 @@ import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import * as PublishedProofs from "../../adapters/dns/PublishedProofs.ts"
+import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
 import { Pages } from "../../adapters/http/Pages.ts"
 import { accountsRoutes } from "../../adapters/http/handlers/AccountsHandlers.ts"
 import { disputesRoutes } from "../../adapters/http/handlers/DisputesHandlers.ts"
@@ -36,6 +37,8 @@ import { NewAccountLoadLimit } from "../../domain/payments/LoadLimit.ts"
 import { CurrentEarningsPolicy } from "../../domain/payouts/EarningsPolicy.ts"
 import { RefundLossLimitCents } from "../../domain/refunds/Refunds.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
+import { LogHome } from "../../domain/log/Sequencer.ts"
+import { CheckoutReturn } from "../../domain/payments/Loads.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { Receipts } from "../../domain/receipts/Receipts.ts"
 import { core } from "../../src/layers/Core.ts"
@@ -61,6 +64,12 @@ const settings = (terms: Terms) =>
     Layer.succeed(DefaultFreeTierCalls, 0),
     Layer.succeed(DefaultFeeBasisPoints, terms.feeBasisPoints),
     Layer.succeed(PriceNotice, Duration.hours(terms.priceNoticeHours)),
+    Layer.succeed(BaseUrl, "http://127.0.0.1:3000"),
+    Layer.succeed(LogHome, "localhost/log"),
+    Layer.succeed(CheckoutReturn, {
+      successUrl: "http://127.0.0.1:3000/paid",
+      cancelUrl: "http://127.0.0.1:3000/left"
+    }),
     Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
     Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
     Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),

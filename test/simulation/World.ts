@@ -84,7 +84,7 @@ export const makeWorld = Effect.fnUntraced(function* (setting: Setting) {
   const entropy = yield* Layer.buildWithScope(SeededEntropy.layer(seed), scope)
   const outside = yield* Layer.buildWithScope(Layer.merge(gatewayOf(processor), providers.layer), scope)
   const ports: Context.Context<Ports> = Context.merge(plant(stores), outside)
-  const service = serviceOn(serviceTerms)
+  const service = Layer.orDie(serviceOn(serviceTerms))
   const listener = listening(facts, () => clock.currentTimeMillisUnsafe())
   /** What an actor does, which may take longer than its step. */
   const underWay = new Set<{ readonly process: Process }>()

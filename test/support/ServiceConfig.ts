@@ -3,8 +3,10 @@
  * them.
  */
 import { Effect, Layer, Logger, Redacted, Result } from "effect"
+import { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
 import { type AppConfig, readConfig, type Source } from "../../src/config/AppConfig.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"
+import { metricsAccess } from "../../src/layers/Policies.ts"
 import { service } from "../../src/layers/Service.ts"
 import { PostgresTest } from "./PostgresTest.ts"
 
@@ -38,9 +40,12 @@ export const postgresConfig = (url: Redacted.Redacted, settings: Source = {}): A
     ])
   )
 
-/** Background logs are silent; logs about a request are in the response that a test gets. */
+/** As `serve`. Background logs are silent; logs about a request are in the response that a test gets. */
 export const wholeService = (config: AppConfig) =>
-  service(config).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)
+  service(config, Layer.succeed(MetricsAccess, metricsAccess(config))).pipe(
+    Layer.provide([Fatal.layer, Logger.layer([])]),
+    Layer.orDie
+  )
 
 /** On the test's database. */
 export const serviceOnPostgres = (settings: Source = {}) =>

@@ -47,6 +47,7 @@ const begun = Deferred.makeUnsafe<void>()
 const busy = Layer.effect(
   Dispatcher,
   Effect.map(makeProblemLog, (logProblem) => ({
+    baseUrl: "https://market.example",
     dispatch: () => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never),
     logRejected: (answer) => logProblem(answer, performance.now()),
     idle: Effect.void,

@@ -15,7 +15,7 @@ import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
 import { CallsApi } from "../api/CallsApi.ts"
 import { type ProblemCode, type ProblemStatus, problemType, titles } from "../api/Problem.ts"
-import { BaseUrl } from "../BaseUrl.ts"
+import { BaseUrl, prefixOf } from "../BaseUrl.ts"
 import { rejectRounded } from "../pipeline/RequestBody.ts"
 import { encodedRoute } from "../pipeline/Route.ts"
 import { capHeader, idempotencyKey } from "../pipeline/WebRequest.ts"
@@ -157,7 +157,7 @@ const undelivered = (report: CallReport, baseUrl: string, requestId: string): Ke
       title: titles[status],
       status,
       detail: message,
-      instance: "/api/market/proxy",
+      instance: `${prefixOf(baseUrl)}/api/market/proxy`,
       error: true,
       code,
       message,

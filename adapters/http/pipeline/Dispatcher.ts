@@ -4,6 +4,8 @@
  */
 import { Context, Effect } from "effect"
 import { Metering } from "../../../domain/metering/Metering.ts"
+import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
+import { BaseUrl } from "../BaseUrl.ts"
 import { inOrder, makeRequestContext } from "./RequestContext.ts"
 import type { EncodedReply, Route } from "./Route.ts"
 import { makeRouting, UNMATCHED } from "./Routing.ts"
@@ -21,6 +23,8 @@ import type { WebResponse, WebRequest } from "./WebRequest.ts"
 export class Dispatcher extends Context.Service<
   Dispatcher,
   {
+    /** Of every link. */
+    readonly baseUrl: string
     /** Never fails: every error becomes a response. */
     dispatch(request: WebRequest): Effect.Effect<WebResponse>
     /** Logs a problem that the server itself sent, before there was a request to dispatch. */
@@ -61,11 +65,12 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
   )
 
   return Dispatcher.of({
+    baseUrl: yield* BaseUrl,
     dispatch: (request) => Effect.flatMap(contextFor(request), answer),
     logRejected: (rejection) =>
       noting(
         { request_id: rejection.headers["x-request-id"] ?? "-", method: UNMATCHED.method, route: UNMATCHED.path },
-        logProblem(rejection, performance.now())
+        Effect.flatMap(monotonicNowMs, (nowMs) => logProblem(rejection, nowMs))
       ),
     idle,
     cutOff

@@ -1,5 +1,5 @@
 /**
- * Who may read the metrics of a node. Open by default: a program that embeds the service must protect them itself.
+ * Who may read the metrics of a node. Without a setting no client may.
  */
 import { Context, Effect, Redacted, Schema } from "effect"
 import { isSameText } from "../../../domain/shared/SameText.ts"
@@ -8,7 +8,7 @@ import { isSameText } from "../../../domain/shared/SameText.ts"
 export type MetricsAccess = "open" | "closed" | Redacted.Redacted
 
 export const MetricsAccess = Context.Reference<MetricsAccess>("agent-tool-billing/adapters/http/MetricsAccess", {
-  defaultValue: () => "open"
+  defaultValue: () => "closed"
 })
 
 export class MetricsRejected extends Schema.TaggedError<MetricsRejected>()("MetricsRejected", {

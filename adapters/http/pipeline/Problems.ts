@@ -1,6 +1,7 @@
 /**
  * Problem documents (RFC 9457), and the problems that do not come from a typed failure.
  */
+import { prefixOf } from "../BaseUrl.ts"
 import { problemType, titles } from "../api/Problem.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
 import { accountProblems } from "./problems/AccountProblems.ts"
@@ -47,7 +48,7 @@ export const toAnswer = (problem: Problem, requestId: string, instance: string, 
     title: titles[problem.status],
     status: problem.status,
     detail: problem.message,
-    instance,
+    instance: `${prefixOf(baseUrl)}${instance}`,
     error: true,
     code: problem.code,
     message: problem.message,

@@ -18,7 +18,8 @@ const DROPPING_SILENCE_MS_MAX = 1_000
 const UNREAD_RESPONSES_BYTES_MAX = 64 * 1024 * 1024
 const LARGE_BYTES = 65_536
 
-class UnreadResponses {
+/** One per server. */
+export class UnreadResponses {
   private readonly waiting = new Map<ServerResponse, number>()
   private bytes = 0
 
@@ -40,11 +41,9 @@ class UnreadResponses {
   }
 }
 
-/** One per process, because it limits the memory of the process. */
-const unreadResponses = new UnreadResponses()
-
 export const send = (
   server: Server,
+  unreadResponses: UnreadResponses,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   answer: WebResponse
@@ -160,7 +159,7 @@ export const writeEvent = (
   outgoing.write(text)
 }
 
-export const endStream = (outgoing: ServerResponse, answer: WebResponse): void => {
+export const endStream = (unreadResponses: UnreadResponses, outgoing: ServerResponse, answer: WebResponse): void => {
   if (outgoing.destroyed) return
   const last = written(lastEvent(answer))
   unreadResponses.add(outgoing, last.length)

@@ -6,12 +6,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSocketServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { plainAddress, type TrustedProxies } from "../pipeline/ClientAddress.ts"
-import { BaseUrl } from "../BaseUrl.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import type { WebResponse, WebRequest } from "../pipeline/WebRequest.ts"
 import { makeCompression } from "./Compression.ts"
 import { Connections } from "./Connections.ts"
-import { isStreaming, endStream, writeEvent, makeResponseBatches, readBody, send } from "./HttpMessages.ts"
+import {
+  endStream,
+  isStreaming,
+  makeResponseBatches,
+  readBody,
+  send,
+  UnreadResponses,
+  writeEvent
+} from "./HttpMessages.ts"
 import { makeRejections } from "./Rejections.ts"
 
 export interface ServerSettings {
@@ -83,7 +90,7 @@ export const layer = (settings: ServerSettings) =>
       const { dispatch } = dispatcher
       const context = yield* Effect.context<never>()
       const run = Effect.runForkWith(context)
-      const reject = makeRejections(yield* BaseUrl, (answer) => void run(dispatcher.logRejected(answer)))
+      const reject = makeRejections(dispatcher.baseUrl, (answer) => void run(dispatcher.logRejected(answer)))
       const running = new Set<Fiber.Fiber<WebResponse>>()
       const max = settings.connectionsMax ?? CONNECTIONS_MAX
       const connections = new Connections({
@@ -94,10 +101,11 @@ export const layer = (settings: ServerSettings) =>
       /** Connections rejected already: the parser reports an error for every further chunk. */
       const malformed = new WeakSet<Duplex>()
       const compression = makeCompression()
+      const unread = new UnreadResponses()
       /** An uncaught exception here would end the process, and with it all calls. */
       const sendOrDisconnect = (incoming: IncomingMessage, outgoing: ServerResponse, answer: WebResponse) => {
         try {
-          send(server, incoming, outgoing, compression.of(answer, incoming.headers["accept-encoding"]))
+          send(server, unread, incoming, outgoing, compression.of(answer, incoming.headers["accept-encoding"]))
         } catch (cause) {
           outgoing.destroy()
           run(Effect.logError("An answer could not be sent", cause))
@@ -118,7 +126,7 @@ export const layer = (settings: ServerSettings) =>
         },
         (incoming, outgoing) => {
           const rejected = reject.request(incoming)
-          if (rejected !== undefined) return send(server, incoming, outgoing, rejected)
+          if (rejected !== undefined) return send(server, unread, incoming, outgoing, rejected)
           const connection = connections.of(incoming.socket)
           if (connection === undefined || connection.unanswered === PIPELINED_MAX) {
             return void incoming.socket.destroy()
@@ -129,7 +137,7 @@ export const layer = (settings: ServerSettings) =>
           fiber.addObserver((exit) => {
             running.delete(fiber)
             if (exit._tag === "Failure") outgoing.destroy()
-            else if (isStreaming(outgoing)) endStream(outgoing, exit.value)
+            else if (isStreaming(outgoing)) endStream(unread, outgoing, exit.value)
             else inTurn(() => sendOrDisconnect(incoming, outgoing, exit.value))
           })
           outgoing.on("close", () => {

@@ -3,8 +3,9 @@
  * everything below a prefix. The app's server reads requests and sends responses, with its own limits on headers,
  * connections and time.
  */
-import { ByteSize, type Cause, Deferred, Effect, Fiber, Option, Queue, type Scope, Stream } from "effect"
+import { ByteSize, type Cause, Deferred, Effect, Fiber, Option, Queue, Schema, type Scope, Stream } from "effect"
 import { HttpIncomingMessage, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { prefixOf } from "../BaseUrl.ts"
 import { plainAddress } from "../pipeline/ClientAddress.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
@@ -12,12 +13,29 @@ import { takesEvents } from "../pipeline/ProgressEvents.ts"
 import type { WebRequest, WebResponse } from "../pipeline/WebRequest.ts"
 import { lastEvent, streamHeaders, UNREAD_BYTES_MAX, written } from "./HttpMessages.ts"
 
-/** Below a prefix the API is complete. Pages are not, because their links start at the root. */
-export const layer = (prefix: `/${string}` = "/") =>
+export class WrongPrefix extends Schema.TaggedError<WrongPrefix>()("WrongPrefix", {
+  prefix: Schema.String,
+  baseUrl: Schema.String
+}) {
+  override get message() {
+    return (
+      `The API is mounted at ${this.prefix}, but BASE_URL is ${this.baseUrl}: links would not lead to the API. ` +
+      `End BASE_URL with ${this.prefix}.`
+    )
+  }
+}
+
+/**
+ * Below `prefix`, by default the path of BASE_URL. Behind a proxy that removes a prefix, it is what remains of it. Below a
+ * prefix the API is complete. Pages are not, because their links start at the root.
+ */
+export const layer = (prefix?: `/${string}`) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      const { dispatch } = yield* Dispatcher
-      const below = prefix === "/" ? router : router.prefixed(prefix)
+      const { baseUrl, dispatch } = yield* Dispatcher
+      const path = (prefix ?? prefixOf(baseUrl)).replace(/\/$/u, "")
+      if (!prefixOf(baseUrl).endsWith(path)) return yield* new WrongPrefix({ prefix: path, baseUrl })
+      const below = path === "" ? router : router.prefixed(path)
       yield* below.add("*", "/*", (request) => {
         const asked = toWebRequest(request)
         return takesEvents(asked) ? answering(dispatch, asked, toResponse) : Effect.map(dispatch(asked), toResponse)

@@ -1,6 +1,5 @@
 /**
  * The files that pages load, under `/assets/<version>/`: the version changes with the content, so they are cached forever.
- * Without assets pages are plain HTML.
  */
 import { Context, Effect } from "effect"
 import { createHash } from "node:crypto"
@@ -12,9 +11,9 @@ export interface Asset {
   readonly text: string
 }
 
-export const Assets = Context.Reference<ReadonlyMap<string, Asset>>("agent-tool-billing/adapters/site/Assets", {
-  defaultValue: () => new Map()
-})
+export class Assets extends Context.Service<Assets, ReadonlyMap<string, Asset>>()(
+  "agent-tool-billing/adapters/site/Assets"
+) {}
 
 const IMPORT = /from "(\.{1,2}\/[\w/.]+\.js)"/gu
 

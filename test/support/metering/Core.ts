@@ -11,7 +11,10 @@ import * as NodeLogSigner from "../../../adapters/crypto/NodeLogSigner.ts"
 import * as NodeReceiptSigner from "../../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../../adapters/crypto/NodeSealer.ts"
 import * as PublishedProofs from "../../../adapters/dns/PublishedProofs.ts"
+import { BaseUrl } from "../../../adapters/http/BaseUrl.ts"
 import * as HttpService from "../../../adapters/http/HttpService.ts"
+import { MetricsAccess } from "../../../adapters/http/pipeline/MetricsAccess.ts"
+import { Assets } from "../../../adapters/site/kit/Assets.ts"
 import * as SitePages from "../../../adapters/site/SitePages.ts"
 import { RateLimitSettings } from "../../../adapters/http/pipeline/RateLimits.ts"
 import * as AjvJsonSchemas from "../../../adapters/jsonschema/AjvJsonSchemas.ts"
@@ -25,7 +28,9 @@ import type { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
 import { PriceNotice } from "../../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../../domain/catalog/Pricing.ts"
+import { LogHome } from "../../../domain/log/Sequencer.ts"
 import { ProviderSecrets } from "../../../domain/metering/ProviderSecrets.ts"
+import { CheckoutReturn } from "../../../domain/payments/Loads.ts"
 import {
   CurrentEarningsPolicy,
   DRY_RUN_EARNINGS_POLICY,
@@ -52,6 +57,14 @@ const RING = [Redacted.make(CORE_SECRET)] as const
 
 const PROVIDER_SECRET = Redacted.make("a provider's")
 
+/** Where the service is public, and who reads its metrics. */
+export const PUBLIC = Layer.mergeAll(
+  Layer.succeed(BaseUrl, "http://127.0.0.1:3000"),
+  Layer.succeed(LogHome, "localhost/log"),
+  Layer.succeed(CheckoutReturn, { successUrl: "http://127.0.0.1:3000/paid", cancelUrl: "http://127.0.0.1:3000/left" }),
+  Layer.succeed(MetricsAccess, "open")
+)
+
 const settings = Layer.mergeAll(
   Layer.succeed(DefaultFreeTierCalls, 0),
   Layer.succeed(PriceNotice, Duration.zero),
@@ -62,6 +75,8 @@ const settings = Layer.mergeAll(
 )
 
 const adapters = Layer.mergeAll(
+  PUBLIC,
+  Layer.succeed(Assets, new Map()),
   AjvJsonSchemas.layer,
   NodeSealer.layer(RING),
   NodeReceiptSigner.layer(RING),

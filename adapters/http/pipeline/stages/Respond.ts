@@ -44,7 +44,7 @@ export const makeRespond = Effect.gen(function* () {
   ): Effect.fn.Return<WebResponse> {
     const failures = storeFailuresIn(cause)
     yield* Effect.logError("A request failed because the database is unavailable", failures[0]!.detail, cause)
-    if (failures.some(({ reason }) => reason === "disk_full")) disk.rejectedAtMs = yield* Clock.currentTimeMillis
+    if (failures.some(({ reason }) => reason === "disk_full")) disk.rejected(yield* Clock.currentTimeMillis)
     return rejected(context, failures[0]!)
   })
 

@@ -1,0 +1,127 @@
+/**
+ * The stores of one market. They read and lock each other's rows, so they are replaced together: `core` does not start
+ * on stores of two groups.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { HandleStore } from "../../domain/accounts/HandleStore.ts"
+import { KeyStore } from "../../domain/accounts/KeyStore.ts"
+import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import { MarketFigures } from "../../domain/catalog/MarketFigures.ts"
+import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
+import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { LogStore } from "../../domain/log/LogStore.ts"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import { GrantStore } from "../../domain/metering/GrantStore.ts"
+import { NamePinStore } from "../../domain/metering/NamePinStore.ts"
+import { UsageStore } from "../../domain/metering/Usage.ts"
+import { ChargebackStore } from "../../domain/payments/ChargebackStore.ts"
+import { FreezeStore } from "../../domain/payments/FreezeStore.ts"
+import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { SpendingByLot } from "../../domain/payments/SpendingByLot.ts"
+import { WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
+import { PayeeStore } from "../../domain/payouts/PayeeStore.ts"
+import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
+import { PlatformFigures } from "../../domain/platform/PlatformFigures.ts"
+import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
+import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
+import { ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
+import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
+import { ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
+import { SlaStore } from "../../domain/trust/SlaStore.ts"
+import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
+
+const ports = [
+  AccountStore,
+  BudgetStore,
+  CallStore,
+  CatalogStore,
+  ChangeFeed,
+  ChargebackStore,
+  ClaimStore,
+  DisputeStore,
+  FreezeStore,
+  GrantStore,
+  HandleStore,
+  IdempotencyStore,
+  InvoiceStore,
+  KeyStore,
+  LedgerStore,
+  LoadStore,
+  LogStore,
+  MarketFigures,
+  NamePinStore,
+  PayeeStore,
+  PayoutStore,
+  PlatformFigures,
+  ProviderEvidence,
+  ReceiptStore,
+  SlaStore,
+  SpendingByLot,
+  UnitOfWork,
+  UsageStore,
+  VerificationStore,
+  WithdrawalStore
+] as const
+
+/** Every port of the group. */
+export type BooksPort = Context.Service.Identifier<(typeof ports)[number]>
+
+export class BooksMixed extends Schema.TaggedError<BooksMixed>()("BooksMixed", {
+  replaced: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    const [names, do_] = [this.replaced.join(", "), this.replaced.length === 1 ? "does" : "do"]
+    return (
+      `${names} ${do_} not belong to the Books that were provided: the other stores would not see the data. ` +
+      "Provide a whole group with Books.layer, or wrap a store of the group with Books.wrap."
+    )
+  }
+}
+
+export class Books extends Context.Service<
+  Books,
+  {
+    /** The ports of the group, as they were made together. */
+    readonly stores: Context.Context<BooksPort>
+  }
+>()("agent-tool-billing/src/Books") {
+  /** Makes a group of stores that share their data. A store that is missing does not compile. */
+  static readonly layer = <Others, E, R>(
+    stores: Layer.Layer<BooksPort | Others, E, R>
+  ): Layer.Layer<Books | BooksPort | Others, E, R> =>
+    Layer.effect(
+      Books,
+      Effect.map(Effect.context<BooksPort>(), (made) => ({ stores: made }))
+    ).pipe(Layer.provideMerge(stores))
+
+  /** A store of the group that behaves differently on the same data, such as one that fails on purpose. */
+  static readonly wrap = <Port extends BooksPort, Store>(
+    port: Context.Key<Port, Store>,
+    change: (store: Store) => Store
+  ): Layer.Layer<Books | Port, never, Books | Port> =>
+    Layer.effectContext(
+      Effect.gen(function* () {
+        const { stores } = yield* Books
+        const changed = change(yield* port)
+        return Context.make(port, changed).pipe(
+          Context.add(Books, { stores: Context.add(stores, port, changed) as Context.Context<BooksPort> })
+        )
+      })
+    )
+}
+
+/** Fails if a store was replaced without the others. */
+export const wholeBooks = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { stores } = yield* Books
+    const given = yield* Effect.context<BooksPort>()
+    const replaced = ports
+      .filter((port) => given.mapUnsafe.get(port.key) !== stores.mapUnsafe.get(port.key))
+      .map(({ key }) => key.slice(key.lastIndexOf("/") + 1))
+    if (replaced.length > 0) return yield* new BooksMixed({ replaced })
+  })
+)

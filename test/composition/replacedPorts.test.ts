@@ -1,0 +1,95 @@
+/**
+ * Ports that an embedder gives to `service`: every part uses them, and the types refuse the others.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Logger, Redacted } from "effect"
+import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
+import { WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
+import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { Fatal } from "../../src/layers/Fatal.ts"
+import { memoryStores } from "../../src/layers/MemoryStores.ts"
+import { service } from "../../src/layers/Service.ts"
+import { aConsumer, aProvider, expecting, putTools, valueAt } from "../support/Market.ts"
+import { memoryConfig, postgresConfig } from "../support/ServiceConfig.ts"
+import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+
+const shouting = Layer.succeed(ToolUpstream, {
+  call: ({ arguments: given }) =>
+    Effect.succeed({
+      status: "success",
+      result: { content: [{ type: "text", text: String(given["text"]).toUpperCase() }] },
+      problem: undefined,
+      attempts: 1,
+      latencyMs: 1,
+      requestBytes: 0,
+      responseBytes: 0
+    })
+})
+
+const signed = Layer.succeed(ReceiptSigner, { sign: () => "5".repeat(64), verify: () => true })
+
+const alone = <A, E>(market: Layer.Layer<A, E, Fatal>) =>
+  market.pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)
+
+it.layer(ServiceUnderTest.over(alone(service(memoryConfig(), Layer.merge(shouting, signed)))), LIVE)(
+  "a service with ports of its embedder",
+  (it) => {
+    it.effect("calls the embedder's tools and signs with the embedder's signer", () =>
+      Effect.gen(function* () {
+        const [buyer, provider] = [yield* aConsumer(), yield* aProvider()]
+        yield* putTools(provider, { tool_name: "shout", price_microcents: 500, free_tier_calls: 0 })
+        yield* expecting(200, { path: "/api/market/balance/load", key: buyer.key, json: { amount_cents: 500 } })
+        const answer = yield* expecting(200, {
+          path: "/api/market/proxy",
+          key: buyer.key,
+          json: { tool_name: "shout", input: { text: "hello" } }
+        })
+        assert.strictEqual(valueAt(answer.json, "result", "content", 0, "text"), "HELLO")
+        const id = String(valueAt(answer.json, "meta", "receipt_id"))
+        const kept = yield* expecting(200, { path: `/api/v1/market/receipts/${id}`, key: buyer.key })
+        assert.strictEqual(valueAt(kept.json, "receipt", "signature"), "5".repeat(64))
+      })
+    )
+  }
+)
+
+describe("ports given to a service", () => {
+  it.effect("replace adapters, which are then not built", () =>
+    Effect.gen(function* () {
+      const unreachable = postgresConfig(Redacted.make("postgres://nobody@127.0.0.1:1/none"))
+      const { dispatch } = yield* Effect.map(
+        Layer.build(alone(service(unreachable, memoryStores))),
+        Context.get(Dispatcher)
+      )
+      const request = { method: "GET", path: "/readyz", query: "", headers: {}, remoteAddress: "192.0.2.1" }
+      const { status } = yield* dispatch({ ...request, body: () => Effect.succeed(new Uint8Array()) })
+      assert.strictEqual(status, 200)
+    })
+  )
+
+  it("may be any of the replaceable ones, and no others", () => {
+    const config = memoryConfig()
+    const compiled = [
+      service(config),
+      service(config, Layer.empty),
+      service(config, Layer.mock(WaitlistStore, {})),
+      service(config, Layer.merge(shouting, signed)),
+      // A whole group of stores.
+      service(config, memoryStores)
+    ]
+    const rejected = [
+      // @ts-expect-error A store that shares its data with others.
+      service(config, Layer.mock(LedgerStore, {})),
+      // @ts-expect-error Also beside a port that can be replaced.
+      service(config, Layer.merge(shouting, Layer.mock(LedgerStore, {}))),
+      // @ts-expect-error A service of the core is no port.
+      service(config, Layer.mock(Catalog, {})),
+      // @ts-expect-error Neither is what the service provides.
+      service(config, Layer.mock(Dispatcher, {}))
+    ]
+    assert.deepStrictEqual([compiled.length, rejected.length], [5, 4])
+  })
+})
