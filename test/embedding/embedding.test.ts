@@ -190,7 +190,7 @@ it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: tru
       Effect.gen(function* () {
         const { node } = yield* placed
         for (const [program, output] of [
-          ["wrapped-store.ts", "unreachable\n"],
+          ["wrapped-store.ts", "StoreUnavailable\n"],
           ["two-markets.ts", "east: 1\nalso east: 1\nwest: 0\n"],
           ["own-tools.ts", "GET /api/market/catalog: 200\n"]
         ] as const) {

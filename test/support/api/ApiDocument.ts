@@ -68,7 +68,9 @@ const frontDoor = (): string => {
 }
 
 const described = (module: Module): string => {
-  const services = [...module.text.matchAll(SERVICE)].map(([, name, shape]) => `interface ${name!} ${dedented(shape!)}`)
+  const services = [...module.text.matchAll(SERVICE)].map(
+    ([, name, shape]) => `${headOf(name!, shape!)} ${dedented(shape!)}`
+  )
   const errors = namesOf(module, ERROR)
   const settings = namesOf(module, REFERENCE)
   const known = new Set([...namesOf(module, SERVICE), ...errors, ...settings])
@@ -97,6 +99,9 @@ const sentence = (label: string, names: ReadonlyArray<string>): ReadonlyArray<st
   names.length === 0 ? [] : [`${label}: ${names.map((name) => `\`${name}\``).join(", ")}.`]
 
 /** Indented as its last line, the closing brace. */
+const headOf = (name: string, shape: string): string =>
+  shape.trimStart().startsWith("{") ? `interface ${name}` : `type ${name} =`
+
 const dedented = (shape: string): string => {
   const indent = /^ */u.exec(shape.split("\n").at(-1)!)![0]
   return shape.replaceAll(new RegExp(`^${indent}`, "gmu"), "")
