@@ -7,3 +7,9 @@ export class BaseUrl extends Context.Service<BaseUrl, string>()("agent-tool-bill
 
 /** The prefix; empty at the root. */
 export const prefixOf = (baseUrl: string): string => baseUrl.replace(/^https?:\/\/[^/]+/u, "")
+
+/** A page of the service; below a prefix, where it has none, the home page of the app around it. */
+export const pageUrl = (baseUrl: string, path: `/${string}`): string => {
+  const prefix = prefixOf(baseUrl)
+  return prefix === "" ? `${baseUrl}${path}` : `${baseUrl.slice(0, -prefix.length)}/`
+}

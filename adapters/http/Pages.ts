@@ -9,8 +9,8 @@ export class Pages extends Context.Service<
   Pages,
   {
     readonly routes: ReadonlyArray<Route>
-    /** For a browser that requests a path without a route. Other clients get a problem. */
-    readonly notFound: EncodedReply
+    /** For a browser that requests a path without a route. Other clients get a problem; all of them if it is undefined. */
+    readonly notFound: EncodedReply | undefined
     readonly invoice: (invoice: Invoice) => EncodedReply
   }
 >()("agent-tool-billing/adapters/http/Pages") {}

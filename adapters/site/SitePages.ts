@@ -1,7 +1,8 @@
 /**
- * Routes of all pages.
+ * Routes of all pages. Their links start at the root, so a service below a prefix has only its documentation.
  */
 import { Effect, Layer } from "effect"
+import { BaseUrl, prefixOf } from "../http/BaseUrl.ts"
 import { Pages } from "../http/Pages.ts"
 import { HttpMetrics } from "../http/pipeline/HttpMetrics.ts"
 import { RateLimits } from "../http/pipeline/RateLimits.ts"
@@ -49,6 +50,8 @@ const notFound = Effect.map(makeSite, (site) =>
 export const layer = Layer.effect(
   Pages,
   Effect.gen(function* () {
-    return { routes: yield* routes, notFound: yield* notFound, invoice: invoicePage }
+    return prefixOf(yield* BaseUrl) === ""
+      ? { routes: yield* routes, notFound: yield* notFound, invoice: invoicePage }
+      : { routes: yield* docsRoutes, notFound: undefined, invoice: invoicePage }
   })
 ).pipe(Layer.provide([RateLimits.layer, HttpMetrics.layer]))

@@ -6,7 +6,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { statfs } from "node:fs/promises"
 import { type Context, Duration, Effect, Layer, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
-import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
+import { BaseUrl, pageUrl } from "../../adapters/http/BaseUrl.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
 import * as SitePages from "../../adapters/site/SitePages.ts"
 import { parseTrustedProxies, TrustedProxyRanges } from "../../adapters/http/pipeline/ClientAddress.ts"
@@ -110,8 +110,8 @@ const references = (config: AppConfig, baseUrl: string) => {
     }),
     Layer.succeed(VerificationEndpoint, `POST ${baseUrl}/api/v1/market/providers/verify`),
     Layer.succeed(CheckoutReturn, {
-      successUrl: `${baseUrl}/developers/dashboard?load=success`,
-      cancelUrl: `${baseUrl}/developers/dashboard?load=cancelled`
+      successUrl: `${pageUrl(baseUrl, "/developers/dashboard")}?load=success`,
+      cancelUrl: `${pageUrl(baseUrl, "/developers/dashboard")}?load=cancelled`
     }),
     Layer.succeed(ChargebackLiability, valueOf(config, "CHARGEBACK_LIABILITY")),
     Layer.succeed(NewAccountLoadLimit, config.NEW_ACCOUNT_LOAD_CENTS_PER_DAY),

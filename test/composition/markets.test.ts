@@ -2,7 +2,8 @@
  * Several markets in one process share nothing that was not given to both.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
 import { CallTally } from "../../domain/metering/CallTally.ts"
 import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
 import { MismatchTally } from "../../domain/payments/MismatchTally.ts"
@@ -10,6 +11,7 @@ import { DiskWatch } from "../../domain/platform/DiskWatch.ts"
 import { TelemetryTally } from "../../domain/platform/TelemetryTally.ts"
 import { core } from "../../src/layers/Core.ts"
 import { memoryPorts } from "../../src/layers/MemoryPorts.ts"
+import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 
 const market = core.pipe(Layer.provide(Layer.mock(ToolUpstream, {})), Layer.provide(memoryPorts))
 
@@ -51,6 +53,29 @@ describe("markets of one process", () => {
       assert.strictEqual(mismatches.mismatched, 0)
       assert.strictEqual(disk.rejectedAtMs, Number.NEGATIVE_INFINITY)
       assert.isTrue(telemetry.read().every(({ batches }) => batches === 0))
+    })
+  )
+
+  it.live("end their requests with their scope", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(wholeService(memoryConfig()), scope)
+      const request = yield* Effect.forkChild(
+        Context.get(context, Dispatcher).dispatch({
+          method: "POST",
+          path: "/api/market/register-consumer",
+          query: "",
+          headers: { "content-type": "application/json" },
+          remoteAddress: "192.0.2.1",
+          // A client that is still sending.
+          body: () => Effect.never
+        }),
+        { startImmediately: true }
+      )
+      assert.isUndefined(request.pollUnsafe())
+      yield* Scope.close(scope, Exit.void)
+      const { status } = yield* Fiber.join(request)
+      assert.strictEqual(status, 503)
     })
   )
 })

@@ -4,6 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
+import { pageUrl } from "../../adapters/http/BaseUrl.ts"
 import * as RouterMount from "../../adapters/http/server/RouterMount.ts"
 import { BODY_BYTES_MAX } from "../../adapters/http/pipeline/RequestBody.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"
@@ -115,6 +116,21 @@ describe("a mounted service", () => {
       for (const link of links) {
         assert.isTrue(link.startsWith("https://app.example/billing/"), link)
         assert.strictEqual((yield* ask(link.slice("https://app.example".length))).status, 200, link)
+      }
+    })
+  )
+
+  it.live("has no pages below a prefix but its documentation, because their links start at the root", () =>
+    Effect.gen(function* () {
+      const ask = yield* appOn(RouterMount.layer(), BELOW)
+      const html = { headers: { accept: "text/html" } }
+      assert.strictEqual((yield* ask("/billing/docs", html)).status, 200)
+      assert.strictEqual(pageUrl("https://app.example/billing", "/developers/dashboard"), "https://app.example/")
+      assert.strictEqual(pageUrl("https://app.example", "/docs"), "https://app.example/docs")
+      for (const path of ["/billing/catalog", "/billing/nothing"]) {
+        const missing = yield* ask(path, html)
+        assert.strictEqual(missing.status, 404)
+        assert.match(missing.headers.get("content-type") ?? "", /^application\/problem\+json/u)
       }
     })
   )

@@ -13,7 +13,7 @@ import { Claims } from "../../../domain/refunds/Claims.ts"
 import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { PayoutsApi } from "../api/PayoutsApi.ts"
-import { BaseUrl } from "../BaseUrl.ts"
+import { BaseUrl, pageUrl } from "../BaseUrl.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
 import { idempotencyKey } from "../pipeline/WebRequest.ts"
 import { feeView } from "./FeeViews.ts"
@@ -72,7 +72,7 @@ export const payoutsRoutes = Effect.gen(function* () {
     ),
     route(endpoints.connect, function* ({ as, payload }) {
       const providerId = as("provider").ownerId
-      const home = `${baseUrl}/providers/dashboard`
+      const home = pageUrl(baseUrl, "/providers/dashboard")
       const { accountId, expiresAt, url } = yield* payouts.connect(providerId, {
         returnUrl: payload.return_url ?? home,
         refreshUrl: payload.refresh_url ?? home

@@ -37,7 +37,7 @@ export class Dispatcher extends Context.Service<
 >()("agent-tool-billing/adapters/http/Dispatcher") {}
 
 /** `missingPage`: the page for a browser that requests a path without a route. */
-export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, missingPage: EncodedReply) {
+export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, missingPage: EncodedReply | undefined) {
   const contextFor = yield* makeRequestContext(makeRouting(routes, missingPage))
   const logProblem = yield* makeProblemLog
   const limit = yield* makeLimits

@@ -26,7 +26,7 @@ export const UNMATCHED = { method: "other", path: "unmatched" } as const
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
 /** `missingPage`: the page for a browser that requests a path without a route. */
-export const makeRouting = (routes: ReadonlyArray<Route>, missingPage: EncodedReply): Routing => {
+export const makeRouting = (routes: ReadonlyArray<Route>, missingPage: EncodedReply | undefined): Routing => {
   const router = FindMyWay.make<Route>({
     ignoreTrailingSlash: true,
     ignoreDuplicateSlashes: false,
@@ -51,18 +51,18 @@ export const makeRouting = (routes: ReadonlyArray<Route>, missingPage: EncodedRe
     const compatibility = find("POST", path)?.handler.compatibility
     if (compatibility !== undefined) return Effect.succeed(compatibility.otherMethods)
     if (allow.length > 1) return Effect.fail(new MethodNotAllowed({ method, path, allow }))
-    return routed(method) === "GET" && wantsPage(request)
+    return page !== undefined && routed(method) === "GET" && wantsPage(request)
       ? Effect.succeed(page)
       : Effect.fail(new RouteNotFound({ path }))
   }
-  const page: EncodedReply = {
+  const page: EncodedReply | undefined = missingPage && {
     ...missingPage,
     headers: { ...missingPage.headers, "cache-control": "no-store", vary: "Accept, Origin" }
   }
   const noRoute: Found = {
     params: {},
     route: {
-      ...documentRoute("/", uncached, Effect.succeed(page)),
+      ...documentRoute("/", uncached, Effect.die(new Error("Answered without its request"))),
       ...UNMATCHED,
       decodeQuery: undefined,
       answer: ({ request }) => unmatched(request)

@@ -26,8 +26,7 @@ export class WrongPrefix extends Schema.TaggedError<WrongPrefix>()("WrongPrefix"
 }
 
 /**
- * Below `prefix`, by default the path of BASE_URL. Behind a proxy that removes a prefix, it is what remains of it. Below a
- * prefix the API is complete. Pages are not, because their links start at the root.
+ * Below `prefix`, by default the path of BASE_URL. Behind a proxy that removes a prefix, it is what remains of it.
  */
 export const layer = (prefix?: `/${string}`) =>
   HttpRouter.use(
