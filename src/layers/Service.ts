@@ -22,17 +22,11 @@ import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { derivedSecrets } from "../../adapters/mcp/ProviderSignature.ts"
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
-import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { DiskWatch, makeDiskWatch } from "../../domain/platform/DiskWatch.ts"
 import { OutsideProbes } from "../../domain/platform/Health.ts"
-import { HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
-import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
-import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
-import { SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
-import { WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
 import { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
 import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
@@ -50,24 +44,19 @@ import { VerificationEndpoint } from "../../domain/trust/Challenge.ts"
 import { Mailer } from "../../domain/trust/Mailer.ts"
 import { ProofReader } from "../../domain/trust/ProofReader.ts"
 import { CallsInFlightMax } from "../../domain/metering/CallsInFlight.ts"
-import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
 import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
-import { UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { type AppConfig, ConfigInvalid, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/SettingValues.ts"
 import { assets } from "./SiteAssets.ts"
-import { Books } from "./Books.ts"
 import { core } from "./Core.ts"
-import { watch } from "./Fatal.ts"
 import { jobs } from "./Jobs.ts"
 import { moneyPolicy, upstreamPolicy } from "./Policies.ts"
-import { memoryStores } from "./MemoryStores.ts"
 import { gateway, sameBook } from "./Payments.ts"
+import { profileStores, STORED } from "./ProfileStores.ts"
 import { registeredEndpoints } from "../../adapters/mcp/RegisteredEndpoints.ts"
 import { EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
-import { postgresStores } from "./PostgresStores.ts"
 import { mailer, proofs } from "./Evidence.ts"
 import { type Replacements, unlessGiven } from "./Replacements.ts"
 import { logHome, logState } from "./LogState.ts"
@@ -176,38 +165,6 @@ const upstream = (config: AppConfig) =>
     )
   )
 
-const stores = (config: AppConfig) => {
-  const connectionsMax = valueOf(config, "DATABASE_CONNECTIONS_MAX")
-  switch (config.profile) {
-    case "memory":
-      return memoryStores
-    case "production":
-      return postgresStores({
-        url: config.DATABASE_URL!,
-        ownerUrl: config.MIGRATION_DATABASE_URL,
-        connectionsMax
-      })
-    case "embedded":
-      return Layer.unwrap(
-        Effect.map(EmbeddedPostgres, ({ failed: gaveUp, ownerUrl, url }) =>
-          Layer.merge(postgresStores({ url, ownerUrl, connectionsMax }), watch(gaveUp))
-        )
-      ).pipe(Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") })))
-  }
-}
-
-/** What the stores of a profile provide. */
-const STORED = [
-  Books,
-  HealthHistoryStore,
-  MeterKeyStore,
-  SchemaKeeper,
-  StoreWatch,
-  SubmissionStore,
-  UnfitOutputs,
-  WaitlistStore
-] as const
-
 const probes = Layer.effect(
   OutsideProbes,
   Effect.map(RateLimits, (limits) => [limits.probe])
@@ -230,7 +187,7 @@ const composed = (config: AppConfig, baseUrl: string, given: Context.Context<nev
     Layer.provide(sameBook),
     Layer.provide(own),
     Layer.provide([
-      orGiven(stores(config), ...STORED),
+      orGiven(profileStores(config), ...STORED),
       signing,
       orGiven(rateLimiter(config.REDIS_URL), RateLimiter.RateLimiter),
       orGiven(AjvJsonSchemas.layer, JsonSchemas),
