@@ -34,7 +34,7 @@ import { ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
 import { SlaStore } from "../../domain/trust/SlaStore.ts"
 import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
 
-const ports = [
+export const booksPorts = [
   AccountStore,
   BudgetStore,
   CallStore,
@@ -68,7 +68,9 @@ const ports = [
 ] as const
 
 /** Every port of the group. */
-export type BooksPort = Context.Service.Identifier<(typeof ports)[number]>
+export type BooksPort = Context.Service.Identifier<(typeof booksPorts)[number]>
+
+export const nameOf = ({ key }: { readonly key: string }): string => key.slice(key.lastIndexOf("/") + 1)
 
 export class BooksMixed extends Schema.TaggedError<BooksMixed>()("BooksMixed", {
   replaced: Schema.Array(Schema.String)
@@ -119,9 +121,9 @@ export const wholeBooks = Layer.effectDiscard(
   Effect.gen(function* () {
     const { stores } = yield* Books
     const given = yield* Effect.context<BooksPort>()
-    const replaced = ports
+    const replaced = booksPorts
       .filter((port) => given.mapUnsafe.get(port.key) !== stores.mapUnsafe.get(port.key))
-      .map(({ key }) => key.slice(key.lastIndexOf("/") + 1))
+      .map(nameOf)
     if (replaced.length > 0) return yield* new BooksMixed({ replaced })
   })
 )

@@ -11,7 +11,7 @@ import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
 import { SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
 import { WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
-import { Books } from "./Books.ts"
+import { Books, booksPorts } from "./Books.ts"
 import { watch } from "./Fatal.ts"
 import { memoryStores } from "./MemoryStores.ts"
 import { postgresStores } from "./PostgresStores.ts"
@@ -25,7 +25,8 @@ export const STORED = [
   StoreWatch,
   SubmissionStore,
   UnfitOutputs,
-  WaitlistStore
+  WaitlistStore,
+  ...booksPorts
 ] as const
 
 export const profileStores = (config: AppConfig) => {

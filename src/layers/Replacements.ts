@@ -1,7 +1,7 @@
 /**
  * The ports that `service` lets an embedder replace. Stores of the `Books` are replaced together or not at all.
  */
-import { type Context, Layer } from "effect"
+import { type Context, Effect, Layer, Schema } from "effect"
 import type { RateLimiter } from "effect/persistence"
 import type { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
 import type { InvoicePrinter } from "../../domain/invoices/InvoicePrinter.ts"
@@ -24,7 +24,7 @@ import type { Entropy } from "../../domain/shared/Entropy.ts"
 import type { Sealer } from "../../domain/shared/Sealer.ts"
 import type { Mailer } from "../../domain/trust/Mailer.ts"
 import type { ProofReader } from "../../domain/trust/ProofReader.ts"
-import type { Books, BooksPort } from "./Books.ts"
+import { type Books, type BooksPort, nameOf } from "./Books.ts"
 
 /** Each can be replaced alone. */
 export type ReplaceablePort =
@@ -61,6 +61,24 @@ export interface CannotReplace<Port> {
 /** A layer of ports that can be replaced; settings (`Context.Reference`) included. */
 export type Replacements<Out, E, R> = Layer.Layer<Out, E, R> &
   ([NotReplaceableIn<Out>] extends [never] ? unknown : CannotReplace<NotReplaceableIn<Out>>)
+
+export class PortsIgnored extends Schema.TaggedError<PortsIgnored>()("PortsIgnored", {
+  ports: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return (
+      `${this.ports.join(", ")}: provided to service() with Layer.provide, which has no effect, because service() provides ` +
+      "its own. Pass a layer of ports as the second argument: service(config, ports)."
+    )
+  }
+}
+
+/** Fails if the surrounding layers provide a port that `service` provides itself. */
+export const rejectIgnored = (given: Context.Context<never>, own: ReadonlyArray<{ readonly key: string }>) =>
+  Effect.flatMap(Effect.context<never>(), (around) => {
+    const ignored = own.filter(({ key }) => around.mapUnsafe.has(key) && !given.mapUnsafe.has(key))
+    return ignored.length === 0 ? Effect.void : Effect.fail(new PortsIgnored({ ports: ignored.map(nameOf) }))
+  })
 
 /** The default adapter, or nothing if all of its ports are given: then it is not built. */
 export const unlessGiven =

@@ -58,7 +58,7 @@ import { profileStores, STORED } from "./ProfileStores.ts"
 import { registeredEndpoints } from "../../adapters/mcp/RegisteredEndpoints.ts"
 import { EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
 import { mailer, proofs } from "./Evidence.ts"
-import { type Replacements, unlessGiven } from "./Replacements.ts"
+import { rejectIgnored, type Replacements, unlessGiven } from "./Replacements.ts"
 import { logHome, logState } from "./LogState.ts"
 import { logSigner, signingSecrets } from "./Secrets.ts"
 
@@ -176,6 +176,21 @@ const baseUrlIn = ({ BASE_URL }: AppConfig): Effect.Effect<string, ConfigInvalid
     ? Effect.fail(new ConfigInvalid({ faults: ["BASE_URL: required, the public URL of the API with its prefix"] }))
     : Effect.succeed(BASE_URL)
 
+/** Ports that the service provides itself. */
+const OWN = [
+  InvoicePrinter,
+  JsonSchemas,
+  LogSigner,
+  Mailer,
+  PaymentGateway,
+  ProofReader,
+  ProviderSecrets,
+  ReceiptSigner,
+  Sealer,
+  ToolUpstream,
+  ...STORED
+] as const
+
 const composed = (config: AppConfig, baseUrl: string, given: Context.Context<never>) => {
   const own = Layer.succeedContext(given)
   const orGiven = unlessGiven(given)
@@ -211,5 +226,9 @@ const composed = (config: AppConfig, baseUrl: string, given: Context.Context<nev
  */
 export const service = <Out = never, E = never, R = never>(config: AppConfig, ports?: Replacements<Out, E, R>) =>
   Layer.flatMap((ports ?? Layer.empty) as Layer.Layer<never, E, R>, (given) =>
-    Layer.unwrap(Effect.map(baseUrlIn(config), (baseUrl) => composed(config, baseUrl, given)))
+    Layer.unwrap(
+      Effect.map(Effect.andThen(rejectIgnored(given, OWN), baseUrlIn(config)), (baseUrl) =>
+        composed(config, baseUrl, given)
+      )
+    )
   )

@@ -70,6 +70,22 @@ describe("ports given to a service", () => {
     })
   )
 
+  it.effect("are rejected with a sentence where Layer.provide would ignore them", () =>
+    Effect.gen(function* () {
+      const market = service(memoryConfig()).pipe(
+        Layer.provide([shouting, Layer.mock(LedgerStore, {}), Fatal.layer, Logger.layer([])])
+      )
+      assert.strictEqual(
+        (yield* Effect.flip(Effect.scoped(Layer.build(market)))).message,
+        "ToolUpstream, LedgerStore: provided to service() with Layer.provide, which has no effect, because service() " +
+          "provides its own. Pass a layer of ports as the second argument: service(config, ports)."
+      )
+      // A port that wraps another one of the same kind.
+      const wrapping = Layer.effect(ToolUpstream, ToolUpstream)
+      yield* Effect.scoped(Layer.build(alone(service(memoryConfig(), wrapping).pipe(Layer.provide(shouting)))))
+    })
+  )
+
   it("may be any of the replaceable ones, and no others", () => {
     const config = memoryConfig()
     const compiled = [
