@@ -40,6 +40,7 @@ const SLOW = [
   "payments/{double,stripe}",
   "platform/newAgent",
   "security/{authorization,connections,typeNames}",
+  "testing/programs",
   "telemetry/{export,service}",
   "trust/verification"
 ]

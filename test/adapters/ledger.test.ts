@@ -1,10 +1,11 @@
+import { ledgerStoreContract } from "../../testing/contracts/LedgerStoreContract.ts"
+import { contractOver } from "../contracts/contractOver.ts"
 import { ledgerContract } from "../contracts/ledger.ts"
 import { trialBalanceContract } from "../contracts/trialBalance.ts"
-import { referencesContract } from "../contracts/ledgerReferences.ts"
 import { everyLedger } from "../contracts/ledgerPorts.ts"
 
 for (const [name, ports] of everyLedger) {
+  contractOver(`LedgerStore over ${name}`, ledgerStoreContract, ports)
   ledgerContract(name, ports)
-  referencesContract(name, ports)
   trialBalanceContract(name, ports)
 }

@@ -1,12 +1,9 @@
-import {
-  everyPlatform,
-  platformFiguresContract,
-  submissionStoreContract,
-  waitlistStoreContract
-} from "../contracts/platform.ts"
+import { waitlistStoreContract } from "../../testing/contracts/WaitlistStoreContract.ts"
+import { contractOver } from "../contracts/contractOver.ts"
+import { everyPlatform, platformFiguresContract, submissionStoreContract } from "../contracts/platform.ts"
 
 for (const [name, ports] of everyPlatform) {
-  waitlistStoreContract(name, ports)
+  contractOver(`WaitlistStore over ${name}`, waitlistStoreContract, ports)
   submissionStoreContract(name, ports)
   platformFiguresContract(name, ports)
 }

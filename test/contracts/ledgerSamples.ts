@@ -2,58 +2,30 @@
  * Consumers with a balance, calls and receipts for tests: complete, with new ids; a test overrides fields.
  */
 import { DateTime, Effect } from "effect"
-import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { lotDayOf } from "../../domain/ledger/Lots.ts"
-import type { Leg } from "../../domain/ledger/Transfer.ts"
 import type { CloseCall, OpenCall } from "../../domain/metering/CallStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
-import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
 import { FEE_BASIS_POINTS_DEFAULT } from "../../domain/ledger/PlatformFee.ts"
-import { Microcents } from "../../domain/shared/Microcents.ts"
+import { ConsumerId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
+import { aProviderId, money, OPENED_AT, uuid } from "../../testing/contracts/LedgerSamples.ts"
 
-export const OPENED_AT = DateTime.makeUnsafe("2026-11-20T10:11:12.345Z")
+/** Those of the testing kit, which need no calls. */
+export {
+  aConsumerId,
+  aProviderId,
+  atOnce,
+  consumerWith,
+  LOT,
+  money,
+  OPENED_AT,
+  payoutLeg,
+  platformWith
+} from "../../testing/contracts/LedgerSamples.ts"
 
-/** The settlement day of calls opened at OPENED_AT. */
-export const LOT = lotDayOf(OPENED_AT)
-
-export const money = (amount: bigint | number): Microcents => Microcents.make(BigInt(amount))
-
-const uuid = Effect.gen(function* () {
-  return yield* (yield* Entropy).uuid
-})
-
-export const aConsumerId = Effect.map(uuid, (id) => ConsumerId.make(id))
-export const aProviderId = Effect.map(uuid, (id) => ProviderId.make(id))
 export const aToolId = Effect.map(uuid, (id) => ToolId.make(id))
 
 export const aReceiptId = Effect.map(uuid, (id) => ReceiptId.make(`rcpt_${id.replaceAll("-", "")}`))
-
-/** A consumer whose wallet was loaded with the amount. */
-export const consumerWith = Effect.fnUntraced(function* (amount: bigint | number) {
-  const consumerId = yield* aConsumerId
-  if (BigInt(amount) > 0n) {
-    yield* (yield* Ledger).load({ consumerId, amount: money(amount), reference: `load ${yield* uuid}` })
-  }
-  return consumerId
-})
-
-/** A deposit of the operator into platform funds. */
-export const platformWith = Effect.fnUntraced(function* (amount: bigint | number) {
-  const leg = { kind: "deposit", debit: "processor", credit: "platform_fee", amount: money(amount) } as const
-  yield* (yield* Ledger).post({ reference: `deposit ${yield* uuid}`, legs: [leg] })
-})
-
-/** A payout from the lot of OPENED_AT, as it starts. */
-export const payoutLeg = (providerId: Leg["providerId"], amount: bigint | number): Leg => ({
-  kind: "payout",
-  debit: "provider",
-  credit: "payout_clearing",
-  amount: money(amount),
-  providerId,
-  lot: LOT
-})
 
 /** A call for 1,000 microcents, without free tier and idempotency key. */
 export const aCall = Effect.fnUntraced(function* (consumerId: ConsumerId, changes: Partial<OpenCall> = {}) {
@@ -141,14 +113,6 @@ export const settled = Effect.fnUntraced(function* (call: OpenCall, ending: Endi
   const answer = yield* (yield* CallStore).close(closing)
   return answer._tag === "Closed" ? closing : yield* Effect.die(new Error(`Not closed: ${answer._tag}`))
 })
-
-/** As concurrently as the store allows. */
-export const atOnce = <A, E, R>(many: number, one: (n: number) => Effect.Effect<A, E, R>) =>
-  Effect.forEach(
-    Array.from({ length: many }, (_, n) => n),
-    one,
-    { concurrency: "unbounded" }
-  )
 
 export const tagsOf = (answers: ReadonlyArray<{ readonly _tag: string }>): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {}

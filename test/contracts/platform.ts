@@ -2,7 +2,7 @@
  * Contract of stores of the waitlist, submissions and platform figures.
  */
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccountStore.ts"
@@ -19,12 +19,12 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import type { CallStore } from "../../domain/metering/CallStore.ts"
 import { PlatformFigures } from "../../domain/platform/PlatformFigures.ts"
 import { type Submission, SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
-import { type WaitlistEntry, WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
+import { WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
 import type { Entropy } from "../../domain/shared/Entropy.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
-import { atOnce, consumerWith } from "./ledgerSamples.ts"
+import { consumerWith } from "./ledgerSamples.ts"
 import { aListedTool, called } from "./meteringSamples.ts"
 import { aConsumer, aProvider, instant } from "./samples.ts"
 
@@ -66,14 +66,6 @@ export const everyPlatform: ReadonlyArray<readonly [name: string, ports: Layer.L
 
 const minute = (n: number) => instant(`2026-11-20T12:${String(n).padStart(2, "0")}:00.123Z`)
 
-const anEntry = (changes: Partial<WaitlistEntry> = {}): WaitlistEntry => ({
-  id: randomUUID(),
-  email: `${randomUUID()}@example.org`,
-  source: "docs",
-  joinedAt: minute(0),
-  ...changes
-})
-
 const aSubmission = (changes: Partial<Submission> = {}): Submission => ({
   id: randomUUID(),
   kind: "feedback",
@@ -81,74 +73,6 @@ const aSubmission = (changes: Partial<Submission> = {}): Submission => ({
   submittedAt: minute(0),
   ...changes
 })
-
-export const waitlistStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, LIVE)(`WaitlistStore over ${name}`, (it) => {
-    it.effect("returns an entry as stored", () =>
-      Effect.gen(function* () {
-        const store = yield* WaitlistStore
-        for (const entry of [anEntry(), anEntry({ source: "" }), anEntry({ source: "多 <b>'\"\\ 🌦".repeat(10) })]) {
-          assert.isTrue(yield* store.add(entry))
-          assert.deepStrictEqual(yield* store.find(entry.email), Option.some(entry))
-        }
-        assert.deepStrictEqual(yield* store.find("nobody@example.org"), Option.none())
-      })
-    )
-
-    it.effect("erases an entry's address and still counts it; the address may join again", () =>
-      Effect.gen(function* () {
-        const store = yield* WaitlistStore
-        const [entry, other] = [anEntry({ source: "a friend" }), anEntry()]
-        yield* Effect.forEach([entry, other], store.add)
-        const before = yield* store.count()
-        assert.deepStrictEqual([yield* store.erase(entry.email), yield* store.erase(entry.email)], [true, false])
-        assert.deepStrictEqual(yield* store.find(entry.email), Option.none())
-        assert.deepStrictEqual(yield* store.find(other.email), Option.some(other))
-        const anonymousEmail = `erased+${entry.id}@erased.invalid`
-        assert.deepStrictEqual(
-          yield* store.find(anonymousEmail),
-          Option.some({ ...entry, email: anonymousEmail, source: "" })
-        )
-        assert.strictEqual(yield* store.count(), before)
-        assert.isTrue(yield* store.add(anEntry({ email: entry.email })))
-      })
-    )
-
-    it.effect("stores the first of several concurrent entries of an address", () =>
-      Effect.gen(function* () {
-        const store = yield* WaitlistStore
-        const entry = anEntry()
-        const before = yield* store.count()
-        const added = yield* atOnce(24, () => store.add({ ...entry, id: randomUUID() }))
-        assert.strictEqual(added.filter((one) => one).length, 1)
-        const kept = yield* store.find(entry.email)
-        assert.isFalse(yield* store.add(anEntry({ email: entry.email, source: "later" })))
-        assert.deepStrictEqual(yield* store.find(entry.email), kept)
-        assert.strictEqual((yield* store.count()) - before, 1)
-      })
-    )
-
-    it.effect("counts entries since a time, inclusive", () =>
-      Effect.gen(function* () {
-        const store = yield* WaitlistStore
-        const far = instant("2100-01-01T00:00:00.000Z")
-        for (const n of [0, 1, 2]) yield* store.add(anEntry({ joinedAt: DateTime.add(far, { minutes: n }) }))
-        assert.strictEqual(yield* store.count(far), 3)
-        assert.strictEqual(yield* store.count(DateTime.add(far, { minutes: 1 })), 2)
-        assert.strictEqual(yield* store.count(DateTime.add(far, { minutes: 3 })), 0)
-      })
-    )
-
-    it.effect("undoes additions of a failed unit of work", () =>
-      Effect.gen(function* () {
-        const store = yield* WaitlistStore
-        const { atomically } = yield* UnitOfWork
-        const entry = anEntry()
-        yield* Effect.exit(atomically(Effect.andThen(store.add(entry), Effect.die("no"))))
-        assert.isTrue(yield* store.add(entry))
-      })
-    )
-  })
 
 export const submissionStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`SubmissionStore over ${name}`, (it) => {

@@ -33,7 +33,7 @@ const sourcesOf = (room: string): ReadonlyArray<string> =>
     .filter((name) => name.endsWith(".ts"))
     .map((name) => `${room}/${name.slice(0, -".ts".length)}`)
 
-const rooms = ["adapters", "client", "domain", "migrations", "src"].flatMap(sourcesOf)
+const rooms = ["adapters", "client", "domain", "migrations", "src", "testing"].flatMap(sourcesOf)
 
 /** By the name that other programs import. */
 const modules = [

@@ -66,6 +66,7 @@ describe("the folders of the repository", () => {
       "adapters",
       "client",
       "migrations",
+      "testing",
       "test",
       "docs",
       "package.json",

@@ -9,7 +9,7 @@ import { Loads } from "../../domain/payments/Loads.ts"
 import { type CheckoutStatus } from "../../domain/payments/PaymentGateway.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { aConsumer } from "../support/Market.ts"
-import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 
 export const CENTS = 2_000
 

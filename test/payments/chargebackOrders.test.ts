@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
 import { coreWith } from "../support/metering/Core.ts"
-import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { clearingIsEmpty } from "./LedgerChecks.ts"
 import {

@@ -15,7 +15,7 @@ import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aConsumer } from "../support/Market.ts"
 import { coreWith } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
-import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { clearingIsEmpty } from "./LedgerChecks.ts"
 import {

@@ -14,7 +14,7 @@ import { fromCents, Microcents } from "../../domain/shared/Microcents.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
 import { coreWith } from "../support/metering/Core.ts"
 import { later, when } from "../support/metering/TestTime.ts"
-import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { clearingIsEmpty } from "./LedgerChecks.ts"
 

@@ -28,7 +28,7 @@ import { aConsumer, aProvider } from "../support/Market.ts"
 import { coreWith } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { rebuilt } from "../support/Rebuilt.ts"
-import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { aLoad, CENTS, newsOf } from "./LoadEvents.ts"
 

@@ -22,7 +22,7 @@ import { aProvider } from "../support/Market.ts"
 import { coreWith } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { rebuilt } from "../support/Rebuilt.ts"
-import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { aLoad, CENTS, newsOf, worthCents } from "./LoadEvents.ts"
 

@@ -18,7 +18,7 @@ import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
 import { aConsumer } from "../support/Market.ts"
 import { coreWith, everyCore } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
-import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import { clearingIsEmpty } from "./LedgerChecks.ts"
 

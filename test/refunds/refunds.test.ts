@@ -17,7 +17,7 @@ import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
 import { coreWith, LIVE_RULES } from "../support/metering/Core.ts"
 import { when } from "../support/metering/TestTime.ts"
-import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const DAY = "2026-10-01"

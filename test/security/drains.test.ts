@@ -21,7 +21,7 @@ import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
 import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
 import { coreWith, LIVE_RULES } from "../support/metering/Core.ts"
-import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 let events = 0

@@ -12,7 +12,7 @@ import { aConsumer, at, expecting, textAt } from "../support/Market.ts"
 import { coreWith } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { anOffer, books, buy, purseOf } from "../support/metering/Shop.ts"
-import * as ScriptedGateway from "../support/ScriptedGateway.ts"
+import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const LOADED_CENTS = 100_000

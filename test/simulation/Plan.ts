@@ -2,7 +2,7 @@
  * Steps from a seed: mostly calls, everything else in between, and rings that try to steal.
  */
 import { schemeOf } from "./adversaries/Schemes.ts"
-import { type Random, randomFrom, weighted } from "./Random.ts"
+import { type Random, randomFrom, weighted } from "../../testing/Random.ts"
 import type { Act, Behaviour, Call, Fault, Job, Step } from "./Step.ts"
 import type { ToolTerms } from "./ToolTerms.ts"
 

@@ -1,7 +1,7 @@
 /**
  * The settings that limit what an account can take out: live defaults, or others from a seed.
  */
-import { randomFrom } from "./Random.ts"
+import { randomFrom } from "../../testing/Random.ts"
 
 export interface Terms {
   /** Full days from when a call was settled, until what it earned can be paid out. */

@@ -10,7 +10,7 @@ import { dirname, join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { projectRoot } from "./PlantedProject.ts"
 
-const PACKED = ["src", "domain", "adapters", "client", "migrations", "docs"]
+const PACKED = ["src", "domain", "adapters", "client", "migrations", "testing", "docs"]
 const BESIDE = ["package.json", "tsconfig.json", "tsconfig.build.json", "README.md", "LICENSE", ".npmrc", ".gitignore"]
 
 /** Files of a working folder that must not be published. */

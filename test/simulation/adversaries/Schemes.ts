@@ -1,7 +1,7 @@
 /**
  * The schemes of rings: moves in an order that would pay off with a fault. Other steps come in between, and each may fail.
  */
-import type { Random } from "../Random.ts"
+import type { Random } from "../../../testing/Random.ts"
 import type { Act, Job, Step } from "../Step.ts"
 import type { ToolTerms } from "../ToolTerms.ts"
 

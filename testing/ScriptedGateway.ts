@@ -11,8 +11,8 @@ import {
   type Refunded,
   type Transferred,
   UntrustedEvent
-} from "../../domain/payments/PaymentGateway.ts"
-import type { LoadId, PayoutId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
+} from "../domain/payments/PaymentGateway.ts"
+import type { LoadId, PayoutId, WithdrawalPartId } from "../domain/shared/Ids.ts"
 
 export type Mishap = "before" | "after" | "refuse" | "crash_before" | "crash_after"
 
@@ -36,7 +36,7 @@ export interface Script {
 }
 
 export class GatewayScript extends Context.Service<GatewayScript, Script>()(
-  "agent-tool-billing/test/support/GatewayScript"
+  "agent-tool-billing/testing/GatewayScript"
 ) {}
 
 export const layer: Layer.Layer<PaymentGateway | GatewayScript> = Layer.effectContext(

@@ -1,0 +1,94 @@
+/**
+ * An app beside the repository, in which the package is its sources: programs of the documents run as users write them,
+ * without packing.
+ */
+import { Context, Effect, Layer } from "effect"
+import { execFile } from "node:child_process"
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import manifest from "../../package.json" with { type: "json" }
+import { projectRoot } from "./PlantedProject.ts"
+
+const RUN_MS_MAX = 240_000
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
+
+export interface Ran {
+  readonly code: number
+  readonly output: string
+}
+
+export class SourcePackage extends Context.Service<
+  SourcePackage,
+  {
+    write(name: string, text: string): Effect.Effect<void>
+    /** With this Node, in the app's folder. */
+    node(...args: ReadonlyArray<string>): Effect.Effect<Ran>
+    readonly typeCheck: Effect.Effect<Ran>
+  }
+>()("agent-tool-billing/test/support/SourcePackage") {
+  static readonly layer = Layer.effect(
+    SourcePackage,
+    Effect.gen(function* () {
+      const app = yield* Effect.acquireRelease(
+        Effect.promise(() => mkdtemp(join(tmpdir(), "agent-tool-billing-sources-"))),
+        (folder) => Effect.promise(() => rm(folder, { recursive: true }))
+      )
+      const write = (name: string, text: string) => Effect.promise(() => writeFile(join(app, name), text))
+      yield* Effect.promise(async () => {
+        const installed = join(app, "node_modules", manifest.name)
+        await mkdir(installed, { recursive: true })
+        await symlink(projectRoot, join(installed, "root"), "junction")
+        const { name } = manifest
+        await writeFile(join(installed, "package.json"), JSON.stringify({ name, type: "module", exports: sources }))
+        for (const dependency of ["effect", "@types"]) {
+          const from = join(projectRoot, "node_modules", dependency)
+          await symlink(from, join(app, "node_modules", dependency), "junction")
+        }
+      })
+      yield* write("package.json", `{ "private": true, "type": "module" }\n`)
+      yield* write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] }))
+      return SourcePackage.of({
+        write,
+        node: (...args) => run(app, args),
+        typeCheck: run(app, [join(projectRoot, "node_modules/@typescript/native/bin/tsc"), "-p", "."])
+      })
+    })
+  )
+}
+
+/** "./dist/testing/index.js" is built from "testing/index.ts". */
+const sourceOf = (target: unknown): string => {
+  const file = typeof target === "string" ? target : String(Object.values(target as object).at(-1))
+  return file.replace("./dist/", "./root/").replace(/\.js$/u, ".ts")
+}
+
+const sources = {
+  ...Object.fromEntries(Object.entries(manifest.exports).map(([name, target]) => [name, sourceOf(target)])),
+  "./testing": "./root/testing/index.ts"
+}
+
+const compilerOptions = {
+  target: "ES2024",
+  module: "NodeNext",
+  lib: ["ES2025", "DOM", "DOM.Iterable"],
+  types: ["node"],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noUnusedLocals: true,
+  allowImportingTsExtensions: true,
+  resolveJsonModule: true,
+  skipLibCheck: true,
+  noEmit: true
+}
+
+const run = (cwd: string, args: ReadonlyArray<string>): Effect.Effect<Ran> =>
+  Effect.callback((resume) => {
+    const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] }
+    const options = { cwd, env, maxBuffer: OUTPUT_BYTES_MAX, timeout: RUN_MS_MAX }
+    const child = execFile(process.execPath, args, options, (error, stdout, stderr) =>
+      resume(Effect.succeed({ code: error === null ? 0 : Number(error.code ?? -1), output: stdout + stderr }))
+    )
+    return Effect.sync(() => child.kill("SIGKILL"))
+  })

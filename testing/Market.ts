@@ -1,0 +1,61 @@
+/**
+ * The whole core in memory, for one test: every service, with ids and secrets from a seed, scripted tools and a scripted
+ * payment processor. Nothing leaves the process, and no background job runs.
+ */
+import { Duration, Layer, Redacted } from "effect"
+import * as NodeLogSigner from "../adapters/crypto/NodeLogSigner.ts"
+import * as NodeReceiptSigner from "../adapters/crypto/NodeReceiptSigner.ts"
+import * as NodeSealer from "../adapters/crypto/NodeSealer.ts"
+import { PriceNotice } from "../domain/catalog/PriceNotice.ts"
+import { DefaultFreeTierCalls } from "../domain/catalog/Pricing.ts"
+import {
+  CurrentEarningsPolicy,
+  DRY_RUN_EARNINGS_POLICY,
+  type EarningsPolicy
+} from "../domain/payouts/EarningsPolicy.ts"
+import { core } from "../src/layers/Core.ts"
+import { memoryPorts } from "../src/layers/MemoryPorts.ts"
+import * as ScriptedGateway from "./ScriptedGateway.ts"
+import * as ScriptedUpstream from "./ScriptedUpstream.ts"
+import * as SeededEntropy from "./SeededEntropy.ts"
+
+export interface MarketOptions {
+  /** The same seed gives the same ids, keys and secrets. Default: 1. */
+  readonly seed?: number
+  /** How long earnings wait before a payout, and what is reserved. Default: they do not wait. */
+  readonly earnings?: EarningsPolicy
+  /** Free calls per month of tools that declare none. Default: 0. */
+  readonly freeTierCalls?: number
+  /** Between the announcement of a higher price and its effect. Default: none. */
+  readonly priceNotice?: Duration.Input
+}
+
+const RING = [Redacted.make("the signing secret of a market under test")] as const
+
+const secrets = Layer.mergeAll(
+  NodeSealer.layer(RING),
+  NodeReceiptSigner.layer(RING),
+  NodeLogSigner.layer(Redacted.make("5eed".repeat(16)))
+)
+
+/** Every market is one of its own. */
+export const market = ({
+  earnings = DRY_RUN_EARNINGS_POLICY,
+  freeTierCalls = 0,
+  priceNotice = Duration.zero,
+  seed = 1
+}: MarketOptions = {}) =>
+  core.pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(ScriptedGateway.layer, ScriptedUpstream.layer, SeededEntropy.layer(seed), secrets)
+    ),
+    Layer.provideMerge(memoryPorts),
+    Layer.provide([
+      Layer.succeed(CurrentEarningsPolicy, earnings),
+      Layer.succeed(DefaultFreeTierCalls, freeTierCalls),
+      Layer.succeed(PriceNotice, Duration.fromInputUnsafe(priceNotice))
+    ]),
+    Layer.fresh
+  )
+
+export type Market = Layer.Success<ReturnType<typeof market>>
