@@ -9,7 +9,7 @@ import * as StripeGateway from "../../adapters/payments/StripeGateway.ts"
 import { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
 import { ConsumerId, LoadId, PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
 import { paymentGatewayContract } from "../contracts/paymentGateway.ts"
-import { type Mishap, StripeDouble } from "../support/stripe/StripeDouble.ts"
+import { type Mishap, StripeDouble } from "../../testing/stripe/StripeDouble.ts"
 
 class Double extends Context.Service<Double, StripeDouble>()("agent-tool-billing/test/StripeDouble") {}
 

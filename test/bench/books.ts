@@ -29,7 +29,7 @@ import { PayeeStore } from "../../domain/payouts/PayeeStore.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { run as migrate } from "../../migrations/index.ts"
-import { StripeDouble } from "../support/stripe/StripeDouble.ts"
+import { StripeDouble } from "../../testing/stripe/StripeDouble.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { table } from "./support/Table.ts"
 

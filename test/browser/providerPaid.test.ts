@@ -8,7 +8,7 @@ import { agree, DASHBOARD, entered, press, says, seen, settled } from "../suppor
 import { aDeveloper, aSeller, bought, got, listed, posted } from "../support/HttpMarket.ts"
 import { freePort } from "../support/FreePort.ts"
 import { ready } from "../support/ServiceProcess.ts"
-import { StripeDouble } from "../support/stripe/StripeDouble.ts"
+import { StripeDouble } from "../../testing/stripe/StripeDouble.ts"
 
 const SECRETS = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }
 

@@ -6,7 +6,7 @@ import type { CloseCall, OpenCall } from "../../domain/metering/CallStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { FEE_BASIS_POINTS_DEFAULT } from "../../domain/ledger/PlatformFee.ts"
-import { ConsumerId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
+import { type ConsumerId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 import { aProviderId, money, OPENED_AT, uuid } from "../../testing/contracts/LedgerSamples.ts"
 

@@ -19,7 +19,7 @@ import {
   scriptedServer,
   stream,
   text
-} from "../support/mcp/ScriptedServer.ts"
+} from "../../testing/mcp/ScriptedServer.ts"
 import { RawHttp } from "../support/RawHttp.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 

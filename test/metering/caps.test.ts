@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { aConsumer, at, expecting, KEYS, listAt, type Member, textAt, unasked, valueAt } from "../support/Market.ts"
 import { forwarded, providing, resulting, slowProvider } from "../support/metering/Provider.ts"
-import { json, result } from "../support/mcp/ScriptedServer.ts"
+import { json, result } from "../../testing/mcp/ScriptedServer.ts"
 import {
   aFundedConsumer,
   anOffer,

@@ -19,7 +19,7 @@ import {
   purseOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
-import { scriptedServer } from "../support/mcp/ScriptedServer.ts"
+import { scriptedServer } from "../../testing/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 

@@ -20,7 +20,7 @@ import {
   purseOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
-import { json, result, rpcError, text } from "../support/mcp/ScriptedServer.ts"
+import { json, result, rpcError, text } from "../../testing/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { type Call, LIVE, send } from "../support/ServiceUnderTest.ts"
 

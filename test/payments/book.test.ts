@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { finished, json, post, ready } from "../support/ServiceProcess.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
-import { StripeDouble } from "../support/stripe/StripeDouble.ts"
+import { StripeDouble } from "../../testing/stripe/StripeDouble.ts"
 
 const SETTINGS = {
   RECEIPT_SIGNING_SECRET: "a secret of the tests, 32 characters or more",

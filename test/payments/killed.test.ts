@@ -7,7 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { json, post, ready } from "../support/ServiceProcess.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
-import { type Mishap, StripeDouble } from "../support/stripe/StripeDouble.ts"
+import { type Mishap, StripeDouble } from "../../testing/stripe/StripeDouble.ts"
 
 const KEYS = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }
 const EARNED_CENTS = 2_500

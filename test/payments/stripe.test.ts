@@ -9,8 +9,8 @@ import { aConsumer, aProvider, at, expecting, type Member, textAt } from "../sup
 import { serviceOnPostgres, memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
-import type { Event } from "../support/stripe/Webhooks.ts"
-import { StripeDouble } from "../support/stripe/StripeDouble.ts"
+import type { Event } from "../../testing/stripe/Webhooks.ts"
+import { StripeDouble } from "../../testing/stripe/StripeDouble.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 
 class Double extends Context.Service<Double, StripeDouble>()("agent-tool-billing/test/StripeDouble") {}

@@ -15,7 +15,7 @@ import {
   purseOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
-import { json, rpcError } from "../support/mcp/ScriptedServer.ts"
+import { json, rpcError } from "../../testing/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 

@@ -6,7 +6,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { Disputes } from "../../domain/trust/Disputes.ts"
-import { json, rpcError } from "../support/mcp/ScriptedServer.ts"
+import { json, rpcError } from "../../testing/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { at, expecting, type Member } from "../support/Market.ts"
 import { forwarded, providing, slowProvider } from "../support/metering/Provider.ts"

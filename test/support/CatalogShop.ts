@@ -3,7 +3,7 @@
  * developer with funds.
  */
 import { Effect } from "effect"
-import { json, result, type Seen } from "./mcp/ScriptedServer.ts"
+import { json, result, type Seen } from "../../testing/mcp/ScriptedServer.ts"
 import { providing } from "./metering/Provider.ts"
 import { post, ready } from "./ServiceProcess.ts"
 

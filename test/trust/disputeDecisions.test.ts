@@ -11,7 +11,7 @@ import { at, expecting, textAt } from "../support/Market.ts"
 import { later, when } from "../support/metering/TestTime.ts"
 import { providing } from "../support/metering/Provider.ts"
 import { aFundedConsumer, anOffer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
-import { json, result, text } from "../support/mcp/ScriptedServer.ts"
+import { json, result, text } from "../../testing/mcp/ScriptedServer.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import {
   everyDisputedCore,

@@ -13,7 +13,7 @@ import {
 } from "../../../adapters/mcp/AddressGuard.ts"
 import { checkUrl, type ResolvedAddress, type Resolve } from "../../../adapters/mcp/GuardedConnector.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
-import { json, result, scriptedServer, text } from "../../support/mcp/ScriptedServer.ts"
+import { json, result, scriptedServer, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const policy = (text: string): EgressPolicy => Result.getOrThrow(parsePolicy(text))

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { sdk1Server, sdk2Server } from "../../support/mcp/RealServers.ts"
-import { scriptedServer, stream } from "../../support/mcp/ScriptedServer.ts"
+import { scriptedServer, stream } from "../../../testing/mcp/ScriptedServer.ts"
 import { eventually, makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const slow = (url: string) => upstreamCall(url, { toolName: "slow" })

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { ToolProgress } from "../../../domain/metering/ToolUpstream.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { everythingServer } from "../../support/mcp/RealServers.ts"
-import { event, result, scriptedServer, type Seen, stream, text } from "../../support/mcp/ScriptedServer.ts"
+import { event, result, scriptedServer, type Seen, stream, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const tokenOf = ({ params }: Seen): unknown => (params["_meta"] as { readonly progressToken?: unknown }).progressToken

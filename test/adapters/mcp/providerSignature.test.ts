@@ -11,7 +11,7 @@ import { derivedSecrets } from "../../../adapters/mcp/ProviderSignature.ts"
 import { isSignedByMarket } from "../../support/mcp/ProviderCheck.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
-import { json, result, scriptedServer, type Seen, text } from "../../support/mcp/ScriptedServer.ts"
+import { json, result, scriptedServer, type Seen, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { makeUpstream, SIGNING_SECRET } from "../../support/mcp/McpClient.ts"
 
 const secret = Redacted.make(SIGNING_SECRET)

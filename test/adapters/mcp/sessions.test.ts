@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { everythingServer, sdk1Server, sdk2Server } from "../../support/mcp/RealServers.ts"
-import { json, result, rpcError, scriptedServer, type Seen, text } from "../../support/mcp/ScriptedServer.ts"
+import { json, result, rpcError, scriptedServer, type Seen, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const ok = (seen: Seen, response: Parameters<typeof json>[0]) => json(response, result(seen, text("ok")))

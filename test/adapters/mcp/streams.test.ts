@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
-import { event, result, scriptedServer, type Seen, stream, text } from "../../support/mcp/ScriptedServer.ts"
+import { event, result, scriptedServer, type Seen, stream, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { eventually, makeUpstream } from "../../support/mcp/McpClient.ts"
 
 describe("a stream", () => {

@@ -17,7 +17,7 @@ import {
   type Seen,
   stream,
   text
-} from "../../support/mcp/ScriptedServer.ts"
+} from "../../../testing/mcp/ScriptedServer.ts"
 import { streamBehaviors } from "../../support/mcp/StreamBehaviors.ts"
 import { makeUpstream } from "../../support/mcp/McpClient.ts"
 

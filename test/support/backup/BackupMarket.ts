@@ -21,7 +21,7 @@ import { booksAfter } from "../load/LoadAudit.ts"
 import { loadMarket, type LoadMarket, OPEN_TO_LOAD, posted, purseOf } from "../load/LoadMarket.ts"
 import { behind, bought, got } from "../HttpMarket.ts"
 import { finished, json, post, ready, temporaryFolder } from "../ServiceProcess.ts"
-import { StripeDouble } from "../stripe/StripeDouble.ts"
+import { StripeDouble } from "../../../testing/stripe/StripeDouble.ts"
 import { connectedTo } from "../TestDatabases.ts"
 
 const STRIPE = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }

@@ -3,7 +3,7 @@
  */
 import { gzipSync } from "node:zlib"
 import { type Behavior, quick, status } from "./Behavior.ts"
-import { json, result, stream, text } from "./ScriptedServer.ts"
+import { json, result, stream, text } from "../../../testing/mcp/ScriptedServer.ts"
 
 const bomb = gzipSync(Buffer.alloc(50_000_000, 32))
 

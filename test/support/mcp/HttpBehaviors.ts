@@ -2,7 +2,7 @@
  * Statuses, missing responses, broken connections.
  */
 import { type Behavior, fine, quick, status, thenFine } from "./Behavior.ts"
-import { json, result, rpcError, text } from "./ScriptedServer.ts"
+import { json, result, rpcError, text } from "../../../testing/mcp/ScriptedServer.ts"
 
 const idempotent = { idempotent: true }
 

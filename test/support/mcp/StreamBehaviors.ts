@@ -2,7 +2,7 @@
  * Event streams of every shape.
  */
 import type { Behavior } from "./Behavior.ts"
-import { event, result, stream, text } from "./ScriptedServer.ts"
+import { event, result, stream, text } from "../../../testing/mcp/ScriptedServer.ts"
 
 export const streamBehaviors: ReadonlyArray<Behavior> = [
   {

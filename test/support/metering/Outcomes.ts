@@ -3,7 +3,7 @@
  * for it.
  */
 import type { BillingPolicy } from "../../../domain/catalog/Tool.ts"
-import { type Answer, event, json, result, rpcError, stream, text } from "../mcp/ScriptedServer.ts"
+import { type Answer, event, json, result, rpcError, stream, text } from "../../../testing/mcp/ScriptedServer.ts"
 
 export interface Outcome {
   readonly name: string

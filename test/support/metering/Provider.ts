@@ -3,7 +3,14 @@
  * respond.
  */
 import { Effect } from "effect"
-import { type Answer, json, result, type ScriptedServer, scriptedServer, text } from "../mcp/ScriptedServer.ts"
+import {
+  type Answer,
+  json,
+  result,
+  type ScriptedServer,
+  scriptedServer,
+  text
+} from "../../../testing/mcp/ScriptedServer.ts"
 
 export const fine: Answer = (seen, response) => json(response, result(seen, text("fine")))
 

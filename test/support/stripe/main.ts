@@ -2,7 +2,7 @@
  * `npm run stripe-double`: the double alone, to try payments. Start the service beside it with PAYMENTS=stripe
  * STRIPE_API_BASE=http://127.0.0.1:12111 STRIPE_SECRET_KEY=sk_test_double STRIPE_WEBHOOK_SECRET=whsec_double
  */
-import { StripeDouble } from "./StripeDouble.ts"
+import { StripeDouble } from "../../../testing/stripe/StripeDouble.ts"
 
 const double = await StripeDouble.start({
   secretKey: process.env["STRIPE_SECRET_KEY"] ?? "sk_test_double",
