@@ -4,6 +4,8 @@
  * the other on the same database.
  */
 import { Effect } from "effect"
+import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
+import type { Entropy } from "../domain/shared/Entropy.ts"
 
 export interface Rule<Ports> {
   readonly title: string
@@ -12,7 +14,8 @@ export interface Rule<Ports> {
 
 export type Contract<Ports> = ReadonlyArray<Rule<Ports>>
 
-export const rule = <E, Ports>(title: string, check: Effect.Effect<void, E, Ports>): Rule<Ports> => ({
+/** A rule takes ids for its samples from Entropy: new ones at every run. */
+export const rule = <E, Ports>(title: string, check: Effect.Effect<void, E, Ports>): Rule<Exclude<Ports, Entropy>> => ({
   title,
-  check: Effect.orDie(check)
+  check: Effect.orDie(Effect.provide(check, NodeEntropy.layer))
 })

@@ -15,7 +15,8 @@ import { type Rule, rule } from "../Contract.ts"
 
 export type LedgerStores = LedgerStore | UnitOfWork
 
-const overStores = Layer.provideMerge(Ledger.layer, NodeEntropy.layer)
+/** The Ledger over the stores, and ids. */
+export const overStores = Layer.provideMerge(Ledger.layer, NodeEntropy.layer)
 
 /** A rule about the Ledger over the stores. */
 export const ledgerRule = <E>(
