@@ -1,7 +1,7 @@
 /**
  * What every adapter of a port must do, as named effects: run each of them with your adapter, in any test runner. A rule
- * dies with an AssertionError where the adapter does not keep it. Rules share nothing but the adapter: one may be run after
- * the other on the same database.
+ * dies with an AssertionError where the adapter does not keep it. Rules share nothing but the adapter: all of them
+ * may run one after the other on one empty database.
  */
 import { Effect } from "effect"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"

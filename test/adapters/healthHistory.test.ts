@@ -1,3 +1,14 @@
-import { everyHealthHistory, healthHistoryStoreContract } from "../contracts/healthHistory.ts"
+import { Layer } from "effect"
+import * as PostgresHealthHistoryStore from "../../adapters/sql/platform/PostgresHealthHistoryStore.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWork.ts"
+import { memoryStores } from "../../src/layers/MemoryStores.ts"
+import { healthHistoryStoreContract } from "../../testing/contracts/HealthHistoryStoreContract.ts"
+import { contractOver } from "../contracts/contractOver.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
-for (const [name, ports] of everyHealthHistory) healthHistoryStoreContract(name, ports)
+const postgres = Layer.merge(PostgresHealthHistoryStore.layer, PostgresUnitOfWork.layer).pipe(
+  Layer.provideMerge(PostgresTest.layer)
+)
+
+contractOver("HealthHistoryStore over memory", healthHistoryStoreContract, memoryStores)
+contractOver("HealthHistoryStore over PostgreSQL", healthHistoryStoreContract, postgres)

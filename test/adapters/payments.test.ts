@@ -8,7 +8,8 @@ import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
 import * as StripeGateway from "../../adapters/payments/StripeGateway.ts"
 import { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
 import { ConsumerId, LoadId, PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
-import { paymentGatewayContract } from "../contracts/paymentGateway.ts"
+import { paymentGatewayContract } from "../../testing/contracts/PaymentGatewayContract.ts"
+import { contractOver } from "../contracts/contractOver.ts"
 import { type Mishap, StripeDouble } from "../../testing/stripe/StripeDouble.ts"
 
 class Double extends Context.Service<Double, StripeDouble>()("agent-tool-billing/test/StripeDouble") {}
@@ -47,13 +48,15 @@ const pay = (sessionId: string) =>
     return double.state.sessions.get(sessionId)!.payment_intent!
   })
 
-paymentGatewayContract(
-  "a dry run",
-  DryRunGateway.layer,
-  () => Effect.void,
-  (sessionId) => Effect.succeed(`payment of ${sessionId}`)
+contractOver(
+  "PaymentGateway over a dry run",
+  paymentGatewayContract({
+    ready: () => Effect.void,
+    pay: (sessionId) => Effect.succeed(`payment of ${sessionId}`)
+  }),
+  DryRunGateway.layer
 )
-paymentGatewayContract("Stripe's double", over(), complete, pay)
+contractOver("PaymentGateway over Stripe's double", paymentGatewayContract({ ready: complete, pay }), over())
 
 const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
 

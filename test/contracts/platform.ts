@@ -3,7 +3,6 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { randomUUID } from "node:crypto"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccountStore.ts"
 import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
@@ -18,10 +17,10 @@ import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import type { CallStore } from "../../domain/metering/CallStore.ts"
 import { PlatformFigures } from "../../domain/platform/PlatformFigures.ts"
-import { type Submission, SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
+import type { SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
 import type { WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
 import type { Entropy } from "../../domain/shared/Entropy.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { consumerWith } from "./ledgerSamples.ts"
@@ -63,68 +62,6 @@ export const everyPlatform: ReadonlyArray<readonly [name: string, ports: Layer.L
   ["memory", memoryPorts],
   ["PostgreSQL", postgresPorts]
 ]
-
-const minute = (n: number) => instant(`2026-11-20T12:${String(n).padStart(2, "0")}:00.123Z`)
-
-const aSubmission = (changes: Partial<Submission> = {}): Submission => ({
-  id: randomUUID(),
-  kind: "feedback",
-  content: { message: "hello" },
-  submittedAt: minute(0),
-  ...changes
-})
-
-export const submissionStoreContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, LIVE)(`SubmissionStore over ${name}`, (it) => {
-    it.effect("returns submissions of a kind byte for byte, newest first", () =>
-      Effect.gen(function* () {
-        const store = yield* SubmissionStore
-        const early = aSubmission({
-          submittedAt: minute(1),
-          content: { walls: ["a", "b"], message: "  ünï 🌦\n\"'\\ " }
-        })
-        const late = aSubmission({ submittedAt: minute(2), content: {} })
-        const other = aSubmission({ submittedAt: minute(3), kind: "application", content: { z: 1, a: [null, true] } })
-        for (const one of [late, other, early]) yield* store.add(one)
-        assert.deepStrictEqual(yield* store.recent("feedback", 10), [late, early])
-        assert.deepStrictEqual(yield* store.recent("feedback", 1), [late])
-        assert.deepStrictEqual(yield* store.recent("application", 10), [other])
-        assert.deepStrictEqual([yield* store.count("feedback"), yield* store.count("application")], [2, 1])
-        assert.strictEqual(yield* store.count("feedback", minute(2)), 1)
-        assert.strictEqual(yield* store.count("feedback", minute(3)), 0)
-      })
-    )
-
-    it.effect("undoes additions of a failed unit of work", () =>
-      Effect.gen(function* () {
-        const store = yield* SubmissionStore
-        const { atomically } = yield* UnitOfWork
-        const before = yield* store.count("feedback")
-        yield* Effect.exit(atomically(Effect.andThen(store.add(aSubmission()), Effect.die("no"))))
-        assert.strictEqual(yield* store.count("feedback"), before)
-      })
-    )
-
-    it.effect("erases the submissions of one contact in any letter case", () =>
-      Effect.gen(function* () {
-        const store = yield* SubmissionStore
-        const contact = `${randomUUID()}@example.org`
-        const theirs = [
-          aSubmission({ content: { contact, message: "hello" }, submittedAt: minute(58) }),
-          aSubmission({ content: { contact: ` ${contact.toUpperCase()}` }, submittedAt: minute(57) })
-        ]
-        const others = [
-          aSubmission({ content: { contact: `x${contact}` }, submittedAt: minute(56) }),
-          aSubmission({ content: { message: contact }, submittedAt: minute(55) })
-        ]
-        yield* Effect.forEach([...theirs, ...others], store.add)
-        assert.strictEqual(yield* store.eraseOf(contact), 2)
-        const known = new Map((yield* store.recent("feedback", 100)).map((one) => [one.id, one]))
-        for (const one of theirs) assert.deepStrictEqual(known.get(one.id), { ...one, content: {} })
-        for (const one of others) assert.deepStrictEqual(known.get(one.id), one)
-      })
-    )
-  })
 
 export const platformFiguresContract = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`PlatformFigures over ${name}`, (it) => {
