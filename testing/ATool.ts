@@ -60,12 +60,20 @@ export const aTool = Effect.fnUntraced(function* ({
   return tool
 })
 
-export const aProvider = Effect.fnUntraced(function* (name = "A provider") {
+export interface ProviderOptions {
+  readonly name?: string
+  readonly email?: string
+}
+
+export const aProvider = Effect.fnUntraced(function* ({
+  email = "provider@example.org",
+  name = "A provider"
+}: ProviderOptions = {}) {
   const ledger = yield* Ledger
   const { minted, provider } = yield* (yield* Registration).provider(
     {
       name,
-      email: "provider@example.org",
+      email,
       // No request is sent to it: the tools are scripted.
       endpointUrl: "https://provider.example.org/mcp",
       description: "",

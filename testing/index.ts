@@ -5,7 +5,7 @@
 export { aCall, type CallOptions } from "./ACall.ts"
 export { aConsumer, type ConsumerOptions, type TestConsumer } from "./AConsumer.ts"
 export { assertBalanced, assertSolvent } from "./Books.ts"
-export { aProvider, aTool, type TestProvider, type TestTool, type ToolOptions } from "./ATool.ts"
+export { aProvider, aTool, type ProviderOptions, type TestProvider, type TestTool, type ToolOptions } from "./ATool.ts"
 export { declineCheckout, payCheckout } from "./Checkouts.ts"
 export { type Contract, type Rule, rule } from "./Contract.ts"
 export { type Books } from "./contracts/CallSamples.ts"

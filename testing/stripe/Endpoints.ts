@@ -13,9 +13,11 @@ export interface Asked {
   /** The parameters of the path. */
   readonly ids: ReadonlyArray<string>
   readonly query: URLSearchParams
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly body: any
+  readonly body: Body
 }
+
+/** A form or a JSON document: any value is a text, a part with members, or absent. */
+type Body = string & { readonly [name: string]: Body; readonly [index: number]: Body }
 
 type Endpoint = readonly [method: string, pattern: RegExp, answer: (asked: Asked) => unknown]
 
@@ -57,14 +59,14 @@ const createSession = ({ body, origin, state, webhooks }: Asked) => {
   state.sessions.set(id, {
     id,
     object: "checkout.session",
-    amount_total: amountOf(price.unit_amount, "integer: unit_amount") * Number(body.line_items[0].quantity ?? 1),
+    amount_total: amountOf(price.unit_amount, "integer: unit_amount") * Number(body.line_items?.[0]?.quantity ?? 1),
     cancel_url: body.cancel_url ?? null,
     client_reference_id: body.client_reference_id ?? null,
     created,
-    currency: price.currency,
+    currency: price.currency ?? null,
     expires_at: created + SESSION_SECONDS,
     livemode: false,
-    metadata: { ...body.metadata, ...prefixed(body.payment_intent_data?.metadata) },
+    metadata: { ...(body.metadata as object | undefined), ...prefixed(body.payment_intent_data?.metadata) },
     mode: "payment",
     payment_status: "unpaid",
     status: "open",
@@ -97,7 +99,7 @@ const createAccount = ({ body, state }: Asked) => {
   return accountShown(account)
 }
 
-export const accountShown = ({ complete, due, ...account }: Account) => ({
+const accountShown = ({ complete, due, ...account }: Account) => ({
   ...account,
   configuration: {
     recipient: {
@@ -148,7 +150,7 @@ const createTransfer = ({ body, state, webhooks }: Asked) => {
     amount: amountOf(body.amount, "integer: amount"),
     amount_reversed: 0,
     created: nowSeconds(),
-    currency: body.currency,
+    currency: body.currency ?? "",
     livemode: false,
     metadata: body.metadata ?? {},
     reversed: false,
