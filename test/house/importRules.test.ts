@@ -91,6 +91,8 @@ describe("an import from another layer is rejected", () => {
     ],
     ["migrations", ["node:fs", "ajv", "../domain/shared/Ids.ts", "../adapters/sql/X.ts", "../src/config.ts", ...gone]],
     ["src", ["../test/support/PostgresTest.ts", ...gone]],
+    ["testing", ["../test/support/PostgresTest.ts", "@effect/vitest", "vitest", ...gone]],
+    ["testing/contracts", ["../../test/support/PostgresTest.ts", "vitest"]],
     ["test/domain", gone],
     // No rule distinguishes folders at these depths, so they may not import anything.
     ["domain", ["../adapters/sql/LedgerStore.ts", "../src/config.ts"]],
@@ -118,6 +120,10 @@ describe("an import within its layer passes", () => {
     ],
     ["migrations", ["effect", "effect/sql", "effect/sql/Migrator", "@effect/sql-pg", "./0001_ledger.ts"]],
     ["src", [...libraries, "../domain/shared/Ids.ts", "../adapters/http/Server.ts", "../migrations/index.ts"]],
+    [
+      "testing",
+      [...libraries, "./Market.ts", "../domain/shared/Ids.ts", "../adapters/a/A.ts", "../src/layers/Core.ts"]
+    ],
     ["test/domain", [...libraries, "../../src/config.ts", "../../adapters/sql/X.ts", "../../domain/shared/Ids.ts"]]
   ])("from %s", ([folder, modules]) =>
     Effect.map(refused(folder, modules), (caught) => assert.deepStrictEqual(caught, []))

@@ -99,6 +99,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added the embedded PostgreSQL in `./data`, backup and restore, data retention, and `forget`, which erases personal data.",
           "Added the core, the HTTP API and every adapter as Effect layers: see `docs/embedding.md`.",
           "Added `agent-tool-billing/client`, a typed Promise client without dependencies, and `agent-tool-billing/provider`, which verifies signatures and reports costs in an MCP server: see `docs/clients.md`.",
+          "Added `agent-tool-billing/testing`, a kit for tests of embedding programs: a market in memory, builders, scripted ports and contracts of ports. See `docs/testing.md`.",
           "Added typed store failures: every store and service fails with `StoreUnavailable` where the database does not respond.",
           "Changed background jobs to go on with the other items where one fails. Automatic payouts that fail on the first of a month are repeated on the next two days.",
           "Added the services `Receipts` and `Trust`, keys outside of the process (`ReceiptSigner` may return effects), and `scoreTraffic` for traffic that was not metered here.",

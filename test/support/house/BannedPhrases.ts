@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { projectRoot } from "../PlantedProject.ts"
 
-const ROOMS = ["docs", "src", "domain", "adapters", "migrations"]
+const ROOMS = ["docs", "src", "domain", "adapters", "migrations", "testing"]
 const TEXT_FILE = /\.(?:ts|md|sql|css|html|yml|json|svg|txt)$/u
 
 /** The glossary and this test quote what is banned; docs/api.md is generated from sources that are checked. */
