@@ -68,42 +68,55 @@ export const layer: Layer.Layer<PaymentGateway | GatewayScript> = Layer.effectCo
         return mishap === "crash_after" ? crash : Effect.succeed(done)
       })
 
+    /** An order that is sent again under its id happens once; with another amount it is rejected. */
+    const orderedOnce = <A extends { readonly amountCents: number }>(
+      operation: "checkout" | "refund" | "transfer",
+      amountCents: number,
+      known: () => A | undefined,
+      make: () => A
+    ): Effect.Effect<A, PaymentFailed> =>
+      Effect.suspend(() => {
+        if ((known()?.amountCents ?? amountCents) !== amountCents) return failing(operation, true)
+        return ordered(operation, script.mishaps[operation], () => {
+          const before = known()
+          if (before !== undefined) return before
+          script.orders[operation]++
+          return make()
+        })
+      })
+
     const gateway = PaymentGateway.of({
       mode: "live",
       bookMode: "test",
       book: Effect.succeed({ mode: "test", accountId: "acct_scripted" }),
-      checkout: ({ amountCents, loadId }) =>
-        Effect.andThen(DateTime.now, (now) =>
-          ordered("checkout", script.mishaps.checkout, () => {
-            const sessionId = `cs_${loadId}`
-            if (!script.checkouts.has(sessionId)) {
-              script.orders.checkout++
-              const state = "open"
-              script.checkouts.set(sessionId, {
-                loadId,
-                sessionId,
-                state,
-                amountCents,
-                currency: "usd",
-                paymentId: undefined
-              })
-            }
-            return { sessionId, url: `https://pay.example/${sessionId}`, expiresAt: DateTime.add(now, { days: 1 }) }
-          })
+      checkout: Effect.fnUntraced(function* ({ amountCents, loadId }) {
+        const sessionId = `cs_${loadId}`
+        const fresh = { loadId, sessionId, state: "open", amountCents, currency: "usd", paymentId: undefined } as const
+        yield* orderedOnce(
+          "checkout",
+          amountCents,
+          () => script.checkouts.get(sessionId),
+          () => kept(script.checkouts, sessionId, fresh)
+        )
+        const expiresAt = DateTime.add(yield* DateTime.now, { days: 1 })
+        return { sessionId, url: `https://pay.example/${sessionId}`, expiresAt }
+      }),
+      checkoutStatus: (sessionId) =>
+        Effect.filterOrElse(
+          ordered("checkout", script.mishaps.lookup, () => script.checkouts.get(sessionId)),
+          (checkout) => checkout !== undefined,
+          () => failing("checkout", true)
         ),
-      checkoutStatus: (sessionId) => ordered("checkout", script.mishaps.lookup, () => script.checkouts.get(sessionId)!),
       loadOfPayment: (paymentId) =>
         ordered("payment", script.mishaps.lookup, () => script.loadsOfPayments.get(paymentId)),
       paymentFee: (paymentId) => ordered("fee", script.mishaps.fee, () => script.fees.get(paymentId) ?? 0),
       refund: ({ amountCents, partId }) =>
-        ordered("refund", script.mishaps.refund, () => {
-          const known = script.refunds.get(partId)
-          if (known !== undefined) return known
-          script.orders.refund++
-          const made = { refundId: `re_${partId}`, state: "settled" as const, amountCents }
-          script.refunds.set(partId, made)
-          return made
-        }),
+        orderedOnce(
+          "refund",
+          amountCents,
+          () => script.refunds.get(partId),
+          () => kept(script.refunds, partId, { refundId: `re_${partId}`, state: "settled" as const, amountCents })
+        ),
       refundOf: (partId) => ordered("refund", script.mishaps.lookup, () => script.refunds.get(partId)),
       openPayee: ({ providerId }) => Effect.succeed(`acct_${providerId}`),
       onboard: (accountId, { returnUrl }) =>
@@ -126,17 +139,20 @@ export const layer: Layer.Layer<PaymentGateway | GatewayScript> = Layer.effectCo
             }
         ),
       transfer: ({ amountCents, payoutId }) =>
-        ordered("transfer", script.mishaps.transfer, () => {
-          const known = script.transfers.get(payoutId)
-          if (known !== undefined) return known
-          script.orders.transfer++
-          const made = { transferId: `tr_${payoutId}`, amountCents, reversedCents: 0 }
-          script.transfers.set(payoutId, made)
-          return made
-        }),
+        orderedOnce(
+          "transfer",
+          amountCents,
+          () => script.transfers.get(payoutId),
+          () => kept(script.transfers, payoutId, { transferId: `tr_${payoutId}`, amountCents, reversedCents: 0 })
+        ),
       transferOf: (payoutId) => ordered("transfer", script.mishaps.lookup, () => script.transfers.get(payoutId)),
       readEvent: () => Effect.fail(new UntrustedEvent({ reason: "the script signs nothing" }))
     })
     return Context.make(PaymentGateway, gateway).pipe(Context.add(GatewayScript, script))
   })
 )
+
+const kept = <K, V>(map: Map<K, V>, key: K, value: V): V => {
+  map.set(key, value)
+  return value
+}

@@ -8,6 +8,10 @@ import * as MemoryLedgerStore from "../../adapters/memory/ledger/MemoryLedgerSto
 import * as MemoryUnitOfWork from "../../adapters/memory/shared/MemoryUnitOfWork.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { paymentGatewayContract } from "../../testing/contracts/PaymentGatewayContract.ts"
+import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
+import { GatewayScript } from "../../testing/ScriptedGateway.ts"
+import { contractOver } from "../contracts/contractOver.ts"
 import { type LedgerStores } from "../../testing/contracts/LedgerSamples.ts"
 import { ledgerStoreContract } from "../../testing/contracts/LedgerStoreContract.ts"
 
@@ -30,6 +34,21 @@ const changed = (change: (store: LedgerStore["Service"]) => Partial<LedgerStore[
     LedgerStore,
     Effect.map(LedgerStore, (store) => ({ ...store, ...change(store) }))
   ).pipe(Layer.provideMerge(stores))
+
+const paid = (sessionId: string) =>
+  Effect.map(GatewayScript, ({ checkouts, loadsOfPayments }) => {
+    const paymentId = `pi_${sessionId}`
+    const checkout = checkouts.get(sessionId)!
+    checkouts.set(sessionId, { ...checkout, state: "paid", paymentId })
+    loadsOfPayments.set(paymentId, checkout.loadId)
+    return paymentId
+  })
+
+contractOver(
+  "The scripted PaymentGateway",
+  paymentGatewayContract({ ready: () => Effect.void, pay: paid }),
+  ScriptedGateway.layer
+)
 
 describe("the contract of the ledger", () => {
   it.effect("is kept by the store in memory, without accounts and calls", () =>
