@@ -154,7 +154,7 @@ it.live("does not send an item whose caller was interrupted", () =>
     const gate = yield* Deferred.make<void>()
     const { submit, batches } = yield* lane({}, (_, attempt) => (attempt === 1 ? Deferred.await(gate) : Effect.void))
     const first = yield* Effect.forkChild(submit(1))
-    yield* Effect.sleep("5 millis")
+    while (batches.length === 0) yield* Effect.sleep("1 millis")
     const [left, stayed] = [yield* Effect.forkChild(submit(2)), yield* Effect.forkChild(submit(3))]
     yield* Effect.sleep("5 millis")
     yield* Fiber.interrupt(left)
@@ -188,9 +188,9 @@ it.live("finishes the running batch when it is closed, and interrupts waiting an
   Effect.gen(function* () {
     const gate = yield* Deferred.make<void>()
     const scope = yield* Scope.make()
-    const { submit } = yield* lane({}, () => Deferred.await(gate)).pipe(Scope.provide(scope))
+    const { submit, batches } = yield* lane({}, () => Deferred.await(gate)).pipe(Scope.provide(scope))
     const sent = yield* Effect.forkChild(submit(1))
-    yield* Effect.sleep("5 millis")
+    while (batches.length === 0) yield* Effect.sleep("1 millis")
     const waiting = yield* Effect.forkChild(submit(2))
     yield* Effect.sleep("5 millis")
     const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
