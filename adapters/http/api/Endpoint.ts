@@ -9,7 +9,7 @@ import { Access, type AccessRule, KeyAuth, publicRead } from "./Access.ts"
 import * as Field from "./Field.ts"
 import { idempotencyHeader } from "./InputSchemas.ts"
 import type { ProblemStatus } from "./Problem.ts"
-import { type AlwaysDeclared, problems } from "./ProblemSchemas.ts"
+import { type AlwaysDeclared, type ProblemsOf, problems } from "./ProblemSchemas.ts"
 
 interface Declaration<Params, Query, Payload, Success, Rule, Problems> {
   readonly access: Rule & AccessRule
@@ -85,7 +85,8 @@ const declare =
       StructOf<Query>,
       Payload,
       never,
-      OneOf<Success>
+      OneOf<Success>,
+      ProblemsOf<Problems | Implied<Params, Query, Payload, Rule>>
     > &
       Declares<Problems | Implied<Params, Query, Payload, Rule>>
   }

@@ -163,6 +163,8 @@ const bodies = {
 type Bodies = { readonly [Code in ProblemCode]: Schema.Struct<(typeof bodies)[Code]> }
 /** Any problem; its code decides which fields it has. */
 export type ProblemBody = Bodies[ProblemCode]["Type"]
+/** The errors of an endpoint, for typed clients. */
+export type ProblemsOf<Status extends ProblemStatus> = Schema.Codec<Extract<ProblemBody, { readonly status: Status }>>
 
 const bodyOf = (code: ProblemCode, status: ProblemStatus): Schema.Codec<ProblemBody, ProblemBody> =>
   Schema.Struct(bodies[code]).annotate({
