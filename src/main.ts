@@ -8,6 +8,7 @@ import { Console, Effect, Layer } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { type AppConfig, describeConfig, readConfig } from "./config/AppConfig.ts"
 import { type Arguments, helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
+import { needing } from "./layers/OptionalPackages.ts"
 import { logging, nodeClock } from "./layers/Process.ts"
 import { sentenceOf } from "./StartFailure.ts"
 
@@ -20,31 +21,31 @@ const onDatabase = Effect.fnUntraced(function* (
 ) {
   switch (command) {
     case "migrate": {
-      const { migrate } = yield* Effect.promise(() => import("./Migrate.ts"))
+      const { migrate } = yield* needing("@effect/sql-pg", () => import("./Migrate.ts"))
       return yield* migrate(config)
     }
     case "audit": {
-      const { audit } = yield* Effect.promise(() => import("./Audit.ts"))
+      const { audit } = yield* needing("@effect/sql-pg", () => import("./Audit.ts"))
       return yield* audit(config)
     }
     case "fsck": {
-      const { fsck } = yield* Effect.promise(() => import("./Fsck.ts"))
+      const { fsck } = yield* needing("@effect/sql-pg", () => import("./Fsck.ts"))
       return yield* fsck(config)
     }
     case "begin-log": {
-      const { beginLog } = yield* Effect.promise(() => import("./BeginLog.ts"))
+      const { beginLog } = yield* needing("@effect/sql-pg", () => import("./BeginLog.ts"))
       return yield* beginLog(config)
     }
     case "invoices": {
-      const { closeMonth } = yield* Effect.promise(() => import("./LedgerCommands.ts"))
+      const { closeMonth } = yield* needing("@effect/sql-pg", () => import("./LedgerCommands.ts"))
       return yield* closeMonth(config, subject, supplement === true)
     }
     case "payouts": {
-      const { workOnPayouts } = yield* Effect.promise(() => import("./LedgerCommands.ts"))
+      const { workOnPayouts } = yield* needing("@effect/sql-pg", () => import("./LedgerCommands.ts"))
       return yield* workOnPayouts(config)
     }
     case "forget": {
-      const { forget } = yield* Effect.promise(() => import("./Forget.ts"))
+      const { forget } = yield* needing("@effect/sql-pg", () => import("./Forget.ts"))
       return yield* forget(config, subject, options ?? { leaveMoney: false })
     }
     default:

@@ -10,6 +10,7 @@ import * as OutboxMailer from "../../adapters/mail/OutboxMailer.ts"
 import { makeGuardedFetch } from "../../adapters/mcp/GuardedFetch.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/SettingValues.ts"
+import { needing } from "./OptionalPackages.ts"
 import { upstreamPolicy } from "./Policies.ts"
 
 const CONNECT_TIMEOUT_MS = 3_000
@@ -19,7 +20,7 @@ export const mailer = (config: AppConfig) => {
     const smtp = { url: config.SMTP_URL, from: valueOf(config, "MAIL_FROM") }
     return Layer.unwrap(
       Effect.map(
-        Effect.promise(() => import("../../adapters/mail/SmtpMailer.ts")),
+        needing("nodemailer", () => import("../../adapters/mail/SmtpMailer.ts")),
         (SmtpMailer) => SmtpMailer.layer(smtp)
       )
     )

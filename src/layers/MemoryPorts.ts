@@ -9,7 +9,7 @@ import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
-import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
+import * as LazyJsonSchemas from "../../adapters/jsonschema/LazyJsonSchemas.ts"
 import * as NoMailer from "../../adapters/mail/NoMailer.ts"
 import * as NothingPublished from "../../adapters/memory/trust/NothingPublished.ts"
 import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
@@ -42,7 +42,7 @@ export const memoryPorts = Layer.mergeAll(
   memoryStores,
   secrets,
   addresses,
-  AjvJsonSchemas.layer,
+  LazyJsonSchemas.layer,
   DryRunGateway.layer,
   NoMailer.layer,
   NothingPublished.layer

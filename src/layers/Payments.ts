@@ -8,12 +8,13 @@ import { mayStartOn, WrongBook } from "../../domain/ledger/Book.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
 import type { AppConfig } from "../config/AppConfig.ts"
+import { needing } from "./OptionalPackages.ts"
 
 export const gateway = (config: AppConfig) =>
   config.PAYMENTS === "stripe"
     ? Layer.unwrap(
         Effect.map(
-          Effect.promise(() => import("../../adapters/payments/StripeGateway.ts")),
+          needing("stripe", () => import("../../adapters/payments/StripeGateway.ts")),
           (StripeGateway) =>
             StripeGateway.layer({
               secretKey: config.STRIPE_SECRET_KEY!,

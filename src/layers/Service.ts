@@ -20,7 +20,6 @@ import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { derivedSecrets } from "../../adapters/mcp/ProviderSignature.ts"
-import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
@@ -51,7 +50,9 @@ import { type AppConfig, ConfigInvalid, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/SettingValues.ts"
 import { assets } from "./SiteAssets.ts"
 import { core } from "./Core.ts"
+import { invoicePrinter } from "./InvoicePdf.ts"
 import { jobs } from "./Jobs.ts"
+import { needing } from "./OptionalPackages.ts"
 import { moneyPolicy, upstreamPolicy } from "./Policies.ts"
 import { gateway, sameBook } from "./Payments.ts"
 import { profileStores, STORED } from "./ProfileStores.ts"
@@ -127,7 +128,7 @@ const priceNotice = (config: AppConfig): Duration.Duration =>
 const redisStore = (url: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.map(
-      Effect.promise(() => import("../../adapters/redis/RedisRateLimiterStore.ts")),
+      needing("redis", () => import("../../adapters/redis/RedisRateLimiterStore.ts")),
       (RedisRateLimiterStore) => RedisRateLimiterStore.layer(url)
     )
   )
@@ -211,7 +212,7 @@ const composed = (config: AppConfig, baseUrl: string, given: Context.Context<nev
       orGiven(mailer(config), Mailer),
       orGiven(proofs(config), ProofReader),
       orGiven(gateway(config), PaymentGateway),
-      orGiven(PdfInvoicePrinter.layer, InvoicePrinter)
+      orGiven(invoicePrinter, InvoicePrinter)
     ]),
     Layer.provide(own),
     Layer.provide([NodeDigest.layer, NodeEntropy.layer]),

@@ -2,11 +2,12 @@
  * Documents over HTTP: for their owner and the operator, as JSON, as a page and as a file.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { spawnSync } from "node:child_process"
 import { InvoicePrinter } from "../../domain/invoices/InvoicePrinter.ts"
 import type { Invoice, Month } from "../../domain/invoices/Invoice.ts"
 import { amountText } from "../../domain/invoices/InvoiceText.ts"
+import * as NoInvoicePrinter from "../../adapters/pdf/NoInvoicePrinter.ts"
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import { aConsumer, at, expecting, listAt, textAt } from "../support/Market.ts"
 import { when } from "../support/metering/TestTime.ts"
@@ -122,6 +123,21 @@ it.layer(PdfInvoicePrinter.layer)("A document as PDF", (it) => {
     })
   )
 })
+
+it.effect("without the package for PDF a document is available as HTML, and the log says once what to install", () =>
+  Effect.gen(function* () {
+    const logged: Array<unknown> = []
+    const log = Logger.layer([Logger.make(({ message }) => void logged.push(message))])
+    yield* Effect.gen(function* () {
+      const { pdf } = yield* InvoicePrinter
+      for (const failure of [yield* Effect.flip(pdf(anInvoice(1))), yield* Effect.flip(pdf(anInvoice(1)))]) {
+        assert.strictEqual(failure._tag, "PdfNotConfigured")
+        assert.include(failure.message, "replace .pdf by .html")
+      }
+    }).pipe(Effect.provide(Layer.provideMerge(NoInvoicePrinter.layer("npm install pdfkit"), log)))
+    assert.deepStrictEqual(logged.flat(), ["npm install pdfkit"])
+  })
+)
 
 it("an amount is shown exactly", () => {
   const shown = [0n, 1n, 10n, 12_345n, 10_000n, 1_234_567_890_123n, -500_000n].map(amountText)

@@ -9,6 +9,7 @@ import type { Handles } from "../../../domain/accounts/Handles.ts"
 import type { Keys } from "../../../domain/accounts/Keys.ts"
 import type { Registration } from "../../../domain/accounts/Registration.ts"
 import type { Catalog } from "../../../domain/catalog/Catalog.ts"
+import type { InvoicePrinter } from "../../../domain/invoices/InvoicePrinter.ts"
 import type { Invoicing } from "../../../domain/invoices/Invoicing.ts"
 import type { Budgets } from "../../../domain/ledger/Budgets.ts"
 import type { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
@@ -49,5 +50,6 @@ export type HandlerError =
   | MetricsRejected
   | ErrorOfService<Authentication | Registration | Keys | DefaultCaps | Handles | Catalog>
   | ErrorOfService<Metering | Grants | Budgets>
-  | ErrorOfService<Loads | Withdrawals | PlatformFunds | Payouts | PaymentEvents | Invoicing>
+  | ErrorOfService<Loads | Withdrawals | PlatformFunds | Payouts | PaymentEvents>
+  | ErrorOfService<Invoicing | InvoicePrinter>
   | ErrorOfService<Receipts | ReceiptLog | Disputes | Trust | Verification>

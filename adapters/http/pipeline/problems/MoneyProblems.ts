@@ -67,6 +67,7 @@ export const moneyProblems = {
   }),
   PaymentFailed: providerError(),
   PaymentsNotConfigured: notConfigured(),
+  PdfNotConfigured: notConfigured(),
   RecoveredByChargeback: (e) => ({
     status: 409,
     code: "RECOVERED_BY_CHARGEBACK",
