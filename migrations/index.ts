@@ -15,8 +15,10 @@ const migrations = {
   [`0001_baseline_${BASELINE_DIGEST}`]: baseline
 }
 
+/** All migrations, in order. */
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()
 
+/** The number of the newest migration, which a current schema has. */
 export const latestVersion: number = Number.parseInt(names.at(-1)!, 10)
 
 /** The database was written before the first release, by migrations that the baseline has replaced. */
@@ -29,6 +31,7 @@ export class SchemaNotUpgradable extends Schema.TaggedError<SchemaNotUpgradable>
   }
 }
 
+/** Fails on a database that another line of migrations wrote. `run` does this first. */
 export const rejectOldSchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // A role that may not read the table yet leaves the question to the owner.

@@ -29,7 +29,9 @@ export class PolicyUnreadable extends Schema.TaggedError<PolicyUnreadable>()("Po
   }
 }
 
+/** For production: nothing in a private network can be reached. */
 export const publicOnly: EgressPolicy = { public: true, loopback: false, ranges: [], hosts: [] }
+/** For development: tools may run on this machine. */
 export const publicAndLoopback: EgressPolicy = { ...publicOnly, loopback: true }
 
 /**

@@ -15,6 +15,7 @@ export const Month = Schema.String.check(
 ).pipe(Schema.brand("Month"))
 export type Month = typeof Month.Type
 
+/** The account as it was when the document was made. */
 export const InvoiceOwner = Schema.Struct({
   role: Schema.Literals(["consumer", "provider"]),
   id: Schema.String,

@@ -35,7 +35,7 @@ import { type Leg, type Transfer, TransferId } from "./Transfer.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** Names the cause: the same reference with the same content is the same movement and is posted once. */
-interface Caused {
+export interface Caused {
   readonly reference: string
   /** When it happened. Default: now. */
   readonly effectiveAt?: DateTime.Utc | undefined

@@ -69,6 +69,7 @@ export interface UsageOfToolDay extends UsageOfTool {
   readonly date: string
 }
 
+/** Port to the totals of calls, by hour and by day. */
 export class UsageStore extends Context.Service<
   UsageStore,
   {

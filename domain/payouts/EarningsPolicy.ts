@@ -31,6 +31,7 @@ export const DRY_RUN_EARNINGS_POLICY: EarningsPolicy = {
   reserveDays: 0
 }
 
+/** The policy that applies. Default: the one for real payments. */
 export const CurrentEarningsPolicy = Context.Reference<EarningsPolicy>(
   "agent-tool-billing/domain/payouts/CurrentEarningsPolicy",
   { defaultValue: () => LIVE_EARNINGS_POLICY }

@@ -5,6 +5,7 @@
 import { Context, Effect, Schema, Stream } from "effect"
 import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
+/** What changed, so that caches of other nodes forget it. */
 export const Change = Schema.Struct({
   /** `everything`: changes may have been missed, so all cached data must be dropped. */
   topic: Schema.Literals(["key", "account", "catalog", "everything"]),

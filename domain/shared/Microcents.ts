@@ -15,6 +15,7 @@ export const Microcents = Schema.BigInt.check(
 ).pipe(Schema.brand("Microcents"))
 export type Microcents = typeof Microcents.Type
 
+/** No money. */
 export const zero: Microcents = Microcents.make(0n)
 
 /** On the wire, a JSON integer; `"500"`, 150.5, -1 and 2^53 are rejected. */
@@ -32,6 +33,7 @@ export const MicrocentsFromInt = Schema.Int.check(
   })
 )
 
+/** The amount of whole cents. */
 export const fromCents = (cents: number): Microcents => Microcents.make(BigInt(cents) * MICROCENTS_PER_CENT)
 
 /** Whole cents, rounded toward zero: for display, never for calculations. */

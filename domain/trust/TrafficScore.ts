@@ -44,6 +44,7 @@ export interface Scored {
   readonly advice: TrustAdvice
 }
 
+/** The score that these calls would give a provider, with its evidence and advice. */
 export const scoreTraffic = ({ calls, level }: Traffic): Scored => {
   const consumers = [...Map.groupBy(calls, ({ consumer }) => consumer as ConsumerId)]
   const pairs = consumers.map(([consumer, theirs]) => paidCallsOf(consumer, theirs.map(measured)))

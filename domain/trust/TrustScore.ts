@@ -74,6 +74,7 @@ export const BADGES = [
   [25, "basic"]
 ] as const
 
+/** The score and badge that the evidence gives, with the points of each part. */
 export const trustOf = (evidence: TrustEvidence): TrustScore => {
   const confidence = evidence.calls / (evidence.calls + HALF_CONFIDENCE_CALLS)
   const components = {

@@ -7,6 +7,7 @@ import { rolldown } from "rolldown"
 import { projectRoot } from "../support/PlantedProject.ts"
 
 const KIB = 1_024
+const CORE_BYTES_MAX = 400 * KIB
 
 const bundled = async (file: string) => {
   const bundle = await rolldown({ input: join(projectRoot, file), platform: "browser" })
@@ -14,6 +15,39 @@ const bundled = async (file: string) => {
   await bundle.close()
   const [{ code, imports }] = output
   return { bytes: Buffer.byteLength(code), files: output.length, imports }
+}
+
+/** Of all files that the first one loads at once, and their imports. */
+const startOf = async (text: string) => {
+  const entry = "virtual:entry"
+  const bundle = await rolldown({
+    input: entry,
+    cwd: projectRoot,
+    platform: "node",
+    external: /^node:/u,
+    plugins: [
+      {
+        name: "entry",
+        resolveId: (id) => (id === entry ? join(projectRoot, "entry.ts") : null),
+        load: (id) => (id === join(projectRoot, "entry.ts") ? text : null)
+      }
+    ]
+  })
+  const { output } = await bundle.generate({ format: "es", minify: true })
+  await bundle.close()
+  const chunks = new Map(output.flatMap((file) => (file.type === "chunk" ? [[file.fileName, file] as const] : [])))
+  const loaded = new Set<string>()
+  const load = (name: string): void => {
+    if (loaded.has(name)) return
+    loaded.add(name)
+    for (const next of chunks.get(name)?.imports ?? []) load(next)
+  }
+  load(output[0].fileName)
+  const own = [...loaded].flatMap((name) => chunks.get(name) ?? [])
+  return {
+    bytes: own.reduce((total, { code }) => total + Buffer.byteLength(code), 0),
+    imports: [...loaded].filter((name) => !chunks.has(name))
+  }
 }
 
 describe("A bundle", () => {
@@ -26,5 +60,19 @@ describe("A bundle", () => {
     assert.isAbove(bytes, KIB)
     assert.strictEqual(files, 1)
     assert.deepStrictEqual(imports, [])
+  })
+
+  it(`of a core in memory is at most ${CORE_BYTES_MAX} bytes and imports Node's modules only`, async () => {
+    const { bytes, imports } = await startOf(
+      `export { core, Ledger, Loads, Metering, Registration } from "./src/entries/core.ts"
+      export { ToolUpstream } from "./src/entries/ports.ts"
+      export { memoryPorts } from "./src/entries/memory.ts"`
+    )
+    assert.isAbove(bytes, 100 * KIB)
+    assert.isAtMost(bytes, CORE_BYTES_MAX)
+    assert.deepStrictEqual(
+      imports.filter((name) => !name.startsWith("node:")),
+      []
+    )
   })
 })

@@ -2,10 +2,11 @@
  * docs/api.md matches the sources.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { apiDocument } from "../support/api/ApiDocument.ts"
 import { clientContract } from "../support/api/ClientContract.ts"
+import { entries, kindOf } from "../support/api/Entries.ts"
 import { supportFiles, supportIndex } from "../support/api/SupportIndex.ts"
 import { projectRoot } from "../support/PlantedProject.ts"
 
@@ -16,25 +17,23 @@ describe("the API's document", () => {
     assert.strictEqual(written, apiDocument(), "npm run api-docs writes it anew")
   })
 
-  it("has every module of the core, each with its purpose", () => {
-    const modules = readdirSync(join(projectRoot, "domain"), { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts"))
-      .map((name) => name.slice(name.lastIndexOf("/") + 1, -".ts".length))
-    const described = [...written.matchAll(/^### (\w+)(?: \((?:service|port)\))?\n\n(\S.*)$/gmu)]
-    assert.sameMembers(
-      described.map(([, name]) => name!),
-      modules
-    )
+  it("has every export of every entry, each module with its purpose", () => {
+    const sections = written.split(/^## (?=agent-tool-billing)/gmu).slice(1)
+    for (const [index, { exports, name }] of entries().entries()) {
+      const section = sections[index]!
+      assert.isTrue(section.startsWith(`${name}\n`))
+      for (const one of exports)
+        assert.match(section, new RegExp(`\`${one.name}\`|interface ${one.name} \\{|type ${one.name} = `, "u"))
+    }
+    const titles = [...written.matchAll(/^### .+$/gmu)]
+    assert.lengthOf([...written.matchAll(/^### \w+(?: \((?:service|port)\))?\n\n\S.+$/gmu)], titles.length)
   })
 
-  it("has every service and port, verbatim", () => {
-    const sources = readdirSync(join(projectRoot, "domain"), { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts"))
-      .map((name) => readFileSync(join(projectRoot, "domain", name), "utf8"))
-    const services = sources.flatMap((text) => [...text.matchAll(/^export class (\w+) extends Context\.Service</gmu)])
+  it("has every service and port of the entries, verbatim", () => {
+    const services = entries().flatMap(({ exports }) =>
+      exports.filter((one) => /^(?:service|port)$/u.test(kindOf(one)))
+    )
     assert.isAbove(services.length, 60)
-    for (const [, name] of services)
-      assert.match(written, new RegExp(`^(?:interface ${name!} \\{|type ${name!} = )`, "mu"))
     assert.include(
       written,
       "\n  quote(request: CallRequest): Effect.Effect<CallQuote, CallRejected | StoreUnavailable>\n"

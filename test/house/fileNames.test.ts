@@ -17,7 +17,7 @@ const MODULE = /^[A-Z][A-Za-z0-9]*(?:\.browser)?\.ts$/u
 const PROGRAM_OR_SUITE = /^[a-z][A-Za-z0-9]*(?:\.test|\.quick\.config)?\.ts$/u
 
 /** Entry points, and migrations by number. */
-const ENTRY = /^(?:src\/(?:main|index)|testing\/index|migrations\/(?:index|\d{4}_\w+))\.ts$/u
+const ENTRY = /^(?:src\/(?:main|entries\/[a-z][A-Za-z]*)|testing\/index|migrations\/(?:index|\d{4}_\w+))\.ts$/u
 
 /** Names that two rooms of the domain share. */
 const SHARED = new Set(["Account.ts", "Verification.ts"])

@@ -4,7 +4,11 @@ import { join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { projectRoot } from "../support/PlantedProject.ts"
 
-const dependencies: Readonly<Record<string, string>> = { ...manifest.dependencies, ...manifest.devDependencies }
+const dependencies: Readonly<Record<string, string>> = {
+  ...manifest.dependencies,
+  ...manifest.peerDependencies,
+  ...manifest.devDependencies
+}
 
 interface Locked {
   readonly hasInstallScript?: boolean
@@ -40,7 +44,7 @@ describe("package.json", () => {
   })
 
   it("includes the Node that its scripts run on", () => {
-    assert.strictEqual(process.version, `v${manifest.dependencies.node}`)
+    assert.strictEqual(process.version, `v${manifest.devDependencies.node}`)
   })
 })
 

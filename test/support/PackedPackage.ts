@@ -1,6 +1,6 @@
 /**
- * The package as users install it: packed by npm from a copy of the sources, unpacked into an empty folder, beside
- * its declared dependencies only.
+ * The package as users install it: packed by npm from a copy of the sources, unpacked into an empty folder, beside its
+ * dependencies and required peers only, or also beside its optional peers.
  */
 import { Context, Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
@@ -18,6 +18,8 @@ const PRIVATE = [".env", "data/receipt-signing-secret", "test/secret.test.ts", "
 
 /** For the type check only. */
 const TYPES = "@types/node"
+/** Used by a program of docs/clients.md. */
+const FOR_PROGRAMS = ["@modelcontextprotocol/server"]
 const RUN_MS_MAX = 240_000
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 
@@ -26,48 +28,75 @@ export interface Ran {
   readonly output: string
 }
 
+/** A folder with the package among its node_modules. */
+export interface App {
+  readonly folder: string
+  write(name: string, text: string): Effect.Effect<void>
+  /** With this Node, in the app's folder. */
+  node(...args: ReadonlyArray<string>): Effect.Effect<Ran>
+  typeCheck(options: object): Effect.Effect<Ran>
+}
+
 export class PackedPackage extends Context.Service<
   PackedPackage,
   {
-    /** The package among an app's node_modules. */
-    readonly app: string
+    readonly tarball: string
     /** Of the tarball, sorted. */
     readonly files: ReadonlyArray<string>
-    write(name: string, text: string): Effect.Effect<void>
-    /** With this Node, in the app's folder. */
-    node(...args: ReadonlyArray<string>): Effect.Effect<Ran>
-    typeCheck(options: object): Effect.Effect<Ran>
+    /** Also has the optional packages. */
+    readonly app: App
+    /** Has what npm installs for a program that names no optional package. */
+    readonly bare: App
   }
 >()("agent-tool-billing/test/support/PackedPackage") {
   static readonly layer = Layer.effect(
     PackedPackage,
     Effect.gen(function* () {
-      const app = yield* temporaryFolder
-      const installed = join(app, "node_modules/agent-tool-billing")
-      yield* Effect.promise(() => mkdir(installed, { recursive: true }))
       const tarball = yield* pack
-      yield* succeeding(app, "tar", "-xzf", tarball, "--strip-components=1", "-C", installed)
-      for (const name of [...Object.keys(manifest.dependencies), TYPES]) yield* linked(app, name)
-      const write = (name: string, text: string) => Effect.promise(() => writeFile(join(app, name), text))
-      yield* write("package.json", `{ "private": true, "type": "module" }\n`)
-      const entries = yield* Effect.promise(() => readdir(installed, { recursive: true, withFileTypes: true }))
+      const app = yield* appBeside(tarball, [...required, ...optional, ...FOR_PROGRAMS])
+      const installed = join(app.folder, INSTALLED)
+      const found = yield* Effect.promise(() => readdir(installed, { recursive: true, withFileTypes: true }))
       return PackedPackage.of({
-        app,
-        files: entries
+        tarball,
+        files: found
           .filter((entry) => entry.isFile())
           .map(({ name, parentPath }) => join(parentPath, name).slice(installed.length + 1))
           .toSorted(),
-        write,
-        node: (...args) => run(app, process.execPath, ...args),
-        typeCheck: (compilerOptions) =>
-          Effect.andThen(
-            write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] })),
-            run(app, process.execPath, join(projectRoot, "node_modules/@typescript/native/bin/tsc"), "-p", ".")
-          )
+        app,
+        bare: yield* appBeside(tarball, required)
       })
     })
   )
 }
+
+const INSTALLED = "node_modules/agent-tool-billing"
+
+const { dependencies, peerDependencies, peerDependenciesMeta } = manifest
+
+export const optional = Object.keys(peerDependenciesMeta)
+export const required = [...Object.keys(dependencies), ...Object.keys(peerDependencies)].filter(
+  (name) => !optional.includes(name)
+)
+
+const appBeside = Effect.fnUntraced(function* (tarball: string, packages: ReadonlyArray<string>) {
+  const folder = yield* temporaryFolder
+  yield* Effect.promise(() => mkdir(join(folder, INSTALLED), { recursive: true }))
+  yield* succeeding(folder, "tar", "-xzf", tarball, "--strip-components=1", "-C", join(folder, INSTALLED))
+  for (const name of [...packages, TYPES]) yield* linked(folder, name)
+  const write = (name: string, text: string) => Effect.promise(() => writeFile(join(folder, name), text))
+  yield* write("package.json", `{ "private": true, "type": "module" }\n`)
+  const app: App = {
+    folder,
+    write,
+    node: (...args) => run(folder, process.execPath, ...args),
+    typeCheck: (compilerOptions) =>
+      Effect.andThen(
+        write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] })),
+        run(folder, process.execPath, join(projectRoot, "node_modules/@typescript/native/bin/tsc"), "-p", ".")
+      )
+  }
+  return app
+})
 
 const temporaryFolder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "agent-tool-billing-packed-"))),

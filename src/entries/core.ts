@@ -1,0 +1,335 @@
+/**
+ * `agent-tool-billing/core`: the services of the core, the layer that builds them, their settings, errors and types. The
+ * layer requires the ports of `agent-tool-billing/ports`; `agent-tool-billing/memory` has all of them but `ToolUpstream`.
+ */
+export { Books, BooksMixed, type BooksPort } from "../layers/Books.ts"
+export { core } from "../layers/Core.ts"
+export { jobs } from "../layers/Jobs.ts"
+
+export type { Consumer, Erasure as AccountErasure, PricingModel, Provider } from "../../domain/accounts/Account.ts"
+export type { ApiKey } from "../../domain/accounts/ApiKey.ts"
+export { Authentication, OperatorKey, Unauthorized } from "../../domain/accounts/Authentication.ts"
+export { DefaultCaps } from "../../domain/accounts/DefaultCaps.ts"
+export { EndpointBlocked, EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
+export type { Imitation } from "../../domain/accounts/HandleStore.ts"
+export {
+  HandleRejected,
+  HandleTaken,
+  Handles,
+  type HandleOrder,
+  type HandleRejection,
+  type Reassigned
+} from "../../domain/accounts/Handles.ts"
+export {
+  ExpiryInThePast,
+  KeyNotFound,
+  Keys,
+  LastKey,
+  TooManyKeys,
+  type KeyRequest,
+  type MintedKey
+} from "../../domain/accounts/Keys.ts"
+export { PlatformFees, type FeeInEffect } from "../../domain/accounts/PlatformFees.ts"
+export type { KeyOwner, Principal } from "../../domain/accounts/Principal.ts"
+export { RateLimitPolicy, type RateLimits } from "../../domain/accounts/RateLimitPolicy.ts"
+export {
+  AlreadyRegistered,
+  Registration,
+  ToolsRejected,
+  type ConsumerApplication,
+  type ProviderApplication
+} from "../../domain/accounts/Registration.ts"
+
+export type { CancellationTerm } from "../../domain/catalog/CancellationTerm.ts"
+export { Catalog, ToolNotYours, type CatalogQuery, type Withdrawn } from "../../domain/catalog/Catalog.ts"
+export type { CatalogEntry, CatalogSort, ToolOutcome, ToolState } from "../../domain/catalog/CatalogStore.ts"
+export { SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
+export { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
+export { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
+export type { PriceVersion, Terms, ToolPrices } from "../../domain/catalog/Terms.ts"
+export type {
+  BillingPolicy,
+  CanceledCallCosts,
+  JsonSchemaObject,
+  OnCancel,
+  Tool,
+  ToolChange,
+  ToolDeclaration
+} from "../../domain/catalog/Tool.ts"
+export type { RejectedTool, UpsertResult } from "../../domain/catalog/ToolUpserts.ts"
+
+export { Erasure, type Erased, type ErasureOrder } from "../../domain/erasure/Erasure.ts"
+export { AccountNotFound, MoneyInTransit, MoneyRemaining } from "../../domain/erasure/ErasureErrors.ts"
+
+export { Invoice, Month } from "../../domain/invoices/Invoice.ts"
+export type { MonthTotals } from "../../domain/invoices/InvoiceStore.ts"
+export {
+  CreditRejected,
+  InvoiceNotFound,
+  Invoicing,
+  MonthNotOver,
+  type Closed as ClosedMonths
+} from "../../domain/invoices/Invoicing.ts"
+
+export { AccountKind, type Balance, type Wallet } from "../../domain/ledger/Account.ts"
+export { BookMode, type Book } from "../../domain/ledger/Book.ts"
+export { BookGuard } from "../../domain/ledger/BookGuard.ts"
+export { BudgetPeriod } from "../../domain/ledger/BudgetPeriod.ts"
+export { BudgetId, type Budget, type BudgetStatus } from "../../domain/ledger/BudgetStore.ts"
+export { BudgetNotFound, Budgets, TooManyBudgets, type BudgetRequest } from "../../domain/ledger/Budgets.ts"
+export {
+  Ledger,
+  type Adjustment,
+  type Caused,
+  type ProviderBalance,
+  type Reversal,
+  type TrialBalance,
+  type WalletMovement,
+  type WalletStatus
+} from "../../domain/ledger/Ledger.ts"
+export {
+  DuplicateReference,
+  InsufficientBalance,
+  type AccountTotals,
+  type Audit,
+  type ConsumerFunds,
+  type Discrepancy,
+  type Posted
+} from "../../domain/ledger/LedgerStore.ts"
+export type { Lot, LotPart } from "../../domain/ledger/Lots.ts"
+export type { ReversedLoad, WalletAmount } from "../../domain/ledger/Movements.ts"
+export { DefaultFeeBasisPoints, feeOf, type OwnFee, type ProviderFee } from "../../domain/ledger/PlatformFee.ts"
+export { FundsTooLow, NoSuchLoss, PlatformFunds, type FundsMovement } from "../../domain/ledger/PlatformFunds.ts"
+export type { Solvency } from "../../domain/ledger/Solvency.ts"
+export { SolvencyWatch, type SolvencyReading } from "../../domain/ledger/SolvencyWatch.ts"
+export { TransferId, TransferKind, type Leg, type Transfer } from "../../domain/ledger/Transfer.ts"
+
+export type { LogProof } from "../../domain/log/LogProof.ts"
+export type { Log, NewLog, SequencedReceipt } from "../../domain/log/LogStore.ts"
+export type { Hash } from "../../domain/log/MerkleTree.ts"
+export {
+  LogUnknown,
+  NotLoggedYet,
+  ReceiptLog,
+  ReceiptUnknown,
+  TreeSizeUnknown,
+  type ReceiptProof
+} from "../../domain/log/ReceiptLog.ts"
+export { Sequencer } from "../../domain/log/Sequencer.ts"
+export { SignedTreeFile } from "../../domain/log/SignedTrees.ts"
+
+export type { CallOutcome, CallQuote, CallReport, CallRequest } from "../../domain/metering/Call.ts"
+export type { CallCause } from "../../domain/metering/CallCause.ts"
+export { CallOverdue, type Unsettled } from "../../domain/metering/CallEndings.ts"
+export {
+  AccountFrozen,
+  BudgetExceeded,
+  CallConflict,
+  CallInFlight,
+  CapRequired,
+  InsufficientFunds,
+  InvalidArguments,
+  PriceChanged,
+  PriceVersionChanged,
+  type CallRejected
+} from "../../domain/metering/CallRejections.ts"
+export type { CallIdempotency, KeptResult, OpenCall } from "../../domain/metering/CallStore.ts"
+export type { Agreement } from "../../domain/metering/CallTerms.ts"
+export { CallsInFlightMax, TooManyCallsInFlight } from "../../domain/metering/CallsInFlight.ts"
+export { CallTimeRejected, CostTooHigh, NotYours, type MeterRejected } from "../../domain/metering/DirectMetering.ts"
+export { FreeTiers, type FreeTier } from "../../domain/metering/FreeTiers.ts"
+export type { Grant, GrantPeriod, Reservation } from "../../domain/metering/Grant.ts"
+export {
+  GrantNotFound,
+  Grants,
+  TooManyGrants,
+  UnknownProvider,
+  type GrantRequest
+} from "../../domain/metering/Grants.ts"
+export type { MeterOutcome, MeterRequest, Metered } from "../../domain/metering/MeterReport.ts"
+export { Metering } from "../../domain/metering/Metering.ts"
+export type { NamePin } from "../../domain/metering/NamePinStore.ts"
+export { NamePins, TooManyPins } from "../../domain/metering/NamePins.ts"
+export { NoGrant, Reservations, type GrantUse } from "../../domain/metering/Reservations.ts"
+export { ResultNotRetained } from "../../domain/metering/RetainedResults.ts"
+export { Sweeper } from "../../domain/metering/Sweeper.ts"
+export {
+  ToolAmbiguous,
+  ToolDirectory,
+  ToolNotFound,
+  ToolWithdrawn,
+  type ToolReference,
+  type ToolUnresolved
+} from "../../domain/metering/ToolDirectory.ts"
+export type {
+  CallStatus,
+  ToolProgress,
+  ToolResult,
+  UpstreamProblem,
+  UpstreamResponse
+} from "../../domain/metering/ToolUpstream.ts"
+export { UpstreamLimits, type UpstreamBounds } from "../../domain/metering/UpstreamLimits.ts"
+export {
+  Usage,
+  type UsageCall,
+  type UsageOfDay,
+  type UsageOfPeriod,
+  type UsageOfTool,
+  type UsagePeriod,
+  type UsageSummary,
+  type UsageTotals
+} from "../../domain/metering/Usage.ts"
+
+export { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
+export { RecoveredByChargeback } from "../../domain/payments/ChargebackRecoveries.ts"
+export { ChargebackLiability, Chargebacks, type ChargebackEvent } from "../../domain/payments/Chargebacks.ts"
+export type { Freeze } from "../../domain/payments/FreezeStore.ts"
+export { LoadLimitReached, NewAccountLoadLimit } from "../../domain/payments/LoadLimit.ts"
+export type { Load, LoadState } from "../../domain/payments/LoadStore.ts"
+export { Loads, type LoadRequest, type Loaded } from "../../domain/payments/Loads.ts"
+export {
+  PaymentFailed,
+  PaymentsNotConfigured,
+  UntrustedEvent,
+  type Checkout,
+  type CheckoutOrder,
+  type CheckoutStatus,
+  type OnboardingLink,
+  type PayeeStatus,
+  type PaymentEvent,
+  type RefundOrder,
+  type RefundState,
+  type Refunded,
+  type TransferOrder,
+  type Transferred
+} from "../../domain/payments/PaymentGateway.ts"
+export { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
+export { Reconciler } from "../../domain/payments/Reconciler.ts"
+export { WithdrawalPartState, type Withdrawal, type WithdrawalPart } from "../../domain/payments/WithdrawalStore.ts"
+export {
+  DebtOutstanding,
+  NotWithdrawable,
+  Withdrawals,
+  type WithdrawalRejected,
+  type WithdrawalRequest
+} from "../../domain/payments/Withdrawals.ts"
+
+export type { EarningStates, Maturity } from "../../domain/payouts/EarningStates.ts"
+export type {
+  EarningsOfTool,
+  EarningsOfWeek,
+  EarningsPeriod,
+  EarningsSummary,
+  EarningsTotals
+} from "../../domain/payouts/Earnings.ts"
+export {
+  CurrentEarningsPolicy,
+  DRY_RUN_EARNINGS_POLICY,
+  LIVE_EARNINGS_POLICY,
+  type EarningsPolicy
+} from "../../domain/payouts/EarningsPolicy.ts"
+export type { Connected } from "../../domain/payouts/Onboarding.ts"
+export type { Payee } from "../../domain/payouts/PayeeStore.ts"
+export { BelowMinimum, NotOnboarded, type PayoutRejected } from "../../domain/payouts/PayoutOpening.ts"
+export { PayoutState, type Payout } from "../../domain/payouts/PayoutStore.ts"
+export { Payouts, type PayoutAnswer } from "../../domain/payouts/Payouts.ts"
+export { ProviderMoney, type ProviderHoldings } from "../../domain/payouts/ProviderMoney.ts"
+
+export { DiskWatch } from "../../domain/platform/DiskWatch.ts"
+export { Health, OutsideProbes, type Check, type Condition, type HealthReport } from "../../domain/platform/Health.ts"
+export { HealthHistory, type CheckHistory, type DayOfCheck } from "../../domain/platform/HealthHistory.ts"
+export { Heartbeats, type Heartbeat } from "../../domain/platform/Heartbeats.ts"
+export type { MarketCounts } from "../../domain/platform/PlatformFigures.ts"
+export { PlatformStats, type PlatformCounts, type PlatformTotals } from "../../domain/platform/PlatformStats.ts"
+export { PartDown, type Note, type Probe } from "../../domain/platform/Probe.ts"
+export type { Submission, SubmissionKind } from "../../domain/platform/SubmissionStore.ts"
+export { Submissions } from "../../domain/platform/Submissions.ts"
+export { Waitlist } from "../../domain/platform/Waitlist.ts"
+
+export { PaymentEvents, type Received } from "../../domain/processor/PaymentEvents.ts"
+
+export { Receipt, ReceiptStatus, canonical } from "../../domain/receipts/Receipt.ts"
+export type { LocalOrRemote } from "../../domain/receipts/ReceiptSigner.ts"
+export type { ReceiptFilter, ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
+export { Receipts, type FinishedCall } from "../../domain/receipts/Receipts.ts"
+export type { Verdict, VerificationReason } from "../../domain/receipts/Verification.ts"
+
+export type { ClaimTotals } from "../../domain/refunds/ClaimStore.ts"
+export { Claims, type SubjectClaims } from "../../domain/refunds/Claims.ts"
+export { RefundLossLimitCents, Refunds, type CallToRefund } from "../../domain/refunds/Refunds.ts"
+
+export { Idempotency, IdempotencyConflict, type IdempotentRequest, type Once } from "../../domain/shared/Idempotency.ts"
+export { IdempotencyInFlight } from "../../domain/shared/IdempotencyStore.ts"
+export {
+  ConsumerId,
+  GrantId,
+  InvoiceId,
+  KeyId,
+  LoadId,
+  PayoutId,
+  ProviderId,
+  ReceiptId,
+  ToolId,
+  WithdrawalId,
+  WithdrawalPartId
+} from "../../domain/shared/Ids.ts"
+export {
+  MICROCENTS_PER_CENT,
+  Microcents,
+  MicrocentsFromInt,
+  formatDollars,
+  formatPrice,
+  fromCents,
+  parseDollars,
+  toCents,
+  zero
+} from "../../domain/shared/Microcents.ts"
+export type { Page, PageRequest, Position } from "../../domain/shared/Page.ts"
+export { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
+export { Timestamp } from "../../domain/shared/Timestamp.ts"
+
+export { VerificationEndpoint, type Challenge } from "../../domain/trust/Challenge.ts"
+export {
+  DecidedBy,
+  DisputeId,
+  DisputeReason,
+  DisputeStatus,
+  Party,
+  Resolution,
+  type Decision,
+  type Dispute,
+  type DisputeTally,
+  type Statement
+} from "../../domain/trust/Dispute.ts"
+export type { Ruling } from "../../domain/trust/DisputeDecisions.ts"
+export {
+  AlreadyDecided,
+  CreditBeyondCost,
+  DisputeNotFound,
+  NoSuchReceipt,
+  NotAnswerable
+} from "../../domain/trust/DisputeErrors.ts"
+export { AlreadyDisputed, FilingTooLate, NotAParty, TooManyDisputes } from "../../domain/trust/DisputeFilings.ts"
+export type { DisputeOwner, FilerRecord } from "../../domain/trust/DisputeStore.ts"
+export { Disputes, type Answer, type Filing } from "../../domain/trust/Disputes.ts"
+export { TooManyMails } from "../../domain/trust/MailLimit.ts"
+export { MailFailed, MailNotConfigured } from "../../domain/trust/Mailer.ts"
+export type { CountedCalls } from "../../domain/trust/PaidCalls.ts"
+export type { Evidence, ScoreEvidence } from "../../domain/trust/ProviderEvidence.ts"
+export { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
+export type { ScoredDisputes } from "../../domain/trust/ScoredDisputes.ts"
+export type { Sla, SlaDay } from "../../domain/trust/Sla.ts"
+export type { CatalogScore, ScoreOfDay } from "../../domain/trust/SlaStore.ts"
+export { scoreTraffic, type ObservedCall, type Scored, type Traffic } from "../../domain/trust/TrafficScore.ts"
+export { ProviderUnknown, Trust, type ProviderScore, type ProviderSla } from "../../domain/trust/Trust.ts"
+export type { TrustAdvice } from "../../domain/trust/TrustAdvice.ts"
+export {
+  Badge,
+  VerificationLevel,
+  trustOf,
+  type TrustEvidence,
+  type TrustScore
+} from "../../domain/trust/TrustScore.ts"
+export { SubjectRejected, Verification, type Asked } from "../../domain/trust/Verification.ts"
+export { TooManyAttempts, type VerificationAnswer } from "../../domain/trust/VerificationSteps.ts"
+export type { ProofLevel, Verified } from "../../domain/trust/VerificationStore.ts"

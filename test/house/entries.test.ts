@@ -1,0 +1,113 @@
+/**
+ * The entries of the package: documented, used in a program that is compiled, and with the packages that they need.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import manifest from "../../package.json" with { type: "json" }
+import { OPTIONAL_PACKAGES, PackageMissing } from "../../src/layers/OptionalPackages.ts"
+import { commentOf, entries, kindOf, purposeOf, readModule } from "../support/api/Entries.ts"
+import { projectRoot } from "../support/PlantedProject.ts"
+import { programs } from "../support/ProgramsOfDocs.ts"
+
+const all = entries()
+const chapter = readFileSync(join(projectRoot, "docs/embedding.md"), "utf8")
+
+/** Schemas and limits whose names and types say all; types are documented by their fields, errors by their messages. */
+const EXPLAINED_BY_TYPE =
+  /^(?:[A-Z][A-Z0-9_]*|[A-Z]\w*(?:Id|Kind|State|Status|Reason|Level|Period|Mode)|Badge|Party|Resolution|DecidedBy)$/u
+
+describe("The entries of the package", () => {
+  it.each(all)("$name says what it is for", ({ module }) => {
+    assert.match(purposeOf(readModule(module)), /.{40,}/u)
+  })
+
+  it("have a comment on every service, port, setting and function", () => {
+    const silent = all.flatMap(({ exports, name }) =>
+      exports
+        .filter((one) => kindOf(one) !== "type" && kindOf(one) !== "error" && !EXPLAINED_BY_TYPE.test(one.name))
+        .filter((one) => commentOf(one) === "")
+        .map((one) => `${name}: ${one.name} (${one.module})`)
+    )
+    assert.deepStrictEqual(silent, [])
+  })
+
+  it("have errors with a message", () => {
+    const silent = all.flatMap(({ exports }) =>
+      exports
+        .filter((one) => kindOf(one) === "error")
+        .filter(({ module, own }) => {
+          const text = readModule(module)
+          const from = text.indexOf(`export class ${own} `)
+          return !text.slice(from, text.indexOf("\n}\n", from)).includes("get message()")
+        })
+        .map(({ module, own }) => `${own} (${module})`)
+    )
+    assert.deepStrictEqual(silent, [])
+  })
+
+  it("are each used by a program of the documentation, and listed in its table", () => {
+    const imported = new Set(
+      [...programs.values()].flatMap((text) =>
+        [...text.matchAll(/from "(agent-tool-billing\/[\w-]+)"/gu)].map(([, name]) => name!)
+      )
+    )
+    assert.deepStrictEqual(
+      all.map(({ name }) => name).filter((name) => !imported.has(name)),
+      []
+    )
+    const listed = [...chapter.matchAll(/^\| `(agent-tool-billing\/[\w-]+)`/gmu)].map(([, name]) => name!)
+    assert.deepStrictEqual(listed.toSorted(), all.map(({ name }) => name).toSorted())
+  })
+
+  it.each([
+    "remote-key.ts",
+    "own-traffic.ts",
+    "own-router.ts",
+    "declining-gateway.ts",
+    "agent.ts",
+    "page.ts",
+    "effect-agent.ts",
+    "provider.ts"
+  ])("need at most 30 lines for %s", (name) => {
+    const lines = programs
+      .get(name)!
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+    assert.isAtMost(lines.length, 30)
+  })
+
+  it("export no name twice", () => {
+    for (const { exports, name } of all) {
+      const names = exports.map((one) => one.name)
+      assert.deepStrictEqual(names.length, new Set(names).size, name)
+    }
+  })
+})
+
+describe("The packages that a program installs beside this one", () => {
+  const { devDependencies, peerDependencies, peerDependenciesMeta } = manifest
+  const developed: Readonly<Record<string, string>> = devDependencies
+
+  it("are those that the tests run with", () => {
+    for (const [name, version] of Object.entries(peerDependencies)) assert.strictEqual(developed[name], version, name)
+    assert.deepStrictEqual(
+      Object.keys(peerDependencies).filter((name) => !(name in peerDependenciesMeta)),
+      ["@effect/platform-node", "effect"]
+    )
+  })
+
+  it("are named with their versions by the errors and the chapter", () => {
+    const versions: Readonly<Record<string, string>> = peerDependencies
+    assert.deepStrictEqual(Object.keys(OPTIONAL_PACKAGES), Object.keys(peerDependenciesMeta))
+    for (const [name, { version }] of Object.entries(OPTIONAL_PACKAGES)) {
+      assert.strictEqual(version, versions[name], name)
+      assert.match(chapter, new RegExp(`^\\| \`${name}\` +\\| ${version.replaceAll(".", "\\.")} +\\|`, "mu"))
+    }
+    for (const name of ["effect", "@effect/platform-node"]) assert.include(chapter, `${name}@${versions[name]}`)
+    assert.strictEqual(
+      new PackageMissing({ name: "stripe" }).message,
+      `PAYMENTS=stripe needs the package stripe, which is not installed. Run: npm install --save-exact stripe@${versions["stripe"]}`
+    )
+  })
+})

@@ -1,0 +1,91 @@
+/**
+ * The entries of the package: what each exports, and the module and comment of every export.
+ */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import manifest from "../../../package.json" with { type: "json" }
+import { projectRoot } from "../PlantedProject.ts"
+
+export interface Exported {
+  /** What other programs import. */
+  readonly name: string
+  /** Its name in its module. */
+  readonly own: string
+  /** `domain/metering/Metering` */
+  readonly module: string
+}
+
+export interface Entry {
+  /** `agent-tool-billing/core` */
+  readonly name: string
+  /** `src/entries/core` */
+  readonly module: string
+  readonly exports: ReadonlyArray<Exported>
+}
+
+export const readModule = (module: string): string => readFileSync(join(projectRoot, `${module}.ts`), "utf8")
+
+export const entries = (): ReadonlyArray<Entry> =>
+  Object.entries(manifest.exports)
+    .filter(([path]) => path !== "./package.json")
+    .map(([path, built]) => {
+      const module = built.replace(/^\.\/dist\//u, "").replace(/\.js$/u, "")
+      return { name: path.replace(".", manifest.name), module, exports: exportsOf(module) }
+    })
+
+const REEXPORT = /^export (?:type )?\{([^}]+)\} from "([^"]+)\.ts"$/gmu
+const DECLARED = /^export (?:const|class|function|interface|type) (\w+)/gmu
+
+const exportsOf = (module: string): ReadonlyArray<Exported> => {
+  const text = readModule(module)
+  const reexported = [...text.matchAll(REEXPORT)].flatMap(([, names, from]) =>
+    names!.split(",").flatMap((one): ReadonlyArray<Exported> => {
+      const [own, name = own] = one
+        .replace("type ", "")
+        .split(" as ")
+        .map((part) => part.trim())
+      return own === undefined || own === "" ? [] : [{ name: name!, own, module: pathFrom(module, from!) }]
+    })
+  )
+  const declared = new Set([...text.matchAll(DECLARED)].map(([, name]) => name!))
+  return [...reexported, ...[...declared].map((name) => ({ name, own: name, module }))]
+}
+
+const pathFrom = (module: string, relative: string): string => join(module, "..", relative).replaceAll("\\", "/")
+
+/** The comment at the head of a file, in one line. */
+export const purposeOf = (text: string): string =>
+  (/^\/\*\*(.*?)\*\//su.exec(text)?.[1] ?? "")
+    .split("\n")
+    .map((line) => line.replace(/^ \*/u, "").trim())
+    .filter(Boolean)
+    .join(" ")
+
+export type Kind = "port" | "service" | "error" | "setting" | "type" | "value"
+
+/** A schema and its type share a name: it counts as a value. */
+export const kindOf = ({ module, own }: Exported): Kind => {
+  const text = readModule(module)
+  const declared = (form: string) => new RegExp(`^export ${form}`, "mu").test(text)
+  if (declared(`class ${own} extends Context\\.Service<`))
+    return /\bstatic readonly layer\b/u.test(text) ? "service" : "port"
+  if (declared(`class ${own} extends Schema\\.TaggedError<`)) return "error"
+  if (declared(`const ${own}\\b.*= Context\\.Reference\\b`)) return "setting"
+  return declared(`(?:const|class|function) ${own}\\b`) ? "value" : "type"
+}
+
+/** Its own comment; the main export of a file may have the one at the head. Empty without either. */
+export const commentOf = ({ module, own }: Exported): string => {
+  const text = readModule(module)
+  const before = new RegExp(
+    `/\\*\\*((?:(?!\\*/).)*)\\*/\\nexport (?:const|class|function|interface|type) ${own}\\b`,
+    "su"
+  )
+  const comment = before.exec(text)?.[1]
+  if (comment !== undefined) return comment.replaceAll(/\s*\n \*/gu, "").trim()
+  return isMain({ module, own }) ? purposeOf(text) : ""
+}
+
+/** `layer` of an adapter's file, or the namesake of the file: `core` of `Core`. */
+const isMain = ({ module, own }: Pick<Exported, "module" | "own">): boolean =>
+  own === "layer" || module.slice(module.lastIndexOf("/") + 1) === `${own[0]!.toUpperCase()}${own.slice(1)}`
