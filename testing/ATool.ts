@@ -65,6 +65,7 @@ export interface ProviderOptions {
   readonly email?: string
 }
 
+/** Registers a provider. */
 export const aProvider = Effect.fnUntraced(function* ({
   email = "provider@example.org",
   name = "A provider"

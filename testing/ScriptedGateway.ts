@@ -35,6 +35,7 @@ export interface Script {
   readonly payees: Map<string, PayeeStatus>
 }
 
+/** The orders that reached the processor, and what it does with the next ones. */
 export class GatewayScript extends Context.Service<GatewayScript, Script>()(
   "agent-tool-billing/testing/GatewayScript"
 ) {}

@@ -49,6 +49,7 @@ export const fails =
 /** Until the call times out. */
 export const neverAnswers: ToolBehavior = () => Effect.never
 
+/** The calls that reached a tool, and the behavior of tools. */
 export class ToolScript extends Context.Service<
   ToolScript,
   {

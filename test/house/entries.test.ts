@@ -49,14 +49,14 @@ describe("The entries of the package", () => {
   it("are each used by a program of the documentation, and listed in its table", () => {
     const imported = new Set(
       [...programs.values()].flatMap((text) =>
-        [...text.matchAll(/from "(agent-tool-billing\/[\w-]+)"/gu)].map(([, name]) => name!)
+        [...text.matchAll(/from "(agent-tool-billing\/[\w/-]+)"/gu)].map(([, name]) => name!)
       )
     )
     assert.deepStrictEqual(
       all.map(({ name }) => name).filter((name) => !imported.has(name)),
       []
     )
-    const listed = [...chapter.matchAll(/^\| `(agent-tool-billing\/[\w-]+)`/gmu)].map(([, name]) => name!)
+    const listed = [...chapter.matchAll(/^\| `(agent-tool-billing\/[\w/-]+)`/gmu)].map(([, name]) => name!)
     assert.deepStrictEqual(listed.toSorted(), all.map(({ name }) => name).toSorted())
   })
 

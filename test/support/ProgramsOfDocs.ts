@@ -1,5 +1,5 @@
 /**
- * The programs of docs/embedding.md and docs/clients.md, by their names: each starts with a comment that names its file.
+ * The programs of docs/embedding.md, docs/clients.md and docs/testing.md, by their names: each starts with a comment that names its file.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -11,5 +11,5 @@ const programsOf = (page: string): ReadonlyArray<readonly [string, string]> =>
   [...readFileSync(join(projectRoot, page), "utf8").matchAll(PROGRAM)].map(([, name, text]) => [name!, text!])
 
 export const programs: ReadonlyMap<string, string> = new Map(
-  ["docs/embedding.md", "docs/clients.md"].flatMap(programsOf)
+  ["docs/embedding.md", "docs/clients.md", "docs/testing.md"].flatMap(programsOf)
 )

@@ -41,7 +41,7 @@ export class SourcePackage extends Context.Service<
         await symlink(projectRoot, join(installed, "root"), "junction")
         const { name } = manifest
         await writeFile(join(installed, "package.json"), JSON.stringify({ name, type: "module", exports: sources }))
-        for (const dependency of ["effect", "@types"]) {
+        for (const dependency of ["effect", "stripe", "@types"]) {
           const from = join(projectRoot, "node_modules", dependency)
           await symlink(from, join(app, "node_modules", dependency), "junction")
         }
@@ -63,10 +63,7 @@ const sourceOf = (target: unknown): string => {
   return file.replace("./dist/", "./root/").replace(/\.js$/u, ".ts")
 }
 
-const sources = {
-  ...Object.fromEntries(Object.entries(manifest.exports).map(([name, target]) => [name, sourceOf(target)])),
-  "./testing": "./root/testing/index.ts"
-}
+const sources = Object.fromEntries(Object.entries(manifest.exports).map(([name, target]) => [name, sourceOf(target)]))
 
 const compilerOptions = {
   target: "ES2024",

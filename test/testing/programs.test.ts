@@ -40,7 +40,8 @@ it.layer(SourcePackage.layer, { timeout: "300 seconds", excludeTestServices: tru
             "time-out.test.ts",
             "declined-payment.test.ts",
             "dispute.test.ts",
-            "ledger-contract.test.ts"
+            "ledger-contract.test.ts",
+            "doubles.test.ts"
           ]
         )
         for (const [name, text] of programs) yield* write(name, text)

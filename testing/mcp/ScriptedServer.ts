@@ -100,23 +100,29 @@ export const rawServer = (onData: (socket: Socket, text: string) => void) =>
     ({ stop }) => Effect.sync(stop)
   )
 
+/** Sends JSON. */
 export const json = (response: ServerResponse, body: unknown, status = 200, headers: Record<string, string> = {}) => {
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
 }
 
+/** The JSON-RPC response to a request. */
 export const result = (seen: Seen, value: unknown) => ({ jsonrpc: "2.0", id: seen.id, result: value })
 
+/** The result of a tool that returns one text. */
 export const text = (value: string) => ({ content: [{ type: "text", text: value }] })
 
+/** A JSON-RPC error in response to a request. */
 export const rpcError = (seen: Seen, code: number, message: string, data?: unknown) => ({
   jsonrpc: "2.0",
   id: seen.id ?? null,
   error: { code, message, ...(data === undefined ? {} : { data }) }
 })
 
+/** Starts an event stream. */
 export const stream = (response: ServerResponse): ServerResponse =>
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" })
 
+/** One event of a stream, with a JSON-RPC message. */
 export const event = (message: unknown): string => `event: message\ndata: ${JSON.stringify(message)}\n\n`
 
 const readText = (request: IncomingMessage, done: (text: string) => void) => {
