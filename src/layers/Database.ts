@@ -20,35 +20,54 @@ export interface Database {
 /** A node that hangs or is disconnected in a transaction must not keep its locks, for example on wallets. */
 const startupParameters = { idle_in_transaction_session_timeout: "20s" }
 
+/** Rows that another session keeps locked must not stop a round of background work, whose other items would wait too. */
+export const LockTimeoutMs = Context.Reference<number>("agent-tool-billing/src/layers/LockTimeoutMs", {
+  defaultValue: () => 10_000
+})
+
 /** The peer of a waiting connection may have vanished: the first probe is sent after this time. */
 const KEEP_ALIVE = Duration.seconds(10)
 
 export const client = ({ connectionsMax, url }: Database) =>
-  PgClient.layer({
-    url,
-    maxConnections: connectionsMax,
-    applicationName: "agent-tool-billing",
-    keepAlive: KEEP_ALIVE,
-    startupParameters
+  Layer.unwrap(
+    Effect.map(LockTimeoutMs, (lockTimeoutMs) =>
+      PgClient.layer({
+        url,
+        maxConnections: connectionsMax,
+        applicationName: "agent-tool-billing",
+        keepAlive: KEEP_ALIVE,
+        startupParameters: { ...startupParameters, lock_timeout: `${lockTimeoutMs}ms` }
+      })
+    )
+  )
+
+/** Over one connection that waits as long as it takes: nodes that start together wait for the migrations of the first. */
+const withoutLockTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(PgClient.PgClient, ({ config }) => {
+    const patient = { ...config.startupParameters, lock_timeout: "0" }
+    return Effect.provide(effect, PgClient.layer({ ...config, maxConnections: 1, startupParameters: patient }))
   })
 
 /** Migrates as the role that owns the tables, if there is a separate one. Returns what was applied. */
 export const migrateAs = (ownerUrl: Redacted.Redacted | undefined) =>
   ownerUrl === undefined
-    ? Effect.andThen(checkDatabase, migrations.run)
-    : Effect.gen(function* () {
-        yield* migrations.rejectOldSchema
-        const role = yield* currentRole
-        return yield* Effect.gen(function* () {
-          yield* checkDatabase
-          const applied = yield* migrations.run
-          yield* grantTo(role)
-          return applied
-        }).pipe(
-          Effect.provide(client({ url: ownerUrl, connectionsMax: 1 })),
-          Effect.mapError((error) => Object.assign(error, { setting: "MIGRATION_DATABASE_URL" }))
-        )
-      })
+    ? withoutLockTimeout(Effect.andThen(checkDatabase, migrations.run))
+    : withoutLockTimeout(
+        Effect.gen(function* () {
+          yield* migrations.rejectOldSchema
+          const role = yield* currentRole
+          return yield* Effect.gen(function* () {
+            yield* checkDatabase
+            const applied = yield* migrations.run
+            yield* grantTo(role)
+            return applied
+          }).pipe(
+            Effect.provide(client({ url: ownerUrl, connectionsMax: 1 })),
+            Effect.provideService(LockTimeoutMs, 0),
+            Effect.mapError((error) => Object.assign(error, { setting: "MIGRATION_DATABASE_URL" }))
+          )
+        })
+      )
 
 /** Before the service opens. */
 export const prepareSchema = (ownerUrl: Redacted.Redacted | undefined) =>

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { client } from "../../src/layers/Database.ts"
+import { client, LockTimeoutMs, migrateAs } from "../../src/layers/Database.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 
 const sessions = Layer.unwrap(Effect.map(PostgresTest, ({ url }) => client({ url, connectionsMax: 2 }))).pipe(
@@ -34,6 +34,31 @@ it.layer(sessions, { timeout: "60 seconds", excludeTestServices: true })("A sess
       yield* isFree.open
       assert.strictEqual((yield* Fiber.join(hanging))._tag, "Failure")
       assert.lengthOf(yield* sql`SELECT 1`, 1)
+    })
+  )
+
+  it.effect("waits for a lock no longer than 10 seconds", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* (yield* SqlClient.SqlClient)`SHOW lock_timeout`, [{ lock_timeout: "10s" }])
+    })
+  )
+})
+
+const HELD_MS = 1_000
+
+const impatient = sessions.pipe(Layer.provide(Layer.succeed(LockTimeoutMs, 50)))
+
+it.layer(impatient, { timeout: "60 seconds", excludeTestServices: true })("A session that migrates", (it) => {
+  it.effect("waits as long as another node migrates", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const isMigrating = yield* Latch.make()
+      const lock = Effect.andThen(sql`LOCK TABLE effect_sql_migrations IN ACCESS EXCLUSIVE MODE`, isMigrating.open)
+      const other = sql.withTransaction(Effect.andThen(lock, Effect.sleep(HELD_MS)))
+      const first = yield* Effect.forkChild(other)
+      yield* isMigrating.await
+      assert.deepStrictEqual(yield* migrateAs(undefined), [])
+      yield* Fiber.join(first)
     })
   )
 })

@@ -1,6 +1,7 @@
 /**
  * The schema and the connections of PostgreSQL. The composition of the service supplies the migrations.
  */
+import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
@@ -14,7 +15,7 @@ import { storeFailures, storeSql } from "../shared/StoreSql.ts"
 export interface Migrations<E> {
   readonly latestVersion: number
   /** Applies pending migrations and returns them; waits for other nodes that do the same. */
-  readonly run: Effect.Effect<ReadonlyArray<readonly [id: number, name: string]>, E, SqlClient.SqlClient>
+  readonly run: Effect.Effect<ReadonlyArray<readonly [id: number, name: string]>, E, PgClient.PgClient>
 }
 
 const toBacklog = rowReader<StoreBacklog>({}, { open_calls: Number, overdue_calls: Number, unlogged_receipts: Number })
@@ -23,7 +24,7 @@ const keeper = <E>({ latestVersion, run }: Migrations<E>) =>
   Layer.effect(
     SchemaKeeper,
     Effect.gen(function* () {
-      const client = yield* SqlClient.SqlClient
+      const client = yield* PgClient.PgClient
       const sql = yield* storeSql
 
       const version = Effect.gen(function* () {
@@ -45,7 +46,7 @@ const keeper = <E>({ latestVersion, run }: Migrations<E>) =>
           tables: tables.map(({ name }) => name)
         }
       }).pipe(
-        Effect.provideService(SqlClient.SqlClient, client),
+        Effect.provideService(PgClient.PgClient, client),
         Effect.catch((error) => (SqlError.isSqlError(error) ? raise(error) : Effect.fail(error))),
         dieUnlessUnavailable,
         Effect.withSpan("PostgresUpkeep.bringUpToDate")
