@@ -66,7 +66,7 @@ export class Payouts extends Context.Service<
     refreshAccount(accountId: string): Effect.Effect<void, PaymentFailed | StoreUnavailable>
     payee(providerId: ProviderId): Effect.Effect<Option.Option<Payee>, StoreUnavailable>
     setAutomatic(providerId: ProviderId, automatic: boolean): Effect.Effect<void, StoreUnavailable>
-    /** Pays every provider with automatic payouts, at most once a month. Returns how many were requested. */
+    /** Pays every provider with automatic payouts, at most once a month, except payouts that failed. Returns how many were requested. */
     readonly payAutomatically: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payouts/Payouts") {
@@ -92,7 +92,7 @@ export class Payouts extends Context.Service<
 
       /** Choosing the payout and reserving a new one are one unit of work; the processor is asked after it. */
       const beginUnder = Effect.fnUntraced(function* (key: string, providerId: ProviderId) {
-        const id = payoutNamed(sha256Hex, providerId, key)
+        const id = payoutNamed(sha256Hex, providerId, `key\n${key}`)
         const opening = Effect.map(open(id, providerId), ({ payout }) => payout.id)
         const { answer, replayed } = yield* once({ scope: `payouts:${providerId}`, key, request: "payout" }, opening)
         const repeated = replayed || answer !== id
@@ -114,18 +114,28 @@ export class Payouts extends Context.Service<
         return { mode: "live" as const, ...begun }
       })
 
+      /** Only where all earlier ones have failed, which is final and has returned the money, so nothing is paid twice. */
+      const beginAutomatic = Effect.fnUntraced(function* (providerId: ProviderId, day: string) {
+        const named = (period: string) => payoutNamed(sha256Hex, providerId, `automatic\n${period}`)
+        for (const period of automaticPeriods(day)) {
+          const known = Option.getOrUndefined(yield* store.find(named(period)))
+          if (known?.state !== "failed") return yield* begin(named(period), providerId)
+        }
+        return { repeated: true }
+      })
+
       const payAutomatically = Effect.gen(function* () {
         if (gateway.mode !== "live") return 0
-        const month = DateTime.formatIsoDateUtc(yield* DateTime.now).slice(0, 7)
+        const day = DateTime.formatIsoDateUtc(yield* DateTime.now)
         const requested = yield* roundOfPages(
           {
             pageMax: WORKED_AT_ONCE_MAX,
             read: (after: ProviderId | undefined) => payees.automatic(after, WORKED_AT_ONCE_MAX)
           },
           {
-            failing: "automatic payouts could not be made",
+            failing: "Automatic payouts that could not be made",
             work: (providerId) =>
-              begin(payoutNamed(sha256Hex, providerId, `automatic ${month}`), providerId).pipe(
+              beginAutomatic(providerId, day).pipe(
                 Effect.map(({ repeated }) => (repeated ? 0 : 1)),
                 Effect.catchTags({ BelowMinimum: () => Effect.succeed(0), NotOnboarded: () => Effect.succeed(0) })
               )
@@ -150,11 +160,18 @@ export class Payouts extends Context.Service<
 }
 
 /**
- * Automatic payouts are made on the first of a month, and on the next two days where an outage prevented them or the
- * balance reached the minimum: a payout carries the name of its month, so it is made once.
+ * Automatic payouts are made on the first of a month, and on the next two days where an outage prevented them, the
+ * processor rejected them, or the balance reached the minimum.
  */
 export const isAutomaticPayoutDay = (now: DateTime.Utc): boolean =>
   DateTime.getPartUtc(now, "day") <= AUTOMATIC_PAYOUT_DAYS
+
+/** The month, and one further period for each later day: a payout carries the name of its period, so it is made once. */
+const automaticPeriods = (day: string): ReadonlyArray<string> => {
+  const month = day.slice(0, 7)
+  const last = Math.min(Number(day.slice(8)), AUTOMATIC_PAYOUT_DAYS)
+  return [month, ...Array.from({ length: last - 1 }, (_, before) => `${month}-0${before + 2}`)]
+}
 
 /** The same key of a provider gives the same payout. */
 export const payoutNamed = (sha256Hex: (text: string) => string, providerId: ProviderId, key: string): PayoutId =>

@@ -5,47 +5,20 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { randomUUID } from "node:crypto"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
 import { Refunds } from "../../domain/refunds/Refunds.ts"
 import { ConsumerId, type PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
-import { fromCents, Microcents } from "../../domain/shared/Microcents.ts"
+import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
 import { coreWith } from "../support/metering/Core.ts"
-import { later, when } from "../support/metering/TestTime.ts"
+import { later } from "../support/metering/TestTime.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
+import { anEarner, balanceOf, CENTS, earn, REST, statesOf, transfersMade } from "./Earners.ts"
 import { clearingIsEmpty } from "./LedgerChecks.ts"
 
-const CENTS = 1_234
-const REST = 5_678n
 const NEXT_ATTEMPT = "3 hours"
-
-/** A provider that has earned $12.34 and a fraction, and can be paid. */
-const anEarner = Effect.gen(function* () {
-  const providerId = ProviderId.make((yield* aProvider()).id)
-  yield* earn(providerId, Microcents.make(fromCents(CENTS) + REST))
-  yield* (yield* Payouts).connect(providerId, { returnUrl: "https://a.example", refreshUrl: "https://a.example" })
-  return providerId
-})
-
-const earn = (providerId: ProviderId, amount: Microcents) =>
-  Effect.gen(function* () {
-    const reference = `earned:${providerId}:${amount}`
-    yield* (yield* PlatformFunds).deposit({ amount, reference })
-    yield* (yield* Ledger).adjust({ owner: { providerId }, direction: "credit", amount, reference })
-  })
-
-const balanceOf = (providerId: ProviderId) =>
-  Effect.flatMap(Ledger, (ledger) => Effect.map(ledger.provider(providerId), ({ balance }) => balance))
-
-const statesOf = (providerId: ProviderId) =>
-  Effect.flatMap(Payouts, (payouts) =>
-    Effect.map(payouts.history(providerId), (history) => history.map(({ state }) => state))
-  )
-
-const transfersMade = Effect.map(ScriptedGateway.GatewayScript, ({ orders }) => orders.transfer)
 
 const paidOut = Effect.fnUntraced(function* (providerId: ProviderId) {
   const asked = yield* (yield* Payouts).request(providerId)
@@ -277,26 +250,6 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         assert.strictEqual(yield* answered, id)
         assert.deepStrictEqual(yield* statesOf(providerId), ["paid"])
         assert.strictEqual(yield* balanceOf(providerId), fromCents(3_000) + REST)
-      })
-    )
-
-    it.effect("of every month is made once for providers that enabled it, with any number of nodes", () =>
-      Effect.gen(function* () {
-        const [wanting, other] = [yield* anEarner, yield* anEarner]
-        yield* (yield* Payouts).setAutomatic(wanting, true)
-        const { payAutomatically } = yield* Payouts
-        const atOnce = Effect.all(
-          Array.from({ length: 8 }, () => payAutomatically),
-          { concurrency: "unbounded" }
-        )
-        yield* when("2031-03-01T00:10:00.000Z")(atOnce)
-        yield* earn(wanting, fromCents(5_000))
-        yield* when("2031-03-01T12:00:00.000Z")(atOnce)
-        assert.deepStrictEqual(yield* statesOf(wanting), ["paid"])
-        yield* when("2031-04-01T00:10:00.000Z")(atOnce)
-        assert.deepStrictEqual(yield* statesOf(wanting), ["paid", "paid"])
-        assert.deepStrictEqual(yield* statesOf(other), [])
-        yield* clearingIsEmpty
       })
     )
   })
