@@ -210,7 +210,7 @@ export class PayoutsApi extends HttpApiGroup.make("payouts")
     Endpoint.post("setAutomaticPayouts", "/api/market/payouts/automatic", {
       access: writeBy("provider"),
       summary: "Enable automatic payouts",
-      description: "Pays out your available balance on the first day of each month (UTC) if it is at least $10.00.",
+      description: "Pays out your available balance on the first days of each month (UTC) if it is at least $10.00.",
       payload: SetAutomatic,
       success: AutomaticPayouts
     }),

@@ -113,7 +113,7 @@ const automaticSwitch = (payouts: Payouts, status: HTMLElement): HTMLElement => 
     }
   })
   on(box, { change: () => save.click() })
-  return el("p", el("label", { for: "automatic" }, box, "Pay out automatically on the first day of each month (UTC)"))
+  return el("p", el("label", { for: "automatic" }, box, "Pay out automatically on the first days of each month (UTC)"))
 }
 
 const CONNECTION_STATUSES = {
