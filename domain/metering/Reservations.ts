@@ -96,7 +96,7 @@ export class Reservations extends Context.Service<
         const before = DateTime.subtractDuration(yield* DateTime.now, OVERDUE_AFTER)
         const overdue = yield* grants.reservedBefore(before, OVERDUE_BATCH_MAX)
         const resolved = yield* round(overdue, {
-          failing: "reservations of grants could not be resolved",
+          failing: "Reservations of grants that could not be resolved",
           concurrency: 4,
           work: resolve
         })

@@ -6,7 +6,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { Receipts } from "../receipts/Receipts.ts"
 import { answered, type SignerUnavailable } from "../receipts/ReceiptSigner.ts"
 import { zero } from "../shared/Microcents.ts"
-import { round } from "../shared/Round.ts"
+import { bothOf, round } from "../shared/Round.ts"
 import { CallStore, type OverdueCall } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
 import { Reservations } from "./Reservations.ts"
@@ -54,7 +54,7 @@ export class Sweeper extends Context.Service<
         const overdue = yield* calls.overdue(now, SWEEP_BATCH_MAX)
         let count = 0
         yield* round(overdue, {
-          failing: "overdue calls could not be ended",
+          failing: "Overdue calls that could not be ended",
           concurrency: 32,
           work: (call) =>
             Effect.map(end(call, now), (endedNow) => {
@@ -71,9 +71,8 @@ export class Sweeper extends Context.Service<
       })
 
       const sweep = Effect.gen(function* () {
-        const ended = yield* Effect.exit(endOverdue)
-        yield* reservations.sweep
-        return yield* ended
+        const [ended] = yield* bothOf(endOverdue, reservations.sweep)
+        return ended
       }).pipe(Effect.withSpan("Sweeper.sweep"))
 
       return Sweeper.of({ sweep })

@@ -60,7 +60,7 @@ export class AccountFreezes extends Context.Service<
           read: (after: ConsumerId | undefined) => freezes.frozen(after, REVIEWED_AT_ONCE_MAX)
         },
         {
-          failing: "frozen accounts could not be reviewed",
+          failing: "Frozen accounts that could not be reviewed",
           work: (consumerId) => Effect.andThen(review(consumerId), freezes.find(consumerId))
         }
       ).pipe(

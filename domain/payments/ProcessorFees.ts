@@ -70,7 +70,7 @@ export class ProcessorFees extends Context.Service<
         const since = DateTime.subtract(yield* DateTime.now, { days: DAYS_ASKED })
         const loads = yield* store.withoutFee(since, FEES_ASKED_AT_ONCE_MAX)
         const fees = yield* round(loads, {
-          failing: "processor fees could not be recorded",
+          failing: "Processor fees that could not be recorded",
           work: (load) =>
             ofLoad(load).pipe(
               Effect.catchTag("PaymentFailed", (error) =>

@@ -59,7 +59,7 @@ export class Reconciler extends Context.Service<
         const now = yield* DateTime.now
         const waiting = yield* store.unsettled(DateTime.subtractDuration(now, POLLED_AFTER), POLLED_AT_ONCE_MAX)
         const ended = yield* round(waiting, {
-          failing: "loads could not be reconciled",
+          failing: "Loads that could not be reconciled",
           work: (load) =>
             ask(load, now).pipe(
               Effect.catchTag("PaymentFailed", (error) =>

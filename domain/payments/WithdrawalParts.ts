@@ -162,7 +162,7 @@ export const makeWithdrawalParts = Effect.gen(function* () {
 
   const work = Effect.gen(function* () {
     const due = yield* store.due(yield* DateTime.now, WORKED_AT_ONCE_MAX)
-    const worked = yield* round(due, { failing: "refunds could not be continued", concurrency: 8, work: advance })
+    const worked = yield* round(due, { failing: "Refunds that could not be continued", concurrency: 8, work: advance })
     return worked.filter((ended) => ended).length
   }).pipe(Effect.withSpan("Withdrawals.work"))
 

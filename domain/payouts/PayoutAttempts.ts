@@ -115,7 +115,7 @@ export const makePayoutAttempts = Effect.gen(function* () {
   const work = Effect.gen(function* () {
     if (gateway.mode !== "live") return 0
     const due = yield* store.due(yield* DateTime.now, WORKED_AT_ONCE_MAX)
-    const worked = yield* round(due, { failing: "payouts could not be continued", concurrency: 8, work: advance })
+    const worked = yield* round(due, { failing: "Payouts that could not be continued", concurrency: 8, work: advance })
     return worked.filter((payout) => !isOpen(payout)).length
   }).pipe(Effect.withSpan("Payouts.work"))
 

@@ -10,7 +10,7 @@ import { inOrderOfRecovery } from "../payouts/EarningStates.ts"
 import { ProviderMoney } from "../payouts/ProviderMoney.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import { Microcents } from "../shared/Microcents.ts"
-import { roundOfPages } from "../shared/Round.ts"
+import { bothOf, roundOfPages } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Claim, outstandingOf } from "./Claim.ts"
 import { ClaimStore, type ClaimTotals } from "./ClaimStore.ts"
@@ -117,13 +117,12 @@ export class Claims extends Context.Service<
           pageMax: DEBTORS_AT_ONCE_MAX,
           read: (after: ProviderId | undefined) => store.debtors(after, DEBTORS_AT_ONCE_MAX)
         },
-        { failing: "providers' claims could not be collected", work: collect }
+        { failing: "Providers' claims that could not be collected", work: collect }
       )
 
       const work = Effect.gen(function* () {
-        const fromPlatform = yield* Effect.exit(payAll(undefined))
-        const paid = yield* fromDebtors
-        return paid.reduce((sum, one) => sum + one, yield* fromPlatform)
+        const [fromPlatform, paid] = yield* bothOf(payAll(undefined), fromDebtors)
+        return paid.reduce((sum, one) => sum + one, fromPlatform)
       }).pipe(Effect.withSpan("Claims.work"))
 
       const ofSubjects = Effect.fn("Claims.ofSubjects")(function* (subjects: ReadonlyArray<string>) {

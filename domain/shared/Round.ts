@@ -9,7 +9,7 @@ import { StoreUnavailable } from "./StoreUnavailable.ts"
 export const UNAVAILABLE_IN_A_ROW_MAX = 5
 
 export interface RoundOptions<Item, A, E> {
-  /** Follows the number of failures in the log: "payouts could not be continued". */
+  /** Precedes the number of failures in the log: "Payouts that could not be continued". */
   readonly failing: string
   /** Default: one after the other. */
   readonly concurrency?: number
@@ -38,13 +38,16 @@ export const roundOfPages = Effect.fnUntraced(function* <Item, A, E, E2>(
   let unavailableInARow = 0
   const isStoreAway = () => unavailableInARow >= UNAVAILABLE_IN_A_ROW_MAX
 
-  const note = (exit: Exit.Exit<A, E2>): void => {
-    if (Exit.isSuccess(exit)) results.push(exit.value)
-    else failures.push(exit.cause)
+  const note = Effect.fnUntraced(function* (exit: Exit.Exit<A, E2>) {
     unavailableInARow = Exit.isFailure(exit) && isOfStore(exit.cause) ? unavailableInARow + 1 : 0
-  }
+    if (Exit.isSuccess(exit)) return void results.push(exit.value)
+    const isFirstDefect = Cause.hasDies(exit.cause) && !failures.some(Cause.hasDies)
+    failures.push(exit.cause)
+    // At once: the round may be interrupted before its end, or may not be able to read the next page.
+    if (isFirstDefect) yield* Effect.logError(`${failing}, because of a defect:`, exit.cause)
+  })
   const one = (item: Item) =>
-    Effect.suspend(() => (isStoreAway() ? Effect.void : Effect.map(Effect.exit(work(item)), note)))
+    Effect.suspend(() => (isStoreAway() ? Effect.void : Effect.flatMap(Effect.exit(work(item)), note)))
 
   let after: Item | undefined
   do {
@@ -55,10 +58,20 @@ export const roundOfPages = Effect.fnUntraced(function* <Item, A, E, E2>(
 
   if (failures.length === 0) return results
   const rest = isStoreAway() ? "; the others wait for the next round, because the store is unavailable" : ""
-  yield* Effect.logError(`${failures.length} ${failing}${rest}`)
+  yield* Effect.logError(`${failing}: ${failures.length}${rest}`)
   // A defect needs a person, so it is not hidden behind a store that was busy.
   return yield* Effect.failCause(failures.find(Cause.hasDies) ?? failures[0]!)
 })
+
+/** Runs both, one after the other, whether or not the first succeeds. Fails with the causes of both. */
+export const bothOf = <A, E, R, B, E2, R2>(
+  first: Effect.Effect<A, E, R>,
+  second: Effect.Effect<B, E2, R2>
+): Effect.Effect<readonly [A, B], E | E2, R | R2> =>
+  Effect.flatMap(Effect.all([Effect.exit(first), Effect.exit(second)]), ([one, other]) => {
+    if (Exit.isSuccess(one)) return Effect.map(other, (value) => [one.value, value] as const)
+    return Effect.failCause<E | E2>(Exit.isFailure(other) ? Cause.combine(one.cause, other.cause) : one.cause)
+  })
 
 /** `busy` may be a lock on the rows of one item. */
 const isOfStore = (cause: Cause.Cause<unknown>): boolean =>

@@ -114,7 +114,7 @@ export const makeDisputeDecisions = Effect.gen(function* () {
   const work = Effect.gen(function* () {
     const due = yield* store.due(yield* DateTime.now, DECIDED_AT_ONCE_MAX)
     const decided = yield* round(due, {
-      failing: "disputes could not be decided",
+      failing: "Disputes that could not be decided",
       work: (id) => dieUnlessUnavailable(decideAlone(id))
     })
     return decided.filter((isDecided) => isDecided).length

@@ -84,7 +84,7 @@ export class ProviderTrust extends Context.Service<
           for (const id of yield* store.takeChanged(today, REFRESHED_AT_ONCE_MAX)) waiting.add(id)
         }
         const refreshed = yield* round([...waiting], {
-          failing: "providers could not be scored",
+          failing: "Providers that could not be scored",
           work: (id) => Effect.map(refreshOne(id), () => waiting.delete(id))
         })
         return refreshed.length

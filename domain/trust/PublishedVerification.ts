@@ -127,7 +127,7 @@ export const makePublishedVerification = Effect.gen(function* () {
 
   const recheck = Effect.gen(function* () {
     const due = yield* store.due(DateTime.subtract(yield* DateTime.now, { days: 1 }), RECHECKED_AT_ONCE_MAX)
-    yield* round(due, { failing: "proofs could not be checked again", concurrency: 4, work: recheckOne })
+    yield* round(due, { failing: "Proofs that could not be checked again", concurrency: 4, work: recheckOne })
     return due.length
   }).pipe(Effect.withSpan("Verification.recheck"))
 

@@ -2,14 +2,14 @@
  * A round of background work: what one item that fails does to the others.
  */
 import { assert, it } from "@effect/vitest"
-import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
-import { round, roundOfPages, UNAVAILABLE_IN_A_ROW_MAX } from "../../domain/shared/Round.ts"
+import { Cause, Deferred, Effect, Exit, Fiber, Logger } from "effect"
+import { bothOf, round, roundOfPages, UNAVAILABLE_IN_A_ROW_MAX } from "../../domain/shared/Round.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 const unavailable = (reason: StoreUnavailable["reason"]) =>
   new StoreUnavailable({ reason, cause: new Error("scripted") })
 
-const failing = "numbers could not be doubled"
+const failing = "Numbers that could not be doubled"
 
 /** Fails for the items that `failures` names, and records every item. */
 const doubling = (failures: ReadonlyMap<number, Effect.Effect<never, StoreUnavailable>>) => {
@@ -84,6 +84,40 @@ it.effect("does not end early for locks", () =>
     const { tried, work } = doubling(all(items.slice(0, 99), unavailable("busy")))
     yield* Effect.flip(round(items, { failing, work }))
     assert.deepStrictEqual(tried, items)
+  })
+)
+
+it.effect("logs the first defect at once, also where a later page cannot be read", () => {
+  const said: Array<unknown> = []
+  const listening = Logger.layer([Logger.make(({ message }) => said.push(message))])
+  const bug = Effect.die(new Error("a bug"))
+  const { work } = doubling(
+    new Map([
+      [1, bug],
+      [2, bug]
+    ])
+  )
+  const read = (after?: number) =>
+    after === undefined ? Effect.succeed([1, 2]) : Effect.fail(unavailable("unreachable"))
+  return Effect.gen(function* () {
+    const failure = yield* Effect.flip(roundOfPages({ pageMax: 2, read }, { failing, work }))
+    assert.strictEqual(failure.reason, "unreachable")
+    assert.lengthOf(said, 1)
+    assert.include(String(said[0]), `${failing}, because of a defect`)
+  }).pipe(Effect.provide(listening))
+})
+
+it.effect("of two, runs the second also where the first fails, and fails with both causes", () =>
+  Effect.gen(function* () {
+    const [busy, away] = [unavailable("busy"), unavailable("unreachable")]
+    assert.deepStrictEqual(yield* bothOf(Effect.succeed(1), Effect.succeed("a")), [1, "a"])
+    assert.strictEqual(yield* Effect.flip(bothOf(Effect.fail(busy), Effect.succeed(1))), busy)
+    assert.strictEqual(yield* Effect.flip(bothOf(Effect.succeed(1), Effect.fail(away))), away)
+    const exit = yield* Effect.exit(bothOf(Effect.fail(busy), Effect.fail(away)))
+    assert.deepStrictEqual(Exit.isFailure(exit) && exit.cause.reasons.map((one) => one._tag === "Fail" && one.error), [
+      busy,
+      away
+    ])
   })
 )
 

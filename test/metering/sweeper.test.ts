@@ -8,6 +8,7 @@ import { Reservations } from "../../domain/metering/Reservations.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
+import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { receiptsSignedBy } from "../support/ReceiptVerdict.ts"
 
 const call = (digit: number): OverdueCall => ({
@@ -24,10 +25,10 @@ const call = (digit: number): OverdueCall => ({
 const overdue = [1, 2, 3, 4].map(call)
 const stuck = new Set([overdue[0], overdue[2]].map((one) => one!.invocationId))
 
-it.effect("ends the other calls where it cannot end one, and fails at the end", () => {
+/** The outcome of a sweep over reservations, and what was logged. */
+const swept = (sweepOfReservations: Effect.Effect<number, StoreUnavailable>) => {
   const ended: Array<string> = []
   const said: Array<string> = []
-  let reservationsSwept = 0
   const ports = Layer.mergeAll(
     Layer.mock(CallStore, {
       overdue: () => Effect.succeed(overdue),
@@ -38,7 +39,7 @@ it.effect("ends the other calls where it cannot end one, and fails at the end", 
       }
     }),
     receiptsSignedBy(Layer.succeed(ReceiptSigner, { sign: () => "0".repeat(64), verify: () => true })),
-    Layer.mock(Reservations, { sweep: Effect.sync(() => ++reservationsSwept) })
+    Layer.mock(Reservations, { sweep: sweepOfReservations })
   )
   const listening = Logger.layer([
     Logger.make(({ logLevel, message }) => {
@@ -47,9 +48,24 @@ it.effect("ends the other calls where it cannot end one, and fails at the end", 
   ])
   return Effect.gen(function* () {
     const exit = yield* Effect.exit((yield* Sweeper).sweep)
+    return { ended, exit, said }
+  }).pipe(Effect.provide([Sweeper.layer.pipe(Layer.provide(ports)), listening]))
+}
+
+it.effect("ends the other calls where it cannot end one, and fails at the end", () =>
+  Effect.gen(function* () {
+    let reservationsSwept = 0
+    const { ended, exit, said } = yield* swept(Effect.sync(() => ++reservationsSwept))
     assert.isTrue(Exit.hasDies(exit))
     assert.deepStrictEqual(ended, [overdue[1]!.invocationId, overdue[3]!.invocationId])
     assert.strictEqual(reservationsSwept, 1)
-    assert.match(said.join(), /2 overdue calls could not be ended/u)
-  }).pipe(Effect.provide([Sweeper.layer.pipe(Layer.provide(ports)), listening]))
-})
+    assert.match(said.join(), /Overdue calls that could not be ended: 2/u)
+  })
+)
+
+it.effect("fails with both causes where neither calls nor reservations can be ended", () =>
+  Effect.gen(function* () {
+    const { exit } = yield* swept(Effect.suspend(() => new StoreUnavailable({ reason: "busy", cause: undefined })))
+    assert.isTrue(Exit.hasDies(exit) && Exit.hasFails(exit))
+  })
+)
