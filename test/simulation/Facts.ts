@@ -54,6 +54,8 @@ export interface Asked {
 export interface AskedFee {
   readonly basisPoints: number
   readonly sentAtMs: number
+  /** Its success was received. */
+  isDone: boolean
 }
 
 /** A request that may be repeated byte for byte. */

@@ -3,6 +3,7 @@
  * would need. They are found from what clients and the processor see; the check of all balances is off.
  */
 import { Context, Effect, Option } from "effect"
+import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"
 import { KeyStore } from "../../../domain/accounts/KeyStore.ts"
 import { ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
@@ -45,6 +46,10 @@ const uncoveredRefund: Plant = (stores) => {
     })
   })
 }
+
+/** A change of the platform fee is answered and not stored. */
+const fixedFee: Plant = (stores) =>
+  Context.add(stores, AccountStore, { ...Context.get(stores, AccountStore), setFee: () => Effect.void })
 
 const forgottenClaim: Plant = (stores) =>
   Context.add(stores, ClaimStore, { ...Context.get(stores, ClaimStore), insert: () => Effect.void })
@@ -158,6 +163,11 @@ export const robberies: ReadonlyArray<Robbery> = [
     misread: (terms) => ({ ...terms, priceNoticeHours: 0 }),
     rules: ["the fee was announced"],
     without: ["nobody pays more than agreed"]
+  },
+  {
+    name: "a fee that is not changed",
+    plant: fixedFee,
+    rules: ["the fee was announced"]
   },
   {
     name: "a maximum that is charged unasked",
