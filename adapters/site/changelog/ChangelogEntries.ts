@@ -98,6 +98,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added rate limits in memory or Redis. A node starts without Redis and counts locally until it responds.",
           "Added the embedded PostgreSQL in `./data`, backup and restore, data retention, and `forget`, which erases personal data.",
           "Added the core, the HTTP API and the adapters as Effect layers, by entries such as `agent-tool-billing/core`: see `docs/embedding.md`.",
+          "Added `service(config, ports)`: ports of an embedding program replace those of the profile. Stores of one group are replaced together. `Metering` ends calls whose tool never responds.",
           "Added `agent-tool-billing/effect-client`, Effect's `HttpApiClient` for the contract, over the network or within one process.",
           "Changed `effect` and `@effect/platform-node` to peer dependencies, and the packages for PostgreSQL, Stripe, Redis, mail and PDF to optional ones. A setting that needs one names it.",
           "Added `agent-tool-billing/client`, a typed Promise client without dependencies, and `agent-tool-billing/provider`, which verifies signatures and reports costs in an MCP server: see `docs/clients.md`.",
