@@ -223,13 +223,17 @@ const composed = (config: AppConfig, baseUrl: string, given: Context.Context<nev
 
 /**
  * The HTTP API and the background jobs, on the adapters of the profile. Given ports replace the profile's everywhere, and
- * those are not built.
+ * those are not built. Each value is a service of its own, built once for each program that provides it.
  */
-export const service = <Out = never, E = never, R = never>(config: AppConfig, ports?: Replacements<Out, E, R>) =>
-  Layer.flatMap((ports ?? Layer.empty) as Layer.Layer<never, E, R>, (given) =>
+export const service = <Out = never, E = never, R = never>(config: AppConfig, ports?: Replacements<Out, E, R>) => {
+  const market = Layer.flatMap((ports ?? Layer.empty) as Layer.Layer<never, E, R>, (given) =>
     Layer.unwrap(
       Effect.map(Effect.andThen(rejectIgnored(given, OWN), baseUrlIn(config)), (baseUrl) =>
-        composed(config, baseUrl, given)
+        // Its layers are constants: two services would share them, with the settings of one.
+        Layer.fresh(composed(config, baseUrl, given))
       )
     )
   )
+  // `flatMap` and `unwrap` do not memoize.
+  return Layer.fromBuildMemo((memoMap, scope) => Layer.buildWithMemoMap(market, memoMap, scope))
+}

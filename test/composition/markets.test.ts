@@ -2,7 +2,7 @@
  * Several markets in one process share nothing that was not given to both.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
 import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
 import { CallTally } from "../../domain/metering/CallTally.ts"
 import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
@@ -10,12 +10,77 @@ import { MismatchTally } from "../../domain/payments/MismatchTally.ts"
 import { DiskWatch } from "../../domain/platform/DiskWatch.ts"
 import { TelemetryTally } from "../../domain/platform/TelemetryTally.ts"
 import { core } from "../../src/layers/Core.ts"
+import { Fatal } from "../../src/layers/Fatal.ts"
 import { memoryPorts } from "../../src/layers/MemoryPorts.ts"
+import { service } from "../../src/layers/Service.ts"
+import type { Source } from "../../src/config/AppConfig.ts"
 import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 
 const market = core.pipe(Layer.provide(Layer.mock(ToolUpstream, {})), Layer.provide(memoryPorts))
 
+const textOf = (body: string | Uint8Array): string => (typeof body === "string" ? body : new TextDecoder().decode(body))
+
+const aService = (settings: Source) =>
+  service(memoryConfig(settings)).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)
+
+/** Two dispatchers in one program. */
+class East extends Context.Service<East, Dispatcher["Service"]>()("test/East") {}
+class West extends Context.Service<West, Dispatcher["Service"]>()("test/West") {}
+
+const asked = ({ dispatch }: Dispatcher["Service"], path: string, json?: unknown) =>
+  dispatch({
+    method: json === undefined ? "GET" : "POST",
+    path,
+    query: "",
+    headers: { "content-type": "application/json" },
+    remoteAddress: "192.0.2.1",
+    body: () => Effect.succeed(new TextEncoder().encode(json === undefined ? "" : JSON.stringify(json)))
+  })
+
 describe("markets of one process", () => {
+  for (const first of ["east", "west"] as const) {
+    it.live(`are two services for two values, whose settings and data are apart (${first} is built first)`, () =>
+      Effect.gen(function* () {
+        const east = Layer.effect(East, Dispatcher).pipe(Layer.provide(aService({ BASE_URL: "https://a.example" })))
+        const west = Layer.effect(West, Dispatcher).pipe(
+          Layer.provide(aService({ BASE_URL: "https://b.example/billing" }))
+        )
+        const both = first === "east" ? Layer.provideMerge(west, east) : Layer.provideMerge(east, west)
+        const context = yield* Layer.build(both)
+        const [one, other] = [Context.get(context, East), Context.get(context, West)]
+        assert.notStrictEqual(one, other)
+        const baseUrlOf = (dispatcher: Dispatcher["Service"]) =>
+          Effect.map(asked(dispatcher, "/api/market"), ({ body }) => JSON.parse(textOf(body)).base_url as string)
+        assert.deepStrictEqual(
+          [yield* baseUrlOf(one), yield* baseUrlOf(other)],
+          ["https://a.example", "https://b.example/billing"]
+        )
+        const order = { name: "An agent", email: "a@example.org" }
+        const { status } = yield* asked(one, "/api/market/register-consumer", order)
+        assert.strictEqual(status, 201)
+        const consumersOf = (dispatcher: Dispatcher["Service"]) =>
+          Effect.map(
+            asked(dispatcher, "/api/v1/stats"),
+            ({ body }) => JSON.parse(textOf(body)).totals.consumers as number
+          )
+        assert.deepStrictEqual([yield* consumersOf(one), yield* consumersOf(other)], [1, 0])
+      })
+    )
+  }
+
+  it.live("are one service for one value, however often it is provided", () =>
+    Effect.gen(function* () {
+      const market = aService({})
+      const context = yield* Layer.build(
+        Layer.merge(
+          Layer.effect(East, Dispatcher).pipe(Layer.provide(market)),
+          Layer.effect(West, Dispatcher).pipe(Layer.provide(market))
+        )
+      )
+      assert.strictEqual(Context.get(context, East), Context.get(context, West))
+    })
+  )
+
   it.effect("count their own calls", () =>
     Effect.gen(function* () {
       const [one, other] = [yield* Layer.build(Layer.fresh(market)), yield* Layer.build(Layer.fresh(market))]
