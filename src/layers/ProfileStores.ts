@@ -14,18 +14,19 @@ import { Books, booksPorts } from "./Books.ts"
 import { memoryStores } from "./MemoryStores.ts"
 import { isInstalled, needing, PackageMissing } from "./OptionalPackages.ts"
 
-/** Their ports. */
-export const STORED = [
-  Books,
+/** Ports of the stores that can be replaced alone. */
+export const storesAlone = [
   HealthHistoryStore,
   MeterKeyStore,
   SchemaKeeper,
   StoreWatch,
   SubmissionStore,
   UnfitOutputs,
-  WaitlistStore,
-  ...booksPorts
+  WaitlistStore
 ] as const
+
+/** Ports of all stores. */
+export const STORED = [...storesAlone, Books, ...booksPorts] as const
 
 /** The modules of PostgreSQL are loaded only if needed. */
 export const profileStores = (config: AppConfig) => {

@@ -1,55 +1,47 @@
 /**
  * The ports that `service` lets an embedder replace. Stores of the `Books` are replaced together or not at all.
  */
-import { type Context, Effect, Layer, Schema } from "effect"
-import type { RateLimiter } from "effect/persistence"
-import type { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
-import type { InvoicePrinter } from "../../domain/invoices/InvoicePrinter.ts"
-import type { LogHome } from "../../domain/log/Sequencer.ts"
-import type { LogSigner } from "../../domain/log/LogSigner.ts"
-import type { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
-import type { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
-import type { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
-import type { UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
-import type { CheckoutReturn } from "../../domain/payments/Loads.ts"
-import type { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
-import type { HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
-import type { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
-import type { StoreWatch } from "../../domain/platform/StoreWatch.ts"
-import type { SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
-import type { WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
-import type { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
-import type { Digest } from "../../domain/shared/Digest.ts"
-import type { Entropy } from "../../domain/shared/Entropy.ts"
-import type { Sealer } from "../../domain/shared/Sealer.ts"
-import type { Mailer } from "../../domain/trust/Mailer.ts"
-import type { ProofReader } from "../../domain/trust/ProofReader.ts"
+import { type Context, Effect, Equal, Layer, Schema } from "effect"
+import { RateLimiter } from "effect/persistence"
+import { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
+import { InvoicePrinter } from "../../domain/invoices/InvoicePrinter.ts"
+import { LogHome } from "../../domain/log/Sequencer.ts"
+import { LogSigner } from "../../domain/log/LogSigner.ts"
+import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
+import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
+import { CheckoutReturn } from "../../domain/payments/Loads.ts"
+import { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
+import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import { Digest } from "../../domain/shared/Digest.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Sealer } from "../../domain/shared/Sealer.ts"
+import { Mailer } from "../../domain/trust/Mailer.ts"
+import { ProofReader } from "../../domain/trust/ProofReader.ts"
 import { type Books, type BooksPort, nameOf } from "./Books.ts"
+import { STORED, type storesAlone } from "./ProfileStores.ts"
+
+const otherPorts = [
+  CheckoutReturn,
+  Digest,
+  Entropy,
+  InvoicePrinter,
+  JsonSchemas,
+  LogHome,
+  LogSigner,
+  Mailer,
+  PaymentGateway,
+  ProofReader,
+  ProviderSecrets,
+  RateLimiter.RateLimiter,
+  ReceiptSigner,
+  Sealer,
+  ToolUpstream
+] as const
 
 /** Each can be replaced alone. */
-export type ReplaceablePort =
-  | CheckoutReturn
-  | Digest
-  | Entropy
-  | HealthHistoryStore
-  | InvoicePrinter
-  | JsonSchemas
-  | LogHome
-  | LogSigner
-  | Mailer
-  | MeterKeyStore
-  | PaymentGateway
-  | ProofReader
-  | ProviderSecrets
-  | RateLimiter.RateLimiter
-  | ReceiptSigner
-  | SchemaKeeper
-  | Sealer
-  | StoreWatch
-  | SubmissionStore
-  | ToolUpstream
-  | UnfitOutputs
-  | WaitlistStore
+export type ReplaceablePort = Context.Service.Identifier<(typeof otherPorts | typeof storesAlone)[number]>
+
+const PORTS: ReadonlyArray<{ readonly key: string }> = [...otherPorts, ...STORED]
 
 type NotReplaceableIn<Out> = Exclude<Out, ReplaceablePort | (Books extends Out ? Books | BooksPort : never)>
 
@@ -73,11 +65,18 @@ export class PortsIgnored extends Schema.TaggedError<PortsIgnored>()("PortsIgnor
   }
 }
 
-/** Fails if the surrounding layers provide a port that `service` provides itself. */
-export const rejectIgnored = (given: Context.Context<never>, own: ReadonlyArray<{ readonly key: string }>) =>
-  Effect.flatMap(Effect.context<never>(), (around) => {
-    const ignored = own.filter(({ key }) => around.mapUnsafe.has(key) && !given.mapUnsafe.has(key))
-    return ignored.length === 0 ? Effect.void : Effect.fail(new PortsIgnored({ ports: ignored.map(nameOf) }))
+/**
+ * Fails if the surrounding layers provide a port that `service` provides itself, or a setting with another value than
+ * the service's. The service's own settings may be around it, as in a program with two services.
+ */
+export const rejectIgnored = (given: Context.Context<never>, settings: Context.Context<never>) =>
+  Effect.flatMap(Effect.context<never>(), ({ mapUnsafe: around }) => {
+    const differing = [...settings.mapUnsafe]
+      .filter(([key, own]) => around.has(key) && !Equal.equals(around.get(key), own))
+      .map(([key]) => ({ key }))
+    const ports = [...PORTS.filter(({ key }) => around.has(key)), ...differing]
+    const ignored = new Set(ports.filter(({ key }) => !given.mapUnsafe.has(key)).map(nameOf))
+    return ignored.size === 0 ? Effect.void : Effect.fail(new PortsIgnored({ ports: [...ignored] }))
   })
 
 /** The default adapter, or nothing if all of its ports are given: then it is not built. */

@@ -177,22 +177,7 @@ const baseUrlIn = ({ BASE_URL }: AppConfig): Effect.Effect<string, ConfigInvalid
     ? Effect.fail(new ConfigInvalid({ faults: ["BASE_URL: required, the public URL of the API with its prefix"] }))
     : Effect.succeed(BASE_URL)
 
-/** Ports that the service provides itself. */
-const OWN = [
-  InvoicePrinter,
-  JsonSchemas,
-  LogSigner,
-  Mailer,
-  PaymentGateway,
-  ProofReader,
-  ProviderSecrets,
-  ReceiptSigner,
-  Sealer,
-  ToolUpstream,
-  ...STORED
-] as const
-
-const composed = (config: AppConfig, baseUrl: string, given: Context.Context<never>) => {
+const composed = <Settings>(config: AppConfig, settings: Context.Context<Settings>, given: Context.Context<never>) => {
   const own = Layer.succeedContext(given)
   const orGiven = unlessGiven(given)
   const signing = orGiven(secrets(config), ProviderSecrets, ReceiptSigner, Sealer)
@@ -216,7 +201,7 @@ const composed = (config: AppConfig, baseUrl: string, given: Context.Context<nev
     ]),
     Layer.provide(own),
     Layer.provide([NodeDigest.layer, NodeEntropy.layer]),
-    Layer.provide(references(config, baseUrl)),
+    Layer.provide(Layer.succeedContext(settings)),
     Layer.provide(assets.pipe(Layer.provide(NodeServices.layer), Layer.orDie))
   )
 }
@@ -227,10 +212,10 @@ const composed = (config: AppConfig, baseUrl: string, given: Context.Context<nev
  */
 export const service = <Out = never, E = never, R = never>(config: AppConfig, ports?: Replacements<Out, E, R>) => {
   const market = Layer.flatMap((ports ?? Layer.empty) as Layer.Layer<never, E, R>, (given) =>
-    Layer.unwrap(
-      Effect.map(Effect.andThen(rejectIgnored(given, OWN), baseUrlIn(config)), (baseUrl) =>
-        // Its layers are constants: two services would share them, with the settings of one.
-        Layer.fresh(composed(config, baseUrl, given))
+    Layer.flatMap(Layer.unwrap(Effect.map(baseUrlIn(config), (baseUrl) => references(config, baseUrl))), (settings) =>
+      // Its layers are constants: two services would share them, with the settings of one.
+      Layer.fresh(composed(config, settings, given)).pipe(
+        Layer.provide(Layer.effectDiscard(rejectIgnored(given, settings)))
       )
     )
   )

@@ -3,6 +3,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, Redacted } from "effect"
+import { RateLimiter } from "effect/persistence"
+import { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
+import { OperatorKey } from "../../domain/accounts/Authentication.ts"
+import { LogHome } from "../../domain/log/Sequencer.ts"
+import { CheckoutReturn } from "../../domain/payments/Loads.ts"
+import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
+import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
@@ -83,6 +90,52 @@ describe("ports given to a service", () => {
       // A port that wraps another one of the same kind.
       const wrapping = Layer.effect(ToolUpstream, ToolUpstream)
       yield* Effect.scoped(Layer.build(alone(service(memoryConfig(), wrapping).pipe(Layer.provide(shouting)))))
+    })
+  )
+
+  it.effect("are also rejected where they are ports without an adapter, or settings", () =>
+    Effect.gen(function* () {
+      const ignored = (around: Layer.Layer<never>) =>
+        Effect.map(
+          Effect.flip(
+            Effect.scoped(
+              Layer.build(
+                service(memoryConfig()).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.provide(around))
+              )
+            )
+          ),
+          ({ message }) => message.slice(0, message.indexOf(":"))
+        )
+      const key = Layer.succeed(OperatorKey, Redacted.make("the key of the operator"))
+      assert.deepStrictEqual(
+        yield* Effect.forEach(
+          [
+            NodeDigest.layer,
+            NodeEntropy.layer,
+            Layer.succeed(LogHome, "log.example"),
+            Layer.succeed(CheckoutReturn, { successUrl: "https://a.example", cancelUrl: "https://a.example" }),
+            RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory)),
+            key,
+            Layer.succeed(MetricsAccess, "open")
+          ],
+          ignored
+        ),
+        ["Digest", "Entropy", "LogHome", "CheckoutReturn", "RateLimiter", "OperatorKey", "MetricsAccess"]
+      )
+      // With the value that the service has anyway.
+      const closed = Layer.succeed(MetricsAccess, "closed")
+      yield* Effect.scoped(Layer.build(alone(service(memoryConfig()).pipe(Layer.provide(closed)))))
+      // As a port, it closes the operator endpoints.
+      const { dispatch } = yield* Effect.map(Layer.build(alone(service(memoryConfig(), key))), Context.get(Dispatcher))
+      const { status } = yield* dispatch({
+        method: "POST",
+        path: "/api/v1/init",
+        query: "",
+        headers: {},
+        remoteAddress: "192.0.2.1",
+        body: () => Effect.succeed(new Uint8Array())
+      })
+      assert.strictEqual(status, 401)
     })
   )
 
