@@ -89,6 +89,8 @@ export class Books extends Context.Service<
   {
     /** The ports of the group, as they were made together. */
     readonly stores: Context.Context<BooksPort>
+    /** Stores of the group that behave differently on the same data. */
+    readonly wrapped: WeakSet<object>
   }
 >()("agent-tool-billing/src/Books") {
   /** Makes a group of stores that share their data. A store that is missing does not compile. */
@@ -97,33 +99,34 @@ export class Books extends Context.Service<
   ): Layer.Layer<Books | BooksPort | Others, E, R> =>
     Layer.effect(
       Books,
-      Effect.map(Effect.context<BooksPort>(), (made) => ({ stores: made }))
+      Effect.map(Effect.context<BooksPort>(), (made) => ({ stores: made, wrapped: new WeakSet() }))
     ).pipe(Layer.provideMerge(stores))
 
   /** A store of the group that behaves differently on the same data, such as one that fails on purpose. */
-  static readonly wrap = <Port extends BooksPort, Store>(
+  static readonly wrap = <Port extends BooksPort, Store extends object>(
     port: Context.Key<Port, Store>,
     change: (store: Store) => Store
   ): Layer.Layer<Books | Port, never, Books | Port> =>
     Layer.effectContext(
       Effect.gen(function* () {
-        const { stores } = yield* Books
-        const changed = change(yield* port)
-        return Context.make(port, changed).pipe(
-          Context.add(Books, { stores: Context.add(stores, port, changed) as Context.Context<BooksPort> })
-        )
+        const books = yield* Books
+        const store = yield* port
+        const changed = change(store)
+        if (belongsTo(books, port, store)) books.wrapped.add(changed)
+        return Context.make(port, changed).pipe(Context.add(Books, books))
       })
     )
 }
 
+const belongsTo = ({ stores, wrapped }: Books["Service"], { key }: { readonly key: string }, store: unknown): boolean =>
+  stores.mapUnsafe.get(key) === store || wrapped.has(store as object)
+
 /** Fails if a store was replaced without the others. */
 export const wholeBooks = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { stores } = yield* Books
+    const books = yield* Books
     const given = yield* Effect.context<BooksPort>()
-    const replaced = booksPorts
-      .filter((port) => given.mapUnsafe.get(port.key) !== stores.mapUnsafe.get(port.key))
-      .map(nameOf)
+    const replaced = booksPorts.filter((port) => !belongsTo(books, port, given.mapUnsafe.get(port.key))).map(nameOf)
     if (replaced.length > 0) return yield* new BooksMixed({ replaced })
   })
 )

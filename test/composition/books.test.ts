@@ -97,6 +97,38 @@ describe("core", () => {
     })
   )
 
+  it.effect("starts on two wrapped stores, merged or one before the other, and uses both", () =>
+    Effect.gen(function* () {
+      const made: Array<string> = []
+      const ledger = Books.wrap(LedgerStore, (store) => {
+        made.push("ledger")
+        return { ...store }
+      })
+      const calls = Books.wrap(CallStore, (store) => {
+        made.push("calls")
+        return { ...store }
+      })
+      for (const wrapped of [Layer.merge(ledger, calls), Layer.provideMerge(ledger, calls)]) {
+        const market = core.pipe(Layer.provide(wrapped), Layer.provide(noTools), Layer.provide(memoryPorts))
+        assert.strictEqual(yield* Effect.provide(aLoad, market), 5_000_000n)
+      }
+      assert.deepStrictEqual(made.toSorted(), ["calls", "calls", "ledger", "ledger"])
+    })
+  )
+
+  it.effect("does not start on a wrapped store of another group", () =>
+    Effect.gen(function* () {
+      const market = core.pipe(
+        Layer.provide(Books.wrap(LedgerStore, (store) => ({ ...store }))),
+        Layer.provide(ownLedger),
+        Layer.provide(noTools),
+        Layer.provide(memoryPorts)
+      )
+      const failure = yield* Effect.flip(Effect.scoped(Layer.build(market)))
+      assert.match(failure.message, /^LedgerStore does not belong/u)
+    })
+  )
+
   it("takes a group with all of its stores only", () => {
     const groups = [
       Books.layer(memoryStores),

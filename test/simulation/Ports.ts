@@ -58,7 +58,7 @@ export const portsThrough = (
   }
   services.set(UnitOfWork.key, UnitOfWork.of({ atomically: (effect) => board.atomically(process, atomically, effect) }))
   const wrapped = Context.makeUnsafe<Ports>(services)
-  return Context.add(wrapped, Books, { stores: wrapped })
+  return Context.add(wrapped, Books, { stores: wrapped, wrapped: new WeakSet() })
 }
 
 const DOMAIN = "agent-tool-billing/domain/"
