@@ -1,7 +1,7 @@
 /**
  * Receipts of calls: created, signed, verified and read. `CallStore.close` writes them.
  */
-import { Context, type DateTime, Effect, Layer, type Option } from "effect"
+import { Context, type DateTime, Effect, Layer, type Option, Predicate, Semaphore } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
@@ -27,6 +27,9 @@ export interface FinishedCall {
 /** A remote key that takes longer counts as unavailable. A settlement retries, within the time until its deadline. */
 export const SIGNER_MS_MAX = 2_000
 
+/** Remote verifications at once. Any client may verify, and must not use up what the key serves: settlements sign with it. */
+export const REMOTE_VERIFICATIONS_MAX = 4
+
 export class Receipts extends Context.Service<
   Receipts,
   {
@@ -46,10 +49,13 @@ export class Receipts extends Context.Service<
     Effect.gen(function* () {
       const { find, list } = yield* ReceiptStore
       const signer = yield* ReceiptSigner
+      const verifications = yield* Semaphore.make(REMOTE_VERIFICATIONS_MAX)
 
       const signatureOf = (text: string): LocalOrRemote<string> => {
         const signature = signer.sign(text)
-        return Effect.isEffect(signature) ? Effect.flatMap(inTime(signature), wellFormed) : signature
+        if (Effect.isEffect(signature)) return Effect.flatMap(inTime(signature), wellFormed)
+        // Not the whole pattern: this is on the hot path. A Promise is no signature.
+        return Predicate.isString(signature) && signature.length === SIGNATURE_CHARS ? signature : MALFORMED
       }
 
       const issue = (call: FinishedCall, issuedAt: DateTime.Utc): LocalOrRemote<Receipt> => {
@@ -65,14 +71,18 @@ export class Receipts extends Context.Service<
           Effect.map(answered(signatureOf(canonical(receipt))), (signature) => ({ ...receipt, signature }))
         )
 
+      /** The time includes waiting for the others. */
+      const limited = (asked: Effect.Effect<boolean, SignerUnavailable>) =>
+        inTime(verifications.withPermit(inTime(asked)))
+
       const verify = (candidate: unknown): Effect.Effect<Verdict, SignerUnavailable> =>
         Effect.suspend(() => {
           const examined = examineReceipt(candidate)
           if (examined._tag === "Rejected") return Effect.succeed(examined.verdict)
           const genuine = signer.verify(examined.canonical, examined.signature)
           return Effect.isEffect(genuine)
-            ? Effect.map(inTime(genuine), (remote) => verdictOf(examined.canonical, remote))
-            : Effect.succeed(verdictOf(examined.canonical, genuine))
+            ? Effect.map(limited(genuine), (remote) => verdictOf(examined.canonical, remote === true))
+            : Effect.succeed(verdictOf(examined.canonical, genuine === true))
         })
 
       return Receipts.of({ sign, verify, issue, find, list })
@@ -80,17 +90,35 @@ export class Receipts extends Context.Service<
   )
 }
 
+/** Does not wait for a signer that cannot be interrupted. */
 const inTime = <A>(asked: Effect.Effect<A, SignerUnavailable>): Effect.Effect<A, SignerUnavailable> =>
-  Effect.timeoutOrElse(asked, {
-    duration: SIGNER_MS_MAX,
-    orElse: () => Effect.fail(new SignerUnavailable({ cause: new Error(`No response within ${SIGNER_MS_MAX} ms`) }))
-  })
+  Effect.withFiber(({ context }) =>
+    Effect.callback<A, SignerUnavailable>((resume) => {
+      const fork = Effect.runForkWith(context)
+      const fiber = fork(asked)
+      const ended = fiber.pollUnsafe()
+      if (ended !== undefined) return resume(ended)
+      const timer = fork(Effect.sleep(SIGNER_MS_MAX))
+      timer.addObserver((exit) => {
+        if (exit._tag === "Success") resume(LATE)
+        fiber.interruptUnsafe()
+      })
+      fiber.addObserver((exit) => {
+        resume(exit)
+        timer.interruptUnsafe()
+      })
+      return Effect.sync(() => timer.interruptUnsafe())
+    })
+  )
+
+const LATE = Effect.fail(new SignerUnavailable({ cause: new Error(`No response within ${SIGNER_MS_MAX} ms`) }))
+
+const SIGNATURE_CHARS = 64
+const MALFORMED = Effect.die(new Error("The signer returned a signature that is not 64 lowercase hex digits."))
 
 /** A receipt is stored for good, so a wrong signature must not get into one. */
 const wellFormed = (signature: string): Effect.Effect<string> =>
-  SIGNATURE.test(signature)
-    ? Effect.succeed(signature)
-    : Effect.die(new Error("The signer returned a signature that is not 64 lowercase hex digits."))
+  Predicate.isString(signature) && SIGNATURE.test(signature) ? Effect.succeed(signature) : MALFORMED
 
 const signedFieldsOf = (call: FinishedCall): SignedFields => ({
   receipt_id: call.invocationId,

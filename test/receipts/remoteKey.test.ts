@@ -3,7 +3,8 @@
  * or neither.
  */
 import { assert, it } from "@effect/vitest"
-import { Context, DateTime, Effect, Exit, Layer, Logger, Option } from "effect"
+import { Context, DateTime, Deferred, Effect, Exit, Fiber, Layer, Logger, Option } from "effect"
+import { TestClock } from "effect/testing"
 import { problemOf } from "../../adapters/http/pipeline/Problems.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
@@ -13,7 +14,8 @@ import type { MeterRequest } from "../../domain/metering/MeterReport.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
-import { Receipts } from "../../domain/receipts/Receipts.ts"
+import type { Receipt } from "../../domain/receipts/Receipt.ts"
+import { Receipts, REMOTE_VERIFICATIONS_MAX, SIGNER_MS_MAX } from "../../domain/receipts/Receipts.ts"
 import { ReceiptSigner, SignerUnavailable } from "../../domain/receipts/ReceiptSigner.ts"
 import { ConsumerId, ProviderId, type ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
 import { zero } from "../../domain/shared/Microcents.ts"
@@ -21,6 +23,7 @@ import { money } from "../contracts/ledgerSamples.ts"
 import { expecting } from "../support/Market.ts"
 import { CORE_SECRET, everyCore } from "../support/metering/Core.ts"
 import { aFundedConsumer, anOffer, books, GRANTS, PRICE } from "../support/metering/Shop.ts"
+import { receiptsSignedBy } from "../support/ReceiptVerdict.ts"
 import { hurried, later } from "../support/metering/TestTime.ts"
 import { type KeyService, type Mishap, remoteSigner } from "../support/RemoteSigner.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -95,7 +98,7 @@ const isGenuine = (id: ReceiptId) =>
     return { receipt, valid: (yield* receipts.verify(receipt)).valid }
   })
 
-const AWAY: ReadonlyArray<Mishap> = ["fails", "hangs"]
+const AWAY: ReadonlyArray<Mishap> = ["fails", "hangs", "cannot be interrupted"]
 
 for (const [name, service] of everyCore) {
   it.layer(service.pipe(Layer.provideMerge(Logger.layer([]))), LIVE)(`A remote key over ${name}`, (it) => {
@@ -206,6 +209,113 @@ for (const [name, service] of everyCore) {
     )
   })
 }
+
+const SIGNED = {
+  receipt_id: "rcpt_00000000000000000000000000000001",
+  tool_id: "t1",
+  tool_name: "a tool",
+  agent_id: "a1",
+  provider_id: "p1",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  duration_ms: 1,
+  cost_microcents: 5n,
+  status: "success",
+  created_at: "2026-01-01T00:00:00.000Z"
+} as unknown as Omit<Receipt, "signature">
+const SIGNATURE = "5".repeat(64)
+
+const receiptsOf = (signer: ReceiptSigner["Service"]) =>
+  Effect.provide(Receipts, receiptsSignedBy(Layer.succeed(ReceiptSigner, signer)))
+
+/** The time limit passes. */
+const inTheEnd = <A, E>(asked: Effect.Effect<A, E>) =>
+  Effect.gen(function* () {
+    const waiting = yield* Effect.forkChild(asked, { startImmediately: true })
+    yield* TestClock.adjust(SIGNER_MS_MAX)
+    return yield* Fiber.join(waiting)
+  })
+
+it.effect("A key that cannot be interrupted is unavailable in time, also where the caller cannot be", () =>
+  Effect.gen(function* () {
+    const keys: KeyService = { mishap: () => "cannot be interrupted", asked: 0 }
+    const { sign, verify } = yield* receiptsOf(remoteSigner(CORE_SECRET, keys))
+    const verifying = verify({ ...SIGNED, signature: SIGNATURE })
+    const all: ReadonlyArray<Effect.Effect<unknown, SignerUnavailable>> = [
+      sign(SIGNED),
+      verifying,
+      Effect.uninterruptible(sign(SIGNED))
+    ]
+    for (const asked of all) {
+      assert.strictEqual((yield* inTheEnd(Effect.flip(asked)))._tag, "SignerUnavailable")
+    }
+    assert.strictEqual(keys.asked, 3)
+    // A caller that leaves does not wait for it either.
+    const leaving = yield* Effect.forkChild(sign(SIGNED), { startImmediately: true })
+    yield* Fiber.interrupt(leaving)
+  })
+)
+
+it.effect("A few verifications at once may use a remote key, and signing does not wait for them", () =>
+  Effect.gen(function* () {
+    let [running, most] = [0, 0]
+    const first = yield* Deferred.make<boolean>()
+    const { sign, verify } = yield* receiptsOf({
+      sign: () => Effect.succeed(SIGNATURE),
+      verify: () =>
+        Effect.suspend(() => {
+          most = Math.max(most, ++running)
+          return Deferred.await(first)
+        }).pipe(Effect.ensuring(Effect.sync(() => running--)))
+    })
+    const verifying = verify({ ...SIGNED, signature: SIGNATURE })
+    const many = yield* Effect.forkChild(
+      Effect.forEach(Array.from({ length: 5 * REMOTE_VERIFICATIONS_MAX }), () => verifying, {
+        concurrency: "unbounded"
+      }),
+      { startImmediately: true }
+    )
+    assert.strictEqual((yield* sign(SIGNED)).signature, SIGNATURE)
+    assert.strictEqual(running, REMOTE_VERIFICATIONS_MAX)
+    yield* Deferred.succeed(first, true)
+    assert.isTrue((yield* Fiber.join(many)).every(({ valid }) => valid))
+    assert.strictEqual(most, REMOTE_VERIFICATIONS_MAX)
+  })
+)
+
+it.effect("Verifications that wait too long for a key fail, and make room for the next ones", () =>
+  Effect.gen(function* () {
+    const keys: KeyService = { mishap: () => "cannot be interrupted", asked: 0 }
+    const { verify } = yield* receiptsOf(remoteSigner(CORE_SECRET, keys))
+    const verifying = verify({ ...SIGNED, signature: SIGNATURE })
+    const asked = Effect.forEach(Array.from({ length: 2 * REMOTE_VERIFICATIONS_MAX }), () => Effect.flip(verifying), {
+      concurrency: "unbounded"
+    })
+    assert.isTrue((yield* inTheEnd(asked)).every(({ _tag }) => _tag === "SignerUnavailable"))
+    keys.mishap = () => undefined
+    assert.isFalse((yield* verifying).valid)
+  })
+)
+
+it.effect("A Promise is neither a signature nor a verification", () =>
+  Effect.gen(function* () {
+    const promising = {
+      sign: () => Promise.resolve(SIGNATURE),
+      verify: () => Promise.resolve(true)
+    } as unknown as ReceiptSigner["Service"]
+    const local = yield* receiptsOf(promising)
+    assert.isFalse((yield* local.verify({ ...SIGNED, signature: SIGNATURE })).valid)
+    for (const sign of [promising.sign, () => "5".repeat(63)]) {
+      const { sign: signed } = yield* receiptsOf({ ...promising, sign })
+      const exit = yield* Effect.exit(signed(SIGNED))
+      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("64 lowercase hex digits"))
+    }
+    const remote = yield* receiptsOf({
+      sign: () => Effect.succeed(SIGNATURE),
+      verify: () => Effect.sync(() => Promise.resolve(false) as unknown as boolean)
+    })
+    assert.isFalse((yield* remote.verify({ ...SIGNED, signature: SIGNATURE })).valid)
+  })
+)
 
 it("A key that is away is a 503 with a time to retry after", () => {
   const problem = problemOf(new SignerUnavailable({ cause: new Error("away") }), "https://market.example")

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { SIGNATURE } from "../../domain/receipts/Receipt.ts"
 import { ReceiptSigner, SignerUnavailable } from "../../domain/receipts/ReceiptSigner.ts"
 
-export type Mishap = "fails" | "hangs" | "garbles"
+export type Mishap = "fails" | "hangs" | "cannot be interrupted" | "garbles"
 
 export interface KeyService {
   /** What happens to each request; undefined: it is answered. */
@@ -26,6 +26,7 @@ export const remoteSigner = (
       service.asked++
       const mishap = service.mishap()
       if (mishap === "hangs") return Effect.never
+      if (mishap === "cannot be interrupted") return Effect.uninterruptible(Effect.never)
       if (mishap === "fails") return Effect.fail(new SignerUnavailable({ cause: new Error("The key service is away") }))
       return Effect.promise(async () => answer(await key, mishap === "garbles"))
     })
