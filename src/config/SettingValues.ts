@@ -49,12 +49,15 @@ export const seed = Schema.RedactedFromValue(
 
 export const redactedText = Schema.RedactedFromValue(text)
 
+const HTTP_URL = "Expected an http or https URL without a trailing slash"
+
+/** In its normal form, because links are the value and a path, and the prefix of the API is what follows its host. */
 export const httpUrl = text.check(
   Schema.makeFilter((value: string) => {
     const url = URL.parse(value)
-    return url !== null && (url.protocol === "http:" || url.protocol === "https:") && !value.endsWith("/")
-      ? undefined
-      : "Expected an http or https URL without a trailing slash"
+    if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return HTTP_URL
+    const normal = `${url.origin}${url.pathname.replace(/\/+$/u, "")}`
+    return value === normal ? undefined : `${HTTP_URL}, query or fragment, in its normal form: ${normal}`
   })
 )
 
@@ -73,7 +76,7 @@ export const collector = redactedText.check(
   Schema.makeFilter((value: Redacted.Redacted) => {
     const url = URL.parse(Redacted.value(value))
     if (url === null || !/^https?:$/u.test(url.protocol) || Redacted.value(value).endsWith("/")) {
-      return "Expected an http or https URL without a trailing slash"
+      return HTTP_URL
     }
     if (url.search !== "" || url.hash !== "") return "Expected a URL without a query or a fragment"
     return url.username === "" && url.password === ""

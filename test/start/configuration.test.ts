@@ -25,7 +25,15 @@ const faultsOf = (source: Source): ReadonlyArray<string> => {
 const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
   PROFILE: ["moon", "mem"],
   PORT: ["http", "-1", "65536", "3000.0", "0x50", " 80", "1e3"],
-  BASE_URL: ["ftp://example.org", "example.org", "https://example.org/", "/"],
+  BASE_URL: [
+    "ftp://example.org",
+    "example.org",
+    "https://example.org/",
+    "/",
+    "https://example.org?",
+    "https://example.org/b#",
+    "https://me:pw@example.org"
+  ],
   DATABASE_URL: ["mysql://user:hunter2@db/x", "db", "/var/run"],
   DATABASE_CONNECTIONS_MAX: ["1", "501", "many"],
   RECEIPT_SIGNING_SECRET: ["hunter2", "x".repeat(31)],
@@ -83,6 +91,31 @@ describe("the configuration", () => {
       ["dry_run", "json", "provider"]
     )
     assert.include(faultsOf({ PAYMENTS: "cash" }).join("\n"), "PAYMENTS=cash: Expected one of dry_run, stripe")
+  })
+
+  it("takes a base URL in its normal form only, and says which", () => {
+    for (const BASE_URL of [
+      "https://a.example",
+      "http://127.0.0.1:3000",
+      "http://[::1]:3000",
+      "https://a.example/b/c"
+    ]) {
+      assert.strictEqual(config({ BASE_URL }).BASE_URL, BASE_URL)
+    }
+    for (const [BASE_URL, normal] of [
+      ["HTTPS://market.example", "https://market.example"],
+      ["https://Market.Example/Billing", "https://market.example/Billing"],
+      ["https://market.example:443", "https://market.example"],
+      ["https://market.example?x=1", "https://market.example"],
+      ["https://market.example/b#f", "https://market.example/b"],
+      ["https://market.example/b/../x", "https://market.example/x"],
+      ["https://market.example/b//", "https://market.example/b"]
+    ] as const) {
+      assert.deepStrictEqual(faultsOf({ BASE_URL }), [
+        `BASE_URL=${BASE_URL}: Expected an http or https URL without a trailing slash, query or fragment, in its normal ` +
+          `form: ${normal}`
+      ])
+    }
   })
 
   it("accepts OpenTelemetry's name of the collector setting, after its own name", () => {
