@@ -34,8 +34,10 @@ export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effec
     }
   })
   const sweep = Effect.sync(() => ring.sweep())
+  // Immediately: the first deadline may start before a fiber that is only scheduled.
   yield* Effect.forkScoped(
-    Effect.forever(Effect.andThen(hasDeadlines, Effect.andThen(Effect.sleep(SWEEP_EVERY), sweep)))
+    Effect.forever(Effect.andThen(hasDeadlines, Effect.andThen(Effect.sleep(SWEEP_EVERY), sweep))),
+    { startImmediately: true }
   )
 
   return { start: (ms, onLate) => new Running(ring, ms, onLate), endAll: () => ring.endLate(Number.POSITIVE_INFINITY) }
@@ -49,13 +51,14 @@ class Node {
 
 class Ring extends Node {
   /** Time of the last sweep, at most one interval ago. */
-  nowMs = 0
+  nowMs: number
   onFirst: (() => void) | undefined = undefined
   private readonly readClock: () => number
 
   constructor(readClock: () => number) {
     super()
     this.readClock = readClock
+    this.nowMs = readClock()
   }
 
   get isEmpty(): boolean {

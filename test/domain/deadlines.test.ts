@@ -5,6 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Clock, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { makeDeadlines, SWEEP_EVERY } from "../../domain/shared/Deadlines.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 
 const TIME = Duration.millis(1_000)
 const SLACK = Duration.times(SWEEP_EVERY, 2)
@@ -101,5 +102,17 @@ it.effect("are all late at once when they are ended, also paused ones", () =>
     assert.deepStrictEqual(late, ["a", "paused"])
     yield* TestClock.adjust("1 hour")
     assert.deepStrictEqual(late, ["a", "paused"])
+  })
+)
+
+it.live("are not late at once when they start with what keeps them", () =>
+  Effect.gen(function* () {
+    const { start } = yield* makeDeadlines
+    const late: Array<string> = []
+    // In the tick of the start: no other fiber has run.
+    start(Duration.toMillis("1 hour"), () => late.push("first"))
+    start(0, () => late.push("due"))
+    yield* eventually(() => late.length > 0)
+    assert.deepStrictEqual(late, ["due"])
   })
 )

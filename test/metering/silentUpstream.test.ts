@@ -32,6 +32,16 @@ const tool = {
   idempotent: true
 } as const
 
+const SUCCESS: UpstreamResponse = {
+  status: "success",
+  result: { content: [] },
+  problem: undefined,
+  attempts: 1,
+  latencyMs: 60_000,
+  requestBytes: 0,
+  responseBytes: 0
+}
+
 const marketOn = (call: (call: UpstreamCall) => Effect.Effect<UpstreamResponse>) =>
   core.pipe(
     Layer.provide(Layer.succeed(ToolUpstream, { call })),
@@ -113,17 +123,16 @@ for (const [name, upstream] of upstreams) {
   )
 }
 
+it.live("the first call of a new market has its full time", () =>
+  Effect.gen(function* () {
+    const { calling } = yield* aCall
+    const outcome = yield* Fiber.join(calling)
+    assert.strictEqual(outcome._tag === "Settled" ? outcome.report.receipt.status : outcome._tag, "success")
+  }).pipe(Effect.provide(marketOn(() => Effect.delay(Effect.succeed(SUCCESS), "600 millis"))))
+)
+
 it.effect("a response after the time-out is dropped", () => {
-  const late = (): Effect.Effect<UpstreamResponse> =>
-    Effect.as(Effect.uninterruptible(Effect.sleep("1 minute")), {
-      status: "success",
-      result: { content: [] },
-      problem: undefined,
-      attempts: 1,
-      latencyMs: 60_000,
-      requestBytes: 0,
-      responseBytes: 0
-    })
+  const late = () => Effect.as(Effect.uninterruptible(Effect.sleep("1 minute")), SUCCESS)
   return Effect.gen(function* () {
     const { calling, wallet } = yield* aCall
     yield* TestClock.adjust("30 seconds")
