@@ -13,6 +13,8 @@ export interface CallProgress {
   readonly passesCancel: boolean
   /** The latest attempt sent to the provider; 0 before the first. */
   forwarded: number
+  /** The upstream has responded, or is not waited for: what it reports from now on is ignored. */
+  ended: boolean
   /** The caller has disconnected. */
   left: boolean
   /** The caller's cancellation was passed to the provider. */

@@ -1,7 +1,8 @@
 /**
  * Bounds every forwarded call, whatever its upstream does: a call without a response in time ends as a time-out.
+ * What the upstream does afterwards is ignored.
  */
-import { Clock, Effect, Fiber } from "effect"
+import { Clock, Effect } from "effect"
 import { makeDeadlines } from "../shared/Deadlines.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { upstreamMsOf } from "./CallTerms.ts"
@@ -24,17 +25,26 @@ export const makeForwarding = Effect.gen(function* () {
         const startedMs = monotonicMs(clock)
         const fiber = Effect.runForkWith(context)(upstream.call(call))
         const ended = fiber.pollUnsafe()
-        if (ended !== undefined) return resume(ended)
+        if (ended !== undefined) {
+          progress.ended = true
+          return resume(ended)
+        }
+        let end = resume
         const deadline = deadlines.start(upstreamMsOf(call.timeoutMs, limits) + GRACE_MS, () => {
+          progress.ended = true
           fiber.interruptUnsafe()
-          resume(Effect.succeed(timedOut(progress, monotonicMs(clock) - startedMs)))
+          end(Effect.succeed(timedOut(progress, monotonicMs(clock) - startedMs)))
         })
         fiber.addObserver((exit) => {
-          if (deadline.end()) resume(exit)
+          if (!deadline.end()) return
+          progress.ended = true
+          end(exit)
         })
-        return Effect.suspend(() => {
-          deadline.end()
-          return Fiber.interrupt(fiber)
+        // Canceled: the deadline also applies to the interruption.
+        return Effect.callback<void>((resumeCanceled) => {
+          if (progress.ended) return resumeCanceled(Effect.void)
+          end = () => resumeCanceled(Effect.void)
+          fiber.interruptUnsafe()
         })
       })
     )

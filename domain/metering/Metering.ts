@@ -25,7 +25,7 @@ import type { Metered, MeterOutcome, MeterRequest } from "./MeterReport.ts"
 import { replayedResult } from "./RetainedResults.ts"
 import { type HeldCall, makeSettle } from "./Settlement.ts"
 import { ToolDirectory } from "./ToolDirectory.ts"
-import type { UpstreamResponse } from "./ToolUpstream.ts"
+import type { UpstreamCall, UpstreamResponse } from "./ToolUpstream.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
@@ -100,6 +100,7 @@ export class Metering extends Context.Service<
         const progress: CallProgress = {
           passesCancel: entry.leaving !== "outcome",
           forwarded: 0,
+          ended: false,
           left: false,
           canceled: false
         }
@@ -119,9 +120,9 @@ export class Metering extends Context.Service<
               idempotent: tool.idempotent,
               maxCost: entry.maximum > entry.price ? holdAmount : undefined,
               onForwarded: (attempt) => {
-                progress.forwarded = attempt
+                if (!progress.ended) progress.forwarded = attempt
               },
-              onProgress: request.onProgress
+              onProgress: untilEnded(progress, request.onProgress)
             },
             progress
           )
@@ -220,6 +221,13 @@ export class Metering extends Context.Service<
     })
   )
 }
+
+const untilEnded = (progress: CallProgress, report: UpstreamCall["onProgress"]): UpstreamCall["onProgress"] =>
+  report === undefined
+    ? undefined
+    : (reported) => {
+        if (!progress.ended) report(reported)
+      }
 
 /** A large response counts toward the memory limit of the service until its call is settled. */
 const releasing = <A, E>({ release }: UpstreamResponse, settled: Effect.Effect<A, E>): Effect.Effect<A, E> =>

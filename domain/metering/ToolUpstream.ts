@@ -57,7 +57,7 @@ export interface UpstreamResponse {
   readonly latencyMs: number
   readonly requestBytes: number
   readonly responseBytes: number
-  /** For a large response: ends its count toward the memory limit of the service. */
+  /** For a large response: ends its count toward the memory limit of the service. An interrupted call ends it itself. */
   readonly release?: () => void
 }
 

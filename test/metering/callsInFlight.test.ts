@@ -19,6 +19,7 @@ const OTHER = ConsumerId.make("01a203e2-8e6b-71c1-a888-28fffdc31c79")
 const aCall = (changes: Partial<CallProgress> = {}): CallProgress => ({
   passesCancel: false,
   forwarded: 1,
+  ended: false,
   left: false,
   canceled: false,
   ...changes

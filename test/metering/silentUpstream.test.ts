@@ -2,7 +2,7 @@
  * An upstream that never responds: Metering itself ends the call, in the time of the fiber's clock.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Registration } from "../../domain/accounts/Registration.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
@@ -50,7 +50,7 @@ const marketOn = (call: (call: UpstreamCall) => Effect.Effect<UpstreamResponse>)
   )
 
 /** A paid call, begun; and what its consumer has left. */
-const aCall = Effect.gen(function* () {
+const aCall = Effect.fnUntraced(function* (onProgress?: UpstreamCall["onProgress"]) {
   const registration = yield* Registration
   const { tools } = yield* registration.provider(
     {
@@ -77,7 +77,8 @@ const aCall = Effect.gen(function* () {
         tool: { toolId: tools[0]?.id, toolName: undefined, providerId: undefined },
         arguments: {},
         maxCost: undefined,
-        idempotency: undefined
+        idempotency: undefined,
+        onProgress
       },
       () => ({ status: 504, headers: {}, body: "" })
     ),
@@ -103,7 +104,7 @@ const upstreams: ReadonlyArray<readonly [name: string, call: (call: UpstreamCall
 for (const [name, upstream] of upstreams) {
   it.effect(`a call of ${name} ends as a time-out, and its hold is released`, () =>
     Effect.gen(function* () {
-      const { calling, wallet } = yield* aCall
+      const { calling, wallet } = yield* aCall()
       yield* TestClock.adjust(LIMITS.totalMs)
       assert.isUndefined(calling.pollUnsafe())
       assert.strictEqual((yield* wallet).held, tool.price)
@@ -125,20 +126,51 @@ for (const [name, upstream] of upstreams) {
 
 it.live("the first call of a new market has its full time", () =>
   Effect.gen(function* () {
-    const { calling } = yield* aCall
+    const { calling } = yield* aCall()
     const outcome = yield* Fiber.join(calling)
     assert.strictEqual(outcome._tag === "Settled" ? outcome.report.receipt.status : outcome._tag, "success")
   }).pipe(Effect.provide(marketOn(() => Effect.delay(Effect.succeed(SUCCESS), "600 millis"))))
 )
 
-it.effect("a response after the time-out is dropped", () => {
-  const late = () => Effect.as(Effect.uninterruptible(Effect.sleep("1 minute")), SUCCESS)
+it.effect("a canceled call of one that cannot be interrupted ends at its deadline", () =>
+  Effect.gen(function* () {
+    const { calling, wallet } = yield* aCall()
+    const canceling = yield* Effect.forkChild(Fiber.interrupt(calling), { startImmediately: true })
+    yield* TestClock.adjust(LIMITS.totalMs)
+    assert.isUndefined(canceling.pollUnsafe())
+    yield* TestClock.adjust("5 seconds")
+    yield* Fiber.join(canceling)
+    const { available, held } = yield* wallet
+    assert.deepStrictEqual([available, held], [BigInt(FUNDS_CENTS) * 10_000n, 0n])
+  }).pipe(Effect.provide(marketOn(() => Effect.uninterruptible(Effect.never))))
+)
+
+it.effect("a call whose upstream interrupts itself ends at once", () =>
+  Effect.gen(function* () {
+    const { calling, wallet } = yield* aCall()
+    yield* TestClock.adjust("1 second")
+    assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(calling)))
+    assert.strictEqual((yield* wallet).held, 0n)
+  }).pipe(Effect.provide(marketOn(() => Effect.delay(Effect.interrupt, "1 second"))))
+)
+
+it.effect("what an upstream reports after the time-out is dropped, and so is its response", () => {
+  const late = ({ onForwarded, onProgress }: UpstreamCall) =>
+    Effect.gen(function* () {
+      onProgress?.({ progress: 1 })
+      yield* Effect.sleep("1 minute")
+      onForwarded?.(1)
+      onProgress?.({ progress: 2 })
+      return SUCCESS
+    }).pipe(Effect.uninterruptible)
   return Effect.gen(function* () {
-    const { calling, wallet } = yield* aCall
+    const seen: Array<number> = []
+    const { calling, wallet } = yield* aCall(({ progress }) => void seen.push(progress))
     yield* TestClock.adjust("30 seconds")
     const outcome = yield* Fiber.join(calling)
     assert.strictEqual(outcome._tag === "Settled" ? outcome.report.receipt.status : outcome._tag, "timeout")
     yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(seen, [1])
     assert.strictEqual((yield* wallet).available, BigInt(FUNDS_CENTS) * 10_000n)
   }).pipe(Effect.provide(marketOn(late)))
 })
