@@ -16,6 +16,8 @@ export interface SingleFlight<A> {
   forgetAll(): void
 }
 
+/** How long closing the scope waits for interrupted loads. */
+const ENDING_MAX = "5 seconds"
 /** A load that started longer ago is not joined: it may be stuck. */
 const JOINABLE_MS = 5_000
 
@@ -27,7 +29,7 @@ interface Load<A, E> {
 
 export const makeSingleFlight = <A>(clock: Clock.Clock): Effect.Effect<SingleFlight<A>, never, Scope.Scope> => {
   const fibers = new Set<Fiber.Fiber<A, unknown>>()
-  const endAll = Effect.suspend(() => Fiber.interruptAll(fibers))
+  const endAll = Effect.suspend(() => Effect.timeoutOption(Fiber.interruptAll(fibers), ENDING_MAX))
   return Effect.as(
     Effect.addFinalizer(() => endAll),
     singleFlight<A>(clock, fibers)

@@ -169,3 +169,14 @@ it.effect("interrupt what they load when their scope closes", () =>
     for (const reader of readers) assert.isTrue(Exit.isFailure(yield* Fiber.await(reader)))
   })
 )
+
+it.effect("do not keep their scope open for a load that cannot be interrupted", () =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const cache = yield* Scope.provide(makeFreshCache<number>({ entriesMax: ENTRIES_MAX, ttlMs: 1_000 }), scope)
+    yield* Effect.forkDetach(cache.readThrough("a", Effect.uninterruptible(Effect.never)), { startImmediately: true })
+    const closing = yield* Effect.forkDetach(Scope.close(scope, Exit.void), { startImmediately: true })
+    yield* TestClock.adjust("10 seconds")
+    assert.isDefined(closing.pollUnsafe())
+  })
+)
