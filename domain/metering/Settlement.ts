@@ -54,11 +54,12 @@ export const makeSettle = Effect.gen(function* () {
     { progress, request }: HeldCall,
     receipt: Receipt,
     answered: boolean,
+    canceled: boolean,
     rendered: KeptResult
   ): KeptResult | undefined => {
     if (request.idempotency === undefined) return undefined
     // Never forwarded, or cut off by a shutdown: nothing was delivered, so the key is released.
-    if (!answered && !progress.canceled && receipt.cost_microcents === zero) return undefined
+    if (!answered && !canceled && receipt.cost_microcents === zero) return undefined
     if (!answered || !progress.left) return rendered
     const kept = isKept(request.consumerId, rendered.body.length)
     return retainedResult(rendered, receipt, kept ? Date.parse(receipt.created_at) + RETAINED_RESULT_MS_MAX : 0)
@@ -126,7 +127,7 @@ export const makeSettle = Effect.gen(function* () {
       tokensOutput: 0,
       free: opened.free,
       usesFreeCall,
-      answer: answerFor(call, receipt, answered, rendered)
+      answer: answerFor(call, receipt, answered, canceled, rendered)
     })
     // Before the settlement, so that every paid call with an unfit output is recorded.
     const closing =
