@@ -14,7 +14,12 @@ import { Fatal } from "../../src/layers/Fatal.ts"
 import { memoryPorts } from "../../src/layers/MemoryPorts.ts"
 import { service } from "../../src/layers/Service.ts"
 import type { Source } from "../../src/config/AppConfig.ts"
+import { at } from "../support/Market.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
+import { forwarded, slowProvider } from "../support/metering/Provider.ts"
+import { aFundedConsumer, anOffer, buy, PRICE } from "../support/metering/Shop.ts"
 import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
+import { ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const market = core.pipe(Layer.provide(Layer.mock(ToolUpstream, {})), Layer.provide(memoryPorts))
 
@@ -36,6 +41,7 @@ const asked = ({ dispatch }: Dispatcher["Service"], path: string, json?: unknown
     remoteAddress: "192.0.2.1",
     body: () => Effect.succeed(new TextEncoder().encode(json === undefined ? "" : JSON.stringify(json)))
   })
+const OPEN = memoryConfig({ ALLOW_UPSTREAM: "loopback", PAYMENTS: "dry_run", DEFAULT_FREE_TIER_CALLS: "0" })
 
 describe("markets of one process", () => {
   for (const first of ["east", "west"] as const) {
@@ -142,5 +148,28 @@ describe("markets of one process", () => {
       const { status } = yield* Fiber.join(request)
       assert.strictEqual(status, 503)
     })
+  )
+
+  it.live.each([{ on_cancel: "finish" }, { on_cancel: "pass" }])(
+    "let a paid call finish when their scope closes: $on_cancel",
+    (terms) =>
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        const slow = yield* slowProvider()
+        const context = yield* Layer.buildWithScope(wholeService(OPEN), scope)
+        yield* Effect.gen(function* () {
+          const offer = yield* anOffer(slow.server.url, terms)
+          const consumer = yield* aFundedConsumer()
+          const calling = yield* Effect.forkChild(buy(consumer, offer))
+          yield* eventually(() => forwarded(slow.server) === 1)
+          const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+          assert.isUndefined(calling.pollUnsafe())
+          yield* slow.answer
+          const answer = yield* Fiber.join(calling)
+          assert.strictEqual(answer.status, 200, answer.text)
+          assert.strictEqual(at(answer, "meta", "cost_microcents"), PRICE)
+          yield* Fiber.join(closing)
+        }).pipe(Effect.provide(ServiceUnderTest.over(Layer.succeedContext(context))))
+      }).pipe(Effect.scoped)
   )
 })

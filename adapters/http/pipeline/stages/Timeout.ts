@@ -1,7 +1,7 @@
 /**
  * A request whose time is up gets its response at once, whatever its work waits for. The work is interrupted, unless it must
  * not be, such as the settlement of a call: that runs to completion without its caller. When the scope closes, the time of
- * every request is up.
+ * every request is up, except for calls: `Metering` closes later, and lets them finish.
  */
 import { Cause, Context, Effect, Exit, Fiber } from "effect"
 import { RequestTimedOut } from "../Failures.ts"
@@ -21,8 +21,10 @@ export const makeTimeout = Effect.gen(function* () {
   const timeoutMs = yield* RequestTimeoutMs
   const deadlines = yield* makeDeadlines
   const late = new Set<Fiber.Fiber<unknown, unknown>>()
+  let closing = false
   yield* Effect.addFinalizer(() =>
     Effect.suspend(() => {
+      closing = true
       deadlines.endAll()
       return Effect.timeoutOption(Fiber.awaitAll(late), LATE_WORK_WAIT_MAX)
     })
@@ -42,6 +44,8 @@ export const makeTimeout = Effect.gen(function* () {
       let resume: ((exit: Effect.Effect<EncodedReply, HandlerError>) => void) | undefined
       let continues: (() => boolean) | undefined
       const deadline: Deadline = deadlines.start(timeoutMs, () => {
+        // To ask would count as the caller's cancellation.
+        if (closing && continues !== undefined) return
         late.add(worker)
         if (continues?.() !== true) worker.interruptUnsafe()
         resume?.(Effect.fail(new RequestTimedOut({ kind: context.route.late })))
