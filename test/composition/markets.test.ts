@@ -17,7 +17,7 @@ import type { Source } from "../../src/config/AppConfig.ts"
 import { at } from "../support/Market.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { forwarded, slowProvider } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, buy, PRICE } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, PRICE, purseOf } from "../support/metering/Shop.ts"
 import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 import { ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
@@ -171,5 +171,22 @@ describe("markets of one process", () => {
           yield* Fiber.join(closing)
         }).pipe(Effect.provide(ServiceUnderTest.over(Layer.succeedContext(context))))
       }).pipe(Effect.scoped)
+  )
+
+  it.live("do not bill a restart as a cancellation by the caller", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const slow = yield* slowProvider()
+      const context = yield* Layer.buildWithScope(wholeService(OPEN), scope)
+      yield* Effect.gen(function* () {
+        const offer = yield* anOffer(slow.server.url, { on_cancel: "pass" })
+        const consumer = yield* aFundedConsumer()
+        const calling = yield* Effect.forkChild(buy(consumer, offer))
+        yield* eventually(() => forwarded(slow.server) === 1)
+        yield* Scope.close(scope, Exit.void)
+        yield* Fiber.await(calling)
+        assert.deepStrictEqual(yield* purseOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
+      }).pipe(Effect.provide(ServiceUnderTest.over(Layer.succeedContext(context))))
+    }).pipe(Effect.scoped)
   )
 })
