@@ -70,7 +70,7 @@ const booksHold = Effect.fnUntraced(function* ({ acknowledged }: Heard) {
 
 /** Applies a fault to the database for this long under load; then removes it. */
 const throughOutage = Effect.fnUntraced(function* (name: string, seconds: number, outage: Effect.Effect<void>) {
-  const { restore: mend } = yield* DatabaseLink
+  const { restore } = yield* DatabaseLink
   const { pid, url } = yield* Service
   const { load, market, provider } = yield* aLoad()
   yield* flows(load)
@@ -85,7 +85,7 @@ const throughOutage = Effect.fnUntraced(function* (name: string, seconds: number
   )
   const during = residentMib(pid)
   const startedAt = performance.now()
-  yield* mend
+  yield* restore
   yield* flows(load)
   const backAfterMs = Math.round(performance.now() - startedAt)
   const [heard, heardLate] = [yield* load.stop, yield* late.stop]

@@ -17,10 +17,10 @@ export const makeAgreementCheck = ({ facts, processor, providers }: World) => {
       BigInt(Math.max(published.mostAt(asked.sentAtMs), published.mostAt(call.openedAt.epochMilliseconds)))
     const agreed = asked.cap ?? most(asked.tool.price)
     if (cost > agreed) {
-      return wrong("nobody pays more than agreed", `${id} costs ${cost}, and ${agreed} was agreed (cap ${asked.cap})`)
+      return wrong("no one pays more than agreed", `${id} costs ${cost}, and ${agreed} was agreed (cap ${asked.cap})`)
     }
     if (status !== "success" && most(asked.tool.attempts) === 0n) {
-      return wrong("nobody pays more than agreed", `${id} (${status}) costs ${cost} by terms that do not hold yet`)
+      return wrong("no one pays more than agreed", `${id} (${status}) costs ${cost} by terms that do not hold yet`)
     }
     return Effect.void
   }

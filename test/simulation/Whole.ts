@@ -47,13 +47,13 @@ export const makeWholeCheck = (world: World) => {
     if (yield* invoices.isComplete(last)) closedMonths.add(last)
     for (const month of closedMonths) {
       const span = spanOf(month)
-      const sums = yield* invoices.totals(span)
+      const totals = yield* invoices.totals(span)
       let costs = 0n
       for (const { created_at, cost_microcents } of facts.receipts.values()) {
         if (created_at >= format(span.start) && created_at < format(span.end)) costs += cost_microcents
       }
-      if (sums.invoices !== costs || sums.statements !== costs || sums.ledger !== costs) {
-        const { invoices: invoiced, ledger: booked, statements } = sums
+      if (totals.invoices !== costs || totals.statements !== costs || totals.ledger !== costs) {
+        const { invoices: invoiced, ledger: booked, statements } = totals
         return yield* wrong(
           "invoices equal ledger",
           `${month}: ${invoiced}, ${statements}, ${booked}, receipts ${costs}`

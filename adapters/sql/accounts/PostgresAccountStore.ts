@@ -92,7 +92,7 @@ export const layer = Layer.effect(
       ),
 
       counts: sql<{ readonly providers: bigint; readonly consumers: bigint }>`
-        SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers`.only(
+        SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers`.one(
         ({ consumers, providers }) => ({ providers: Number(providers), consumers: Number(consumers) })
       )
     })

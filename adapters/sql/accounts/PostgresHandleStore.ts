@@ -62,7 +62,7 @@ export const layer = Layer.effect(
           SELECT EXISTS (SELECT FROM tools WHERE tool_name >= ${`${handle}/`} AND tool_name < ${`${handle}0`}
               AND withdrawn_at IS NULL AND provider_id <> ${except})
             OR EXISTS (SELECT FROM tools WHERE tool_name >= ${`${handle}/`} AND tool_name < ${`${handle}0`}
-              AND withdrawn_at IS NOT NULL AND provider_id <> ${except}) AS begins`.only(({ begins }) => begins)
+              AND withdrawn_at IS NOT NULL AND provider_id <> ${except}) AS begins`.one(({ begins }) => begins)
       ),
 
       erase: Effect.fn("PostgresHandleStore.erase")(

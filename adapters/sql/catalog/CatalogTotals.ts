@@ -24,7 +24,7 @@ export const catalogTotals = (sql: StoreSql): CatalogTotals => {
   const kept = new Map<string, { readonly changes: bigint; readonly total: number }>()
 
   const tally = sql<Tally>`
-    SELECT sum(tools)::int8 AS tools, sum(changes)::int8 AS changes FROM catalog_tallies`.only((row) => row)
+    SELECT sum(tools)::int8 AS tools, sum(changes)::int8 AS changes FROM catalog_tallies`.one((row) => row)
 
   const keep = (key: string, changes: bigint, total: number): void => {
     kept.delete(key)
@@ -36,7 +36,7 @@ export const catalogTotals = (sql: StoreSql): CatalogTotals => {
   const count = (conditions: ReadonlyArray<Statement.Fragment>) =>
     sql<{ readonly total: bigint; readonly changes: bigint }>`
       SELECT count(*) AS total, (SELECT sum(changes)::int8 FROM catalog_tallies) AS changes
-      FROM tools t WHERE ${sql.and(conditions)}`.unprepared.only(({ changes, total }) => ({
+      FROM tools t WHERE ${sql.and(conditions)}`.unprepared.one(({ changes, total }) => ({
       total: Number(total),
       changes
     }))

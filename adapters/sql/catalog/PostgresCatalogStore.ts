@@ -119,7 +119,7 @@ export const layer = Layer.effect(
       countOf: Effect.fn("PostgresCatalogStore.countOf")(function* (providerId) {
         if (yield* sql.isInTransaction) yield* sql`SELECT 1 FROM providers WHERE id = ${providerId} FOR NO KEY UPDATE`
         return yield* sql<{ readonly count: bigint }>`
-          SELECT count(*) AS count FROM tools WHERE provider_id = ${providerId}`.only(({ count }) => Number(count))
+          SELECT count(*) AS count FROM tools WHERE provider_id = ${providerId}`.one(({ count }) => Number(count))
       }),
 
       find: Effect.fn("PostgresCatalogStore.find")((id) =>

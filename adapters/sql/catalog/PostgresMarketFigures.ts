@@ -69,7 +69,7 @@ export const layer = Layer.effect(
         (SELECT count(*) FROM proxied_consumers) + (SELECT count(DISTINCT w.consumer_id) FROM waiting w
           WHERE NOT EXISTS (SELECT FROM proxied_consumers p WHERE p.consumer_id = w.consumer_id)) AS agents,
         (SELECT coalesce(sum(spend), 0)::int8 FROM usage_hourly) AS revenue
-      FROM counted`.only(totalsOf)
+      FROM counted`.one(totalsOf)
 
     const ofTools = Effect.fnUntraced(function* (ids: ReadonlyArray<ToolId>) {
       if (ids.length === 0) return new Map<ToolId, ToolFigures>()

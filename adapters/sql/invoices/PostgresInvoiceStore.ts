@@ -169,7 +169,7 @@ export const layer = Layer.effect(
     return InvoiceStore.of({
       openCallsBefore: Effect.fn("PostgresInvoiceStore.openCallsBefore")((instant) =>
         sql<{ readonly open: bigint }>`
-          SELECT count(*) AS open FROM calls_open WHERE opened_at < ${toDate(instant)}`.only(({ open }) => Number(open))
+          SELECT count(*) AS open FROM calls_open WHERE opened_at < ${toDate(instant)}`.one(({ open }) => Number(open))
       ),
 
       stage,
@@ -191,7 +191,7 @@ export const layer = Layer.effect(
             coalesce(sum(total) FILTER (WHERE kind = 'statement'), 0)::int8 AS statements,
             (SELECT coalesce(sum(amount), 0)::int8 FROM transfers WHERE kind IN (1, 2)
               AND recorded_at >= ${toDate(start)} AND recorded_at < ${toDate(end)}) AS ledger
-          FROM invoices WHERE month = ${month}`.unprepared.only(rowReader<MonthTotals>({}, { documents: Number }))
+          FROM invoices WHERE month = ${month}`.unprepared.one(rowReader<MonthTotals>({}, { documents: Number }))
       ),
 
       find: (id) => sql<DocumentRow>`SELECT document FROM invoices WHERE invoice_id = ${id}`.first(toInvoice),
@@ -200,7 +200,7 @@ export const layer = Layer.effect(
         // A row lock would need the UPDATE privilege on invoices.
         yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`invoices ${id}`}, 0))`
         return yield* sql<{ readonly credited: bigint }>`
-          SELECT coalesce(sum(total), 0)::int8 AS credited FROM invoices WHERE corrects = ${id}`.only(
+          SELECT coalesce(sum(total), 0)::int8 AS credited FROM invoices WHERE corrects = ${id}`.one(
           ({ credited }) => credited
         )
       }),
@@ -212,7 +212,7 @@ export const layer = Layer.effect(
           SELECT document FROM invoices WHERE owner_id = ${owner} AND invoice_id < ${after}
           ORDER BY invoice_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.all(toInvoice)
         const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM invoices WHERE owner_id = ${owner}`.only((row) => Number(row.total))
+          SELECT count(*) AS total FROM invoices WHERE owner_id = ${owner}`.one((row) => Number(row.total))
         return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.id }))
       })
     })

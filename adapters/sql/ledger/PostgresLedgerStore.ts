@@ -154,7 +154,7 @@ export const layer = Layer.effect(
     const balanceOf = (account: AccountKind, ownerId: string) =>
       sql<Balance>`
         SELECT coalesce(sum(credits), 0)::int8 AS credits, coalesce(sum(debits), 0)::int8 AS debits
-        FROM account_balances WHERE owner_id = ${ownerId} AND account = ${ACCOUNT_CODE[account]}`.only(
+        FROM account_balances WHERE owner_id = ${ownerId} AND account = ${ACCOUNT_CODE[account]}`.one(
         (balance) => balance
       )
 

@@ -53,7 +53,7 @@ export const layer = Layer.effect(
           Effect.asVoid
         ),
 
-      waiting: sql<{ readonly waiting: boolean }>`SELECT EXISTS (SELECT FROM receipts_unlogged) AS waiting`.only(
+      waiting: sql<{ readonly waiting: boolean }>`SELECT EXISTS (SELECT FROM receipts_unlogged) AS waiting`.one(
         ({ waiting }) => waiting
       ),
 

@@ -110,7 +110,7 @@ export const layer = Layer.effect(
         sql<{ readonly available: bigint; readonly used: number }>`
           SELECT coalesce((SELECT credits - debits - held FROM wallets WHERE consumer_id = ${consumerId}), 0) AS available,
             coalesce((SELECT used FROM free_tier_usage WHERE consumer_id = ${consumerId} AND tool_id = ${toolId}
-              AND month = ${monthOf(now)}), 0) AS used`.only(({ available, used }) => ({
+              AND month = ${monthOf(now)}), 0) AS used`.one(({ available, used }) => ({
           availableMicrocents: available,
           freeCallsUsed: used
         }))
@@ -127,9 +127,7 @@ export const layer = Layer.effect(
         const id = uuidOfReceipt(invocationId)
         return sql<{ readonly open: boolean; readonly cost: bigint | null }>`
           SELECT EXISTS (SELECT FROM calls_open WHERE invocation_id = ${id} AND consumer_id = ${consumerId}) AS open,
-            (SELECT cost FROM receipts WHERE receipt_id = ${id} AND consumer_id = ${consumerId}) AS cost`.only(
-          outcomeOf
-        )
+            (SELECT cost FROM receipts WHERE receipt_id = ${id} AND consumer_id = ${consumerId}) AS cost`.one(outcomeOf)
       }),
 
       overdue: Effect.fn("PostgresCallStore.overdue")((now, limit) =>
@@ -147,7 +145,7 @@ export const layer = Layer.effect(
             DELETE FROM call_idempotency WHERE ctid = ANY (ARRAY(
               SELECT ctid FROM call_idempotency WHERE created_at < ${toDate(before)} LIMIT ${limit}
             )) RETURNING 1
-          ) SELECT count(*) AS forgotten FROM forgotten`.only(({ forgotten }) => Number(forgotten))
+          ) SELECT count(*) AS forgotten FROM forgotten`.one(({ forgotten }) => Number(forgotten))
       ),
 
       pruneRetained: Effect.fn("PostgresCallStore.pruneRetained")((before, limit) =>
@@ -158,7 +156,7 @@ export const layer = Layer.effect(
               WHERE answer_headers LIKE '{"left"%' AND answer_body <> '' AND created_at < ${toDate(before)}
               LIMIT ${limit} FOR UPDATE SKIP LOCKED
             )) RETURNING 1
-          ) SELECT count(*) AS forgotten FROM forgotten`.only(({ forgotten }) => Number(forgotten))
+          ) SELECT count(*) AS forgotten FROM forgotten`.one(({ forgotten }) => Number(forgotten))
       )
     })
   })

@@ -23,7 +23,7 @@ export const layer = Layer.effect(
           SELECT p.tool_id, p.tool_id IS NULL AND (
               SELECT count(*) FROM (SELECT FROM tool_name_pins WHERE consumer_id = ${consumerId} LIMIT ${pinsMax}::int8) pins
             ) >= ${pinsMax}::int8 AS is_full
-          FROM (SELECT 1) given LEFT JOIN tool_name_pins p ON p.consumer_id = ${consumerId} AND p.tool_name = ${toolName}`.only(
+          FROM (SELECT 1) given LEFT JOIN tool_name_pins p ON p.consumer_id = ${consumerId} AND p.tool_name = ${toolName}`.one(
           (row): PinFound =>
             row.tool_id === null
               ? { _tag: row.is_full ? "Full" : "Free" }
@@ -37,7 +37,7 @@ export const layer = Layer.effect(
           INSERT INTO tool_name_pins AS p (consumer_id, tool_name, tool_id, pinned_at)
           VALUES (${consumerId}, ${toolName}, ${toolId}, ${toDate(at)})
           ON CONFLICT (consumer_id, tool_name) DO UPDATE SET tool_id = p.tool_id
-          RETURNING tool_id`.only((row) => ToolId.make(row.tool_id))
+          RETURNING tool_id`.one((row) => ToolId.make(row.tool_id))
       ),
 
       removeAll: Effect.fn("PostgresNamePinStore.removeAll")(

@@ -70,7 +70,7 @@ export const layer = Layer.effect(
       if (filter.status === undefined) return Number(summed.matching_calls)
       if (filter.status === "success") return Number(summed.matching_successes)
       return yield* sql<{ readonly total: bigint }>`
-        SELECT count(*) AS total FROM receipts r WHERE ${asked}`.unprepared.only((row) => Number(row.total))
+        SELECT count(*) AS total FROM receipts r WHERE ${asked}`.unprepared.one((row) => Number(row.total))
     })
 
     return UsageStore.of({
@@ -133,7 +133,7 @@ export const layer = Layer.effect(
               response_bytes = u.response_bytes + excluded.response_bytes,
               tokens_input = u.tokens_input + excluded.tokens_input, tokens_output = u.tokens_output + excluded.tokens_output
           )
-          SELECT count(*) AS hours FROM hours`.only(({ hours }) => Number(hours))
+          SELECT count(*) AS hours FROM hours`.one(({ hours }) => Number(hours))
       )
     })
   })

@@ -77,7 +77,7 @@ export const layer = Layer.effect(
       unsettledOf: Effect.fn("PostgresLoadStore.unsettledOf")((consumerId) =>
         sql<{ readonly found: bigint }>`
           SELECT count(*) AS found FROM loads
-          WHERE state IN ('opening', 'open') AND consumer_id = ${consumerId}`.only(({ found }) => Number(found))
+          WHERE state IN ('opening', 'open') AND consumer_id = ${consumerId}`.one(({ found }) => Number(found))
       ),
 
       reversal: Effect.fn("PostgresLoadStore.reversal")((id) =>

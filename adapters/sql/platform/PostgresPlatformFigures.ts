@@ -29,7 +29,7 @@ export const layer = Layer.effect(
 
     return PlatformFigures.of({
       count: Effect.fn("PostgresPlatformFigures.count")((sinceHour) =>
-        (sinceHour === undefined ? all : since(toDate(sinceHour))).only(toCounts)
+        (sinceHour === undefined ? all : since(toDate(sinceHour))).one(toCounts)
       )
     })
   })

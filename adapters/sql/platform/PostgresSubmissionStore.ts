@@ -35,7 +35,7 @@ export const layer = Layer.effect(
       count: Effect.fn("PostgresSubmissionStore.count")((kind, since) =>
         sql<{ readonly found: bigint }>`
           SELECT count(*) AS found FROM submissions
-          WHERE kind = ${kind} ${since === undefined ? sql`` : sql`AND submitted_at >= ${toDate(since)}`}`.only(
+          WHERE kind = ${kind} ${since === undefined ? sql`` : sql`AND submitted_at >= ${toDate(since)}`}`.one(
           ({ found }) => Number(found)
         )
       )

@@ -82,7 +82,7 @@ const watch = Layer.effect(
           coalesce(sum(held), 0)::bigint AS held_microcents,
           (SELECT count(*) FROM (SELECT FROM receipts_unlogged LIMIT ${BACKLOG_COUNTED_MAX}) waiting)
             AS unlogged_receipts
-        FROM calls_open`.only(toBacklog)
+        FROM calls_open`.one(toBacklog)
     })
   })
 )

@@ -32,7 +32,7 @@ export const layer = Layer.effect(
       count: Effect.fn("PostgresWaitlistStore.count")((since) =>
         sql<{ readonly found: bigint }>`
           SELECT count(*) AS found FROM waitlist
-          ${since === undefined ? sql`` : sql`WHERE joined_at >= ${toDate(since)}`}`.only(({ found }) => Number(found))
+          ${since === undefined ? sql`` : sql`WHERE joined_at >= ${toDate(since)}`}`.one(({ found }) => Number(found))
       )
     })
   })

@@ -42,7 +42,7 @@ export const layer = Layer.effect(
           ...(filter.to === undefined ? [] : [calledBefore(sql, DateTime.makeUnsafe(filter.to))])
         ])
         const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM receipts r WHERE ${asked}`.unprepared.only((row) => Number(row.total))
+          SELECT count(*) AS total FROM receipts r WHERE ${asked}`.unprepared.one((row) => Number(row.total))
         const rows = yield* sql<ReceiptRow>`
           SELECT ${columns} FROM receipts r WHERE ${sql.and([asked, ...beyond(sql, page.after)])}
           ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toReceipt)

@@ -25,7 +25,7 @@ export const layer = Layer.effect(
         coalesce(sum(amount - paid) FILTER (WHERE debtor IS NULL), 0)::int8 AS by_platform_microcents,
         coalesce(sum(amount - paid) FILTER (WHERE creditor IS NULL), 0)::int8 AS advanced_microcents
       FROM claims WHERE paid < amount`
-      .only(rowReader<ClaimTotals>())
+      .one(rowReader<ClaimTotals>())
       .pipe(Effect.withSpan("PostgresClaimStore.totals"))
 
     return ClaimStore.of({
@@ -62,13 +62,13 @@ export const layer = Layer.effect(
       owedBy: Effect.fn("PostgresClaimStore.owedBy")((debtor) =>
         sql<{ readonly owed: bigint }>`
           SELECT coalesce(sum(amount - paid), 0)::int8 AS owed FROM claims
-          WHERE debtor = ${debtor} AND paid < amount`.only(({ owed }) => owed)
+          WHERE debtor = ${debtor} AND paid < amount`.one(({ owed }) => owed)
       ),
 
       owedTo: Effect.fn("PostgresClaimStore.owedTo")((creditor) =>
         sql<{ readonly owed: bigint }>`
           SELECT coalesce(sum(amount - paid), 0)::int8 AS owed FROM claims
-          WHERE creditor = ${creditor} AND paid < amount`.only(({ owed }) => owed)
+          WHERE creditor = ${creditor} AND paid < amount`.one(({ owed }) => owed)
       ),
 
       totals,

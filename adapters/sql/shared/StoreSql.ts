@@ -66,7 +66,7 @@ export class StoreStatement<A extends object>
   }
 
   /** The row of a statement that always returns one, such as a total. */
-  only<B>(read: (row: A) => B): Effect.Effect<B, StoreUnavailable> {
+  one<B>(read: (row: A) => B): Effect.Effect<B, StoreUnavailable> {
     return Effect.map(this, ([row]) => read(row!))
   }
 

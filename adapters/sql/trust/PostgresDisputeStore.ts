@@ -68,7 +68,7 @@ export const layer = Layer.effect(
           ...(status === undefined ? [] : [sql`status = ${STATUS_CODES[status]}`])
         ])
         const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM disputes WHERE ${asked}`.unprepared.only((row) => Number(row.total))
+          SELECT count(*) AS total FROM disputes WHERE ${asked}`.unprepared.one((row) => Number(row.total))
         const rows = yield* sql<DisputeRow>`
           SELECT * FROM disputes WHERE ${asked} AND dispute_id::text < ${page.after?.id ?? NEWEST}
           ORDER BY dispute_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toDispute)
@@ -88,7 +88,7 @@ export const layer = Layer.effect(
       filedBy: Effect.fn("PostgresDisputeStore.filedBy")((owner, since) =>
         sql<TallyRow & { readonly lately: bigint }>`
           SELECT ${counts}, count(*) FILTER (WHERE created_at > ${toDate(since)}) AS lately
-          FROM disputes WHERE ${belongsTo(owner)} AND filed_by = ${partyOf(owner)}`.only((row) => ({
+          FROM disputes WHERE ${belongsTo(owner)} AND filed_by = ${partyOf(owner)}`.one((row) => ({
           ...tallyOf(row),
           lately: Number(row.lately)
         }))
@@ -110,7 +110,7 @@ export const layer = Layer.effect(
         sql<TallyRow>`
           SELECT ${counts} FROM disputes
           WHERE provider_id = ${providerId} AND filed_by = ${FILED_BY_CODE.agent}
-            AND created_at >= ${toDate(since)}`.only(tallyOf)
+            AND created_at >= ${toDate(since)}`.one(tallyOf)
       ),
 
       rulings: (providerId, since) => readRulings(sql, providerId, since)

@@ -87,7 +87,7 @@ export const layer = Layer.effect(
           ON CONFLICT (provider_id, kind) DO UPDATE SET
             attempts = CASE WHEN a.since < ${toDate(since)} THEN 1 ELSE a.attempts + 1 END,
             since = CASE WHEN a.since < ${toDate(since)} THEN excluded.since ELSE a.since END
-          RETURNING attempts`.only(({ attempts }) => attempts)
+          RETURNING attempts`.one(({ attempts }) => attempts)
       ),
 
       /** One statement decides: the row lock orders concurrent requests. */

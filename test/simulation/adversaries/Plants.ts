@@ -155,14 +155,14 @@ export const robberies: ReadonlyArray<Robbery> = [
   {
     name: "a price that is raised at once",
     misread: (terms) => ({ ...terms, priceNoticeHours: 0 }),
-    rules: ["nobody pays more than agreed"],
+    rules: ["no one pays more than agreed"],
     without: ["the fee was announced"]
   },
   {
     name: "a fee that is raised at once",
     misread: (terms) => ({ ...terms, priceNoticeHours: 0 }),
     rules: ["the fee was announced"],
-    without: ["nobody pays more than agreed"]
+    without: ["no one pays more than agreed"]
   },
   {
     name: "a fee that is not changed",
@@ -172,7 +172,7 @@ export const robberies: ReadonlyArray<Robbery> = [
   {
     name: "a maximum that is charged unasked",
     plant: capsForAll,
-    rules: ["nobody pays more than agreed"]
+    rules: ["no one pays more than agreed"]
   },
   {
     name: "a chargeback that freezes nothing",
