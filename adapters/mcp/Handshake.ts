@@ -3,21 +3,23 @@
  * tried. Both are harmless: no tool runs before the version is known.
  */
 import { Effect } from "effect"
+import {
+  HEADER_MISMATCH,
+  LEGACY_VERSIONS,
+  MISSING_CAPABILITY,
+  MODERN_VERSION,
+  UNSUPPORTED_VERSION
+} from "../../domain/mcp/Protocol.ts"
 import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
 import { isObject } from "./JsonRpc.ts"
 import {
   discoverBody,
-  HEADER_MISMATCH,
   initializeBody,
   isSessionId,
-  LEGACY_VERSIONS,
   type Link,
-  MISSING_CAPABILITY,
-  MODERN_VERSION,
   modernLink,
   postHeaders,
-  toolListBody,
-  UNSUPPORTED_VERSION
+  toolListBody
 } from "./ProtocolEra.ts"
 import { fault, type Reply } from "./Reply.ts"
 import { type HeaderParameter, readToolHeaders } from "./ToolHeaders.ts"

@@ -7,6 +7,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http"
 import type { Dispatcher } from "undici"
+import { rawResult } from "../../domain/shared/JsonText.ts"
 import { type ResponseReader, UNCOUNTED_BYTES } from "./ResponseBytes.ts"
 import type { ExchangeHost, ExchangeOptions, ExchangeRequest } from "./ExchangeRequest.ts"
 import {
@@ -18,7 +19,6 @@ import {
   type RpcError,
   serverRequestOf
 } from "./JsonRpc.ts"
-import { rawResult } from "./RawResult.ts"
 import { fault, faultOf, type Reply } from "./Reply.ts"
 import { isEventStream, isJson, ServerSentEvents } from "./ServerSentEvents.ts"
 

@@ -2,6 +2,7 @@
  * JSON-RPC 2.0 as MCP uses it: what a client sends, and how the response to a request is distinguished from other
  * messages of the server.
  */
+import { METHOD_NOT_FOUND } from "../../domain/mcp/Protocol.ts"
 import type { ToolProgress } from "../../domain/metering/ToolUpstream.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -20,8 +21,6 @@ export interface ServerRequest {
   readonly id: string | number
   readonly method: string
 }
-
-export const METHOD_NOT_FOUND = -32601
 
 export const requestBody = (id: number, method: string, paramsJson: string): string =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${paramsJson}}`

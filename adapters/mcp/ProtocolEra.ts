@@ -1,23 +1,15 @@
 /**
- * The two eras of MCP over HTTP. Modern (2026-07-28): stateless; every request carries its version and its client.
- * Legacy (2025-11-25 and before): a handshake that negotiates the version, and optionally a session.
+ * How the client of a provider's server writes its requests, in both eras of the protocol.
  */
 import { MAX_COST_FIELD } from "../../domain/metering/CallTerms.ts"
+import { MODERN_VERSION, type McpEra } from "../../domain/mcp/Protocol.ts"
 import { requestBody } from "./JsonRpc.ts"
 import { headerText } from "./HeaderText.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 
-export const MODERN_VERSION = "2026-07-28"
-/** Best first. Servers on old SDKs report 2024-11-05 over the newer transport. */
-export const LEGACY_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const
-/** Errors that only a modern server returns. */
-export const HEADER_MISMATCH = -32020
-export const MISSING_CAPABILITY = -32021
-export const UNSUPPORTED_VERSION = -32022
-
 /** How to speak to one endpoint. */
 export interface Link {
-  readonly era: "modern" | "legacy"
+  readonly era: McpEra
   readonly version: string
   readonly sessionId: string | undefined
 }

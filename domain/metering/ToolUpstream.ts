@@ -6,6 +6,7 @@
 import { Context, type Effect } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
+import type { McpEra, UpstreamSession } from "../mcp/Protocol.ts"
 
 /** The status in the receipt and in reports to the provider. */
 export type CallStatus = "success" | "error" | "timeout" | "rate_limited"
@@ -16,6 +17,29 @@ export interface ToolProgress {
   /** The value of `progress` at completion. */
   readonly total?: number
   readonly message?: string
+}
+
+/**
+ * For a caller that speaks MCP itself: what its request contains besides the tool's name, and what it receives before the
+ * result. Texts are JSON exactly as the caller wrote them.
+ */
+export interface McpExchange {
+  readonly arguments: string
+  /** Its `_meta` without the fields of the service and of the protocol; undefined if nothing is left. */
+  readonly meta: string | undefined
+  /** Other members of the params, such as `inputResponses`, `requestState` and `task`: `"name":value,…`. */
+  readonly otherParams: string | undefined
+  /** What the caller can do, passed on to a server of the same era. */
+  readonly capabilities: string | undefined
+  readonly clientInfo: string | undefined
+  readonly era: McpEra
+  /** The session at the provider's server that belongs to the caller's; undefined: the shared one of this node. */
+  readonly session: UpstreamSession | undefined
+  /** The id and the progress token of the caller's request, for messages of the server in the caller's own session. */
+  readonly requestId: string
+  readonly progressToken: string | undefined
+  /** Notifications and requests of the server that belong to this call, with the caller's id and progress token. */
+  readonly onMessage: (message: string) => void
 }
 
 export interface UpstreamCall {
@@ -40,6 +64,8 @@ export interface UpstreamCall {
   readonly onForwarded?: (attempt: number) => void
   /** The provider is asked to report progress; called for each report until the response. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
+  /** Undefined for callers that do not speak MCP. */
+  readonly exchange?: McpExchange | undefined
 }
 
 /** The provider's own result, unchanged: `content`, `structuredContent`, `isError`, `_meta`, and any other field. */

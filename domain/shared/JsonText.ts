@@ -1,7 +1,6 @@
 /**
- * Extracts the result exactly as the provider wrote it, with numbers beyond doubles and the order of members. The
- * message was parsed by JSON.parse before, so the result only has to be located; that costs less than serializing the
- * parsed result.
+ * Extracts parts of a JSON text exactly as their author wrote them, with numbers beyond doubles and the order of members.
+ * The text was parsed by JSON.parse before, so a part only has to be located; that costs less than serializing it.
  */
 
 /** The last `result` of the message; in a batch, of its nth object. Expects text that JSON.parse accepted. */

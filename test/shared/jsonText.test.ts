@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { rawResult } from "../../../adapters/mcp/RawResult.ts"
+import { rawResult } from "../../domain/shared/JsonText.ts"
 
 const SPACES = ["", "", " ", "\n", "\r\n\t", "  "]
 

@@ -1,0 +1,42 @@
+/**
+ * What both sides of this service know of MCP over HTTP: as the client of providers' servers, and as the server of agents.
+ *
+ * The protocol has two eras. Modern (2026-07-28): stateless; every request carries its version and its client.
+ * Legacy (2025-11-25 and before): a handshake that negotiates the version, and optionally a session.
+ */
+
+export type McpEra = "modern" | "legacy"
+
+/** A session at the provider's server that belongs to one session of a client. Only servers of the legacy era have them. */
+export interface UpstreamSession {
+  readonly version: string
+  /** Undefined where the server assigns none. */
+  readonly sessionId: string | undefined
+}
+
+export const MODERN_VERSION = "2026-07-28"
+/** Best first. Servers on old SDKs report 2024-11-05 over the newer transport. */
+export const LEGACY_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const
+
+/** Errors of JSON-RPC. */
+export const PARSE_ERROR = -32700
+export const INVALID_REQUEST = -32600
+export const METHOD_NOT_FOUND = -32601
+export const INVALID_PARAMS = -32602
+export const INTERNAL_ERROR = -32603
+
+/** Errors that only a modern server returns. */
+export const HEADER_MISMATCH = -32020
+export const MISSING_CAPABILITY = -32021
+export const UNSUPPORTED_VERSION = -32022
+
+/** The prefix of this service's names in `_meta`. */
+export const META_PREFIX = "agent-tool-billing"
+/** In `_meta` of each listed tool: what a call costs. */
+export const PRICE_META = `${META_PREFIX}/price`
+/** In `_meta` of a result: what the call cost. */
+export const BILLING_META = `${META_PREFIX}/billing`
+/** In `_meta` of a call: the caller's cap. */
+export const MAX_COST_META = `${META_PREFIX}/max_cost_microcents`
+/** In `_meta` of a call: repeated with the same key and arguments, it is the same call. */
+export const IDEMPOTENCY_KEY_META = `${META_PREFIX}/idempotency_key`
