@@ -8,7 +8,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import type { CallIdempotency, KeptResult } from "./CallStore.ts"
 import type { Agreement } from "./CallTerms.ts"
 import type { ToolReference } from "./ToolDirectory.ts"
-import type { ToolProgress, UpstreamResponse } from "./ToolUpstream.ts"
+import type { McpExchange, ToolProgress, UpstreamResponse } from "./ToolUpstream.ts"
 
 export interface CallRequest extends Agreement {
   readonly consumerId: ConsumerId
@@ -26,6 +26,8 @@ export interface CallRequest extends Agreement {
   readonly provideLeave?: ((leave: () => boolean) => void) | undefined
   /** Called with the tool's progress reports. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
+  /** For a caller that speaks MCP; undefined for all others. */
+  readonly exchange?: McpExchange | undefined
 }
 
 export interface CallQuote {

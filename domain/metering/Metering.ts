@@ -122,7 +122,8 @@ export class Metering extends Context.Service<
               onForwarded: (attempt) => {
                 if (!progress.ended) progress.forwarded = attempt
               },
-              onProgress: untilEnded(progress, request.onProgress)
+              onProgress: untilEnded(progress, request.onProgress),
+              exchange: request.exchange
             },
             progress
           )

@@ -71,6 +71,21 @@ export interface UpstreamCall {
 /** The provider's own result, unchanged: `content`, `structuredContent`, `isError`, `_meta`, and any other field. */
 export type ToolResult = Readonly<Record<string, unknown>>
 
+/**
+ * A result that is not final. Reported only for a call with an `exchange`, and beside `status: "error"` and the problem
+ * `unfinished`, which is what the call ends with where its caller cannot go on.
+ */
+export type PendingResult =
+  | {
+      readonly kind: "input_required"
+      /** The whole result, verbatim. */
+      readonly resultText: string
+      /** The value of its `requestState`; undefined where it has none. */
+      readonly requestState: string | undefined
+    }
+  /** The server answers later, to `tasks/get`. */
+  | { readonly kind: "task" }
+
 export interface UpstreamResponse {
   readonly status: CallStatus
   /** Present on `success` and on an `isError` result. Absent where no result came. */
@@ -79,6 +94,7 @@ export interface UpstreamResponse {
   readonly resultText?: string | undefined
   /** A sentence for the caller when there is no result; never a stack trace or the address of a blocked endpoint. */
   readonly problem: UpstreamProblem | undefined
+  readonly pending?: PendingResult | undefined
   readonly attempts: number
   readonly latencyMs: number
   readonly requestBytes: number
