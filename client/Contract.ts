@@ -3572,6 +3572,79 @@ export interface components {
       /** @description The call. */
       data: components["schemas"]["MeteredCall"]
     }
+    /** @description The toolbox after the change. */
+    ToolboxChanged: {
+      /** @description ID of the key. `null`: the account. */
+      key_id: string | null
+      /** @description Tools in their order. Empty: the toolbox is removed, so that the next one in `source` is listed. */
+      tools: {
+        /** @description ID of the tool. */
+        tool_id: string
+        /** @description Qualified name of the tool: `handle/tool_name`. */
+        qualified_name: string
+      }[]
+      /** @description Number of tools in the list. */
+      total: number
+      /** @description Maximum number of tools in a toolbox. */
+      tools_max: number
+      /** @description Result in one sentence. */
+      message: string
+    }
+    /** @description All tools of a toolbox. */
+    ReplaceTools: {
+      /** @description IDs or qualified names of the tools, in their order. Empty: removes the toolbox. */
+      tools: string[]
+      /** @description ID of one of your keys: its own toolbox. Default: the toolbox of the account. */
+      key_id?: string
+    }
+    /** @description Tools to add to a toolbox. */
+    AddTools: {
+      /** @description IDs or qualified names of the tools. A tool that the toolbox contains keeps its place. */
+      tools: string[]
+      /** @description ID of one of your keys: its own toolbox. Default: the toolbox of the account. */
+      key_id?: string
+    }
+    /** @description The tools that the market door lists, besides its own tools. */
+    Toolbox: {
+      /**
+       * @description Where the tools come from: the toolbox of the key, the toolbox of the account, or the tools that the account has successfully called in the last 30 days.
+       * @enum {string}
+       */
+      source: "key" | "account" | "recent"
+      /** @description ID of the key. `null`: the account. */
+      key_id: string | null
+      /** @description Tools in their order, without withdrawn ones. */
+      tools: {
+        /** @description Name of the tool at the market door. It never changes. */
+        alias: string
+        /** @description ID of the tool. */
+        tool_id: string
+        /** @description Name of the tool on its MCP server. */
+        tool_name: string
+        /** @description Qualified name of the tool: `handle/tool_name`. */
+        qualified_name: string
+        /** @description Display name of the tool. */
+        display_name: string
+        /** @description Name of the provider. */
+        provider: string
+        /** @description ID of the provider. */
+        provider_id: string
+        /** @description Price of a call in microcents (1/10,000 of a cent). */
+        price_microcents: number
+        /** @description Maximum cost of a call in microcents (1/10,000 of a cent). */
+        max_cost_microcents: number
+        /** @description Price of a call as display text, with `up to` the maximum if usage-priced. */
+        price: string
+        /** @description Whether the provider reports the cost of each call, up to `max_cost_microcents`. Calls then need a cap. */
+        usage_priced: boolean
+        /** @description Number of the price version. */
+        price_version: number
+      }[]
+      /** @description Number of tools in the list. */
+      total: number
+      /** @description Maximum number of tools in a toolbox. */
+      tools_max: number
+    }
     /** @description Your free calls of the current month, by tool. */
     FreeTiers: {
       /** @description Tools with free calls used this month, most used first; at most 100. */
@@ -4915,6 +4988,16 @@ export const ROUTES = {
     usageSummaryV1: "GET /api/v1/market/usage/summary",
     freeTiers: "GET /api/v1/market/free-tiers"
   },
+  toolbox: {
+    toolbox: "GET /api/market/toolbox",
+    addTools: "POST* /api/market/toolbox",
+    replaceTools: "PUT* /api/market/toolbox",
+    toolboxV1: "GET /api/v1/market/toolbox",
+    addToolsV1: "POST* /api/v1/market/toolbox",
+    replaceToolsV1: "PUT* /api/v1/market/toolbox",
+    removeTool: "DELETE* /api/market/toolbox/{tool_id}",
+    removeToolV1: "DELETE* /api/v1/market/toolbox/{tool_id}"
+  },
   metering: {
     meter: "POST* /api/v1/market/meter",
     describeMeter: "GET /api/v1/market/meter",
@@ -5181,6 +5264,56 @@ export interface Operations {
     }
     /** List your free tiers. */
     freeTiers: { success: Schemas["FreeTiers"] }
+  }
+  toolbox: {
+    /** List your toolbox. */
+    toolbox: {
+      query?: {
+        /** ID of one of your keys: its own toolbox. Default: the toolbox of the account. */
+        key_id?: string
+      }
+      success: Schemas["Toolbox"]
+    }
+    /** Add tools to your toolbox. */
+    addTools: { payload: Schemas["AddTools"]; success: Schemas["ToolboxChanged"] }
+    /** Replace your toolbox. */
+    replaceTools: { payload: Schemas["ReplaceTools"]; success: Schemas["ToolboxChanged"] }
+    /** List your toolbox. */
+    toolboxV1: {
+      query?: {
+        /** ID of one of your keys: its own toolbox. Default: the toolbox of the account. */
+        key_id?: string
+      }
+      success: Schemas["Toolbox"]
+    }
+    /** Add tools to your toolbox. */
+    addToolsV1: { payload: Schemas["AddTools"]; success: Schemas["ToolboxChanged"] }
+    /** Replace your toolbox. */
+    replaceToolsV1: { payload: Schemas["ReplaceTools"]; success: Schemas["ToolboxChanged"] }
+    /** Remove a tool from your toolbox. */
+    removeTool: {
+      params: {
+        /** ID of the tool. */
+        tool_id: string
+      }
+      query?: {
+        /** ID of one of your keys: its own toolbox. Default: the toolbox of the account. */
+        key_id?: string
+      }
+      success: Schemas["ToolboxChanged"]
+    }
+    /** Remove a tool from your toolbox. */
+    removeToolV1: {
+      params: {
+        /** ID of the tool. */
+        tool_id: string
+      }
+      query?: {
+        /** ID of one of your keys: its own toolbox. Default: the toolbox of the account. */
+        key_id?: string
+      }
+      success: Schemas["ToolboxChanged"]
+    }
   }
   metering: {
     /** Report a call. */

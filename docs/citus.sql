@@ -77,8 +77,10 @@ SELECT citus_schema_distribute('lane_0');
 -- main: sla_daily
 -- main: sla_hourly
 -- main: submissions
+-- main: tool_aliases
 -- main: tool_figures
 -- main: tool_prices
+-- main: toolboxes
 -- main: tools
 -- main: trust_daily
 -- main: waitlist

@@ -10,9 +10,10 @@ import { payments } from "./main/Payments.ts"
 import { payouts } from "./main/Payouts.ts"
 import { platform } from "./main/Platform.ts"
 import { receiptLog } from "./main/ReceiptLog.ts"
+import { toolboxes } from "./main/Toolboxes.ts"
 import { trust } from "./main/Trust.ts"
 
 export const mainPart = Effect.all(
-  [accounts, catalog, payments, payouts, invoices, receiptLog, disputes, trust, platform],
+  [accounts, catalog, toolboxes, payments, payouts, invoices, receiptLog, disputes, trust, platform],
   { discard: true }
 )

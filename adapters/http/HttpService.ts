@@ -19,6 +19,7 @@ import { proxyRoutes } from "./handlers/ProxyHandlers.ts"
 import { receiptsRoutes } from "./handlers/ReceiptsHandlers.ts"
 import { selfDescriptionRoutes } from "./handlers/SelfDescriptions.ts"
 import { submissionsRoutes } from "./handlers/SubmissionsHandlers.ts"
+import { toolboxRoutes } from "./handlers/ToolboxHandlers.ts"
 import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
 import { trustRoutes } from "./handlers/TrustHandlers.ts"
 import { usageRoutes } from "./handlers/UsageHandlers.ts"
@@ -35,6 +36,7 @@ const subjects = Effect.map(
     catalogRoutes,
     proxyRoutes,
     usageRoutes,
+    toolboxRoutes,
     meteringRoutes,
     moneyRoutes,
     payoutsRoutes,

@@ -3,10 +3,11 @@
  * works for a chosen grace period.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { ToolboxStore } from "../mcp/ToolboxStore.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Digest } from "../shared/Digest.ts"
 import { Entropy } from "../shared/Entropy.ts"
-import { KeyId } from "../shared/Ids.ts"
+import { type ConsumerId, KeyId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import {
@@ -83,6 +84,7 @@ export class Keys extends Context.Service<
     /** The live ones, and the newest of the others. */
     list(owner: OwnerRef): Effect.Effect<ReadonlyArray<ApiKey>, StoreUnavailable>
     revoke(owner: OwnerRef, id: KeyId): Effect.Effect<ApiKey, KeyNotFound | LastKey | StoreUnavailable>
+    /** The new key has the label, expiry, cap and toolbox of the old one. */
     rotate(
       owner: OwnerRef,
       id: KeyId,
@@ -94,6 +96,7 @@ export class Keys extends Context.Service<
     Keys,
     Effect.gen(function* () {
       const store = yield* KeyStore
+      const toolboxes = yield* ToolboxStore
       const feed = yield* ChangeFeed
       const entropy = yield* Entropy
       const digest = yield* Digest
@@ -139,6 +142,16 @@ export class Keys extends Context.Service<
         return revoked.value
       })
 
+      const copyToolbox = Effect.fnUntraced(function* (
+        consumerId: ConsumerId,
+        from: KeyId,
+        to: KeyId,
+        at: DateTime.Utc
+      ) {
+        const tools = yield* toolboxes.tools({ consumerId, keyId: from })
+        if (tools.length > 0) yield* toolboxes.put({ consumerId, keyId: to }, tools, at)
+      })
+
       const create = Effect.fn("Keys.create")(function* (owner: OwnerRef, request: KeyRequest) {
         const now = yield* DateTime.now
         if (request.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(request.expiresAt, now)) {
@@ -166,6 +179,7 @@ export class Keys extends Context.Service<
           expiresAt: current.expiresAt,
           defaultCap: current.defaultCap
         })
+        if (owner.role === "consumer") yield* copyToolbox(owner.ownerId as ConsumerId, id, minted.key.id, now)
         const old = yield* revokeAt(owner, id, DateTime.add(now, { seconds: graceSeconds }))
         return { minted, old }
       }, atomically)

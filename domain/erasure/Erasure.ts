@@ -9,6 +9,8 @@ import { balanceOf } from "../ledger/Account.ts"
 import { LedgerStore } from "../ledger/LedgerStore.ts"
 import { isLive as isLiveGrant } from "../metering/Grant.ts"
 import { GrantStore } from "../metering/GrantStore.ts"
+import { ToolAliasStore } from "../mcp/ToolAliasStore.ts"
+import { ToolboxStore } from "../mcp/ToolboxStore.ts"
 import { NamePinStore } from "../metering/NamePinStore.ts"
 import { LoadStore } from "../payments/LoadStore.ts"
 import { WithdrawalStore } from "../payments/WithdrawalStore.ts"
@@ -76,6 +78,8 @@ export class Erasure extends Context.Service<
       const accounts = yield* AccountStore
       const handles = yield* HandleStore
       const pins = yield* NamePinStore
+      const toolboxes = yield* ToolboxStore
+      const aliases = yield* ToolAliasStore
       const keys = yield* KeyStore
       const catalog = yield* CatalogStore
       const ledger = yield* LedgerStore
@@ -149,6 +153,7 @@ export class Erasure extends Context.Service<
         }
         for (const budget of yield* budgets.list(consumer.id, now)) yield* budgets.remove(consumer.id, budget.id)
         yield* pins.removeAll(consumer.id)
+        yield* toolboxes.removeAll(consumer.id)
         yield* accounts.updateConsumer(erasedConsumer(consumer))
       })
 
@@ -185,6 +190,7 @@ export class Erasure extends Context.Service<
         const payee = Option.getOrUndefined(yield* payees.find(provider.id))
         if (payee?.automatic === true) yield* payees.putAutomatic(provider.id, false, now)
         yield* handles.erase(provider.id)
+        yield* aliases.erase(provider.id)
         yield* accounts.updateProvider(erasedProvider(provider))
       })
 

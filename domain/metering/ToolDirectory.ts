@@ -110,7 +110,7 @@ export class ToolDirectory extends Context.Service<
       const byName = yield* makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
 
       yield* onEachChange(feed, (change) => {
-        if (change.topic === "key") return
+        if (change.topic === "key" || change.topic === "toolbox") return
         // A new tool may share a name with cached ones. Names are few and cheap to load again.
         byName.forgetAll()
         if (change.topic === "catalog") byId.forget(change.id)

@@ -8,8 +8,8 @@ import type { StoreUnavailable } from "./StoreUnavailable.ts"
 /** What changed, so that caches of other nodes forget it. */
 export const Change = Schema.Struct({
   /** `everything`: changes may have been missed, so all cached data must be dropped. */
-  topic: Schema.Literals(["key", "account", "catalog", "everything"]),
-  /** What changed: a key hash, an owner's id, a tool's id. Fits a PostgreSQL notification. */
+  topic: Schema.Literals(["key", "account", "catalog", "toolbox", "everything"]),
+  /** What changed: a key hash, an owner's id, a tool's id, the account or key of a toolbox. Fits a PostgreSQL notification. */
   id: Schema.String.check(Schema.isMaxLength(200))
 })
 export type Change = typeof Change.Type

@@ -158,6 +158,7 @@ export const settings = {
     "forwarded calls in flight of one account on each node, calls whose client disconnected included. 0: no limit",
     "64"
   ),
+  TOOLBOX_TOOLS_MAX: setting(whole(1, 200), "tools that the market door lists for a key, besides its own", "40"),
   DEFAULT_FREE_TIER_CALLS: setting(
     whole(0, 1_000_000_000),
     "free calls per consumer, tool and month if the provider sets none",

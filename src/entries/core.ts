@@ -121,6 +121,20 @@ export { SignedTreeFile } from "../../domain/log/SignedTrees.ts"
 export type { CallOutcome, CallQuote, CallReport, CallRequest } from "../../domain/metering/Call.ts"
 export type { CallCause } from "../../domain/metering/CallCause.ts"
 export { CallOverdue, type Unsettled } from "../../domain/metering/CallEndings.ts"
+export { aliasCandidates, ALIAS_CHARS_MAX } from "../../domain/mcp/ToolAlias.ts"
+export { ToolAliases } from "../../domain/mcp/ToolAliases.ts"
+export {
+  Toolbox,
+  ToolboxFull,
+  ToolboxToolsMax,
+  ToolNotInToolbox,
+  type AliasedTool,
+  type ListedTools,
+  type ToolboxSource
+} from "../../domain/mcp/Toolbox.ts"
+export { ToolboxChanges } from "../../domain/mcp/ToolboxChanges.ts"
+export type { ToolboxScope } from "../../domain/mcp/ToolboxStore.ts"
+
 export {
   AccountFrozen,
   BudgetExceeded,

@@ -58,6 +58,9 @@ export { ToolUpstream, type UpstreamCall } from "../../domain/metering/ToolUpstr
 export { UnfitOutputs, type UnfitOutput } from "../../domain/metering/UnfitOutputs.ts"
 export { UsageStore, type UsageFilter, type UsageOfToolDay } from "../../domain/metering/Usage.ts"
 
+export { ToolAliasStore } from "../../domain/mcp/ToolAliasStore.ts"
+export { ToolboxStore } from "../../domain/mcp/ToolboxStore.ts"
+
 export { ChargebackStore, type Chargeback } from "../../domain/payments/ChargebackStore.ts"
 export { FreezeStore } from "../../domain/payments/FreezeStore.ts"
 export { LoadStore, type PaidLoad, type Reversal as LoadReversal } from "../../domain/payments/LoadStore.ts"

@@ -12,6 +12,8 @@ import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
 import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
+import { ToolAliasStore } from "../../domain/mcp/ToolAliasStore.ts"
+import { ToolboxStore } from "../../domain/mcp/ToolboxStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { GrantStore } from "../../domain/metering/GrantStore.ts"
 import { NamePinStore } from "../../domain/metering/NamePinStore.ts"
@@ -61,6 +63,8 @@ export const booksPorts = [
   ReceiptStore,
   SlaStore,
   SpendingByLot,
+  ToolAliasStore,
+  ToolboxStore,
   UnitOfWork,
   UsageStore,
   VerificationStore,

@@ -28,6 +28,9 @@ import { makeMismatchTally, MismatchTally } from "../../domain/payments/Mismatch
 import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { Toolbox } from "../../domain/mcp/Toolbox.ts"
+import { ToolAliases } from "../../domain/mcp/ToolAliases.ts"
+import { ToolboxChanges } from "../../domain/mcp/ToolboxChanges.ts"
 import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
 import { NamePins } from "../../domain/metering/NamePins.ts"
@@ -100,6 +103,8 @@ const sequencing = Sequencer.layer.pipe(
   Layer.provideMerge(Trust.layer)
 )
 
+const toolboxes = ToolboxChanges.layer.pipe(Layer.provideMerge(Toolbox.layer), Layer.provideMerge(ToolAliases.layer))
+
 /** Of this core alone: the metrics read them. */
 const tallies = Layer.merge(Layer.sync(CallTally, makeCallTally), Layer.sync(MismatchTally, makeMismatchTally))
 
@@ -119,5 +124,6 @@ export const core = Layer.mergeAll(
   sequencing,
   Budgets.layer,
   Verification.layer,
+  toolboxes,
   platform
 ).pipe(Layer.provideMerge(directory), Layer.provideMerge(tallies), Layer.provide(wholeBooks))

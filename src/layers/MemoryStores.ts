@@ -24,6 +24,8 @@ import * as MemoryLogStore from "../../adapters/memory/log/MemoryLogStore.ts"
 import * as MemoryPayeeStore from "../../adapters/memory/payouts/MemoryPayeeStore.ts"
 import * as MemoryPayoutStore from "../../adapters/memory/payouts/MemoryPayoutStore.ts"
 import * as MemoryMeterKeyStore from "../../adapters/memory/metering/MemoryMeterKeyStore.ts"
+import * as MemoryToolAliasStore from "../../adapters/memory/mcp/MemoryToolAliasStore.ts"
+import * as MemoryToolboxStore from "../../adapters/memory/mcp/MemoryToolboxStore.ts"
 import * as MemoryNamePinStore from "../../adapters/memory/metering/MemoryNamePinStore.ts"
 import * as MemoryMarketFigures from "../../adapters/memory/catalog/MemoryMarketFigures.ts"
 import * as MemoryPlatformFigures from "../../adapters/memory/platform/MemoryPlatformFigures.ts"
@@ -70,6 +72,8 @@ const stores = Layer.mergeAll(
   MemoryReceiptStore.layer,
   MemorySlaStore.layer,
   MemorySubmissionStore.layer,
+  MemoryToolAliasStore.layer,
+  MemoryToolboxStore.layer,
   MemoryUnitOfWork.layer,
   MemoryUpkeep.layer,
   MemoryUnfitOutputs.layer,

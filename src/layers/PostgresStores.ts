@@ -31,6 +31,8 @@ import * as PostgresReceiptStore from "../../adapters/sql/receipts/PostgresRecei
 import * as PostgresSlaStore from "../../adapters/sql/trust/PostgresSlaStore.ts"
 import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
 import * as PostgresSubmissionStore from "../../adapters/sql/platform/PostgresSubmissionStore.ts"
+import * as PostgresToolAliasStore from "../../adapters/sql/mcp/PostgresToolAliasStore.ts"
+import * as PostgresToolboxStore from "../../adapters/sql/mcp/PostgresToolboxStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWork.ts"
 import * as PostgresUpkeep from "../../adapters/sql/platform/PostgresUpkeep.ts"
 import * as PostgresUnfitOutputs from "../../adapters/sql/metering/PostgresUnfitOutputs.ts"
@@ -72,6 +74,8 @@ export const storesOfCommands = Layer.mergeAll(
   PostgresReceiptStore.layer,
   PostgresSlaStore.layer,
   PostgresSubmissionStore.layer,
+  PostgresToolAliasStore.layer,
+  PostgresToolboxStore.layer,
   PostgresUnitOfWork.layer,
   PostgresUnfitOutputs.layer,
   PostgresUsageStore.layer,

@@ -42,6 +42,7 @@ import { Sealer } from "../../domain/shared/Sealer.ts"
 import { VerificationEndpoint } from "../../domain/trust/Challenge.ts"
 import { Mailer } from "../../domain/trust/Mailer.ts"
 import { ProofReader } from "../../domain/trust/ProofReader.ts"
+import { ToolboxToolsMax } from "../../domain/mcp/Toolbox.ts"
 import { CallsInFlightMax } from "../../domain/metering/CallsInFlight.ts"
 import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
 import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
@@ -77,6 +78,7 @@ const references = (config: AppConfig, baseUrl: string) => {
       makeDiskWatch(config.profile === "embedded" ? freeBytesAt(valueOf(config, "DATA_DIR")) : undefined)
     ),
     Layer.succeed(CallsInFlightMax, valueOf(config, "CALLS_IN_FLIGHT_MAX")),
+    Layer.succeed(ToolboxToolsMax, valueOf(config, "TOOLBOX_TOOLS_MAX")),
     Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
     Layer.succeed(DefaultFeeBasisPoints, valueOf(config, "PLATFORM_FEE_BASIS_POINTS")),
     Layer.succeed(PriceNotice, priceNotice(config)),

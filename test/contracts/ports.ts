@@ -13,6 +13,8 @@ import * as MemoryHandleStore from "../../adapters/memory/accounts/MemoryHandleS
 import * as MemoryIdempotencyStore from "../../adapters/memory/shared/MemoryIdempotencyStore.ts"
 import * as MemoryKeyStore from "../../adapters/memory/accounts/MemoryKeyStore.ts"
 import * as MemoryNamePinStore from "../../adapters/memory/metering/MemoryNamePinStore.ts"
+import * as MemoryToolAliasStore from "../../adapters/memory/mcp/MemoryToolAliasStore.ts"
+import * as MemoryToolboxStore from "../../adapters/memory/mcp/MemoryToolboxStore.ts"
 import { MemoryTables } from "../../adapters/memory/shared/MemoryTables.ts"
 import * as MemoryUnitOfWork from "../../adapters/memory/shared/MemoryUnitOfWork.ts"
 import * as MemoryVerificationStore from "../../adapters/memory/trust/MemoryVerificationStore.ts"
@@ -23,6 +25,8 @@ import * as PostgresHandleStore from "../../adapters/sql/accounts/PostgresHandle
 import * as PostgresIdempotencyStore from "../../adapters/sql/shared/PostgresIdempotencyStore.ts"
 import * as PostgresKeyStore from "../../adapters/sql/accounts/PostgresKeyStore.ts"
 import * as PostgresNamePinStore from "../../adapters/sql/metering/PostgresNamePinStore.ts"
+import * as PostgresToolAliasStore from "../../adapters/sql/mcp/PostgresToolAliasStore.ts"
+import * as PostgresToolboxStore from "../../adapters/sql/mcp/PostgresToolboxStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWork.ts"
 import * as PostgresVerificationStore from "../../adapters/sql/trust/PostgresVerificationStore.ts"
 import { Authentication } from "../../domain/accounts/Authentication.ts"
@@ -39,6 +43,8 @@ import type { HandleStore } from "../../domain/accounts/HandleStore.ts"
 import type { KeyStore } from "../../domain/accounts/KeyStore.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import type { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
+import type { ToolAliasStore } from "../../domain/mcp/ToolAliasStore.ts"
+import type { ToolboxStore } from "../../domain/mcp/ToolboxStore.ts"
 import type { NamePinStore } from "../../domain/metering/NamePinStore.ts"
 import type { VerificationStore } from "../../domain/trust/VerificationStore.ts"
 import type { ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
@@ -61,6 +67,8 @@ export type Ports =
   | KeyStore
   | NamePinStore
   | Sealer
+  | ToolAliasStore
+  | ToolboxStore
   | UnitOfWork
   | VerificationStore
 
@@ -74,6 +82,8 @@ export const memoryPorts: Layer.Layer<Ports> = Layer.mergeAll(
   MemoryIdempotencyStore.layer,
   MemoryKeyStore.layer,
   MemoryNamePinStore.layer,
+  MemoryToolAliasStore.layer,
+  MemoryToolboxStore.layer,
   MemoryUnitOfWork.layer,
   AjvJsonSchemas.layer,
   crypto
@@ -89,6 +99,8 @@ export const postgresNode = Layer.mergeAll(
   PostgresIdempotencyStore.layer,
   PostgresKeyStore.layer,
   PostgresNamePinStore.layer,
+  PostgresToolAliasStore.layer,
+  PostgresToolboxStore.layer,
   PostgresUnitOfWork.layer,
   PostgresVerificationStore.layer,
   AjvJsonSchemas.layer,

@@ -19,6 +19,7 @@ import { ReceiptsApi } from "./ReceiptsApi.ts"
 import { PRODUCT_DESCRIPTION } from "./SampleValues.ts"
 import { StatusApi } from "./StatusApi.ts"
 import { SubmissionsApi } from "./SubmissionsApi.ts"
+import { ToolboxApi } from "./ToolboxApi.ts"
 import { TrustApi } from "./TrustApi.ts"
 
 export const API_VERSION = "0.4.0" as const
@@ -30,6 +31,7 @@ export class Api extends HttpApi.make("agent-tool-billing")
   .add(AccountsApi)
   .add(CatalogApi)
   .add(CallsApi)
+  .add(ToolboxApi)
   .add(MeteringApi)
   .add(MoneyApi)
   .add(PayoutsApi)

@@ -93,6 +93,7 @@ const declare =
 
 export const get = declare("GET")
 export const post = declare("POST")
+export const put = declare("PUT")
 const remove = declare("DELETE")
 export { remove as delete }
 

@@ -15,6 +15,7 @@ import type { Budgets } from "../../../domain/ledger/Budgets.ts"
 import type { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
 import type { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
 import type { Grants } from "../../../domain/metering/Grants.ts"
+import type { Toolbox } from "../../../domain/mcp/Toolbox.ts"
 import type { Metering } from "../../../domain/metering/Metering.ts"
 import type { Loads } from "../../../domain/payments/Loads.ts"
 import type { Withdrawals } from "../../../domain/payments/Withdrawals.ts"
@@ -49,7 +50,7 @@ export type HandlerError =
   | IdempotencyInFlight
   | MetricsRejected
   | ErrorOfService<Authentication | Registration | Keys | DefaultCaps | Handles | Catalog>
-  | ErrorOfService<Metering | Grants | Budgets>
+  | ErrorOfService<Metering | Grants | Budgets | Toolbox>
   | ErrorOfService<Loads | Withdrawals | PlatformFunds | Payouts | PaymentEvents>
   | ErrorOfService<Invoicing | InvoicePrinter>
   | ErrorOfService<Receipts | ReceiptLog | Disputes | Trust | Verification>

@@ -1,5 +1,5 @@
 /**
- * The catalog page: search and filter tools, without scripts.
+ * The catalog page: search and filter tools, without scripts. A script adds the buttons of a signed-in developer.
  */
 import type { CatalogTool } from "../../http/api/CatalogTool.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
@@ -23,6 +23,7 @@ export const catalogPage = (site: Site, query: CatalogQuery, results: CatalogRes
     description: "Tools that agents can call, with price, latency and trust score.",
     path: "/catalog",
     style: catalogStyle,
+    module: "catalog/CatalogPage",
     body: html`
       <h1>Catalog</h1>
       <p class="lead">Call any tool with one key. You know the price before each call and get a receipt after it.</p>
@@ -132,6 +133,7 @@ const item = (tool: CatalogTool): Html =>
       <p class="about">
         ${tool.description === "" ? html`<span class="muted">No description.</span>` : shortened(tool.description)}
       </p>
+      ${toolboxPlace(tool)}
     </div>
     <dl class="terms">
       <div>
@@ -152,6 +154,10 @@ const item = (tool: CatalogTool): Html =>
       </div>
     </dl>
   </li>`
+
+/** A script fills it for a signed-in developer. */
+export const toolboxPlace = (tool: CatalogTool): Html =>
+  html`<div class="toolbox" data-toolbox="${tool.id}" data-name="${nameOf(tool)}"></div>`
 
 /** The display name, unless it is blank. */
 export const nameOf = ({ display_name, tool_name }: Pick<CatalogTool, "display_name" | "tool_name">): string =>

@@ -14,6 +14,8 @@ export const catalogStyle = `
 .by{font-size:.9375rem;color:var(--muted)}
 .by .badge{margin-left:.15rem}
 .tools .about{margin-top:.4rem;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden}
+.toolbox:not(:empty){margin-top:.6rem}
+.toolbox .notice{margin:.6rem 0 0}
 .terms{display:grid;grid-template-columns:1.2fr 1.3fr 1.1fr .7fr;gap:.5rem 1rem;margin:0;align-content:start}
 @media (max-width:30rem){.terms{grid-template-columns:1fr 1fr}}
 .terms div{min-width:0}
@@ -28,6 +30,8 @@ export const toolStyle = `
 .title{margin-bottom:.5rem;overflow-wrap:anywhere}
 .by{color:var(--muted);overflow-wrap:anywhere}
 .about{white-space:pre-line;overflow-wrap:anywhere;max-width:44rem}
+.toolbox:not(:empty){margin:0 0 1.25rem}
+.toolbox .notice{margin:.6rem 0 0}
 .split{display:grid;gap:2rem;grid-template-columns:minmax(0,1fr)}
 @media (min-width:58rem){.split{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}
 .schema{max-height:26rem;overflow:auto;color-scheme:dark;scrollbar-width:thin}

@@ -11,6 +11,7 @@ import type { MoneyApi } from "../../http/api/MoneyApi.ts"
 import type { PayoutsApi } from "../../http/api/PayoutsApi.ts"
 import type { ReceiptsApi } from "../../http/api/ReceiptsApi.ts"
 import type { ToolBody } from "../../http/api/ToolBody.ts"
+import type { ToolboxApi } from "../../http/api/ToolboxApi.ts"
 import type { TrustApi } from "../../http/api/TrustApi.ts"
 
 /** Amounts are whole numbers of microcents in JSON. */
@@ -53,6 +54,7 @@ export type ToolDetails = Response<typeof CatalogApi.endpoints.tool>
 export type Quote = Extract<ProxyResponse, { readonly quote: unknown }>
 export type CallResult = Extract<ProxyResponse, { readonly meta: unknown }>
 export type CatalogPage = Response<typeof CatalogApi.endpoints.catalog>
+export type Toolbox = Response<typeof ToolboxApi.endpoints.toolbox>
 /** A tool as providers declare it. */
 export type Declaration = Wire<ToolBody>
 export type OwnTools = Response<typeof CatalogApi.endpoints.ownTools>

@@ -18,6 +18,7 @@ import { milliseconds, money, plural } from "../kit/Format.browser.ts"
 import { form, type Values, valuesOf } from "../kit/Form.browser.ts"
 import { receiptButton } from "../kit/ReceiptDialog.browser.ts"
 import type { CallResult, Quote, ToolDetails } from "../kit/ApiResponses.browser.ts"
+import { showToolboxButtons } from "../kit/ToolboxButtons.browser.ts"
 import { signIn, signOutButton, storedKey } from "../kit/Session.browser.ts"
 
 const FORM = "arguments"
@@ -52,6 +53,7 @@ export const callForm = (place: HTMLElement, tool: ToolDetails, sample: Schema):
     "consumer",
     ({ name }) => {
       place.classList.remove("keyless")
+      void showToolboxButtons()
       fill(
         account,
         el(

@@ -5,7 +5,7 @@ import { formatPrice } from "../../../domain/shared/Microcents.ts"
 import type { ToolDetails } from "../../http/api/CatalogTool.ts"
 import type { Json } from "../../http/openapi/OpenApiModel.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
-import { nameOf, shortened } from "../catalog/CatalogPage.ts"
+import { nameOf, shortened, toolboxPlace } from "../catalog/CatalogPage.ts"
 import { toolStyle } from "../catalog/CatalogStyle.ts"
 import {
   badges,
@@ -43,7 +43,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
         <a href="/catalog?${new URLSearchParams({ category: tool.category }).toString()}">${tool.category}</a>
       </p>
       <p class="lead about">${tool.description === "" ? "No description." : tool.description}</p>
-      ${figuresOf(tool)}
+      ${tool.withdrawn_at === null ? toolboxPlace(tool) : ""} ${figuresOf(tool)}
       <div class="split">
         <section aria-labelledby="call-title">
           <h2 id="call-title">Call this tool</h2>

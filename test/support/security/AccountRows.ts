@@ -3,12 +3,33 @@
  */
 import { consumerBody, CONSUMERS, PROVIDERS, providerBody, TOOLS } from "../Market.ts"
 import { accounts, anybody, anybodyHonest, consumers, operators, providers, row, type Rows } from "./Matrix.ts"
-import { BALANCE, BUDGETS, GRANTS, INVOICES, KEYS, OWN_TOOLS } from "./Paths.ts"
+import { BALANCE, BUDGETS, GRANTS, INVOICES, KEYS, OWN_TOOLS, TOOLBOX } from "./Paths.ts"
 
 const ownKeys = { consumerOwner: ["consumerKey"], providerOwner: ["providerKey"] } as const
 const ownDocuments = { consumerOwner: ["invoice"], providerOwner: ["statement"] } as const
 
+/** Of the owner's key: for another account it does not exist. */
+const toolboxRows = (toolbox: string): Rows => {
+  const change = (method: string) =>
+    row(consumers(200, 404), ({ marks, offer }) => ({
+      method,
+      path: toolbox,
+      json: { tools: [offer.toolId], key_id: marks.consumerKey }
+    }))
+  return {
+    [`GET ${toolbox}`]: row(consumers(200, 404), ({ marks }) => ({ path: `${toolbox}?key_id=${marks.consumerKey}` })),
+    [`POST ${toolbox}`]: change("POST"),
+    [`PUT ${toolbox}`]: change("PUT"),
+    [`DELETE ${toolbox}/:tool_id`]: row(consumers(200, 404), ({ marks, offer }) => ({
+      method: "DELETE",
+      path: `${toolbox}/${offer.toolId}?key_id=${marks.consumerKey}`
+    }))
+  }
+}
+
 export const accountRows: Rows = {
+  ...toolboxRows(TOOLBOX),
+  ...toolboxRows("/api/v1/market/toolbox"),
   [`POST ${PROVIDERS}`]: row(anybodyHonest(201), (_, caller) => ({
     path: PROVIDERS,
     json: providerBody({ email: `another-${caller}@owner.example` })
@@ -36,17 +57,19 @@ export const accountRows: Rows = {
     path: `${KEYS}/${marks.consumerKey}`
   })),
 
-  // The name is that of the owner's tool: any other provider adds one of its own.
-  [`POST ${TOOLS}`]: row(providers(201), () => ({
-    path: TOOLS,
-    json: { tools: [{ tool_name: "echo", price_microcents: 7 }] }
-  })),
+  // The name is that of the owner's tool: any other provider adds one of its own. The consumer's toolbox shows the tool.
+  [`POST ${TOOLS}`]: row(
+    providers(201),
+    () => ({ path: TOOLS, json: { tools: [{ tool_name: "echo", price_microcents: 7 }] } }),
+    { touches: { providerOwner: ["consumerOwner"] } }
+  ),
 
   [`GET ${OWN_TOOLS}`]: row(providers(200), OWN_TOOLS),
-  [`DELETE ${OWN_TOOLS}/:id`]: row(providers(200, 404), ({ offer }) => ({
-    method: "DELETE",
-    path: `${OWN_TOOLS}/${offer.toolId}`
-  })),
+  [`DELETE ${OWN_TOOLS}/:id`]: row(
+    providers(200, 404),
+    ({ offer }) => ({ method: "DELETE", path: `${OWN_TOOLS}/${offer.toolId}` }),
+    { touches: { providerOwner: ["consumerOwner"] } }
+  ),
 
   [`GET ${GRANTS}`]: row(consumers(200), GRANTS, { shows: { consumerOwner: ["grant"] } }),
   [`POST ${GRANTS}`]: row(consumers(201), ({ provider }) => ({
@@ -142,7 +165,7 @@ export const accountRows: Rows = {
       path: `/api/v1/operator/providers/${provider.id}/handle`,
       json: { handle: `owner-${provider.id.slice(-12)}` }
     }),
-    { touches: { operator: ["providerOwner"] } }
+    { touches: { operator: ["consumerOwner", "providerOwner"] } }
   ),
   "GET /api/v1/operator/handles/imitations": row(operators(200), "/api/v1/operator/handles/imitations"),
 

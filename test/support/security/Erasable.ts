@@ -7,7 +7,7 @@ import { Sequencer } from "../../../domain/log/Sequencer.ts"
 import { aConsumer, aProvider, expecting, type Member, textAt } from "../Market.ts"
 import { fine, providing } from "../metering/Provider.ts"
 import { buy, GRANTS, load, offerOf } from "../metering/Shop.ts"
-import { BUDGETS, DISPUTES, KEYS } from "./Paths.ts"
+import { BUDGETS, DISPUTES, KEYS, TOOLBOX } from "./Paths.ts"
 
 /** Part of every text that the person has sent: what is left of it afterwards is found by it. */
 export const MARK = "Zanzibar"
@@ -42,6 +42,9 @@ export const aPair = Effect.gen(function* () {
   yield* made(GRANTS, { provider_id: provider.id, cap_microcents: 1_000 })
   yield* made(BUDGETS, { cap_microcents: 900_000_000 })
   yield* made(KEYS, { label: `${MARK}'s laptop` })
+  yield* expecting(200, { path: TOOLBOX, key: consumer.key, json: { tools: [offer.toolId] } })
+  // The alias, which contains the handle, is given when the tool is listed.
+  yield* expecting(200, { path: TOOLBOX, key: consumer.key })
   for (const [path, json] of [
     ["/api/v1/waitlist", { email: mail, source: MARK }],
     ["/api/v1/feedback", { contact: ` ${mail.toUpperCase()}`, message: `${MARK} says` }],

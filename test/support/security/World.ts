@@ -4,7 +4,7 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Sequencer } from "../../../domain/log/Sequencer.ts"
-import { BALANCE, BUDGETS, DISPUTES, GRANTS, INVOICES, KEYS, RECEIPTS } from "./Paths.ts"
+import { BALANCE, BUDGETS, DISPUTES, GRANTS, INVOICES, KEYS, RECEIPTS, TOOLBOX } from "./Paths.ts"
 import { aConsumer, aProvider, expecting, listAt, type Member, textAt, unasked, valueAt } from "../Market.ts"
 import { when } from "../metering/TestTime.ts"
 import { fine, providing } from "../metering/Provider.ts"
@@ -77,6 +77,9 @@ export const aWorld = Effect.gen(function* () {
     expecting(201, { path, key: consumer.key, json })
   const grant = yield* made(GRANTS, { provider_id: provider.id, cap_microcents: 10 * PRICE + n })
   const budget = yield* made(BUDGETS, { cap_microcents: 900_000_000 + n })
+  const spareKey = yield* anotherKey(consumer)
+  const toolbox = { tools: [offer.toolId], key_id: spareKey }
+  yield* expecting(200, { path: TOOLBOX, key: consumer.key, json: toolbox })
   const world: World = {
     keys: {
       nobody: undefined,
@@ -92,7 +95,7 @@ export const aWorld = Effect.gen(function* () {
       providerEmail,
       consumerName,
       consumerBalance: String(cents * 10_000 - 3 * PRICE),
-      consumerKey: yield* anotherKey(consumer),
+      consumerKey: spareKey,
       providerKey: yield* anotherKey(provider),
       grant: textAt(grant, "grant", "grant_id"),
       budget: textAt(budget, "budget", "budget_id"),
@@ -167,7 +170,7 @@ const SHARED = [
   "/api/v1/market/whoami"
 ]
 const PATHS_OF: Readonly<Record<Party, (world: World) => ReadonlyArray<string>>> = {
-  consumerOwner: () => [...SHARED, BALANCE, GRANTS],
+  consumerOwner: ({ marks }) => [...SHARED, BALANCE, GRANTS, `${TOOLBOX}?key_id=${marks.consumerKey}`],
   providerOwner: ({ provider }) => [
     ...SHARED,
     "/api/market/connect",

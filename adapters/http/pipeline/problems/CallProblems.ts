@@ -6,6 +6,7 @@ import { Microcents, toCents } from "../../../../domain/shared/Microcents.ts"
 import {
   forbidden,
   inFlight,
+  invalid,
   invalidField,
   keyConflict,
   limitReached,
@@ -90,8 +91,10 @@ export const callProblems = {
       limit: "calls_in_flight",
       calls_in_flight_max: e.max
     }),
+  ToolboxFull: invalid(),
   TooManyPins: invalidField("tool_name"),
   ToolAmbiguous: (e) => ({ status: 409, code: "DUPLICATE", extra: { candidates: e.candidates } }),
+  ToolNotInToolbox: notFound("GET /api/market/toolbox lists its tools."),
   ToolNotFound: notFound("GET /api/market/catalog lists all tools."),
   ToolWithdrawn: (e) => ({
     status: 410,

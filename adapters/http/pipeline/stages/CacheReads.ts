@@ -18,7 +18,7 @@ export const makeReadCache = Effect.gen(function* () {
   const kept = yield* makeFreshCache<EncodedReply>({ entriesMax: READS_CACHED_MAX, ttlMs: READ_CACHE_TTL_MS })
 
   yield* onEachChange(feed, (change) => {
-    if (change.topic !== "key") kept.forgetAll()
+    if (change.topic !== "key" && change.topic !== "toolbox") kept.forgetAll()
   })
 
   const cacheReads: Stage = (context, next) => {
