@@ -60,6 +60,8 @@ SELECT citus_schema_distribute('lane_0');
 -- main: load_reversals
 -- main: loads
 -- main: mailed_addresses
+-- main: mcp_sessions
+-- main: mcp_stream_events
 -- main: meter_keys
 -- main: payees
 -- main: payment_events

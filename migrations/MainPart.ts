@@ -6,6 +6,7 @@ import { accounts } from "./main/Accounts.ts"
 import { catalog } from "./main/Catalog.ts"
 import { disputes } from "./main/Disputes.ts"
 import { invoices } from "./main/Invoices.ts"
+import { mcp } from "./main/Mcp.ts"
 import { payments } from "./main/Payments.ts"
 import { payouts } from "./main/Payouts.ts"
 import { platform } from "./main/Platform.ts"
@@ -14,6 +15,6 @@ import { toolboxes } from "./main/Toolboxes.ts"
 import { trust } from "./main/Trust.ts"
 
 export const mainPart = Effect.all(
-  [accounts, catalog, toolboxes, payments, payouts, invoices, receiptLog, disputes, trust, platform],
+  [accounts, catalog, toolboxes, payments, payouts, invoices, receiptLog, disputes, trust, platform, mcp],
   { discard: true }
 )

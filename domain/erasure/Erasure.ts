@@ -11,6 +11,7 @@ import { isLive as isLiveGrant } from "../metering/Grant.ts"
 import { GrantStore } from "../metering/GrantStore.ts"
 import { ToolAliasStore } from "../mcp/ToolAliasStore.ts"
 import { ToolboxStore } from "../mcp/ToolboxStore.ts"
+import { McpSessionStore } from "../mcp/McpSessionStore.ts"
 import { NamePinStore } from "../metering/NamePinStore.ts"
 import { LoadStore } from "../payments/LoadStore.ts"
 import { WithdrawalStore } from "../payments/WithdrawalStore.ts"
@@ -80,6 +81,7 @@ export class Erasure extends Context.Service<
       const pins = yield* NamePinStore
       const toolboxes = yield* ToolboxStore
       const aliases = yield* ToolAliasStore
+      const mcpSessions = yield* McpSessionStore
       const keys = yield* KeyStore
       const catalog = yield* CatalogStore
       const ledger = yield* LedgerStore
@@ -154,6 +156,7 @@ export class Erasure extends Context.Service<
         for (const budget of yield* budgets.list(consumer.id, now)) yield* budgets.remove(consumer.id, budget.id)
         yield* pins.removeAll(consumer.id)
         yield* toolboxes.removeAll(consumer.id)
+        yield* mcpSessions.removeAll(consumer.id)
         yield* accounts.updateConsumer(erasedConsumer(consumer))
       })
 

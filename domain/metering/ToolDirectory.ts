@@ -7,7 +7,7 @@ import { Clock, Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { qualifiedName, splitQualified } from "../accounts/Handle.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import { type CatalogEntry, entryAt } from "../catalog/CatalogStore.ts"
-import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
+import { ChangeFeed, concernsCatalog, onEachChange } from "../shared/ChangeFeed.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
 import { format } from "../shared/Timestamp.ts"
@@ -110,7 +110,7 @@ export class ToolDirectory extends Context.Service<
       const byName = yield* makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
 
       yield* onEachChange(feed, (change) => {
-        if (change.topic === "key" || change.topic === "toolbox") return
+        if (!concernsCatalog(change)) return
         // A new tool may share a name with cached ones. Names are few and cheap to load again.
         byName.forgetAll()
         if (change.topic === "catalog") byId.forget(change.id)

@@ -7,9 +7,24 @@ import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
 /** What changed, so that caches of other nodes forget it. */
 export const Change = Schema.Struct({
-  /** `everything`: changes may have been missed, so all cached data must be dropped. */
-  topic: Schema.Literals(["key", "account", "catalog", "toolbox", "everything"]),
-  /** What changed: a key hash, an owner's id, a tool's id, the account or key of a toolbox. Fits a PostgreSQL notification. */
+  /**
+   * `everything`: changes may have been missed, so all cached data must be dropped. `mcp_stream`: another node needs the
+   * stream. `mcp_cancel`: the client of a request canceled it at another node.
+   */
+  topic: Schema.Literals([
+    "key",
+    "account",
+    "catalog",
+    "toolbox",
+    "mcp_session",
+    "mcp_stream",
+    "mcp_cancel",
+    "everything"
+  ]),
+  /**
+   * What changed: a key hash, an owner's id, a tool's id, the account or key of a toolbox, a session's id. Fits a PostgreSQL
+   * notification.
+   */
   id: Schema.String.check(Schema.isMaxLength(200))
 })
 export type Change = typeof Change.Type
@@ -22,6 +37,10 @@ export class ChangeFeed extends Context.Service<
     readonly changes: Stream.Stream<Change>
   }
 >()("agent-tool-billing/domain/shared/ChangeFeed") {}
+
+/** Whether tools, prices or accounts may have changed. */
+export const concernsCatalog = ({ topic }: Change): boolean =>
+  topic === "catalog" || topic === "account" || topic === "everything"
 
 /** Every change from now on, while the scope lives. */
 export const onEachChange = (feed: ChangeFeed["Service"], react: (change: Change) => void) =>

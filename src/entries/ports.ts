@@ -39,6 +39,10 @@ export { LogStore, type Appended, type LogPlace, type LoggedReceipt } from "../.
 export { LogHome } from "../../domain/log/Sequencer.ts"
 export type { Tile, TilePlace } from "../../domain/log/Tiles.ts"
 
+export { McpSessionStore, type McpSession } from "../../domain/mcp/McpSessionStore.ts"
+export { McpStreamStore, type StoredEvent } from "../../domain/mcp/McpStreamStore.ts"
+export type { UpstreamSession } from "../../domain/mcp/Protocol.ts"
+
 export {
   CallStore,
   type CallFunds,

@@ -14,6 +14,7 @@ import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
 import { ToolAliasStore } from "../../domain/mcp/ToolAliasStore.ts"
 import { ToolboxStore } from "../../domain/mcp/ToolboxStore.ts"
+import { McpSessionStore } from "../../domain/mcp/McpSessionStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { GrantStore } from "../../domain/metering/GrantStore.ts"
 import { NamePinStore } from "../../domain/metering/NamePinStore.ts"
@@ -55,6 +56,7 @@ export const booksPorts = [
   LoadStore,
   LogStore,
   MarketFigures,
+  McpSessionStore,
   NamePinStore,
   PayeeStore,
   PayoutStore,

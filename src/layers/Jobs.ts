@@ -4,6 +4,9 @@
  */
 import { Cause, DateTime, Duration, Effect, Layer, Schedule, Schema } from "effect"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { McpSessionStore } from "../../domain/mcp/McpSessionStore.ts"
+import { STREAM_KEPT } from "../../domain/mcp/McpStreams.ts"
+import { McpStreamStore } from "../../domain/mcp/McpStreamStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { UNFIT_DAYS_KEPT, UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
@@ -109,6 +112,8 @@ export const jobs = Layer.effectDiscard(
     const idempotency = yield* IdempotencyStore
     const calls = yield* CallStore
     const meterKeys = yield* MeterKeyStore
+    const mcpSessions = yield* McpSessionStore
+    const mcpStreams = yield* McpStreamStore
     const unfit = yield* UnfitOutputs
     const loads = yield* LoadStore
     const payouts = yield* Payouts
@@ -131,6 +136,9 @@ export const jobs = Layer.effectDiscard(
       yield* repeatUntilDrained(unfit.prune(unfitBefore, PRUNED_AT_ONCE_MAX))
       const mailedBefore = DateTime.subtract(yield* DateTime.now, { days: MAILED_DAYS_KEPT })
       yield* repeatUntilDrained(proofs.forgetMailed(mailedBefore, PRUNED_AT_ONCE_MAX))
+      const now = yield* DateTime.now
+      yield* repeatUntilDrained(mcpSessions.prune(now, PRUNED_AT_ONCE_MAX))
+      yield* repeatUntilDrained(mcpStreams.prune(DateTime.subtractDuration(now, STREAM_KEPT), PRUNED_AT_ONCE_MAX))
       yield* history.prune
       yield* repeatUntilDrained(usage.rollUp)
       yield* repeatUntilDrained(trust.prune)

@@ -23,6 +23,8 @@ import * as MemoryLoadStore from "../../adapters/memory/payments/MemoryLoadStore
 import * as MemoryLogStore from "../../adapters/memory/log/MemoryLogStore.ts"
 import * as MemoryPayeeStore from "../../adapters/memory/payouts/MemoryPayeeStore.ts"
 import * as MemoryPayoutStore from "../../adapters/memory/payouts/MemoryPayoutStore.ts"
+import * as MemoryMcpSessionStore from "../../adapters/memory/mcp/MemoryMcpSessionStore.ts"
+import * as MemoryMcpStreamStore from "../../adapters/memory/mcp/MemoryMcpStreamStore.ts"
 import * as MemoryMeterKeyStore from "../../adapters/memory/metering/MemoryMeterKeyStore.ts"
 import * as MemoryToolAliasStore from "../../adapters/memory/mcp/MemoryToolAliasStore.ts"
 import * as MemoryToolboxStore from "../../adapters/memory/mcp/MemoryToolboxStore.ts"
@@ -64,6 +66,8 @@ const stores = Layer.mergeAll(
   MemoryLoadStore.layer,
   MemoryLogStore.layer,
   MemoryMarketFigures.layer,
+  MemoryMcpSessionStore.layer,
+  MemoryMcpStreamStore.layer,
   MemoryMeterKeyStore.layer,
   MemoryNamePinStore.layer,
   MemoryPayeeStore.layer,

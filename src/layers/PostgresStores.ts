@@ -22,6 +22,8 @@ import * as PostgresLoadStore from "../../adapters/sql/payments/PostgresLoadStor
 import * as PostgresLogStore from "../../adapters/sql/log/PostgresLogStore.ts"
 import * as PostgresPayeeStore from "../../adapters/sql/payouts/PostgresPayeeStore.ts"
 import * as PostgresPayoutStore from "../../adapters/sql/payouts/PostgresPayoutStore.ts"
+import * as PostgresMcpSessionStore from "../../adapters/sql/mcp/PostgresMcpSessionStore.ts"
+import * as PostgresMcpStreamStore from "../../adapters/sql/mcp/PostgresMcpStreamStore.ts"
 import * as PostgresMeterKeyStore from "../../adapters/sql/metering/PostgresMeterKeyStore.ts"
 import * as PostgresNamePinStore from "../../adapters/sql/metering/PostgresNamePinStore.ts"
 import * as PostgresMarketFigures from "../../adapters/sql/catalog/PostgresMarketFigures.ts"
@@ -65,6 +67,8 @@ export const storesOfCommands = Layer.mergeAll(
   PostgresLoadStore.layer,
   PostgresLogStore.layer,
   PostgresMarketFigures.layer,
+  PostgresMcpSessionStore.layer,
+  PostgresMcpStreamStore.layer,
   PostgresMeterKeyStore.layer,
   PostgresNamePinStore.layer,
   PostgresPayeeStore.layer,

@@ -2,6 +2,7 @@
  * The stores of a profile: plain Maps, the embedded PostgreSQL, or the PostgreSQL at DATABASE_URL.
  */
 import { Effect, Layer } from "effect"
+import { McpStreamStore } from "../../domain/mcp/McpStreamStore.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
 import { HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
@@ -17,6 +18,7 @@ import { isInstalled, needing, PackageMissing } from "./OptionalPackages.ts"
 /** Ports of the stores that can be replaced alone. */
 export const storesAlone = [
   HealthHistoryStore,
+  McpStreamStore,
   MeterKeyStore,
   SchemaKeeper,
   StoreWatch,

@@ -12,6 +12,8 @@ import * as MemoryChangeFeed from "../../adapters/memory/shared/MemoryChangeFeed
 import * as MemoryHandleStore from "../../adapters/memory/accounts/MemoryHandleStore.ts"
 import * as MemoryIdempotencyStore from "../../adapters/memory/shared/MemoryIdempotencyStore.ts"
 import * as MemoryKeyStore from "../../adapters/memory/accounts/MemoryKeyStore.ts"
+import * as MemoryMcpSessionStore from "../../adapters/memory/mcp/MemoryMcpSessionStore.ts"
+import * as MemoryMcpStreamStore from "../../adapters/memory/mcp/MemoryMcpStreamStore.ts"
 import * as MemoryNamePinStore from "../../adapters/memory/metering/MemoryNamePinStore.ts"
 import * as MemoryToolAliasStore from "../../adapters/memory/mcp/MemoryToolAliasStore.ts"
 import * as MemoryToolboxStore from "../../adapters/memory/mcp/MemoryToolboxStore.ts"
@@ -24,6 +26,8 @@ import * as PostgresChangeFeed from "../../adapters/sql/shared/PostgresChangeFee
 import * as PostgresHandleStore from "../../adapters/sql/accounts/PostgresHandleStore.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/shared/PostgresIdempotencyStore.ts"
 import * as PostgresKeyStore from "../../adapters/sql/accounts/PostgresKeyStore.ts"
+import * as PostgresMcpSessionStore from "../../adapters/sql/mcp/PostgresMcpSessionStore.ts"
+import * as PostgresMcpStreamStore from "../../adapters/sql/mcp/PostgresMcpStreamStore.ts"
 import * as PostgresNamePinStore from "../../adapters/sql/metering/PostgresNamePinStore.ts"
 import * as PostgresToolAliasStore from "../../adapters/sql/mcp/PostgresToolAliasStore.ts"
 import * as PostgresToolboxStore from "../../adapters/sql/mcp/PostgresToolboxStore.ts"
@@ -45,6 +49,8 @@ import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import type { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
 import type { ToolAliasStore } from "../../domain/mcp/ToolAliasStore.ts"
 import type { ToolboxStore } from "../../domain/mcp/ToolboxStore.ts"
+import type { McpSessionStore } from "../../domain/mcp/McpSessionStore.ts"
+import type { McpStreamStore } from "../../domain/mcp/McpStreamStore.ts"
 import type { NamePinStore } from "../../domain/metering/NamePinStore.ts"
 import type { VerificationStore } from "../../domain/trust/VerificationStore.ts"
 import type { ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
@@ -65,6 +71,8 @@ export type Ports =
   | IdempotencyStore
   | JsonSchemas
   | KeyStore
+  | McpSessionStore
+  | McpStreamStore
   | NamePinStore
   | Sealer
   | ToolAliasStore
@@ -81,6 +89,8 @@ export const memoryPorts: Layer.Layer<Ports> = Layer.mergeAll(
   MemoryHandleStore.layer.pipe(Layer.provideMerge(MemoryVerificationStore.layer)),
   MemoryIdempotencyStore.layer,
   MemoryKeyStore.layer,
+  MemoryMcpSessionStore.layer,
+  MemoryMcpStreamStore.layer,
   MemoryNamePinStore.layer,
   MemoryToolAliasStore.layer,
   MemoryToolboxStore.layer,
@@ -98,6 +108,8 @@ export const postgresNode = Layer.mergeAll(
   PostgresHandleStore.layer,
   PostgresIdempotencyStore.layer,
   PostgresKeyStore.layer,
+  PostgresMcpSessionStore.layer,
+  PostgresMcpStreamStore.layer,
   PostgresNamePinStore.layer,
   PostgresToolAliasStore.layer,
   PostgresToolboxStore.layer,

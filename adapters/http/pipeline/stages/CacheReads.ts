@@ -3,7 +3,7 @@
  * dropped when the catalog or an account changes.
  */
 import { Effect } from "effect"
-import { ChangeFeed, onEachChange } from "../../../../domain/shared/ChangeFeed.ts"
+import { ChangeFeed, concernsCatalog, onEachChange } from "../../../../domain/shared/ChangeFeed.ts"
 import { makeFreshCache } from "../../../../domain/shared/FreshCache.ts"
 import type { Stage } from "../RequestContext.ts"
 import type { EncodedReply } from "../Route.ts"
@@ -18,7 +18,7 @@ export const makeReadCache = Effect.gen(function* () {
   const kept = yield* makeFreshCache<EncodedReply>({ entriesMax: READS_CACHED_MAX, ttlMs: READ_CACHE_TTL_MS })
 
   yield* onEachChange(feed, (change) => {
-    if (change.topic !== "key" && change.topic !== "toolbox") kept.forgetAll()
+    if (concernsCatalog(change)) kept.forgetAll()
   })
 
   const cacheReads: Stage = (context, next) => {

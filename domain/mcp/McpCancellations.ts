@@ -1,0 +1,50 @@
+/**
+ * Requests of MCP clients that run on this node, so that a client can cancel them at any node. In the legacy era only a
+ * notification cancels a request: a connection that breaks does not.
+ */
+import { Context, Effect, Layer } from "effect"
+import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
+import { Digest } from "../shared/Digest.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+
+export class McpCancellations extends Context.Service<
+  McpCancellations,
+  {
+    /** `requestId`: its JSON text. Returns what to call when the request has ended. */
+    register(sessionId: string, requestId: string, cancel: () => void): () => void
+    cancel(sessionId: string, requestId: string): Effect.Effect<void, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/mcp/McpCancellations") {
+  static readonly layer = Layer.effect(
+    McpCancellations,
+    Effect.gen(function* () {
+      const feed = yield* ChangeFeed
+      const { sha256Hex } = yield* Digest
+      const running = new Map<string, () => void>()
+
+      yield* onEachChange(feed, ({ id, topic }) => {
+        if (topic === "mcp_cancel") running.get(id)?.()
+      })
+
+      const keyOf = (sessionId: string, requestId: string): string =>
+        sha256Hex(`${sessionId}\n${JSON.stringify(JSON.parse(requestId))}`)
+
+      return McpCancellations.of({
+        register: (sessionId, requestId, cancel) => {
+          const key = keyOf(sessionId, requestId)
+          running.set(key, cancel)
+          return () => {
+            if (running.get(key) === cancel) running.delete(key)
+          }
+        },
+        cancel: (sessionId, requestId) =>
+          Effect.suspend(() => {
+            const key = keyOf(sessionId, requestId)
+            const cancel = running.get(key)
+            if (cancel === undefined) return feed.publish({ topic: "mcp_cancel", id: key })
+            return Effect.sync(cancel)
+          })
+      })
+    })
+  )
+}

@@ -1,0 +1,230 @@
+/**
+ * Sessions of MCP clients of the legacy era. Each has a session of its own at the provider's server, where that has any,
+ * so that what the server asks for reaches the client that it concerns.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
+import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import { makeFreshCache } from "../shared/FreshCache.ts"
+import type { ConsumerId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { crossEraProfile, initializeResult, type LegacyProfile, negotiatedVersion } from "./CrossEra.ts"
+import { type McpSession, McpSessionStore } from "./McpSessionStore.ts"
+import { LEGACY_VERSIONS } from "./Protocol.ts"
+import { ProviderServers, type ServerAddress, type ServerFailed } from "./ProviderServers.ts"
+
+/** The longest unused one ends when another is opened. */
+export const SESSIONS_PER_ACCOUNT_MAX = 100
+export const SESSION_IDLE_MAX = Duration.hours(24)
+export const SESSION_AGE_MAX = Duration.days(7)
+/** Of the params of `initialize`. */
+export const CLIENT_PARAMS_BYTES_MAX = 65_536
+
+const CACHED_MAX = 20_000
+const CACHE_TTL_MS = 5_000
+/** A write at most this often for a session in use. */
+const TOUCH_EVERY_MS = 60_000
+const ID_BYTES = 32
+
+/** Also for a session of another account or provider, so that no answer tells which ids exist. */
+export class McpSessionNotFound extends Schema.TaggedError<McpSessionNotFound>()("McpSessionNotFound", {
+  reason: Schema.Literals(["unknown", "server_restarted"])
+}) {
+  override get message() {
+    return messages[this.reason]
+  }
+}
+
+const messages = {
+  unknown:
+    "This MCP session is unknown, or it has ended. Send initialize without an Mcp-Session-Id header to open another one.",
+  server_restarted:
+    "The provider's server no longer knows this MCP session, and its subscriptions and settings are lost. Send initialize without an Mcp-Session-Id header to open another one."
+}
+
+export class McpInitializeRejected extends Schema.TaggedError<McpInitializeRejected>()("McpInitializeRejected", {
+  reason: Schema.Literals(["params_too_large", "no_common_version"])
+}) {
+  override get message() {
+    return this.reason === "params_too_large"
+      ? `The params of initialize are larger than ${CLIENT_PARAMS_BYTES_MAX} bytes.`
+      : `The provider's server supports none of these protocol versions: ${LEGACY_VERSIONS.join(", ")}.`
+  }
+}
+
+export interface SessionRequest {
+  readonly consumerId: ConsumerId
+  /** The profile of a door without a provider's server behind it. */
+  readonly server: ServerAddress | LegacyProfile
+  /** The client's params of `initialize`, verbatim. */
+  readonly params: string
+  /** The version in them. */
+  readonly requested: string
+}
+
+export interface SessionOpened {
+  readonly session: McpSession
+  /** The result of `initialize`: of a legacy server its own, verbatim. */
+  readonly result: string
+}
+
+export class McpSessions extends Context.Service<
+  McpSessions,
+  {
+    open(request: SessionRequest): Effect.Effect<SessionOpened, ServerFailed | McpInitializeRejected | StoreUnavailable>
+    find(
+      id: string,
+      consumerId: ConsumerId,
+      server: ServerAddress | undefined
+    ): Effect.Effect<McpSession, McpSessionNotFound | StoreUnavailable>
+    /**
+     * After the server said that it does not know the session's upstream session: opens another one with the client's
+     * own params. A session with state at the server ends instead.
+     */
+    renew(session: McpSession): Effect.Effect<McpSession, McpSessionNotFound | ServerFailed | StoreUnavailable>
+    /** The server keeps state for the session from now on. */
+    markState(session: McpSession): Effect.Effect<void, StoreUnavailable>
+    end(session: McpSession): Effect.Effect<void, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/mcp/McpSessions") {
+  static readonly layer = Layer.effect(
+    McpSessions,
+    Effect.gen(function* () {
+      const store = yield* McpSessionStore
+      const servers = yield* ProviderServers
+      const feed = yield* ChangeFeed
+      const entropy = yield* Entropy
+      const cache = yield* makeFreshCache<Option.Option<McpSession>>({ entriesMax: CACHED_MAX, ttlMs: CACHE_TTL_MS })
+
+      yield* onEachChange(feed, ({ id, topic }) => {
+        if (topic === "mcp_session") cache.forget(id)
+        else if (topic === "everything") cache.forgetAll()
+      })
+
+      const announce = (id: string) =>
+        Effect.suspend(() => {
+          cache.forget(id)
+          return feed.publish({ topic: "mcp_session", id })
+        })
+
+      /** At the provider's server, which may be away: nothing waits for it. */
+      const endUpstream = ({ server, upstream }: McpSession): Effect.Effect<void> =>
+        server === undefined || upstream === undefined
+          ? Effect.void
+          : Effect.asVoid(Effect.forkDetach(servers.end(server, upstream)))
+
+      const handshake = Effect.fnUntraced(function* ({ consumerId, params, requested, server }: SessionRequest) {
+        if (!("providerId" in server)) {
+          const version = negotiatedVersion(requested)
+          return { version, upstream: undefined, result: initializeResult(server, version) }
+        }
+        const profile = yield* servers.profile(server)
+        if (profile.era === "modern") {
+          const version = negotiatedVersion(requested)
+          return { version, upstream: undefined, result: initializeResult(crossEraProfile(profile), version) }
+        }
+        const { result, session } = yield* servers.initialize(server, params, consumerId)
+        const version = LEGACY_VERSIONS.find((known) => known === session.version)
+        if (version === undefined) return yield* new McpInitializeRejected({ reason: "no_common_version" })
+        return { version, upstream: session, result }
+      })
+
+      const open = Effect.fn("McpSessions.open")(function* (request: SessionRequest) {
+        const { consumerId, params, server } = request
+        if (bytesOf(params) > CLIENT_PARAMS_BYTES_MAX) {
+          return yield* new McpInitializeRejected({ reason: "params_too_large" })
+        }
+        const { result, upstream, version } = yield* handshake(request)
+        const now = yield* DateTime.now
+        const session: McpSession = {
+          id: yield* entropy.hex(ID_BYTES),
+          consumerId,
+          server: "providerId" in server ? server : undefined,
+          version,
+          upstream,
+          clientParams: params,
+          hasState: false,
+          createdAt: now,
+          lastSeenAt: now,
+          expiresAt: expiryOf(now, now)
+        }
+        const replaced = yield* store.open(session, SESSIONS_PER_ACCOUNT_MAX)
+        for (const old of replaced) {
+          yield* announce(old.id)
+          yield* endUpstream(old)
+        }
+        return { session, result }
+      })
+
+      const find = Effect.fnUntraced(function* (id: string, consumerId: ConsumerId, server: ServerAddress | undefined) {
+        const found = yield* cache.readThrough(id, store.find(id), Option.isSome)
+        const now = yield* DateTime.now
+        const session = Option.getOrUndefined(found)
+        if (
+          session === undefined ||
+          session.consumerId !== consumerId ||
+          session.server?.providerId !== server?.providerId ||
+          DateTime.isLessThanOrEqualTo(session.expiresAt, now)
+        ) {
+          return yield* new McpSessionNotFound({ reason: "unknown" })
+        }
+        // The provider moved its server, which does not know the session.
+        if (session.server?.endpointUrl !== server?.endpointUrl) {
+          yield* end(session)
+          return yield* new McpSessionNotFound({ reason: "server_restarted" })
+        }
+        if (now.epochMilliseconds - session.lastSeenAt.epochMilliseconds >= TOUCH_EVERY_MS) {
+          cache.forget(id)
+          yield* store.touch(id, now, expiryOf(session.createdAt, now))
+        }
+        return session
+      })
+
+      const end = Effect.fn("McpSessions.end")(function* (session: McpSession) {
+        const ended = yield* store.end(session.id)
+        yield* announce(session.id)
+        if (Option.isSome(ended)) yield* endUpstream(ended.value)
+      })
+
+      const renew = Effect.fn("McpSessions.renew")(function* (session: McpSession) {
+        const { server, upstream: lost } = session
+        if (server === undefined || lost === undefined || session.hasState) {
+          yield* end(session)
+          return yield* new McpSessionNotFound({ reason: "server_restarted" })
+        }
+        const current = Option.getOrUndefined(yield* store.find(session.id))
+        if (current === undefined) return yield* new McpSessionNotFound({ reason: "unknown" })
+        // Another request or node was faster.
+        if (current.upstream?.sessionId !== lost.sessionId) return current
+        const { clientParams, consumerId } = session
+        const { session: next } = yield* servers.initialize(server, clientParams, consumerId)
+        if (next.version !== session.version) {
+          yield* end(session)
+          return yield* new McpSessionNotFound({ reason: "server_restarted" })
+        }
+        yield* servers.tell(server, next, INITIALIZED, consumerId)
+        const isReplaced = yield* store.replaceUpstream(session.id, lost, next)
+        yield* announce(session.id)
+        if (isReplaced) return { ...session, upstream: next }
+        yield* endUpstream({ ...session, upstream: next })
+        const winner = Option.getOrUndefined(yield* store.find(session.id))
+        return winner ?? (yield* new McpSessionNotFound({ reason: "unknown" }))
+      })
+
+      const markState = Effect.fn("McpSessions.markState")(function* ({ hasState, id }: McpSession) {
+        if (hasState) return
+        yield* store.markState(id)
+        yield* announce(id)
+      })
+
+      return McpSessions.of({ open, find, renew, markState, end })
+    })
+  )
+}
+
+const INITIALIZED = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+
+const expiryOf = (createdAt: DateTime.Utc, seenAt: DateTime.Utc): DateTime.Utc =>
+  DateTime.min(DateTime.addDuration(seenAt, SESSION_IDLE_MAX), DateTime.addDuration(createdAt, SESSION_AGE_MAX))
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length

@@ -1,0 +1,257 @@
+/**
+ * Sessions of MCP clients: opened with the provider's server, found by their account only, expired, replaced, renewed.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { McpSessions, SESSIONS_PER_ACCOUNT_MAX } from "../../domain/mcp/McpSessions.ts"
+import { McpSessionStore } from "../../domain/mcp/McpSessionStore.ts"
+import { MODERN_VERSION, type UpstreamSession } from "../../domain/mcp/Protocol.ts"
+import { ProviderServers, type ServerAddress } from "../../domain/mcp/ProviderServers.ts"
+import { Entropy } from "../../domain/shared/Entropy.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
+import { memoryPorts } from "../contracts/ports.ts"
+
+const PARAMS = `{"protocolVersion":"2025-06-18","capabilities":{"sampling":{}},"clientInfo":{"name":"a","version":"1"}}`
+
+/** A provider's server, and what it was asked. */
+class FakeServer {
+  era: "legacy" | "modern" = "legacy"
+  version = "2025-06-18"
+  readonly initialized: Array<string> = []
+  readonly told: Array<string> = []
+  readonly ended: Array<UpstreamSession> = []
+
+  readonly layer = Layer.mock(ProviderServers, {
+    profile: () =>
+      Effect.sync(() => ({
+        era: this.era,
+        version: this.era === "modern" ? MODERN_VERSION : this.version,
+        capabilities: `{"tools":{"listChanged":true},"resources":{"subscribe":true},"logging":{},"extensions":{}}`,
+        serverInfo: `{"name":"fake","version":"1.0"}`,
+        instructions: `"Say \\"please\\""`
+      })),
+    initialize: (_server, params) =>
+      Effect.sync(() => {
+        this.initialized.push(params)
+        const session = { version: this.version, sessionId: `upstream-${this.initialized.length}` }
+        return { session, result: `{"protocolVersion":"${this.version}", "unknown": 1.0}` }
+      }),
+    tell: (_server, _session, message) => Effect.sync(() => void this.told.push(message)),
+    end: (_server, session) => Effect.sync(() => void this.ended.push(session))
+  })
+}
+
+const given = Effect.gen(function* () {
+  const entropy = yield* Entropy
+  const fake = new FakeServer()
+  const build = Layer.build(Layer.fresh(McpSessions.layer).pipe(Layer.provide(fake.layer)))
+  const node = Effect.map(build, (context) => context.mapUnsafe.get(McpSessions.key) as McpSessions["Service"])
+  const consumerId = ConsumerId.make(yield* entropy.uuid)
+  const server: ServerAddress = {
+    providerId: ProviderId.make(yield* entropy.uuid),
+    endpointUrl: "https://example.com/mcp"
+  }
+  const sessions = yield* node
+  const request = { consumerId, server, params: PARAMS, requested: "2025-06-18" }
+  return { fake, node, sessions, consumerId, server, request, open: sessions.open(request) }
+})
+
+it.layer(memoryPorts)("McpSessions", (it) => {
+  it.effect("opens a session of its own at a server of the legacy era, and returns the server's own result", () =>
+    Effect.gen(function* () {
+      const { consumerId, fake, open, server, sessions } = yield* given
+      const { result, session } = yield* open
+      assert.strictEqual(result, `{"protocolVersion":"2025-06-18", "unknown": 1.0}`)
+      assert.deepStrictEqual(fake.initialized, [PARAMS])
+      assert.deepStrictEqual(session.upstream, { version: "2025-06-18", sessionId: "upstream-1" })
+      assert.strictEqual(session.version, "2025-06-18")
+      assert.match(session.id, /^[0-9a-f]{64}$/u)
+      assert.deepStrictEqual(yield* sessions.find(session.id, consumerId, server), session)
+    })
+  )
+
+  it.effect("answers for a server of the modern era without what would need messages of the server", () =>
+    Effect.gen(function* () {
+      const { fake, open, request, sessions } = yield* given
+      fake.era = "modern"
+      const { result, session } = yield* open
+      assert.isUndefined(session.upstream)
+      assert.deepStrictEqual(JSON.parse(result), {
+        protocolVersion: "2025-06-18",
+        capabilities: { tools: {}, resources: {} },
+        serverInfo: { name: "fake", version: "1.0" },
+        instructions: `Say "please"`
+      })
+      const newest = yield* sessions.open({ ...request, requested: "2031-01-01" })
+      assert.strictEqual(newest.session.version, "2025-11-25")
+    })
+  )
+
+  it.effect("opens a session with the market itself, which is not one of any provider", () =>
+    Effect.gen(function* () {
+      const { consumerId, fake, request, server, sessions } = yield* given
+      const own = { capabilities: `{"tools":{"listChanged":true}}`, serverInfo: `{"name":"m","version":"1"}` }
+      const { result, session } = yield* sessions.open({ ...request, server: { ...own, instructions: undefined } })
+      assert.strictEqual(
+        result,
+        `{"protocolVersion":"2025-06-18","capabilities":${own.capabilities},"serverInfo":${own.serverInfo}}`
+      )
+      assert.deepStrictEqual(fake.initialized, [])
+      assert.deepStrictEqual(yield* sessions.find(session.id, consumerId, undefined), session)
+      const error = yield* Effect.flip(sessions.find(session.id, consumerId, server))
+      assert.strictEqual(error._tag, "McpSessionNotFound")
+    })
+  )
+
+  it.effect("rejects params that are too large, and a server without a common version", () =>
+    Effect.gen(function* () {
+      const { fake, open, request, sessions } = yield* given
+      const large = yield* Effect.flip(sessions.open({ ...request, params: JSON.stringify("é".repeat(40_000)) }))
+      assert.deepStrictEqual([large._tag, fake.initialized], ["McpInitializeRejected", []])
+      fake.version = "2019-01-01"
+      assert.include((yield* Effect.flip(open)).message, "2025-11-25")
+    })
+  )
+
+  it.effect("finds a session only with the account and the provider that it was opened with", () =>
+    Effect.gen(function* () {
+      const { consumerId, fake, open, server, sessions } = yield* given
+      const { session } = yield* open
+      const uuid = yield* (yield* Entropy).uuid
+      for (const [id, account, address] of [
+        ["0".repeat(64), consumerId, server],
+        [session.id, ConsumerId.make(uuid), server],
+        [session.id, consumerId, { ...server, providerId: ProviderId.make(uuid) }]
+      ] as const) {
+        const error = yield* Effect.flip(sessions.find(id, account, address))
+        assert.deepStrictEqual([error._tag, "reason" in error && error.reason], ["McpSessionNotFound", "unknown"])
+      }
+      assert.deepStrictEqual(yield* sessions.find(session.id, consumerId, server), session)
+      assert.deepStrictEqual(fake.ended, [])
+    })
+  )
+
+  it.effect("ends a session whose provider moved its server", () =>
+    Effect.gen(function* () {
+      const { consumerId, open, server, sessions } = yield* given
+      const { session } = yield* open
+      const moved = { ...server, endpointUrl: "https://example.org/mcp" }
+      const error = yield* Effect.flip(sessions.find(session.id, consumerId, moved))
+      assert.include(error.message, "no longer knows")
+      assert.strictEqual((yield* Effect.flip(sessions.find(session.id, consumerId, server)))._tag, "McpSessionNotFound")
+    })
+  )
+
+  it.effect("ends a session on every node, and the one at the provider's server", () =>
+    Effect.gen(function* () {
+      const { consumerId, fake, node, open, server, sessions } = yield* given
+      const other = yield* node
+      const { session } = yield* open
+      assert.deepStrictEqual(yield* other.find(session.id, consumerId, server), session)
+      yield* sessions.end(session)
+      while (fake.ended.length === 0) yield* Effect.yieldNow
+      assert.deepStrictEqual(fake.ended, [session.upstream])
+      for (const each of [sessions, other]) {
+        let found = true
+        while (found) {
+          found = yield* Effect.match(each.find(session.id, consumerId, server), {
+            onFailure: () => false,
+            onSuccess: () => true
+          })
+          yield* Effect.yieldNow
+        }
+      }
+    })
+  )
+
+  it.effect("expires a session that is not used for 24 hours, and any after 7 days", () =>
+    Effect.gen(function* () {
+      const { consumerId, open, server, sessions } = yield* given
+      const [idle, used] = [(yield* open).session, (yield* open).session]
+      let hours = 0
+      for (; hours < 23; hours++) {
+        yield* TestClock.adjust("1 hour")
+        yield* sessions.find(used.id, consumerId, server)
+      }
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual((yield* Effect.flip(sessions.find(idle.id, consumerId, server)))._tag, "McpSessionNotFound")
+      let found = true
+      for (; found; hours++) {
+        found = yield* Effect.match(sessions.find(used.id, consumerId, server), {
+          onFailure: () => false,
+          onSuccess: () => true
+        })
+        yield* TestClock.adjust("1 hour")
+      }
+      assert.strictEqual(hours, 7 * 24)
+    })
+  )
+
+  it.effect("writes at most once a minute that a session is used", () =>
+    Effect.gen(function* () {
+      const { consumerId, open, server, sessions } = yield* given
+      const store = yield* McpSessionStore
+      const { session } = yield* open
+      const seenAt = Effect.map(store.find(session.id), (found) => Option.getOrThrow(found).lastSeenAt)
+      yield* TestClock.adjust("59 seconds")
+      yield* sessions.find(session.id, consumerId, server)
+      assert.deepStrictEqual(yield* seenAt, session.lastSeenAt)
+      yield* TestClock.adjust("1 second")
+      yield* sessions.find(session.id, consumerId, server)
+      assert.deepStrictEqual(yield* seenAt, DateTime.add(session.lastSeenAt, { minutes: 1 }))
+    })
+  )
+
+  it.effect("ends the longest unused session of an account beyond the limit, here and at the provider's server", () =>
+    Effect.gen(function* () {
+      const { consumerId, fake, open, server, sessions } = yield* given
+      const { session: first } = yield* open
+      for (let n = 1; n < SESSIONS_PER_ACCOUNT_MAX; n++) {
+        yield* TestClock.adjust("1 second")
+        yield* open
+      }
+      yield* sessions.find(first.id, consumerId, server)
+      yield* open
+      while (fake.ended.length === 0) yield* Effect.yieldNow
+      assert.strictEqual(fake.ended.length, 1)
+    })
+  )
+
+  it.effect("renews a lost upstream session with the client's own params, once for concurrent requests", () =>
+    Effect.gen(function* () {
+      const { consumerId, fake, node, open, server, sessions } = yield* given
+      const { session } = yield* open
+      const other = yield* node
+      const renewed = yield* Effect.all([sessions.renew(session), other.renew(session), sessions.renew(session)], {
+        concurrency: "unbounded"
+      })
+      assert.isTrue(fake.initialized.every((params) => params === PARAMS))
+      const stored = yield* sessions.find(session.id, consumerId, server)
+      assert.notDeepEqual(stored.upstream, session.upstream)
+      for (const each of renewed) assert.deepStrictEqual(each.upstream, stored.upstream)
+      assert.strictEqual(fake.told[0], `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+      const superfluous = fake.initialized.length - 2
+      while (fake.ended.length < superfluous) yield* Effect.yieldNow
+      assert.isFalse(fake.ended.some(({ sessionId }) => sessionId === stored.upstream?.sessionId))
+    })
+  )
+
+  it.effect("ends a session instead of renewing it where its state or version would be lost", () =>
+    Effect.gen(function* () {
+      const { consumerId, fake, open, server, sessions } = yield* given
+      const { session: stateful } = yield* open
+      yield* sessions.markState(stateful)
+      const marked = yield* sessions.find(stateful.id, consumerId, server)
+      assert.isTrue(marked.hasState)
+      const { session: older } = yield* open
+      fake.version = "2025-03-26"
+      for (const session of [marked, older]) {
+        const error = yield* Effect.flip(sessions.renew(session))
+        assert.include(error.message, "Send initialize")
+        const gone = yield* Effect.flip(sessions.find(session.id, consumerId, server))
+        assert.strictEqual(gone._tag, "McpSessionNotFound")
+      }
+    })
+  )
+})
