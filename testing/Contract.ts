@@ -3,8 +3,10 @@
  * dies with an AssertionError where the adapter does not keep it. Rules share nothing but the adapter: all of them
  * may run one after the other on one empty database.
  */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
+import type { Digest } from "../domain/shared/Digest.ts"
 import type { Entropy } from "../domain/shared/Entropy.ts"
 
 export interface Rule<Ports> {
@@ -14,8 +16,10 @@ export interface Rule<Ports> {
 
 export type Contract<Ports> = ReadonlyArray<Rule<Ports>>
 
+const samples = Layer.merge(NodeDigest.layer, NodeEntropy.layer)
+
 /** A rule takes ids for its samples from Entropy: new ones at every run. */
-export const rule = <E, Ports>(title: string, check: Effect.Effect<void, E, Ports>): Rule<Exclude<Ports, Entropy>> => ({
-  title,
-  check: Effect.orDie(Effect.provide(check, NodeEntropy.layer))
-})
+export const rule = <E, Ports>(
+  title: string,
+  check: Effect.Effect<void, E, Ports>
+): Rule<Exclude<Ports, Digest | Entropy>> => ({ title, check: Effect.orDie(Effect.provide(check, samples)) })

@@ -1,4 +1,4 @@
-import { everyStore } from "../contracts/ports.ts"
-import { accountsContract } from "../contracts/accounts.ts"
+import { accountStoreContract } from "../../testing/contracts/AccountStoreContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everyStore) accountsContract(name, ports)
+contractOverEveryStore("AccountStore", accountStoreContract)

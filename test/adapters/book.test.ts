@@ -6,12 +6,13 @@ import { Context, Effect, Layer, Option } from "effect"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { aPosting, bookContract, LIVE_BOOK, OTHER_BOOKS } from "../contracts/book.ts"
+import { aPosting, ledgerBookContract, LIVE_BOOK, OTHER_BOOKS } from "../../testing/contracts/LedgerBookContract.ts"
+import { contractOver } from "../contracts/contractOver.ts"
 import { memoryLedgerPorts, postgresLedgerNode, postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 
-bookContract("memory", Layer.fresh(memoryLedgerPorts))
-bookContract("PostgreSQL", postgresLedgerPorts)
+contractOver("One book, one mode over memory", ledgerBookContract, Layer.fresh(memoryLedgerPorts))
+contractOver("One book, one mode over PostgreSQL", ledgerBookContract, postgresLedgerPorts)
 
 const NODES = [LIVE_BOOK, ...OTHER_BOOKS]
 

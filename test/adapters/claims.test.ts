@@ -1,3 +1,4 @@
-import { claimStoreContract, everyClaims } from "../contracts/claims.ts"
+import { claimStoreContract } from "../../testing/contracts/ClaimStoreContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everyClaims) claimStoreContract(name, ports)
+contractOverEveryStore("ClaimStore", claimStoreContract)

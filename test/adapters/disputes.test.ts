@@ -1,3 +1,4 @@
-import { disputeStoreContract, everyDisputes } from "../contracts/disputes.ts"
+import { disputeStoreContract } from "../../testing/contracts/DisputeStoreContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everyDisputes) disputeStoreContract(name, ports)
+contractOverEveryStore("DisputeStore", disputeStoreContract)

@@ -4,11 +4,12 @@ import { SqlClient } from "effect/sql"
 import { Digest } from "../../domain/shared/Digest.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { idempotencyContract } from "../contracts/idempotency.ts"
-import { everyStore, postgresPorts } from "../contracts/ports.ts"
+import { idempotencyStoreContract } from "../../testing/contracts/IdempotencyStoreContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
+import { postgresPorts } from "../contracts/ports.ts"
 import { instant } from "../contracts/samples.ts"
 
-for (const [name, ports] of everyStore) idempotencyContract(name, ports)
+contractOverEveryStore("IdempotencyStore", idempotencyStoreContract)
 
 it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })(
   "IdempotencyStore over PostgreSQL alone",

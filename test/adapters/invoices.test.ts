@@ -1,3 +1,4 @@
-import { everyInvoices, invoiceStoreContract } from "../contracts/invoices.ts"
+import { invoiceStoreContract } from "../../testing/contracts/InvoiceStoreContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everyInvoices) invoiceStoreContract(name, ports)
+contractOverEveryStore("InvoiceStore", invoiceStoreContract)

@@ -1,4 +1,4 @@
-import { everyStore } from "../contracts/ports.ts"
-import { keysContract } from "../contracts/keys.ts"
+import { keyStoreContract } from "../../testing/contracts/KeyStoreContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everyStore) keysContract(name, ports)
+contractOverEveryStore("KeyStore", keyStoreContract)

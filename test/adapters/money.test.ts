@@ -1,7 +1,8 @@
-import { everyMoney, loadStoreContract, payeeStoreContract, payoutStoreContract } from "../contracts/money.ts"
+import { loadStoreContract } from "../../testing/contracts/LoadStoreContract.ts"
+import { payeeStoreContract } from "../../testing/contracts/PayeeStoreContract.ts"
+import { payoutStoreContract } from "../../testing/contracts/PayoutStoreContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everyMoney) {
-  loadStoreContract(name, ports)
-  payoutStoreContract(name, ports)
-  payeeStoreContract(name, ports)
-}
+contractOverEveryStore("LoadStore", loadStoreContract)
+contractOverEveryStore("PayoutStore", payoutStoreContract)
+contractOverEveryStore("PayeeStore", payeeStoreContract)

@@ -1,8 +1,6 @@
-import { handlesContract } from "../contracts/handles.ts"
-import { namePinsContract } from "../contracts/namePins.ts"
-import { everyStore } from "../contracts/ports.ts"
+import { handleStoreContract } from "../../testing/contracts/HandleStoreContract.ts"
+import { namePinStoreContract } from "../../testing/contracts/NamePinStoreContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everyStore) {
-  handlesContract(name, ports)
-  namePinsContract(name, ports)
-}
+contractOverEveryStore("HandleStore", handleStoreContract)
+contractOverEveryStore("NamePinStore", namePinStoreContract)

@@ -1,7 +1,16 @@
-import { everyEvidence, providerEvidenceContract } from "../contracts/evidence.ts"
-import { everySla, slaStoreContract } from "../contracts/sla.ts"
-import { everyVerification, verificationStoreContract } from "../contracts/verification.ts"
+import { Layer } from "effect"
+import { ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
+import { providerEvidenceContract } from "../../testing/contracts/ProviderEvidenceContract.ts"
+import { slaStoreContract } from "../../testing/contracts/SlaStoreContract.ts"
+import { verificationStoreContract } from "../../testing/contracts/VerificationStoreContract.ts"
+import { contractOver } from "../contracts/contractOver.ts"
+import { contractOverEveryStore, postgresStores } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everySla) slaStoreContract(name, ports)
-for (const [name, ports] of everyVerification) verificationStoreContract(name, ports)
-for (const [name, ports] of everyEvidence) providerEvidenceContract(name, ports)
+contractOverEveryStore("SlaStore", slaStoreContract)
+contractOverEveryStore("VerificationStore", verificationStoreContract)
+contractOverEveryStore("ProviderEvidence", providerEvidenceContract)
+contractOver(
+  "ProviderEvidence over PostgreSQL, part by part",
+  providerEvidenceContract,
+  ProviderEvidence.layer.pipe(Layer.provideMerge(postgresStores))
+)

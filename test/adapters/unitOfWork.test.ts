@@ -3,11 +3,12 @@ import { DateTime, Effect, Exit, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import { KeyStore } from "../../domain/accounts/KeyStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { everyStore, postgresPorts } from "../contracts/ports.ts"
+import { unitOfWorkContract } from "../../testing/contracts/UnitOfWorkContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
+import { postgresPorts } from "../contracts/ports.ts"
 import { aConsumer } from "../contracts/samples.ts"
-import { unitOfWorkContract } from "../contracts/unitOfWork.ts"
 
-for (const [name, ports] of everyStore) unitOfWorkContract(name, ports)
+contractOverEveryStore("UnitOfWork", unitOfWorkContract)
 
 it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })(
   "UnitOfWork over PostgreSQL alone",

@@ -18,7 +18,7 @@ import { type ProviderApplication, Registration } from "../../domain/accounts/Re
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { zero } from "../../domain/shared/Microcents.ts"
-import { verify } from "../contracts/handles.ts"
+import { verify } from "../../testing/contracts/HandleStoreContract.ts"
 import { everyStore, withServices } from "../contracts/ports.ts"
 import { aDeclaration } from "../contracts/samples.ts"
 

@@ -91,6 +91,20 @@ export const programSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => 
   )
 
   it.effect(
+    "keeps a ledger on SQLite, which passes the contracts, and continues it at the next start",
+    () =>
+      Effect.gen(function* () {
+        const { node } = (yield* placed).app
+        const first = "[ false, true ] true 1200000n\n"
+        const output = `${first}true []\n16 rules kept\n2 rules kept\n`
+        for (let start = 1; start <= 2; start++) {
+          assert.deepStrictEqual(yield* node("sqlite-ledger.ts"), { code: 0, output })
+        }
+      }),
+    300_000
+  )
+
+  it.effect(
     "is mounted in an app's router below a prefix, and meters the app's own function",
     () =>
       Effect.gen(function* () {

@@ -63,6 +63,7 @@ describe("The entries of the package", () => {
   it.each([
     "remote-key.ts",
     "own-traffic.ts",
+    "sqlite-ledger.ts",
     "own-router.ts",
     "declining-gateway.ts",
     "agent.ts",

@@ -6,7 +6,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ProviderId } from "../../domain/shared/Ids.ts"
-import { verify } from "../contracts/handles.ts"
+import { verify } from "../../testing/contracts/HandleStoreContract.ts"
 import {
   at,
   expecting,

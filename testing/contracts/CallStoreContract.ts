@@ -9,11 +9,13 @@ import { freeTiersOfCalls } from "./CallFreeTiers.ts"
 import { keysOfCalls } from "./CallKeys.ts"
 import { openings } from "./CallOpenings.ts"
 import type { Books } from "./CallSamples.ts"
+import { postingsBesideCalls } from "./LedgerBesideCalls.ts"
 
 export const callStoreContract: Contract<Books> = [
   ...openings,
   ...closings,
   ...freeTiersOfCalls,
   ...keysOfCalls,
-  ...budgetsOfCalls
+  ...budgetsOfCalls,
+  ...postingsBesideCalls
 ]

@@ -11,7 +11,7 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Rule, rule } from "../Contract.ts"
+import { rule } from "../Contract.ts"
 
 export type LedgerStores = LedgerStore | UnitOfWork
 
@@ -19,10 +19,8 @@ export type LedgerStores = LedgerStore | UnitOfWork
 export const overStores = Layer.provideMerge(Ledger.layer, NodeEntropy.layer)
 
 /** A rule about the Ledger over the stores. */
-export const ledgerRule = <E>(
-  title: string,
-  check: Effect.Effect<void, E, Ledger | Entropy | LedgerStores>
-): Rule<LedgerStores> => rule(title, Effect.provide(check, overStores))
+export const ledgerRule = <E, Ports>(title: string, check: Effect.Effect<void, E, Ports>) =>
+  rule(title, Effect.provide(check, overStores))
 
 export const OPENED_AT = DateTime.makeUnsafe("2026-11-20T10:11:12.345Z")
 

@@ -5,6 +5,7 @@ import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
+import type { Digest } from "../../domain/shared/Digest.ts"
 import type { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, LoadId, PayoutId, ProviderId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
 import { type Contract, rule } from "../Contract.ts"
@@ -28,7 +29,7 @@ export interface Payers<R> {
 export const paymentGatewayContract = <R>({
   pay,
   ready
-}: Payers<R>): Contract<PaymentGateway | Exclude<R, Entropy>> => {
+}: Payers<R>): Contract<PaymentGateway | Exclude<R, Digest | Entropy>> => {
   const aPayee = Effect.gen(function* () {
     const { openPayee } = yield* PaymentGateway
     const provider = { providerId: ProviderId.make(randomUUID()), name: "Ada", email: "ada@example.org" }

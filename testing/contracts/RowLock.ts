@@ -1,10 +1,10 @@
 /**
  * A store's lock on a row: units of work that lock the same row run one after the other.
  */
-import { assert } from "@effect/vitest"
+import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { atOnce } from "./ledgerSamples.ts"
+import { atOnce } from "./LedgerSamples.ts"
 
 const UNITS = 8
 
@@ -14,5 +14,5 @@ export const changesOnce = Effect.fnUntraced(function* <E, R>(change: Effect.Eff
   // Opens a connection for each unit, so that they begin together.
   yield* atOnce(UNITS, () => atomically(Effect.sleep("10 millis")))
   const results = yield* atOnce(UNITS, () => atomically(change))
-  assert.strictEqual(results.filter((hasChanged) => hasChanged).length, 1)
+  assert.equal(results.filter((hasChanged) => hasChanged).length, 1)
 })

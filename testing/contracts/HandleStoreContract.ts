@@ -1,5 +1,9 @@
-import { assert, it } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
+/**
+ * What a HandleStore must do.
+ */
+import assert from "node:assert/strict"
+import { Effect, Option } from "effect"
+import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { skeletonOf } from "../../domain/accounts/Handle.ts"
 import { HandleStore } from "../../domain/accounts/HandleStore.ts"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
@@ -7,9 +11,9 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
-import { LIVE } from "../support/PostgresTest.ts"
-import type { Ports } from "./ports.ts"
-import { aProvider, aTool, instant } from "./samples.ts"
+import { type Contract, rule } from "../Contract.ts"
+import { aProvider, instant } from "./AccountSamples.ts"
+import { aTool } from "./ToolSamples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")
 
@@ -41,32 +45,35 @@ const anId = Effect.map(
   (id) => ProviderId.make(id)
 )
 
-export const handlesContract = (name: string, ports: Layer.Layer<Ports>) =>
-  it.layer(ports, LIVE)(`HandleStore over ${name}`, (it) => {
-    it.effect("assigns a handle to one provider, which may claim it again", () =>
+export const handleStoreContract: Contract<AccountStore | CatalogStore | HandleStore | UnitOfWork | VerificationStore> =
+  [
+    rule(
+      "assigns a handle to one provider, which may claim it again",
       Effect.gen(function* () {
         const store = yield* HandleStore
         const [first, second] = [yield* anId, yield* anId]
         const handle = aHandle()
-        assert.deepStrictEqual(yield* store.ownerOf(handle), Option.none())
-        assert.isTrue(yield* claimed(first, handle))
-        assert.isFalse(yield* claimed(second, handle))
-        assert.isTrue(yield* claimed(first, handle))
-        assert.deepStrictEqual(yield* store.ownerOf(handle), Option.some(first))
+        assert.deepEqual(yield* store.ownerOf(handle), Option.none())
+        assert.equal(yield* claimed(first, handle), true)
+        assert.equal(yield* claimed(second, handle), false)
+        assert.equal(yield* claimed(first, handle), true)
+        assert.deepEqual(yield* store.ownerOf(handle), Option.some(first))
       })
-    )
+    ),
 
-    it.effect("assigns no handle in a failed unit of work", () =>
+    rule(
+      "assigns no handle in a failed unit of work",
       Effect.gen(function* () {
         const { atomically } = yield* UnitOfWork
         const handle = aHandle()
         const first = yield* anId
         yield* Effect.exit(atomically(Effect.andThen(claimed(first, handle), Effect.fail("no"))))
-        assert.isTrue(yield* claimed(yield* anId, handle))
+        assert.equal(yield* claimed(yield* anId, handle), true)
       })
-    )
+    ),
 
-    it.effect("resolves every handle of a provider to its tools, except retired ones", () =>
+    rule(
+      "resolves every handle of a provider to its tools, except retired ones",
       Effect.gen(function* () {
         const [store, catalog] = [yield* HandleStore, yield* CatalogStore]
         const provider = yield* aProvider()
@@ -79,45 +86,47 @@ export const handlesContract = (name: string, ports: Layer.Layer<Ports>) =>
             catalog.findQualified(handle, toolName),
             Option.map((entry) => entry.tool.id)
           )
-        for (const handle of [old, current]) assert.deepStrictEqual(yield* found(handle), Option.some(tool.id))
-        assert.deepStrictEqual(yield* found(current, "route"), Option.none())
-        assert.deepStrictEqual(yield* found(aHandle()), Option.none())
+        for (const handle of [old, current]) assert.deepEqual(yield* found(handle), Option.some(tool.id))
+        assert.deepEqual(yield* found(current, "route"), Option.none())
+        assert.deepEqual(yield* found(aHandle()), Option.none())
 
         yield* store.retire(old)
-        assert.deepStrictEqual(yield* found(old), Option.none())
-        assert.deepStrictEqual(yield* store.ownerOf(old), Option.some(provider.id))
-        assert.isFalse(yield* claimed(yield* anId, old))
-        assert.isTrue(yield* claimed(provider.id, old))
-        assert.deepStrictEqual(yield* found(old), Option.some(tool.id))
+        assert.deepEqual(yield* found(old), Option.none())
+        assert.deepEqual(yield* store.ownerOf(old), Option.some(provider.id))
+        assert.equal(yield* claimed(yield* anId, old), false)
+        assert.equal(yield* claimed(provider.id, old), true)
+        assert.deepEqual(yield* found(old), Option.some(tool.id))
       })
-    )
+    ),
 
-    it.effect("finds the handle of a verified provider that a handle imitates", () =>
+    rule(
+      "finds the handle of a verified provider that a handle imitates",
       Effect.gen(function* () {
         const store = yield* HandleStore
         const [original, imitator] = [yield* anId, yield* anId]
         const handle = aHandle()
         const imitation = handle.replace("handle", "h4nd1e")
         const skeleton = skeletonOf(handle)
-        assert.strictEqual(skeletonOf(imitation), skeleton)
+        assert.equal(skeletonOf(imitation), skeleton)
         yield* claimed(original, handle)
         yield* claimed(imitator, imitation)
-        assert.deepStrictEqual(yield* store.imitated(skeleton, imitator), Option.none())
+        assert.deepEqual(yield* store.imitated(skeleton, imitator), Option.none())
         yield* verify(original)
-        assert.deepStrictEqual(yield* store.imitated(skeleton, imitator), Option.some(handle))
-        assert.deepStrictEqual(yield* store.imitated(skeleton, original), Option.none())
+        assert.deepEqual(yield* store.imitated(skeleton, imitator), Option.some(handle))
+        assert.deepEqual(yield* store.imitated(skeleton, original), Option.none())
         const listed = (yield* store.imitations(1_000)).filter((one) => one.providerId === imitator)
         const expected = { handle: imitation, providerId: imitator, imitates: handle, imitatedProviderId: original }
-        assert.deepStrictEqual(listed, [expected])
+        assert.deepEqual(listed, [expected])
         yield* store.retire(imitation)
         const left = (yield* store.imitations(1_000)).filter((one) => one.providerId === imitator)
-        assert.deepStrictEqual(left, [])
+        assert.deepEqual(left, [])
         yield* store.retire(handle)
-        assert.deepStrictEqual(yield* store.imitated(skeleton, imitator), Option.none())
+        assert.deepEqual(yield* store.imitated(skeleton, imitator), Option.none())
       })
-    )
+    ),
 
-    it.effect("finds handles that are prefixes of another provider's tool names", () =>
+    rule(
+      "finds handles that are prefixes of another provider's tool names",
       Effect.gen(function* () {
         const store = yield* HandleStore
         const catalog = yield* CatalogStore
@@ -126,15 +135,16 @@ export const handlesContract = (name: string, ports: Layer.Layer<Ports>) =>
         const tool = yield* aTool(provider, { toolName: `${handle}/echo` })
         yield* catalog.upsert(tool)
         const other = yield* anId
-        assert.isTrue(yield* store.beginsToolName(handle, other))
-        assert.isFalse(yield* store.beginsToolName(handle, provider.id))
-        assert.isFalse(yield* store.beginsToolName(handle.slice(0, -1), other))
+        assert.equal(yield* store.beginsToolName(handle, other), true)
+        assert.equal(yield* store.beginsToolName(handle, provider.id), false)
+        assert.equal(yield* store.beginsToolName(handle.slice(0, -1), other), false)
         yield* catalog.withdraw(provider.id, tool.id, AT)
-        assert.isTrue(yield* store.beginsToolName(handle, other))
+        assert.equal(yield* store.beginsToolName(handle, other), true)
       })
-    )
+    ),
 
-    it.effect("erases an account's handles, and assigns them to no other account", () =>
+    rule(
+      "erases an account's handles, and assigns them to no other account",
       Effect.gen(function* () {
         const [store, catalog] = [yield* HandleStore, yield* CatalogStore]
         const provider = yield* aProvider()
@@ -143,10 +153,10 @@ export const handlesContract = (name: string, ports: Layer.Layer<Ports>) =>
         yield* claimed(provider.id, handle)
         yield* verify(provider.id)
         yield* store.erase(provider.id)
-        assert.deepStrictEqual(yield* store.ownerOf(handle), Option.none())
-        assert.deepStrictEqual(yield* catalog.findQualified(handle, "echo"), Option.none())
-        assert.deepStrictEqual(yield* store.imitated(skeletonOf(handle), yield* anId), Option.none())
-        for (const id of [yield* anId, provider.id]) assert.isFalse(yield* claimed(id, handle))
+        assert.deepEqual(yield* store.ownerOf(handle), Option.none())
+        assert.deepEqual(yield* catalog.findQualified(handle, "echo"), Option.none())
+        assert.deepEqual(yield* store.imitated(skeletonOf(handle), yield* anId), Option.none())
+        for (const id of [yield* anId, provider.id]) assert.equal(yield* claimed(id, handle), false)
       })
     )
-  })
+  ]
