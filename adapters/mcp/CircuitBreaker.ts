@@ -27,6 +27,11 @@ export class CircuitBreaker {
     return 0
   }
 
+  /** As `waitMs`, for a request that is not a probe. */
+  leftMs(nowMs: number): number {
+    return this.state === "closed" ? 0 : Math.max(0, this.openUntilMs - nowMs)
+  }
+
   succeeded(): void {
     this.state = "closed"
     this.failuresInARow = 0

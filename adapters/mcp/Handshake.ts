@@ -34,13 +34,13 @@ export const establish = Effect.fnUntraced(function* (
   const untilMs = nowMs() + endpoint.options.setupTimeoutMs
   const leftMs = () => Math.max(1, Math.ceil(untilMs - nowMs()))
   if (endpoint.era === "legacy") {
-    const outcome = yield* initialize(endpoint, leftMs)
+    const outcome = yield* initialize(endpoint, nowMs, leftMs)
     if (isLink(outcome) || (outcome.kind !== "rpc_error" && outcome.kind !== "status")) return outcome
     endpoint.era = undefined
   }
-  const verdict = yield* detect(endpoint, leftMs)
+  const verdict = yield* detect(endpoint, nowMs, leftMs)
   if (verdict === "legacy") {
-    const outcome = yield* initialize(endpoint, leftMs)
+    const outcome = yield* initialize(endpoint, nowMs, leftMs)
     if (isLink(outcome)) endpoint.era = "legacy"
     return outcome
   }
@@ -88,25 +88,37 @@ export const readTools = Effect.fnUntraced(function* (
 
 const TOOL_LIST_TTL_MS_MIN = 10_000
 
-const detect = Effect.fnUntraced(function* (
-  endpoint: ProviderEndpoint,
-  leftMs: () => number
-): Effect.fn.Return<"modern" | "legacy" | Reply> {
-  const probe = () => {
+/** Keeps what the server said of itself. */
+export const greeted = (endpoint: ProviderEndpoint, link: Link, reply: Reply, atMs: number): void => {
+  if (reply.kind !== "result") return
+  const text = reply.text ?? JSON.stringify(reply.result)
+  const { era, version } = link
+  endpoint.greeting = { era, version, text: text.length > endpoint.options.profileBytesMax ? undefined : text, atMs }
+}
+
+export const discover = (endpoint: ProviderEndpoint, timeoutMs: number): Effect.Effect<Reply> =>
+  Effect.suspend(() => {
     const id = endpoint.nextId()
     return endpoint.ask({
       headers: postHeaders(modernLink, "server/discover"),
       body: discoverBody(id, endpoint.meta),
       id,
       link: modernLink,
-      timeoutMs: Math.min(endpoint.options.probeTimeoutMs, leftMs())
+      timeoutMs
     })
-  }
-  const first = yield* probe()
-  const verdict = verdictOf(first)
-  if (verdict !== "again") return verdict
-  const second = verdictOf(yield* probe())
-  return second === "again" ? incompatible : second
+  })
+
+const detect = Effect.fnUntraced(function* (
+  endpoint: ProviderEndpoint,
+  nowMs: () => number,
+  leftMs: () => number
+): Effect.fn.Return<"modern" | "legacy" | Reply> {
+  const probe = Effect.suspend(() => discover(endpoint, Math.min(endpoint.options.probeTimeoutMs, leftMs())))
+  let reply = yield* probe
+  if (verdictOf(reply) === "again") reply = yield* probe
+  const verdict = verdictOf(reply)
+  if (verdict === "modern") greeted(endpoint, modernLink, reply, nowMs())
+  return verdict === "again" ? incompatible : verdict
 })
 
 const verdictOf = (reply: Reply): "modern" | "legacy" | "again" | Reply => {
@@ -137,6 +149,7 @@ const verdictOf = (reply: Reply): "modern" | "legacy" | "again" | Reply => {
 
 const initialize = Effect.fnUntraced(function* (
   endpoint: ProviderEndpoint,
+  nowMs: () => number,
   leftMs: () => number
 ): Effect.fn.Return<Link | Reply> {
   const offer = (version: string) => {
@@ -152,6 +165,19 @@ const initialize = Effect.fnUntraced(function* (
   let reply = yield* offer(LEGACY_VERSIONS[0])
   const older = reply.kind === "rpc_error" ? olderVersionIn(reply.error.data) : undefined
   if (older !== undefined) reply = yield* offer(older)
+  const link = negotiated(reply)
+  if (!isLink(link)) return link
+  greeted(endpoint, link, reply, nowMs())
+  const response = yield* endpoint.ask({
+    ...endpoint.notification(link, "notifications/initialized", undefined),
+    timeoutMs: leftMs()
+  })
+  // A server that does not accept it may still answer calls.
+  return response.kind === "timeout" || response.kind === "connection" || response.kind === "blocked" ? response : link
+})
+
+/** The link that the response to `initialize` makes, or the reply that prevents one. */
+export const negotiated = (reply: Reply): Link | Reply => {
   if (reply.kind === "resumable") return fault("connection", "The provider's handshake was interrupted", reply.bytes)
   if (reply.kind !== "result") return reply
   const version = LEGACY_VERSIONS.find((known) => known === reply.result["protocolVersion"])
@@ -160,14 +186,8 @@ const initialize = Effect.fnUntraced(function* (
   if (sessionId !== undefined && !isSessionId(sessionId)) {
     return fault("malformed", "The provider's session id is not valid", reply.bytes)
   }
-  const link: Link = { era: "legacy", version, sessionId }
-  const response = yield* endpoint.ask({
-    ...endpoint.notification(link, "notifications/initialized", undefined),
-    timeoutMs: leftMs()
-  })
-  // A server that does not accept it may still answer calls.
-  return response.kind === "timeout" || response.kind === "connection" || response.kind === "blocked" ? response : link
-})
+  return { era: "legacy", version, sessionId }
+}
 
 const speaksLegacy = (supported: ReadonlyArray<unknown>): boolean =>
   LEGACY_VERSIONS.some((version) => supported.includes(version))

@@ -7,7 +7,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http"
 import type { Dispatcher } from "undici"
-import { rawResult } from "../../domain/shared/JsonText.ts"
+import { rawMember, rawMessage, rawResult } from "../../domain/shared/JsonText.ts"
 import { type ResponseReader, UNCOUNTED_BYTES } from "./ResponseBytes.ts"
 import type { ExchangeHost, ExchangeOptions, ExchangeRequest } from "./ExchangeRequest.ts"
 import {
@@ -19,6 +19,7 @@ import {
   type RpcError,
   serverRequestOf
 } from "./JsonRpc.ts"
+import { isEventId } from "./ProtocolEra.ts"
 import { fault, faultOf, type Reply } from "./Reply.ts"
 import { isEventStream, isJson, ServerSentEvents } from "./ServerSentEvents.ts"
 
@@ -32,12 +33,16 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
   private readonly options: ExchangeOptions
   private readonly host: ExchangeHost
   private readonly done: (reply: Reply) => void
+  private readonly listening: boolean
+  private readonly bytesMax: number
   private controller: Dispatcher.DispatchController | undefined = undefined
   private timer: NodeJS.Timeout
   private settled = false
   private released = false
   private status = 0
   private bytes = 0
+  /** Of messages that were passed on. */
+  private passedBytes = 0
   private reading: "nothing" | "json" | "events" = "nothing"
   private chunks: Array<Buffer> = []
   private events: ServerSentEvents | undefined = undefined
@@ -53,6 +58,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
     this.done = done
     this.provider = host.provider
     this.consumer = request.consumer
+    this.listening = request.listening === true
+    this.bytesMax = this.listening ? options.messageBytesMax : options.responseBodyBytesMax
     this.timer = setTimeout(onDeadline, request.timeoutMs, this)
   }
 
@@ -60,7 +67,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
   dispatch(): void {
     if (this.settled) return this.release()
     const { body, headers, method, path } = this.request
-    this.host.dispatcher.dispatch({ method, path, headers, body: body === "" ? null : body }, this)
+    const dispatcher = this.listening ? this.host.streams : this.host.dispatcher
+    dispatcher.dispatch({ method, path, headers, body: body === "" ? null : body }, this)
   }
 
   /** No reply follows. The server sees its connection end, if it saw the request. */
@@ -92,13 +100,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
     if (encoding !== undefined && encoding !== "identity" && encoding !== "") {
       return this.stop(fault("malformed", "The provider's response has an unrequested encoding"))
     }
-    if (Number(headers["content-length"] ?? 0) > this.options.responseBodyBytesMax) return this.stop(this.tooLarge())
+    if (Number(headers["content-length"] ?? 0) > this.bytesMax) return this.stop(this.tooLarge())
     this.retryAfter = headers["retry-after"]
     const type = headers["content-type"]
     if (status < 300) {
       const session = headers["mcp-session-id"]
       if (typeof session === "string") this.sessionId = session
-      if (this.request.id === undefined) return
+      if (this.request.id === undefined && !this.listening) return
       if (type === undefined || isJson(type)) this.reading = "json"
       else if (isEventStream(type)) {
         this.reading = "events"
@@ -110,9 +118,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.bytes += chunk.length
-    if (this.bytes > this.options.responseBodyBytesMax) return this.stop(this.tooLarge())
+    if (this.bytes - this.passedBytes > this.bytesMax) return this.stop(this.tooLarge())
     if (this.settled) return
-    if (this.bytes > UNCOUNTED_BYTES && !this.host.answerBytes.take(this, chunk.length)) return this.drop()
+    if (this.bytes - this.passedBytes > UNCOUNTED_BYTES && !this.host.answerBytes.take(this, chunk.length))
+      return this.drop()
     if (this.reading === "json") this.chunks.push(chunk)
     else this.events?.push(chunk)
   }
@@ -143,16 +152,21 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
       this.isMalformed = true
       return
     }
+    if (this.listening) {
+      this.passedBytes = this.bytes
+      this.host.answerBytes.give(this)
+    }
     for (let nth = 0; nth < messages.length; nth++) {
       const message = messages[nth]!
-      const answer = answerTo(this.request.id!, message)
+      const { id, onMessage, onProgress } = this.request
+      const answer = id === undefined ? undefined : answerTo(id, message)
       if (answer !== undefined) {
         this.settle(this.answered(answer, data, nth))
         // The stream should end now. A server that keeps it open loses the socket.
         this.timer = setTimeout(onDeadline, this.options.lingerMs, this)
         return
       }
-      const { id, onProgress } = this.request
+      if (onMessage?.(message, rawMessage(data, nth) ?? data, this.events?.eventId) === true) continue
       const progress = onProgress === undefined ? undefined : progressOf(id!, message)
       if (progress !== undefined) onProgress!(progress)
       const asked = serverRequestOf(message)
@@ -163,19 +177,20 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
 
   private replyOfBody(): Reply {
     const { bytes, request, status } = this
-    if (status < 300 && request.id === undefined) return { kind: "accepted", bytes }
+    if (status < 300 && request.id === undefined && !this.listening) return { kind: "accepted", bytes }
     const text = this.reading === "json" && this.chunks.length > 0 ? this.text() : ""
     const messages = text === "" ? undefined : messagesOf(text)
     if (status >= 400) {
       const error = messages?.length === 1 ? errorOf(messages[0]!) : undefined
       return error !== undefined && status < 500 && status !== 429
-        ? { kind: "rpc_error", error, status, bytes }
+        ? { kind: "rpc_error", error, text: rawMember(text, 0, "error"), status, bytes }
         : this.statusReply(error)
     }
     if (messages === undefined) return fault("malformed", "The provider's response is not valid JSON", bytes)
     for (let nth = 0; nth < messages.length; nth++) {
-      const answer = answerTo(request.id!, messages[nth]!)
+      const answer = request.id === undefined ? undefined : answerTo(request.id, messages[nth]!)
       if (answer !== undefined) return this.answered(answer, text, nth)
+      request.onMessage?.(messages[nth]!, rawMessage(text, nth) ?? text, undefined)
     }
     return fault("malformed", "The provider's response belongs to another request", bytes)
   }
@@ -185,7 +200,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
     const { bytes, sessionId, status } = this
     return "result" in answer
       ? { kind: "result", result: answer.result, text: rawResult(text, nth), sessionId, bytes }
-      : { kind: "rpc_error", error: answer.error, status, bytes }
+      : { kind: "rpc_error", error: answer.error, text: rawMember(text, nth, "error"), status, bytes }
   }
 
   private streamEnded(): Reply {
@@ -204,8 +219,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
   }
 
   private tooLarge(): Reply {
-    const limit = this.options.responseBodyBytesMax
-    return fault("too_large", `The provider's response is larger than ${limit} bytes`, this.bytes)
+    return fault("too_large", `The provider's response is larger than ${this.bytesMax} bytes`, this.bytes)
   }
 
   private text(): string {
@@ -236,7 +250,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
   private release(): void {
     if (this.released) return
     this.released = true
-    this.host.released()
+    this.host.released(this.listening)
   }
 }
 
@@ -253,6 +267,3 @@ const SERVER_REQUESTS_MAX = 16
 const stopped = new Error("The exchange is over")
 
 const onDeadline = (exchange: HttpExchange) => exchange.expire()
-
-/** An event id that is a valid header value. */
-const isEventId = (text: string): boolean => /^[\x20-\x7e]{1,1024}$/u.test(text)

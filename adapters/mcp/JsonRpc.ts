@@ -16,13 +16,23 @@ export interface RpcError {
 /** The response to one request. */
 export type RpcResponse = { readonly result: JsonObject } | { readonly error: RpcError }
 
+/** The id of a client's request, which is passed on as it is; undefined if it is not an id. */
+export const idOf = (json: string): RpcId | undefined => {
+  const [message] = messagesOf(`{"id":${json}}`) ?? []
+  const id = message?.["id"]
+  return typeof id === "string" || isNumber(id) ? id : undefined
+}
+
+export type RpcId = string | number
+
 /** A request of the server to its client. */
 export interface ServerRequest {
-  readonly id: string | number
+  readonly id: RpcId
   readonly method: string
 }
 
-export const requestBody = (id: number, method: string, paramsJson: string): string =>
+/** The id as JSON. */
+export const requestBody = (id: number | string, method: string, paramsJson: string): string =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${paramsJson}}`
 
 export const notificationBody = (method: string, params?: JsonObject): string =>
@@ -92,7 +102,7 @@ const BRACKET = 0x5b
 const BRACE = 0x7b
 
 /** The response to request `id`, if this message is it. */
-export const answerTo = (id: number, message: JsonObject): RpcResponse | undefined => {
+export const answerTo = (id: RpcId, message: JsonObject): RpcResponse | undefined => {
   if (message["method"] !== undefined) return undefined
   if (message["id"] === id && isObject(message["result"]) && message["error"] === undefined) {
     return { result: message["result"] }
@@ -121,7 +131,7 @@ export const serverRequestOf = (message: JsonObject): ServerRequest | undefined 
 const MESSAGE_CHARS_MAX = 300
 
 /** The progress that this message reports of a request, which sent its own id as the progress token. */
-export const progressOf = (requestId: number, message: JsonObject): ToolProgress | undefined => {
+export const progressOf = (requestId: RpcId, message: JsonObject): ToolProgress | undefined => {
   const { method, params } = message
   if (method !== "notifications/progress" || !isObject(params)) return undefined
   const { message: words, progress, progressToken: about, total } = params

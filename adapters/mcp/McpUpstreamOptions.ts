@@ -45,6 +45,29 @@ const defaults = {
   /** Tools of an endpoint read for their `x-mcp-header` annotations, and how long that result is valid. */
   toolListPagesMax: 20,
   toolListTtlMs: 300_000,
+  /** `tools/list` as a whole, for the catalog and for clients. */
+  toolsMax: 1_000,
+  toolPagesMax: 100,
+  toolDefinitionBytesMax: 256 * 1024,
+  toolListBytesMax: 4 * 1024 * 1024,
+  /** Of all lists in memory. */
+  toolListsBytesMax: 64 * 1024 * 1024,
+  /** What a server says of itself. */
+  profileBytesMax: 256 * 1024,
+  profileTtlMs: 300_000,
+  /** One message of a server to a client, and how many of them come with one request. */
+  messageBytesMax: 1024 * 1024,
+  messagesMax: 1_000,
+  /** A stream of messages that belong to no request: how long, and how many in a minute. */
+  listenMsMax: 3_600_000,
+  listenMessagesPerMinuteMax: 600,
+  /** Passed requests under way: per node and consumer, and per provider endpoint. */
+  passedPerConsumerMax: 32,
+  passedPerEndpointMax: 128,
+  /** Streams: per node, of them per consumer and per provider endpoint. */
+  listenersMax: 512,
+  listenersPerConsumerMax: 16,
+  listenersPerEndpointMax: 128,
   /** Consecutive failures that open an endpoint's circuit, and for how long: doubled each time, up to the maximum. */
   circuitFailures: 8,
   circuitOpenMs: 5_000,

@@ -37,6 +37,14 @@ export const sessionHeaders = (link: Link, lastEventId?: string): Array<string> 
   return headers
 }
 
+/** Headers of a GET for messages that belong to no request. */
+export const listenHeaders = (link: Link, lastEventId: string | undefined): Array<string> => {
+  const headers = ["accept", "text/event-stream"]
+  if (lastEventId !== undefined && isEventId(lastEventId)) headers.push("last-event-id", lastEventId)
+  appendSession(headers, link)
+  return headers
+}
+
 export const modernLink: Link = { era: "modern", version: MODERN_VERSION, sessionId: undefined }
 
 /** The `_meta` of every modern request, as JSON. */
@@ -50,12 +58,14 @@ export const modernMeta = (client: ClientIdentity): string =>
 export const discoverBody = (id: number, meta: string): string =>
   requestBody(id, "server/discover", `{"_meta":${meta}}`)
 
-export const toolListBody = (id: number, meta: string, cursor: string | undefined): string =>
-  requestBody(
-    id,
-    "tools/list",
-    cursor === undefined ? `{"_meta":${meta}}` : `{"cursor":${JSON.stringify(cursor)},"_meta":${meta}}`
-  )
+/** `meta`: of the modern era. */
+export const toolListBody = (id: number, meta: string | undefined, cursor: string | undefined): string => {
+  const members = [
+    ...(cursor === undefined ? [] : [`"cursor":${JSON.stringify(cursor)}`]),
+    ...(meta === undefined ? [] : [`"_meta":${meta}`])
+  ]
+  return requestBody(id, "tools/list", `{${members.join(",")}}`)
+}
 
 export const initializeBody = (id: number, version: string, client: ClientIdentity): string =>
   requestBody(
@@ -92,6 +102,9 @@ export const toolCallBody = (
   ]
   return requestBody(id, "tools/call", `${named},"_meta":{${fields.join(",")}}}`)
 }
+
+/** An event id that is a valid header value. */
+export const isEventId = (text: string): boolean => /^[\x20-\x7e]{1,1024}$/u.test(text)
 
 /** A session id that is a valid header value; others are ignored. */
 export const isSessionId = (text: string): boolean => /^[\x21-\x7e]{1,1024}$/u.test(text)

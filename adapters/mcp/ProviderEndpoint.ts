@@ -21,7 +21,16 @@ export interface EndpointShared {
   readonly guard: GuardOptions
   readonly begin: (exchange: HttpExchange) => void
   readonly epochMs: () => number
+  readonly nowMs: () => number
   readonly answerBytes: ResponseBytes
+}
+
+export interface Greeting {
+  readonly era: Link["era"]
+  readonly version: string
+  /** Undefined if it is too large. */
+  readonly text: string | undefined
+  readonly atMs: number
 }
 
 /** A request before its signature is added. */
@@ -41,6 +50,10 @@ export class ProviderEndpoint implements ExchangeHost {
   era: Link["era"] | undefined = undefined
   toolHeaders: ToolHeaders = new Map()
   toolHeadersUntilMs = 0
+  /** The result of the last `server/discover` or `initialize`, verbatim. */
+  greeting: Greeting | undefined = undefined
+  /** When the server last said that its tools changed. */
+  toolsChangedMs = Number.NEGATIVE_INFINITY
   /** Requests that hold a socket or wait for one. */
   inFlight = 0
   /** Requests with a caller that waits for the reply. */
@@ -49,9 +62,11 @@ export class ProviderEndpoint implements ExchangeHost {
 
   private readonly shared: EndpointShared
   private readonly path: string
+  private readonly origin: string
   private readonly userAgent: string
   private readonly sign: Signer
   private lastId = 0
+  private streamPool: Pool | undefined = undefined
 
   constructor(url: URL, provider: string, sign: Signer, shared: EndpointShared) {
     this.provider = provider
@@ -59,19 +74,17 @@ export class ProviderEndpoint implements ExchangeHost {
     this.shared = shared
     this.options = shared.options
     this.sign = sign
+    this.origin = url.origin
     this.path = url.pathname + url.search
     this.userAgent = `${shared.options.clientName}/${shared.options.clientVersion}`
     this.circuit = new CircuitBreaker(shared.options)
     this.meta = modernMeta(shared.options)
-    this.dispatcher = new Pool(url.origin, {
-      connections: shared.options.socketsMax,
-      connect: guardedConnector(shared.guard),
-      allowH2: false,
-      maxHeaderSize: shared.options.responseHeaderBytesMax,
-      // The exchange has its own deadline.
-      headersTimeout: 0,
-      bodyTimeout: 0
-    })
+    this.dispatcher = this.makePool(shared.options.socketsMax)
+  }
+
+  get streams(): Pool {
+    this.streamPool ??= this.makePool(this.options.listenersPerEndpointMax)
+    return this.streamPool
   }
 
   nextId(): number {
@@ -127,13 +140,23 @@ export class ProviderEndpoint implements ExchangeHost {
     }
   }
 
+  /** The server said that its tools changed. */
+  toolsChanged(): void {
+    this.toolsChangedMs = this.shared.nowMs()
+  }
+
+  /** Closes every socket. */
+  readonly destroy: Effect.Effect<void> = Effect.promise(() =>
+    Promise.all([this.dispatcher.destroy(), this.streamPool?.destroy()])
+  )
+
   endSession(link: Link): Effect.Effect<Reply> {
     const timeoutMs = this.options.notificationTimeoutMs
     return this.ask({ http: "DELETE", headers: sessionHeaders(link), body: "", id: undefined, link, timeoutMs })
   }
 
-  released(): void {
-    this.inFlight--
+  released(listening: boolean): void {
+    if (!listening) this.inFlight--
   }
 
   /** In the modern era a server sends no requests. */
@@ -144,9 +167,11 @@ export class ProviderEndpoint implements ExchangeHost {
   }
 
   private begin(message: Message, done: (reply: Reply) => void): HttpExchange | undefined {
-    if (this.inFlight >= this.options.inFlightMax) return undefined
-    this.inFlight++
-    const { body, headers, id, link, onProgress, timeoutMs } = message
+    if (message.listening !== true) {
+      if (this.inFlight >= this.options.inFlightMax) return undefined
+      this.inFlight++
+    }
+    const { body, headers, id, link, listening, onMessage, onProgress, timeoutMs } = message
     headers.push("accept-encoding", "identity", "user-agent", this.userAgent)
     appendSignedHeaders(headers, this.sign, message.subject ?? WITHOUT_SUBJECT, body, this.shared.epochMs())
     const request: ExchangeRequest = {
@@ -158,11 +183,25 @@ export class ProviderEndpoint implements ExchangeHost {
       link,
       timeoutMs,
       consumer: message.subject?.consumerId ?? "",
-      onProgress
+      onProgress,
+      onMessage,
+      listening
     }
     const exchange = new HttpExchange(request, this.options, this, done)
     this.shared.begin(exchange)
     return exchange
+  }
+
+  private makePool(connections: number): Pool {
+    return new Pool(this.origin, {
+      connections,
+      connect: guardedConnector(this.shared.guard),
+      allowH2: false,
+      maxHeaderSize: this.options.responseHeaderBytesMax,
+      // The exchange has its own deadline.
+      headersTimeout: 0,
+      bodyTimeout: 0
+    })
   }
 }
 

@@ -75,5 +75,5 @@ export class ProviderEndpoints {
 
 const closed = ({ endpoint, sessions }: KnownEndpoint): Effect.Effect<void> =>
   Effect.forEach(sessions.open(), (link) => endpoint.endSession(link), { concurrency: 4, discard: true }).pipe(
-    Effect.ensuring(Effect.promise(() => endpoint.dispatcher.destroy()))
+    Effect.ensuring(endpoint.destroy)
   )

@@ -30,7 +30,14 @@ export type Reply =
       readonly release?: () => void
     }
   /** The JSON-RPC error of the request, with a status that is not an error itself. */
-  | { readonly kind: "rpc_error"; readonly error: RpcError; readonly status: number; readonly bytes: number }
+  | {
+      readonly kind: "rpc_error"
+      readonly error: RpcError
+      /** Verbatim. */
+      readonly text: string | undefined
+      readonly status: number
+      readonly bytes: number
+    }
   /** Any other status than 2xx without such an error, and every 429 and 5xx. */
   | {
       readonly kind: "status"

@@ -15,6 +15,9 @@ export class ServerSentEvents {
   /** The wait before a reconnection that the server requested. */
   retryMs: number | undefined = undefined
 
+  /** The own id of the event that is delivered. */
+  eventId: string | undefined = undefined
+
   private readonly onEvent: (event: ServerSentEvent) => void
   private readonly decoder = new StringDecoder("utf8")
   private started = false
@@ -70,6 +73,7 @@ export class ServerSentEvents {
   private dispatch(): void {
     if (this.id !== undefined) this.lastEventId = this.id === "" ? undefined : this.id
     const { data, event } = this
+    this.eventId = this.id
     this.event = ""
     this.id = undefined
     if (data.length === 0) return

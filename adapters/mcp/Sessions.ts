@@ -31,10 +31,12 @@ export class Sessions {
   }
 
   /** Runs `use` over a link, or returns the reply that prevented a link. */
-  with(timeoutMs: number, use: (link: Link) => Effect.Effect<Reply>): Effect.Effect<Reply> {
+  with<A>(timeoutMs: number, use: (link: Link) => Effect.Effect<A>): Effect.Effect<A | Reply> {
     if (this.shared !== undefined) return use(this.shared)
     if (this.exclusive) return this.withExclusive(timeoutMs, use)
-    return Effect.flatMap(this.join(timeoutMs), (outcome) => (isLink(outcome) ? use(outcome) : Effect.succeed(outcome)))
+    return Effect.flatMap(this.join(timeoutMs), (outcome): Effect.Effect<A | Reply> =>
+      isLink(outcome) ? use(outcome) : Effect.succeed(outcome)
+    )
   }
 
   /** The server does not know this session, or its reply does not match its era. */
@@ -85,9 +87,9 @@ export class Sessions {
     }).pipe(Effect.timeoutOrElse({ duration: timeoutMs, orElse: () => Effect.succeed(notReady) }))
   }
 
-  private withExclusive(timeoutMs: number, use: (link: Link) => Effect.Effect<Reply>): Effect.Effect<Reply> {
+  private withExclusive<A>(timeoutMs: number, use: (link: Link) => Effect.Effect<A>): Effect.Effect<A | Reply> {
     const untilMs = this.nowMs() + timeoutMs
-    const run = (restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>): Effect.Effect<Reply> =>
+    const run = (restore: <B>(effect: Effect.Effect<B>) => Effect.Effect<B>): Effect.Effect<A | Reply> =>
       Effect.suspend(() => {
         const [link] = this.idle
         if (link !== undefined) return this.lease(link, restore(use(link)))
@@ -95,17 +97,18 @@ export class Sessions {
           this.opening++
           return Effect.flatMap(
             Effect.onExit(restore(establish(this.endpoint, this.nowMs)), () => Effect.sync(() => this.opening--)),
-            (made) => (isLink(made) ? this.lease(made, restore(use(made))) : Effect.as(this.wakeOne, made))
+            (made): Effect.Effect<A | Reply> =>
+              isLink(made) ? this.lease(made, restore(use(made))) : Effect.as(this.wakeOne, made)
           )
         }
-        return Effect.flatMap(restore(this.turn(untilMs - this.nowMs())), (woken) =>
+        return Effect.flatMap(restore(this.turn(untilMs - this.nowMs())), (woken): Effect.Effect<A | Reply> =>
           woken ? run(restore) : Effect.succeed(allBusy)
         )
       })
     return Effect.uninterruptibleMask(run)
   }
 
-  private lease(link: Link, used: Effect.Effect<Reply>): Effect.Effect<Reply> {
+  private lease<A>(link: Link, used: Effect.Effect<A>): Effect.Effect<A> {
     this.idle.delete(link)
     this.leased.add(link)
     this.own.add(link)

@@ -4,10 +4,13 @@
  */
 import { Context, Effect, Fiber, References, type Scope, Tracer } from "effect"
 import type { UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
-import type { Message } from "./ProviderEndpoint.ts"
-import type { KnownEndpoint } from "./ProviderEndpoints.ts"
+import { exchangeMessage } from "./ExchangeMessage.ts"
 import { readTools } from "./Handshake.ts"
-import { type Link, postHeaders, sessionHeaders, toolCallBody } from "./ProtocolEra.ts"
+import { REPAIRS_MAX, repaired } from "./LinkRepair.ts"
+import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
+import type { KnownEndpoint } from "./ProviderEndpoints.ts"
+import { type Link, postHeaders, toolCallBody } from "./ProtocolEra.ts"
+import { resumed } from "./Resumption.ts"
 import { repairOf } from "./Repair.ts"
 import { fault, type Reply } from "./Reply.ts"
 import { appendParameterHeaders } from "./ToolHeaders.ts"
@@ -35,10 +38,13 @@ export const attemptCall = Effect.fnUntraced(function* (
   timeoutMs: number,
   tally: Tally
 ): Effect.fn.Return<Reply> {
-  const { endpoint, sessions } = known
+  const { sessions } = known
   const untilMs = startedMs + timeoutMs
   const over = (link: Link) => callOver(context, known, link, call, untilMs, leftMs(context, untilMs), tally)
   tally.link = undefined
+  const session = call.exchange?.session
+  // The caller's own session is never replaced by another one: it has state.
+  if (session !== undefined) return yield* over({ era: "legacy", ...session })
   // With an existing link the attempt's time is the call's own, so that all timers of a tool have one length.
   let reply =
     sessions.shared === undefined
@@ -48,11 +54,7 @@ export const attemptCall = Effect.fnUntraced(function* (
     const link = usedLink(tally)
     const repair = link === undefined ? "none" : repairOf(link, reply)
     if (link === undefined || repair === "none") return reply
-    if (repair === "own_session" && !sessions.makeExclusive(link)) return reply
-    if (repair === "new_session") sessions.lose(link, false)
-    if (repair === "new_era" || repair === "other_era" || repair === "forget_era") sessions.lose(link, true)
-    if (repair === "forget_era") return reply
-    if (repair === "tool_headers") yield* readTools(endpoint, context.nowMs, () => leftMs(context, untilMs))
+    if (!(yield* repaired(known, link, repair, context.nowMs, () => leftMs(context, untilMs)))) return reply
     tally.link = undefined
     const rejected = reply
     reply = yield* sessions.with(leftMs(context, untilMs), (next) =>
@@ -61,10 +63,6 @@ export const attemptCall = Effect.fnUntraced(function* (
   }
   return reply
 })
-
-const REPAIRS_MAX = 2
-/** Each request has a later timestamp than the one before: a provider rejects a repeated signature. */
-const RESUMPTION_MS_MIN = 20
 
 /** Assigned in a callback, which the type checker does not see. */
 const usedLink = (tally: Tally): Link | undefined => tally.link
@@ -98,68 +96,32 @@ const callOver = Effect.fnUntraced(function* (
   const traceparent = currentTraceparent()
   if (traceparent !== undefined) headers.push("traceparent", traceparent)
   if (call.maxCost !== undefined) headers.push("x-market-max-cost-microcents", String(call.maxCost))
-  const id = endpoint.nextId()
-  const body = toolCallBody(
-    id,
-    link,
-    endpoint.meta,
-    call.toolName,
-    call.arguments,
-    call.onProgress !== undefined,
-    call.maxCost
-  )
+  const message = messageOf(endpoint, link, call, headers, timeoutMs)
   tally.link = link
-  tally.requestBytes += Buffer.byteLength(body)
-  const message: Message = { headers, body, id, link, timeoutMs, subject: call, onProgress: call.onProgress }
+  tally.requestBytes += Buffer.byteLength(message.body)
   call.onForwarded?.(tally.attempt)
-  let reply = yield* endpoint.ask(message)
+  const reply = yield* endpoint.ask(message)
   tally.responseBytes += reply.bytes
-  if (reply.kind === "resumable") reply = yield* resumed(context, { endpoint }, message, reply, untilMs, tally)
-  return reply
+  if (reply.kind !== "resumable") return reply
+  return yield* resumed(endpoint, message, reply, context.nowMs, untilMs, (bytes) => {
+    tally.responseBytes += bytes
+  })
 })
 
-const resumed = Effect.fnUntraced(function* (
-  context: AttemptContext,
-  { endpoint }: Pick<KnownEndpoint, "endpoint">,
-  message: Message,
-  first: Reply,
-  untilMs: number,
-  tally: Tally
-): Effect.fn.Return<Reply> {
-  const link = message.link
-  let reply = first
-  for (let n = 0; n < endpoint.options.resumptionsMax && reply.kind === "resumable"; n++) {
-    if (link?.era !== "legacy") return interrupted
-    const waitMs = Math.max(RESUMPTION_MS_MIN, reply.retryMs ?? endpoint.options.resumptionDelayMs)
-    const { lastEventId } = reply
-    if (context.nowMs() + waitMs >= untilMs) {
-      yield* Effect.sleep(leftMs(context, untilMs)).pipe(
-        Effect.onExit(() => Effect.sync(() => endpoint.tellCancelled(message, "The answer did not come in time")))
-      )
-      return fault("timeout", "The provider did not respond in time")
-    }
-    yield* Effect.sleep(waitMs).pipe(
-      Effect.onInterrupt(() => Effect.sync(() => endpoint.tellCancelled(message, "The caller went away")))
-    )
-    reply = yield* endpoint.ask({
-      ...message,
-      http: "GET",
-      headers: sessionHeaders(link, lastEventId),
-      body: "",
-      timeoutMs: leftMs(context, untilMs)
-    })
-    tally.responseBytes += reply.bytes
-  }
-  // The tool may have run: a rejected reconnection is not a response to the call.
-  return reply.kind === "status" ||
-    reply.kind === "accepted" ||
-    reply.kind === "resumable" ||
-    (reply.kind === "rpc_error" && reply.status >= 400)
-    ? interrupted
-    : reply
-})
+const messageOf = (
+  endpoint: ProviderEndpoint,
+  link: Link,
+  call: UpstreamCall,
+  headers: Array<string>,
+  timeoutMs: number
+): Message => {
+  if (call.exchange !== undefined) return exchangeMessage(endpoint, link, call, call.exchange, headers, timeoutMs)
+  const id = endpoint.nextId()
+  const wantsProgress = call.onProgress !== undefined
+  const body = toolCallBody(id, link, endpoint.meta, call.toolName, call.arguments, wantsProgress, call.maxCost)
+  return { headers, body, id, link, timeoutMs, subject: call, onProgress: call.onProgress }
+}
 
-const interrupted = fault("connection", "The provider's response was interrupted")
 const invalidTool = fault("unusable", "The provider's definition of this tool has invalid x-mcp-header annotations")
 
 /** The W3C `traceparent` of the span that the running fiber works under; undefined where it is not traced. */

@@ -2,7 +2,7 @@
  * What a reply means for a call: its status, and the message for the caller. Only a finished result is a success.
  */
 import { DateTime, Option } from "effect"
-import type { CallStatus, ToolResult, UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
+import type { CallStatus, PendingResult, ToolResult, UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
 import type { RpcError } from "./JsonRpc.ts"
 import { isObject } from "./JsonRpc.ts"
 import type { Link } from "./ProtocolEra.ts"
@@ -13,6 +13,7 @@ export interface Outcome {
   readonly result: ToolResult | undefined
   readonly resultText?: string | undefined
   readonly problem: UpstreamProblem | undefined
+  readonly pending?: PendingResult | undefined
 }
 
 const NO_ROOM_RETRY_SECONDS = 1

@@ -40,3 +40,5 @@ export const BILLING_META = `${META_PREFIX}/billing`
 export const MAX_COST_META = `${META_PREFIX}/max_cost_microcents`
 /** In `_meta` of a call: repeated with the same key and arguments, it is the same call. */
 export const IDEMPOTENCY_KEY_META = `${META_PREFIX}/idempotency_key`
+/** In `_meta` of a provider's result: the actual cost of a usage-priced call. */
+export const REPORTED_COST_META = `${META_PREFIX}/cost_microcents`

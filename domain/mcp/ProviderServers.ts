@@ -17,7 +17,9 @@ export interface ServerProfile {
   readonly era: McpEra
   readonly version: string
   readonly capabilities: string
-  readonly serverInfo: string
+  /** Undefined where the server sends none, which the modern era allows. */
+  readonly serverInfo: string | undefined
+  /** A JSON string. */
   readonly instructions: string | undefined
 }
 
@@ -28,7 +30,7 @@ export interface ListedTool {
   readonly definition: Readonly<Record<string, unknown>>
 }
 
-/** All pages of `tools/list`, up to the limits. */
+/** All pages of `tools/list`, up to the limits. Of tools with one name the first counts. */
 export interface ToolList {
   readonly tools: ReadonlyArray<ListedTool>
   /** The server has more tools, or larger ones, than are read. */
@@ -38,22 +40,38 @@ export interface ToolList {
 /** A request of a client. */
 export interface PassedRequest {
   readonly method: string
-  /** The params without the protocol's own `_meta` fields, which are written anew; undefined without params. */
+  /** As the client wrote them: the protocol's own `_meta` fields are written anew. Undefined without params. */
   readonly params: string | undefined
+  /** Of the client. */
+  readonly era: McpEra
   /** What the client can do, as it declared: passed on to a server of the same era. */
   readonly capabilities: string | undefined
   readonly clientInfo: string | undefined
   /** The client's own session; undefined: the one that this node shares among all clients. */
   readonly session: UpstreamSession | undefined
+  /**
+   * The id and the progress token of the client's request, as JSON. In the client's own session the server gets them
+   * unchanged; otherwise it gets others, and its messages are rewritten.
+   */
+  readonly requestId: string
+  readonly progressToken: string | undefined
   readonly consumerId: ConsumerId
   readonly timeoutMs: number
-  /** Notifications and requests of the server that come before its response. */
+  /**
+   * Notifications of the server that come before its response, within limits; in the client's own session also requests
+   * of the server, which are declined otherwise. A text may contain line breaks between its tokens.
+   */
   readonly onMessage: (message: string) => void
 }
 
 /** The result, or the error object, of a request. */
 export type PassedReply =
-  | { readonly _tag: "Result"; readonly result: string }
+  | {
+      readonly _tag: "Result"
+      readonly result: string
+      /** Of a large result: ends its count toward the memory limit of the service, once it has been sent. */
+      readonly release?: () => void
+    }
   | { readonly _tag: "RpcError"; readonly error: string }
 
 /** The server did not answer as MCP says: nothing is known of the request. */
@@ -86,7 +104,10 @@ export class ProviderServers extends Context.Service<
       params: string,
       consumerId: ConsumerId
     ): Effect.Effect<{ readonly session: UpstreamSession; readonly result: string }, ServerFailed>
-    /** Interruption cancels the request at the server. */
+    /**
+     * Interruption cancels the request at the server. `subscriptions/listen` of the modern era is such a request: its
+     * stream lasts until the server or the caller ends it, or its time limit.
+     */
     ask(server: ServerAddress, request: PassedRequest): Effect.Effect<PassedReply, ServerFailed>
     /** A notification of a client, or its response to a request of the server. */
     tell(
@@ -95,11 +116,16 @@ export class ProviderServers extends Context.Service<
       message: string,
       consumerId: ConsumerId
     ): Effect.Effect<void, ServerFailed>
-    /** Messages that belong to no request, until the server or the caller ends the stream. */
+    /**
+     * Messages that belong to no request, until the server or the caller ends the stream, or its time limit: then listen
+     * again. With the id of an event, the server repeats what came after it. Fails with the HTTP status 405 where the
+     * server has no such stream.
+     */
     listen(
       server: ServerAddress,
       session: UpstreamSession,
       lastEventId: string | undefined,
+      consumerId: ConsumerId,
       onEvent: (event: ServerEvent) => void
     ): Effect.Effect<void, ServerFailed>
     /** Ends a client's session. */

@@ -6,6 +6,7 @@ import type { CancellationTerm } from "../catalog/CancellationTerm.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { isUsagePriced } from "../catalog/Terms.ts"
 import type { BillingPolicy } from "../catalog/Tool.ts"
+import { REPORTED_COST_META } from "../mcp/Protocol.ts"
 import { Microcents, zero } from "../shared/Microcents.ts"
 import { CapRequired, PriceChanged, PriceVersionChanged } from "./CallRejections.ts"
 import type { CallStatus, ToolResult } from "./ToolUpstream.ts"
@@ -74,6 +75,7 @@ export const upstreamMsOf = (timeoutMs: number, { retriesMax, totalMs }: Upstrea
 export const deadlineOf = (timeoutMs: number, limits: UpstreamBounds): Duration.Duration =>
   Duration.sum(Duration.millis(upstreamMsOf(timeoutMs, limits)), SETTLE_GRACE)
 
+/** In the result's `_meta`, beside `REPORTED_COST_META`, which has precedence. */
 export const REPORTED_COST_FIELD = "market/cost_microcents"
 
 /** In the request's `_meta`: the maximum charge of a usage-priced call. */
@@ -123,6 +125,9 @@ const costsMoney = (call: Delivered): boolean => {
 const reportedCost = (result: ToolResult | undefined): Microcents | undefined => {
   const meta = result?.["_meta"]
   if (typeof meta !== "object" || meta === null) return undefined
-  const cost = (meta as Readonly<Record<string, unknown>>)[REPORTED_COST_FIELD]
-  return typeof cost === "number" && Number.isSafeInteger(cost) && cost >= 0 ? Microcents.make(BigInt(cost)) : undefined
+  const fields = meta as Readonly<Record<string, unknown>>
+  return costOf(fields[REPORTED_COST_META]) ?? costOf(fields[REPORTED_COST_FIELD])
 }
+
+const costOf = (value: unknown): Microcents | undefined =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? Microcents.make(BigInt(value)) : undefined

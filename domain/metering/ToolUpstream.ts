@@ -35,10 +35,16 @@ export interface McpExchange {
   readonly era: McpEra
   /** The session at the provider's server that belongs to the caller's; undefined: the shared one of this node. */
   readonly session: UpstreamSession | undefined
-  /** The id and the progress token of the caller's request, for messages of the server in the caller's own session. */
+  /**
+   * The id and the progress token of the caller's request. The server gets an id of its own for the call: the caller could
+   * otherwise reuse one, and the result of a tool that ran would never arrive.
+   */
   readonly requestId: string
   readonly progressToken: string | undefined
-  /** Notifications and requests of the server that belong to this call, with the caller's id and progress token. */
+  /**
+   * Notifications of the server that belong to this call, within limits, with the caller's progress token; in the caller's
+   * own session also requests of the server, which are declined otherwise.
+   */
   readonly onMessage: (message: string) => void
 }
 
@@ -84,7 +90,11 @@ export type PendingResult =
       readonly requestState: string | undefined
     }
   /** The server answers later, to `tasks/get`. */
-  | { readonly kind: "task" }
+  | {
+      readonly kind: "task"
+      /** The whole result, verbatim. */
+      readonly resultText: string
+    }
 
 export interface UpstreamResponse {
   readonly status: CallStatus
@@ -116,6 +126,8 @@ export interface UpstreamProblem {
     | "too_large"
     | "rate_limited"
     | "overloaded"
+    /** The server does not know the caller's session, and has not run the tool. */
+    | "session_lost"
     | "unfinished"
   readonly message: string
   readonly httpStatus?: number

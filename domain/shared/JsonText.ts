@@ -4,24 +4,98 @@
  */
 
 /** The last `result` of the message; in a batch, of its nth object. Expects text that JSON.parse accepted. */
-export const rawResult = (text: string, nthObject: number): string | undefined => {
+export const rawResult = (text: string, nthObject: number): string | undefined => rawMember(text, nthObject, "result")
+
+/** As `rawResult`, of any member. */
+export const rawMember = (text: string, nthObject: number, name: string): string | undefined => {
   const start = messageAt(text, nthObject)
-  return start === undefined ? undefined : memberOf(text, start, "result")
+  return start === undefined ? undefined : memberOf(text, start, name)
+}
+
+/** The message itself; in a batch, its nth object. */
+export const rawMessage = (text: string, nthObject: number): string | undefined => {
+  const start = messageAt(text, nthObject)
+  return start === undefined ? undefined : text.slice(start, valueEnd(text, start))
 }
 
 /** The text of a member of the object that starts at `at`. Of duplicate members the last counts, as in JSON.parse. */
 export const memberOf = (text: string, at: number, name: string): string | undefined => {
-  let found: string | undefined
+  const span = spanOf(text, at, name)
+  return span === undefined ? undefined : text.slice(span.start, span.end)
+}
+
+/** The text with another value at the path of members, or the same text if there is no such member. */
+export const withMember = (text: string, path: ReadonlyArray<string>, value: string): string => {
+  let start = messageAt(text, 0)
+  let end = start
+  for (const name of path) {
+    const span: Span | undefined =
+      start === undefined || text.charCodeAt(start) !== BRACE ? undefined : spanOf(text, start, name)
+    if (span === undefined) return text
+    start = span.start
+    end = span.end
+  }
+  return start === end ? text : text.slice(0, start) + value + text.slice(end)
+}
+
+export interface JsonMember {
+  readonly name: string
+  readonly text: string
+}
+
+/** The members of an object, in order; none for another value. */
+export const membersOf = (text: string): ReadonlyArray<JsonMember> => {
+  const members: Array<JsonMember> = []
+  const at = skipSpace(text, 0)
+  if (text.charCodeAt(at) !== BRACE) return members
+  eachMember(text, at, (nameStart, nameEnd, start, end) => {
+    members.push({ name: JSON.parse(text.slice(nameStart, nameEnd)) as string, text: text.slice(start, end) })
+  })
+  return members
+}
+
+/** The elements of an array, in order; none for another value. */
+export const elementsOf = (text: string): ReadonlyArray<string> => {
+  const elements: Array<string> = []
+  let at = skipSpace(text, 0)
+  if (text.charCodeAt(at) !== BRACKET) return elements
+  at = skipSpace(text, at + 1)
+  while (at < text.length && text.charCodeAt(at) !== BRACKET_END) {
+    const end = valueEnd(text, at)
+    elements.push(text.slice(at, end))
+    at = skipSpace(text, end)
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
+  }
+  return elements
+}
+
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+const spanOf = (text: string, at: number, name: string): Span | undefined => {
+  let found: Span | undefined
+  eachMember(text, at, (nameStart, nameEnd, start, end) => {
+    if (isName(text, nameStart, nameEnd, name)) found = { start, end }
+  })
+  return found
+}
+
+const eachMember = (
+  text: string,
+  at: number,
+  onMember: (nameStart: number, nameEnd: number, start: number, end: number) => void
+): void => {
   let next = skipSpace(text, at + 1)
   while (text.charCodeAt(next) === QUOTE) {
     const nameEnd = stringEnd(text, next)
     const start = skipSpace(text, skipSpace(text, nameEnd) + 1)
     const end = valueEnd(text, start)
-    if (isName(text, next, nameEnd, name)) found = text.slice(start, end)
+    onMember(next, nameEnd, start, end)
     next = skipSpace(text, end)
     if (text.charCodeAt(next) === COMMA) next = skipSpace(text, next + 1)
   }
-  return found
 }
 
 const messageAt = (text: string, nthObject: number): number | undefined => {

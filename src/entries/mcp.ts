@@ -1,5 +1,6 @@
 /**
- * `agent-tool-billing/mcp`: the `ToolUpstream` that calls tools on MCP servers, and which addresses it may connect to.
+ * `agent-tool-billing/mcp`: the `ToolUpstream` that calls tools on MCP servers, the `ProviderServers` that passes on other
+ * requests to them, and which addresses they may connect to.
  */
 export { hmacOf } from "../../adapters/crypto/Hmac.ts"
 export {

@@ -34,6 +34,18 @@ export { changesOf, faultOf, sameContent } from "../../domain/ledger/LinkedTrans
 export { LOTS_PER_POSTING_MAX, lotDayOf, mergedParts, remainingIn, takeFrom } from "../../domain/ledger/Lots.ts"
 export type { Posting } from "../../domain/ledger/Transfer.ts"
 
+export {
+  ProviderServers,
+  ServerFailed,
+  type ListedTool,
+  type PassedReply,
+  type PassedRequest,
+  type ServerAddress,
+  type ServerEvent,
+  type ServerProfile,
+  type ToolList
+} from "../../domain/mcp/ProviderServers.ts"
+
 export { LogSigner } from "../../domain/log/LogSigner.ts"
 export { LogStore, type Appended, type LogPlace, type LoggedReceipt } from "../../domain/log/LogStore.ts"
 export { LogHome } from "../../domain/log/Sequencer.ts"

@@ -1,6 +1,6 @@
 /**
  * Every port of the core except `ToolUpstream`, without external systems: stores on plain Maps, new secrets, simulated
- * payments, no mail, no published proofs, local addresses. For tests, and for programs that replace single ports: a
+ * payments, no mail, no published proofs, no MCP servers, local addresses. For tests, and for programs that replace single ports: a
  * layer that is provided before these takes precedence.
  */
 import { Effect, Layer, Redacted } from "effect"
@@ -11,6 +11,7 @@ import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import * as LazyJsonSchemas from "../../adapters/jsonschema/LazyJsonSchemas.ts"
 import * as NoMailer from "../../adapters/mail/NoMailer.ts"
+import * as NoProviderServers from "../../adapters/memory/mcp/NoProviderServers.ts"
 import * as NothingPublished from "../../adapters/memory/trust/NothingPublished.ts"
 import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
@@ -45,5 +46,6 @@ export const memoryPorts = Layer.mergeAll(
   LazyJsonSchemas.layer,
   DryRunGateway.layer,
   NoMailer.layer,
+  NoProviderServers.layer,
   NothingPublished.layer
 ).pipe(Layer.provideMerge(Layer.merge(NodeDigest.layer, NodeEntropy.layer)))

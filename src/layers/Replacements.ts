@@ -8,6 +8,7 @@ import { InvoicePrinter } from "../../domain/invoices/InvoicePrinter.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { LogSigner } from "../../domain/log/LogSigner.ts"
 import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
+import { ProviderServers } from "../../domain/mcp/ProviderServers.ts"
 import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
 import { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
@@ -32,6 +33,7 @@ const otherPorts = [
   PaymentGateway,
   ProofReader,
   ProviderSecrets,
+  ProviderServers,
   RateLimiter.RateLimiter,
   ReceiptSigner,
   Sealer,

@@ -45,6 +45,7 @@ import { ProofReader } from "../../domain/trust/ProofReader.ts"
 import { ToolboxToolsMax } from "../../domain/mcp/Toolbox.ts"
 import { CallsInFlightMax } from "../../domain/metering/CallsInFlight.ts"
 import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
+import { ProviderServers } from "../../domain/mcp/ProviderServers.ts"
 import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { type AppConfig, ConfigInvalid, valueOf } from "../config/AppConfig.ts"
@@ -194,7 +195,7 @@ const composed = <Settings>(config: AppConfig, settings: Context.Context<Setting
       signing,
       orGiven(rateLimiter(config.REDIS_URL), RateLimiter.RateLimiter),
       orGiven(AjvJsonSchemas.layer, JsonSchemas),
-      orGiven(upstream(config).pipe(Layer.provide(own), Layer.provide(signing)), ToolUpstream),
+      orGiven(upstream(config).pipe(Layer.provide(own), Layer.provide(signing)), ToolUpstream, ProviderServers),
       orGiven(logSigner(config), LogSigner),
       orGiven(mailer(config), Mailer),
       orGiven(proofs(config), ProofReader),

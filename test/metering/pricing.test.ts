@@ -21,7 +21,8 @@ import {
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import type { Answer } from "../support/Answer.ts"
 
-const reporting = (cost: unknown) => resulting({ content: [], _meta: { "market/cost_microcents": cost } })
+const reportingIn = (_meta: Readonly<Record<string, unknown>>) => resulting({ content: [], _meta })
+const reporting = (cost: unknown) => reportingIn({ "market/cost_microcents": cost })
 const costOf = (answer: Answer): number => numberAt(answer, "meta", "cost_microcents")
 const left = (answer: Answer) => at(answer, "meta", "free_tier_remaining")
 
@@ -148,6 +149,23 @@ for (const [name, market] of everyMarket()) {
             held: 0,
             available: 1_000_000 - cost
           })
+        }
+      })
+    )
+
+    it.effect("is reported under either name, of which the service's own has precedence", () =>
+      Effect.gen(function* () {
+        const names = ["agent-tool-billing/cost_microcents", "market/cost_microcents"] as const
+        for (const [own, older, cost] of [
+          [700, undefined, 700],
+          [700, 900, 700],
+          ["700", 900, 900]
+        ] as const) {
+          const { url } = yield* reportingIn({ [names[0]]: own, [names[1]]: older })
+          const offer = yield* anOffer(url, { max_cost_microcents: 40_000 })
+          const consumer = yield* aFundedConsumer()
+          const answer = yield* expecting(200, callOf(consumer, offer, { max_cost_microcents: 40_000 }))
+          assert.strictEqual(costOf(answer), cost)
         }
       })
     )

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { rawResult } from "../../domain/shared/JsonText.ts"
+import { elementsOf, membersOf, rawMessage, rawResult, withMember } from "../../domain/shared/JsonText.ts"
 
 const SPACES = ["", "", " ", "\n", "\r\n\t", "  "]
 
@@ -91,5 +91,43 @@ describe("The text of a result", () => {
       const { system, user } = process.cpuUsage(before)
       assert.isBelow((system + user) / 1_000, 1_000)
     }
+  })
+})
+
+describe("The parts of a text", () => {
+  it.prop("are all found, in any form", { value: Schema.Json, seed: Schema.Int }, ({ seed, value }) => {
+    const pick = pickerOf(seed)
+    const text = ` ${written({ first: value, list: [value, value], 'with "quotes"': value }, pick)} `
+    const members = membersOf(text)
+    assert.deepStrictEqual(
+      Object.fromEntries(members.map((member) => [member.name, JSON.parse(member.text)])),
+      JSON.parse(text)
+    )
+    const elements = elementsOf(members[1]!.text)
+    assert.deepStrictEqual(
+      elements.map((element) => JSON.parse(element)),
+      JSON.parse(members[1]!.text)
+    )
+  })
+
+  it("are none of another value", () => {
+    for (const text of ["1", "[]", '"{}"', "null"]) assert.deepStrictEqual(membersOf(text), [])
+    for (const text of ["1", "{}", '"[]"', " [ ] "]) assert.deepStrictEqual(elementsOf(text), [])
+  })
+
+  it("are replaced one at a time, and everything else stays as it was", () => {
+    const text = `{"params" : {"progressToken":7 , "progress":1.50}, "id":12345678901234567890}`
+    assert.strictEqual(withMember(text, ["params", "progressToken"], `"abc"`), text.replace("7 ,", `"abc" ,`))
+    for (const path of [["params", "other"], ["id", "other"], ["nothing"], []]) {
+      assert.strictEqual(withMember(text, path, "0"), text)
+    }
+  })
+
+  it("are the messages of a batch", () => {
+    const batch = ` [ {"id":1.0} , 5, {"id":2} ] `
+    assert.deepStrictEqual(
+      [rawMessage(batch, 0), rawMessage(batch, 1), rawMessage(batch, 2)],
+      [`{"id":1.0}`, `{"id":2}`, undefined]
+    )
   })
 })

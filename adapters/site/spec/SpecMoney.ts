@@ -5,6 +5,7 @@ import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Pricing.ts"
 import type { BillingPolicy } from "../../../domain/catalog/Tool.ts"
 import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
 import { feeOf, feePercent } from "../../../domain/ledger/PlatformFee.ts"
+import { REPORTED_COST_META } from "../../../domain/mcp/Protocol.ts"
 import { MAX_COST_FIELD, REPORTED_COST_FIELD } from "../../../domain/metering/CallTerms.ts"
 import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
 import { PAYOUT_CENTS_MIN } from "../../../domain/payouts/PayoutOpening.ts"
@@ -101,7 +102,7 @@ export const moneySection = ({ feeBasisPoints, freeCalls }: MoneyFacts): SpecSec
     heading("Billing"),
     definitions("Billing policies", "Policy", POLICIES),
     list(
-      `A provider may report the cost of a call as the integer \`${REPORTED_COST_FIELD}\` in the \`_meta\` of its result. The billed amount is the reported cost, at most the hold; without a report, the list price.`,
+      `A provider may report the cost of a call as the integer \`${REPORTED_COST_META}\` or \`${REPORTED_COST_FIELD}\` in the \`_meta\` of its result. The billed amount is the reported cost, at most the hold; without a report, the list price.`,
       "The price of a call is the tool's price, else the provider's default, else 0. Price, maximum, free tier, billing policy and the cost of canceled calls form a price version; invoice lines name it.",
       "Changes in favor of consumers take effect immediately. Changes that charge more are announced as `upcoming` and take effect after the notice period (24 hours by default); a smaller free tier, in the first month (UTC) after it. A later change replaces an upcoming one. Withdrawing a tool cancels upcoming changes; listing it again continues its price history.",
       "A call that names a `price_version` is charged under that version or rejected.",

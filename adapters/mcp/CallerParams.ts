@@ -1,0 +1,66 @@
+/**
+ * Params that a client wrote, as the provider's server gets them: verbatim except `_meta`, whose fields of the protocol and
+ * of this service are written anew.
+ */
+import { MAX_COST_FIELD } from "../../domain/metering/CallTerms.ts"
+import { META_PREFIX, type McpEra } from "../../domain/mcp/Protocol.ts"
+import { membersOf } from "../../domain/shared/JsonText.ts"
+import type { Link } from "./ProtocolEra.ts"
+
+/** A client, as its request describes it. Texts are JSON. */
+export interface Caller {
+  readonly era: McpEra
+  readonly capabilities: string | undefined
+  readonly clientInfo: string | undefined
+}
+
+interface OwnFields {
+  /** The service's `_meta` of a modern request. */
+  readonly meta: string
+  /** As the server gets it, as JSON. */
+  readonly progressToken: string | undefined
+  readonly maxCost?: bigint | undefined
+}
+
+/** `_meta` as JSON, or undefined if it would be empty. `given` is the client's. */
+export const metaFor = (link: Link, caller: Caller, given: string | undefined, own: OwnFields): string | undefined => {
+  const fields: Array<string> = []
+  for (const { name, text } of given === undefined ? [] : membersOf(given)) {
+    if (!isReserved(name)) fields.push(`${JSON.stringify(name)}:${text}`)
+  }
+  if (own.progressToken !== undefined) fields.push(`"progressToken":${own.progressToken}`)
+  if (own.maxCost !== undefined) fields.push(`"${MAX_COST_FIELD}":${own.maxCost}`)
+  if (link.era === "modern") {
+    for (const { name, text } of membersOf(own.meta)) {
+      const theirs =
+        caller.era !== "modern" ? undefined : name === CLIENT_INFO ? caller.clientInfo : capabilitiesOf(name, caller)
+      fields.push(`"${name}":${theirs ?? text}`)
+    }
+  }
+  return fields.length === 0 ? undefined : `{${fields.join(",")}}`
+}
+
+/** Params with another `_meta`. Every other member is verbatim. */
+export const paramsWith = (
+  params: string | undefined,
+  metaOf: (given: string | undefined) => string | undefined
+): string => {
+  const members = params === undefined ? [] : membersOf(params)
+  const meta = metaOf(members.findLast(({ name }) => name === "_meta")?.text)
+  const others = members
+    .filter(({ name }) => name !== "_meta")
+    .map(({ name, text }) => `${JSON.stringify(name)}:${text}`)
+  return `{${[...others, ...(meta === undefined ? [] : [`"_meta":${meta}`])].join(",")}}`
+}
+
+const capabilitiesOf = (name: string, { capabilities }: Caller): string | undefined =>
+  name === CLIENT_CAPABILITIES ? capabilities : undefined
+
+const PROTOCOL = "io.modelcontextprotocol/"
+const CLIENT_INFO = `${PROTOCOL}clientInfo`
+const CLIENT_CAPABILITIES = `${PROTOCOL}clientCapabilities`
+const written = new Set(["progressToken", `${PROTOCOL}protocolVersion`, CLIENT_INFO, CLIENT_CAPABILITIES])
+
+/** A client must not write what the provider believes to come from this service. */
+const isReserved = (name: string): boolean =>
+  written.has(name) || name.startsWith(`${META_PREFIX}/`) || name.startsWith("market/")

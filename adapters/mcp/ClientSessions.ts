@@ -1,0 +1,114 @@
+/**
+ * A client's own session at a provider's server of the legacy era: its handshake, its messages, the stream of messages that
+ * belong to no request, and its end.
+ */
+import { Effect } from "effect"
+import type { UpstreamSession } from "../../domain/mcp/Protocol.ts"
+import type { ServerAddress, ServerEvent, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
+import type { ConsumerId } from "../../domain/shared/Ids.ts"
+import { isLink, negotiated } from "./Handshake.ts"
+import { requestBody } from "./JsonRpc.ts"
+import type { McpClient } from "./McpClient.ts"
+import { withinRate } from "./MessageRate.ts"
+import { subjectOf } from "./PassedMessage.ts"
+import { type Link, listenHeaders, postHeaders } from "./ProtocolEra.ts"
+import { failureOf, reach, refusal, sessionFailureOf } from "./ServerFailures.ts"
+import type { Answered } from "./SharedLink.ts"
+import type { Shares } from "./Shares.ts"
+
+export const makeClientSessions = (client: McpClient, streams: Shares) => {
+  const { nowMs, options } = client
+
+  const initialize = Effect.fn("ProviderServers.initialize")(function* (
+    server: ServerAddress,
+    params: string,
+    consumerId: ConsumerId
+  ) {
+    const { endpoint } = yield* reach(client, server)
+    const id = endpoint.nextId()
+    const reply = yield* endpoint.ask({
+      headers: postHeaders(undefined, "initialize"),
+      body: requestBody(id, "initialize", params),
+      id,
+      link: undefined,
+      timeoutMs: options.setupTimeoutMs,
+      subject: subjectOf({ consumerId })
+    })
+    if (reply.kind === "result") reply.release?.()
+    const link = negotiated(reply)
+    if (!isLink(link)) {
+      if (link.kind === "connection") endpoint.circuit.failed(nowMs())
+      return yield* failureOf(client, link)
+    }
+    endpoint.circuit.succeeded()
+    const result = reply.kind === "result" ? (reply.text ?? JSON.stringify(reply.result)) : "{}"
+    const { sessionId, version } = link
+    return { session: { version, sessionId }, result }
+  })
+
+  const tell = Effect.fn("ProviderServers.tell")(function* (
+    server: ServerAddress,
+    session: UpstreamSession,
+    message: string,
+    consumerId: ConsumerId
+  ) {
+    const { endpoint } = yield* reach(client, server)
+    const link = linkOf(session)
+    const reply = yield* endpoint.ask({
+      headers: postHeaders(link, ""),
+      body: message,
+      id: undefined,
+      link,
+      timeoutMs: options.setupTimeoutMs,
+      subject: subjectOf({ consumerId })
+    })
+    if (reply.kind !== "accepted") return yield* sessionFailureOf(client, reply, link)
+  })
+
+  const listen = Effect.fn("ProviderServers.listen")(function* (
+    server: ServerAddress,
+    session: UpstreamSession,
+    lastEventId: string | undefined,
+    consumerId: ConsumerId,
+    onEvent: (event: ServerEvent) => void
+  ) {
+    const { endpoint } = yield* reach(client, server)
+    const link = linkOf(session)
+    const stream = withinRate(client, (onEach) =>
+      Effect.map(
+        endpoint.ask({
+          http: "GET",
+          headers: listenHeaders(link, lastEventId),
+          body: "",
+          id: undefined,
+          link,
+          timeoutMs: options.listenMsMax,
+          subject: subjectOf({ consumerId }),
+          listening: true,
+          onMessage: (message, text, eventId) => {
+            if (message["method"] === "notifications/tools/list_changed") endpoint.toolsChanged()
+            onEach(() => onEvent({ message: text, eventId }))
+            return true
+          }
+        }),
+        (reply) => ({ link, reply })
+      )
+    )
+    const { reply } = yield* streams.within<Answered, ServerFailed>(consumerId, endpoint, stream, (by) =>
+      Effect.fail(refusal(by))
+    )
+    // A stream may end at any time. One that never began is a failure.
+    const hasEnded = reply.kind === "resumable" || (reply.kind === "connection" && reply.bytes > 0)
+    if (!hasEnded && reply.kind !== "timeout") return yield* sessionFailureOf(client, reply, link)
+  })
+
+  const end = Effect.fn("ProviderServers.end")(function* (server: ServerAddress, session: UpstreamSession) {
+    if (session.sessionId === undefined) return
+    const known = client.endpoints.of(server.providerId, server.endpointUrl, nowMs())
+    if (typeof known === "object") yield* known.endpoint.endSession(linkOf(session))
+  })
+
+  return { initialize, tell, listen, end }
+}
+
+const linkOf = (session: UpstreamSession): Link => ({ era: "legacy", ...session })

@@ -1,0 +1,66 @@
+/**
+ * The `tools/call` of a caller that speaks MCP: its arguments and other params verbatim, and the server's messages passed on
+ * to it.
+ */
+import type { McpExchange, UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
+import { membersOf } from "../../domain/shared/JsonText.ts"
+import { metaFor } from "./CallerParams.ts"
+import { idOf, requestBody, type RpcId } from "./JsonRpc.ts"
+import type { Link } from "./ProtocolEra.ts"
+import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
+import { serverMessages } from "./ServerMessages.ts"
+
+export const exchangeMessage = (
+  endpoint: ProviderEndpoint,
+  link: Link,
+  call: UpstreamCall,
+  exchange: McpExchange,
+  headers: Array<string>,
+  timeoutMs: number
+): Message => {
+  const own = exchange.session !== undefined
+  // Other nodes use the caller's session too: the id must differ from theirs.
+  const id: RpcId = own ? `${call.invocationId}.${endpoint.nextId()}` : endpoint.nextId()
+  const idText = JSON.stringify(id)
+  const { progressToken: token } = exchange
+  const wantsProgress = token !== undefined || call.onProgress !== undefined
+  const sent = wantsProgress ? (own && token !== undefined ? token : idText) : undefined
+  const meta = metaFor(link, exchange, exchange.meta, {
+    meta: endpoint.meta,
+    progressToken: sent,
+    maxCost: call.maxCost
+  })
+  const params = [
+    ...othersFor(link, exchange),
+    `"name":${JSON.stringify(call.toolName)}`,
+    `"arguments":${exchange.arguments}`,
+    ...(meta === undefined ? [] : [`"_meta":${meta}`])
+  ]
+  return {
+    headers,
+    body: requestBody(idText, "tools/call", `{${params.join(",")}}`),
+    id,
+    link,
+    timeoutMs,
+    subject: call,
+    onProgress: call.onProgress,
+    onMessage: serverMessages(
+      endpoint,
+      {
+        own,
+        sentAs: sent === undefined ? undefined : idOf(sent),
+        token,
+        onMessage: exchange.onMessage
+      },
+      endpoint.options.messagesMax
+    )
+  }
+}
+
+/** Members of one era mean nothing in the other. */
+const othersFor = (link: Link, { era, otherParams }: McpExchange): ReadonlyArray<string> =>
+  otherParams === undefined || era !== link.era
+    ? []
+    : membersOf(`{${otherParams}}`)
+        .filter(({ name }) => name !== "name" && name !== "arguments" && name !== "_meta")
+        .map(({ name, text }) => `${JSON.stringify(name)}:${text}`)

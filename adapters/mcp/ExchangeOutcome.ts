@@ -1,0 +1,54 @@
+/**
+ * What a reply means for a call of a caller that speaks MCP: also a call that continues, and a session that is lost.
+ */
+import type { McpExchange, PendingResult, UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
+import { isObject } from "./JsonRpc.ts"
+import type { Link } from "./ProtocolEra.ts"
+import { repairOf } from "./Repair.ts"
+import type { Reply } from "./Reply.ts"
+import { type Outcome, outcomeOf } from "./UpstreamOutcome.ts"
+
+export const exchangeOutcomeOf = (
+  reply: Reply,
+  link: Link | undefined,
+  exchange: McpExchange,
+  epochMs: () => number
+): Outcome => {
+  const outcome = outcomeOf(reply, link?.era, epochMs)
+  if (link === undefined) return outcome
+  if (exchange.session !== undefined && isSessionLost(link, reply)) {
+    return { status: "error", result: undefined, problem: SESSION_LOST }
+  }
+  const pending = reply.kind === "result" ? pendingOf(reply, link, exchange) : undefined
+  return pending === undefined || outcome.problem?.kind !== "unfinished" ? outcome : { ...outcome, pending }
+}
+
+/** Of a client's own session: the server rejected the request because it does not know the session. */
+export const isSessionLost = (link: Link, reply: Reply): boolean => {
+  const repair = repairOf(link, reply)
+  return repair === "new_session" || repair === "new_era"
+}
+
+export const SESSION_LOST: UpstreamProblem = {
+  kind: "session_lost",
+  message: "The provider does not know this session any more, for example after a restart. Initialize again."
+}
+
+const pendingOf = (
+  { result, text }: Extract<Reply, { kind: "result" }>,
+  link: Link,
+  exchange: McpExchange
+): PendingResult | undefined => {
+  if (exchange.era !== link.era) return undefined
+  if (result["resultType"] === "input_required" && link.era === "modern") {
+    const state = result["requestState"]
+    return {
+      kind: "input_required",
+      resultText: text ?? JSON.stringify(result),
+      requestState: typeof state === "string" ? state : undefined
+    }
+  }
+  return result["resultType"] === "task" || isObject(result["task"])
+    ? { kind: "task", resultText: text ?? JSON.stringify(result) }
+    : undefined
+}

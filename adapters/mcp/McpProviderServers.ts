@@ -1,0 +1,26 @@
+/**
+ * ProviderServers over MCP's streamable HTTP, both eras of the protocol, on the connections that tool calls use.
+ */
+import { Effect } from "effect"
+import { ProviderServers } from "../../domain/mcp/ProviderServers.ts"
+import { makeClientSessions } from "./ClientSessions.ts"
+import type { McpClient } from "./McpClient.ts"
+import { makePassedRequests } from "./PassedRequests.ts"
+import { makeServerProfiles } from "./ServerProfiles.ts"
+import { Shares } from "./Shares.ts"
+import { makeToolLists } from "./ToolLists.ts"
+
+export const makeProviderServers = Effect.fnUntraced(function* (client: McpClient) {
+  const { options } = client
+  const streams = new Shares({
+    total: options.listenersMax,
+    perConsumer: options.listenersPerConsumerMax,
+    perEndpoint: options.listenersPerEndpointMax
+  })
+  return ProviderServers.of({
+    profile: yield* makeServerProfiles(client),
+    tools: yield* makeToolLists(client),
+    ask: makePassedRequests(client, streams),
+    ...makeClientSessions(client, streams)
+  })
+})

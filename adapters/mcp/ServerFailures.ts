@@ -1,0 +1,48 @@
+/**
+ * Why a request other than a tool call got no response: before it was sent, or by the reply.
+ */
+import { Effect } from "effect"
+import { type ServerAddress, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
+import type { UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
+import { isSessionLost, SESSION_LOST } from "./ExchangeOutcome.ts"
+import { type McpClient, reachable } from "./McpClient.ts"
+import type { Link } from "./ProtocolEra.ts"
+import type { KnownEndpoint } from "./ProviderEndpoints.ts"
+import type { Reply } from "./Reply.ts"
+import { outcomeOf } from "./UpstreamOutcome.ts"
+
+/** The endpoint of a server. */
+export const reach = (client: McpClient, server: ServerAddress): Effect.Effect<KnownEndpoint, ServerFailed> =>
+  Effect.suspend(() => {
+    const known = reachable(client, server.providerId, server.endpointUrl, client.nowMs())
+    return "kind" in known ? Effect.fail(failure(known)) : Effect.succeed(known)
+  })
+
+/** On the shared link. */
+export const failureOf = ({ epochMs }: McpClient, reply: Reply, link?: Link): ServerFailed =>
+  failure(outcomeOf(reply, link?.era, epochMs).problem ?? notMcp)
+
+/** In a session of the client's own. */
+export const sessionFailureOf = (client: McpClient, reply: Reply, link: Link): ServerFailed =>
+  isSessionLost(link, reply)
+    ? new ServerFailed({ problem: SESSION_LOST, sessionLost: true })
+    : failureOf(client, reply, link)
+
+/** There is no room for another request of this consumer, or to this provider. */
+export const refusal = (by: "consumer" | "provider"): ServerFailed => failure(tooMany[by])
+
+const failure = (problem: UpstreamProblem): ServerFailed => new ServerFailed({ problem, sessionLost: false })
+
+const tooMany: Readonly<Record<"consumer" | "provider", UpstreamProblem>> = {
+  consumer: {
+    kind: "overloaded",
+    message: "Too many requests of this account are in progress. Retry when one of them has ended."
+  },
+  provider: {
+    kind: "overloaded",
+    message: "Too many requests to this provider are in progress. Retry after 1 second.",
+    retryAfterSeconds: 1
+  }
+}
+
+const notMcp: UpstreamProblem = { kind: "malformed_answer", message: "The provider's response is not MCP" }

@@ -1,0 +1,54 @@
+/**
+ * What a client receives of the messages that a server sends before its response: within limits, and with the client's
+ * own progress token and subscription id where the server got others.
+ */
+import { withMember } from "../../domain/shared/JsonText.ts"
+import { isObject, type JsonObject, type RpcId } from "./JsonRpc.ts"
+import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
+
+interface Receiver {
+  /** The client's own session: it answers requests of the server. */
+  readonly own: boolean
+  /** The progress token that the server got; undefined if the client wants no progress. */
+  readonly sentAs: RpcId | undefined
+  /** The client's, as JSON. */
+  readonly token: string | undefined
+  /** Of `subscriptions/listen`: the id that the client chose, as JSON. */
+  readonly subscriptionId?: string | undefined
+  readonly onMessage: (message: string) => void
+}
+
+/** Of an exchange: whether nothing else answers the message. */
+type Handler = (message: JsonObject, text: string) => boolean
+
+export const SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
+
+/** A request of the server that is not passed on is declined by the exchange. */
+export const serverMessages = (endpoint: ProviderEndpoint, receiver: Receiver, countMax: number): Handler => {
+  let count = 0
+  return (message, text) => {
+    const { id, method } = message
+    if (typeof method !== "string") return false
+    if (method === "notifications/tools/list_changed") endpoint.toolsChanged()
+    const isRequest = id !== undefined
+    if (isRequest && !(receiver.own && (typeof id === "string" || typeof id === "number"))) return false
+    if (!isRequest && isOfAnother(message, receiver)) return true
+    if (text.length > endpoint.options.messageBytesMax || ++count > countMax) return !isRequest
+    receiver.onMessage(rewritten(method, text, receiver))
+    return true
+  }
+}
+
+/** A shared session may carry progress of other clients' requests. */
+const isOfAnother = ({ method, params }: JsonObject, { own, sentAs }: Receiver): boolean =>
+  method === "notifications/progress" &&
+  !own &&
+  (sentAs === undefined || !isObject(params) || params["progressToken"] !== sentAs)
+
+const rewritten = (method: string, text: string, { own, subscriptionId, token }: Receiver): string => {
+  if (own) return text
+  if (subscriptionId !== undefined) return withMember(text, ["params", "_meta", SUBSCRIPTION_ID], subscriptionId)
+  return method === "notifications/progress" && token !== undefined
+    ? withMember(text, ["params", "progressToken"], token)
+    : text
+}
