@@ -8,6 +8,7 @@ import { MetricsAccess } from "../adapters/http/pipeline/MetricsAccess.ts"
 import { ListeningAt, layer as nodeServer, portToListenOn } from "../adapters/http/server/NodeServer.ts"
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
 import { listOf } from "./config/SettingValues.ts"
+import { demoByDefault } from "./layers/DemoProvider.ts"
 import { Fatal } from "./layers/Fatal.ts"
 import { nodeClock } from "./layers/Process.ts"
 import { baseUrlOf } from "./layers/LogState.ts"
@@ -46,13 +47,17 @@ const serveOn = (config: AppConfig) =>
 
 /** The settings of a service that no other app mounts: its URL is where it listens. */
 const onItsSocket = (config: AppConfig) =>
-  service({ ...config, BASE_URL: baseUrlOf(config) }, Layer.succeed(MetricsAccess, metricsAccess(config)))
+  service(
+    { ...config, BASE_URL: baseUrlOf(config), DEMO_PROVIDER: demoByDefault(config) },
+    Layer.succeed(MetricsAccess, metricsAccess(config))
+  )
 
 const welcome = (config: AppConfig, at: { readonly host: string; readonly port: number }): string => {
   const url = config.BASE_URL ?? `http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${at.port}`
   return [
     `Agent Tool Billing is ready at ${url} (profile ${config.profile}, ${kept(config)})`,
     ...(upstreamPolicy(config).loopback ? ["  tools          can be on this machine (ALLOW_UPSTREAM)"] : []),
+    ...(demoByDefault(config) === "on" ? [`  demo tools     ${url}/catalog?category=demo (DEMO_PROVIDER)`] : []),
     `  documentation  ${url}/docs`,
     `  contract       ${url}/api/openapi.json`,
     `  catalog        curl ${url}/api/market/catalog`,

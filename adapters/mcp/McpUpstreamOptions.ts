@@ -3,6 +3,7 @@
  */
 import type { ProviderId } from "../../domain/shared/Ids.ts"
 import { publicOnly } from "./AddressGuard.ts"
+import type { BuiltInServer } from "./BuiltInServer.ts"
 import type { Resolve } from "./GuardedConnector.ts"
 import type { Signer } from "./ProviderSignature.ts"
 
@@ -11,6 +12,8 @@ const defaults = {
   policy: publicOnly,
   /** How names are resolved; the system's resolver except in tests. */
   resolve: undefined as Resolve | undefined,
+  /** The server of one provider, within this process. */
+  builtIn: undefined as BuiltInServer | undefined,
   clientName: "agent-tool-billing",
   clientVersion: "0.4.0",
   /** All attempts of a call and the waits between them. An attempt is limited to the remaining time. */

@@ -4,6 +4,7 @@
 import { Effect } from "effect"
 import { Pool } from "undici"
 import type { ResponseBytes } from "./ResponseBytes.ts"
+import { builtInConnector } from "./BuiltInServer.ts"
 import { CircuitBreaker } from "./CircuitBreaker.ts"
 import { guardedConnector, type GuardOptions } from "./GuardedConnector.ts"
 import type { ExchangeHost, ExchangeRequest } from "./ExchangeRequest.ts"
@@ -193,9 +194,10 @@ export class ProviderEndpoint implements ExchangeHost {
   }
 
   private makePool(connections: number): Pool {
+    const { builtIn } = this.options
     return new Pool(this.origin, {
       connections,
-      connect: guardedConnector(this.shared.guard),
+      connect: builtIn?.providerId === this.provider ? builtInConnector(builtIn) : guardedConnector(this.shared.guard),
       allowH2: false,
       maxHeaderSize: this.options.responseHeaderBytesMax,
       // The exchange has its own deadline.

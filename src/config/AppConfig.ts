@@ -59,6 +59,9 @@ const missingFor = (profile: AppConfig["profile"], config: Values): ReadonlyArra
       if (config[name] === undefined) faults.push(`${name}: required with PAYMENTS=stripe`)
     }
   }
+  if (config.DEMO_PROVIDER === "on" && !mayHaveDemo(profile, config)) {
+    faults.push("DEMO_PROVIDER: `on` only in a dry run of memory and embedded")
+  }
   if (profile !== "production") return faults
   if (config.PAYMENTS === undefined) {
     faults.push("PAYMENTS: required in production. Set stripe and its keys, or dry_run")
@@ -72,6 +75,10 @@ const missingFor = (profile: AppConfig["profile"], config: Values): ReadonlyArra
   }
   return faults
 }
+
+/** Where the demo provider is possible: its prices are test credit, and its tools are for trying out. */
+export const mayHaveDemo = (profile: AppConfig["profile"], { PAYMENTS }: Pick<Values, "PAYMENTS">): boolean =>
+  profile !== "production" && PAYMENTS !== "stripe"
 
 const ring = (config: Values): ReadonlyArray<Redacted.Redacted> =>
   config.RECEIPT_SIGNING_SECRET === undefined

@@ -96,6 +96,11 @@ export const settings = {
     "secret that verifies Stripe webhooks. Required with `PAYMENTS=stripe`"
   ),
   STRIPE_API_BASE: setting(httpUrl, "URL used instead of Stripe's API, for tests with a double"),
+  DEMO_PROVIDER: setting(
+    oneOf(["on", "off"]),
+    "lists a provider with four tools that run inside the service, to try it out. Only in a dry run of memory and " +
+      "embedded. Default: `on` there, unless another app mounts the API"
+  ),
   PAYOUT_DELAY_DAYS: setting(
     whole(0, 365),
     "full days from the settlement day of a call until its earnings can be paid out. Default: 7, or 0 in a dry run"

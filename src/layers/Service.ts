@@ -52,6 +52,7 @@ import { type AppConfig, ConfigInvalid, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/SettingValues.ts"
 import { assets } from "./SiteAssets.ts"
 import { core } from "./Core.ts"
+import { demoProvider, demoServer } from "./DemoProvider.ts"
 import { invoicePrinter } from "./InvoicePdf.ts"
 import { jobs } from "./Jobs.ts"
 import { needing } from "./OptionalPackages.ts"
@@ -159,9 +160,10 @@ const secrets = (config: AppConfig) =>
 
 const upstream = (config: AppConfig) =>
   Layer.unwrap(
-    Effect.map(ProviderSecrets, ({ secretOf }) =>
+    Effect.map(Effect.all([ProviderSecrets, demoServer(config)]), ([{ secretOf }, builtIn]) =>
       McpUpstream.layer({
         policy: upstreamPolicy(config),
+        builtIn,
         signerOf: (providerId) => hmacOf(Buffer.from(Redacted.value(secretOf(providerId)))),
         totalDeadlineMs: UPSTREAM_TOTAL_MS,
         answerBytesMax: valueOf(config, "ANSWER_BYTES_IN_FLIGHT_MAX")
@@ -187,6 +189,7 @@ const composed = <Settings>(config: AppConfig, settings: Context.Context<Setting
   return HttpService.layer.pipe(
     Layer.provide(SitePages.layer),
     Layer.merge(Layer.provide(jobs, probes)),
+    Layer.merge(demoProvider(config)),
     Layer.provide(core),
     Layer.provide(sameBook),
     Layer.provide(own),

@@ -49,6 +49,8 @@ export const start = Effect.fnUntraced(function* (
         env: {
           PATH: process.env["PATH"],
           HOME: process.env["HOME"],
+          // A test's catalog has only the tools that it lists.
+          DEMO_PROVIDER: "off",
           ...(command === undefined && account === undefined ? { NODE_COMPILE_CACHE: COMPILED } : {}),
           ...settings
         },

@@ -11,7 +11,7 @@ import { exampleProblem, guide, statuses } from "../../http/openapi/ProblemGuide
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../http/pipeline/RequestBody.ts"
 import { codesIn, statusBadge } from "./DocsEndpoint.ts"
 import { idempotencySection, rateLimits } from "../spec/SpecConventions.ts"
-import { quickstart } from "./DocsQuickstart.ts"
+import { quickstart, type SampleCall } from "./DocsQuickstart.ts"
 import type { DocumentedLimits } from "./DocumentedLimits.ts"
 import { responsiveTable, table } from "../kit/Elements.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
@@ -31,9 +31,13 @@ export const parts = [
 
 type PartId = (typeof parts)[number][0]
 
-export const introduction = (document: OpenApiDocument, documented: DocumentedLimits): ReadonlyArray<Html> => {
+export const introduction = (
+  document: OpenApiDocument,
+  documented: DocumentedLimits,
+  sample: SampleCall | undefined
+): ReadonlyArray<Html> => {
   const bodies: Readonly<Record<PartId, Html>> = {
-    start: quickstart(document),
+    start: quickstart(document, sample),
     keys,
     names: toolNames,
     money,

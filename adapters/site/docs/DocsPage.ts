@@ -2,7 +2,11 @@
  * The documentation page, generated from the OpenAPI document, and the document itself. Both are rendered at the first
  * request, so that they do not delay the start.
  */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
+import { DEMO_PROVIDER_ID } from "../../../domain/accounts/BuiltInProvider.ts"
+import { qualifiedName } from "../../../domain/accounts/Handle.ts"
+import { Catalog } from "../../../domain/catalog/Catalog.ts"
+import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { publicRead } from "../../http/api/Access.ts"
 import { allEndpoints } from "../../http/api/Api.ts"
 import { BaseUrl } from "../../http/BaseUrl.ts"
@@ -11,9 +15,11 @@ import { type Located, type OpenApiDocument, operationsOf } from "../../http/ope
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
 import { anchorOf, endpointSection, examples, methodBadge } from "./DocsEndpoint.ts"
 import { introduction, parts } from "./DocsIntroduction.ts"
+import type { SampleCall } from "./DocsQuickstart.ts"
 import { type DocumentedLimits, documentedLimits } from "./DocumentedLimits.ts"
 import { docsStyle } from "./DocsStyle.ts"
 import { type Html, html } from "../kit/Html.ts"
+import { sampleInput } from "../kit/SampleInput.ts"
 import { pageReply } from "../kit/PageDocument.ts"
 import { siteFooter, siteHeader } from "../kit/Site.ts"
 
@@ -21,14 +27,26 @@ export const docsRoutes = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
   const limits = yield* documentedLimits
   const document = once(() => openApiDocument(baseUrl))
-  const page = once(() => docsPage(document(), limits))
+  const catalog = yield* Catalog
+  const pages = new Map<string | undefined, EncodedReply>()
+  const page = (sample: SampleCall | undefined): EncodedReply => {
+    const known = pages.get(sample?.tool_name) ?? docsPage(document(), limits, sample)
+    pages.set(sample?.tool_name, known)
+    return known
+  }
+  /** Of the demo provider, if this service has one: the quickstart then works as it is. */
+  const sample = catalog.findOf(DEMO_PROVIDER_ID, "echo").pipe(
+    Effect.map((found) => Option.getOrUndefined(Option.filter(found, ({ tool }) => tool.withdrawnAt === undefined))),
+    Effect.map((entry) => (entry === undefined ? undefined : sampleCallOf(entry))),
+    Effect.orElseSucceed(() => undefined)
+  )
   const json = once((): EncodedReply => ({
     status: 200,
     headers: { "content-type": "application/json; charset=utf-8" },
     body: JSON.stringify(document())
   }))
   return [
-    documentRoute("/docs", publicRead, Effect.sync(page), "Documentation"),
+    documentRoute("/docs", publicRead, Effect.map(sample, page), "Documentation"),
     documentRoute("/api/openapi.json", publicRead, Effect.sync(json), "OpenAPI 3.1 document")
   ]
 })
@@ -38,7 +56,16 @@ const once = <A extends object>(make: () => A): (() => A) => {
   return () => (made ??= make())
 }
 
-export const docsPage = (document: OpenApiDocument, limits: DocumentedLimits): EncodedReply => {
+const sampleCallOf = ({ provider, tool }: CatalogEntry): SampleCall => ({
+  tool_name: qualifiedName(provider.handle, tool.toolName),
+  input: sampleInput(tool.inputSchema ?? null)
+})
+
+export const docsPage = (
+  document: OpenApiDocument,
+  limits: DocumentedLimits,
+  sample?: SampleCall | undefined
+): EncodedReply => {
   const groups = groupsOf(document)
   return pageReply({
     title: `${document.info.title}: documentation`,
@@ -50,7 +77,8 @@ export const docsPage = (document: OpenApiDocument, limits: DocumentedLimits): E
       <div class="frame">
         ${contents(groups)}
         <main id="main" tabindex="-1">
-          ${hero(document)} ${introduction(document, limits)} ${groups.map((group) => groupSection(group, document))}
+          ${hero(document)} ${introduction(document, limits, sample)}
+          ${groups.map((group) => groupSection(group, document))}
         </main>
       </div>
       ${siteFooter}

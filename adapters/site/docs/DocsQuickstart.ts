@@ -1,18 +1,26 @@
 /**
  * The quickstart of the documentation: requests to copy, for developers and providers.
  */
-import { type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
-import { curlExample } from "../kit/CurlExample.ts"
+import { type Json, type Located, type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
+import { curlExample, curlPost } from "../kit/CurlExample.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
 import { anchorOf } from "./DocsEndpoint.ts"
 
 type Step = readonly [method: string, path: string, text: string]
 
+/** A call of a tool that this service has. */
+export interface SampleCall {
+  readonly tool_name: string
+  readonly input: Readonly<Record<string, Json>>
+}
+
+const CALL = "/api/market/proxy"
+
 const developerSteps: ReadonlyArray<Step> = [
   ["POST", "/api/market/register-consumer", "Register. Save the `api_key` as `$CONSUMER_KEY`: it is shown only once."],
   ["GET", "/api/market/catalog", "Find a tool and its price."],
   ["POST", "/api/market/balance/load", "Add funds."],
-  ["POST", "/api/market/proxy", "Call the tool. The response has its result, the cost and a receipt."],
+  ["POST", CALL, "Call the tool. The response has its result, the cost and a receipt."],
   ["POST", "/api/v1/verify", "Verify the receipt."]
 ]
 
@@ -27,9 +35,14 @@ const providerSteps: ReadonlyArray<Step> = [
   ["GET", "/api/v1/market/usage/summary", "See usage and revenue by tool."]
 ]
 
-/** Leaves out steps whose endpoint this service does not have. */
-export const quickstart = (document: OpenApiDocument): Html => {
+/** Leaves out steps whose endpoint this service does not have. `sample`: instead of the contract's example. */
+export const quickstart = (document: OpenApiDocument, sample: SampleCall | undefined): Html => {
   const all = operationsOf(document)
+  const baseUrl = document.servers[0]?.url ?? ""
+  const commandOf = (located: Located, role: string) =>
+    located.path === CALL && sample !== undefined
+      ? curlPost(`${baseUrl}${CALL}`, role, { ...sample })
+      : curlExample(located, baseUrl, role)
   const track = (title: string, role: string, steps: ReadonlyArray<Step>) =>
     html`<section class="track">
       <h3>${title}</h3>
@@ -40,7 +53,7 @@ export const quickstart = (document: OpenApiDocument): Html => {
             ? undefined
             : html`<li>
                 <p>${prose(text)} <a href="#${anchorOf(found)}">${found.operation.summary}</a></p>
-                <pre><code class="whole">${breakable(curlExample(found, document.servers[0]?.url ?? "", role))}</code></pre>
+                <pre><code class="whole">${breakable(commandOf(found, role))}</code></pre>
               </li>`
         })}
       </ol>

@@ -7,7 +7,7 @@ import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type MarketTotals } from "../../../domain/catalog/MarketFigures.ts"
 import { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
-import { priceText } from "../../../domain/catalog/Terms.ts"
+import { isUsagePriced, priceText } from "../../../domain/catalog/Terms.ts"
 import { formatDollars } from "../../../domain/shared/Microcents.ts"
 import { publicRead } from "../../http/api/Access.ts"
 import { BaseUrl } from "../../http/BaseUrl.ts"
@@ -54,8 +54,8 @@ export const homeRoutes = Effect.gen(function* () {
   return [pageRoute("/", publicRead, "Home page", () => home)]
 })
 
-/** With the $5.00 that the quickstart adds. */
-const isAffordable = ({ maximum }: CatalogEntry): boolean => maximum <= 5_000_000n
+/** With the $5.00 that the quickstart adds, and without a cost limit, which usage-priced tools require. */
+const isCallable = (entry: CatalogEntry): boolean => entry.maximum <= 5_000_000n && !isUsagePriced(entry)
 
 interface Facts {
   readonly baseUrl: string
@@ -95,7 +95,7 @@ const page = (newest: ReadonlyArray<CatalogEntry>, facts: Facts): Html => html`
   <section aria-labelledby="begin-title">
     <h2 id="begin-title">Quickstart</h2>
     <div class="tracks">
-      ${track("developers", "Developers", developerSteps(facts.baseUrl, newest.find(isAffordable), facts.isLive))}
+      ${track("developers", "Developers", developerSteps(facts.baseUrl, newest.find(isCallable), facts.isLive))}
       ${track("providers", "Providers", providerSteps(facts.baseUrl))}
     </div>
     <p>Continue in the <a href="/docs">documentation</a>. For agents: <a href="/llms.txt">llms.txt</a>.</p>

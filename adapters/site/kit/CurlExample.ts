@@ -32,7 +32,7 @@ export const curlPost = (url: string, role: string, body: Json): string =>
 
 const command = (method: string, url: string, key: string | undefined, body: Json | undefined): string =>
   [
-    `curl ${method === "GET" || body !== undefined ? "" : `-X ${method} `}${quoted(url)}`,
+    `curl ${method === (body === undefined ? "GET" : "POST") ? "" : `-X ${method} `}${quoted(url)}`,
     ...(key === undefined ? [] : [`-H "Authorization: Bearer $${key}"`]),
     ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${singleQuoted(jsonText(body))}`])
   ].join(" \\\n  ")

@@ -22,7 +22,7 @@ export const startScript = (
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...args], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, ...env },
+      env: { ...process.env, DEMO_PROVIDER: "off", ...env },
       cwd
     })
     let output = ""

@@ -23,7 +23,9 @@ const cleanEnvironment = {
   ...Object.fromEntries(
     ["PATH", "HOME", "TMPDIR"].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
   ),
-  NODE_COMPILE_CACHE: COMPILED
+  NODE_COMPILE_CACHE: COMPILED,
+  // A test's catalog has only the tools that it lists.
+  DEMO_PROVIDER: "off"
 }
 
 /** Ended with the scope, unless it ended before. */

@@ -1,0 +1,83 @@
+/**
+ * A provider whose MCP server is part of the service. It has no API key: no caller can act for it, so its earnings cannot be
+ * paid out, and its tools change only with the service.
+ */
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Catalog } from "../catalog/Catalog.ts"
+import type { Tool, ToolChange } from "../catalog/Tool.ts"
+import { ProviderId } from "../shared/Ids.ts"
+import { PAGE_LIMIT_MAX } from "../shared/Page.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import type { Provider } from "./Account.ts"
+import { AccountStore } from "./AccountStore.ts"
+import { Handles } from "./Handles.ts"
+
+/** The provider with the tools for trying out the service. */
+export const DEMO_PROVIDER_ID = ProviderId.make("00000000-0000-4000-8000-00000000de30")
+
+/** Its id is a constant, so that it is found again at the next start. */
+export type BuiltIn = Omit<Provider, "createdAt">
+
+export class BuiltInProvider extends Context.Service<
+  BuiltInProvider,
+  {
+    /**
+     * Registers it at the first start, under another handle if its own is taken, and lists exactly these tools. False:
+     * its account was erased, and stays so.
+     */
+    list(builtIn: BuiltIn, tools: ReadonlyArray<ToolChange>): Effect.Effect<boolean, StoreUnavailable>
+    /** Withdraws its tools, if it was registered earlier. */
+    withdraw(id: Provider["id"]): Effect.Effect<void, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/accounts/BuiltInProvider") {
+  static readonly layer = Layer.effect(
+    BuiltInProvider,
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const catalog = yield* Catalog
+      const handles = yield* Handles
+      const { atomically } = yield* UnitOfWork
+
+      const handleFor = ({ handle, id, name }: BuiltIn) =>
+        handles.assign(id, handle, name).pipe(
+          Effect.catchTags({
+            HandleTaken: () => handles.assign(id, undefined, name),
+            HandleRejected: () => handles.assign(id, undefined, name)
+          }),
+          // A derived handle is never rejected.
+          Effect.catchTags({ HandleTaken: Effect.die, HandleRejected: Effect.die })
+        )
+
+      const listed = Effect.fnUntraced(function* (providerId: Provider["id"]) {
+        const page = { limit: PAGE_LIMIT_MAX, offset: 0, after: undefined }
+        const query = { q: undefined, category: undefined, providerId, sort: "name" as const, page }
+        return (yield* catalog.search(query)).items.map(({ tool }) => tool)
+      })
+
+      const unlist = ({ id, providerId }: Tool) =>
+        Effect.catchTag(catalog.withdraw(providerId, id), "ToolNotYours", () => Effect.void)
+
+      const list = Effect.fn("BuiltInProvider.list")(function* (builtIn: BuiltIn, tools: ReadonlyArray<ToolChange>) {
+        if (Option.isSome(yield* accounts.erasureOf(builtIn.id))) return false
+        if (Option.isNone(yield* accounts.findProvider(builtIn.id))) {
+          const handle = yield* handleFor(builtIn)
+          yield* accounts.insertProvider({ ...builtIn, handle, createdAt: yield* DateTime.now })
+        }
+        const names = new Set(tools.map(({ toolName }) => toolName))
+        for (const tool of yield* listed(builtIn.id)) if (!names.has(tool.toolName)) yield* unlist(tool)
+        const { rejected } = yield* catalog.upsert(builtIn.id, tools)
+        if (rejected.length > 0)
+          return yield* Effect.die(new Error(`A built-in tool was rejected: ${rejected[0]!.error}`))
+        return true
+      }, atomically)
+
+      const withdraw = Effect.fn("BuiltInProvider.withdraw")(function* (id: Provider["id"]) {
+        if (Option.isNone(yield* accounts.findProvider(id))) return
+        for (const tool of yield* listed(id)) yield* unlist(tool)
+      }, atomically)
+
+      return BuiltInProvider.of({ list, withdraw })
+    })
+  )
+}

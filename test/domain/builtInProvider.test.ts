@@ -1,0 +1,95 @@
+/**
+ * A provider that is part of the service: registered once, without a key, and never in the way of others.
+ */
+import { assert, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { type BuiltIn, BuiltInProvider, DEMO_PROVIDER_ID } from "../../domain/accounts/BuiltInProvider.ts"
+import { KeyStore } from "../../domain/accounts/KeyStore.ts"
+import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
+import { Registration } from "../../domain/accounts/Registration.ts"
+import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { ProviderId } from "../../domain/shared/Ids.ts"
+import { fromCents, Microcents, zero } from "../../domain/shared/Microcents.ts"
+import { everyStore, withServices } from "../contracts/ports.ts"
+
+const builtIn: BuiltIn = {
+  id: DEMO_PROVIDER_ID,
+  handle: "builtin-one",
+  name: "Built-in one",
+  email: "demo@demo.invalid",
+  endpointUrl: "http://demo.invalid/mcp",
+  description: "",
+  pricingModel: "per_call",
+  defaultPrice: zero
+}
+
+const tool = (toolName: string, price = 500n) => ({ toolName, price: Microcents.make(price) })
+
+const listedOf = (providerId: ProviderId) =>
+  Effect.gen(function* () {
+    const { search } = yield* Catalog
+    const page = { limit: 100, offset: 0, after: undefined }
+    const found = yield* search({ q: undefined, category: undefined, providerId, sort: "name", page })
+    return found.items.map((entry): ReadonlyArray<unknown> => [entry.tool.toolName, entry.price, entry.priceVersion])
+  })
+
+for (const [name, ports] of everyStore) {
+  const limits = Layer.succeed(RateLimitPolicy, { defaultRpm: 60, ceilingRpm: 6_000, providerRpm: 600 })
+  const services = BuiltInProvider.layer.pipe(Layer.provideMerge(withServices(ports)), Layer.provideMerge(limits))
+  it.layer(services, { timeout: "60 seconds" })(`BuiltInProvider over ${name}`, (it) => {
+    it.effect("lists exactly the tools of this version, without a key and without needless price versions", () =>
+      Effect.gen(function* () {
+        const { list, withdraw } = yield* BuiltInProvider
+        assert.isTrue(yield* list(builtIn, [tool("a"), tool("b")]))
+        assert.isTrue(yield* list(builtIn, [tool("a"), tool("b")]))
+        assert.deepStrictEqual(yield* listedOf(builtIn.id), [
+          ["a", 500n, 1],
+          ["b", 500n, 1]
+        ])
+        assert.isTrue(yield* list(builtIn, [tool("b", 400n), tool("c")]))
+        assert.deepStrictEqual(
+          (yield* listedOf(builtIn.id)).map(([toolName]) => toolName),
+          ["b", "c"]
+        )
+        assert.lengthOf(yield* (yield* KeyStore).ofOwner(builtIn.id, yield* DateTime.now), 0)
+        const account = Option.getOrThrow(yield* (yield* AccountStore).findProvider(builtIn.id))
+        assert.strictEqual(account.handle, "builtin-one")
+        yield* withdraw(builtIn.id)
+        assert.deepStrictEqual(yield* listedOf(builtIn.id), [])
+        assert.isTrue(yield* list(builtIn, [tool("b", 400n)]))
+        assert.lengthOf(yield* listedOf(builtIn.id), 1)
+      })
+    )
+
+    it.effect("takes another handle where its own belongs to a provider", () =>
+      Effect.gen(function* () {
+        const { provider: register } = yield* Registration
+        const taken = { ...builtIn, handle: "builtin-two", name: "Other", defaultPrice: fromCents(1), tools: [] }
+        const { provider } = yield* register(taken, undefined)
+        assert.strictEqual(provider.handle, "builtin-two")
+        const id = ProviderId.make("00000000-0000-4000-8000-00000000de31")
+        yield* (yield* BuiltInProvider).list({ ...builtIn, id, handle: "builtin-two", name: "Second" }, [tool("a")])
+        const account = Option.getOrThrow(yield* (yield* AccountStore).findProvider(id))
+        assert.strictEqual(account.handle, "second")
+      })
+    )
+
+    it.effect("stays erased, and withdraws nothing where it was never registered", () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const { list, withdraw } = yield* BuiltInProvider
+        const id = ProviderId.make("00000000-0000-4000-8000-00000000de32")
+        yield* withdraw(id)
+        assert.isTrue(Option.isNone(yield* accounts.findProvider(id)))
+        const third = { ...builtIn, id, handle: "builtin-three" }
+        assert.isTrue(yield* list(third, [tool("a")]))
+        yield* withdraw(id)
+        const erasure = { ownerId: id, role: "provider" as const, by: "operator", at: yield* DateTime.now }
+        yield* accounts.recordErasure({ ...erasure, leftMicrocents: 0n })
+        assert.isFalse(yield* list(third, [tool("a")]))
+        assert.deepStrictEqual(yield* listedOf(id), [])
+      })
+    )
+  })
+}
