@@ -9,5 +9,8 @@ import { receipts } from "./lane/Receipts.ts"
 import { usage } from "./lane/Usage.ts"
 import { closeCalls } from "./ledger/CloseCalls.ts"
 import { openCalls } from "./ledger/OpenCalls.ts"
+import { suspendCalls } from "./ledger/SuspendCalls.ts"
 
-export const lanePart = Effect.all([ledger, calls, receipts, usage, budgets, openCalls, closeCalls], { discard: true })
+export const lanePart = Effect.all([ledger, calls, receipts, usage, budgets, openCalls, closeCalls, suspendCalls], {
+  discard: true
+})

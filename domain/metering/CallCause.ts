@@ -4,7 +4,10 @@
  */
 import type { UpstreamResponse } from "./ToolUpstream.ts"
 
-/** `input_rejected`: the provider returned JSON-RPC error -32602. `canceled`: a cancellation was passed to the provider. */
+/**
+ * `input_rejected`: the provider returned JSON-RPC error -32602. `canceled`: a cancellation was passed to the provider, or
+ * the caller did not bring the input that the tool asked for.
+ */
 export type CallCause = "input_rejected" | "canceled"
 
 /** JSON-RPC 2.0: "Invalid params". */

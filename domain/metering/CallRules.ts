@@ -6,6 +6,7 @@ import type { DateTime } from "effect"
 import { type BudgetPeriod, resetsAt, startOfPeriod } from "../ledger/BudgetPeriod.ts"
 import { feeOf } from "../ledger/PlatformFee.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
+import type { ResumeCall, SuspendCall, Suspended } from "./SuspendedCall.ts"
 import type { CloseCall, Earlier, OpenCall, Opened, KeptResult } from "./CallStore.ts"
 
 /** What is stored under an idempotency key: an open call, or the response of a closed one. */
@@ -153,6 +154,29 @@ export const decideClosing = (call: CloseCall, { closedBy, open }: ClosingFacts)
     returnsFreeCall: open.free && !(usesFreeCall ?? receipt.status === "success"),
     keepsKey: open.idempotency !== undefined && (answer !== undefined || cost > zero)
   }
+}
+
+/** The input of `decideSuspension`: of an open call, the leg after which it is suspended; undefined while it runs. */
+export interface SuspensionFacts {
+  readonly open: { readonly consumerId: OpenCall["consumerId"]; readonly suspendedLeg: number | undefined } | undefined
+  /** Suspended calls of the consumer. */
+  readonly suspended: number
+}
+
+/** Suspended again after the same leg, a call stays suspended: the first request may not have been confirmed. */
+export const decideSuspension = (call: SuspendCall, { open, suspended }: SuspensionFacts): Suspended => {
+  if (open === undefined || open.consumerId !== call.consumerId) return "gone"
+  if (open.suspendedLeg !== undefined) return open.suspendedLeg === call.leg ? "suspended" : "gone"
+  return suspended < call.max ? "suspended" : "too_many"
+}
+
+/** `no`: it runs, waits after another leg, has ended, or is another consumer's. */
+export const decideResumption = (
+  call: ResumeCall,
+  { frozen, open }: Pick<SuspensionFacts, "open"> & { readonly frozen: boolean }
+): "resume" | "frozen" | "no" => {
+  if (open === undefined || open.consumerId !== call.consumerId || open.suspendedLeg !== call.leg) return "no"
+  return frozen ? "frozen" : "resume"
 }
 
 const reject = (answer: Exclude<Opened, { readonly _tag: "Opened" }>): Opening => ({ _tag: "Reject", answer })

@@ -9,6 +9,7 @@ import type { Receipt } from "../receipts/Receipt.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { CallCause } from "./CallCause.ts"
+import type { ResumeCall, SuspendCall, Suspended } from "./SuspendedCall.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface OpenCall {
@@ -68,6 +69,9 @@ export type Opened =
   | { readonly _tag: "Replay"; readonly answer: KeptResult }
   | { readonly _tag: "IdempotencyConflict" }
   | { readonly _tag: "InFlight"; readonly invocationId: ReceiptId }
+
+/** A resumed call, with what its opening reserved. A frozen account cannot resume any call. */
+export type Resumed = Extract<Opened, { readonly _tag: "Opened" | "AccountFrozen" }>
 
 /** The earlier call with the same key. */
 export type Earlier = Extract<Opened, { readonly _tag: "Replay" | "IdempotencyConflict" | "InFlight" }>
@@ -137,6 +141,8 @@ export interface OverdueCall {
   readonly feeBasisPoints: number
   readonly origin: "proxy" | "meter"
   readonly openedAt: DateTime.Utc
+  /** It waited for the input of its caller. */
+  readonly suspended: boolean
 }
 
 /**
@@ -153,6 +159,16 @@ export class CallStore extends Context.Service<
      * than the amount reserved, or if the fee is not the recorded one; nothing is changed then.
      */
     close(call: CloseCall): Effect.Effect<Closed, StoreUnavailable>
+    /** The call waits for its caller. Its hold, and its idempotency key, stay as they are. */
+    suspend(call: SuspendCall): Effect.Effect<Suspended, StoreUnavailable>
+    /** Of any number of requests for one leg, one gets the call; undefined for all others, and for a call that ended. */
+    resume(call: ResumeCall): Effect.Effect<Resumed | undefined, StoreUnavailable>
+    /** Moves the deadline of an open call, never to an earlier time; returns whether the call is open. */
+    extend(
+      consumerId: ConsumerId,
+      invocationId: ReceiptId,
+      deadlineAt: DateTime.Utc
+    ): Effect.Effect<boolean, StoreUnavailable>
     /** What `open` returns for this key, whatever the call costs; undefined where the key is unused. Changes nothing. */
     earlier(consumerId: ConsumerId, idempotency: CallIdempotency): Effect.Effect<Earlier | undefined, StoreUnavailable>
     /** A consumer's balance and free calls, without a hold: for quotes. */

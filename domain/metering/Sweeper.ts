@@ -1,6 +1,7 @@
 /**
- * Ends calls past their deadline, whose process died or whose settlement failed. The hold is released, the receipt's status
- * is `error`, the cost is 0. The call's reservation in a grant is released too.
+ * Ends calls past their deadline, whose process died, whose settlement failed, or whose caller never brought the input that
+ * the tool asked for. The hold is released, the receipt's status is `error`, the cost is 0. The call's reservation in a grant
+ * is released too.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Receipts } from "../receipts/Receipts.ts"
@@ -35,6 +36,7 @@ export class Sweeper extends Context.Service<
         const closed = yield* calls.close({
           consumerId: call.consumerId,
           receipt: yield* answered(receipts.issue(ended, now)),
+          cause: call.suspended ? "canceled" : undefined,
           feeBasisPoints: call.feeBasisPoints,
           priceVersion: call.priceVersion,
           origin: call.origin,
@@ -63,7 +65,11 @@ export class Sweeper extends Context.Service<
         }).pipe(
           Effect.ensuring(
             Effect.suspend(() =>
-              count > 0 ? Effect.logWarning(`Ended ${count} calls whose process died or could not settle`) : Effect.void
+              count > 0
+                ? Effect.logWarning(
+                    `Ended ${count} calls whose process died, could not settle, or waited for input in vain`
+                  )
+                : Effect.void
             )
           )
         )

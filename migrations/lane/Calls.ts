@@ -8,7 +8,8 @@ import { SqlClient } from "effect/sql"
 export const calls = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // A row lives as long as its call is open. Deleting the row is what makes a call close only once.
+  // A row lives as long as its call is open. Deleting the row is what makes a call close only once. suspended_leg: the leg
+  // after which the call waits for its caller; null while it runs.
   yield* sql`CREATE TABLE calls_open (
     invocation_id uuid NOT NULL,
     consumer_id uuid NOT NULL,
@@ -26,9 +27,11 @@ export const calls = Effect.gen(function* () {
     key_hash bytea,
     request_hash bytea,
     budget_ids uuid[],
+    suspended_leg smallint,
     PRIMARY KEY (invocation_id, consumer_id)
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0)`
   yield* sql`CREATE UNIQUE INDEX calls_open_key ON calls_open (consumer_id, key_hash) WHERE key_hash IS NOT NULL`
+  yield* sql`CREATE INDEX calls_open_suspended ON calls_open (consumer_id) WHERE suspended_leg IS NOT NULL`
 
   // The response of a closed call that came with an idempotency key. While the call is open, its key is in calls_open.
   yield* sql`CREATE TABLE call_idempotency (

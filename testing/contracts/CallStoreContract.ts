@@ -9,6 +9,7 @@ import { freeTiersOfCalls } from "./CallFreeTiers.ts"
 import { keysOfCalls } from "./CallKeys.ts"
 import { openings } from "./CallOpenings.ts"
 import type { Books } from "./CallSamples.ts"
+import { suspensionsOfCalls } from "./CallSuspensions.ts"
 import { postingsBesideCalls } from "./LedgerBesideCalls.ts"
 
 export const callStoreContract: Contract<Books> = [
@@ -17,5 +18,6 @@ export const callStoreContract: Contract<Books> = [
   ...freeTiersOfCalls,
   ...keysOfCalls,
   ...budgetsOfCalls,
+  ...suspensionsOfCalls,
   ...postingsBesideCalls
 ]

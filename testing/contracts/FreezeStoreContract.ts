@@ -62,6 +62,25 @@ export const freezeStoreContract: Contract<CallStore | FreezeStore | LedgerStore
   ),
 
   ledgerRule(
+    "lets a frozen account resume no suspended call, which stays suspended",
+    Effect.gen(function* () {
+      const { extend, resume, suspend } = yield* CallStore
+      const store = yield* FreezeStore
+      const call = yield* aCall(yield* consumerWith(10_000))
+      const { consumerId, deadlineAt, invocationId } = call
+      const leg = { consumerId, deadlineAt, invocationId, leg: 1 }
+      yield* opened(call)
+      assert.equal(yield* suspend({ ...leg, max: 1 }), "suspended")
+      yield* store.freeze(consumerId, FREEZE)
+      assert.deepEqual(yield* resume(leg), { _tag: "AccountFrozen" })
+      assert.equal(yield* resume({ ...leg, leg: 2 }), undefined)
+      assert.equal(yield* extend(consumerId, invocationId, deadlineAt), true)
+      yield* store.unfreeze(consumerId)
+      assert.equal((yield* resume(leg))?._tag, "Opened")
+    })
+  ),
+
+  ledgerRule(
     "lets a frozen account settle open calls, replay responses and accept loads; it opens calls again once unfrozen",
     Effect.gen(function* () {
       const { close, open } = yield* CallStore

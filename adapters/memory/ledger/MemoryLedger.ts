@@ -35,6 +35,9 @@ export interface OpenCallRow {
   readonly held: bigint
   readonly free: boolean
   readonly budgets: ReadonlyArray<BudgetRow>
+  readonly freeCallsLeft: number | undefined
+  /** The leg after which the call waits for its caller; undefined while it runs. */
+  readonly suspendedLeg: number | undefined
 }
 
 /** A closed call. Its two transfers follow from its receipt and fee. */

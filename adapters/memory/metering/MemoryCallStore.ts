@@ -33,6 +33,8 @@ import {
   walletOf
 } from "../ledger/MemoryLedger.ts"
 
+import { extend, resume, suspend } from "./MemorySuspensions.ts"
+
 type State = MemoryLedger["Service"]
 
 export const layer = Layer.effect(
@@ -42,6 +44,10 @@ export const layer = Layer.effect(
     return CallStore.of({
       open: (call) => Effect.sync(() => open(state, call)),
       close: (call) => Effect.sync(() => close(state, call)),
+      suspend: (call) => Effect.sync(() => suspend(state, call)),
+      resume: (call) => Effect.sync(() => resume(state, call)),
+      extend: (consumerId, invocationId, deadlineAt) =>
+        Effect.sync(() => extend(state, consumerId, invocationId, deadlineAt)),
       earlier: (consumerId, idempotency) =>
         Effect.sync(() => earlierOf(keyedCall(state, keyOf(consumerId, idempotency.keyHash)), idempotency.requestHash)),
       callFunds: (consumerId, toolId, now) =>
@@ -70,7 +76,7 @@ export const layer = Layer.effect(
       overdue: (now, limit) =>
         Effect.sync(() =>
           [...state.openCalls.values()]
-            .map((row) => row.call)
+            .map(({ call, suspendedLeg }) => ({ ...call, suspended: suspendedLeg !== undefined }))
             .filter((call) => call.deadlineAt.epochMilliseconds <= now.epochMilliseconds)
             .toSorted((a, b) => a.deadlineAt.epochMilliseconds - b.deadlineAt.epochMilliseconds)
             .slice(0, limit)
@@ -115,13 +121,20 @@ const open = (state: State, call: OpenCall): Opened => {
     budgets
   })
   if (_tag === "Reject") return answer
-  const { free, held } = answer
+  const { free, freeCallsLeft, held } = answer
   const covering = held === zero ? [] : budgets
   for (const budget of covering) Object.assign(budget, reserveIn(budget, held, openedAt))
   wallet.held += held
   if (free) state.freeCallsUsed.set(tier, used + 1)
   if (key !== undefined) state.openKeys.set(key, call.invocationId)
-  state.openCalls.set(call.invocationId, { call, held, free, budgets: covering })
+  state.openCalls.set(call.invocationId, {
+    call,
+    held,
+    free,
+    budgets: covering,
+    freeCallsLeft,
+    suspendedLeg: undefined
+  })
   return answer
 }
 

@@ -29,6 +29,7 @@ import * as GroupCommit from "./GroupCommit.ts"
 import * as LaneConnection from "../shared/LaneConnection.ts"
 import { type Kept, monthOf, OPEN, openedOf, openParams } from "./OpeningRows.ts"
 import { toDate } from "../shared/Instants.ts"
+import { suspending } from "./PostgresSuspensions.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { ORIGIN_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
@@ -104,6 +105,8 @@ export const layer = Layer.effect(
 
       close: (call) => lane({ _tag: "Close", call }) as Answered<Closed>,
 
+      ...suspending(sql),
+
       earlier,
 
       callFunds: Effect.fn("PostgresCallStore.callFunds")((consumerId, toolId, now) =>
@@ -133,7 +136,7 @@ export const layer = Layer.effect(
       overdue: Effect.fn("PostgresCallStore.overdue")((now, limit) =>
         sql`
           SELECT invocation_id, consumer_id, provider_id, tool_id, tool_name, price_version, fee_bps, origin,
-            opened_at
+            opened_at, suspended_leg IS NOT NULL AS suspended
           FROM calls_open WHERE deadline_at <= ${toDate(now)} ORDER BY deadline_at, invocation_id LIMIT ${limit}`.all(
           toOverdue
         )

@@ -1,0 +1,60 @@
+/**
+ * Calls between two legs, on the Maps of `MemoryLedger`: each function is one step.
+ */
+import type { DateTime } from "effect"
+import { availableIn } from "../../../domain/ledger/Account.ts"
+import { decideResumption, decideSuspension } from "../../../domain/metering/CallRules.ts"
+import type { Resumed } from "../../../domain/metering/CallStore.ts"
+import type { ResumeCall, SuspendCall, Suspended } from "../../../domain/metering/SuspendedCall.ts"
+import type { ConsumerId, ReceiptId } from "../../../domain/shared/Ids.ts"
+import { Microcents } from "../../../domain/shared/Microcents.ts"
+import { type MemoryLedger, type OpenCallRow, walletOf } from "../ledger/MemoryLedger.ts"
+
+type State = MemoryLedger["Service"]
+
+export const suspend = (state: State, call: SuspendCall): Suspended => {
+  const row = state.openCalls.get(call.invocationId)
+  const decided = decideSuspension(call, { open: factsOf(row), suspended: suspendedOf(state, call.consumerId) })
+  if (decided === "suspended") setRow(state, row!, call.deadlineAt, call.leg)
+  return decided
+}
+
+export const resume = (state: State, call: ResumeCall): Resumed | undefined => {
+  const row = state.openCalls.get(call.invocationId)
+  const decided = decideResumption(call, { open: factsOf(row), frozen: state.frozen.has(call.consumerId) })
+  if (decided === "no") return undefined
+  if (decided === "frozen") return { _tag: "AccountFrozen" }
+  const { free, freeCallsLeft, held } = row!
+  setRow(state, row!, call.deadlineAt, undefined)
+  const availableMicrocents = availableIn(walletOf(state, call.consumerId))
+  return { _tag: "Opened", held: Microcents.make(held), free, freeCallsLeft, availableMicrocents }
+}
+
+export const extend = (
+  state: State,
+  consumerId: ConsumerId,
+  invocationId: ReceiptId,
+  deadlineAt: DateTime.Utc
+): boolean => {
+  const row = state.openCalls.get(invocationId)
+  if (row?.call.consumerId !== consumerId) return false
+  if (deadlineAt.epochMilliseconds > row.call.deadlineAt.epochMilliseconds) {
+    setRow(state, row, deadlineAt, row.suspendedLeg)
+  }
+  return true
+}
+
+const factsOf = (row: OpenCallRow | undefined) =>
+  row === undefined ? undefined : { consumerId: row.call.consumerId, suspendedLeg: row.suspendedLeg }
+
+const suspendedOf = (state: State, consumerId: ConsumerId): number => {
+  let count = 0
+  for (const { call, suspendedLeg } of state.openCalls.values()) {
+    if (suspendedLeg !== undefined && call.consumerId === consumerId) count++
+  }
+  return count
+}
+
+const setRow = (state: State, row: OpenCallRow, deadlineAt: DateTime.Utc, suspendedLeg: number | undefined): void => {
+  state.openCalls.set(row.call.invocationId, { ...row, call: { ...row.call, deadlineAt }, suspendedLeg })
+}
