@@ -28,6 +28,8 @@ export interface CallRequest extends Agreement {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
   /** For a caller that speaks MCP; undefined for all others. */
   readonly exchange?: McpExchange | undefined
+  /** Called when the call waits for its caller's input, with the most that it can still take. */
+  readonly onWait?: ((leftMs: number) => void) | undefined
 }
 
 export interface CallQuote {
@@ -52,3 +54,21 @@ export interface CallReport {
 export type CallOutcome =
   | { readonly _tag: "Settled"; readonly report: CallReport; readonly answer: KeptResult }
   | { readonly _tag: "Replayed"; readonly answer: KeptResult }
+
+/** The caller is asked for input: it repeats the call with its answers and the `requestState` of this result. */
+export interface InputRequired {
+  readonly _tag: "InputRequired"
+  /** The result's JSON text: the provider's own, or the request to add funds. */
+  readonly resultText: string
+  /** Of the call that stays open with its hold; undefined where no call was opened. */
+  readonly receiptId: ReceiptId | undefined
+}
+
+/** A call from a door that speaks MCP. */
+export interface McpCallRequest extends CallRequest {
+  readonly exchange: McpExchange
+  /** Where the caller's user can add funds; undefined: for lack of funds the call is rejected. */
+  readonly addFundsUrl?: string | undefined
+}
+
+export type McpCallOutcome = CallOutcome | InputRequired

@@ -13,7 +13,7 @@ import type { CallStatus, ToolResult } from "./ToolUpstream.ts"
 import type { UpstreamBounds } from "./UpstreamLimits.ts"
 
 /** After this, a call that was not settled is due for the sweeper. */
-const SETTLE_GRACE = Duration.seconds(30)
+export const SETTLE_GRACE = Duration.seconds(30)
 
 /** What a caller agrees to pay. */
 export interface Agreement {

@@ -19,6 +19,8 @@ export interface CallProgress {
   left: boolean
   /** The caller's cancellation was passed to the provider. */
   canceled: boolean
+  /** Changes the time that is left for the response; undefined before the call is forwarded, and after its response. */
+  restart?: ((ms: number) => void) | undefined
 }
 
 export class TooManyCallsInFlight extends Schema.TaggedError<TooManyCallsInFlight>()("TooManyCallsInFlight", {

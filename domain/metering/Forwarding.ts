@@ -8,10 +8,14 @@ import { monotonicMs } from "../shared/Monotonic.ts"
 import { upstreamMsOf } from "./CallTerms.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
 import { ToolUpstream, type UpstreamCall, type UpstreamResponse } from "./ToolUpstream.ts"
-import { UpstreamLimits } from "./UpstreamLimits.ts"
+import { type UpstreamBounds, UpstreamLimits } from "./UpstreamLimits.ts"
 
 /** An upstream that keeps its own limits ends before. */
 const GRACE_MS = 2_000
+
+/** From the first request until a call ends as a time-out, without the time of its caller. */
+export const forwardedMsOf = (timeoutMs: number, limits: UpstreamBounds): number =>
+  upstreamMsOf(timeoutMs, limits) + GRACE_MS
 
 export const makeForwarding = Effect.gen(function* () {
   const upstream = yield* ToolUpstream
@@ -30,7 +34,8 @@ export const makeForwarding = Effect.gen(function* () {
           return resume(ended)
         }
         let end = resume
-        const deadline = deadlines.start(upstreamMsOf(call.timeoutMs, limits) + GRACE_MS, () => {
+        progress.restart = call.extraMs === undefined ? undefined : (ms) => deadline.restart(ms)
+        const deadline = deadlines.start(forwardedMsOf(call.timeoutMs, limits) + (call.extraMs?.() ?? 0), () => {
           progress.ended = true
           fiber.interruptUnsafe()
           end(Effect.succeed(timedOut(progress, monotonicMs(clock) - startedMs)))

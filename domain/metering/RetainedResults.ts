@@ -2,7 +2,7 @@
  * The response of a call with an Idempotency-Key whose caller disconnected: stored for a short time and up to a number of
  * bytes per account. After that the key stays bound to the receipt, and a replay returns the outcome of the call.
  */
-import { type Clock, Effect, Schema } from "effect"
+import { type Clock, DateTime, Effect, Schema } from "effect"
 import { ReceiptStatus } from "../receipts/Receipt.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { type ConsumerId, ReceiptId } from "../shared/Ids.ts"
@@ -53,6 +53,12 @@ export const replayedResult = (answer: KeptResult, nowMs: number): Effect.Effect
         })
       )
 }
+
+/** The outcome of a request whose call ran before: its response, as long as it is stored. */
+export const replayed = ({ answer }: { readonly answer: KeptResult }) =>
+  Effect.flatMap(DateTime.now, (now) =>
+    Effect.map(replayedResult(answer, now.epochMilliseconds), (kept) => ({ _tag: "Replayed" as const, answer: kept }))
+  )
 
 /** Bytes are counted per time slice, so that an account costs a few numbers, regardless of its number of responses. */
 const SLICES = 10

@@ -6,7 +6,7 @@ import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { Receipts } from "../receipts/Receipts.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
-import { zero } from "../shared/Microcents.ts"
+import { type Microcents, zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { step } from "../shared/TraceSampler.ts"
 import { billedAmount, canceledAmount } from "./CallTerms.ts"
@@ -30,6 +30,8 @@ export interface HeldCall {
   readonly invocationId: ReceiptId
   readonly openedAt: DateTime.Utc
   readonly feeBasisPoints: number
+  /** What the call may cost; more than what is held where it is inside the free tier. */
+  readonly holdAmount: Microcents
   readonly opened: Extract<Opened, { readonly _tag: "Opened" }>
   readonly progress: CallProgress
   readonly render: (report: CallReport) => KeptResult

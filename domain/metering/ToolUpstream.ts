@@ -72,6 +72,12 @@ export interface UpstreamCall {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
   /** Undefined for callers that do not speak MCP. */
   readonly exchange?: McpExchange | undefined
+  /**
+   * What the caller's own time adds to `timeoutMs` and to every other limit of the call, in milliseconds: it grows when the
+   * provider asks the caller for input, and shrinks to the time that this took when the caller has answered. A timer that
+   * fires waits for what was added since. Undefined where callers cannot be asked.
+   */
+  readonly extraMs?: (() => number) | undefined
 }
 
 /** The provider's own result, unchanged: `content`, `structuredContent`, `isError`, `_meta`, and any other field. */

@@ -98,6 +98,13 @@ const eachMember = (
   }
 }
 
+/** The object with this member as its last one, or without it. The values of others are verbatim. */
+export const objectWith = (object: string, name: string, value: string | undefined): string => {
+  const kept = membersOf(object).filter((member) => member.name !== name)
+  const members = value === undefined ? kept : [...kept, { name, text: value }]
+  return `{${members.map((member) => `${JSON.stringify(member.name)}:${member.text}`).join(",")}}`
+}
+
 const messageAt = (text: string, nthObject: number): number | undefined => {
   let at = skipSpace(text, text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0)
   if (text.charCodeAt(at) === BRACE) return at

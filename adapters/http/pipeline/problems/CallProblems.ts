@@ -79,6 +79,7 @@ export const callProblems = {
   }),
   PriceChanged: (e) => priceChanged(e),
   PriceVersionChanged: (e) => priceChanged(e),
+  RequestStateRejected: invalid(),
   SignerUnavailable: () => ({
     ...unavailableFor(UNSIGNED_RETRY_AFTER_SECONDS),
     message:

@@ -1,0 +1,174 @@
+/**
+ * One run of a call on this node: hold, forward, and its ending. A call that is opened and settled at once has one run; a
+ * call whose provider asks for input has one per leg.
+ */
+import { Clock, type DateTime, Effect } from "effect"
+import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { BookGuard } from "../ledger/BookGuard.ts"
+import type { ReceiptId } from "../shared/Ids.ts"
+import { type Microcents, zero } from "../shared/Microcents.ts"
+import { monotonicMs } from "../shared/Monotonic.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { step } from "../shared/TraceSampler.ts"
+import type { CallOutcome, CallReport, CallRequest } from "./Call.ts"
+import { type Unsettled, withoutAnswer } from "./CallEndings.ts"
+import { type CallRejected, rejectionOf } from "./CallRejections.ts"
+import type { KeptResult, Opened } from "./CallStore.ts"
+import { type CallProgress, makeCallsInFlight } from "./CallsInFlight.ts"
+import { makeCallerWaits } from "./CallerWaits.ts"
+import { CallTally } from "./CallTally.ts"
+import { makeForwarding } from "./Forwarding.ts"
+import { replayed } from "./RetainedResults.ts"
+import { type HeldCall, makeSettle } from "./Settlement.ts"
+import type { UpstreamCall, UpstreamResponse } from "./ToolUpstream.ts"
+import { UpstreamLimits } from "./UpstreamLimits.ts"
+
+export type OtherEnding<Ending> = (
+  held: HeldCall,
+  answer: UpstreamResponse
+) => Effect.Effect<Ending, Unsettled> | undefined
+
+export type RunTotals = Pick<UpstreamResponse, "attempts" | "latencyMs" | "requestBytes" | "responseBytes">
+
+/** `Ending`: how a run can end besides settlement. `Failure`: why `opening` fails besides the store. */
+export interface CallToRun<Ending, Failure> {
+  readonly request: CallRequest
+  readonly entry: CatalogEntry
+  readonly invocationId: ReceiptId
+  readonly openedAt: DateTime.Utc
+  readonly feeBasisPoints: number
+  /** What the call may cost. */
+  readonly holdAmount: Microcents
+  readonly timeoutMs: number
+  /** Makes the hold durable, or takes over the one that is. */
+  readonly opening: Effect.Effect<Opened, Failure | StoreUnavailable>
+  /** What earlier runs of the call took. */
+  readonly before?: RunTotals | undefined
+  /** The ending of a response instead of its settlement; undefined settles it. */
+  readonly otherEnding?: OtherEnding<Ending> | undefined
+  readonly render: (report: CallReport) => KeptResult
+}
+
+export type CallRuns = Effect.Success<typeof makeCallRuns>
+
+export const makeCallRuns = Effect.gen(function* () {
+  const forwardInTime = yield* makeForwarding
+  const limits = yield* UpstreamLimits
+  const tally = yield* CallTally
+  const book = yield* BookGuard
+  const settle = yield* makeSettle
+  const { cancelAll, idle, run: runInFlight, runInline } = yield* makeCallsInFlight
+  const waits = yield* makeCallerWaits
+  const clock = yield* Clock.Clock
+
+  const run = <Ending = never, Failure = never>(
+    call: CallToRun<Ending, Failure>
+  ): Effect.Effect<CallOutcome | Ending, CallRejected | Failure | Unsettled> => {
+    const { before, entry, holdAmount, invocationId, openedAt, otherEnding, request, timeoutMs } = call
+    const { provider, tool } = entry
+    const opensMs = monotonicMs(clock)
+    const progress: CallProgress = {
+      passesCancel: entry.leaving !== "outcome",
+      forwarded: 0,
+      ended: false,
+      left: false,
+      canceled: false,
+      restart: undefined
+    }
+    const { exchange } = request
+    const wait =
+      exchange?.era === "legacy" ? waits.follow(request, exchange, invocationId, timeoutMs, progress) : undefined
+    const forward = Effect.suspend(() =>
+      forwardInTime(
+        {
+          invocationId,
+          consumerId: request.consumerId,
+          providerId: provider.id,
+          providerName: provider.name,
+          endpointUrl: provider.endpointUrl,
+          toolId: tool.id,
+          toolName: tool.toolName,
+          arguments: request.arguments,
+          timeoutMs,
+          retriesMax: limits.retriesMax,
+          idempotent: tool.idempotent,
+          maxCost: entry.maximum > entry.price ? holdAmount : undefined,
+          onForwarded: (attempt) => {
+            if (!progress.ended) progress.forwarded = attempt
+          },
+          onProgress: untilEnded(progress, request.onProgress),
+          exchange: wait === undefined ? exchange : { ...exchange!, onMessage: wait.onMessage },
+          extraMs: wait?.extraMs
+        },
+        progress
+      )
+    )
+    const guarded = (held: Microcents) =>
+      held === zero || book.isConfirmed() ? forward : Effect.andThen(book.confirm, forward)
+
+    const held = Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(
+        step(call.opening, "Metering.hold"),
+        (opened): Effect.Effect<CallOutcome | Ending, CallRejected | Unsettled> => {
+          if (opened._tag !== "Opened") return Effect.flatMap(rejectionOf(opened, holdAmount), replayed)
+          const heldMs = monotonicMs(clock)
+          tally.took("hold", heldMs - opensMs)
+          request.onHeld?.()
+          const { feeBasisPoints, render } = call
+          const held: HeldCall = {
+            request,
+            entry,
+            invocationId,
+            openedAt,
+            feeBasisPoints,
+            holdAmount,
+            opened,
+            progress,
+            render
+          }
+          return Effect.flatMap(Effect.exit(restore(step(guarded(opened.held), "Metering.forward"))), (exit) => {
+            tally.took("forward", monotonicMs(clock) - heldMs)
+            wait?.end()
+            if (exit._tag === "Success") {
+              const answer = before === undefined ? exit.value : plus(before, exit.value)
+              const ended: Effect.Effect<CallOutcome | Ending, Unsettled> =
+                otherEnding?.(held, answer) ?? settle(held, answer, true)
+              return releasing(answer, ended)
+            }
+            // Canceled, or the adapter broke: that is what is settled.
+            const none = withoutAnswer(exit.cause, progress, monotonicMs(clock) - heldMs)
+            return Effect.andThen(
+              settle(held, before === undefined ? none : plus(before, none), false),
+              Effect.failCause(exit.cause)
+            )
+          })
+        }
+      )
+    )
+    const { consumerId, provideLeave } = request
+    return provideLeave === undefined
+      ? runInFlight(consumerId, progress, held)
+      : runInline(consumerId, progress, held, provideLeave)
+  }
+
+  return { run, settle, answered: waits.answered, idle, cancelAll }
+})
+
+const untilEnded = (progress: CallProgress, report: UpstreamCall["onProgress"]): UpstreamCall["onProgress"] =>
+  report === undefined
+    ? undefined
+    : (reported) => {
+        if (!progress.ended) report(reported)
+      }
+
+const plus = (before: RunTotals, answer: UpstreamResponse): UpstreamResponse => ({
+  ...answer,
+  attempts: before.attempts + answer.attempts,
+  latencyMs: before.latencyMs + answer.latencyMs,
+  requestBytes: before.requestBytes + answer.requestBytes,
+  responseBytes: before.responseBytes + answer.responseBytes
+})
+
+/** A large response counts toward the memory limit of the service until its call is settled. */
+const releasing = <A, E>({ release }: UpstreamResponse, settled: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  release === undefined ? settled : Effect.onExit(settled, () => Effect.sync(release))

@@ -1,0 +1,148 @@
+/**
+ * Calls whose provider asks their caller for input before its response, as servers of the legacy era do: while the caller is
+ * asked, the tool's time does not run. The hold stays, so the call's deadline in the store is moved first; a call whose
+ * deadline cannot be moved ends at its usual time.
+ */
+import { Clock, DateTime, Effect } from "effect"
+import type { UpstreamSession } from "../mcp/Protocol.ts"
+import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
+import { monotonicMs } from "../shared/Monotonic.ts"
+import type { CallRequest } from "./Call.ts"
+import { CallStore } from "./CallStore.ts"
+import { deadlineOf } from "./CallTerms.ts"
+import type { CallProgress } from "./CallsInFlight.ts"
+import { forwardedMsOf } from "./Forwarding.ts"
+import type { McpExchange } from "./ToolUpstream.ts"
+import { UpstreamLimits } from "./UpstreamLimits.ts"
+
+/** For one call, in total. */
+export const WAIT_MS_MAX = 10 * 60_000
+/** Of one call: further requests are passed on, and the tool's time runs. */
+const WAITS_MAX = 16
+/** Per account and node. */
+const WAITING_CALLS_MAX = 16
+
+export interface CallerWait {
+  readonly onMessage: McpExchange["onMessage"]
+  readonly extraMs: () => number
+  readonly end: () => void
+}
+
+export const makeCallerWaits = Effect.gen(function* () {
+  const calls = yield* CallStore
+  const limits = yield* UpstreamLimits
+  const clock = yield* Clock.Clock
+  const runFork = Effect.runForkWith(yield* Effect.context<never>())
+  /** By the request that the caller was sent. */
+  const asked = new Map<string, (request: string) => void>()
+  const waiting = new Map<ConsumerId, number>()
+
+  const keyOf = (consumerId: ConsumerId, session: UpstreamSession | undefined, requestId: string): string =>
+    `${consumerId} ${session?.sessionId ?? ""} ${requestId}`
+
+  const count = (consumerId: ConsumerId, change: 1 | -1): void => {
+    const now = (waiting.get(consumerId) ?? 0) + change
+    if (now === 0) waiting.delete(consumerId)
+    else waiting.set(consumerId, now)
+  }
+
+  const follow = (
+    { consumerId, onWait }: CallRequest,
+    { onMessage, session }: McpExchange,
+    invocationId: ReceiptId,
+    timeoutMs: number,
+    progress: CallProgress
+  ): CallerWait => {
+    const beganMs = monotonicMs(clock)
+    const open = new Set<string>()
+    let waits = 0
+    let waitedMs = 0
+    let sinceMs = 0
+    let counted = false
+    let extended: "no" | "asked" | "yes" = "no"
+
+    const waitedNow = (): number => waitedMs + (open.size === 0 ? 0 : monotonicMs(clock) - sinceMs)
+    const waitLeftMs = (): number => Math.max(0, WAIT_MS_MAX - waitedNow())
+    const toolLeftMs = (): number =>
+      Math.max(0, forwardedMsOf(timeoutMs, limits) - (monotonicMs(clock) - beganMs - waitedNow()))
+
+    const pause = (): void => {
+      if (open.size === 0 || progress.ended) return
+      const leftMs = toolLeftMs() + waitLeftMs()
+      progress.restart?.(leftMs)
+      onWait?.(leftMs)
+    }
+
+    const extend = Effect.gen(function* () {
+      const now = yield* DateTime.now
+      const deadlineAt = DateTime.addDuration(
+        DateTime.add(now, { milliseconds: WAIT_MS_MAX }),
+        deadlineOf(timeoutMs, limits)
+      )
+      if (!(yield* calls.extend(consumerId, invocationId, deadlineAt))) return
+      extended = "yes"
+      pause()
+    }).pipe(
+      Effect.catchCause((cause) =>
+        Effect.logWarning("A call that waits for its caller keeps its deadline, which could not be moved", cause)
+      )
+    )
+
+    const settle = (key: string): void => {
+      asked.delete(key)
+      if (!open.delete(key) || open.size > 0) return
+      waitedMs += monotonicMs(clock) - sinceMs
+      if (counted) count(consumerId, -1)
+      counted = false
+      if (extended !== "yes" || progress.ended) return
+      const leftMs = toolLeftMs()
+      progress.restart?.(leftMs)
+      onWait?.(leftMs)
+    }
+
+    const begin = (key: string): void => {
+      if (open.size === 0) {
+        if (waits >= WAITS_MAX || waitLeftMs() === 0 || (waiting.get(consumerId) ?? 0) >= WAITING_CALLS_MAX) return
+        waits++
+        sinceMs = monotonicMs(clock)
+        counted = true
+        count(consumerId, 1)
+      } else if (open.size >= WAITS_MAX) return
+      open.add(key)
+      asked.set(key, settle)
+      if (extended === "yes") return pause()
+      if (extended === "asked") return
+      extended = "asked"
+      runFork(extend)
+    }
+
+    return {
+      onMessage: (message) => {
+        const id = requestIdOf(message)
+        if (id !== undefined && !progress.ended) begin(keyOf(consumerId, session, id))
+        onMessage(message)
+      },
+      extraMs: () => (extended !== "yes" ? 0 : open.size === 0 ? waitedMs : WAIT_MS_MAX),
+      end: () => {
+        for (const key of open) asked.delete(key)
+        open.clear()
+        if (counted) count(consumerId, -1)
+        counted = false
+      }
+    }
+  }
+
+  const answered = (consumerId: ConsumerId, session: UpstreamSession | undefined, requestId: string): void => {
+    const key = keyOf(consumerId, session, requestId)
+    asked.get(key)?.(key)
+  }
+
+  return { follow, answered }
+})
+
+/** The id of a request for input as JSON; undefined for other messages. A ping is answered without the user. */
+const requestIdOf = (message: string): string | undefined => {
+  if (!message.includes('"method"') || !message.includes('"id"')) return undefined
+  const { id, method }: { readonly id?: unknown; readonly method?: unknown } = JSON.parse(message)
+  return id === undefined || method === undefined || method === "ping" ? undefined : JSON.stringify(id)
+}

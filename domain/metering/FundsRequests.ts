@@ -1,0 +1,97 @@
+/**
+ * Instead of a refusal for lack of funds: the user of a client that can open addresses is asked to add funds, and the client
+ * then repeats the call. Nothing is held meanwhile. The repeated call runs once, however often it is sent.
+ */
+import { DateTime, Effect } from "effect"
+import { Digest } from "../shared/Digest.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import type { ToolId } from "../shared/Ids.ts"
+import { memberOf, objectWith } from "../shared/JsonText.ts"
+import { formatPrice } from "../shared/Microcents.ts"
+import type { InputRequired, McpCallRequest } from "./Call.ts"
+import type { InsufficientFunds } from "./CallRejections.ts"
+import { type FundsState, makeRequestStates, RequestStateRejected } from "./RequestStates.ts"
+import type { McpExchange } from "./ToolUpstream.ts"
+
+/** For one call. */
+const ASKED_MAX = 5
+const ASKED_MS_MAX = 10 * 60_000
+/** In `inputRequests` and `inputResponses`. */
+const QUESTION = "add_funds"
+
+export const makeFundsRequests = Effect.gen(function* () {
+  const states = yield* makeRequestStates
+  const entropy = yield* Entropy
+  const { sha256Hex } = yield* Digest
+
+  /** Fails with the refusal where the client cannot be asked, or was asked often enough. */
+  const ask = Effect.fnUntraced(function* (
+    request: McpCallRequest,
+    toolId: ToolId,
+    refusal: InsufficientFunds,
+    before: FundsState | undefined
+  ): Effect.fn.Return<InputRequired, InsufficientFunds> {
+    const { addFundsUrl, consumerId, exchange } = request
+    const asked = (before?.asked ?? 0) + 1
+    if (addFundsUrl === undefined || asked > ASKED_MAX || !opensAddresses(exchange)) return yield* refusal
+    const now = yield* DateTime.now
+    const state: FundsState = {
+      _tag: "Funds",
+      argumentsHash: states.argumentsHashOf(exchange),
+      expiresMs: before?.expiresMs ?? now.epochMilliseconds + ASKED_MS_MAX,
+      nonce: before?.nonce ?? (yield* entropy.hex(16)),
+      asked
+    }
+    const params = { mode: "url", url: addFundsUrl, message: messageOf(refusal) }
+    return {
+      _tag: "InputRequired",
+      resultText: JSON.stringify({
+        resultType: "input_required",
+        inputRequests: { [QUESTION]: { method: "elicitation/create", params } },
+        requestState: states.seal(state, consumerId, toolId)
+      }),
+      receiptId: undefined
+    }
+  })
+
+  /** The call that the client repeats, as if it had not been asked. */
+  const repeated = (
+    request: McpCallRequest,
+    { argumentsHash, nonce }: FundsState
+  ): Effect.Effect<McpCallRequest, RequestStateRejected> => {
+    const others = `{${request.exchange.otherParams!}}`
+    if (actionOf(others) !== "accept") return Effect.fail(new RequestStateRejected({ reason: "declined" }))
+    const left = objectWith(objectWith(others, "requestState", undefined), "inputResponses", undefined).slice(1, -1)
+    const keyHash = sha256Hex(`${request.consumerId}\nadd funds ${nonce}`)
+    return Effect.succeed({
+      ...request,
+      idempotency: request.idempotency ?? { keyHash, requestHash: argumentsHash },
+      exchange: { ...request.exchange, otherParams: left === "" ? undefined : left }
+    })
+  }
+
+  return { ask, repeated }
+})
+
+const messageOf = ({ balanceMicrocents, costMicrocents }: InsufficientFunds): string =>
+  `Insufficient balance: this call costs ${formatPrice(costMicrocents)} and ${amountOf(balanceMicrocents)} is available. ` +
+  "Add funds, then continue: the call runs once, when the balance covers it."
+
+const amountOf = (amount: bigint): string => (amount === 0n ? "$0.00" : formatPrice(amount))
+
+/** Whether the client can show an address to its user. */
+const opensAddresses = ({ capabilities, era }: McpExchange): boolean => {
+  if (era === "legacy" || capabilities === undefined) return false
+  const declared: unknown = JSON.parse(capabilities)
+  return isObject(declared) && isObject(declared["elicitation"]) && isObject(declared["elicitation"]["url"])
+}
+
+const actionOf = (otherParams: string): unknown => {
+  const text = memberOf(otherParams, 0, "inputResponses")
+  const responses: unknown = text === undefined ? undefined : JSON.parse(text)
+  const response = isObject(responses) ? responses[QUESTION] : undefined
+  return isObject(response) ? response["action"] : undefined
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null

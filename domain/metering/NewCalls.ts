@@ -1,0 +1,102 @@
+/**
+ * Calls that are not open yet: the terms, the checks before the hold, and the replay of a call that was made before.
+ */
+import { DateTime, Effect } from "effect"
+import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { JsonSchemas } from "../catalog/JsonSchemas.ts"
+import { basisPointsAt, DefaultFeeBasisPoints } from "../ledger/PlatformFee.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import { receiptIdOf } from "../shared/Ids.ts"
+import { zero } from "../shared/Microcents.ts"
+import type { CallOutcome, CallReport, CallRequest } from "./Call.ts"
+import type { Unsettled } from "./CallEndings.ts"
+import { type CallRejected, InvalidArguments, replayOrFail } from "./CallRejections.ts"
+import type { CallRuns, OtherEnding } from "./CallRun.ts"
+import { CallStore, type KeptResult } from "./CallStore.ts"
+import { deadlineOf, holdFor } from "./CallTerms.ts"
+import { replayed } from "./RetainedResults.ts"
+import { ToolDirectory } from "./ToolDirectory.ts"
+import { UpstreamLimits } from "./UpstreamLimits.ts"
+
+export type Render = (report: CallReport) => KeptResult
+
+export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
+  const directory = yield* ToolDirectory
+  const schemas = yield* JsonSchemas
+  const calls = yield* CallStore
+  const entropy = yield* Entropy
+  const limits = yield* UpstreamLimits
+  const defaultFee = yield* DefaultFeeBasisPoints
+
+  const checkArguments = Effect.fnUntraced(function* (
+    { provider, tool }: CatalogEntry,
+    given: CallRequest["arguments"]
+  ) {
+    if (tool.inputSchema === undefined) return
+    const violations = yield* schemas.violations(tool.inputSchema, given, { providerId: provider.id, of: "input" })
+    if (violations.length > 0) return yield* new InvalidArguments({ violations })
+  })
+
+  const callNow = Effect.fnUntraced(function* <Ending>(
+    request: CallRequest,
+    render: Render,
+    otherEnding: OtherEnding<Ending> | undefined
+  ): Effect.fn.Return<CallOutcome | Ending, CallRejected | Unsettled> {
+    const entry = yield* directory.find(request.tool)
+    const { tool, provider } = entry
+    const holdAmount = yield* holdFor(entry, request)
+    if (tool.inputSchema !== undefined) yield* checkArguments(entry, request.arguments)
+    const invocationId = receiptIdOf(yield* entropy.uuid)
+    request.onNamed?.(invocationId)
+    const openedAt = yield* DateTime.now
+    const feeBasisPoints = basisPointsAt(provider.fee, defaultFee, openedAt.epochMilliseconds)
+    const timeoutMs = tool.timeoutMs ?? limits.timeoutMs
+    const opening = calls.open({
+      invocationId,
+      consumerId: request.consumerId,
+      providerId: provider.id,
+      toolId: tool.id,
+      toolName: tool.toolName,
+      priceVersion: entry.priceVersion,
+      holdAmount,
+      feeBasisPoints,
+      freeTierCalls: holdAmount === zero ? 0 : entry.freeTierCalls,
+      origin: "proxy",
+      openedAt,
+      deadlineAt: DateTime.addDuration(openedAt, deadlineOf(timeoutMs, limits)),
+      idempotency: request.idempotency
+    })
+    return yield* run<Ending>({
+      request,
+      entry,
+      invocationId,
+      openedAt,
+      feeBasisPoints,
+      holdAmount,
+      timeoutMs,
+      opening,
+      otherEnding,
+      render
+    })
+  })
+
+  const call = <Ending = never>(
+    request: CallRequest,
+    render: Render,
+    otherEnding?: OtherEnding<Ending>
+  ): Effect.Effect<CallOutcome | Ending, CallRejected | Unsettled> => {
+    const { consumerId, idempotency } = request
+    const now = callNow(request, render, otherEnding)
+    if (idempotency === undefined) return now
+    const before = replayOrFail(calls, consumerId, idempotency)
+    return now.pipe(
+      Effect.catch((rejection) =>
+        rejection._tag === "ResultNotRetained" ? Effect.fail(rejection) : Effect.flatMap(before(rejection), replayed)
+      )
+    )
+  }
+
+  return { call, checkArguments }
+})
+
+export type NewCalls = Effect.Success<ReturnType<typeof makeNewCalls>>
