@@ -13,11 +13,25 @@ import { withinRate } from "./MessageRate.ts"
 import { subjectOf } from "./PassedMessage.ts"
 import { type Link, listenHeaders, postHeaders } from "./ProtocolEra.ts"
 import { failureOf, reach, refusal, sessionFailureOf } from "./ServerFailures.ts"
+import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
+import type { Reply } from "./Reply.ts"
 import type { Answered } from "./SharedLink.ts"
 import type { Shares } from "./Shares.ts"
 
-export const makeClientSessions = (client: McpClient, streams: Shares) => {
+export const makeClientSessions = (client: McpClient, messages: Shares, streams: Shares) => {
   const { nowMs, options } = client
+
+  const send = (
+    endpoint: ProviderEndpoint,
+    message: Message,
+    consumerId: ConsumerId
+  ): Effect.Effect<Reply, ServerFailed> =>
+    messages.within<Reply, ServerFailed>(
+      consumerId,
+      endpoint,
+      endpoint.ask({ ...message, subject: subjectOf({ consumerId }) }),
+      (by) => Effect.fail(refusal(by))
+    )
 
   const initialize = Effect.fn("ProviderServers.initialize")(function* (
     server: ServerAddress,
@@ -26,14 +40,10 @@ export const makeClientSessions = (client: McpClient, streams: Shares) => {
   ) {
     const { endpoint } = yield* reach(client, server)
     const id = endpoint.nextId()
-    const reply = yield* endpoint.ask({
-      headers: postHeaders(undefined, "initialize"),
-      body: requestBody(id, "initialize", params),
-      id,
-      link: undefined,
-      timeoutMs: options.setupTimeoutMs,
-      subject: subjectOf({ consumerId })
-    })
+    const headers = postHeaders(undefined, "initialize")
+    const body = requestBody(id, "initialize", params)
+    const { setupTimeoutMs: timeoutMs } = options
+    const reply = yield* send(endpoint, { headers, body, id, link: undefined, timeoutMs }, consumerId)
     if (reply.kind === "result") reply.release?.()
     const link = negotiated(reply)
     if (!isLink(link)) {
@@ -54,14 +64,9 @@ export const makeClientSessions = (client: McpClient, streams: Shares) => {
   ) {
     const { endpoint } = yield* reach(client, server)
     const link = linkOf(session)
-    const reply = yield* endpoint.ask({
-      headers: postHeaders(link, ""),
-      body: message,
-      id: undefined,
-      link,
-      timeoutMs: options.setupTimeoutMs,
-      subject: subjectOf({ consumerId })
-    })
+    const headers = postHeaders(link, "")
+    const { setupTimeoutMs: timeoutMs } = options
+    const reply = yield* send(endpoint, { headers, body: message, id: undefined, link, timeoutMs }, consumerId)
     if (reply.kind !== "accepted") return yield* sessionFailureOf(client, reply, link)
   })
 

@@ -17,10 +17,18 @@ export const makeProviderServers = Effect.fnUntraced(function* (client: McpClien
     perConsumer: options.listenersPerConsumerMax,
     perEndpoint: options.listenersPerEndpointMax
   })
+  const passed = {
+    total: Number.POSITIVE_INFINITY,
+    perConsumer: options.passedPerConsumerMax,
+    perEndpoint: options.passedPerEndpointMax
+  }
+  const requests = new Shares(passed)
+  // Apart from the requests: one of these may wait for such a message of its client.
+  const messages = new Shares(passed)
   return ProviderServers.of({
     profile: yield* makeServerProfiles(client),
     tools: yield* makeToolLists(client),
-    ask: makePassedRequests(client, streams),
-    ...makeClientSessions(client, streams)
+    ask: makePassedRequests(client, requests, streams),
+    ...makeClientSessions(client, messages, streams)
   })
 })

@@ -19,13 +19,8 @@ import { SUBSCRIPTION_ID } from "./ServerMessages.ts"
 import { type Answered, overSharedLink } from "./SharedLink.ts"
 import { Shares } from "./Shares.ts"
 
-export const makePassedRequests = (client: McpClient, streams: Shares) => {
+export const makePassedRequests = (client: McpClient, requests: Shares, streams: Shares) => {
   const { nowMs, options } = client
-  const requests = new Shares({
-    total: Number.POSITIVE_INFINITY,
-    perConsumer: options.passedPerConsumerMax,
-    perEndpoint: options.passedPerEndpointMax
-  })
 
   /** One request and its response, on resumed streams too. */
   const exchanged = Effect.fnUntraced(function* (endpoint: ProviderEndpoint, message: Message, untilMs: number) {

@@ -20,9 +20,8 @@ export const overSharedLink = Effect.fnUntraced(function* (
   leftMs: () => number,
   send: (link: Link) => Effect.Effect<Reply>
 ): Effect.fn.Return<Answered> {
-  const attempt = Effect.map(
-    known.sessions.with(leftMs(), (link) => Effect.map(send(link), (reply): Answered => ({ link, reply }))),
-    (outcome): Answered => ("reply" in outcome ? outcome : { link: undefined, reply: outcome })
+  const attempt = Effect.suspend(() => known.sessions.with(leftMs(), (link) => sentOver(link, send(link)))).pipe(
+    Effect.map((outcome): Answered => ("reply" in outcome ? outcome : { link: undefined, reply: outcome }))
   )
   let answered = yield* attempt
   for (let repairs = 0; repairs < REPAIRS_MAX; repairs++) {
@@ -34,3 +33,6 @@ export const overSharedLink = Effect.fnUntraced(function* (
   }
   return answered
 })
+
+const sentOver = (link: Link, sent: Effect.Effect<Reply>): Effect.Effect<Answered> =>
+  Effect.map(sent, (reply) => ({ link, reply }))
