@@ -42,6 +42,7 @@ export const exchangeMessage = (
     id,
     link,
     timeoutMs,
+    extraMs: call.extraMs,
     subject: call,
     onProgress: call.onProgress,
     onMessage: serverMessages(

@@ -18,6 +18,8 @@ export interface ExchangeRequest {
   readonly id: RpcId | undefined
   readonly link: Link | undefined
   readonly timeoutMs: number
+  /** Added to the time limit; it may change. */
+  readonly extraMs?: (() => number) | undefined
   /** The billed consumer; empty for requests that belong to no call. */
   readonly consumer: string
   /** Receives progress of the request; its token is the request's id. */

@@ -37,6 +37,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
   private readonly bytesMax: number
   private controller: Dispatcher.DispatchController | undefined = undefined
   private timer: NodeJS.Timeout
+  /** The time for which the timer was set. */
+  private timedMs: number
   private settled = false
   private released = false
   private status = 0
@@ -60,6 +62,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
     this.consumer = request.consumer
     this.listening = request.listening === true
     this.bytesMax = this.listening ? options.messageBytesMax : options.responseBodyBytesMax
+    this.timedMs = request.timeoutMs
     this.timer = setTimeout(onDeadline, request.timeoutMs, this)
   }
 
@@ -82,6 +85,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
 
   expire(): void {
     if (this.settled) return this.controller?.abort(stopped)
+    const leftMs = this.request.timeoutMs + (this.request.extraMs?.() ?? 0) - this.timedMs
+    if (leftMs > 0) {
+      const nextMs = Math.min(leftMs, EXTRA_STEP_MS)
+      this.timedMs += nextMs
+      this.timer = setTimeout(onDeadline, nextMs, this)
+      return
+    }
     this.settle(fault("timeout", "The provider did not respond in time", this.bytes))
     this.controller?.abort(stopped)
   }
@@ -260,6 +270,9 @@ const released = (reply: Reply, release: () => void): Reply => {
   release()
   return reply
 }
+
+/** Extra time may become shorter. */
+const EXTRA_STEP_MS = 1_000
 
 /** The most requests of a server on one stream that are answered. */
 const SERVER_REQUESTS_MAX = 16

@@ -31,9 +31,8 @@ const makeToolUpstream = (client: McpClient) => {
     const { circuit } = known.endpoint
     const { exchange } = request
     const tally: Tally = { attempt: 1, link: undefined, requestBytes: 0, responseBytes: 0 }
-    const totalMs = totalMsOf(options, request)
-    const untilMs = startedMs + totalMs
-    const firstMs = Math.min(request.timeoutMs, totalMs)
+    const untilMs = startedMs + options.totalDeadlineMs
+    const firstMs = Math.min(request.timeoutMs, options.totalDeadlineMs)
     let reply = yield* attemptCall(client, known, request, startedMs, firstMs, tally)
     while (tally.attempt <= request.retriesMax && mayRetry(reply, request.idempotent)) {
       const delayMs = yield* retryDelayMs(options, reply, epochMs)
@@ -76,10 +75,6 @@ export const make = Effect.fnUntraced(function* (settings: McpUpstreamSettings) 
 
 export const layer = (settings: McpUpstreamSettings): Layer.Layer<ToolUpstream | ProviderServers> =>
   Layer.effectContext(make(settings))
-
-/** A caller that speaks MCP may be allowed to answer questions of the tool, which takes longer. */
-const totalMsOf = ({ totalDeadlineMs }: McpUpstreamOptions, { exchange, timeoutMs }: UpstreamCall): number =>
-  exchange?.session === undefined ? totalDeadlineMs : Math.max(totalDeadlineMs, timeoutMs)
 
 /** Evenly distributed, so that failed callers do not retry together; later if the server asks for it. */
 const retryDelayMs = (options: McpUpstreamOptions, reply: Reply, epochMs: () => number): Effect.Effect<number> =>

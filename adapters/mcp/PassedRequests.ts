@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { METHOD_NOT_FOUND } from "../../domain/mcp/Protocol.ts"
 import type { PassedReply, PassedRequest, ServerAddress, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
-import { withMember } from "../../domain/shared/JsonText.ts"
+import { replacedAt } from "../../domain/shared/JsonText.ts"
 import type { McpClient } from "./McpClient.ts"
 import { LISTEN, passedMessage } from "./PassedMessage.ts"
 import type { Link } from "./ProtocolEra.ts"
@@ -17,7 +17,7 @@ import { resumed } from "./Resumption.ts"
 import { failureOf, reach, refusal, sessionFailureOf } from "./ServerFailures.ts"
 import { SUBSCRIPTION_ID } from "./ServerMessages.ts"
 import { type Answered, overSharedLink } from "./SharedLink.ts"
-import { Shares } from "./Shares.ts"
+import type { Shares } from "./Shares.ts"
 
 export const makePassedRequests = (client: McpClient, requests: Shares, streams: Shares) => {
   const { nowMs, options } = client
@@ -109,7 +109,7 @@ const needsSession = (method: string): Reply => ({
 
 const resultOf = (reply: Extract<Reply, { kind: "result" }>, request: PassedRequest): PassedReply => {
   const text = reply.text ?? JSON.stringify(reply.result)
-  const result = request.method === LISTEN ? withMember(text, ["_meta", SUBSCRIPTION_ID], request.requestId) : text
+  const result = request.method === LISTEN ? replacedAt(text, ["_meta", SUBSCRIPTION_ID], request.requestId) : text
   return { _tag: "Result", result, ...(reply.release === undefined ? {} : { release: reply.release }) }
 }
 

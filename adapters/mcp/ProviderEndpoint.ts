@@ -172,7 +172,7 @@ export class ProviderEndpoint implements ExchangeHost {
       if (this.inFlight >= this.options.inFlightMax) return undefined
       this.inFlight++
     }
-    const { body, headers, id, link, listening, onMessage, onProgress, timeoutMs } = message
+    const { body, extraMs, headers, id, link, listening, onMessage, onProgress, timeoutMs } = message
     headers.push("accept-encoding", "identity", "user-agent", this.userAgent)
     appendSignedHeaders(headers, this.sign, message.subject ?? WITHOUT_SUBJECT, body, this.shared.epochMs())
     const request: ExchangeRequest = {
@@ -183,6 +183,7 @@ export class ProviderEndpoint implements ExchangeHost {
       id,
       link,
       timeoutMs,
+      extraMs,
       consumer: message.subject?.consumerId ?? "",
       onProgress,
       onMessage,

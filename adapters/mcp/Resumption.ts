@@ -19,14 +19,15 @@ export const resumed = Effect.fnUntraced(function* (
   untilMs: number,
   count: (bytes: number) => void
 ): Effect.fn.Return<Reply> {
-  const leftMs = () => Math.max(1, Math.ceil(untilMs - nowMs()))
+  const extraMs = () => message.extraMs?.() ?? 0
+  const leftMs = () => Math.max(1, Math.ceil(untilMs + extraMs() - nowMs()))
   const link = message.link
   let reply = first
   for (let n = 0; n < endpoint.options.resumptionsMax && reply.kind === "resumable"; n++) {
     if (link?.era !== "legacy") return interrupted
     const waitMs = Math.max(RESUMPTION_MS_MIN, reply.retryMs ?? endpoint.options.resumptionDelayMs)
     const { lastEventId } = reply
-    if (nowMs() + waitMs >= untilMs) {
+    if (waitMs >= leftMs()) {
       yield* Effect.sleep(leftMs()).pipe(
         Effect.onExit(() => Effect.sync(() => endpoint.tellCancelled(message, "The answer did not come in time")))
       )
@@ -35,8 +36,10 @@ export const resumed = Effect.fnUntraced(function* (
     yield* Effect.sleep(waitMs).pipe(
       Effect.onInterrupt(() => Effect.sync(() => endpoint.tellCancelled(message, "The caller went away")))
     )
+    const given = extraMs()
     reply = yield* endpoint.ask({
       ...message,
+      extraMs: () => extraMs() - given,
       http: "GET",
       headers: sessionHeaders(link, lastEventId),
       body: "",

@@ -2,7 +2,7 @@
  * What a client receives of the messages that a server sends before its response: within limits, and with the client's
  * own progress token and subscription id where the server got others.
  */
-import { withMember } from "../../domain/shared/JsonText.ts"
+import { replacedAt } from "../../domain/shared/JsonText.ts"
 import { isObject, type JsonObject, type RpcId } from "./JsonRpc.ts"
 import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
 
@@ -47,8 +47,8 @@ const isOfAnother = ({ method, params }: JsonObject, { own, sentAs }: Receiver):
 
 const rewritten = (method: string, text: string, { own, subscriptionId, token }: Receiver): string => {
   if (own) return text
-  if (subscriptionId !== undefined) return withMember(text, ["params", "_meta", SUBSCRIPTION_ID], subscriptionId)
+  if (subscriptionId !== undefined) return replacedAt(text, ["params", "_meta", SUBSCRIPTION_ID], subscriptionId)
   return method === "notifications/progress" && token !== undefined
-    ? withMember(text, ["params", "progressToken"], token)
+    ? replacedAt(text, ["params", "progressToken"], token)
     : text
 }

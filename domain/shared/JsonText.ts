@@ -25,7 +25,7 @@ export const memberOf = (text: string, at: number, name: string): string | undef
 }
 
 /** The text with another value at the path of members, or the same text if there is no such member. */
-export const withMember = (text: string, path: ReadonlyArray<string>, value: string): string => {
+export const replacedAt = (text: string, path: ReadonlyArray<string>, value: string): string => {
   let start = messageAt(text, 0)
   let end = start
   for (const name of path) {

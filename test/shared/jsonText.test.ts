@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { elementsOf, membersOf, rawMessage, rawResult, withMember } from "../../domain/shared/JsonText.ts"
+import { elementsOf, membersOf, rawMessage, rawResult, replacedAt } from "../../domain/shared/JsonText.ts"
 
 const SPACES = ["", "", " ", "\n", "\r\n\t", "  "]
 
@@ -117,9 +117,9 @@ describe("The parts of a text", () => {
 
   it("are replaced one at a time, and everything else stays as it was", () => {
     const text = `{"params" : {"progressToken":7 , "progress":1.50}, "id":12345678901234567890}`
-    assert.strictEqual(withMember(text, ["params", "progressToken"], `"abc"`), text.replace("7 ,", `"abc" ,`))
+    assert.strictEqual(replacedAt(text, ["params", "progressToken"], `"abc"`), text.replace("7 ,", `"abc" ,`))
     for (const path of [["params", "other"], ["id", "other"], ["nothing"], []]) {
-      assert.strictEqual(withMember(text, path, "0"), text)
+      assert.strictEqual(replacedAt(text, path, "0"), text)
     }
   })
 
