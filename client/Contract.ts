@@ -4083,6 +4083,252 @@ export interface components {
         [key: string]: unknown
       }
     }
+    /** @description Versions of a tool's definition. */
+    ToolVersions: {
+      /** @description ID of the tool. */
+      tool_id: string
+      /** @description Name of the tool on its MCP server. */
+      tool_name: string
+      /** @description Newest first, at most 10. */
+      versions: components["schemas"]["ToolVersion"][]
+    }
+    /** @description A version of a tool's definition, complete. */
+    ToolVersion: {
+      /** @description Number of the version. */
+      version: number
+      /** @description Fields that differ from the version before. */
+      changed: string[]
+      /**
+       * @description `provider`: changed by the provider. `server`: taken from its MCP server.
+       * @enum {string}
+       */
+      source: "provider" | "server"
+      /**
+       * Format: date-time
+       * @description Time of the change.
+       */
+      changed_at: string
+      /** @description Display name of the tool. */
+      display_name: string
+      /** @description Description of the tool. */
+      description: string
+      /** @description JSON Schema of the arguments. `null`: none. */
+      input_schema: {
+        [key: string]: unknown
+      } | null
+      /** @description JSON Schema of the result. `null`: none. */
+      output_schema: {
+        [key: string]: unknown
+      } | null
+      /** @description Hints of the MCP server about the tool. They are shown, and change nothing else. */
+      annotations: components["schemas"]["ToolAnnotations"] | null
+    }
+    /** @description Hints of the MCP server about the tool. */
+    ToolAnnotations: {
+      /** @description The tool does not change its environment. */
+      read_only_hint?: boolean
+      /** @description The tool may delete or overwrite things. */
+      destructive_hint?: boolean
+      /** @description Repeating a call with the same arguments has no further effect. */
+      idempotent_hint?: boolean
+      /** @description The tool interacts with systems outside of its own. */
+      open_world_hint?: boolean
+    }
+    /** @description Sync settings and the history of imports. */
+    ToolSync: {
+      /** @description Whether the tools follow the server in the background, at least every hour. */
+      enabled: boolean
+      /** @description Whether new tools are listed. `false`: they are stored as drafts. */
+      listed: boolean
+      /** @description Price of a call of new tools, in microcents. `null`: the default price of your account. */
+      default_price_microcents: number | null
+      /** @description Time of the next sync. `null`: none. */
+      next_sync_at: string | null
+      /** @description Time of the last attempt to read the server. `null`: never. */
+      checked_at: string | null
+      /** @description Why the server could not be read. `null`: it was read. */
+      problem: string | null
+      /** @description Newest first, at most 50: imports, and syncs that changed something. */
+      history: components["schemas"]["ImportRecord"][]
+    }
+    /** @description What one import or sync changed. Each list has at most 100 names. */
+    ImportRecord: {
+      /**
+       * Format: date-time
+       * @description Time of the import.
+       */
+      imported_at: string
+      /**
+       * @description `provider`: an import by you. `server`: a sync in the background.
+       * @enum {string}
+       */
+      source: "provider" | "server"
+      /** @description Tools that were listed. */
+      listed: string[]
+      /** @description Tools that were stored as drafts. */
+      drafts: string[]
+      /** @description Tools that changed. */
+      changed: {
+        /** @description Name of the tool on its MCP server. */
+        tool_name: string
+        /** @description Changed fields. */
+        fields: string[]
+      }[]
+      /** @description Tools that were listed again. */
+      restored: string[]
+      /** @description Tools that the server did not list. */
+      missing: string[]
+      /** @description Tools that were withdrawn. */
+      withdrawn: string[]
+      /** @description Drafts that were removed. */
+      removed_drafts: string[]
+      /** @description Changes that only an import by you applies. */
+      held: {
+        /** @description Name of the tool on its MCP server. */
+        tool_name: string
+        /** @description Reason. */
+        reason: string
+      }[]
+      /** @description Tools that are not imported, with the reason. */
+      rejected: {
+        /** @description Name of the tool on its MCP server. */
+        tool_name: string
+        /** @description Reason. */
+        error: string
+      }[]
+    }
+    /** @description How your tools are kept in sync with your MCP server. */
+    SyncSettings: {
+      /** @description Whether the tools follow the server in the background, at least every hour. */
+      enabled: boolean
+      /** @description Whether new tools are listed. `false`: they are stored as drafts. */
+      listed: boolean
+      /** @description Price of a call of new tools, in microcents. `null`: the default price of your account. */
+      default_price_microcents: number | null
+    }
+    /** @description What an import changes, or changed. */
+    ImportReport: {
+      /** @description Whether the import was applied. `false`: a preview. */
+      applied: boolean
+      /** @description Number of tools that the server lists. */
+      tools_found: number
+      /** @description Whether the server lists more tools than are read. No tool is withdrawn then. */
+      truncated: boolean
+      /** @description Tools that are listed, stored as drafts, changed or restored. */
+      tools: components["schemas"]["PlannedTool"][]
+      /** @description Number of tools that do not change. */
+      unchanged: number
+      /** @description Tools that the server does not list anymore. They are withdrawn after the grace period. */
+      missing: {
+        /** @description Name of the tool on its MCP server. */
+        tool_name: string
+        /**
+         * Format: date-time
+         * @description Time from which the server did not list the tool.
+         */
+        missing_since: string
+        /**
+         * Format: date-time
+         * @description Time from which it is withdrawn.
+         */
+        withdrawn_from: string
+      }[]
+      /** @description Tools that are withdrawn: the server has not listed them for the grace period. */
+      withdrawn: string[]
+      /** @description Drafts that are removed for the same reason. */
+      removed_drafts: string[]
+      /** @description Changes that only an import by you applies. */
+      held: {
+        /** @description Name of the tool on its MCP server. */
+        tool_name: string
+        /** @description Reason. */
+        reason: string
+      }[]
+      /** @description Tools that are not imported, with the reason. */
+      rejected: {
+        /** @description Name of the tool on its MCP server. */
+        tool_name: string
+        /** @description Reason. */
+        error: string
+      }[]
+      /** @description Result in one sentence. */
+      message: string
+    }
+    /** @description A tool of an import. */
+    PlannedTool: {
+      /** @description Name of the tool on its MCP server. */
+      tool_name: string
+      /** @description Display name of the tool. */
+      display_name: string
+      /**
+       * @description `list`: it is listed. `draft`: it is stored as a draft. `change`: a known tool changes. `restore`: it is listed again, because the server lists it again.
+       * @enum {string}
+       */
+      action: "list" | "draft" | "change" | "restore"
+      /** @description Price of a call in microcents. `null`: the tool keeps its price. */
+      price_microcents: number | null
+      /** @description Fields that change. */
+      changed: string[]
+    }
+    /** @description An import of the tools that your MCP server lists. */
+    ImportTools: {
+      /** @description Price of a call of each new tool, in microcents (1/10,000 of a cent). */
+      default_price_microcents: number
+      /** @description Declarations that take precedence over what the server lists, such as prices. By `tool_name`. */
+      overrides?: components["schemas"]["ToolDeclaration"][]
+      /** @description `true`: new tools and drafts are listed. Default: `false`, new tools are drafts. */
+      listed?: boolean
+      /** @description `true`: import. Default: `false`, a preview that changes nothing. */
+      apply?: boolean
+    }
+    /** @description A tool as its provider declares it. Send one price or none. In an update, an absent field keeps its value and `null` resets it to its default. */
+    ToolDeclaration: {
+      /** @description Name of the tool, exactly as your MCP server lists it. */
+      tool_name: string
+      /** @description Display name of the tool. Default: `tool_name`. */
+      display_name?: string | null
+      /** @description Description of the tool. */
+      description?: string | null
+      /** @description Category of the tool. Default: `other`. */
+      category?: string | null
+      /** @description Price of a call in cents. */
+      price_cents_override?: number | null
+      /** @description Price of a call in microcents (1/10,000 of a cent). */
+      price_microcents?: number | null
+      /** @description Price and free tier in one object, as older clients send them. */
+      pricing?: {
+        /** @description Price of a call in cents. */
+        price_cents?: number | null
+        /** @description Free calls per consumer and calendar month (UTC). */
+        free_tier_calls?: number | null
+      } | null
+      /** @description Free calls per consumer and calendar month (UTC). */
+      free_tier_calls?: number | null
+      /** @description JSON Schema of the arguments. Calls with invalid arguments are rejected without charge. */
+      input_schema?: {
+        [key: string]: unknown
+      } | null
+      /** @description JSON Schema of the result. */
+      output_schema?: {
+        [key: string]: unknown
+      } | null
+      /** @description Hints of the MCP server about the tool. They are shown, and change nothing else. */
+      annotations?: components["schemas"]["ToolAnnotations"] | null
+      /** @description Calls that are billed: successful calls, calls whose output is valid against `output_schema`, or every attempt. */
+      billing_policy?: ("success" | "valid_output" | "attempt") | null
+      /** @description Maximum cost of a call in microcents. Above the price, the tool is usage-priced: you report the cost of each call. */
+      max_cost_microcents?: number | null
+      /** @description Timeout of an attempt in milliseconds. */
+      timeout_ms?: number | null
+      /** @description Whether the call is idempotent: a failed attempt may be retried. */
+      idempotent?: boolean | null
+      /** @description What happens when the caller cancels a forwarded call or disconnects. `finish` (default): the call runs to its end and is billed by its outcome. `pass`: the cancellation is passed to the provider, and `canceled_call_costs` applies. */
+      on_cancel?: ("finish" | "pass") | null
+      /** @description Cost of a call whose cancellation was passed to the provider: its list price (at most the hold), or nothing. Applies only if `on_cancel` is `pass`. */
+      canceled_call_costs?: ("price" | "nothing") | null
+      /** @description Register the tool although your MCP server does not list it. It then does not follow the server. */
+      unlisted?: boolean
+    }
     /** @description The database does not respond. */
     MarketHealthDegraded: {
       /**
@@ -4401,7 +4647,14 @@ export interface components {
        * @enum {string}
        */
       canceled_call_costs: "price" | "nothing"
-      /** @description Time when the provider withdrew the tool. `null`: the tool is listed. */
+      /** @description Hints of the MCP server about the tool. They are shown, and change nothing else. */
+      annotations: components["schemas"]["ToolAnnotations"] | null
+      /**
+       * @description State of the tool. A draft was never listed: only its provider sees it.
+       * @enum {string}
+       */
+      state: "listed" | "draft" | "withdrawn"
+      /** @description Time when the tool was withdrawn. `null`: it is listed, or a draft. */
       withdrawn_at: string | null
       /** @description JSON Schema of the result. `null`: none. */
       output_schema: {
@@ -4420,52 +4673,27 @@ export interface components {
       idempotent: boolean
       /** @description Current and former price versions, newest first. */
       price_history: components["schemas"]["PriceSince"][]
+      /** @description Versions of names, description, schemas and annotations, newest first. */
+      version_history: components["schemas"]["ToolVersionSummary"][]
       /** @description Declaration of the tool. To update the tool, change it and send it to `POST /api/market/tools`. */
       declaration: components["schemas"]["ToolDeclaration"]
     }
-    /** @description A tool as its provider declares it. Send one price or none. In an update, an absent field keeps its value and `null` resets it to its default. */
-    ToolDeclaration: {
-      /** @description Name of the tool, exactly as your MCP server lists it. */
-      tool_name: string
-      /** @description Display name of the tool. Default: `tool_name`. */
-      display_name?: string | null
-      /** @description Description of the tool. */
-      description?: string | null
-      /** @description Category of the tool. Default: `other`. */
-      category?: string | null
-      /** @description Price of a call in cents. */
-      price_cents_override?: number | null
-      /** @description Price of a call in microcents (1/10,000 of a cent). */
-      price_microcents?: number | null
-      /** @description Price and free tier in one object, as older clients send them. */
-      pricing?: {
-        /** @description Price of a call in cents. */
-        price_cents?: number | null
-        /** @description Free calls per consumer and calendar month (UTC). */
-        free_tier_calls?: number | null
-      } | null
-      /** @description Free calls per consumer and calendar month (UTC). */
-      free_tier_calls?: number | null
-      /** @description JSON Schema of the arguments. Calls with invalid arguments are rejected without charge. */
-      input_schema?: {
-        [key: string]: unknown
-      } | null
-      /** @description JSON Schema of the result. */
-      output_schema?: {
-        [key: string]: unknown
-      } | null
-      /** @description Calls that are billed: successful calls, calls whose output is valid against `output_schema`, or every attempt. */
-      billing_policy?: ("success" | "valid_output" | "attempt") | null
-      /** @description Maximum cost of a call in microcents. Above the price, the tool is usage-priced: you report the cost of each call. */
-      max_cost_microcents?: number | null
-      /** @description Timeout of an attempt in milliseconds. */
-      timeout_ms?: number | null
-      /** @description Whether the call is idempotent: a failed attempt may be retried. */
-      idempotent?: boolean | null
-      /** @description What happens when the caller cancels a forwarded call or disconnects. `finish` (default): the call runs to its end and is billed by its outcome. `pass`: the cancellation is passed to the provider, and `canceled_call_costs` applies. */
-      on_cancel?: ("finish" | "pass") | null
-      /** @description Cost of a call whose cancellation was passed to the provider: its list price (at most the hold), or nothing. Applies only if `on_cancel` is `pass`. */
-      canceled_call_costs?: ("price" | "nothing") | null
+    /** @description A version of a tool's definition. */
+    ToolVersionSummary: {
+      /** @description Number of the version. */
+      version: number
+      /** @description Fields that differ from the version before. */
+      changed: string[]
+      /**
+       * @description `provider`: changed by the provider. `server`: taken from its MCP server.
+       * @enum {string}
+       */
+      source: "provider" | "server"
+      /**
+       * Format: date-time
+       * @description Time of the change.
+       */
+      changed_at: string
     }
     /** @description A price version. A receipt keeps the version that its call was billed by. */
     PriceSince: {
@@ -4631,7 +4859,14 @@ export interface components {
        * @enum {string}
        */
       canceled_call_costs: "price" | "nothing"
-      /** @description Time when the provider withdrew the tool. `null`: the tool is listed. */
+      /** @description Hints of the MCP server about the tool. They are shown, and change nothing else. */
+      annotations: components["schemas"]["ToolAnnotations"] | null
+      /**
+       * @description State of the tool. A draft was never listed: only its provider sees it.
+       * @enum {string}
+       */
+      state: "listed" | "draft" | "withdrawn"
+      /** @description Time when the tool was withdrawn. `null`: it is listed, or a draft. */
       withdrawn_at: string | null
     }
     /** @description The withdrawn tool. */
@@ -4693,8 +4928,27 @@ export interface components {
         /** @description Reason for the rejection. */
         error: string
       }[]
+      /** @description What was found at your endpoint. */
+      endpoint: components["schemas"]["EndpointReport"]
       /** @description Result in one sentence. */
       message: string
+    }
+    /** @description What was found at the endpoint of the provider. */
+    EndpointReport: {
+      /** @description Whether the MCP server answered. `null`: it was not asked. */
+      reachable: boolean | null
+      /** @description Era of the protocol: `modern` (2026-07-28) or `legacy` (2025-11-25 and before). `null`: unknown. */
+      era: ("modern" | "legacy") | null
+      /** @description Protocol version. `null`: unknown. */
+      protocol_version: string | null
+      /** @description Name that the server gives itself. `null`: none. */
+      server_name: string | null
+      /** @description Version that the server gives itself. `null`: none. */
+      server_version: string | null
+      /** @description Number of tools that the server lists. `null`: they could not be read. */
+      tools_found: number | null
+      /** @description Why the server or its tools could not be read. `null`: they were read. */
+      problem: string | null
     }
     /** @description Tools to register or update. */
     RegisterTools: {
@@ -4880,6 +5134,10 @@ export interface components {
         /** @description Qualified name of the tool: `handle/tool_name`. */
         qualified_name: string
       }[]
+      /** @description What was found at your endpoint. */
+      endpoint: components["schemas"]["EndpointReport"]
+      /** @description What was imported. `null`: no import, or the server could not be read. */
+      import: components["schemas"]["ImportReport"] | null
       /** @description Result in one sentence. */
       message: string
       /** @description Suggested next steps. */
@@ -4914,6 +5172,10 @@ export interface components {
       default_price_microcents?: number
       /** @description Tools to register. Add more with `POST /api/market/tools`. */
       tools?: components["schemas"]["ToolDeclaration"][]
+      /** @description `true`: import the tools that your MCP server lists, at your default price. Default: `false`. */
+      import?: boolean
+      /** @description With `import`: `true` lists the imported tools. Default: `false`, they are drafts. */
+      listed?: boolean
     }
     /** @description The account of the API key, and the limits of the key. */
     WhoAmI: {
@@ -4979,6 +5241,13 @@ export const ROUTES = {
     stats: "GET /api/v1/market/stats",
     index: "GET /api/market",
     health: "GET /api/market/health"
+  },
+  imports: {
+    importTools: "POST* /api/market/tools/import",
+    importToolsV1: "POST* /api/v1/market/tools/import",
+    toolSync: "GET /api/v1/market/tools/sync",
+    configureToolSync: "POST* /api/v1/market/tools/sync",
+    toolVersions: "GET /api/v1/market/tools/{id}/versions"
   },
   calls: {
     proxy: "POST* /api/market/proxy",
@@ -5146,7 +5415,7 @@ export interface Operations {
         /** `next_cursor` of the previous page. */
         cursor?: string
         /** State of the tools. Default: `any`. */
-        state?: "listed" | "withdrawn" | "any"
+        state?: "listed" | "withdrawn" | "draft" | "any"
       }
       success: Schemas["OwnTools"]
     }
@@ -5206,6 +5475,24 @@ export interface Operations {
     index: { success: Schemas["MarketIndex"] }
     /** Check the market's health. */
     health: { success: Schemas["MarketHealth"] }
+  }
+  imports: {
+    /** Import tools from your MCP server. */
+    importTools: { payload: Schemas["ImportTools"]; success: Schemas["ImportReport"] }
+    /** Import tools from your MCP server. */
+    importToolsV1: { payload: Schemas["ImportTools"]; success: Schemas["ImportReport"] }
+    /** Retrieve sync settings and import history. */
+    toolSync: { success: Schemas["ToolSync"] }
+    /** Change sync settings. */
+    configureToolSync: { payload: Schemas["SyncSettings"]; success: Schemas["ToolSync"] }
+    /** List the versions of a tool. */
+    toolVersions: {
+      params: {
+        /** ID of the tool, or its qualified name with the slash as `%2F`. */
+        id: string
+      }
+      success: Schemas["ToolVersions"]
+    }
   }
   calls: {
     /** Call a tool. */

@@ -76,12 +76,16 @@ SELECT citus_schema_distribute('lane_0');
 -- main: receipt_log_places
 -- main: receipt_log_tiles
 -- main: receipt_logs
+-- main: server_tools
 -- main: sla_daily
 -- main: sla_hourly
 -- main: submissions
 -- main: tool_aliases
 -- main: tool_figures
+-- main: tool_imports
 -- main: tool_prices
+-- main: tool_syncs
+-- main: tool_versions
 -- main: toolboxes
 -- main: tools
 -- main: trust_daily

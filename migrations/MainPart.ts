@@ -12,9 +12,10 @@ import { payouts } from "./main/Payouts.ts"
 import { platform } from "./main/Platform.ts"
 import { receiptLog } from "./main/ReceiptLog.ts"
 import { toolboxes } from "./main/Toolboxes.ts"
+import { toolImports } from "./main/ToolImports.ts"
 import { trust } from "./main/Trust.ts"
 
 export const mainPart = Effect.all(
-  [accounts, catalog, toolboxes, payments, payouts, invoices, receiptLog, disputes, trust, platform, mcp],
+  [accounts, catalog, toolImports, toolboxes, payments, payouts, invoices, receiptLog, disputes, trust, platform, mcp],
   { discard: true }
 )

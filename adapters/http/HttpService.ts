@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { accountsRoutes } from "./handlers/AccountsHandlers.ts"
 import { catalogRoutes } from "./handlers/CatalogHandlers.ts"
 import { disputesRoutes } from "./handlers/DisputesHandlers.ts"
+import { importRoutes } from "./handlers/ImportHandlers.ts"
 import { indexRoutes } from "./handlers/IndexHandlers.ts"
 import { invoicesRoutes } from "./handlers/InvoicesHandlers.ts"
 import { logRoutes } from "./handlers/LogHandlers.ts"
@@ -33,6 +34,7 @@ const subjects = Effect.map(
   Effect.all([
     accountsRoutes,
     toolsRoutes,
+    importRoutes,
     catalogRoutes,
     proxyRoutes,
     usageRoutes,

@@ -19,6 +19,8 @@ import { RateLimitPolicy } from "./RateLimitPolicy.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export interface ProviderApplication {
+  /** Default: a new one. */
+  readonly id?: ProviderId | undefined
   readonly name: string
   /** Default: derived from the name. */
   readonly handle?: string | undefined
@@ -97,8 +99,8 @@ export class Registration extends Context.Service<
             return yield* new AlreadyRegistered({ role: caller.role, ownerId: caller.ownerId })
           }
         }
-        const { tools: declarations, ...profile } = application
-        const id = ProviderId.make(yield* entropy.uuid)
+        const { id: given, tools: declarations, ...profile } = application
+        const id = given ?? ProviderId.make(yield* entropy.uuid)
         const provider: Provider = {
           ...profile,
           id,

@@ -12,7 +12,8 @@ import { type CatalogEntry, type CatalogSort, CatalogStore, entryAt, type ToolSt
 import { tokensOfQuery } from "./SearchTokens.ts"
 import type { PriceVersion } from "./Terms.ts"
 import type { ToolChange } from "./Tool.ts"
-import { makeToolUpsert, type UpsertResult } from "./ToolUpserts.ts"
+import { makeToolUpsert, type UpsertMode, type UpsertResult } from "./ToolUpserts.ts"
+import { TOOL_VERSIONS_KEPT_MAX, type ToolVersion } from "./ToolVersions.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const TOOLS_PER_REQUEST_MAX = 50
@@ -49,12 +50,24 @@ export class Catalog extends Context.Service<
   {
     /**
      * Tool by tool: a fault of one does not affect the others. Only the sent fields change. Terms that are worse for
-     * consumers take effect after the notice period, also for a withdrawn tool.
+     * consumers take effect after the notice period, also for a withdrawn tool. By default a draft is listed.
      */
-    upsert(providerId: ProviderId, changes: ReadonlyArray<ToolChange>): Effect.Effect<UpsertResult, StoreUnavailable>
-    /** Unlists the tool and stops calls; its receipts stay. Repeating changes nothing. An upsert lists it again. */
-    withdraw(providerId: ProviderId, id: ToolId): Effect.Effect<Withdrawn, ToolNotYours | StoreUnavailable>
+    upsert(
+      providerId: ProviderId,
+      changes: ReadonlyArray<ToolChange>,
+      mode?: UpsertMode
+    ): Effect.Effect<UpsertResult, StoreUnavailable>
+    /**
+     * Unlists the tool and stops calls; its receipts stay. Repeating changes nothing. An upsert lists it again. A draft
+     * stays as it is.
+     */
+    withdraw(
+      providerId: ProviderId,
+      id: ToolId,
+      byServer?: boolean
+    ): Effect.Effect<Withdrawn, ToolNotYours | StoreUnavailable>
     search(query: CatalogQuery): Effect.Effect<Page<CatalogEntry>, StoreUnavailable>
+    /** No look-up finds a draft: see `search` with the state `draft`. */
     find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
@@ -66,6 +79,8 @@ export class Catalog extends Context.Service<
     ): Effect.Effect<string | undefined, StoreUnavailable>
     /** Newest first, without versions that were replaced before they took effect. */
     prices(id: ToolId): Effect.Effect<ReadonlyArray<PriceVersion>, StoreUnavailable>
+    /** Newest first. */
+    versions(id: ToolId): Effect.Effect<ReadonlyArray<ToolVersion>, StoreUnavailable>
     /**
      * Updates the columns that are searched and sorted by, for announced terms that are now in effect; returns the
      * number of tools.
@@ -87,17 +102,21 @@ export class Catalog extends Context.Service<
         Effect.flatMap(found, (value) =>
           Effect.map(DateTime.now, (now) => resolve(value, (entry) => entryAt(entry, now.epochMilliseconds)))
         )
-      const find = (id: ToolId) => one(store.find(id))
       const one = (found: Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>) =>
-        inEffectNow(found, (entry, at) => Option.map(entry, at))
+        inEffectNow(found, (entry, at) =>
+          Option.map(
+            Option.filter(entry, ({ tool }) => !tool.draft),
+            at
+          )
+        )
 
-      const withdraw = Effect.fn("Catalog.withdraw")(function* (providerId: ProviderId, id: ToolId) {
+      const withdraw = Effect.fn("Catalog.withdraw")(function* (providerId: ProviderId, id: ToolId, byServer = false) {
         // Locks the provider's tools against concurrent changes.
         yield* store.countOf(providerId)
-        const since = yield* store.withdraw(providerId, id, yield* DateTime.now)
+        const since = yield* store.withdraw(providerId, id, yield* DateTime.now, byServer)
         if (Option.isNone(since)) return yield* new ToolNotYours({ id })
         yield* feed.publish({ topic: "catalog", id })
-        const entry = Option.getOrThrow(yield* find(id))
+        const entry = yield* inEffectNow(Effect.map(store.find(id), Option.getOrThrow), (found, at) => at(found))
         return { entry, since: since.value }
       }, atomically)
 
@@ -132,7 +151,7 @@ export class Catalog extends Context.Service<
         upsert,
         withdraw,
         search,
-        find,
+        find: (id) => one(store.find(id)),
         findOf: (providerId, toolName) => one(store.findOf(providerId, toolName)),
         findQualified: (handle, toolName) => one(store.findQualified(handle, toolName)),
         findByName: (toolName) =>
@@ -140,6 +159,7 @@ export class Catalog extends Context.Service<
         nearestName: (toolName, providerId) =>
           Effect.map(store.similarNames(toolName, providerId, NEIGHBORS_MAX), (names) => nearestName(toolName, names)),
         prices,
+        versions: (id) => store.versions(id, TOOL_VERSIONS_KEPT_MAX),
         promote,
         categories: store.categories,
         count: store.count

@@ -9,6 +9,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { type PriceVersion, pricesAt, termsOf, type Terms, type ToolPrices } from "./Terms.ts"
 import type { Tool, ToolDeclaration } from "./Tool.ts"
+import type { ToolVersion } from "./ToolVersions.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export type CatalogSort = "name" | "price" | "price_desc" | "newest"
@@ -24,7 +25,7 @@ export interface CatalogFilter {
   readonly state?: ToolState | undefined
 }
 
-export type ToolState = "listed" | "withdrawn" | "any"
+export type ToolState = "listed" | "withdrawn" | "draft" | "any"
 
 /** A listed tool: with the terms in effect, announced terms, and its provider. */
 export interface CatalogEntry extends Terms {
@@ -45,6 +46,8 @@ export interface ToolUpsert {
   readonly prices: ToolPrices
   readonly searchTokens: ReadonlyArray<string>
   readonly at: DateTime.Utc
+  /** A new tool, or a draft, is stored as a draft: its prices are not added to the history. */
+  readonly draft?: boolean
 }
 
 export interface ToolOutcome {
@@ -79,25 +82,32 @@ export class CatalogStore extends Context.Service<
     upsert(tool: ToolUpsert): Effect.Effect<ToolOutcome, StoreUnavailable>
     /**
      * Returns since when it is withdrawn: now, or the first time. None if the provider has no such tool. Announced
-     * terms that are not in effect are replaced.
+     * terms that are not in effect are replaced. `byServer`: by the sync; a withdrawal by the provider takes precedence. A
+     * draft stays as it is.
      */
     withdraw(
       providerId: ProviderId,
       id: ToolId,
-      at: DateTime.Utc
+      at: DateTime.Utc,
+      byServer?: boolean
     ): Effect.Effect<Option.Option<DateTime.Utc>, StoreUnavailable>
     /**
      * Including withdrawn ones. In a unit of work the provider's row is locked until its end, so no tools are added
      * concurrently.
      */
     countOf(providerId: ProviderId): Effect.Effect<number, StoreUnavailable>
-    /** Listed or withdrawn. */
+    /** Listed, withdrawn or a draft. */
     find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     /** By the current or a former handle of its provider, except a retired one. */
     findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
-    /** Tools of that name of all providers, at most `limit`, oldest first; withdrawn ones only if none is listed. */
+    /**
+     * Tools of that name of all providers, at most `limit`, oldest first, without drafts; withdrawn ones only if none is
+     * listed.
+     */
     findByName(toolName: string, limit: number): Effect.Effect<ReadonlyArray<CatalogEntry>, StoreUnavailable>
+    /** Removes a draft; false if the provider has no such draft. */
+    removeDraft(providerId: ProviderId, id: ToolId): Effect.Effect<boolean, StoreUnavailable>
     /** Names of listed tools adjacent to this one in their order, each once: at most `limit` on either side. */
     similarNames(
       toolName: string,
@@ -118,6 +128,12 @@ export class CatalogStore extends Context.Service<
      * number of tools.
      */
     promote(now: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
+    /** Keeps the newest `keptMax` versions of the tool. */
+    addVersion(id: ToolId, version: ToolVersion, keptMax: number): Effect.Effect<void, StoreUnavailable>
+    /** Newest first, at most `limit`. */
+    versions(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<ToolVersion>, StoreUnavailable>
+    /** Without what the versions say: for an erased provider. */
+    removeVersions(providerId: ProviderId): Effect.Effect<void, StoreUnavailable>
     /** Newest first, at most `limit`; replaced ones too. */
     prices(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<PriceVersion>, StoreUnavailable>
   }

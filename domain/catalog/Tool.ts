@@ -39,6 +39,14 @@ export type CanceledCallCosts = "price" | "nothing"
 
 export type JsonSchemaObject = Readonly<Record<string, unknown>>
 
+/** Hints of the provider's MCP server about a tool, under their names in MCP. No rule of this service depends on them. */
+export interface ToolAnnotations {
+  readonly readOnlyHint?: boolean | undefined
+  readonly destructiveHint?: boolean | undefined
+  readonly idempotentHint?: boolean | undefined
+  readonly openWorldHint?: boolean | undefined
+}
+
 /** A provider's declaration of a tool. Undefined: the provider's or the platform's default. */
 export interface ToolDeclaration {
   readonly toolName: string
@@ -49,6 +57,7 @@ export interface ToolDeclaration {
   readonly freeTierCalls: number | undefined
   readonly inputSchema: JsonSchemaObject | undefined
   readonly outputSchema: JsonSchemaObject | undefined
+  readonly annotations: ToolAnnotations | undefined
   readonly billingPolicy: BillingPolicy
   /** The most that one call may cost, for a provider that reports actual costs. */
   readonly maxCost: Microcents | undefined
@@ -64,7 +73,7 @@ export type ToolChange = Pick<ToolDeclaration, "toolName"> & {
   readonly [Field in Exclude<keyof ToolDeclaration, "toolName">]?: ToolDeclaration[Field] | null | undefined
 }
 
-const defaultsOf = (toolName: string): ToolDeclaration => ({
+export const defaultsOf = (toolName: string): ToolDeclaration => ({
   toolName,
   displayName: toolName,
   description: "",
@@ -73,6 +82,7 @@ const defaultsOf = (toolName: string): ToolDeclaration => ({
   freeTierCalls: undefined,
   inputSchema: undefined,
   outputSchema: undefined,
+  annotations: undefined,
   billingPolicy: "success",
   maxCost: undefined,
   timeoutMs: undefined,
@@ -98,6 +108,7 @@ export const applyChange = (known: ToolDeclaration | undefined, change: ToolChan
     freeTierCalls: field("freeTierCalls"),
     inputSchema: field("inputSchema"),
     outputSchema: field("outputSchema"),
+    annotations: field("annotations"),
     billingPolicy: field("billingPolicy"),
     maxCost: field("maxCost"),
     timeoutMs: field("timeoutMs"),
@@ -117,8 +128,12 @@ export interface Tool extends Omit<ToolDeclaration, DeclaredTerms> {
   readonly updatedAt: DateTime.Utc
   /** As last sent by the provider. Calls are charged by the terms in effect, which are in the catalog entry. */
   readonly declared: Pick<ToolDeclaration, DeclaredTerms>
-  /** When it was withdrawn; undefined while it is listed. */
+  /** When it was withdrawn; undefined while it is listed. Of a draft: when it was stored. */
   readonly withdrawnAt: DateTime.Utc | undefined
+  /** Never listed: only its provider sees it, and its price history has not begun. */
+  readonly draft: boolean
+  /** The sync withdrew it, because its provider's server no longer lists it. */
+  readonly withdrawnByServer: boolean
 }
 
 /** The complete declaration of an existing tool. */
@@ -130,6 +145,7 @@ export const declarationOf = ({ declared, ...tool }: Tool): ToolDeclaration => (
   ...declared,
   inputSchema: tool.inputSchema,
   outputSchema: tool.outputSchema,
+  annotations: tool.annotations,
   timeoutMs: tool.timeoutMs,
   idempotent: tool.idempotent
 })

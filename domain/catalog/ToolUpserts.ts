@@ -15,7 +15,9 @@ import { type InvalidJsonSchema, JsonSchemas, type SchemaBudgetSpent } from "./J
 import { planPrices, PriceNotice } from "./PriceNotice.ts"
 import { DefaultFreeTierCalls, declaredTerms } from "./Pricing.ts"
 import { tokensOfTool } from "./SearchTokens.ts"
-import { applyChange, declarationOf, type ToolChange, type ToolDeclaration } from "./Tool.ts"
+import { pricesAt } from "./Terms.ts"
+import { applyChange, declarationOf, type Tool, type ToolChange, type ToolDeclaration } from "./Tool.ts"
+import { changedFields, type ChangeSource, nextVersion, TOOL_VERSIONS_KEPT_MAX } from "./ToolVersions.ts"
 
 export const TOOLS_PER_PROVIDER_MAX = 1_000
 /** Each version is kept permanently: receipts refer to it. */
@@ -32,6 +34,20 @@ export interface UpsertResult {
   readonly stored: ReadonlyArray<ToolOutcome>
   readonly rejected: ReadonlyArray<RejectedTool>
 }
+
+/** How tools are written. */
+export interface UpsertMode {
+  readonly source: ChangeSource
+  /** `kept`: the terms of a tool that was listed before do not change, whatever its declaration says. */
+  readonly terms: "declared" | "kept"
+  /**
+   * `listed`: new tools, drafts and withdrawn tools are listed. `draft`: new tools and drafts are drafts. `unchanged`: listed
+   * tools and drafts stay so, others are rejected. `restored`: only tools that the sync withdrew are listed again.
+   */
+  readonly state: "listed" | "draft" | "unchanged" | "restored"
+}
+
+const BY_PROVIDER: UpsertMode = { source: "provider", terms: "declared", state: "listed" }
 
 class ToolRejected extends Schema.TaggedError<ToolRejected>()("ToolRejected", { reason: Schema.String }) {
   override get message() {
@@ -80,7 +96,26 @@ export const makeToolUpsert = Effect.gen(function* () {
     return first !== undefined && DateTime.isGreaterThan(first.announcedAt, DateTime.subtract(at, { days: 1 }))
   })
 
-  return Effect.fn("Catalog.upsert")(function* (providerId: ProviderId, changes: ReadonlyArray<ToolChange>) {
+  /** The version that the tool's definition is in; a draft has none. */
+  const recordVersion = Effect.fnUntraced(function* (
+    id: ToolId,
+    known: Tool | undefined,
+    declaration: ToolDeclaration,
+    source: ChangeSource,
+    at: DateTime.Utc
+  ) {
+    const isFirst = known === undefined || known.draft
+    if (!isFirst && changedFields(known, declaration).length === 0) return
+    const [last] = isFirst ? [] : yield* store.versions(id, 1)
+    const next = nextVersion(last, declaration, source, at)
+    if (next !== undefined) yield* store.addVersion(id, next, TOOL_VERSIONS_KEPT_MAX)
+  })
+
+  return Effect.fn("Catalog.upsert")(function* (
+    providerId: ProviderId,
+    changes: ReadonlyArray<ToolChange>,
+    { source, state, terms }: UpsertMode = BY_PROVIDER
+  ) {
     const stored: Array<ToolOutcome> = []
     const rejected: Array<RejectedTool> = []
     if (changes.length === 0) return { stored, rejected }
@@ -93,22 +128,31 @@ export const makeToolUpsert = Effect.gen(function* () {
         return yield* new ToolRejected({ reason: "this tool_name is in the request more than once" })
       }
       const known = Option.getOrUndefined(yield* store.findOf(providerId, change.toolName))
-      if (known === undefined) yield* checkName(provider, change.toolName)
+      if (!isAllowed(state, known?.tool)) {
+        return yield* new ToolRejected({ reason: "the tool was listed or withdrawn in the meantime" })
+      }
+      if (known === undefined || known.tool.draft) yield* checkName(provider, change.toolName)
       const declaration = applyChange(known === undefined ? undefined : declarationOf(known.tool), change)
       if (declaration.outputSchema === undefined && declaration.billingPolicy === "valid_output") {
         return yield* new ToolRejected({ reason: "billing_policy `valid_output` requires an output_schema" })
       }
       yield* checkSchema("input_schema", declaration.inputSchema, providerId)
       yield* checkSchema("output_schema", declaration.outputSchema, providerId)
-      const wanted = declaredTerms(declaration, provider, defaultFreeTier)
-      const prices = planPrices(known?.prices, wanted, at, notice)
+      // The history of a draft begins when it is listed.
+      const past = known === undefined || known.tool.draft ? undefined : known.prices
+      const prices =
+        past !== undefined && terms === "kept"
+          ? pricesAt(past, at.epochMilliseconds)
+          : planPrices(past, declaredTerms(declaration, provider, defaultFreeTier), at, notice)
+      const draft = (state === "draft" && past === undefined) || (state === "unchanged" && known?.tool.draft === true)
       const outcome = yield* store.upsert({
         id: ToolId.make(yield* entropy.uuid),
         providerId,
         declaration,
         prices,
         searchTokens: tokensOfTool(declaration, provider.name),
-        at
+        at,
+        draft
       })
       if (outcome.action === "created" && room-- <= 0) {
         return yield* new ToolRejected({ reason: `a provider has at most ${TOOLS_PER_PROVIDER_MAX} tools` })
@@ -117,6 +161,7 @@ export const makeToolUpsert = Effect.gen(function* () {
         const reason = `the price of a tool changes at most ${PRICE_CHANGES_PER_DAY_MAX} times in 24 hours`
         return yield* new ToolRejected({ reason })
       }
+      if (!draft) yield* recordVersion(outcome.id, known?.tool, declaration, source, at)
       return outcome
     }, atomically)
 
@@ -132,6 +177,20 @@ export const makeToolUpsert = Effect.gen(function* () {
     return { stored, rejected }
   }, atomically)
 })
+
+const isAllowed = (state: UpsertMode["state"], known: Tool | undefined): boolean => {
+  const isWithdrawn = known?.withdrawnAt !== undefined && !known.draft
+  switch (state) {
+    case "listed":
+      return true
+    case "draft":
+      return !isWithdrawn
+    case "unchanged":
+      return known !== undefined && !isWithdrawn
+    case "restored":
+      return isWithdrawn && known.withdrawnByServer
+  }
+}
 
 const reasonOf = (name: string, error: InvalidJsonSchema | SchemaBudgetSpent): string =>
   error._tag === "InvalidJsonSchema"

@@ -4,6 +4,7 @@
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { CatalogStore } from "../catalog/CatalogStore.ts"
+import { ImportStore } from "../catalog/ImportStore.ts"
 import { BudgetStore } from "../ledger/BudgetStore.ts"
 import { balanceOf } from "../ledger/Account.ts"
 import { LedgerStore } from "../ledger/LedgerStore.ts"
@@ -84,6 +85,7 @@ export class Erasure extends Context.Service<
       const mcpSessions = yield* McpSessionStore
       const keys = yield* KeyStore
       const catalog = yield* CatalogStore
+      const imports = yield* ImportStore
       const ledger = yield* LedgerStore
       const claims = yield* ClaimStore
       const budgets = yield* BudgetStore
@@ -167,11 +169,16 @@ export class Erasure extends Context.Service<
         do {
           const page = yield* catalog.search(filter, "name", { limit: TOOLS_AT_ONCE, offset: 0, after })
           for (const { prices, tool } of page.items) {
+            if (tool.draft) {
+              yield* catalog.removeDraft(providerId, tool.id)
+              continue
+            }
             const silent = {
               displayName: tool.toolName,
               description: "",
               inputSchema: undefined,
-              outputSchema: undefined
+              outputSchema: undefined,
+              annotations: undefined
             }
             yield* catalog.upsert({
               id: tool.id,
@@ -189,6 +196,8 @@ export class Erasure extends Context.Service<
 
       const eraseProvider = Effect.fnUntraced(function* (provider: Provider, now: DateTime.Utc) {
         yield* eraseTools(provider.id, now)
+        yield* catalog.removeVersions(provider.id)
+        yield* imports.remove(provider.id)
         yield* proofs.remove(provider.id)
         const payee = Option.getOrUndefined(yield* payees.find(provider.id))
         if (payee?.automatic === true) yield* payees.putAutomatic(provider.id, false, now)

@@ -15,6 +15,7 @@ const tools = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const listed = sql.literal("WHERE withdrawn_at IS NULL")
 
+  // A draft counts as withdrawn, so that no query of listed tools returns it.
   // The provider's own settings come first, then what is in effect now: the columns that the catalog is searched and sorted
   // by. An announced price version replaces them when its time has come. Text is sorted by code point ("C"), so that the
   // order is the same in every database.
@@ -27,6 +28,7 @@ const tools = Effect.gen(function* () {
     description text NOT NULL CHECK (char_length(description) <= 20000),
     input_schema json CHECK (octet_length(input_schema::text) <= 262144),
     output_schema json CHECK (octet_length(output_schema::text) <= 262144),
+    annotations json CHECK (octet_length(annotations::text) <= 1024),
     timeout_ms int4 CHECK (timeout_ms > 0),
     idempotent boolean NOT NULL,
     price_microcents int8 CHECK (price_microcents BETWEEN 0 AND 9007199254740991),
@@ -51,9 +53,12 @@ const tools = Effect.gen(function* () {
     created_at timestamptz(3) NOT NULL,
     updated_at timestamptz(3) NOT NULL,
     withdrawn_at timestamptz(3),
+    draft boolean NOT NULL DEFAULT false,
+    withdrawn_by_server boolean NOT NULL DEFAULT false,
     UNIQUE (provider_id, tool_name),
     CHECK (effective_max_cost_microcents BETWEEN effective_price_microcents AND 9007199254740991),
     CHECK (price_versions >= price_version),
+    CHECK (NOT draft OR withdrawn_at IS NOT NULL),
     CHECK (num_nulls(upcoming_version, upcoming_from) IN (0, 2))
   )`
   yield* sql`CREATE INDEX tools_by_name ON tools (tool_name, id) ${listed}`

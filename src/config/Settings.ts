@@ -181,6 +181,16 @@ export const settings = {
       "time it takes effect. A smaller free tier takes effect in the first month after them. Default: 24, or 0 without " +
       "`PAYMENTS=stripe`. 0: changes apply at once"
   ),
+  TOOL_GRACE_HOURS: setting(
+    whole(0, 2_160),
+    "hours from the first sync in which a provider's MCP server does not list a tool until the tool is withdrawn",
+    "24"
+  ),
+  ENDPOINT_PROBE_MS: setting(
+    whole(0, 20_000),
+    "time limit for asking a provider's endpoint what it is when it or a tool of it is registered. 0: it is not asked",
+    "3000"
+  ),
   RATE_LIMIT_RPM: setting(
     whole(0, 1_000_000),
     "requests a minute of a consumer that requested no limit. 0: no limit",

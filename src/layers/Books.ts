@@ -7,6 +7,7 @@ import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { HandleStore } from "../../domain/accounts/HandleStore.ts"
 import { KeyStore } from "../../domain/accounts/KeyStore.ts"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import { ImportStore } from "../../domain/catalog/ImportStore.ts"
 import { MarketFigures } from "../../domain/catalog/MarketFigures.ts"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
 import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
@@ -50,6 +51,7 @@ export const booksPorts = [
   GrantStore,
   HandleStore,
   IdempotencyStore,
+  ImportStore,
   InvoiceStore,
   KeyStore,
   LedgerStore,

@@ -10,6 +10,9 @@ import { PlatformFees } from "../../domain/accounts/PlatformFees.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { EndpointProbe } from "../../domain/catalog/EndpointProbe.ts"
+import { ToolImport } from "../../domain/catalog/ToolImport.ts"
+import { ToolSync } from "../../domain/catalog/ToolSync.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { BookGuard } from "../../domain/ledger/BookGuard.ts"
 import { Budgets } from "../../domain/ledger/Budgets.ts"
@@ -77,6 +80,9 @@ const foundations = Layer.mergeAll(
   BookGuard.layer
 )
 
+/** Without `ProviderServers` endpoints are not asked, and nothing is imported. */
+const imports = Layer.merge(EndpointProbe.layer, ToolSync.layer.pipe(Layer.provideMerge(ToolImport.layer)))
+
 const disputes = Disputes.layer.pipe(Layer.provide(ChargebackRecoveries.layer))
 
 const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer).pipe(
@@ -125,5 +131,6 @@ export const core = Layer.mergeAll(
   Budgets.layer,
   Verification.layer,
   toolboxes,
+  imports,
   platform
 ).pipe(Layer.provideMerge(directory), Layer.provideMerge(tallies), Layer.provide(wholeBooks))

@@ -7,6 +7,7 @@ import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { McpSessionStore } from "../../domain/mcp/McpSessionStore.ts"
 import { STREAM_KEPT } from "../../domain/mcp/McpStreams.ts"
 import { McpStreamStore } from "../../domain/mcp/McpStreamStore.ts"
+import { ToolSync } from "../../domain/catalog/ToolSync.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { UNFIT_DAYS_KEPT, UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
@@ -189,6 +190,7 @@ export const jobs = Layer.effectDiscard(
       (yield* Reconciler).reconcile
     )
     yield* every({ name: "prices", interval: Duration.seconds(5) }, (yield* Catalog).promote)
+    yield* every({ name: "tool sync", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT }, (yield* ToolSync).work)
     yield* every({ name: "sweeper", interval: Duration.seconds(5) }, (yield* Sweeper).sweep)
     yield* every(
       { name: "health history", interval: Duration.minutes(1), after: FIRST_HEALTH_AFTER },

@@ -15,6 +15,7 @@ import * as MemoryGrantStore from "../../adapters/memory/metering/MemoryGrantSto
 import * as MemoryHandleStore from "../../adapters/memory/accounts/MemoryHandleStore.ts"
 import * as MemoryHealthHistoryStore from "../../adapters/memory/platform/MemoryHealthHistoryStore.ts"
 import * as MemoryIdempotencyStore from "../../adapters/memory/shared/MemoryIdempotencyStore.ts"
+import * as MemoryImportStore from "../../adapters/memory/catalog/MemoryImportStore.ts"
 import * as MemoryInvoiceStore from "../../adapters/memory/invoices/MemoryInvoiceStore.ts"
 import * as MemoryKeyStore from "../../adapters/memory/accounts/MemoryKeyStore.ts"
 import { MemoryLedger } from "../../adapters/memory/ledger/MemoryLedger.ts"
@@ -60,6 +61,7 @@ const stores = Layer.mergeAll(
   MemoryHandleStore.layer.pipe(Layer.provide(MemoryVerificationStore.layer)),
   MemoryHealthHistoryStore.layer,
   MemoryIdempotencyStore.layer,
+  MemoryImportStore.layer,
   MemoryInvoiceStore.layer,
   MemoryKeyStore.layer,
   MemoryLedgerStore.layer,

@@ -15,6 +15,7 @@ import * as PostgresGrantStore from "../../adapters/sql/metering/PostgresGrantSt
 import * as PostgresHandleStore from "../../adapters/sql/accounts/PostgresHandleStore.ts"
 import * as PostgresHealthHistoryStore from "../../adapters/sql/platform/PostgresHealthHistoryStore.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/shared/PostgresIdempotencyStore.ts"
+import * as PostgresImportStore from "../../adapters/sql/catalog/PostgresImportStore.ts"
 import * as PostgresInvoiceStore from "../../adapters/sql/invoices/PostgresInvoiceStore.ts"
 import * as PostgresKeyStore from "../../adapters/sql/accounts/PostgresKeyStore.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/ledger/PostgresLedgerStore.ts"
@@ -61,6 +62,7 @@ export const storesOfCommands = Layer.mergeAll(
   PostgresHandleStore.layer,
   PostgresHealthHistoryStore.layer,
   PostgresIdempotencyStore.layer,
+  PostgresImportStore.layer,
   PostgresInvoiceStore.layer,
   PostgresKeyStore.layer,
   PostgresLedgerStore.layer,

@@ -27,6 +27,8 @@ import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
 import { DiskWatch, makeDiskWatch } from "../../domain/platform/DiskWatch.ts"
 import { OutsideProbes } from "../../domain/platform/Health.ts"
 import { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
+import { ProbeTimeout } from "../../domain/catalog/EndpointProbe.ts"
+import { WithdrawalGrace } from "../../domain/catalog/ImportApplication.ts"
 import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 import { DefaultFeeBasisPoints } from "../../domain/ledger/PlatformFee.ts"
@@ -84,6 +86,8 @@ const references = (config: AppConfig, baseUrl: string) => {
     Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
     Layer.succeed(DefaultFeeBasisPoints, valueOf(config, "PLATFORM_FEE_BASIS_POINTS")),
     Layer.succeed(PriceNotice, priceNotice(config)),
+    Layer.succeed(WithdrawalGrace, Duration.hours(valueOf(config, "TOOL_GRACE_HOURS"))),
+    Layer.succeed(ProbeTimeout, Duration.millis(valueOf(config, "ENDPOINT_PROBE_MS"))),
     Layer.succeed(RateLimitPolicy, {
       defaultRpm: rpm === 0 ? valueOf(config, "RATE_LIMIT_RPM_MAX") : rpm,
       ceilingRpm: valueOf(config, "RATE_LIMIT_RPM_MAX"),

@@ -11,6 +11,7 @@ import * as MemoryCatalogStore from "../../adapters/memory/catalog/MemoryCatalog
 import * as MemoryChangeFeed from "../../adapters/memory/shared/MemoryChangeFeed.ts"
 import * as MemoryHandleStore from "../../adapters/memory/accounts/MemoryHandleStore.ts"
 import * as MemoryIdempotencyStore from "../../adapters/memory/shared/MemoryIdempotencyStore.ts"
+import * as MemoryImportStore from "../../adapters/memory/catalog/MemoryImportStore.ts"
 import * as MemoryKeyStore from "../../adapters/memory/accounts/MemoryKeyStore.ts"
 import * as MemoryMcpSessionStore from "../../adapters/memory/mcp/MemoryMcpSessionStore.ts"
 import * as MemoryMcpStreamStore from "../../adapters/memory/mcp/MemoryMcpStreamStore.ts"
@@ -25,6 +26,7 @@ import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalo
 import * as PostgresChangeFeed from "../../adapters/sql/shared/PostgresChangeFeed.ts"
 import * as PostgresHandleStore from "../../adapters/sql/accounts/PostgresHandleStore.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/shared/PostgresIdempotencyStore.ts"
+import * as PostgresImportStore from "../../adapters/sql/catalog/PostgresImportStore.ts"
 import * as PostgresKeyStore from "../../adapters/sql/accounts/PostgresKeyStore.ts"
 import * as PostgresMcpSessionStore from "../../adapters/sql/mcp/PostgresMcpSessionStore.ts"
 import * as PostgresMcpStreamStore from "../../adapters/sql/mcp/PostgresMcpStreamStore.ts"
@@ -46,6 +48,7 @@ import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import type { HandleStore } from "../../domain/accounts/HandleStore.ts"
 import type { KeyStore } from "../../domain/accounts/KeyStore.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import type { ImportStore } from "../../domain/catalog/ImportStore.ts"
 import type { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
 import type { ToolAliasStore } from "../../domain/mcp/ToolAliasStore.ts"
 import type { ToolboxStore } from "../../domain/mcp/ToolboxStore.ts"
@@ -69,6 +72,7 @@ export type Ports =
   | Entropy
   | HandleStore
   | IdempotencyStore
+  | ImportStore
   | JsonSchemas
   | KeyStore
   | McpSessionStore
@@ -88,6 +92,7 @@ export const memoryPorts: Layer.Layer<Ports> = Layer.mergeAll(
   MemoryChangeFeed.layer,
   MemoryHandleStore.layer.pipe(Layer.provideMerge(MemoryVerificationStore.layer)),
   MemoryIdempotencyStore.layer,
+  MemoryImportStore.layer,
   MemoryKeyStore.layer,
   MemoryMcpSessionStore.layer,
   MemoryMcpStreamStore.layer,
@@ -107,6 +112,7 @@ export const postgresNode = Layer.mergeAll(
   PostgresChangeFeed.layer.pipe(Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))),
   PostgresHandleStore.layer,
   PostgresIdempotencyStore.layer,
+  PostgresImportStore.layer,
   PostgresKeyStore.layer,
   PostgresMcpSessionStore.layer,
   PostgresMcpStreamStore.layer,

@@ -90,6 +90,8 @@ for (const [store, layer] of everyService()) {
           },
           on_cancel: "finish",
           canceled_call_costs: "price",
+          annotations: null,
+          state: "listed",
           withdrawn_at: null
         })
         assert.strictEqual(at(answer, "tools", 0, "input_schema"), null)

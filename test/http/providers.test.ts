@@ -48,6 +48,16 @@ for (const [store, layer] of everyService()) {
             tool_name: tools[n]!.tool_name,
             qualified_name: `${String(rest["handle"])}/${tools[n]!.tool_name}`
           })),
+          endpoint: {
+            reachable: null,
+            era: null,
+            protocol_version: null,
+            server_name: null,
+            server_version: null,
+            tools_found: null,
+            problem: "This service does not ask endpoints."
+          },
+          import: null,
           message: rest["message"]
         })
         const listed = yield* expecting(200, { path: `${CATALOG}?provider_id=${String(id)}` })

@@ -53,7 +53,8 @@ for (const [store, layer] of everyService()) {
           max_cost_microcents,
           output_schema,
           price_history,
-          timeout_ms
+          timeout_ms,
+          version_history
         } = answer.json as Readonly<Record<string, never>>
         const more = {
           billing_policy,
@@ -62,7 +63,8 @@ for (const [store, layer] of everyService()) {
           max_cost_microcents,
           output_schema,
           price_history,
-          timeout_ms
+          timeout_ms,
+          version_history
         }
         assert.deepStrictEqual<unknown>(answer.json, { ...(at(listed, "tools", 0) as object), ...more })
         assert.deepStrictEqual<unknown>(declaration, FULL)
@@ -137,7 +139,16 @@ for (const [store, layer] of everyService()) {
           assert.deepStrictEqual<unknown>(changed.json, {
             ...(before.json as object),
             description: "changed",
-            declaration: { ...sent, description: "changed" }
+            declaration: { ...sent, description: "changed" },
+            version_history: [
+              {
+                version: 2,
+                changed: ["description"],
+                source: "provider",
+                changed_at: at(changed, "version_history", 0, "changed_at")
+              },
+              ...(at(before, "version_history") as ReadonlyArray<unknown>)
+            ]
           })
         }
       })

@@ -43,8 +43,9 @@ for (const [store, layer] of everyService()) {
       Effect.gen(function* () {
         const provider = yield* aProvider({ handle: "named-here" })
         const first = yield* putTools(provider, { tool_name: "a" }, { tool_name: "b" })
-        const { message, ...rest } = first.json as Record<string, unknown>
+        const { endpoint, message, ...rest } = first.json as Record<string, unknown>
         assert.isString(message)
+        assert.deepInclude(endpoint, { reachable: null, tools_found: null })
         const ids = listAt(first, "tools").map((tool) => valueAt(tool, "id"))
         for (const id of ids) assert.match(String(id), UUID)
         assert.deepStrictEqual(rest, {

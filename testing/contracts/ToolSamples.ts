@@ -26,6 +26,7 @@ export const aDeclaration = (changes: Partial<ToolDeclaration> = {}): ToolDeclar
   freeTierCalls: undefined,
   inputSchema: undefined,
   outputSchema: undefined,
+  annotations: undefined,
   billingPolicy: "success",
   maxCost: undefined,
   timeoutMs: undefined,
@@ -84,6 +85,8 @@ export const toolOf = (
 ): Tool => ({
   ...rest,
   declared: { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price },
+  draft: false,
+  withdrawnByServer: false,
   ...kept
 })
 

@@ -8,6 +8,7 @@ import { AccountsApi } from "./AccountsApi.ts"
 import { CallsApi } from "./CallsApi.ts"
 import { CatalogApi } from "./CatalogApi.ts"
 import { DisputesApi } from "./DisputesApi.ts"
+import { ImportApi } from "./ImportApi.ts"
 import { InvoicesApi } from "./InvoicesApi.ts"
 import { LogApi } from "./LogApi.ts"
 import { MeteringApi } from "./MeteringApi.ts"
@@ -30,6 +31,7 @@ export const MARKET_VERSION_OF = "the market API under /api/market"
 export class Api extends HttpApi.make("agent-tool-billing")
   .add(AccountsApi)
   .add(CatalogApi)
+  .add(ImportApi)
   .add(CallsApi)
   .add(ToolboxApi)
   .add(MeteringApi)

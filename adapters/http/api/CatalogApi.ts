@@ -13,6 +13,7 @@ import * as Field from "./Field.ts"
 import { MicrocentsQuery, pageQuery, Text, toolIdOrName } from "./InputSchemas.ts"
 import { BASE_URL, NOW, PRODUCT_DESCRIPTION, PRODUCT_NAME } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
+import { EndpointReport } from "./ImportBodies.ts"
 import { ToolBody, toolExample } from "./ToolBody.ts"
 
 const several = [Schema.isMinLength(1), Schema.isMaxLength(TOOLS_PER_REQUEST_MAX)] as const
@@ -44,6 +45,7 @@ const RegisteredTools = Field.object("RegisteredTools", "Registered, updated and
     "Rejected tools, with the reason.",
     []
   ),
+  endpoint: Field.of(EndpointReport, "What was found at your endpoint."),
   message: shared.message("1 registered.")
 })
 
@@ -141,7 +143,10 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
       summary: "Register or update tools",
       description:
         "Creates each tool, or updates the tool with the same `tool_name`. In an update, an absent field keeps its value " +
-        "and `null` resets it to its default. A withdrawn tool is listed again.\n\n" +
+        "and `null` resets it to its default. A withdrawn tool, or a draft, is listed.\n\n" +
+        "Your MCP server is asked which tools it lists. If it answers, a tool that it does not list is rejected, unless " +
+        "the tool is listed already or you send `unlisted: true`. If it does not answer within 3 seconds, the tool is accepted and " +
+        "`endpoint` says so.\n\n" +
         "A change of price, maximum, free tier, billing policy, `on_cancel` or `canceled_call_costs` creates a price " +
         "version; receipts keep theirs. A change in favor of consumers takes effect immediately. A change that charges " +
         "more is shown as `upcoming` and takes effect after the notice period (24 hours unless the operator configures " +
@@ -153,10 +158,13 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
     Endpoint.get("ownTools", "/api/v1/market/tools", {
       access: readBy("provider"),
       summary: "List your tools",
-      description: "Returns your listed and withdrawn tools by name.",
+      description: "Returns your listed and withdrawn tools and your drafts by name.",
       query: {
         ...pageQuery,
-        state: Field.optional(Schema.Literals(["listed", "withdrawn", "any"]), "State of the tools. Default: `any`.")
+        state: Field.optional(
+          Schema.Literals(["listed", "withdrawn", "draft", "any"]),
+          "State of the tools. Default: `any`."
+        )
       },
       success: OwnTools
     }),

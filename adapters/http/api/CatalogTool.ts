@@ -10,7 +10,8 @@ import { defaultFee, feeBps } from "./PlatformFeeBodies.ts"
 import * as price from "./PriceFields.ts"
 import { INPUT_SCHEMA, PROVIDER_ID } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
-import { ToolBody } from "./ToolBody.ts"
+import { TOOL_ANNOTATIONS, ToolAnnotations, ToolBody } from "./ToolBody.ts"
+import { ToolVersionSummary } from "./ImportBodies.ts"
 
 const JsonSchema = Schema.Record(Schema.String, Schema.Unknown)
 
@@ -49,7 +50,12 @@ export const CatalogTool = Field.object("CatalogTool", "A tool with its price an
   stats: Field.of(Stats, "Statistics of proxied calls."),
   on_cancel: price.onCancel,
   canceled_call_costs: price.canceledCallCosts,
-  withdrawn_at: Field.nullableTimestamp("Time when the provider withdrew the tool. `null`: the tool is listed.")
+  annotations: Field.nullable(ToolAnnotations, TOOL_ANNOTATIONS),
+  state: Field.of(
+    Schema.Literals(["listed", "draft", "withdrawn"]),
+    "State of the tool. A draft was never listed: only its provider sees it."
+  ),
+  withdrawn_at: Field.nullableTimestamp("Time when the tool was withdrawn. `null`: it is listed, or a draft.")
 })
 export type CatalogTool = typeof CatalogTool.Type
 
@@ -67,6 +73,10 @@ export const ToolDetails = Field.object(
     timeout_ms: Field.nullableInt("Timeout of an attempt in milliseconds. `null`: the default of the service.", 10_000),
     idempotent: Field.boolean("Whether the call is idempotent: a failed attempt may be retried."),
     price_history: Field.list(price.PriceSince, "Current and former price versions, newest first."),
+    version_history: Field.list(
+      ToolVersionSummary,
+      "Versions of names, description, schemas and annotations, newest first."
+    ),
     declaration: Field.of(
       ToolBody,
       "Declaration of the tool. To update the tool, change it and send it to `POST /api/market/tools`."

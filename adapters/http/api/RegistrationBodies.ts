@@ -11,6 +11,7 @@ import { Email, Name, Text, WholeCents, IntBetween } from "./InputSchemas.ts"
 import { CONSUMER_KEY, PROVIDER_KEY } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 import { PricingModel } from "./PriceFields.ts"
+import { EndpointReport, ImportReport } from "./ImportBodies.ts"
 import { ToolBody } from "./ToolBody.ts"
 
 const email = Field.of(Email, "Contact email address; trimmed and lowercased.", "ada@example.org")
@@ -36,6 +37,14 @@ export const RegisterProvider = Field.object("RegisterProvider", "An MCP server 
   tools: Field.optional(
     Schema.Array(ToolBody).check(Schema.isMaxLength(TOOLS_PER_REQUEST_MAX)),
     "Tools to register. Add more with `POST /api/market/tools`."
+  ),
+  import: Field.optional(
+    Schema.Boolean,
+    "`true`: import the tools that your MCP server lists, at your default price. Default: `false`."
+  ),
+  listed: Field.optional(
+    Schema.Boolean,
+    "With `import`: `true` lists the imported tools. Default: `false`, they are drafts."
   )
 })
   .check(
@@ -87,6 +96,8 @@ export const RegisteredProvider = Field.object(
       Schema.Struct({ id: shared.toolId, tool_name: shared.toolName, qualified_name: shared.qualifiedName }),
       "Registered tools."
     ),
+    endpoint: Field.of(EndpointReport, "What was found at your endpoint."),
+    import: Field.nullable(ImportReport, "What was imported. `null`: no import, or the server could not be read."),
     message,
     next_steps: shared.nextSteps
   }

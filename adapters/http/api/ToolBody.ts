@@ -4,7 +4,13 @@
  */
 import { Schema } from "effect"
 import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Pricing.ts"
-import { Category, type ToolChange, type ToolDeclaration, ToolName } from "../../../domain/catalog/Tool.ts"
+import {
+  Category,
+  type ToolAnnotations as DomainAnnotations,
+  type ToolChange,
+  type ToolDeclaration,
+  ToolName
+} from "../../../domain/catalog/Tool.ts"
 import { fromCents, Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import * as Field from "./Field.ts"
 import { Text, WholeCents, IntBetween } from "./InputSchemas.ts"
@@ -34,6 +40,17 @@ export const ON_CANCEL =
 export const CANCELED_CALL_COSTS =
   "Cost of a call whose cancellation was passed to the provider: its list price (at most the hold), or nothing. Applies " +
   "only if `on_cancel` is `pass`."
+
+const hint = (meaning: string) => Field.optional(Schema.Boolean, meaning)
+
+export const ToolAnnotations = Field.object("ToolAnnotations", "Hints of the MCP server about the tool.", {
+  read_only_hint: hint("The tool does not change its environment."),
+  destructive_hint: hint("The tool may delete or overwrite things."),
+  idempotent_hint: hint("Repeating a call with the same arguments has no further effect."),
+  open_world_hint: hint("The tool interacts with systems outside of its own.")
+})
+
+export const TOOL_ANNOTATIONS = "Hints of the MCP server about the tool. They are shown, and change nothing else."
 
 export const toolExample = {
   tool_name: "search",
@@ -69,6 +86,7 @@ export const ToolBody = Field.object(
       "JSON Schema of the arguments. Calls with invalid arguments are rejected without charge."
     ),
     output_schema: resettable(JsonObject, "JSON Schema of the result."),
+    annotations: resettable(ToolAnnotations, TOOL_ANNOTATIONS),
     billing_policy: resettable(BillingPolicy, BILLING_POLICY),
     max_cost_microcents: resettable(
       MicrocentsFromInt,
@@ -77,7 +95,11 @@ export const ToolBody = Field.object(
     timeout_ms: resettable(IntBetween(100, TOOL_TIMEOUT_MS_MAX), "Timeout of an attempt in milliseconds."),
     idempotent: resettable(Schema.Boolean, "Whether the call is idempotent: a failed attempt may be retried."),
     on_cancel: resettable(OnCancel, ON_CANCEL),
-    canceled_call_costs: resettable(CanceledCallCosts, CANCELED_CALL_COSTS)
+    canceled_call_costs: resettable(CanceledCallCosts, CANCELED_CALL_COSTS),
+    unlisted: Field.optional(
+      Schema.Boolean,
+      "Register the tool although your MCP server does not list it. It then does not follow the server."
+    )
   }
 )
   .check(
@@ -107,12 +129,31 @@ export const toBody = (tool: ToolDeclaration): ToolBody => ({
   ...(tool.freeTierCalls === undefined ? {} : { free_tier_calls: tool.freeTierCalls }),
   ...(tool.inputSchema === undefined ? {} : { input_schema: tool.inputSchema as typeof JsonObject.Type }),
   ...(tool.outputSchema === undefined ? {} : { output_schema: tool.outputSchema as typeof JsonObject.Type }),
+  ...(tool.annotations === undefined ? {} : { annotations: annotationsView(tool.annotations) }),
   billing_policy: tool.billingPolicy,
   ...(tool.maxCost === undefined ? {} : { max_cost_microcents: tool.maxCost }),
   ...(tool.timeoutMs === undefined ? {} : { timeout_ms: tool.timeoutMs }),
   idempotent: tool.idempotent,
   on_cancel: tool.onCancel,
   canceled_call_costs: tool.canceledCallCosts
+})
+
+/** The hints as they are named in MCP. */
+const toHints = (hints: typeof ToolAnnotations.Type): DomainAnnotations => ({
+  ...(hints.read_only_hint === undefined ? {} : { readOnlyHint: hints.read_only_hint }),
+  ...(hints.destructive_hint === undefined ? {} : { destructiveHint: hints.destructive_hint }),
+  ...(hints.idempotent_hint === undefined ? {} : { idempotentHint: hints.idempotent_hint }),
+  ...(hints.open_world_hint === undefined ? {} : { openWorldHint: hints.open_world_hint })
+})
+
+const sentHints = (hints: ToolBody["annotations"]): DomainAnnotations | null | undefined =>
+  hints === undefined || hints === null ? hints : toHints(hints)
+
+export const annotationsView = (hints: DomainAnnotations): typeof ToolAnnotations.Type => ({
+  ...(hints.readOnlyHint === undefined ? {} : { read_only_hint: hints.readOnlyHint }),
+  ...(hints.destructiveHint === undefined ? {} : { destructive_hint: hints.destructiveHint }),
+  ...(hints.idempotentHint === undefined ? {} : { idempotent_hint: hints.idempotentHint }),
+  ...(hints.openWorldHint === undefined ? {} : { open_world_hint: hints.openWorldHint })
 })
 
 export const toChange = (body: ToolBody): ToolChange => ({
@@ -124,6 +165,7 @@ export const toChange = (body: ToolBody): ToolChange => ({
   freeTierCalls: sentFirst(body.free_tier_calls, fromPricing(body.pricing, "free_tier_calls")),
   inputSchema: body.input_schema,
   outputSchema: body.output_schema,
+  annotations: sentHints(body.annotations),
   billingPolicy: body.billing_policy,
   maxCost: body.max_cost_microcents,
   timeoutMs: body.timeout_ms,

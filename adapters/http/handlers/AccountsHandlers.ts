@@ -8,16 +8,21 @@ import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Keys, ROTATION_GRACE_SECONDS_DEFAULT } from "../../../domain/accounts/Keys.ts"
 import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
-import { Registration } from "../../../domain/accounts/Registration.ts"
+import { Registration, ToolsRejected } from "../../../domain/accounts/Registration.ts"
+import { EndpointProbe, type EndpointReport, unlistedReason } from "../../../domain/catalog/EndpointProbe.ts"
+import { ToolImport } from "../../../domain/catalog/ToolImport.ts"
+import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { type Freeze, FreezeStore } from "../../../domain/payments/FreezeStore.ts"
-import type { KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
+import { type KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { formatDollars, fromCents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { AccountsApi } from "../api/AccountsApi.ts"
-import { toChange } from "../api/ToolBody.ts"
+import { toChange, type ToolBody } from "../api/ToolBody.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { ValidationFailed } from "../pipeline/Failures.ts"
+import { preparedRoute } from "../pipeline/PreparedRoute.ts"
 import { type Route, route } from "../pipeline/Route.ts"
+import { endpointView, importView } from "./ImportViews.ts"
 
 const { endpoints } = AccountsApi
 
@@ -29,6 +34,24 @@ export const accountsRoutes = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
   const accounts = yield* AccountStore
 
+  const imports = yield* ToolImport
+  const { probe } = yield* EndpointProbe
+  const entropy = yield* Entropy
+
+  /** The requests to the endpoint are signed for the account that is being registered. */
+  const asked = Effect.fnUntraced(function* ({ payload }: { readonly payload: { readonly endpoint_url: string } }) {
+    const id = ProviderId.make(yield* entropy.uuid)
+    return { id, endpoint: yield* probe({ providerId: id, endpointUrl: payload.endpoint_url }) }
+  })
+
+  const rejectUnlisted = (tools: ReadonlyArray<ToolBody>, endpoint: EndpointReport) => {
+    const rejected = tools.flatMap(({ tool_name, unlisted }, index) => {
+      const error = unlisted === true ? undefined : unlistedReason(endpoint, tool_name)
+      return error === undefined ? [] : [{ index, tool_name, error }]
+    })
+    return rejected.length === 0 ? Effect.void : Effect.fail(new ToolsRejected({ tools: rejected }))
+  }
+
   const handleOf = (id: ProviderId) =>
     Effect.map(accounts.findProvider(id), (found) => Option.getOrUndefined(found)?.handle ?? null)
 
@@ -39,9 +62,11 @@ export const accountsRoutes = Effect.gen(function* () {
   })
 
   return [
-    route(endpoints.registerProvider, function* ({ payload, caller }) {
+    preparedRoute(endpoints.registerProvider, asked, function* ({ payload, caller }, { endpoint, id }) {
+      yield* rejectUnlisted(payload.tools ?? [], endpoint)
       const { provider, minted, tools } = yield* registration.provider(
         {
+          id,
           name: payload.name,
           handle: payload.handle,
           email: payload.email,
@@ -53,6 +78,15 @@ export const accountsRoutes = Effect.gen(function* () {
         },
         caller
       )
+      const { list } = endpoint
+      const imported =
+        payload.import === true && list !== undefined
+          ? yield* imports.apply(provider.id, list, {
+              defaultPrice: undefined,
+              overrides: [],
+              listed: payload.listed ?? false
+            })
+          : undefined
       return {
         registered: true as const,
         provider_id: provider.id,
@@ -66,8 +100,11 @@ export const accountsRoutes = Effect.gen(function* () {
           tool_name: tool.toolName,
           qualified_name: qualifiedName(provider.handle, tool.toolName)
         })),
+        endpoint: endpointView(endpoint),
+        import: imported === undefined || list === undefined ? null : importView(imported, list, provider, true),
         message: "Store api_key now: it is not shown again.",
         next_steps: [
+          `Import the tools of your MCP server with POST ${baseUrl}/api/market/tools/import`,
           `List tools and prices with POST ${baseUrl}/api/market/tools`,
           `Check them in GET ${baseUrl}/api/market/catalog?provider_id=${provider.id}`,
           `Create and rotate keys with ${baseUrl}/api/v1/market/keys`

@@ -8,7 +8,7 @@ import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
 import { isUsagePriced, priceText, type PriceVersion, type Terms } from "../../../domain/catalog/Terms.ts"
-import { declarationOf } from "../../../domain/catalog/Tool.ts"
+import { declarationOf, type Tool } from "../../../domain/catalog/Tool.ts"
 import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
@@ -18,7 +18,8 @@ import type { CatalogScore } from "../../../domain/trust/SlaStore.ts"
 import { Trust } from "../../../domain/trust/Trust.ts"
 import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import type { CatalogTool } from "../api/CatalogTool.ts"
-import { toBody } from "../api/ToolBody.ts"
+import { annotationsView, toBody } from "../api/ToolBody.ts"
+import { versionSummary } from "./ImportViews.ts"
 
 export const makeToolViews = Effect.gen(function* () {
   const catalog = yield* Catalog
@@ -57,6 +58,7 @@ export const makeToolViews = Effect.gen(function* () {
       timeout_ms: tool.timeoutMs ?? null,
       idempotent: tool.idempotent,
       price_history: yield* effectiveSoFar(entry),
+      version_history: (yield* catalog.versions(tool.id)).map(versionSummary),
       declaration: toBody(declarationOf(tool))
     }
   })
@@ -98,8 +100,15 @@ const catalogTool = (
       uptime_pct: stats?.uptimePct ?? null
     },
     ...cancellationView(entry),
-    withdrawn_at: tool.withdrawnAt === undefined ? null : format(tool.withdrawnAt)
+    annotations: tool.annotations === undefined ? null : annotationsView(tool.annotations),
+    state: stateOf(tool),
+    withdrawn_at: tool.withdrawnAt === undefined || tool.draft ? null : format(tool.withdrawnAt)
   }
+}
+
+const stateOf = ({ draft, withdrawnAt }: Tool): "draft" | "listed" | "withdrawn" => {
+  if (draft) return "draft"
+  return withdrawnAt === undefined ? "listed" : "withdrawn"
 }
 
 /** The tool of a path: by its id, or by its qualified name with the slashes encoded as `%2F`. */

@@ -5,6 +5,9 @@ import { Effect, Option, Result } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
+import { EndpointProbe, type EndpointReport, unlistedReason } from "../../../domain/catalog/EndpointProbe.ts"
+import { ToolImport } from "../../../domain/catalog/ToolImport.ts"
+import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import type { RejectedTool } from "../../../domain/catalog/ToolUpserts.ts"
 import type { ToolChange } from "../../../domain/catalog/Tool.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
@@ -13,7 +16,9 @@ import { toChange, ToolBody } from "../api/ToolBody.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { payloadDecoder } from "../pipeline/Decoding.ts"
 import { type Fault, NoToolRegistered } from "../pipeline/Failures.ts"
+import { preparedRoute } from "../pipeline/PreparedRoute.ts"
 import { route } from "../pipeline/Route.ts"
+import { endpointView } from "./ImportViews.ts"
 import { makeToolViews } from "./ToolViews.ts"
 
 const OWN_TOOLS = "tools"
@@ -21,15 +26,53 @@ const OWN_TOOLS = "tools"
 export const toolsRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
   const accounts = yield* AccountStore
+  const imports = yield* ToolImport
+  const { probe } = yield* EndpointProbe
   const views = yield* makeToolViews
 
+  /** Rejects tools that are not in the market and that the server does not list. */
+  const withoutUnlisted = Effect.fnUntraced(function* (
+    ownerId: ProviderId,
+    { changes, indexes, rejected, unlisted }: ValidTools,
+    endpoint: EndpointReport
+  ) {
+    const refused = new Map<number, string>()
+    for (const [i, { toolName }] of changes.entries()) {
+      const reason = unlisted.includes(toolName) ? undefined : unlistedReason(endpoint, toolName)
+      if (reason === undefined) continue
+      const known = yield* catalog.findOf(ownerId, toolName)
+      if (Option.isSome(known) && known.value.tool.withdrawnAt === undefined) continue
+      refused.set(i, reason)
+    }
+    const isKept = (_: unknown, i: number): boolean => !refused.has(i)
+    return {
+      changes: changes.filter(isKept),
+      indexes: indexes.filter(isKept),
+      rejected: [
+        ...rejected,
+        ...[...refused].map(([i, error]) => ({ index: indexes[i]!, tool_name: changes[i]!.toolName, error }))
+      ]
+    }
+  })
+
   return [
-    route(
+    preparedRoute(
       CatalogApi.endpoints.registerTools,
-      function* ({ as, payload }) {
-        const { changes, indexes, rejected } = yield* validateTools(payload.tools)
+      Effect.fnUntraced(function* ({ as }) {
+        const { endpointUrl, id } = Option.getOrThrow(yield* accounts.findProvider(as("provider").ownerId))
+        return yield* probe({ providerId: id, endpointUrl })
+      }),
+      function* ({ as, payload }, endpoint) {
         const { ownerId } = as("provider")
+        const valid = yield* validateTools(payload.tools)
+        const { changes, indexes, rejected } = yield* withoutUnlisted(ownerId, valid, endpoint)
         const result = yield* catalog.upsert(ownerId, changes)
+        const kept = new Set(valid.unlisted)
+        const stored = result.stored.filter((tool) => kept.has(tool.toolName))
+        yield* imports.keepUnlisted(
+          ownerId,
+          stored.map((tool) => tool.toolName)
+        )
         const errors = [
           ...rejected,
           ...result.rejected.map((tool) => ({ ...tool, index: indexes[tool.index]! }))
@@ -46,6 +89,7 @@ export const toolsRoutes = Effect.gen(function* () {
             action: tool.action
           })),
           tool_errors: errors.map(({ tool_name, error }) => ({ tool_name, error })),
+          endpoint: endpointView(endpoint),
           message:
             errors.length === 0
               ? `${result.stored.length} registered.`
@@ -75,7 +119,9 @@ export const toolsRoutes = Effect.gen(function* () {
         tool_id: entry.tool.id,
         tool_name: toolName,
         withdrawn_at: format(since),
-        message: `${toolName} is withdrawn and cannot be called. POST /api/market/tools lists it again.`
+        message: entry.tool.draft
+          ? `${toolName} is a draft and cannot be called. POST /api/market/tools lists it.`
+          : `${toolName} is withdrawn and cannot be called. POST /api/market/tools lists it again.`
       }
     })
   ]
@@ -89,19 +135,24 @@ const SENTENCES_MAX = 5
 const validateTools = Effect.fnUntraced(function* (tools: ReadonlyArray<unknown>) {
   const changes: Array<ToolChange> = []
   const indexes: Array<number> = []
-  const rejected: Array<RejectedTool & { readonly faults: ReadonlyArray<Fault> }> = []
+  const unlisted: Array<string> = []
+  const rejected: Array<RejectedTool & { readonly faults?: ReadonlyArray<Fault> }> = []
   for (const [index, tool] of tools.entries()) {
     const result = yield* Effect.result(decodeTool(tool))
     if (Result.isSuccess(result)) {
-      changes.push(toChange(result.success as ToolBody))
+      const body = result.success as ToolBody
+      changes.push(toChange(body))
       indexes.push(index)
+      if (body.unlisted === true) unlisted.push(body.tool_name)
     } else {
       const { faults } = result.failure
       rejected.push({ index, tool_name: nameOf(tool), error: sentences(faults), faults })
     }
   }
-  return { changes, indexes, rejected }
+  return { changes, indexes, rejected, unlisted }
 })
+
+type ValidTools = Effect.Success<ReturnType<typeof validateTools>>
 
 const nameOf = (tool: unknown): string =>
   typeof tool === "object" && tool !== null && "tool_name" in tool && typeof tool.tool_name === "string"

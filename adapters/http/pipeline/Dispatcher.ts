@@ -12,6 +12,7 @@ import { makeRouting, UNMATCHED } from "./Routing.ts"
 import { makeAuthentication } from "./stages/Authenticate.ts"
 import { makeReadCache } from "./stages/CacheReads.ts"
 import { decode } from "./stages/Decode.ts"
+import { prepare } from "./stages/Prepare.ts"
 import { makeReplay } from "./stages/Replay.ts"
 import { makeLimits } from "./RateLimits.ts"
 import { annotateLogs, makeMeter, makeTrace, noting } from "./stages/Observe.ts"
@@ -55,6 +56,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
       limit.registrations,
       yield* makeReadCache,
       decode,
+      prepare,
       yield* makeReplay
     ],
     (context) => context.route.answer(context)

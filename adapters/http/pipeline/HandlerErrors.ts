@@ -8,6 +8,9 @@ import type { DefaultCaps } from "../../../domain/accounts/DefaultCaps.ts"
 import type { Handles } from "../../../domain/accounts/Handles.ts"
 import type { Keys } from "../../../domain/accounts/Keys.ts"
 import type { Registration } from "../../../domain/accounts/Registration.ts"
+import type { EndpointProbe } from "../../../domain/catalog/EndpointProbe.ts"
+import type { ToolImport } from "../../../domain/catalog/ToolImport.ts"
+import type { ToolSync } from "../../../domain/catalog/ToolSync.ts"
 import type { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { InvoicePrinter } from "../../../domain/invoices/InvoicePrinter.ts"
 import type { Invoicing } from "../../../domain/invoices/Invoicing.ts"
@@ -51,6 +54,7 @@ export type HandlerError =
   | MetricsRejected
   | ErrorOfService<Authentication | Registration | Keys | DefaultCaps | Handles | Catalog>
   | ErrorOfService<Metering | Grants | Budgets | Toolbox>
+  | ErrorOfService<EndpointProbe | ToolImport | ToolSync>
   | ErrorOfService<Loads | Withdrawals | PlatformFunds | Payouts | PaymentEvents>
   | ErrorOfService<Invoicing | InvoicePrinter>
   | ErrorOfService<Receipts | ReceiptLog | Disputes | Trust | Verification>

@@ -33,6 +33,8 @@ export interface RequestContext extends AnyInput {
   query: unknown
   payload: unknown
   text: string
+  /** Written by preparation. */
+  prepared: unknown
   /** Written by the replay of idempotent requests. */
   isReplay: boolean
 }
@@ -78,6 +80,7 @@ export const makeRequestContext = Effect.fnUntraced(function* ({ find }: Routing
       query: undefined,
       payload: undefined,
       text: "",
+      prepared: undefined,
       isReplay: false
     }
     return context

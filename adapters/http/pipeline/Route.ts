@@ -52,12 +52,14 @@ export interface AnyInput {
   readonly notes: RequestNotes
   /** The body as it was sent. */
   readonly text: string
+  /** The result of the route's `prepare`. */
+  readonly prepared: unknown
   readonly clock: RequestClock
   /** Sends an event before the answer; undefined where the client or its server takes none. */
   readonly sendEvent: ((event: ServerSentEvent) => void) | undefined
 }
 
-type TypeOf<S> = [S] extends [never] ? undefined : S extends { readonly Type: infer A } ? A : undefined
+export type TypeOf<S> = [S] extends [never] ? undefined : S extends { readonly Type: infer A } ? A : undefined
 
 export interface Input<E extends HttpApiEndpoint.ConstraintRequest> extends Omit<
   AnyInput,
@@ -97,6 +99,8 @@ export interface Route extends Decoding {
   readonly ownIdempotency: boolean
   /** What the problem says when the response is late. */
   readonly late: RequestTimedOut["kind"]
+  /** Runs before the unit of work of an idempotent request, also before a replay: for what asks other systems. */
+  prepare?(input: AnyInput): Effect.Effect<unknown, HandlerError>
   /** The whole response: handler, then the success schema of its status. */
   answer(input: AnyInput): Effect.Effect<EncodedReply, HandlerError>
 }
@@ -118,8 +122,8 @@ export interface RouteOptions {
 }
 
 /** Endpoints of the contract declare the statuses of their problems. */
-type AnyEndpoint = HttpApiEndpoint.ConstraintRequest & Declares<ProblemStatus>
-type ErrorOf<E extends AnyEndpoint> = ErrorWithStatus<E["~Problems"]>
+export type AnyEndpoint = HttpApiEndpoint.ConstraintRequest & Declares<ProblemStatus>
+export type ErrorOf<E extends AnyEndpoint> = ErrorWithStatus<E["~Problems"]>
 
 /** A handler is an effect, or a generator as in `Effect.gen`. It fails with errors that its endpoint declares, no others. */
 type Handler<E extends AnyEndpoint, A> = (

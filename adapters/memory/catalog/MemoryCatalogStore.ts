@@ -13,15 +13,16 @@ import {
 import { matches } from "../../../domain/catalog/SearchTokens.ts"
 import { type PriceVersion, pricesAt, type ToolPrices } from "../../../domain/catalog/Terms.ts"
 import { NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
+import type { Tool } from "../../../domain/catalog/Tool.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { MemoryTables, type ToolRow } from "../shared/MemoryTables.ts"
-import { put } from "../shared/MemoryUnitOfWork.ts"
+import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.effect(
   CatalogStore,
   Effect.gen(function* () {
-    const { handles, providerFees, providers, tools, toolsByName, toolsOfProvider } = yield* MemoryTables
+    const { handles, providerFees, providers, tools, toolsByName, toolsOfProvider, toolVersions } = yield* MemoryTables
 
     const toEntry = ({ prices, tool }: ToolRow): CatalogEntry => {
       const { endpointUrl, handle, id, name, pricingModel } = providers.get(tool.providerId)!
@@ -54,16 +55,43 @@ export const layer = Layer.effect(
         }
       }),
 
-      withdraw: Effect.fnUntraced(function* (providerId, id, at) {
+      withdraw: Effect.fnUntraced(function* (providerId, id, at, byServer = false) {
         const row = tools.get(id)
         if (row === undefined || row.tool.providerId !== providerId) return Option.none()
         const withdrawnAt = row.tool.withdrawnAt ?? at
+        if (row.tool.draft) return Option.some(withdrawnAt)
+        const withdrawnByServer = byServer && (row.tool.withdrawnAt === undefined || row.tool.withdrawnByServer)
         const { upcoming } = row.prices
         const prices =
           upcoming !== undefined && isAfter(upcoming, at) ? { ...row.prices, upcoming: undefined } : row.prices
         const history = replaceUpcoming(row.history, at, { ...row.prices, upcoming: undefined })
-        yield* put(tools, id, { ...row, tool: { ...row.tool, withdrawnAt }, prices, history })
+        yield* put(tools, id, { ...row, tool: { ...row.tool, withdrawnAt, withdrawnByServer }, prices, history })
         return Option.some(withdrawnAt)
+      }),
+
+      removeDraft: Effect.fnUntraced(function* (providerId, id) {
+        const tool = tools.get(id)?.tool
+        if (tool === undefined || tool.providerId !== providerId || !tool.draft) return false
+        const { toolName } = tool
+        const others = new Map(toolsOfProvider.get(providerId))
+        others.delete(toolName)
+        yield* remove(tools, id)
+        yield* put(toolsOfProvider, providerId, others)
+        yield* put(
+          toolsByName,
+          toolName,
+          (toolsByName.get(toolName) ?? []).filter((one) => one !== id)
+        )
+        return true
+      }),
+
+      addVersion: (id, version, keptMax) =>
+        put(toolVersions, id, [...(toolVersions.get(id) ?? []), version].slice(-keptMax)),
+
+      versions: (id, limit) => Effect.sync(() => (toolVersions.get(id) ?? []).toReversed().slice(0, limit)),
+
+      removeVersions: Effect.fnUntraced(function* (providerId) {
+        for (const id of toolsOfProvider.get(providerId)?.values() ?? []) yield* remove(toolVersions, id)
       }),
 
       promote: Effect.fnUntraced(function* (now, limit) {
@@ -89,7 +117,10 @@ export const layer = Layer.effect(
 
       findByName: (toolName, limit) =>
         Effect.sync(() => {
-          const named = (toolsByName.get(toolName) ?? []).toSorted().map((id) => tools.get(id)!)
+          const named = (toolsByName.get(toolName) ?? [])
+            .toSorted()
+            .map((id) => tools.get(id)!)
+            .filter(({ tool }) => !tool.draft)
           const listed = named.filter(isListed)
           return (listed.length > 0 ? listed : named).slice(0, limit).map(toEntry)
         }),
@@ -134,17 +165,22 @@ export const layer = Layer.effect(
   })
 )
 
+const stateOf = ({ draft, withdrawnAt }: Tool): "listed" | "withdrawn" | "draft" => {
+  if (draft) return "draft"
+  return withdrawnAt === undefined ? "listed" : "withdrawn"
+}
+
 const isListed = ({ tool }: ToolRow): boolean => tool.withdrawnAt === undefined
 
 const isAskedFor = ({ prices, searchTokens, tool }: ToolRow, filter: CatalogFilter): boolean =>
   (filter.category === undefined || tool.category === filter.category) &&
   (filter.providerId === undefined || tool.providerId === filter.providerId) &&
   (filter.maxPrice === undefined || prices.inEffect.maximum <= filter.maxPrice) &&
-  (filter.state === "any" || (filter.state === "withdrawn") === (tool.withdrawnAt !== undefined)) &&
+  (filter.state === "any" || (filter.state ?? "listed") === stateOf(tool)) &&
   matches(searchTokens, filter.tokens)
 
 const rowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolRow => {
-  const { at, declaration, id, prices, providerId, searchTokens } = upsert
+  const { at, declaration, draft = false, id, prices, providerId, searchTokens } = upsert
   const { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price, ...tool } = declaration
   const before = replaceUpcoming(known?.history ?? [], at, prices)
   const lastVersion = before.at(-1)?.version ?? 0
@@ -157,11 +193,13 @@ const rowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolRow => {
       providerId,
       createdAt: known?.tool.createdAt ?? at,
       updatedAt: known === undefined ? at : later(known.tool.updatedAt, at),
-      withdrawnAt: undefined
+      withdrawnAt: draft ? at : undefined,
+      draft,
+      withdrawnByServer: false
     },
     prices,
     searchTokens,
-    history: [...before, ...(added as ReadonlyArray<PriceVersion>)]
+    history: draft ? [] : [...before, ...(added as ReadonlyArray<PriceVersion>)]
   }
 }
 

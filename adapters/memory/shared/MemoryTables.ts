@@ -8,6 +8,7 @@ import type { ApiKey } from "../../../domain/accounts/ApiKey.ts"
 import type { ProviderFee } from "../../../domain/ledger/PlatformFee.ts"
 import type { PriceVersion, ToolPrices } from "../../../domain/catalog/Terms.ts"
 import type { Tool } from "../../../domain/catalog/Tool.ts"
+import type { ToolVersion } from "../../../domain/catalog/ToolVersions.ts"
 import type { ConsumerId, KeyId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 
 export interface ToolRow {
@@ -35,6 +36,8 @@ export class MemoryTables extends Context.Service<MemoryTables>()("agent-tool-bi
     keysByHash: new Map<string, KeyId>(),
     keysOfOwner: new Map<ConsumerId | ProviderId, ReadonlyArray<KeyId>>(),
     tools: new Map<ToolId, ToolRow>(),
+    /** Newest last. */
+    toolVersions: new Map<ToolId, ReadonlyArray<ToolVersion>>(),
     toolsOfProvider: new Map<ProviderId, ReadonlyMap<string, ToolId>>(),
     toolsByName: new Map<string, ReadonlyArray<ToolId>>()
   }))

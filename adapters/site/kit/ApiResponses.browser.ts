@@ -5,6 +5,7 @@ import type { AccountsApi } from "../../http/api/AccountsApi.ts"
 import type { CatalogApi } from "../../http/api/CatalogApi.ts"
 import type { CallsApi } from "../../http/api/CallsApi.ts"
 import type { DisputesApi } from "../../http/api/DisputesApi.ts"
+import type { ImportApi } from "../../http/api/ImportApi.ts"
 import type { InvoicesApi } from "../../http/api/InvoicesApi.ts"
 import type { MeteringApi } from "../../http/api/MeteringApi.ts"
 import type { MoneyApi } from "../../http/api/MoneyApi.ts"
@@ -58,6 +59,8 @@ export type Toolbox = Response<typeof ToolboxApi.endpoints.toolbox>
 /** A tool as providers declare it. */
 export type Declaration = Wire<ToolBody>
 export type OwnTools = Response<typeof CatalogApi.endpoints.ownTools>
+export type ImportReport = Response<typeof ImportApi.endpoints.importToolsV1>
+export type ToolSync = Response<typeof ImportApi.endpoints.toolSync>
 export type ToolsResponse = Response<typeof CatalogApi.endpoints.registerTools>
 export type DisputeResponse = Response<typeof DisputesApi.endpoints.respond>
 export type SigningSecret = Response<typeof TrustApi.endpoints.signingSecret>

@@ -11,6 +11,7 @@ import { type Panel, panel } from "../kit/Panel.browser.ts"
 import type { Declaration, OwnTools, ToolDetails } from "../kit/ApiResponses.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 import { putTool, toolForm } from "./ToolForm.browser.ts"
+import { importTools } from "./ImportTools.browser.ts"
 
 type Tool = OwnTools["tools"][number]
 
@@ -83,6 +84,31 @@ export const toolsPanel = (changed: () => void): Panel => {
         return `${name} is listed again.`
       }
     })
+  const listButton = ({ tool_name: name }: Tool) =>
+    actionButton({
+      ...shared,
+      label: "List",
+      name: `List ${name}`,
+      run: async (idempotencyKey) => {
+        await putTool({ tool_name: name }, idempotencyKey)
+        await reload()
+        return `${name} is listed.`
+      }
+    })
+  const actionsOf = (tool: Tool): ReadonlyArray<HTMLElement> => {
+    if (tool.state === "draft") return [listButton(tool)]
+    return tool.state === "listed" ? [editButton(tool), withdrawButton(tool)] : [relistButton(tool)]
+  }
+  const imported = async (message: string) => {
+    await reload()
+    fill(status, notice("good", message))
+  }
+  const importButton = actionButton({
+    label: "Import tools",
+    style: "plain",
+    status,
+    run: async () => open("Import tools", await importTools(status, imported))
+  })
 
   const made = panel(
     "tools",
@@ -91,13 +117,11 @@ export const toolsPanel = (changed: () => void): Panel => {
       const list = await pagedList(
         (cursor) => accountApi("provider").get<OwnTools>(PATH, { limit: PAGE_SIZE, cursor }),
         (page) => page.tools,
-        (all) =>
-          toolTable(all, (tool) =>
-            tool.withdrawn_at === null ? [editButton(tool), withdrawButton(tool)] : [relistButton(tool)]
-          )
+        (all) => toolTable(all, actionsOf)
       )
       return [status, editor, list]
     },
+    importButton,
     button("List tool", () => open("List tool", [toolForm("new-tool", undefined, saved())]))
   )
   return made
@@ -127,11 +151,11 @@ const toolTable = (all: ReadonlyArray<Tool>, actions: (tool: Tool) => ReadonlyAr
       {
         name: "Tool",
         cell: (tool: Tool) => [
-          el("a", { href: `/catalog/${tool.id}` }, tool.display_name),
+          tool.state === "draft" ? tool.display_name : el("a", { href: `/catalog/${tool.id}` }, tool.display_name),
           tool.display_name === tool.tool_name
             ? undefined
             : el("div", { class: "small muted" }, el("code", tool.tool_name)),
-          tool.withdrawn_at === null ? undefined : el("div", badge("Withdrawn"))
+          tool.state === "listed" ? undefined : el("div", badge(tool.state === "draft" ? "Draft" : "Withdrawn"))
         ]
       },
       { name: "Category", cell: (tool) => tool.category },
@@ -151,7 +175,7 @@ const toolTable = (all: ReadonlyArray<Tool>, actions: (tool: Tool) => ReadonlyAr
       { name: "", cell: (tool) => el("div", { class: "actions tight" }, ...actions(tool)) }
     ],
     all,
-    "No tools yet. List a tool to add it to the catalog."
+    "No tools yet. Import the tools of your MCP server, or list one by hand."
   )
 
 const priceTable = (details: ToolDetails): HTMLElement =>

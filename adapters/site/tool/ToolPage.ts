@@ -70,6 +70,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
           ${schema("Input schema", tool.input_schema, "Not specified. Any object is accepted.")}
           ${schema("Output schema", tool.output_schema, "Not specified.")}
         </div>
+        ${versionHistory(tool)}
         <p class="small muted"><a href="/api/v1/market/tools/${tool.id}">View this tool as JSON</a></p>
       </section>
     `
@@ -129,6 +130,7 @@ const terms = (tool: ToolDetails): Html => {
     ["Free", `${plural(pricing.free_tier_calls, "call")} per developer and month (UTC)`],
     ...(timeoutMs === null ? [] : [["Timeout", `${milliseconds(timeoutMs)} per attempt`] as const]),
     ["Cancellation", canceledCalls(tool)],
+    ...hintsOf(tool.annotations),
     ...(tool.idempotent
       ? [["Retries", "Idempotent: calls are retried after a timeout or lost connection."] as const]
       : [])
@@ -151,6 +153,33 @@ const upcomingTerms = ({ pricing: { upcoming, ...now } }: ToolDetails): Html | u
         ${BILLING_POLICIES[upcoming.billing_policy][0].toLowerCase()}.
         ${canceledCost(upcoming) === canceledCost(now) ? "" : canceledCalls(upcoming)}
       </p>`
+
+/** What the provider's MCP server says of the tool. */
+const hintsOf = (hints: ToolDetails["annotations"]): ReadonlyArray<readonly [name: string, text: string]> => {
+  if (hints === null) return []
+  const said = [
+    hints.read_only_hint === true ? "read-only" : undefined,
+    hints.destructive_hint === true ? "may delete or overwrite" : undefined,
+    hints.idempotent_hint === true ? "idempotent" : undefined,
+    hints.open_world_hint === true ? "uses outside systems" : undefined
+  ].filter((one) => one !== undefined)
+  return said.length === 0 ? [] : [["Server's hints", said.join(", ")]]
+}
+
+const versionHistory = ({ version_history: history }: ToolDetails): Html =>
+  history.length < 2
+    ? html``
+    : html`<h3>Changes</h3>
+        ${table(
+          "Changes of the definition",
+          [{ name: "Time" }, { name: "Version", isNumber: true }, { name: "Changed" }, { name: "By" }],
+          history.map(({ changed, changed_at, source, version }) => [
+            dateTime(changed_at),
+            String(version),
+            version === 1 ? "First version" : changed.join(", "),
+            source === "server" ? "MCP server" : "Provider"
+          ])
+        )}`
 
 const priceHistory = ({ price_history: history }: ToolDetails): Html =>
   table(

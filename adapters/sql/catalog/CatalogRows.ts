@@ -6,7 +6,13 @@ import type { PricingModel } from "../../../domain/accounts/Account.ts"
 import { type CatalogEntry, entryOf } from "../../../domain/catalog/CatalogStore.ts"
 import type { CancellationTerm } from "../../../domain/catalog/CancellationTerm.ts"
 import type { PriceVersion } from "../../../domain/catalog/Terms.ts"
-import type { BillingPolicy, CanceledCallCosts, JsonSchemaObject, OnCancel } from "../../../domain/catalog/Tool.ts"
+import type {
+  BillingPolicy,
+  CanceledCallCosts,
+  JsonSchemaObject,
+  OnCancel,
+  ToolAnnotations
+} from "../../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { FEE_COLUMNS, type FeeRow, toFee } from "../accounts/ProviderFeeRows.ts"
@@ -34,6 +40,7 @@ export interface EntryRow extends FeeRow {
   readonly upcoming: UpcomingJson | null
   readonly input_schema: JsonSchemaObject | null
   readonly output_schema: JsonSchemaObject | null
+  readonly annotations: ToolAnnotations | null
   readonly billing_policy: BillingPolicy
   readonly max_cost_microcents: bigint | null
   readonly timeout_ms: number | null
@@ -43,6 +50,8 @@ export interface EntryRow extends FeeRow {
   readonly created_at: Date
   readonly updated_at: Date
   readonly withdrawn_at: Date | null
+  readonly draft: boolean
+  readonly withdrawn_by_server: boolean
   readonly provider_handle: string
   readonly provider_name: string
   readonly endpoint_url: string
@@ -74,9 +83,9 @@ export const ENTRY_COLUMNS =
   "t.free_tier_calls, t.effective_price_microcents, t.effective_free_tier_calls, " +
   "t.effective_max_cost_microcents, t.effective_billing_policy, t.effective_leaving, t.price_version, t.price_versions, " +
   `t.price_announced_at, t.price_since, ${UPCOMING}, t.input_schema, ` +
-  "t.output_schema, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.on_cancel, " +
+  "t.output_schema, t.annotations, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.on_cancel, " +
   "t.canceled_call_costs, t.created_at, " +
-  "t.updated_at, t.withdrawn_at, p.handle AS provider_handle, p.name AS provider_name, p.endpoint_url, p.pricing_model, " +
+  "t.updated_at, t.withdrawn_at, t.draft, t.withdrawn_by_server, p.handle AS provider_handle, p.name AS provider_name, p.endpoint_url, p.pricing_model, " +
   FEE_COLUMNS
 
 export const toPriceVersion = rowReader<PriceVersion>({ price_microcents: "price", max_cost_microcents: "maximum" })
@@ -100,11 +109,14 @@ export const toEntry = (row: EntryRow): CatalogEntry =>
       },
       inputSchema: row.input_schema ?? undefined,
       outputSchema: row.output_schema ?? undefined,
+      annotations: row.annotations ?? undefined,
       timeoutMs: row.timeout_ms ?? undefined,
       idempotent: row.idempotent,
       createdAt: toInstant(row.created_at),
       updatedAt: toInstant(row.updated_at),
-      withdrawnAt: toInstantOrUndefined(row.withdrawn_at)
+      withdrawnAt: toInstantOrUndefined(row.withdrawn_at),
+      draft: row.draft,
+      withdrawnByServer: row.withdrawn_by_server
     },
     {
       inEffect: {

@@ -26,7 +26,8 @@ export const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
 
   const ofState: Readonly<Record<ToolState, ReadonlyArray<Statement.Fragment>>> = {
     listed: [sql`t.withdrawn_at IS NULL`],
-    withdrawn: [sql`t.withdrawn_at IS NOT NULL`],
+    withdrawn: [sql`t.withdrawn_at IS NOT NULL AND NOT t.draft`],
+    draft: [sql`t.draft`],
     any: []
   }
 

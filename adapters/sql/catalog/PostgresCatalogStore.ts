@@ -5,7 +5,14 @@ import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"
 import { CatalogStore, type ToolUpsert } from "../../../domain/catalog/CatalogStore.ts"
 import type { PriceVersion } from "../../../domain/catalog/Terms.ts"
-import type { JsonSchemaObject } from "../../../domain/catalog/Tool.ts"
+import type { JsonSchemaObject, ToolAnnotations } from "../../../domain/catalog/Tool.ts"
+import {
+  type ChangeSource,
+  type DefinitionField,
+  definitionOf,
+  type ToolDefinition,
+  type ToolVersion
+} from "../../../domain/catalog/ToolVersions.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { ENTRY_COLUMNS, type EntryRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
 import { catalogSearch, isStorable } from "./CatalogSearch.ts"
@@ -22,25 +29,26 @@ export const layer = Layer.effect(
     const totals = catalogTotals(sql)
 
     // `countOf` has locked the provider's row, so the versions that the prices were planned from are still the latest.
-    const upsert = ({ at, declaration, id, prices, providerId, searchTokens }: ToolUpsert) => {
+    const upsert = ({ at, declaration, draft = false, id, prices, providerId, searchTokens }: ToolUpsert) => {
       const { inEffect, lastVersion, upcoming } = prices
       return sql<{ readonly id: string }>`
         INSERT INTO tools AS t
           (id, provider_id, tool_name, category, display_name, description, price_microcents, free_tier_calls,
            effective_price_microcents, effective_max_cost_microcents, effective_free_tier_calls,
            effective_billing_policy, effective_leaving, price_version, price_versions, price_announced_at, price_since,
-           upcoming_version, upcoming_from, input_schema, output_schema, billing_policy, max_cost_microcents, timeout_ms, idempotent,
-           on_cancel, canceled_call_costs, search, created_at, updated_at)
+           upcoming_version, upcoming_from, input_schema, output_schema, annotations, billing_policy, max_cost_microcents, timeout_ms,
+           idempotent, on_cancel, canceled_call_costs, search, created_at, updated_at, withdrawn_at, draft)
         VALUES (${id}, ${providerId}, ${declaration.toolName}, ${declaration.category}, ${declaration.displayName},
           ${declaration.description}, ${declaration.price ?? null}::int8, ${declaration.freeTierCalls ?? null}::int4,
           ${inEffect.price}, ${inEffect.maximum}, ${inEffect.freeTierCalls}, ${inEffect.billingPolicy},
           ${inEffect.leaving}, ${inEffect.version}, ${lastVersion}, ${toDate(inEffect.announcedAt)}, ${toDate(inEffect.effectiveFrom)},
           ${upcoming?.version ?? null}::int4, ${toDateOrNull(upcoming?.effectiveFrom)}::timestamptz,
           ${jsonOrNull(declaration.inputSchema)}::json,
-          ${jsonOrNull(declaration.outputSchema)}::json, ${declaration.billingPolicy},
+          ${jsonOrNull(declaration.outputSchema)}::json, ${jsonOrNull(declaration.annotations)}::json, ${declaration.billingPolicy},
           ${declaration.maxCost ?? null}::int8, ${declaration.timeoutMs ?? null}::int4, ${declaration.idempotent},
           ${declaration.onCancel}, ${declaration.canceledCallCosts},
-          array_to_tsvector(${lexemesOf(searchTokens)}::text[]), ${toDate(at)}, ${toDate(at)})
+          array_to_tsvector(${lexemesOf(searchTokens)}::text[]), ${toDate(at)}, ${toDate(at)},
+          ${draft ? toDate(at) : null}::timestamptz, ${draft})
         ON CONFLICT (provider_id, tool_name) DO UPDATE SET
           category = excluded.category, display_name = excluded.display_name, description = excluded.description,
           price_microcents = excluded.price_microcents, free_tier_calls = excluded.free_tier_calls,
@@ -52,11 +60,12 @@ export const layer = Layer.effect(
           price_versions = excluded.price_versions, price_announced_at = excluded.price_announced_at,
           price_since = excluded.price_since, upcoming_version = excluded.upcoming_version,
           upcoming_from = excluded.upcoming_from, input_schema = excluded.input_schema,
-          output_schema = excluded.output_schema, billing_policy = excluded.billing_policy,
+          output_schema = excluded.output_schema, annotations = excluded.annotations, billing_policy = excluded.billing_policy,
           max_cost_microcents = excluded.max_cost_microcents, timeout_ms = excluded.timeout_ms,
           idempotent = excluded.idempotent, on_cancel = excluded.on_cancel,
           canceled_call_costs = excluded.canceled_call_costs, search = excluded.search,
-          updated_at = GREATEST(t.updated_at, excluded.updated_at), withdrawn_at = NULL
+          updated_at = GREATEST(t.updated_at, excluded.updated_at), withdrawn_at = excluded.withdrawn_at,
+          draft = excluded.draft, withdrawn_by_server = false
         RETURNING id`
     }
 
@@ -67,7 +76,7 @@ export const layer = Layer.effect(
         AND p.effective_from > p.announced_at AND p.replaced_at IS NULL
         AND p.version <> t.price_version AND p.version IS DISTINCT FROM t.upcoming_version`
 
-    const addVersion = (toolId: string, price: PriceVersion) => sql`
+    const addPrice = (toolId: string, price: PriceVersion) => sql`
       INSERT INTO tool_prices
         (tool_id, version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, leaving,
          announced_at, effective_from)
@@ -79,9 +88,11 @@ export const layer = Layer.effect(
       upsert: Effect.fn("PostgresCatalogStore.upsert")(function* (tool) {
         const [stored] = yield* upsert(tool)
         const { inEffect, upcoming } = tool.prices
-        yield* replaceUpcoming(stored!.id, tool.at)
-        yield* addVersion(stored!.id, inEffect)
-        if (upcoming !== undefined) yield* addVersion(stored!.id, upcoming)
+        if (tool.draft !== true) {
+          yield* replaceUpcoming(stored!.id, tool.at)
+          yield* addPrice(stored!.id, inEffect)
+          if (upcoming !== undefined) yield* addPrice(stored!.id, upcoming)
+        }
         return {
           id: ToolId.make(stored!.id),
           toolName: tool.declaration.toolName,
@@ -90,15 +101,41 @@ export const layer = Layer.effect(
         } as const
       }),
 
-      withdraw: Effect.fn("PostgresCatalogStore.withdraw")(function* (providerId, id, at) {
+      withdraw: Effect.fn("PostgresCatalogStore.withdraw")(function* (providerId, id, at, byServer = false) {
         const rows = yield* sql<{ readonly withdrawn_at: Date }>`
           UPDATE tools SET withdrawn_at = coalesce(withdrawn_at, ${toDate(at)}),
+            withdrawn_by_server = ${byServer} AND NOT draft AND (withdrawn_at IS NULL OR withdrawn_by_server),
             upcoming_version = CASE WHEN upcoming_from <= ${toDate(at)} THEN upcoming_version END,
             upcoming_from = CASE WHEN upcoming_from <= ${toDate(at)} THEN upcoming_from END
           WHERE id = ${id} AND provider_id = ${providerId} RETURNING withdrawn_at`
         if (rows.length > 0) yield* replaceUpcoming(id, at)
         return Option.map(Arr.head(rows), (row) => toInstant(row.withdrawn_at))
       }),
+
+      removeDraft: Effect.fn("PostgresCatalogStore.removeDraft")(
+        (providerId, id) =>
+          sql`DELETE FROM tools WHERE id = ${id} AND provider_id = ${providerId} AND draft RETURNING id`.hasRows
+      ),
+
+      addVersion: Effect.fn("PostgresCatalogStore.addVersion")(function* (id, version, keptMax) {
+        yield* sql`
+          INSERT INTO tool_versions (tool_id, version, changed_at, source, changed, definition)
+          VALUES (${id}, ${version.version}, ${toDate(version.changedAt)}, ${version.source}, ${version.changed}::text[],
+            ${JSON.stringify(version.definition)}::json)`
+        yield* sql`DELETE FROM tool_versions WHERE tool_id = ${id} AND version <= ${version.version - keptMax}`
+      }),
+
+      versions: Effect.fn("PostgresCatalogStore.versions")((id, limit) =>
+        sql<VersionRow>`
+          SELECT version, changed_at, source, changed, definition FROM tool_versions
+          WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`.all(toVersion)
+      ),
+
+      removeVersions: Effect.fn("PostgresCatalogStore.removeVersions")(
+        (providerId) => sql`
+          DELETE FROM tool_versions v USING tools t WHERE t.id = v.tool_id AND t.provider_id = ${providerId}`,
+        Effect.asVoid
+      ),
 
       promote: Effect.fn("PostgresCatalogStore.promote")(
         (now, limit) =>
@@ -149,7 +186,7 @@ export const layer = Layer.effect(
             SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
             WHERE t.tool_name = ${toolName} AND ${state} ORDER BY t.id LIMIT ${limit}`.all(toEntry)
         const listed = yield* named(sql`t.withdrawn_at IS NULL`)
-        return listed.length > 0 ? listed : yield* named(sql`t.withdrawn_at IS NOT NULL`)
+        return listed.length > 0 ? listed : yield* named(sql`t.withdrawn_at IS NOT NULL AND NOT t.draft`)
       }),
 
       // The limit applies to rows, not to names: many providers may list the same one.
@@ -187,5 +224,22 @@ export const layer = Layer.effect(
   })
 )
 
-const jsonOrNull = (schema: JsonSchemaObject | undefined): string | null =>
+interface VersionRow {
+  readonly version: number
+  readonly changed_at: Date
+  readonly source: ChangeSource
+  readonly changed: ReadonlyArray<DefinitionField>
+  readonly definition: ToolDefinition
+}
+
+const toVersion = ({ changed, changed_at, definition, source, version }: VersionRow): ToolVersion => ({
+  version,
+  changedAt: toInstant(changed_at),
+  source,
+  changed,
+  // Absent members become undefined ones.
+  definition: definitionOf(definition)
+})
+
+const jsonOrNull = (schema: JsonSchemaObject | ToolAnnotations | undefined): string | null =>
   schema === undefined ? null : JSON.stringify(schema)

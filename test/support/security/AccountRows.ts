@@ -70,6 +70,18 @@ export const accountRows: Rows = {
     ({ offer }) => ({ method: "DELETE", path: `${OWN_TOOLS}/${offer.toolId}` }),
     { touches: { providerOwner: ["consumerOwner"] } }
   ),
+  // The provider's server does not answer: nothing is imported.
+  ...Object.fromEntries(
+    [`${TOOLS}/import`, `${OWN_TOOLS}/import`].map((path) => [
+      `POST ${path}`,
+      row(providers(502), () => ({ path, json: { default_price_microcents: 5, apply: true } }))
+    ])
+  ),
+  [`GET ${OWN_TOOLS}/sync`]: row(providers(200), `${OWN_TOOLS}/sync`),
+  [`POST ${OWN_TOOLS}/sync`]: row(providers(200), () => ({
+    path: `${OWN_TOOLS}/sync`,
+    json: { enabled: false, listed: false, default_price_microcents: null }
+  })),
 
   [`GET ${GRANTS}`]: row(consumers(200), GRANTS, { shows: { consumerOwner: ["grant"] } }),
   [`POST ${GRANTS}`]: row(consumers(201), ({ provider }) => ({

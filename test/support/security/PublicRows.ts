@@ -43,6 +43,9 @@ export const publicRows: Rows = {
   "GET /api/v1/market/tools/:id": row(anybody(), ({ offer }) => ({
     path: unasked(`/api/v1/market/tools/${offer.toolId}`)
   })),
+  "GET /api/v1/market/tools/:id/versions": row(anybody(), ({ offer }) => ({
+    path: unasked(`/api/v1/market/tools/${offer.toolId}/versions`)
+  })),
   "GET /api/v1/market/tools/:id/sla": row(anybody(), ({ offer }) => ({
     path: unasked(`/api/v1/market/tools/${offer.toolId}/sla`)
   })),

@@ -8,6 +8,7 @@ import {
   invalid,
   invalidField,
   notFound,
+  providerError,
   type ProblemRow,
   type ProblemTable
 } from "./ProblemTable.ts"
@@ -32,6 +33,7 @@ export const accountProblems = {
       tool_errors: e.tools.map(({ tool_name, error }) => ({ tool_name, error }))
     }
   }),
+  ServerUnreadable: providerError(),
   ToolNotYours: notFound("GET /api/v1/market/tools lists yours."),
   ToolsRejected: (e) => ({
     status: 422,

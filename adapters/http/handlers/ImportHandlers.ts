@@ -1,0 +1,74 @@
+/**
+ * Imports of tools from a provider's MCP server, and how they are kept in sync.
+ */
+import { Effect, Option } from "effect"
+import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { Catalog } from "../../../domain/catalog/Catalog.ts"
+import { ToolImport } from "../../../domain/catalog/ToolImport.ts"
+import { ToolSync } from "../../../domain/catalog/ToolSync.ts"
+import type { ProviderId } from "../../../domain/shared/Ids.ts"
+import { ImportApi } from "../api/ImportApi.ts"
+import { toChange } from "../api/ToolBody.ts"
+import { preparedRoute } from "../pipeline/PreparedRoute.ts"
+import { route } from "../pipeline/Route.ts"
+import { importView, syncView, versionView } from "./ImportViews.ts"
+import { namedTool } from "./ToolViews.ts"
+
+const { endpoints } = ImportApi
+
+/** Each may have two large schemas. */
+const VERSIONS_SHOWN_MAX = 10
+
+export const importRoutes = Effect.gen(function* () {
+  const accounts = yield* AccountStore
+  const catalog = yield* Catalog
+  const imports = yield* ToolImport
+  const sync = yield* ToolSync
+
+  const providerOf = (id: ProviderId) => Effect.map(accounts.findProvider(id), Option.getOrThrow)
+
+  const importing = (endpoint: typeof endpoints.importTools | typeof endpoints.importToolsV1) =>
+    preparedRoute(
+      endpoint,
+      Effect.fnUntraced(function* ({ as }) {
+        const { endpointUrl, id } = yield* providerOf(as("provider").ownerId)
+        return yield* imports.read({ providerId: id, endpointUrl })
+      }),
+      function* ({ as, payload }, list) {
+        const { ownerId } = as("provider")
+        const options = {
+          defaultPrice: payload.default_price_microcents,
+          overrides: (payload.overrides ?? []).map(toChange),
+          listed: payload.listed ?? false
+        }
+        const isApplied = payload.apply ?? false
+        const plan = yield* isApplied ? imports.apply(ownerId, list, options) : imports.preview(ownerId, list, options)
+        return importView(plan, list, yield* providerOf(ownerId), isApplied)
+      }
+    )
+
+  return [
+    importing(endpoints.importTools),
+    importing(endpoints.importToolsV1),
+    route(endpoints.toolSync, function* ({ as }) {
+      return syncView(yield* sync.history(as("provider").ownerId))
+    }),
+    route(endpoints.configureToolSync, function* ({ as, payload }) {
+      const history = yield* sync.configure(as("provider").ownerId, {
+        enabled: payload.enabled,
+        listed: payload.listed,
+        defaultPrice: payload.default_price_microcents ?? undefined
+      })
+      return syncView(history)
+    }),
+    route(endpoints.toolVersions, function* ({ params }) {
+      const { tool } = yield* namedTool(catalog, params.id)
+      const versions = yield* catalog.versions(tool.id)
+      return {
+        tool_id: tool.id,
+        tool_name: tool.toolName,
+        versions: versions.slice(0, VERSIONS_SHOWN_MAX).map(versionView)
+      }
+    })
+  ]
+})

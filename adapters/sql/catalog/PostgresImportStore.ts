@@ -1,0 +1,116 @@
+/**
+ * What is known of providers' servers, in PostgreSQL.
+ */
+import { Effect, Layer } from "effect"
+import {
+  type ImportedTool,
+  type ImportRecord,
+  ImportStore,
+  type SyncState
+} from "../../../domain/catalog/ImportStore.ts"
+import { definitionOf, type ToolDefinition } from "../../../domain/catalog/ToolVersions.ts"
+import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { toDate, toDateOrNull, toInstantOrUndefined } from "../shared/Instants.ts"
+import { rowReader } from "../shared/RowReader.ts"
+import { storeSql } from "../shared/StoreSql.ts"
+
+interface ImportedRow {
+  readonly tool_name: string
+  readonly definition: ToolDefinition
+  readonly missing_since: Date | null
+}
+
+const toSync = rowReader<SyncState>({ default_price_microcents: "defaultPrice" })
+const toRecord = rowReader<ImportRecord>()
+
+export const layer = Layer.effect(
+  ImportStore,
+  Effect.gen(function* () {
+    const sql = yield* storeSql
+
+    return ImportStore.of({
+      sync: Effect.fn("PostgresImportStore.sync")((providerId) =>
+        sql`
+          SELECT enabled, listed, default_price_microcents, next_at, checked_at, problem FROM tool_syncs
+          WHERE provider_id = ${providerId}`.first(toSync)
+      ),
+
+      configure: Effect.fn("PostgresImportStore.configure")(
+        (providerId, { defaultPrice, enabled, listed }, nextAt) => sql`
+          INSERT INTO tool_syncs AS s (provider_id, enabled, listed, default_price_microcents, next_at)
+          VALUES (${providerId}, ${enabled}, ${listed}, ${defaultPrice ?? null}::int8, ${toDate(nextAt)})
+          ON CONFLICT (provider_id) DO UPDATE SET enabled = excluded.enabled, listed = excluded.listed,
+            default_price_microcents = excluded.default_price_microcents, next_at = LEAST(s.next_at, excluded.next_at)`,
+        Effect.asVoid
+      ),
+
+      claimDue: Effect.fn("PostgresImportStore.claimDue")((now, nextAt, limit) =>
+        sql<{ readonly provider_id: string }>`
+          WITH due AS (
+            SELECT provider_id FROM tool_syncs WHERE enabled AND next_at <= ${toDate(now)}
+            ORDER BY next_at, provider_id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
+          )
+          UPDATE tool_syncs s SET next_at = ${toDate(nextAt)} FROM due WHERE s.provider_id = due.provider_id
+          RETURNING s.provider_id`.all((row) => ProviderId.make(row.provider_id))
+      ),
+
+      checked: Effect.fn("PostgresImportStore.checked")(
+        (providerId, at, problem) => sql`
+          UPDATE tool_syncs SET checked_at = ${toDate(at)}, problem = ${problem ?? null}
+          WHERE provider_id = ${providerId}`,
+        Effect.asVoid
+      ),
+
+      imported: Effect.fn("PostgresImportStore.imported")((providerId) =>
+        sql<ImportedRow>`
+          SELECT tool_name, definition, missing_since FROM server_tools WHERE provider_id = ${providerId}`.all(
+          ({ definition, missing_since, tool_name }): ImportedTool => ({
+            toolName: tool_name,
+            // Absent members become undefined ones.
+            definition: definitionOf(definition),
+            missingSince: toInstantOrUndefined(missing_since)
+          })
+        )
+      ),
+
+      putImported: Effect.fn("PostgresImportStore.putImported")(function* (providerId, tools) {
+        for (const { definition, missingSince, toolName } of tools) {
+          yield* sql`
+            INSERT INTO server_tools (provider_id, tool_name, definition, missing_since)
+            VALUES (${providerId}, ${toolName}, ${JSON.stringify(definition)}::json,
+              ${toDateOrNull(missingSince)}::timestamptz)
+            ON CONFLICT (provider_id, tool_name) DO UPDATE SET definition = excluded.definition,
+              missing_since = excluded.missing_since`
+        }
+      }),
+
+      forgetImported: Effect.fn("PostgresImportStore.forgetImported")(
+        (providerId, toolNames) => sql`
+          DELETE FROM server_tools WHERE provider_id = ${providerId} AND tool_name = ANY (${toolNames}::text[])`,
+        Effect.asVoid
+      ),
+
+      addRecord: Effect.fn("PostgresImportStore.addRecord")(function* (providerId, record, keptMax) {
+        const { id, importedAt, result, source } = record
+        yield* sql`
+          INSERT INTO tool_imports (provider_id, id, imported_at, source, result)
+          VALUES (${providerId}, ${id}, ${toDate(importedAt)}, ${source}, ${JSON.stringify(result)}::json)`
+        yield* sql`
+          DELETE FROM tool_imports WHERE provider_id = ${providerId} AND id <= (
+            SELECT id FROM tool_imports WHERE provider_id = ${providerId} ORDER BY id DESC OFFSET ${keptMax} LIMIT 1)`
+      }),
+
+      records: Effect.fn("PostgresImportStore.records")((providerId, limit) =>
+        sql`
+          SELECT id, imported_at, source, result FROM tool_imports
+          WHERE provider_id = ${providerId} ORDER BY id DESC LIMIT ${limit}`.all(toRecord)
+      ),
+
+      remove: Effect.fn("PostgresImportStore.remove")(function* (providerId) {
+        yield* sql`DELETE FROM tool_syncs WHERE provider_id = ${providerId}`
+        yield* sql`DELETE FROM server_tools WHERE provider_id = ${providerId}`
+        yield* sql`DELETE FROM tool_imports WHERE provider_id = ${providerId}`
+      })
+    })
+  })
+)

@@ -1,0 +1,163 @@
+/**
+ * Asks a provider's endpoint, when it or a tool of it is registered, what it is and which tools it lists. Bounded in time and
+ * number, and never a condition: an endpoint that does not answer is accepted.
+ */
+import { Context, Duration, Effect, Layer, Option } from "effect"
+import type { McpEra } from "../mcp/Protocol.ts"
+import { ProviderServers, type ServerAddress, type ServerProfile, type ToolList } from "../mcp/ProviderServers.ts"
+import { makeFreshCache } from "../shared/FreshCache.ts"
+import { nearestName } from "../shared/NearestName.ts"
+
+/** Zero: endpoints are not asked. */
+export const ProbeTimeout = Context.Reference<Duration.Duration>("agent-tool-billing/domain/catalog/ProbeTimeout", {
+  defaultValue: () => Duration.seconds(3)
+})
+
+/** Any client may register endpoints. */
+export const PROBES_AT_ONCE_MAX = 16
+/** Of one endpoint: registrations of its tools follow each other. */
+const KEPT_MS = 30_000
+const KEPT_MAX = 1_000
+const SERVER_NAME_CHARS_MAX = 100
+const NAMES_SHOWN_MAX = 10
+
+export interface EndpointReport {
+  /** Undefined: it was not asked. */
+  readonly reachable: boolean | undefined
+  readonly era: McpEra | undefined
+  readonly protocolVersion: string | undefined
+  readonly serverName: string | undefined
+  readonly serverVersion: string | undefined
+  /** Undefined: its tools could not be read. */
+  readonly list: ToolList | undefined
+  /** Why it was not asked, did not answer, or its tools could not be read. */
+  readonly problem: string | undefined
+}
+
+const unknown = (reachable: boolean | undefined, problem: string): EndpointReport => ({
+  reachable,
+  era: undefined,
+  protocolVersion: undefined,
+  serverName: undefined,
+  serverVersion: undefined,
+  list: undefined,
+  problem
+})
+
+export class EndpointProbe extends Context.Service<
+  EndpointProbe,
+  {
+    /** Not inside a unit of work. */
+    probe(server: ServerAddress): Effect.Effect<EndpointReport>
+  }
+>()("agent-tool-billing/domain/catalog/EndpointProbe") {
+  static readonly layer = Layer.effect(
+    EndpointProbe,
+    Effect.gen(function* () {
+      const servers = yield* Effect.serviceOption(ProviderServers)
+      const timeout = yield* ProbeTimeout
+      const kept = yield* makeFreshCache<EndpointReport>({ entriesMax: KEPT_MAX, ttlMs: KEPT_MS })
+      let atOnce = 0
+      if (Option.isNone(servers) || Duration.isZero(timeout)) {
+        return EndpointProbe.of({
+          probe: () => Effect.succeed(unknown(undefined, "This service does not ask endpoints."))
+        })
+      }
+      const { profile, tools } = servers.value
+
+      const bounded = <A, E extends { readonly message: string }>(effect: Effect.Effect<A, E>) =>
+        effect.pipe(
+          Effect.mapError(({ message }) => message),
+          Effect.timeoutOrElse({
+            duration: timeout,
+            orElse: () => Effect.fail(`It did not answer within ${Duration.toSeconds(timeout)} s`)
+          }),
+          Effect.result
+        )
+
+      const ask = (server: ServerAddress) =>
+        Effect.map(
+          Effect.all([bounded(profile(server)), bounded(tools(server, KEPT_MS))], { concurrency: 2 }),
+          ([known, list]): EndpointReport => {
+            const problem = list._tag === "Failure" ? list.failure : undefined
+            if (known._tag === "Failure" && list._tag === "Failure") return unknown(false, known.failure)
+            return {
+              ...(known._tag === "Success" ? described(known.success) : unknown(true, "")),
+              reachable: true,
+              list: list._tag === "Success" ? list.success : undefined,
+              problem
+            }
+          }
+        )
+
+      const counted = (server: ServerAddress) =>
+        Effect.suspend(() => {
+          if (atOnce >= PROBES_AT_ONCE_MAX) {
+            return Effect.succeed(unknown(undefined, "Too many endpoints are being asked at the moment."))
+          }
+          atOnce++
+          return Effect.ensuring(
+            ask(server),
+            Effect.sync(() => {
+              atOnce--
+            })
+          )
+        })
+
+      return EndpointProbe.of({
+        probe: Effect.fn("EndpointProbe.probe")((server) =>
+          kept.readThrough(
+            `${server.providerId} ${server.endpointUrl}`,
+            counted(server),
+            ({ reachable }) => reachable !== undefined
+          )
+        )
+      })
+    })
+  )
+}
+
+/**
+ * Why the tool cannot be registered: the endpoint was reached and lists tools, but not this one. Undefined if it can be, or if
+ * this could not be checked.
+ */
+export const unlistedReason = ({ list }: EndpointReport, toolName: string): string | undefined => {
+  if (list === undefined || list.truncated || list.tools.length === 0) return undefined
+  const names = list.tools.map(({ name }) => name).filter((name) => name.length <= 128)
+  if (names.includes(toolName)) return undefined
+  const nearest = nearestName(toolName, names)
+  const shown = names.slice(0, NAMES_SHOWN_MAX).map((name) => `\`${name}\``)
+  const more = names.length > NAMES_SHOWN_MAX ? ` and ${names.length - NAMES_SHOWN_MAX} more` : ""
+  return (
+    `your MCP server does not list a tool named \`${toolName}\`.${nearest === undefined ? "" : ` Did you mean \`${nearest}\`?`} ` +
+    `It lists ${shown.join(", ")}${more}. To register the tool anyway, send \`"unlisted": true\``
+  )
+}
+
+const described = ({ era, serverInfo, version }: ServerProfile): EndpointReport => {
+  const info = parsed(serverInfo ?? "{}")
+  return {
+    reachable: true,
+    era,
+    protocolVersion: version,
+    serverName: textOf(info["name"]),
+    serverVersion: textOf(info["version"]),
+    list: undefined,
+    problem: undefined
+  }
+}
+
+const parsed = (text: string): Readonly<Record<string, unknown>> => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+  } catch {
+    return {}
+  }
+}
+
+const textOf = (value: unknown): string | undefined => {
+  if (typeof value !== "string") return undefined
+  const text = value.slice(0, SERVER_NAME_CHARS_MAX).toWellFormed().replace(/\p{C}/gu, "").trim()
+  return text === "" ? undefined : text
+}

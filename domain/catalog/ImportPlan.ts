@@ -1,0 +1,225 @@
+/**
+ * What an import or a sync changes: compares the tools that the provider's server lists with those of the market. Pure.
+ *
+ * Each field of a definition is merged three ways. A field that the provider has not changed by hand since the last
+ * import follows the server; one that it has changed stays. Terms of listed tools never follow the server.
+ */
+import { DateTime, type Duration } from "effect"
+import type { Microcents } from "../shared/Microcents.ts"
+import type { RejectedServerTool, ServerTool } from "./ServerTool.ts"
+import { sameJson } from "../shared/SameJson.ts"
+import { applyChange, defaultsOf, type ToolChange, type ToolDeclaration } from "./Tool.ts"
+import { DEFINITION_FIELDS, definitionOf, type ToolDefinition } from "./ToolVersions.ts"
+
+/** A tool of the provider in the market, and what its server listed last. */
+export interface MarketTool {
+  readonly declaration: ToolDeclaration
+  readonly state: "listed" | "draft" | "withdrawn"
+  /** The sync withdrew it, because the server no longer listed it. */
+  readonly withdrawnByServer: boolean
+  /** A result is billed if it matches the output schema: under the terms in effect, or announced ones. */
+  readonly billedByOutput: boolean
+  /** Undefined if it was never imported. */
+  readonly imported: ToolDefinition | undefined
+  /** When the server first failed to list it. */
+  readonly missingSince: DateTime.Utc | undefined
+}
+
+export interface ImportRequest {
+  readonly listed: ReadonlyArray<ServerTool>
+  readonly rejected: ReadonlyArray<RejectedServerTool>
+  /** The server has further tools, which were not read: tools that are not listed may still exist. */
+  readonly truncated: boolean
+  readonly market: ReadonlyArray<MarketTool>
+  /** By tool name. Without prices in a sync. */
+  readonly overrides: ReadonlyMap<string, ToolChange>
+  /** Of new tools and drafts; undefined: the provider's default. */
+  readonly defaultPrice: Microcents | undefined
+  /** New tools are listed, else they are drafts. */
+  readonly listNew: boolean
+  /** By the provider itself, who sees the preview: drafts are priced anew, and everything is applied. */
+  readonly byProvider: boolean
+  readonly now: DateTime.Utc
+  /** From the first round in which a tool is missing until it is withdrawn. */
+  readonly grace: Duration.Duration
+}
+
+export interface PlannedTool {
+  readonly toolName: string
+  readonly change: ToolChange
+  /** To be remembered as imported. */
+  readonly imported: ToolDefinition
+}
+
+export interface PlannedCreate extends PlannedTool {
+  readonly draft: boolean
+}
+
+export interface PlannedChange extends PlannedTool {
+  readonly fields: ReadonlyArray<DeclaredField>
+  /** `kept`: the terms do not change. */
+  readonly terms: "declared" | "kept"
+  /** `listed`: a draft, or a tool that the provider withdrew, is listed. */
+  readonly state: "listed" | "draft" | "unchanged"
+}
+
+export type DeclaredField = Exclude<keyof ToolDeclaration, "toolName">
+
+export interface UnchangedTool {
+  readonly toolName: string
+  /** Undefined: nothing is remembered. */
+  readonly imported: ToolDefinition | undefined
+}
+
+export interface MissingTool {
+  readonly toolName: string
+  readonly since: DateTime.Utc
+  readonly withdrawnFrom: DateTime.Utc
+}
+
+export interface HeldChange {
+  readonly toolName: string
+  readonly reason: string
+}
+
+export interface ImportPlan {
+  readonly creates: ReadonlyArray<PlannedCreate>
+  readonly changes: ReadonlyArray<PlannedChange>
+  readonly restored: ReadonlyArray<PlannedTool>
+  /** Nothing to do but to remember that the server lists them. */
+  readonly unchanged: ReadonlyArray<UnchangedTool>
+  /** Not listed by the server; withdrawn when the grace period is over. */
+  readonly missing: ReadonlyArray<MissingTool>
+  /** The grace period is over. */
+  readonly withdrawals: ReadonlyArray<string>
+  /** Drafts whose grace period is over. */
+  readonly removedDrafts: ReadonlyArray<string>
+  /** Left for the provider, which applies them with an import. */
+  readonly held: ReadonlyArray<HeldChange>
+  readonly rejected: ReadonlyArray<RejectedServerTool>
+}
+
+export const planImport = (request: ImportRequest): ImportPlan => {
+  const market = new Map(request.market.map((tool) => [tool.declaration.toolName, tool]))
+  const listed = new Set(request.listed.map(({ toolName }) => toolName))
+  const refused = new Set(request.rejected.map(({ toolName }) => toolName))
+  const creates: Array<PlannedCreate> = []
+  const changes: Array<PlannedChange> = []
+  const restored: Array<PlannedTool> = []
+  const unchanged: Array<UnchangedTool> = []
+  const held: Array<HeldChange> = []
+  const rejected = [...request.rejected]
+
+  for (const tool of request.listed) {
+    const known = market.get(tool.toolName)
+    if (known === undefined) creates.push(created(tool, request))
+    else if (known.state === "withdrawn" && !known.withdrawnByServer && !isOverridden(tool, request)) {
+      // The provider withdrew it. An override lists it again, as a registration does.
+      unchanged.push({ toolName: tool.toolName, imported: known.imported })
+    } else {
+      const merged = merge(known, tool, request)
+      if (merged.isHeld) held.push({ toolName: tool.toolName, reason: HELD_OUTPUT_SCHEMA })
+      const planned = { toolName: tool.toolName, change: merged.change, imported: merged.imported }
+      if (known.state === "withdrawn" && !isOverridden(tool, request)) restored.push(planned)
+      else if (isChanged(known, merged.change, request)) {
+        const priced = known.state === "draft" ? request.byProvider : isOverridden(tool, request)
+        changes.push({
+          ...planned,
+          fields: fieldsOf(known, merged.change),
+          terms: priced ? "declared" : "kept",
+          state: stateAfter(known, request)
+        })
+      } else unchanged.push({ toolName: tool.toolName, imported: merged.imported })
+    }
+  }
+
+  for (const name of request.overrides.keys()) {
+    if (!listed.has(name)) rejected.push({ toolName: name, reason: "the server does not list this tool" })
+  }
+
+  const missing: Array<MissingTool> = []
+  const withdrawals: Array<string> = []
+  const removedDrafts: Array<string> = []
+  for (const { declaration, imported, missingSince, state } of request.market) {
+    const { toolName } = declaration
+    if (imported === undefined || state === "withdrawn" || request.truncated) continue
+    if (listed.has(toolName) || refused.has(toolName)) continue
+    const since = missingSince ?? request.now
+    const withdrawnFrom = DateTime.addDuration(since, request.grace)
+    const isOver = missingSince !== undefined && DateTime.isLessThanOrEqualTo(withdrawnFrom, request.now)
+    if (!isOver) missing.push({ toolName, since, withdrawnFrom })
+    else (state === "draft" ? removedDrafts : withdrawals).push(toolName)
+  }
+  return { creates, changes, restored, unchanged, missing, withdrawals, removedDrafts, held, rejected }
+}
+
+const HELD_OUTPUT_SCHEMA =
+  "the server changed the outputSchema, which decides what this tool bills; an import by you applies it"
+
+const created = (tool: ServerTool, { defaultPrice, listNew, overrides }: ImportRequest): PlannedCreate => ({
+  toolName: tool.toolName,
+  imported: tool.definition,
+  draft: !listNew,
+  change: {
+    ...tool.definition,
+    // A default only: a later change of the hint changes nothing.
+    idempotent: tool.definition.annotations?.idempotentHint === true,
+    price: defaultPrice,
+    ...overrideOf(tool.toolName, overrides),
+    toolName: tool.toolName
+  }
+})
+
+interface Merged {
+  readonly change: ToolChange
+  readonly imported: ToolDefinition
+  readonly isHeld: boolean
+}
+
+const merge = (known: MarketTool, tool: ServerTool, request: ImportRequest): Merged => {
+  const current = definitionOf(known.declaration)
+  const base = known.imported ?? definitionOf(defaultsOf(tool.toolName))
+  const followed = DEFINITION_FIELDS.filter((field) => sameJson(current[field], base[field]))
+  const isHeld =
+    !request.byProvider &&
+    known.billedByOutput &&
+    followed.includes("outputSchema") &&
+    !sameJson(current.outputSchema, tool.definition.outputSchema)
+  const taken = Object.fromEntries(
+    followed
+      .filter((field) => !(isHeld && field === "outputSchema"))
+      // Null resets the field; undefined would leave it as it is.
+      .map((field) => [field, tool.definition[field] ?? null])
+  )
+  const priced = known.state === "draft" && request.byProvider ? { price: request.defaultPrice ?? null } : {}
+  return {
+    change: {
+      ...taken,
+      ...priced,
+      ...overrideOf(tool.toolName, request.overrides),
+      toolName: tool.toolName
+    },
+    imported: isHeld ? { ...tool.definition, outputSchema: base.outputSchema } : tool.definition,
+    isHeld
+  }
+}
+
+const isOverridden = ({ toolName }: ServerTool, { overrides }: ImportRequest): boolean => overrides.has(toolName)
+
+const stateAfter = ({ state }: MarketTool, { byProvider, listNew }: ImportRequest): PlannedChange["state"] => {
+  if (state === "listed") return "unchanged"
+  return state === "withdrawn" || (byProvider && listNew) ? "listed" : "draft"
+}
+
+const isChanged = (known: MarketTool, change: ToolChange, request: ImportRequest): boolean =>
+  stateAfter(known, request) === "listed" || fieldsOf(known, change).length > 0
+
+const fieldsOf = ({ declaration }: MarketTool, change: ToolChange): ReadonlyArray<DeclaredField> => {
+  const after = applyChange(declaration, change)
+  return (Object.keys(after) as ReadonlyArray<keyof ToolDeclaration>).filter(
+    (field): field is DeclaredField => field !== "toolName" && !sameJson(declaration[field], after[field])
+  )
+}
+
+const overrideOf = (toolName: string, overrides: ImportRequest["overrides"]): Partial<ToolChange> =>
+  Object.fromEntries(Object.entries(overrides.get(toolName) ?? {}).filter(([, value]) => value !== undefined))

@@ -1,0 +1,110 @@
+/**
+ * Imports the tools of a provider's MCP server: reads the list, plans, and applies the plan in small units of work. What is
+ * read from the server never changes what a call costs.
+ */
+import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
+import { ProviderServers, type ServerAddress, type ToolList } from "../mcp/ProviderServers.ts"
+import type { ProviderId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { type ImportOptions, makeImportApplication, withoutFaulty } from "./ImportApplication.ts"
+import type { ImportPlan } from "./ImportPlan.ts"
+import { ImportStore } from "./ImportStore.ts"
+import { JsonSchemas } from "./JsonSchemas.ts"
+import type { ToolChange } from "./Tool.ts"
+
+/** All pages of one server's list. */
+export const SERVER_READ_SECONDS_MAX = 20
+
+/** Nothing was changed. */
+export class ServerUnreadable extends Schema.TaggedError<ServerUnreadable>()("ServerUnreadable", {
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The tools of your MCP server could not be read: ${this.problem}. Nothing was changed.`
+  }
+}
+
+export class ToolImport extends Context.Service<
+  ToolImport,
+  {
+    /** Asks the server: not inside a unit of work. Fails after `SERVER_READ_SECONDS_MAX`. */
+    read(server: ServerAddress): Effect.Effect<ToolList, ServerUnreadable>
+    /** The plan of an import by the provider. Invalid schemas are among the rejections. */
+    preview(providerId: ProviderId, list: ToolList, options: ImportOptions): Effect.Effect<ImportPlan, StoreUnavailable>
+    /** An import by the provider, whose choices also apply to later syncs. Returns what was applied. */
+    apply(providerId: ProviderId, list: ToolList, options: ImportOptions): Effect.Effect<ImportPlan, StoreUnavailable>
+    /** An import in the background: terms stay, and hand-made changes too. */
+    follow(
+      providerId: ProviderId,
+      list: ToolList,
+      options: Omit<ImportOptions, "overrides">
+    ): Effect.Effect<ImportPlan, StoreUnavailable>
+    /** The tools do not follow the server, and are not withdrawn for it. */
+    keepUnlisted(providerId: ProviderId, toolNames: ReadonlyArray<string>): Effect.Effect<void, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/catalog/ToolImport") {
+  static readonly layer = Layer.effect(
+    ToolImport,
+    Effect.gen(function* () {
+      const imports = yield* ImportStore
+      const schemas = yield* JsonSchemas
+      const servers = yield* Effect.serviceOption(ProviderServers)
+
+      const read = Effect.fn("ToolImport.read")((server: ServerAddress) =>
+        Option.match(servers, {
+          onNone: () => Effect.fail(new ServerUnreadable({ problem: "this service has no MCP client" })),
+          onSome: ({ tools }) =>
+            tools(server, 0).pipe(
+              Effect.mapError(({ message }) => new ServerUnreadable({ problem: message })),
+              Effect.timeoutOrElse({
+                duration: Duration.seconds(SERVER_READ_SECONDS_MAX),
+                orElse: () =>
+                  Effect.fail(new ServerUnreadable({ problem: `it took more than ${SERVER_READ_SECONDS_MAX} s` }))
+              })
+            )
+        })
+      )
+
+      const { apply, plan } = yield* makeImportApplication
+
+      /** Undefined if the schemas of the tool are valid. */
+      const faultOf = Effect.fnUntraced(function* (providerId: ProviderId, change: ToolChange) {
+        for (const name of ["inputSchema", "outputSchema"] as const) {
+          const schema = change[name]
+          if (schema === undefined || schema === null) continue
+          const error = yield* Effect.flip(Effect.as(schemas.check(schema, providerId), undefined)).pipe(
+            Effect.orElseSucceed(() => undefined)
+          )
+          if (error?._tag === "InvalidJsonSchema") return `${name} ${error.message}`
+        }
+        return undefined
+      })
+
+      const preview = Effect.fn("ToolImport.preview")(function* (
+        providerId: ProviderId,
+        list: ToolList,
+        options: ImportOptions
+      ) {
+        const { planned } = yield* plan(providerId, list, options, true)
+        const faults = new Map<string, string>()
+        for (const { change, toolName } of [...planned.creates, ...planned.changes, ...planned.restored]) {
+          const fault = yield* faultOf(providerId, change)
+          if (fault !== undefined) faults.set(toolName, fault)
+        }
+        return withoutFaulty(planned, faults)
+      })
+
+      return ToolImport.of({
+        read,
+        preview,
+        apply: Effect.fn("ToolImport.apply")((providerId, list, options) => apply(providerId, list, options, true)),
+        follow: Effect.fn("ToolImport.follow")((providerId, list, options) =>
+          apply(providerId, list, { ...options, overrides: [] }, false)
+        ),
+        keepUnlisted: Effect.fn("ToolImport.keepUnlisted")((providerId, toolNames) =>
+          toolNames.length === 0 ? Effect.void : imports.forgetImported(providerId, toolNames)
+        )
+      })
+    })
+  )
+}
