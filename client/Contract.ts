@@ -957,6 +957,8 @@ export interface components {
         /** @description URL for registering a provider. */
         register_provider: string
       }
+      /** @description How an MCP client connects. */
+      mcp: components["schemas"]["McpDoors"]
       /** @description Unit of amounts, and payment mode. */
       money: {
         /**
@@ -1067,6 +1069,39 @@ export interface components {
       jwks: string
       /** @description Public keys of the log as C2SP vkeys, newest first. */
       vkeys: string[]
+    }
+    /** @description How an MCP client connects. */
+    McpDoors: {
+      /**
+       * @description Always `streamable-http`.
+       * @enum {string}
+       */
+      transport: "streamable-http"
+      /** @description Versions of MCP, newest first. */
+      protocol_versions: string[]
+      /** @description How to authenticate: with the API key of a consumer. */
+      authentication: {
+        /**
+         * @description Always `bearer`.
+         * @enum {string}
+         */
+        type: "bearer"
+        /** @description Header to send. */
+        header: string
+        /** @description Header to send instead. */
+        alternative_header: string
+        /** @description URL for getting a key. */
+        register: string
+      }
+      /** @description MCP endpoints. */
+      servers: components["schemas"]["McpServer"][]
+    }
+    /** @description An MCP endpoint. */
+    McpServer: {
+      /** @description URL, with `{handle}` for the handle of a provider. */
+      url: string
+      /** @description Tools of this endpoint. */
+      tools: string
     }
     /** @description Forbidden */
     Problem403_ACCOUNT_FROZEN: {
@@ -4390,6 +4425,8 @@ export interface components {
       }
       /** @description How to authenticate. */
       auth: string
+      /** @description How an MCP client connects. */
+      mcp: components["schemas"]["McpDoors"]
       /** @description Links to the documentation. */
       links: {
         [key: string]: string

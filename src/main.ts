@@ -12,7 +12,7 @@ import { needing } from "./layers/OptionalPackages.ts"
 import { logging, nodeClock } from "./layers/Process.ts"
 import { sentenceOf } from "./StartFailure.ts"
 
-type OnDatabase = Exclude<Arguments["command"], "config" | "help" | "serve" | "verify" | "witness">
+type OnDatabase = Exclude<Arguments["command"], "config" | "help" | "mcp" | "serve" | "verify" | "witness">
 
 const onDatabase = Effect.fnUntraced(function* (
   command: OnDatabase,
@@ -67,7 +67,12 @@ const program = Effect.gen(function* () {
   }
   const dotEnv = existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {}
   // The only place that reads the environment.
-  const config = yield* Effect.fromResult(readConfig([flags, process.env, dotEnv]))
+  const sources = [flags, process.env, dotEnv]
+  if (command === "mcp") {
+    const { mcpCommand } = yield* Effect.promise(() => import("./McpCommand.ts"))
+    return yield* mcpCommand(rest ?? [], sources)
+  }
+  const config = yield* Effect.fromResult(readConfig(sources))
   if (command === "config") return yield* Console.log(describeConfig(config))
   if (command !== "serve") {
     return yield* Effect.provide(onDatabase(command, given, config), Layer.merge(logging(config), nodeClock(config)))

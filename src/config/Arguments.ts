@@ -14,6 +14,7 @@ export const commands = {
   "begin-log": "start a new log after the database lost a part of the old one",
   verify: "verify a receipt offline: `verify receipt.json receipt.tlog-proof --vkey …`",
   witness: "follow a log and sign its checkpoints: `witness --help`",
+  mcp: "print the configuration of an MCP client: `mcp config cursor --provider demo`",
   invoices:
     "create the documents of a month (`invoices 2026-10`, default: last month); `--supplement` for a month that was " +
     "closed too early",
@@ -62,7 +63,9 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
     rest.shift()
   }
   // These commands work without a service: they have no settings, and their own flags.
-  if (command === "verify" || command === "witness") return Result.succeed({ command, flags: {}, rest })
+  if (command === "verify" || command === "witness" || command === "mcp") {
+    return Result.succeed({ command, flags: {}, rest })
+  }
   const hasSubject = command === "invoices" || command === "forget"
   const subject = hasSubject && rest[0]?.startsWith("--") === false ? rest.shift() : undefined
   const forget = command === "forget" ? takeForgetOptions(rest) : undefined

@@ -4,6 +4,7 @@
 import { Schema } from "effect"
 import { SIGNED_FIELDS } from "../../../domain/receipts/Receipt.ts"
 import * as Field from "./Field.ts"
+import { mcpDoors } from "./McpDoors.ts"
 import { feeBps } from "./PlatformFeeBodies.ts"
 import { baseUrl, description, endpoints, identity, services, Texts } from "./PlatformIndex.ts"
 import { BASE_URL } from "./SampleValues.ts"
@@ -36,6 +37,7 @@ export const AgentsDocument = Field.object(
       }),
       "How to authenticate, and where to get a key."
     ),
+    mcp: mcpDoors,
     money: Field.of(
       Schema.Struct({
         currency: Field.always("USD"),

@@ -10,6 +10,7 @@ import { publicRead, readBy, uncached, writeBy } from "./Access.ts"
 import { CatalogTool, PriceList, ToolDetails } from "./CatalogTool.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
+import { mcpDoors } from "./McpDoors.ts"
 import { MicrocentsQuery, pageQuery, Text, toolIdOrName } from "./InputSchemas.ts"
 import { BASE_URL, NOW, PRODUCT_DESCRIPTION, PRODUCT_NAME } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
@@ -101,6 +102,7 @@ const MarketIndex = Field.object("MarketIndex", "Endpoints of the market API, an
     "GET /api/market/catalog": "Search the catalog"
   }),
   auth: Field.string("How to authenticate.", "Authorization: Bearer <key>; registration shows the key once"),
+  mcp: mcpDoors,
   links: Field.of(Schema.Record(Schema.String, Schema.String), "Links to the documentation.", {
     docs: `${BASE_URL}/docs`
   })

@@ -109,12 +109,14 @@ interface LlmsFacts {
   readonly name: string
   readonly description: string
   readonly links: Named
+  /** Lines about MCP. */
+  readonly mcp: ReadonlyArray<string>
   readonly steps: ReturnType<typeof agentSteps>
   readonly endpoints: Named
 }
 
 /** /llms.txt: the content of the indexes as plain text. */
-export const llmsText = ({ description, endpoints, links, name, steps }: LlmsFacts): string =>
+export const llmsText = ({ description, endpoints, links, mcp, name, steps }: LlmsFacts): string =>
   [
     `# ${name}`,
     "",
@@ -127,6 +129,7 @@ export const llmsText = ({ description, endpoints, links, name, steps }: LlmsFac
     "410 once that tool is withdrawn. Without a pin it is 409 with the qualified names if several tools have the name.",
     "Send your key as `Authorization: Bearer <key>`. Errors are `application/problem+json`: branch on `code`.",
     "",
+    ...mcp,
     "## From registration to a verified receipt",
     "",
     ...steps.map(({ auth, body, description: text, method, url }, n) =>

@@ -17,6 +17,7 @@ import { BaseUrl } from "../BaseUrl.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { documentRoute, type Route, route } from "../pipeline/Route.ts"
 import { agentSteps, HOW_TO_READ_STEPS, llmsText } from "./AgentSteps.ts"
+import { MCP_VERSIONS, mcpDescription, mcpLines, serverJson } from "./McpDescription.ts"
 import { firstExisting, isMarket, isTrust, namesOf, servicesOf } from "./RouteMap.ts"
 import { TRUST_BADGES, VERIFICATION_LEVELS } from "./TrustHandlers.ts"
 
@@ -32,7 +33,7 @@ const FLOW = [
 ]
 
 const PROTOCOLS = {
-  mcp: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
+  mcp: MCP_VERSIONS,
   http: ["1.1"],
   openapi: ["3.1"],
   problems: ["RFC 9457"],
@@ -78,6 +79,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
       flow: FLOW,
       endpoints: namesOf(routes()),
       auth: "Authorization: Bearer <key>; registration shows the key once",
+      mcp: mcpDescription(routes(), baseUrl),
       links: links()
     }))
   )
@@ -142,6 +144,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
         register_consumer: `${baseUrl}/api/market/register-consumer`,
         register_provider: `${baseUrl}/api/market/register-provider`
       },
+      mcp: mcpDescription(routes(), baseUrl),
       money: {
         currency: "USD" as const,
         unit: "microcent" as const,
@@ -177,6 +180,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
       body: llmsText({
         ...identity,
         links: links(),
+        mcp: mcpLines(routes(), baseUrl),
         steps: agentSteps(routes(), baseUrl, mode),
         endpoints: namesOf(routes())
       })
@@ -184,6 +188,17 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
     "Guide for agents as text"
   )
 
-  const own: ReadonlyArray<Route> = [market, platform, services, status, agents, llms]
+  const registryEntry = documentRoute(
+    "/server.json",
+    publicRead,
+    Effect.sync(() => ({
+      status: 200,
+      headers: { "content-type": "application/json; charset=utf-8" },
+      body: JSON.stringify(serverJson(routes(), baseUrl))
+    })),
+    "Entry of the MCP registry"
+  )
+
+  const own: ReadonlyArray<Route> = [market, platform, services, status, agents, llms, registryEntry]
   return own
 })

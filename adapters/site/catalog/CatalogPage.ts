@@ -1,11 +1,21 @@
 /**
  * The catalog page: search and filter tools, without scripts. A script adds the buttons of a signed-in developer.
  */
+import type { Provider } from "../../../domain/accounts/Account.ts"
 import type { CatalogTool } from "../../http/api/CatalogTool.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { type Html, html } from "../kit/Html.ts"
 import type { Site } from "../kit/Site.ts"
-import { type CatalogQuery, catalogUrl, isFiltered, isPriceInvalid, SORTS, TOOLS_PER_PAGE } from "./CatalogQuery.ts"
+import {
+  type CatalogQuery,
+  catalogUrl,
+  isFiltered,
+  isPriceInvalid,
+  lastPageOf,
+  providerPath,
+  SORTS,
+  TOOLS_PER_PAGE
+} from "./CatalogQuery.ts"
 import { catalogStyle } from "./CatalogStyle.ts"
 import { badges, count, milliseconds, plural, priceUnit } from "./ToolLabels.ts"
 
@@ -14,7 +24,7 @@ export interface CatalogResults {
   readonly total: number
   readonly categories: ReadonlyArray<string>
   /** Of the provider filter; undefined if the provider does not exist. */
-  readonly providerName: string | undefined
+  readonly provider: Pick<Provider, "handle" | "name"> | undefined
 }
 
 export const catalogPage = (site: Site, query: CatalogQuery, results: CatalogResults): EncodedReply =>
@@ -81,13 +91,14 @@ const searchForm = (query: CatalogQuery, categories: ReadonlyArray<string>): Htm
 const option = (value: string, label: string, selected: string): Html =>
   html`<option value="${value}" ${value === selected ? html`selected` : ""}>${label}</option>`
 
-const providerFilter = (query: CatalogQuery, { providerName }: CatalogResults): Html | undefined =>
+const providerFilter = (query: CatalogQuery, { provider }: CatalogResults): Html | undefined =>
   query.providerId === undefined
     ? undefined
     : html`<p class="chip notice">
         <span
-          >${providerName === undefined ? "This provider does not exist." : html`Provider: <strong>${providerName}</strong>`}</span
+          >${provider === undefined ? "This provider does not exist." : html`Provider: <strong>${provider.name}</strong>`}</span
         >
+        ${provider === undefined ? "" : html`<a href="${providerPath(provider.handle)}">Provider page</a>`}
         <a href="${catalogUrl(query, { providerId: undefined })}">Show all providers</a>
       </p>`
 
@@ -96,7 +107,7 @@ const emptyState = (query: CatalogQuery, { total }: CatalogResults): Html => {
     total > 0
       ? [
           `Page ${count(query.page)} does not exist.`,
-          catalogUrl(query, { page: lastPage(total) }),
+          catalogUrl(query, { page: lastPageOf(total) }),
           "Go to the last page"
         ]
       : isFiltered(query)
@@ -108,21 +119,19 @@ const emptyState = (query: CatalogQuery, { total }: CatalogResults): Html => {
   </div>`
 }
 
-const lastPage = (total: number): number => Math.max(1, Math.ceil(total / TOOLS_PER_PAGE))
-
 const list = (query: CatalogQuery, { tools, total }: CatalogResults): Html => {
   const first = (query.page - 1) * TOOLS_PER_PAGE
   const range = total <= TOOLS_PER_PAGE ? "" : ` · ${count(first + 1)}–${count(first + tools.length)} shown`
   return html`<p class="found" role="status">${plural(total, "tool")}${range}</p>
     <ul class="tools">
-      ${tools.map((tool) => item(tool))}
+      ${tools.map((tool) => toolItem(tool))}
     </ul>
-    ${total <= TOOLS_PER_PAGE ? "" : pagination(query, total)}`
+    ${pageLinks(query.page, lastPageOf(total), (page) => catalogUrl(query, { page }))}`
 }
 
 const DESCRIPTION_CHARS_MAX = 300
 
-const item = (tool: CatalogTool): Html =>
+export const toolItem = (tool: CatalogTool): Html =>
   html`<li>
     <div>
       <h2><a href="/catalog/${tool.id}">${nameOf(tool)}</a></h2>
@@ -166,12 +175,12 @@ export const nameOf = ({ display_name, tool_name }: Pick<CatalogTool, "display_n
 export const shortened = (text: string, charsMax = DESCRIPTION_CHARS_MAX): string =>
   text.length <= charsMax ? text : `${text.slice(0, charsMax).toWellFormed().trimEnd()}…`
 
-const pagination = (query: CatalogQuery, total: number): Html => {
-  const { page } = query
-  const last = lastPage(total)
-  return html`<nav class="turn" aria-label="Pages">
-    ${page > 1 ? html`<a class="button plain" rel="prev" href="${catalogUrl(query, { page: page - 1 })}">Previous</a>` : ""}
-    <span>Page ${count(page)} of ${count(last)}</span>
-    ${page < last ? html`<a class="button plain" rel="next" href="${catalogUrl(query, { page: page + 1 })}">Next</a>` : ""}
-  </nav>`
-}
+/** Nothing where there is one page. */
+export const pageLinks = (page: number, last: number, urlOf: (page: number) => string): Html | undefined =>
+  last === 1
+    ? undefined
+    : html`<nav class="turn" aria-label="Pages">
+        ${page > 1 ? html`<a class="button plain" rel="prev" href="${urlOf(page - 1)}">Previous</a>` : ""}
+        <span>Page ${count(page)} of ${count(last)}</span>
+        ${page < last ? html`<a class="button plain" rel="next" href="${urlOf(page + 1)}">Next</a>` : ""}
+      </nav>`

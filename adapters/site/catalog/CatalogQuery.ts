@@ -43,9 +43,14 @@ export const parseCatalogQuery = (query: Readonly<Record<string, string>>): Cata
     maxPrice: parseDollars(maxPriceText),
     providerId: Option.getOrUndefined(providerIdOf(provider_id)),
     sort: SORTS.find(([name]) => name === sort)?.[0] ?? "name",
-    page: /^[1-9]\d{0,4}$/u.test(page) ? Math.min(Number(page), PAGES_MAX) : 1
+    page: pageIn(page)
   }
 }
+
+/** From 1, as the query's `page` asks for it. */
+export const pageIn = (page = ""): number => (/^[1-9]\d{0,4}$/u.test(page) ? Math.min(Number(page), PAGES_MAX) : 1)
+
+export const lastPageOf = (total: number): number => Math.max(1, Math.ceil(total / TOOLS_PER_PAGE))
 
 export const isPriceInvalid = ({ maxPrice, maxPriceText }: CatalogQuery): boolean =>
   maxPriceText !== "" && maxPrice === undefined
@@ -66,3 +71,7 @@ export const catalogUrl = (query: CatalogQuery, changes: Partial<CatalogQuery> =
   }).toString()
   return parts === "" ? "/catalog" : `/catalog?${parts}`
 }
+
+/** The page of a provider. */
+export const providerPath = (handle: string, page = 1): string =>
+  `/catalog/providers/${handle}${page === 1 ? "" : `?page=${page}`}`

@@ -3,6 +3,7 @@
  */
 import { Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { HandleStore } from "../../../domain/accounts/HandleStore.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { publicRead } from "../../http/api/Access.ts"
 import { BaseUrl } from "../../http/BaseUrl.ts"
@@ -12,13 +13,15 @@ import { html } from "../kit/Html.ts"
 import { makeSite, notFoundPage } from "../kit/Site.ts"
 import { toolPage } from "../tool/ToolPage.ts"
 import { catalogPage } from "./CatalogPage.ts"
-import { parseCatalogQuery, TOOLS_PER_PAGE } from "./CatalogQuery.ts"
+import { pageIn, parseCatalogQuery, TOOLS_PER_PAGE } from "./CatalogQuery.ts"
+import { providerPage } from "./ProviderPage.ts"
 
 export const catalogRoutes = Effect.gen(function* () {
   const site = yield* makeSite
   const catalog = yield* Catalog
   const accounts = yield* AccountStore
   const views = yield* makeToolViews
+  const handles = yield* HandleStore
   const baseUrl = yield* BaseUrl
 
   const list = pageRoute(
@@ -41,7 +44,7 @@ export const catalogRoutes = Effect.gen(function* () {
         tools: yield* views.listed(found.items),
         total: found.total,
         categories: yield* catalog.categories,
-        providerName: Option.getOrUndefined(provider)?.name
+        provider: Option.getOrUndefined(provider)
       })
     })
   )
@@ -65,5 +68,36 @@ export const catalogRoutes = Effect.gen(function* () {
     })
   )
 
-  return [list, one]
+  const noProvider = notFoundPage(
+    site,
+    "This provider does not exist.",
+    html`<p><a href="/catalog">Browse the catalog</a></p>`
+  )
+
+  const provider = pageRoute(
+    "/catalog/providers/:handle",
+    publicRead,
+    "Provider details",
+    Effect.fnUntraced(function* ({ params, query }) {
+      const id = yield* handles.ownerOf(params["handle"] ?? "")
+      const found = Option.isNone(id) ? Option.none() : yield* accounts.findProvider(id.value)
+      if (Option.isNone(found)) return noProvider
+      const page = pageIn(query["page"])
+      const tools = yield* catalog.search({
+        q: undefined,
+        category: undefined,
+        providerId: found.value.id,
+        sort: "name",
+        page: { limit: TOOLS_PER_PAGE, offset: (page - 1) * TOOLS_PER_PAGE, after: undefined }
+      })
+      return providerPage(
+        site,
+        found.value,
+        { tools: yield* views.listed(tools.items), total: tools.total, page },
+        baseUrl
+      )
+    })
+  )
+
+  return [list, one, provider]
 })

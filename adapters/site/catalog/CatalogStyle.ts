@@ -22,6 +22,9 @@ export const catalogStyle = `
 .terms dt{color:var(--muted);font-size:.8125rem}
 .terms dd{margin:0;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .terms .price{font-weight:650}
+.crumb{margin:0 0 1rem}
+.title{margin-bottom:.5rem;overflow-wrap:anywhere}
+.lead.about{white-space:pre-line;overflow-wrap:anywhere}
 .turn{display:flex;flex-wrap:wrap;gap:.5rem 1.25rem;align-items:center}
 `
 

@@ -80,6 +80,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
         title: "API",
         items: [
           "Added `Idempotency-Key` for every POST that moves money or creates something. A repeated registration without authentication returns 409 and no API key.",
+          "Added `mcp` to `/api/market` and `agents.json`, a chapter in `llms.txt`, and `/server.json` in the format of the MCP registry: transport, URLs and how to authenticate.",
           "Added OpenAPI 3.1, documentation, `/.well-known/agents.json` and `/llms.txt`, generated from the contract.",
           'Changed unknown fields and query parameters to return 422 with the nearest known name: "Unknown field `dry_runn`. Did you mean `dry_run`?" Free-form objects and `utm_*` parameters are exempt.',
           "Changed `limit` above its maximum to count as the maximum; `limit=0` returns 400.",
@@ -117,6 +118,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
         title: "Website",
         items: [
           "Added `/catalog` with a page and a call form per tool, `/status` with 90 days of history (`GET /api/v1/status/history`), `/spec` and `/changelog`.",
+          "Added configurations for Claude Code, Claude Desktop, Cursor, VS Code and other MCP clients on the pages of tools and providers and on the developer dashboard, with your key filled in; `mcp config <client>` prints them.",
+          "Added a page per provider with all of its tools, `/catalog/providers/{handle}`.",
           "Added `/developers/dashboard` and `/providers/dashboard`, and registration at `/developers/register` and `/providers/register`.",
           "Changed unknown URLs to return a page to browsers; other clients receive the error as JSON."
         ]

@@ -5,10 +5,13 @@ import { Effect } from "effect"
 import { publicRead } from "../../http/api/Access.ts"
 import { documentRoute } from "../../http/pipeline/Route.ts"
 import { html } from "../kit/Html.ts"
+import { BaseUrl } from "../../http/BaseUrl.ts"
+import { marketDoor } from "../connect/ClientConfigs.ts"
+import { connectData, connectStyle } from "../connect/ConnectSection.ts"
 import { makeSite, needsScript } from "../kit/Site.ts"
 
 /** Providers see onboarding before, and the panels about calls after their first call. */
-const style = `
+const style = `${connectStyle}
 .no-calls .after-first-call,.onboarded .onboarding{display:none}
 .steps .copyable{margin-top:.5rem}
 .wide form.stack{max-width:none;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr))}
@@ -32,11 +35,13 @@ const PAGES = [
   }
 ] as const
 
-export const dashboardRoutes = Effect.map(makeSite, (site) =>
+export const dashboardRoutes = Effect.map(Effect.all([makeSite, BaseUrl]), ([site, baseUrl]) =>
   PAGES.map((page) => {
     const body = html`
       <h1>${page.title}</h1>
-      <div id="dashboard">${needsScript}</div>
+      <div id="dashboard" data-connect="${connectData([["Of all providers", marketDoor(baseUrl)]])}">
+        ${needsScript}
+      </div>
     `
     return documentRoute(
       page.path,

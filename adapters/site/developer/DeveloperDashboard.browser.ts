@@ -8,6 +8,7 @@ import { keysPanel } from "../kit/KeysPanel.browser.ts"
 import { signIn } from "../kit/Session.browser.ts"
 import { balancePanel } from "./BalancePanel.browser.ts"
 import { budgetsPanel } from "./BudgetsPanel.browser.ts"
+import { connectPanel } from "./ConnectPanel.browser.ts"
 import { callsPanel } from "./DeveloperCalls.browser.ts"
 import { disputesPanel } from "./DeveloperDisputes.browser.ts"
 import { freeCallsPanel } from "./FreeCallsPanel.browser.ts"
@@ -20,6 +21,7 @@ void signIn(place, "consumer", (account) => {
   const disputes = disputesPanel()
   showDashboard(place, "consumer", String(account["name"]), [
     balancePanel(),
+    connectPanel(),
     spendingPanel(),
     callsPanel(() => void disputes.reload()),
     freeCallsPanel(),

@@ -13,6 +13,7 @@ import { codesIn, statusBadge } from "./DocsEndpoint.ts"
 import { idempotencySection, rateLimits } from "../spec/SpecConventions.ts"
 import { quickstart, type SampleCall } from "./DocsQuickstart.ts"
 import type { DocumentedLimits } from "./DocumentedLimits.ts"
+import { clientConfig, CLIENTS, marketDoor } from "../connect/ClientConfigs.ts"
 import { responsiveTable, table } from "../kit/Elements.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
 import { jsonView } from "../kit/Json.ts"
@@ -20,6 +21,7 @@ import { jsonView } from "../kit/Json.ts"
 /** Anchor and heading of each chapter. */
 export const parts = [
   ["start", "Quickstart"],
+  ["mcp", "Connect an MCP client"],
   ["keys", "Authentication"],
   ["names", "Tool names"],
   ["money", "Amounts"],
@@ -38,6 +40,7 @@ export const introduction = (
 ): ReadonlyArray<Html> => {
   const bodies: Readonly<Record<PartId, Html>> = {
     start: quickstart(document, sample),
+    mcp: connectClient(document),
     keys,
     names: toolNames,
     money,
@@ -53,6 +56,24 @@ export const introduction = (
         ${bodies[id]}
       </section>`
   )
+}
+
+const connectClient = (document: OpenApiDocument): Html => {
+  const baseUrl = document.servers[0]?.url ?? ""
+  const { label, snippets } = clientConfig("claude-code", marketDoor(baseUrl))
+  return html`<p>
+      An MCP client needs a URL and your key: <code class="whole">${breakable(`${baseUrl}/mcp`)}</code> has the tools of
+      all providers, <code class="whole">${breakable(`${baseUrl}/mcp/{handle}`)}</code> those of one provider under
+      their own names. The transport is streamable HTTP. Send the key as <code>Authorization: Bearer</code> or
+      <code>X-API-Key</code>.
+    </p>
+    <p>${label}:</p>
+    <pre><code class="whole">${snippets[0]!.code}</code></pre>
+    <p>
+      The pages of tools and providers and the developer dashboard have configurations for
+      ${CLIENTS.slice(0, -1).map(([, name]) => `${name}, `)}and other clients, with your key filled in.
+      <code>npm run cli -- mcp config &lt;client&gt;</code> prints them.
+    </p>`
 }
 
 const keys = html`<p>Send your API key in the <code>Authorization</code> header:</p>

@@ -9,9 +9,18 @@ export type Role = "consumer" | "provider"
 
 const storageName = (role: Role): string => `agent-tool-billing.${role}`
 
+/** An event of the window, after a key was stored or removed in this tab. */
+export const KEY_CHANGED = "keychange"
+
 export const storedKey = (role: Role): string | undefined => sessionStorage.getItem(storageName(role)) ?? undefined
-export const storeKey = (role: Role, key: string): void => sessionStorage.setItem(storageName(role), key)
-export const forgetKey = (role: Role): void => sessionStorage.removeItem(storageName(role))
+export const storeKey = (role: Role, key: string): void => {
+  sessionStorage.setItem(storageName(role), key)
+  dispatchEvent(new Event(KEY_CHANGED))
+}
+export const forgetKey = (role: Role): void => {
+  sessionStorage.removeItem(storageName(role))
+  dispatchEvent(new Event(KEY_CHANGED))
+}
 
 /** Response of `GET /api/v1/market/whoami`. */
 export interface Account {

@@ -7,6 +7,7 @@ import { chart, type ChartOptions, type Point } from "../kit/Chart.browser.ts"
 import { button, el, empty, figures, fill, notice } from "../kit/Dom.browser.ts"
 import { count, dateTime, milliseconds, percent } from "../kit/Format.browser.ts"
 import type { ToolDetails, ToolSla } from "../kit/ApiResponses.browser.ts"
+import { connectPage } from "../connect/ConnectTabs.browser.ts"
 import { callForm } from "./CallForm.browser.ts"
 
 /** Keeps the server's content below an error. */
@@ -94,3 +95,4 @@ for (const [id, show] of [
   const place = document.querySelector<HTMLElement>(`#${id}`)
   if (place !== null) void load(place, show)
 }
+connectPage()

@@ -18,6 +18,9 @@ import {
   plural,
   priceUnit
 } from "../catalog/ToolLabels.ts"
+import { providerPath } from "../catalog/CatalogQuery.ts"
+import { marketDoor, providerDoor } from "../connect/ClientConfigs.ts"
+import { connectSection, connectStyle } from "../connect/ConnectSection.ts"
 import { curlPost } from "../kit/CurlExample.ts"
 import { figures, table } from "../kit/Elements.ts"
 import { type Html, html } from "../kit/Html.ts"
@@ -31,7 +34,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
     description:
       tool.description === "" ? `Price and usage of ${tool.qualified_name}.` : shortened(tool.description, 160),
     path: `/catalog/${tool.id}`,
-    style: toolStyle,
+    style: toolStyle + connectStyle,
     module: "tool/ToolPage",
     charts: true,
     body: html`
@@ -39,7 +42,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
       <h1 class="title">${nameOf(tool)}</h1>
       <p class="by">
         <code>${tool.qualified_name}</code> by
-        <a href="/catalog?provider_id=${tool.provider.id}">${tool.provider.name}</a> ${badges(tool.provider)} in
+        <a href="${providerPath(tool.provider.handle)}">${tool.provider.name}</a> ${badges(tool.provider)} in
         <a href="/catalog?${new URLSearchParams({ category: tool.category }).toString()}">${tool.category}</a>
       </p>
       <p class="lead about">${tool.description === "" ? "No description." : tool.description}</p>
@@ -54,6 +57,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
           ${terms(tool)} ${upcomingTerms(tool)} ${priceHistory(tool)}
         </section>
       </div>
+      ${tool.withdrawn_at === null ? connect(tool, baseUrl) : ""}
       <section aria-labelledby="provider-title">
         <h2 id="provider-title">Service levels, last 30 days</h2>
         <div id="sla" data-tool="${tool.id}">
@@ -75,6 +79,19 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
       </section>
     `
   })
+
+const connect = ({ provider, tool_name: name }: ToolDetails, baseUrl: string): Html =>
+  html`<section aria-labelledby="connect-title">
+    <h2 id="connect-title">Connect an MCP client</h2>
+    <p>
+      Your agent calls <code>${name}</code> over MCP, with your key and nothing else to install. Each call is billed as
+      above.
+    </p>
+    ${connectSection([
+      [`Of ${provider.name}`, providerDoor(baseUrl, provider.handle)],
+      ["Of all providers", marketDoor(baseUrl)]
+    ])}
+  </section>`
 
 const callSection = (tool: ToolDetails, baseUrl: string): Html =>
   html`<div

@@ -1,0 +1,100 @@
+/**
+ * Configurations of MCP clients in a browser: in tabs, with the key of the tab's session, which appears nowhere else.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { browser, hasBrowser, open } from "../support/Browser.ts"
+import { catalogShop } from "../support/CatalogShop.ts"
+import { isReadable } from "../support/Readability.ts"
+import { enter, promise, shown, SLOW } from "../support/ToolPage.ts"
+
+const tab = (page: Page, name: string) => promise(() => page.getByRole("tab", { name, exact: true }).click())
+const panelText = (page: Page) => promise(() => page.locator("[role=tabpanel]:visible").innerText())
+const CLIENTS = ["Claude Code", "Claude Desktop", "Cursor", "VS Code", "JSON"]
+
+it.live.skipIf(!hasBrowser)(
+  "a tool's page shows them for both doors, with the key once there is one",
+  () =>
+    Effect.gen(function* () {
+      const { key, routeId, url } = yield* catalogShop
+      const { asked, complaints, page } = yield* open(yield* browser, `${url}/catalog/${routeId}`)
+      yield* shown(page, "#connect", /YOUR_API_KEY/u)
+      assert.deepStrictEqual(yield* promise(() => page.getByRole("tab").allInnerTexts()), CLIENTS)
+      for (const name of CLIENTS) {
+        yield* tab(page, name)
+        const text = yield* panelText(page)
+        assert.include(text, `${url}/mcp/ada-sohne`, name)
+        assert.notInclude(text, key, name)
+      }
+      yield* isReadable(page, "connect without a key")
+
+      yield* enter(page, key)
+      yield* shown(page, "#connect", /Includes the API key/u)
+      // The tab stays, and so does the door.
+      assert.include(yield* panelText(page), `Bearer ${key}`)
+      yield* promise(() => page.selectOption("#connect-door", { label: "Of all providers" }))
+      for (const name of CLIENTS) {
+        yield* tab(page, name)
+        const text = yield* panelText(page)
+        assert.include(text, `${url}/mcp`, name)
+        assert.notInclude(text, `${url}/mcp/`, name)
+        assert.include(text, name === "Claude Desktop" ? "AUTH_HEADER" : "Bearer", name)
+        assert.include(text, key, name)
+      }
+      // By keyboard.
+      yield* promise(async () => {
+        await page.getByRole("tab", { name: "JSON" }).press("ArrowRight")
+      })
+      assert.include(yield* panelText(page), "claude mcp add --transport http market")
+
+      // The key is in no link and in no URL that the page requested.
+      const links = yield* promise(() =>
+        page.locator("a").evaluateAll((all) => all.map((one) => one.getAttribute("href")))
+      )
+      assert.isFalse(
+        [...links, ...asked].some((one) => one?.includes(key) === true || one?.includes("atb_c_") === true)
+      )
+      assert.isFalse([...links].some((one) => decodedIn(one ?? "").includes(key)))
+      assert.deepStrictEqual(
+        complaints.filter((one) => !one.includes("Content Security Policy")),
+        []
+      )
+      yield* isReadable(page, "connect")
+    }).pipe(Effect.scoped),
+  SLOW
+)
+
+const decodedIn = (href: string): string => {
+  const config = /config=([^&]*)/u.exec(href)?.[1]
+  return config === undefined ? decodeURIComponent(href) : atob(decodeURIComponent(config))
+}
+
+it.live.skipIf(!hasBrowser)(
+  "a provider's page and the developer dashboard show them too, and a page without scripts has them all",
+  () =>
+    Effect.gen(function* () {
+      const { key, url } = yield* catalogShop
+      const opened = yield* browser
+      const plain = yield* open(opened, `${url}/catalog/providers/ada-sohne`, { scripts: false })
+      assert.deepStrictEqual(yield* promise(() => plain.page.locator("#connect summary").allInnerTexts()), CLIENTS)
+      assert.lengthOf(yield* promise(() => plain.page.locator(".tools h2").allInnerTexts()), 2)
+
+      const { complaints, page } = yield* open(opened, `${url}/catalog/providers/ada-sohne`)
+      yield* shown(page, "#connect", /YOUR_API_KEY/u)
+      assert.deepStrictEqual(complaints, [])
+      yield* isReadable(page, "provider page")
+
+      const dashboard = yield* open(opened, `${url}/developers/dashboard`)
+      yield* promise(async () => {
+        await dashboard.page.fill("#key", key)
+        await dashboard.page.click("form button[type=submit]")
+      })
+      yield* shown(dashboard.page, "#connect", /claude mcp add/u)
+      assert.include(yield* panelText(dashboard.page), `Bearer ${key}`)
+      assert.include(yield* panelText(dashboard.page), `market ${url}/mcp `)
+      assert.deepStrictEqual(dashboard.complaints, [])
+      yield* isReadable(dashboard.page, "dashboard with connect")
+    }).pipe(Effect.scoped),
+  SLOW
+)
