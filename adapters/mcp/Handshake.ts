@@ -22,7 +22,8 @@ import {
   toolListBody
 } from "./ProtocolEra.ts"
 import { fault, type Reply } from "./Reply.ts"
-import { type HeaderParameter, readToolHeaders } from "./ToolHeaders.ts"
+import type { HeaderParameter } from "../../domain/mcp/HeaderParameters.ts"
+import { readToolHeaders } from "./ToolHeaders.ts"
 
 export const isLink = (outcome: Link | Reply): outcome is Link => "era" in outcome
 

@@ -11,7 +11,7 @@ import { type Link, postHeaders, toolListBody } from "./ProtocolEra.ts"
 import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
 import { fault, type Reply } from "./Reply.ts"
 import { resumed } from "./Resumption.ts"
-import { headerParametersOf } from "./ToolHeaders.ts"
+import { headerParametersOf } from "../../domain/mcp/HeaderParameters.ts"
 
 export interface ReadList {
   readonly list: ToolList

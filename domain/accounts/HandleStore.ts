@@ -28,6 +28,8 @@ export class HandleStore extends Context.Service<
     claim(claim: HandleClaim): Effect.Effect<boolean, StoreUnavailable>
     /** Its provider, also if it is retired. None: it was never given, or its account is erased. */
     ownerOf(handle: string): Effect.Effect<Option.Option<ProviderId>, StoreUnavailable>
+    /** Its provider, by a current or a former handle, but not by a retired one. */
+    resolve(handle: string): Effect.Effect<Option.Option<ProviderId>, StoreUnavailable>
     /** It no longer resolves. */
     retire(handle: string): Effect.Effect<void, StoreUnavailable>
     /** A handle with this skeleton of another, verified provider. */

@@ -42,3 +42,10 @@ export const MAX_COST_META = `${META_PREFIX}/max_cost_microcents`
 export const IDEMPOTENCY_KEY_META = `${META_PREFIX}/idempotency_key`
 /** In `_meta` of a provider's result: the actual cost of a usage-priced call. */
 export const REPORTED_COST_META = `${META_PREFIX}/cost_microcents`
+
+/** In `_meta` of every modern request. */
+export const VERSION_META = "io.modelcontextprotocol/protocolVersion"
+export const CLIENT_INFO_META = "io.modelcontextprotocol/clientInfo"
+export const CLIENT_CAPABILITIES_META = "io.modelcontextprotocol/clientCapabilities"
+/** In `_meta` of a modern result. */
+export const SERVER_INFO_META = "io.modelcontextprotocol/serverInfo"

@@ -22,6 +22,7 @@ import { toolsRoutes } from "../../adapters/http/handlers/ToolsHandlers.ts"
 import { webhookRoutes } from "../../adapters/http/handlers/WebhookHandlers.ts"
 import { Dispatcher, make } from "../../adapters/http/pipeline/Dispatcher.ts"
 import { HttpMetrics } from "../../adapters/http/pipeline/HttpMetrics.ts"
+import { OpenStreams } from "../../adapters/http/pipeline/OpenStreams.ts"
 import { RateLimits, RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import * as NoMailer from "../../adapters/mail/NoMailer.ts"
@@ -114,6 +115,7 @@ const dispatcher = Layer.effect(
   Layer.provide([
     RateLimits.layer,
     HttpMetrics.layer,
+    OpenStreams.layer,
     Layer.succeed(Pages, { routes: [], notFound: NO_PAGE, invoice: () => NO_PAGE })
   ])
 )

@@ -54,10 +54,12 @@ export const handleStoreContract: Contract<AccountStore | CatalogStore | HandleS
         const [first, second] = [yield* anId, yield* anId]
         const handle = aHandle()
         assert.deepEqual(yield* store.ownerOf(handle), Option.none())
+        assert.deepEqual(yield* store.resolve(handle), Option.none())
         assert.equal(yield* claimed(first, handle), true)
         assert.equal(yield* claimed(second, handle), false)
         assert.equal(yield* claimed(first, handle), true)
         assert.deepEqual(yield* store.ownerOf(handle), Option.some(first))
+        assert.deepEqual(yield* store.resolve(handle), Option.some(first))
       })
     ),
 
@@ -93,6 +95,7 @@ export const handleStoreContract: Contract<AccountStore | CatalogStore | HandleS
         yield* store.retire(old)
         assert.deepEqual(yield* found(old), Option.none())
         assert.deepEqual(yield* store.ownerOf(old), Option.some(provider.id))
+        assert.deepEqual(yield* store.resolve(old), Option.none())
         assert.equal(yield* claimed(yield* anId, old), false)
         assert.equal(yield* claimed(provider.id, old), true)
         assert.deepEqual(yield* found(old), Option.some(tool.id))
@@ -154,6 +157,7 @@ export const handleStoreContract: Contract<AccountStore | CatalogStore | HandleS
         yield* verify(provider.id)
         yield* store.erase(provider.id)
         assert.deepEqual(yield* store.ownerOf(handle), Option.none())
+        assert.deepEqual(yield* store.resolve(handle), Option.none())
         assert.deepEqual(yield* catalog.findQualified(handle, "echo"), Option.none())
         assert.deepEqual(yield* store.imitated(skeletonOf(handle), yield* anId), Option.none())
         for (const id of [yield* anId, provider.id]) assert.equal(yield* claimed(id, handle), false)

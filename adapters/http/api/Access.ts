@@ -35,6 +35,8 @@ export interface AccessRule {
   readonly unlimited: boolean
   /** Public where no operator key is configured. */
   readonly openWithoutOperator: boolean
+  /** The key may also be the header `x-api-key`, for MCP clients that cannot set `Authorization`. */
+  readonly keyHeader: boolean
 }
 
 export const Access = Context.Reference<AccessRule>("agent-tool-billing/adapters/http/Access", {
@@ -52,6 +54,7 @@ const rule = <const Overrides extends Partial<AccessRule>>(
   keyOptional: false,
   unlimited: false,
   openWithoutOperator: false,
+  keyHeader: false,
   ...overrides
 })
 
@@ -72,3 +75,4 @@ export const accountRegistration = rule({ registration: true, idempotent: true, 
 export const readBy = (...roles: ReadonlyArray<Role>) => rule({ roles })
 export const writeBy = (...roles: ReadonlyArray<Role>) => rule({ roles, idempotent: true })
 export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true })
+export const mcpDoor = rule({ roles: ["consumer"], keyHeader: true })

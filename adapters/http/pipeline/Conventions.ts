@@ -18,7 +18,7 @@ export const acceptableTraceparent = (given: string | undefined): string | undef
 const EXPOSED =
   "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, " +
   "Idempotent-Replay, Link, X-Market-Cost, X-Market-Provider, X-Market-Latency, X-Market-Tool, X-Market-Receipt, " +
-  "X-Market-Retried"
+  "X-Market-Retried, Mcp-Session-Id"
 
 const SECURITY = {
   "x-content-type-options": "nosniff",
@@ -61,7 +61,7 @@ export const preflight = (allow: ReadonlyArray<string>): WebResponse => ({
   headers: {
     "access-control-allow-methods": allow.join(", "),
     "access-control-allow-headers":
-      "Authorization, Content-Type, Idempotency-Key, X-Max-Cost-Microcents, X-Request-Id, traceparent, MCP-Protocol-Version, Mcp-Session-Id",
+      "Authorization, Content-Type, Idempotency-Key, X-Max-Cost-Microcents, X-Request-Id, traceparent, X-API-Key, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID",
     "access-control-max-age": "86400",
     allow: allow.join(", "),
     "cache-control": "no-store"

@@ -6,6 +6,7 @@ import { Context, Effect } from "effect"
 import { Metering } from "../../../domain/metering/Metering.ts"
 import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
 import { BaseUrl } from "../BaseUrl.ts"
+import { OpenStreams } from "./OpenStreams.ts"
 import { inOrder, makeRequestContext } from "./RequestContext.ts"
 import type { EncodedReply, Route } from "./Route.ts"
 import { makeRouting, UNMATCHED } from "./Routing.ts"
@@ -30,6 +31,8 @@ export class Dispatcher extends Context.Service<
     dispatch(request: WebRequest): Effect.Effect<WebResponse>
     /** Logs a problem that the server itself sent, before there was a request to dispatch. */
     logRejected(answer: WebResponse): Effect.Effect<void>
+    /** For shutdown: ends the streams that stay open. */
+    readonly endStreams: Effect.Effect<void>
     /** Waits until no forwarded call is in flight. Calls whose callers disconnected outlive their requests. */
     readonly idle: Effect.Effect<void>
     /** For shutdown: cancels the calls in flight and waits for their settlement. */
@@ -45,6 +48,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
   const { authenticate, authorize } = yield* makeAuthentication
   const respond = yield* makeRespond
   const { cancelAll: cutOff, idle } = yield* Metering
+  const { endAll: endStreams } = yield* OpenStreams
 
   const handle = inOrder(
     [
@@ -74,6 +78,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
         { request_id: rejection.headers["x-request-id"] ?? "-", method: UNMATCHED.method, route: UNMATCHED.path },
         Effect.flatMap(monotonicNowMs, (nowMs) => logProblem(rejection, nowMs))
       ),
+    endStreams,
     idle,
     cutOff
   })

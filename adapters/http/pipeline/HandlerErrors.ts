@@ -6,6 +6,7 @@ import type { Effect } from "effect"
 import type { Authentication } from "../../../domain/accounts/Authentication.ts"
 import type { DefaultCaps } from "../../../domain/accounts/DefaultCaps.ts"
 import type { Handles } from "../../../domain/accounts/Handles.ts"
+import type { ProviderDirectory } from "../../../domain/accounts/ProviderDirectory.ts"
 import type { Keys } from "../../../domain/accounts/Keys.ts"
 import type { Registration } from "../../../domain/accounts/Registration.ts"
 import type { EndpointProbe } from "../../../domain/catalog/EndpointProbe.ts"
@@ -52,7 +53,7 @@ export type HandlerError =
   | IdempotencyConflict
   | IdempotencyInFlight
   | MetricsRejected
-  | ErrorOfService<Authentication | Registration | Keys | DefaultCaps | Handles | Catalog>
+  | ErrorOfService<Authentication | Registration | ProviderDirectory | Keys | DefaultCaps | Handles | Catalog>
   | ErrorOfService<Metering | Grants | Budgets | Toolbox>
   | ErrorOfService<EndpointProbe | ToolImport | ToolSync>
   | ErrorOfService<Loads | Withdrawals | PlatformFunds | Payouts | PaymentEvents>

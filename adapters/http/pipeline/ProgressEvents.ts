@@ -2,26 +2,38 @@
  * Events before a response, for a client that accepts a stream on a server that can send one.
  */
 import { addHeaders } from "./Conventions.ts"
-import { EVENT_STREAM, header, type ServerSentEvent, type WebRequest } from "./WebRequest.ts"
+import { EVENT_STREAM, header, type LastEvent, type ServerSentEvent, type WebRequest } from "./WebRequest.ts"
 
-/** Events per request. Later ones are dropped. */
+/** Progress events per request. Later ones are dropped. */
 const EVENTS_MAX = 1_000
 
+/** Sends events; `last` writes the response as the last one. */
+export type EventStarter = (last?: LastEvent) => (event: ServerSentEvent) => void
+
 /** The stream has the headers that the response would have at the time of its first event. */
-export const eventSender = (
+export const eventStarter = (
   request: WebRequest,
   requestId: string,
   headers: () => Readonly<Record<string, string>>
-): ((event: ServerSentEvent) => void) | undefined => {
+): EventStarter | undefined => {
   const { sendEvent } = request
   if (sendEvent === undefined || !takesEvents(request)) return undefined
+  return (last) => {
+    let sentHeaders: Readonly<Record<string, string>> | undefined
+    return (event) => {
+      const begins = { "cache-control": "no-store", "content-type": EVENT_STREAM }
+      sentHeaders ??= addHeaders({ status: 200, body: "", headers: begins }, requestId, headers()).headers
+      sendEvent(sentHeaders, event, last)
+    }
+  }
+}
+
+export const progressSender = (start: EventStarter | undefined): ((event: ServerSentEvent) => void) | undefined => {
+  if (start === undefined) return undefined
+  const send = start()
   let sent = 0
-  let sentHeaders: Readonly<Record<string, string>> | undefined
   return (event) => {
-    if (++sent > EVENTS_MAX) return
-    const begins = { "cache-control": "no-store", "content-type": EVENT_STREAM }
-    sentHeaders ??= addHeaders({ status: 200, body: "", headers: begins }, requestId, headers()).headers
-    sendEvent(sentHeaders, event)
+    if (++sent <= EVENTS_MAX) send(event)
   }
 }
 

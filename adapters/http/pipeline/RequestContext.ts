@@ -10,13 +10,11 @@ import { acceptableRequestId, acceptableTraceparent, crossOrigin, varyOf } from 
 import type { HandlerError } from "./HandlerErrors.ts"
 import type { AnyInput, EncodedReply, RequestClock, Route } from "./Route.ts"
 import type { Routing } from "./Routing.ts"
-import { eventSender } from "./ProgressEvents.ts"
+import { eventStarter, progressSender } from "./ProgressEvents.ts"
 import { header, type WebRequest } from "./WebRequest.ts"
 
 export interface RequestContext extends AnyInput {
   readonly route: Route
-  /** As in the path, not decoded by a schema. */
-  readonly pathParams: Readonly<Record<string, string | undefined>>
   /** The caller's own, if it is well formed. */
   readonly traceparent: string | undefined
   readonly startedMs: number
@@ -61,6 +59,11 @@ export const makeRequestContext = Effect.fnUntraced(function* ({ find }: Routing
     const traceparent = acceptableTraceparent(header(request, "traceparent"))
     const exposed = crossOrigin(header(request, "origin"))
     const headers = traceparent === undefined ? exposed : { ...exposed, traceparent }
+    const startEvents = eventStarter(request, requestId, () => ({
+      ...headers,
+      ...context.limitHeaders,
+      vary: varyOf(rule)
+    }))
     const context: RequestContext = {
       request,
       route,
@@ -71,7 +74,8 @@ export const makeRequestContext = Effect.fnUntraced(function* ({ find }: Routing
       startedMs: monotonicMs(clock),
       headers,
       notes: { request_id: requestId, method, route: path },
-      sendEvent: eventSender(request, requestId, () => ({ ...headers, ...context.limitHeaders, vary: varyOf(rule) })),
+      sendEvent: progressSender(startEvents),
+      startEvents,
       as: <R extends Role>(...roles: ReadonlyArray<R>) => callerAs(context, roles),
       clock: UNTIMED,
       limitHeaders: {},

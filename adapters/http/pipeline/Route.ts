@@ -12,6 +12,7 @@ import { type Decoding, decodingOf, documentQuery, parseQuery } from "./Decoding
 import type { RequestTimedOut } from "./Failures.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
 import type { ErrorWithStatus } from "./Problems.ts"
+import type { EventStarter } from "./ProgressEvents.ts"
 import { type BodyRules, storedBody } from "./RequestBody.ts"
 import type { ServerSentEvent, WebResponse, WebRequest } from "./WebRequest.ts"
 
@@ -57,6 +58,10 @@ export interface AnyInput {
   readonly clock: RequestClock
   /** Sends an event before the answer; undefined where the client or its server takes none. */
   readonly sendEvent: ((event: ServerSentEvent) => void) | undefined
+  /** As `sendEvent`, without a limit on their number, and with another last event. */
+  readonly startEvents: EventStarter | undefined
+  /** As in the path, not decoded by a schema. */
+  readonly pathParams: Readonly<Record<string, string | undefined>>
 }
 
 export type TypeOf<S> = [S] extends [never] ? undefined : S extends { readonly Type: infer A } ? A : undefined

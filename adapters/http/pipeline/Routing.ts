@@ -51,7 +51,7 @@ export const makeRouting = (routes: ReadonlyArray<Route>, missingPage: EncodedRe
     const compatibility = find("POST", path)?.handler.compatibility
     if (compatibility !== undefined) return Effect.succeed(compatibility.otherMethods)
     if (allow.length > 1) return Effect.fail(new MethodNotAllowed({ method, path, allow }))
-    return page !== undefined && routed(method) === "GET" && wantsPage(request)
+    return page !== undefined && routed(method) === "GET" && wantsPage(request) && !isForMachines(path)
       ? Effect.succeed(page)
       : Effect.fail(new RouteNotFound({ path }))
   }
@@ -76,6 +76,12 @@ export const makeRouting = (routes: ReadonlyArray<Route>, missingPage: EncodedRe
     }
   }
 }
+
+/**
+ * MCP clients look for OAuth metadata in several places, and take a page for an authorization server that is broken: a client
+ * with a key would then not use it.
+ */
+const isForMachines = (path: string): boolean => path.startsWith("/mcp/") || path.includes("/.well-known/")
 
 const routed = (method: string): string => (method === "HEAD" ? "GET" : method)
 

@@ -19,16 +19,29 @@ export interface WebRequest {
   body(bytesMax: number): Effect.Effect<Uint8Array, PayloadTooLarge>
   /**
    * Sends an event before the response, if the server can. The first event starts a stream with these headers; the response
-   * is then its last event.
+   * is then its last event: `result` or `problem`, unless `last` says otherwise.
    */
-  readonly sendEvent?: (headers: Readonly<Record<string, string>>, event: ServerSentEvent) => void
+  readonly sendEvent?: (headers: Readonly<Record<string, string>>, event: ServerSentEvent, last?: LastEvent) => void
 }
 
+/** Without any fields it is a comment, which clients ignore: it keeps the connection open. */
 export interface ServerSentEvent {
-  readonly event: string
+  readonly event?: string
+  /** By which a client resumes the stream. */
+  readonly id?: string
+  /** How long a client waits before it resumes the stream. */
+  readonly retryMs?: number
   /** JSON. */
-  readonly data: string
+  readonly data?: string
+  /**
+   * Never dropped: a client that does not read it in time is disconnected. Other events are dropped while the client does
+   * not read.
+   */
+  readonly required?: boolean
 }
+
+/** The response as the last event of its stream; undefined ends the stream without another event. */
+export type LastEvent = (answer: WebResponse) => ServerSentEvent | undefined
 
 export interface WebResponse {
   readonly status: number

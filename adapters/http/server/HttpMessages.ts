@@ -1,12 +1,12 @@
 /**
- * Reads the bodies of requests and sends responses, also as server-sent events. If the request's body is incomplete, the connection is closed after
+ * Reads the bodies of requests and sends responses. If the request's body is incomplete, the connection is closed after
  * the response, but not at once: a client that is still sending would see a broken connection instead of the response.
  * Its further bytes are read and dropped, up to a number of bytes and for a limited time.
  */
 import { Effect } from "effect"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
-import { EVENT_STREAM, type ServerSentEvent, type WebResponse } from "../pipeline/WebRequest.ts"
+import type { WebResponse } from "../pipeline/WebRequest.ts"
 
 /** Dropped after a response. Node's `fetch` receives the response to any body up to this size. */
 export const DROPPED_BYTES_MAX = 32 * 1024 * 1024
@@ -136,47 +136,3 @@ export const readBody = (incoming: IncomingMessage, bytesMax: number): Effect.Ef
 
 const hasBody = (incoming: IncomingMessage): boolean =>
   incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"] ?? 0) > 0
-
-/** With more unread bytes than this, progress events of a client are dropped. */
-export const UNREAD_BYTES_MAX = 65_536
-
-export const isStreaming = (outgoing: ServerResponse): boolean =>
-  outgoing.headersSent && outgoing.getHeader("content-type") === EVENT_STREAM
-
-/** Progress events come first; the response is the last event, `result` or `problem`. The headers count with the first. */
-export const writeEvent = (
-  outgoing: ServerResponse,
-  headers: Readonly<Record<string, string>>,
-  event: ServerSentEvent
-): void => {
-  const text = written(event)
-  if (outgoing.destroyed || outgoing.writableEnded) return
-  if (outgoing.writableLength + text.length > UNREAD_BYTES_MAX) return
-  if (!outgoing.headersSent) {
-    for (const [name, value] of Object.entries(streamHeaders(headers))) outgoing.setHeader(name, value)
-    outgoing.writeHead(200)
-  }
-  outgoing.write(text)
-}
-
-export const endStream = (unreadResponses: UnreadResponses, outgoing: ServerResponse, answer: WebResponse): void => {
-  if (outgoing.destroyed) return
-  const last = written(lastEvent(answer))
-  unreadResponses.add(outgoing, last.length)
-  outgoing.end(last)
-}
-
-/** Asks proxies not to buffer the response. */
-export const streamHeaders = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
-  ...headers,
-  "x-accel-buffering": "no"
-})
-
-export const lastEvent = ({ body, status }: WebResponse): ServerSentEvent => ({
-  event: status < 400 ? "result" : "problem",
-  data: typeof body === "string" ? body : new TextDecoder().decode(body)
-})
-
-/** In JSON, line breaks occur only between tokens. */
-export const written = ({ data, event }: ServerSentEvent): string =>
-  `event: ${event}\ndata: ${data.replaceAll(/\r\n|\r|\n/gu, "\ndata: ")}\n\n`

@@ -7,18 +7,11 @@ import { createServer as createSocketServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { plainAddress, type TrustedProxies } from "../pipeline/ClientAddress.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
-import type { WebResponse, WebRequest } from "../pipeline/WebRequest.ts"
+import type { LastEvent, WebResponse, WebRequest } from "../pipeline/WebRequest.ts"
 import { makeCompression } from "./Compression.ts"
 import { Connections } from "./Connections.ts"
-import {
-  endStream,
-  isStreaming,
-  makeResponseBatches,
-  readBody,
-  send,
-  UnreadResponses,
-  writeEvent
-} from "./HttpMessages.ts"
+import { endStream, isStreaming, writeEvent } from "./EventStreams.ts"
+import { makeResponseBatches, readBody, send, UnreadResponses } from "./HttpMessages.ts"
 import { makeRejections } from "./Rejections.ts"
 
 export interface ServerSettings {
@@ -132,12 +125,17 @@ export const layer = (settings: ServerSettings) =>
             return void incoming.socket.destroy()
           }
           connections.began(connection, { incoming, outgoing })
-          const fiber = run(dispatch(toWebRequest(incoming, outgoing)))
+          let last: LastEvent | undefined
+          const sendEvent: WebRequest["sendEvent"] = (headers, event, lastOfStream) => {
+            last = lastOfStream
+            writeEvent(outgoing, headers, event)
+          }
+          const fiber = run(dispatch(toWebRequest(incoming, sendEvent)))
           running.add(fiber)
           fiber.addObserver((exit) => {
             running.delete(fiber)
             if (exit._tag === "Failure") outgoing.destroy()
-            else if (isStreaming(outgoing)) endStream(unread, outgoing, exit.value)
+            else if (isStreaming(outgoing)) endStream(unread, outgoing, exit.value, last)
             else inTurn(() => sendOrDisconnect(incoming, outgoing, exit.value))
           })
           outgoing.on("close", () => {
@@ -183,11 +181,12 @@ const listen = (server: Server, { host, port }: ServerSettings) =>
 const close = (
   server: Server,
   running: ReadonlySet<Fiber.Fiber<WebResponse>>,
-  { cutOff, idle }: Dispatcher["Service"],
+  { cutOff, endStreams, idle }: Dispatcher["Service"],
   drain: Duration.Input
 ) =>
   Effect.callback<void>((resume) => {
     server.close(() => resume(Effect.void))
+    Effect.runSync(endStreams)
   }).pipe(
     Effect.race(closeIdleForever(server)),
     Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
@@ -203,7 +202,7 @@ const close = (
 const closeIdleForever = (server: Server): Effect.Effect<never> =>
   Effect.sync(() => server.closeIdleConnections()).pipe(Effect.delay(IDLE_SWEEP), Effect.forever)
 
-const toWebRequest = (incoming: IncomingMessage, outgoing: ServerResponse): WebRequest => {
+const toWebRequest = (incoming: IncomingMessage, sendEvent: NonNullable<WebRequest["sendEvent"]>): WebRequest => {
   const url = incoming.url ?? "/"
   const mark = url.indexOf("?")
   return {
@@ -213,7 +212,7 @@ const toWebRequest = (incoming: IncomingMessage, outgoing: ServerResponse): WebR
     headers: incoming.headers,
     remoteAddress: plainAddress(incoming.socket.remoteAddress),
     body: (bytesMax) => readBody(incoming, bytesMax),
-    sendEvent: (headers, event) => writeEvent(outgoing, headers, event)
+    sendEvent
   }
 }
 

@@ -10,8 +10,8 @@ import { plainAddress } from "../pipeline/ClientAddress.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import { takesEvents } from "../pipeline/ProgressEvents.ts"
-import type { WebRequest, WebResponse } from "../pipeline/WebRequest.ts"
-import { lastEvent, streamHeaders, UNREAD_BYTES_MAX, written } from "./HttpMessages.ts"
+import type { LastEvent, WebRequest, WebResponse } from "../pipeline/WebRequest.ts"
+import { lastEvent, standingOf, streamHeaders, written } from "./EventStreams.ts"
 
 export class WrongPrefix extends Schema.TaggedError<WrongPrefix>()("WrongPrefix", {
   prefix: Schema.String,
@@ -80,6 +80,9 @@ const toResponse = ({ body, headers, status }: WebResponse): HttpServerResponse.
     : HttpServerResponse.uint8Array(body, { status, headers })
 }
 
+/** Closes the connection. */
+const unreadByClient = Effect.die(new Error("The client does not read the events of its stream"))
+
 /**
  * For a client that accepts events: a stream from the first progress event on, a plain response if there is none. A client
  * that disconnects leaves its call. The scope is the request's: its end is the end of the call.
@@ -93,10 +96,18 @@ export const answering = Effect.fnUntraced(function* (
   const unread = yield* Queue.unbounded<Uint8Array, Cause.Done>()
   const decided = yield* Deferred.make<void>()
   let unreadBytes = 0
+  let isOverflowing = false
   let begun: Readonly<Record<string, string>> | undefined
-  const sendEvent: WebRequest["sendEvent"] = (headers, event) => {
+  let lastOf: LastEvent = lastEvent
+  const sendEvent: WebRequest["sendEvent"] = (headers, event, last) => {
     const bytes = encoder.encode(written(event))
-    if (unreadBytes + bytes.length > UNREAD_BYTES_MAX) return
+    const standing = standingOf(event, unreadBytes, bytes.length)
+    if (isOverflowing || standing === "dropped") return
+    if (standing === "overflow") {
+      isOverflowing = true
+      return void Queue.endUnsafe(unread)
+    }
+    lastOf = last ?? lastEvent
     unreadBytes += bytes.length
     begun ??= headers
     Queue.offerUnsafe(unread, bytes)
@@ -117,6 +128,11 @@ export const answering = Effect.fnUntraced(function* (
     unreadBytes -= bytes.length
     return bytes
   })
-  const last = Effect.map(Fiber.join(call), (answer) => encoder.encode(written(lastEvent(answer))))
+  const last = Effect.suspend(() => (isOverflowing ? unreadByClient : Fiber.join(call))).pipe(
+    Effect.map((answer) => {
+      const event = lastOf(answer)
+      return encoder.encode(event === undefined ? "" : written(event))
+    })
+  )
   return HttpServerResponse.stream(Stream.concat(events, Stream.fromEffect(last)), { headers: streamHeaders(begun) })
 })

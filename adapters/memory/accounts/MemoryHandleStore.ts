@@ -33,6 +33,12 @@ export const layer = Layer.effect(
           return row === undefined || row.erased ? Option.none() : Option.some(row.providerId)
         }),
 
+      resolve: (handle) =>
+        Effect.sync(() => {
+          const row = handles.get(handle)
+          return row === undefined || row.erased || row.retired ? Option.none() : Option.some(row.providerId)
+        }),
+
       retire: (handle) =>
         Effect.suspend(() => {
           const row = handles.get(handle)

@@ -36,6 +36,13 @@ export const layer = Layer.effect(
         )
       ),
 
+      resolve: Effect.fn("PostgresHandleStore.resolve")((handle) =>
+        sql<{ readonly provider_id: string }>`
+          SELECT provider_id FROM provider_handles WHERE handle = ${handle} AND NOT retired`.first((row) =>
+          ProviderId.make(row.provider_id)
+        )
+      ),
+
       retire: Effect.fn("PostgresHandleStore.retire")(
         (handle) => sql`UPDATE provider_handles SET retired = true WHERE handle = ${handle}`,
         Effect.asVoid

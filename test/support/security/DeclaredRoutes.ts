@@ -3,6 +3,7 @@
  */
 import { Context, Layer } from "effect"
 import { HttpMetrics } from "../../../adapters/http/pipeline/HttpMetrics.ts"
+import { OpenStreams } from "../../../adapters/http/pipeline/OpenStreams.ts"
 import { RateLimits } from "../../../adapters/http/pipeline/RateLimits.ts"
 import type { Route } from "../../../adapters/http/pipeline/Route.ts"
 import { routes } from "../../../adapters/http/HttpService.ts"
@@ -11,7 +12,7 @@ export class DeclaredRoutes extends Context.Service<DeclaredRoutes, ReadonlyArra
   "agent-tool-billing/test/support/security/DeclaredRoutes"
 ) {
   static readonly layer = Layer.effect(DeclaredRoutes, routes).pipe(
-    Layer.provide([RateLimits.layer, HttpMetrics.layer])
+    Layer.provide([RateLimits.layer, HttpMetrics.layer, OpenStreams.layer])
   )
 }
 

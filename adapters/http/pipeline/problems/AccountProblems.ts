@@ -34,6 +34,7 @@ export const accountProblems = {
     }
   }),
   ServerUnreadable: providerError(),
+  ProviderNotFound: notFound("GET /api/market/catalog lists tools with their providers."),
   ToolNotYours: notFound("GET /api/v1/market/tools lists yours."),
   ToolsRejected: (e) => ({
     status: 422,

@@ -1,0 +1,118 @@
+/**
+ * Why a call was not made, as a result that a model can act on: an HTTP status would reach it as a broken transport.
+ */
+import { BILLING_META } from "../../../domain/mcp/Protocol.ts"
+import { withMeta } from "../../../domain/mcp/ResultText.ts"
+import { formatPrice } from "../../../domain/shared/Microcents.ts"
+import { pageUrl } from "../BaseUrl.ts"
+import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import { problemOf } from "../pipeline/Problems.ts"
+
+export interface Refusal {
+  readonly text: string
+  readonly billing: Readonly<Record<string, unknown>>
+}
+
+/** `structured`: whether the result may have `structuredContent`, which clients check against a tool's output schema. */
+export const refusalResult = ({ billing, text }: Refusal, structured: boolean): string =>
+  withMeta(
+    JSON.stringify({
+      content: [{ type: "text", text }],
+      ...(structured ? { structuredContent: { message: text, ...billing } } : {}),
+      isError: true
+    }),
+    { [BILLING_META]: JSON.stringify(billing) }
+  )
+
+export const refusalOf = (error: HandlerError, baseUrl: string, nowMs: number): Refusal => {
+  const problem = problemOf(error, baseUrl)
+  const extra = problem.extra ?? {}
+  const retryAfterMs = retryAfterOf(error, extra, nowMs)
+  const said = wordsOf(error, baseUrl) ?? problem.message
+  const billing = {
+    code: problem.code,
+    charged: isCharged(error),
+    retryable: retryAfterMs !== undefined,
+    retry_after_ms: retryAfterMs ?? null,
+    price_microcents: extra["price_microcents"] ?? extra["cost_microcents"] ?? null,
+    remaining_balance_microcents: extra["balance_microcents"] ?? null,
+    load_balance_url: `${baseUrl}/api/market/balance/load`,
+    ...extrasOf(extra)
+  }
+  return { text: [said, ...charge(error, said), ...advice(error, retryAfterMs)].join(" "), billing }
+}
+
+/** The call was made, and its response is not stored. */
+const isCharged = (error: HandlerError): boolean => error._tag === "ResultNotRetained" && error.costMicrocents > 0n
+
+const charge = (error: HandlerError, said: string): ReadonlyArray<string> =>
+  isCharged(error) || /nothing (?:was|is) charged/iu.test(said) ? [] : ["Nothing was charged."]
+
+const advice = (error: HandlerError, retryAfterMs: number | undefined): ReadonlyArray<string> => {
+  if (retryAfterMs !== undefined) return [`Retry after ${Math.max(1, Math.ceil(retryAfterMs / 1_000))} seconds.`]
+  return NEEDS_FUNDS.has(error._tag) ? ["Do not repeat the call before that."] : []
+}
+
+const NEEDS_FUNDS: ReadonlySet<string> = new Set(["InsufficientFunds", "BudgetExceeded", "AccountFrozen"])
+
+/** When the same call may succeed without anything else being done; undefined if it will not. */
+const retryAfterOf = (
+  error: HandlerError,
+  extra: Readonly<Record<string, unknown>>,
+  nowMs: number
+): number | undefined => {
+  if (error._tag === "BudgetExceeded") {
+    return error.resetsAt === undefined ? undefined : Math.max(1_000, Date.parse(error.resetsAt) - nowMs)
+  }
+  const seconds = extra["retry_after_seconds"]
+  return typeof seconds === "number" ? seconds * 1_000 : undefined
+}
+
+const OWN: ReadonlySet<string> = new Set([
+  "cost_microcents",
+  "cost_cents",
+  "balance_microcents",
+  "balance_cents",
+  "retry_after_seconds",
+  "price_microcents",
+  "load_balance_url"
+])
+
+const extrasOf = (extra: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(extra).filter(([name]) => !OWN.has(name)))
+
+/** In amounts that a model can pass on to its user; undefined where the error's own message says enough. */
+const wordsOf = (error: HandlerError, baseUrl: string): string | undefined => {
+  const addFunds = `Add funds at ${pageUrl(baseUrl, "/developers/dashboard")}.`
+  switch (error._tag) {
+    case "InsufficientFunds":
+      return `Insufficient balance: this call costs ${price(error.costMicrocents)} and ${dollars(error.balanceMicrocents)} is available. ${addFunds}`
+    case "BudgetExceeded": {
+      const reset = error.resetsAt === undefined ? "" : ` It resets at ${error.resetsAt}.`
+      return `Budget ${error.budgetId} does not cover this call: ${dollars(error.leftMicrocents)} of ${dollars(error.capMicrocents)} is left.${reset}`
+    }
+    case "PriceChanged":
+      return `The price is above your cap: this call costs ${price(error.priceMicrocents)} and your cap is ${dollars(error.maxCostMicrocents)}. Raise the cap to make the call.`
+    case "CapRequired":
+      return `This tool is usage-priced: one call costs up to ${price(error.maxCostMicrocents)}. Set the most that you pay for a call: \`_meta["agent-tool-billing/max_cost_microcents"]\` of the call, the header \`X-Max-Cost-Microcents\`, or a default cap of the key or account.`
+    case "AccountFrozen":
+      return `${error.message} ${addFunds}`
+    case "InvalidArguments":
+      return `The arguments do not match the tool's input schema: ${violations(error.violations)}`
+    default:
+      return undefined
+  }
+}
+
+const price = (microcents: bigint): string => formatPrice(microcents)
+
+const dollars = (microcents: bigint): string => (microcents <= 0n ? "$0.00" : formatPrice(microcents))
+
+const VIOLATIONS_SHOWN_MAX = 10
+
+const violations = (all: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly message: string }>): string =>
+  all
+    .slice(0, VIOLATIONS_SHOWN_MAX)
+    .map(({ message, path }) => (path.length === 0 ? message : `\`${path.join(".")}\` ${message}`))
+    .join("; ")
+    .concat(".")

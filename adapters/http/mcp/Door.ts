@@ -1,0 +1,78 @@
+/**
+ * What stands behind one path that speaks MCP: a provider's server, or the market. The frame reads requests, calls tools and
+ * writes responses; a door says what it offers, what a tool's name means, and where everything else goes.
+ */
+import type { Effect } from "effect"
+import type { Principal } from "../../../domain/accounts/Principal.ts"
+import type { McpEra, UpstreamSession } from "../../../domain/mcp/Protocol.ts"
+import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import type { AnyInput } from "../pipeline/Route.ts"
+import type { RpcFault } from "./RpcFault.ts"
+import type { RpcRequest } from "./RpcMessage.ts"
+
+export type Consumer = Extract<Principal, { readonly role: "consumer" }>
+
+/** A request of a client, whose era and session are known. */
+export interface DoorRequest {
+  readonly rpc: RpcRequest
+  readonly era: McpEra
+  /** As the client declared: JSON. */
+  readonly capabilities: string | undefined
+  readonly clientInfo: string | undefined
+  /** The client's own session at the provider's server; only of the legacy era. */
+  readonly session: UpstreamSession | undefined
+  readonly caller: Consumer
+  readonly input: AnyInput
+  /** Messages that come before the response. A client that takes no stream gets none. */
+  readonly onMessage: (message: string) => void
+}
+
+/** JSON texts of what the server says of itself. */
+export interface DoorProfile {
+  readonly capabilities: string
+  readonly serverInfo: string | undefined
+  readonly instructions: string | undefined
+}
+
+/** One page. */
+export interface ToolList {
+  /** A JSON array. */
+  readonly tools: string
+  readonly nextCursor: string | undefined
+}
+
+/** What a tool's name means. */
+export type DoorTool =
+  | {
+      /** A call that is billed: everything else about it is the frame's. */
+      readonly _tag: "Billed"
+      readonly tool: ToolReference
+      /** What the tool gets; the client's own, except where one tool calls another. */
+      readonly arguments: ToolArguments
+    }
+  /** A tool of the door itself, unbilled: the whole result as JSON text. */
+  | { readonly _tag: "Own"; readonly result: string }
+
+export interface ToolArguments {
+  readonly text: string
+  readonly value: Readonly<Record<string, unknown>>
+}
+
+/** A result or an error, as JSON text. */
+export type DoorAnswer =
+  | { readonly _tag: "Result"; readonly result: string; readonly release?: (() => void) | undefined }
+  | { readonly _tag: "Error"; readonly error: string; readonly status: number }
+
+export type DoorFailure = RpcFault | StoreUnavailable
+
+export interface Door {
+  /** Of `server/discover`, in the modern era. */
+  profile(request: DoorRequest): Effect.Effect<DoorProfile, DoorFailure>
+  /** One page of `tools/list`. */
+  tools(request: DoorRequest, cursor: string | undefined): Effect.Effect<ToolList, DoorFailure>
+  /** Fails for a name that means nothing here. */
+  tool(request: DoorRequest, name: string, given: ToolArguments): Effect.Effect<DoorTool, DoorFailure>
+  /** Any other request. It is not billed. */
+  pass(request: DoorRequest): Effect.Effect<DoorAnswer, DoorFailure>
+}

@@ -1,0 +1,97 @@
+/**
+ * The routes of one path that speaks MCP, in both eras. A request without a valid key is rejected before its method is looked
+ * at.
+ */
+import { Effect } from "effect"
+import { mcpDoor } from "../api/Access.ts"
+import { BaseUrl } from "../BaseUrl.ts"
+import { MethodNotAllowed } from "../pipeline/Failures.ts"
+import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import { BODY_BYTES_MAX, readText, storedBody } from "../pipeline/RequestBody.ts"
+import type { AnyInput, EncodedReply, Route } from "../pipeline/Route.ts"
+import type { Door, DoorFailure } from "./Door.ts"
+import { makeLegacyRequests } from "./LegacyRequests.ts"
+import { makeDispatch } from "./MethodDispatch.ts"
+import { isModern } from "./ModernEra.ts"
+import { modernRequests } from "./ModernRequests.ts"
+import { originFault } from "./Origins.ts"
+import { parseError, RpcFault } from "./RpcFault.ts"
+import { parseMessages } from "./RpcMessage.ts"
+import { faultReply } from "./RpcReply.ts"
+
+type Handled = Effect.Effect<EncodedReply, HandlerError>
+
+export interface DoorPath {
+  readonly path: `/${string}`
+  /** One line for the indexes. */
+  readonly summary: string
+  /** The door of a request; fails if there is none. */
+  readonly doorOf: (input: AnyInput) => Effect.Effect<Door, DoorFailure | HandlerError>
+}
+
+/** Built once, for all doors. */
+export const makeDoorRoutes = Effect.gen(function* () {
+  const baseUrl = yield* BaseUrl
+  const dispatch = yield* makeDispatch
+  const legacy = yield* makeLegacyRequests(dispatch)
+  const modern = modernRequests(dispatch)
+
+  const posted = Effect.fnUntraced(function* (door: Door, input: AnyInput) {
+    const { clock, request } = input
+    // Sending the body has its own time limit.
+    clock.pause()
+    const text = yield* Effect.catchTag(readText(request, BODY_BYTES_MAX), "BadRequest", ({ message }) =>
+      Effect.fail(parseError(message))
+    )
+    clock.restart(0)
+    const message = yield* parseMessages(text)
+    const era = isModern(request, message) ? modern : legacy.post
+    return yield* era(door, input.as("consumer"), input, message)
+  })
+
+  const gotten = (door: Door, input: AnyInput): Handled =>
+    input.request.method === "HEAD" ? notAllowed(input) : legacy.get(door, input.as("consumer"), input)
+
+  const deleted = (door: Door, input: AnyInput): Handled => legacy.delete(door, input.as("consumer"), input)
+
+  return ({ doorOf, path, summary }: DoorPath): ReadonlyArray<Route> => {
+    const answering =
+      (handle: (door: Door, input: AnyInput) => Effect.Effect<EncodedReply, HandlerError | RpcFault>) =>
+      (input: AnyInput): Handled => {
+        const origin = originFault(input.request, baseUrl)
+        if (origin !== undefined) return Effect.succeed(faultReply(origin))
+        const handled = Effect.flatMap(doorOf(input), (door) => handle(door, input))
+        return Effect.catchIf(
+          handled,
+          (error) => error instanceof RpcFault,
+          (fault) => Effect.succeed(faultReply(fault))
+        )
+      }
+    const route = (method: string, shown: string, handle: Parameters<typeof answering>[0]): Route => ({
+      method,
+      path,
+      summary: shown,
+      rule: mcpDoor,
+      // Read and parsed here: what is wrong with a message is a JSON-RPC error.
+      takesBody: false,
+      body: storedBody,
+      compatibility: undefined,
+      ownIdempotency: true,
+      late: "call",
+      decodeParams: undefined,
+      decodeQuery: undefined,
+      decodePayload: () => Effect.undefined,
+      answer: answering(handle)
+    })
+    return [
+      route("POST", summary, posted),
+      route("GET", "", gotten),
+      route("DELETE", "", deleted),
+      route("PUT", "", (_, input) => notAllowed(input)),
+      route("PATCH", "", (_, input) => notAllowed(input))
+    ]
+  }
+})
+
+const notAllowed = ({ request: { method, path } }: AnyInput) =>
+  Effect.fail(new MethodNotAllowed({ method, path, allow: ["GET", "POST", "DELETE", "OPTIONS"] }))

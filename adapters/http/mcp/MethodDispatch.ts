@@ -1,0 +1,66 @@
+/**
+ * Answers a request of either era at a door: the methods about tools here, everything else by the door.
+ */
+import { Effect } from "effect"
+import type { McpEra } from "../../../domain/mcp/Protocol.ts"
+import type { EncodedReply } from "../pipeline/Route.ts"
+import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { Door, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
+import { modernResult } from "./ModernEra.ts"
+import { invalidParams, RpcFault } from "./RpcFault.ts"
+import { faultReply, replyOf } from "./RpcReply.ts"
+import { type CalledTool, makeToolCalls } from "./ToolCalls.ts"
+
+export type Dispatch = (door: Door, request: DoorRequest) => Effect.Effect<EncodedReply, HandlerError>
+
+export const makeDispatch = Effect.gen(function* () {
+  const callTool = yield* makeToolCalls
+
+  const called = (door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure | HandlerError> => {
+    switch (request.rpc.method) {
+      case "tools/call":
+        return callTool(door, request)
+      case "tools/list":
+        return Effect.map(listed(door, request), (page) => asResult(listResult(page, request.era)))
+      default:
+        return Effect.map(door.pass(request), (answer) => ({ answer, headers: {} }))
+    }
+  }
+
+  const dispatch: Dispatch = (door, request) => {
+    const { id, method } = request.rpc
+    return Effect.matchEffect(called(door, request), {
+      onFailure: (error) =>
+        error instanceof RpcFault ? Effect.succeed(faultReply(error, id)) : Effect.fail<HandlerError>(error),
+      onSuccess: ({ answer, headers }) => {
+        if (answer._tag === "Error") return Effect.succeed(replyOf(id, answer, headers))
+        const isWhole = request.era === "legacy" || method === "tools/list"
+        const result = isWhole ? answer.result : modernResult(method, answer.result)
+        const reply = replyOf(id, { ...answer, result }, headers)
+        answer.release?.()
+        return Effect.succeed(reply)
+      }
+    })
+  }
+  return dispatch
+})
+
+const asResult = (result: string): CalledTool => ({ answer: { _tag: "Result", result }, headers: {} })
+
+/** Prices and the provider's tools may change. */
+const LIST_TTL_MS = 60_000
+
+/** Written whole, with what a modern result has: the list may be long. */
+const listResult = ({ nextCursor, tools }: ToolList, era: McpEra): string => {
+  const cursor = nextCursor === undefined ? "" : `,"nextCursor":${JSON.stringify(nextCursor)}`
+  return era === "legacy"
+    ? `{"tools":${tools}${cursor}}`
+    : `{"resultType":"complete","tools":${tools}${cursor},"ttlMs":${LIST_TTL_MS},"cacheScope":"private"}`
+}
+
+const listed = (door: Door, request: DoorRequest): Effect.Effect<ToolList, DoorFailure> => {
+  const cursor = request.rpc.params?.value["cursor"]
+  return cursor === undefined || typeof cursor === "string"
+    ? door.tools(request, cursor)
+    : Effect.fail(invalidParams("`cursor` must be a string, the `nextCursor` of the page before."))
+}

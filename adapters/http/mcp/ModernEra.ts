@@ -1,0 +1,115 @@
+/**
+ * The modern era (2026-07-28): every request carries its version and its client, and nothing is remembered between requests.
+ */
+import {
+  CLIENT_CAPABILITIES_META,
+  CLIENT_INFO_META,
+  LEGACY_VERSIONS,
+  MODERN_VERSION,
+  VERSION_META
+} from "../../../domain/mcp/Protocol.ts"
+import { withMembers } from "../../../domain/mcp/ResultText.ts"
+import { membersOf } from "../../../domain/shared/JsonText.ts"
+import { header, type WebRequest } from "../pipeline/WebRequest.ts"
+import { methodHeadersFault, mismatch } from "./ModernHeaders.ts"
+import { invalidRequest, malformedParams, type RpcFault, unsupportedVersion } from "./RpcFault.ts"
+import { isObject, type RpcBatch, type RpcMessage, type RpcRequest, textAt } from "./RpcMessage.ts"
+
+/** Which a client may choose from. */
+export const SUPPORTED_VERSIONS: ReadonlyArray<string> = [MODERN_VERSION]
+
+const isLegacyVersion = (version: unknown): boolean => LEGACY_VERSIONS.some((known) => known === version)
+
+/** By the version in the message, else by the headers. Without any, a client is one of the first version over HTTP. */
+export const isModern = (request: WebRequest, message: RpcMessage | RpcBatch): boolean => {
+  const inBody =
+    message._tag === "Request" || message._tag === "Notification" ? message.meta?.value[VERSION_META] : undefined
+  if (inBody !== undefined) return !isLegacyVersion(inBody)
+  const inHeader = header(request, "mcp-protocol-version")
+  return inHeader === undefined ? header(request, "mcp-method") !== undefined : !isLegacyVersion(inHeader)
+}
+
+export interface ModernClient {
+  readonly capabilities: string
+  readonly clientInfo: string | undefined
+}
+
+export const readModern = (request: WebRequest, rpc: RpcRequest): ModernClient | RpcFault => {
+  const { id, meta } = rpc
+  const sent = header(request, "mcp-protocol-version")
+  const version = meta?.value[VERSION_META]
+  if (version === undefined && sent !== undefined && sent !== MODERN_VERSION) return unsupported(sent, id)
+  if (typeof version !== "string") return malformedParams(`\`_meta["${VERSION_META}"]\` is required.`, undefined, id)
+  if (sent !== version) return mismatch("MCP-Protocol-Version", sent, version, id)
+  if (version !== MODERN_VERSION) return unsupported(version, id)
+  if (!isObject(meta?.value[CLIENT_CAPABILITIES_META])) {
+    return malformedParams(`\`_meta["${CLIENT_CAPABILITIES_META}"]\` is required, an object.`, undefined, id)
+  }
+  const clientInfo = meta.value[CLIENT_INFO_META]
+  if (clientInfo !== undefined && !isObject(clientInfo)) {
+    return malformedParams(`\`_meta["${CLIENT_INFO_META}"]\` must be an object.`, undefined, id)
+  }
+  return (
+    methodHeadersFault(request, rpc) ?? {
+      capabilities: textAt(meta, CLIENT_CAPABILITIES_META)!,
+      clientInfo: textAt(meta, CLIENT_INFO_META)
+    }
+  )
+}
+
+const unsupported = (requested: string, id: string): RpcFault =>
+  unsupportedVersion(
+    `Unsupported protocol version \`${requested.slice(0, 40)}\`. Supported: ${SUPPORTED_VERSIONS.join(", ")}.`,
+    { supported: SUPPORTED_VERSIONS, requested: requested.slice(0, 40) },
+    id
+  )
+
+/** What only the legacy era has; a server of that era must not get it from a modern client either. */
+const REMOVED: ReadonlySet<string> = new Set([
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe"
+])
+
+export const isRemoved = (method: string): boolean => REMOVED.has(method)
+
+/** A modern client sends requests, one at a time. */
+export const notOneRequest = (message: RpcMessage | RpcBatch): RpcFault =>
+  invalidRequest(
+    message._tag === "Batch"
+      ? "Batches are not part of this protocol version. Send one message per request."
+      : "Responses are not part of this protocol version: answer with `inputResponses` in a repeated request.",
+    undefined,
+    message._tag === "Response" ? message.id : undefined
+  )
+
+const CACHEABLE: ReadonlySet<string> = new Set([
+  "server/discover",
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read"
+])
+
+const COMPLETE = '"complete"'
+const PRIVATE = '"private"'
+
+/**
+ * The result with what every modern result has: its type, and hints for caches. It depends on the key, so no cache may share
+ * it, whatever the provider's server says.
+ */
+export const modernResult = (method: string, result: string): string => {
+  const members = membersOf(result)
+  const textOf = (name: string) => members.findLast((member) => member.name === name)?.text
+  const type = textOf("resultType")
+  const set: Record<string, string> = {}
+  if (type === undefined) set["resultType"] = COMPLETE
+  if (CACHEABLE.has(method) && (type ?? COMPLETE) === COMPLETE) {
+    if (textOf("cacheScope") !== PRIVATE) set["cacheScope"] = PRIVATE
+    if (!/^\d{1,15}$/u.test(textOf("ttlMs") ?? "")) set["ttlMs"] = "0"
+  }
+  return Object.keys(set).length === 0 ? result : withMembers(result, set)
+}

@@ -1,0 +1,161 @@
+/**
+ * The door of one provider: its own tools under their own names, and everything else of its server passed through.
+ */
+import { Effect, Result, Schema } from "effect"
+import { Base64Url } from "effect/encoding"
+import type { Provider } from "../../../domain/accounts/Account.ts"
+import { ProviderDirectory } from "../../../domain/accounts/ProviderDirectory.ts"
+import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
+import {
+  type PassedReply,
+  ProviderServers,
+  type ServerAddress,
+  type ServerFailed
+} from "../../../domain/mcp/ProviderServers.ts"
+import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
+import { ToolName } from "../../../domain/catalog/Tool.ts"
+import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
+import { offeredCapabilities } from "./OfferedCapabilities.ts"
+import type { Door, DoorAnswer, DoorRequest } from "./Door.ts"
+import { makeDoorRoutes } from "./DoorRoutes.ts"
+import { parameterHeadersFault } from "./ModernHeaders.ts"
+import { invalidParams, limited, type RpcFault, serverFailed, statusOfCode } from "./RpcFault.ts"
+import { textAt } from "./RpcMessage.ts"
+import { makeSubscriptions } from "./Subscriptions.ts"
+
+const isToolName = Schema.is(ToolName)
+
+export const providerDoors = Effect.gen(function* () {
+  const servers = yield* ProviderServers
+  const offers = yield* ToolOffers
+  const passThrough = yield* PassThrough
+  const { timeoutMs } = yield* UpstreamLimits
+  const subscribed = yield* makeSubscriptions
+
+  const doorOf = (provider: Provider): Door => {
+    const server: ServerAddress = { providerId: provider.id, endpointUrl: provider.endpointUrl }
+
+    const ask = (request: DoorRequest, limitMs: number): Effect.Effect<DoorAnswer, RpcFault> => {
+      const { caller, rpc } = request
+      const params = rpc.params?.text
+      return passThrough
+        .limit(
+          caller.ownerId,
+          params?.length ?? 0,
+          servers.ask(server, {
+            method: rpc.method,
+            params,
+            era: request.era,
+            capabilities: request.capabilities,
+            clientInfo: request.clientInfo,
+            session: request.session,
+            requestId: rpc.id,
+            progressToken: textAt(rpc.meta, "progressToken"),
+            consumerId: caller.ownerId,
+            timeoutMs: limitMs,
+            onMessage: request.onMessage
+          }),
+          (reply) => (reply._tag === "Result" ? reply.result : reply.error).length
+        )
+        .pipe(
+          Effect.map(answerOf),
+          Effect.catchTags({
+            ServerFailed: (failure) => Effect.fail(failedFault(failure)),
+            PassThroughLimited: (exceeded) => Effect.fail(limited(exceeded.message, exceeded.retryAfterSeconds))
+          })
+        )
+    }
+
+    return {
+      profile: (request) =>
+        servers.profile(server).pipe(
+          Effect.mapError(failedFault),
+          Effect.map((profile) => ({ ...profile, capabilities: offeredCapabilities(profile, request.era) }))
+        ),
+
+      tools: Effect.fnUntraced(function* (request, cursor) {
+        const after = cursor === undefined ? undefined : Base64Url.decodeString(cursor)
+        if (after !== undefined && Result.isFailure(after)) return yield* invalidParams("`cursor` is malformed.")
+        const { last, tools } = yield* offers
+          .page(server, request.caller.ownerId, after?.success, isDescribed(request))
+          .pipe(
+            Effect.catchTags({
+              ServerFailed: (failure) => Effect.fail(failedFault(failure)),
+              NoSuchToolPage: ({ message }) => Effect.fail(invalidParams(message))
+            })
+          )
+        return { tools, nextCursor: last === undefined ? undefined : Base64Url.encode(last) }
+      }),
+
+      tool: Effect.fnUntraced(function* (request, name, given) {
+        if (!isToolName(name)) return yield* invalidParams(unknownTool(name))
+        if (request.era === "modern") {
+          const fault = yield* headersFault(request, name, given.value)
+          if (fault !== undefined) return yield* fault
+        }
+        const tool = { toolId: undefined, toolName: name, providerId: provider.id }
+        return { _tag: "Billed" as const, tool, arguments: given }
+      }),
+
+      pass: (request) =>
+        request.rpc.method === "subscriptions/listen"
+          ? subscribed(request, servers.profile(server).pipe(Effect.mapError(failedFault)), (limitMs) =>
+              ask(request, limitMs)
+            )
+          : ask(request, timeoutMs)
+    }
+
+    /**
+     * By the list of tools that is known. If none is, only a request that sends such headers waits for it: the server
+     * itself checks what it gets.
+     */
+    function headersFault(request: DoorRequest, name: string, args: Readonly<Record<string, unknown>>) {
+      const { input, rpc } = request
+      const known = offers.latest(provider.id)
+      const sent = Object.keys(input.request.headers).some((header) => header.startsWith("mcp-param-"))
+      const offer =
+        known !== undefined
+          ? Effect.succeed(known)
+          : sent
+            ? Effect.orElseSucceed(offers.offer(server), () => undefined)
+            : Effect.undefined
+      return Effect.map(offer, (one) =>
+        one === undefined ? undefined : parameterHeadersFault(input.request, rpc.id, one.headerParameters(name), args)
+      )
+    }
+  }
+  return doorOf
+})
+
+export const providerDoorRoutes = Effect.gen(function* () {
+  const directory = yield* ProviderDirectory
+  const doorOf = yield* providerDoors
+  const routesOf = yield* makeDoorRoutes
+  return routesOf({
+    path: "/mcp/:provider",
+    summary: "A provider's MCP server, with its prices: for MCP clients, with a consumer's key",
+    doorOf: ({ pathParams }) => Effect.map(directory.find(pathParams["provider"] ?? ""), doorOf)
+  })
+})
+
+/** `?prices=off` on the door's address leaves the price out of the descriptions. */
+const isDescribed = ({ input }: DoorRequest): boolean =>
+  new URLSearchParams(input.request.query).get("prices") !== "off"
+
+const unknownTool = (name: string): string => `There is no tool \`${name.slice(0, 128)}\`.`
+
+const answerOf = (reply: PassedReply): DoorAnswer =>
+  reply._tag === "Result"
+    ? reply
+    : {
+        _tag: "Error",
+        error: reply.error,
+        status: statusOfCode((JSON.parse(reply.error) as { readonly code?: unknown }).code)
+      }
+
+/** What the caller may know of it: the kind, and a sentence. */
+const failedFault = ({ message, problem }: ServerFailed): RpcFault =>
+  serverFailed(message, {
+    problem: problem.kind,
+    ...(problem.retryAfterSeconds === undefined ? {} : { retry_after_ms: problem.retryAfterSeconds * 1_000 })
+  })

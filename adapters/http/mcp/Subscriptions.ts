@@ -1,0 +1,55 @@
+/**
+ * `subscriptions/listen`: a stream that stays open until the client, the provider's server or this service ends it.
+ */
+import { Duration, Effect, Schedule } from "effect"
+import type { ServerProfile } from "../../../domain/mcp/ProviderServers.ts"
+import { OpenStreams } from "../pipeline/OpenStreams.ts"
+import type { DoorAnswer, DoorRequest } from "./Door.ts"
+import { invalidRequest, limited, methodNotFound, type RpcFault } from "./RpcFault.ts"
+import { lastMessage } from "./RpcReply.ts"
+
+/** A client opens another stream then. */
+const STREAM_MS_MAX = Duration.toMillis(Duration.hours(1))
+/** Shorter than what proxies and servers wait for. */
+export const KEEP_ALIVE_EVERY = Duration.seconds(15)
+
+export const makeSubscriptions = Effect.gen(function* () {
+  const streams = yield* OpenStreams
+
+  return Effect.fnUntraced(function* (
+    request: DoorRequest,
+    profile: Effect.Effect<ServerProfile, RpcFault>,
+    listen: (limitMs: number) => Effect.Effect<DoorAnswer, RpcFault>
+  ): Effect.fn.Return<DoorAnswer, RpcFault> {
+    const { caller, input, rpc } = request
+    if (input.startEvents === undefined) {
+      return yield* invalidRequest(
+        "`subscriptions/listen` needs the header `Accept: application/json, text/event-stream`."
+      )
+    }
+    if ((yield* profile).era !== "modern") return yield* methodNotFound(NOT_OFFERED)
+    const send = input.startEvents(lastMessage(rpc.id))
+    const alive = Effect.repeat(
+      Effect.sync(() => send({})),
+      Schedule.spaced(KEEP_ALIVE_EVERY)
+    )
+    input.clock.pause()
+    return yield* streams
+      .keep(
+        caller.ownerId,
+        Effect.raceFirst(listen(STREAM_MS_MAX), Effect.andThen(Effect.delay(alive, KEEP_ALIVE_EVERY), Effect.never)),
+        Effect.succeed<DoorAnswer>({ _tag: "Result", result: ended(rpc.id) })
+      )
+      .pipe(
+        Effect.catchTag("TooManyStreams", ({ message, retryAfterSeconds }) =>
+          Effect.fail(limited(message, retryAfterSeconds))
+        )
+      )
+  })
+})
+
+const NOT_OFFERED = "The provider's server is of an older protocol version, whose subscriptions are not offered here."
+
+/** The graceful end of a subscription. */
+const ended = (id: string): string =>
+  `{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":${id}}}`

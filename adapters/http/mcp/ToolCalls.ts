@@ -1,0 +1,123 @@
+/**
+ * `tools/call`: the same call as through the REST proxy, for callers that speak MCP. It is held, forwarded, settled and
+ * limited by `Metering`; here it is only translated.
+ */
+import { Clock, Effect } from "effect"
+import type { CallRequest } from "../../../domain/metering/Call.ts"
+import { Metering } from "../../../domain/metering/Metering.ts"
+import { ToolDirectory } from "../../../domain/metering/ToolDirectory.ts"
+import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
+import { Digest } from "../../../domain/shared/Digest.ts"
+import type { ReceiptId } from "../../../domain/shared/Ids.ts"
+import { BaseUrl } from "../BaseUrl.ts"
+import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import { capHeader } from "../pipeline/WebRequest.ts"
+import { answerOf, callResult } from "./CallResults.ts"
+import { refusalOf, refusalResult } from "./CallRefusals.ts"
+import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
+import { invalidParams, RpcFault } from "./RpcFault.ts"
+import { readToolCall, type ToolCallParams } from "./ToolCallParams.ts"
+
+type Headers = Readonly<Record<string, string>>
+
+export interface CalledTool {
+  readonly answer: DoorAnswer
+  readonly headers: Headers
+}
+
+type Billed = Extract<Effect.Success<ReturnType<Door["tool"]>>, { readonly _tag: "Billed" }>
+
+export const makeToolCalls = Effect.gen(function* () {
+  const metering = yield* Metering
+  const directory = yield* ToolDirectory
+  const baseUrl = yield* BaseUrl
+  const { totalMs } = yield* UpstreamLimits
+  const { sha256Hex } = yield* Digest
+
+  const callOf = (request: DoorRequest, params: ToolCallParams, { arguments: given, tool }: Billed): CallRequest => {
+    const { caller, input } = request
+    const { clock, notes } = input
+    return {
+      consumerId: caller.ownerId,
+      tool,
+      arguments: given.value,
+      maxCost: params.maxCost,
+      defaultCap: caller.defaultCap,
+      idempotency:
+        params.idempotencyKey === undefined
+          ? undefined
+          : {
+              keyHash: sha256Hex(`${caller.ownerId}\n${params.idempotencyKey}`),
+              requestHash: sha256Hex(JSON.stringify(["mcp", tool.toolId, tool.providerId, tool.toolName, given.text]))
+            },
+      onNamed: (invocationId: ReceiptId) => {
+        notes.invocation_id = invocationId
+      },
+      onHeld: () => clock.restart(totalMs),
+      provideLeave: clock.provideLeave,
+      exchange: {
+        arguments: given.text,
+        meta: params.meta,
+        otherParams: params.otherParams,
+        capabilities: request.capabilities,
+        clientInfo: request.clientInfo,
+        era: request.era,
+        session: request.session,
+        requestId: request.rpc.id,
+        progressToken: params.progressToken,
+        onMessage: request.onMessage
+      }
+    }
+  }
+
+  /** Clients check `structuredContent` against the output schema, those of the legacy era even in an error. */
+  const mayBeStructured = (request: DoorRequest, { tool }: Billed): Effect.Effect<boolean> =>
+    request.era === "modern"
+      ? Effect.succeed(true)
+      : Effect.match(directory.find(tool), {
+          onFailure: () => false,
+          onSuccess: (entry) => entry.tool.outputSchema === undefined
+        })
+
+  const refused = Effect.fnUntraced(function* (
+    request: DoorRequest,
+    meaning: Billed,
+    error: HandlerError
+  ): Effect.fn.Return<CalledTool, HandlerError | RpcFault> {
+    if (error._tag === "StoreUnavailable" || error._tag === "SignerUnavailable") return yield* error
+    if (error._tag === "ToolNotFound" || error._tag === "ToolWithdrawn") return yield* invalidParams(error.message)
+    const refusal = refusalOf(error, baseUrl, yield* Clock.currentTimeMillis)
+    return {
+      answer: { _tag: "Result", result: refusalResult(refusal, yield* mayBeStructured(request, meaning)) },
+      headers: {}
+    }
+  })
+
+  return Effect.fnUntraced(function* (
+    door: Door,
+    request: DoorRequest
+  ): Effect.fn.Return<CalledTool, DoorFailure | HandlerError> {
+    const read = readToolCall(request.rpc)
+    if (read instanceof RpcFault) return yield* read
+    const params = { ...read, maxCost: read.maxCost ?? (yield* capHeader(request.input.request)) }
+    const meaning = yield* door.tool(request, params.name, params.arguments)
+    if (meaning._tag === "Own") return { answer: { _tag: "Result", result: meaning.result }, headers: {} }
+    const { clock } = request.input
+    const called = metering.call(callOf(request, params, meaning), (report) => {
+      // The provider has responded; the settlement follows.
+      clock.restart(0)
+      return callResult(report)
+    })
+    return yield* Effect.matchEffect(called, {
+      onFailure: (error) => refused(request, meaning, error),
+      onSuccess: (outcome) =>
+        Effect.succeed({
+          answer: answerOf(outcome.answer),
+          headers:
+            outcome._tag === "Settled"
+              ? outcome.answer.headers
+              : { ...outcome.answer.headers, "idempotent-replay": "true" }
+        })
+    })
+  })
+})

@@ -1,0 +1,67 @@
+/**
+ * Providers by id or handle, for the hot path: a bounded cache in front of the stores. A change of an account removes it from
+ * the cache on every node.
+ */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
+import { makeFreshCache } from "../shared/FreshCache.ts"
+import { ProviderId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import type { Provider } from "./Account.ts"
+import { AccountStore } from "./AccountStore.ts"
+import { isHandle } from "./Handle.ts"
+import { HandleStore } from "./HandleStore.ts"
+
+const PROVIDERS_MAX = 20_000
+const TTL_MS = 30_000
+const SHOWN_CHARS_MAX = 64
+
+export class ProviderNotFound extends Schema.TaggedError<ProviderNotFound>()("ProviderNotFound", {
+  named: Schema.String
+}) {
+  override get message() {
+    return `There is no provider \`${this.named.slice(0, SHOWN_CHARS_MAX)}\`.`
+  }
+}
+
+export class ProviderDirectory extends Context.Service<
+  ProviderDirectory,
+  {
+    /** By its id, or by a handle that resolves. */
+    find(name: string): Effect.Effect<Provider, ProviderNotFound | StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/accounts/ProviderDirectory") {
+  static readonly layer = Layer.effect(
+    ProviderDirectory,
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const handles = yield* HandleStore
+      const feed = yield* ChangeFeed
+      const cache = yield* makeFreshCache<Option.Option<Provider>>({ entriesMax: PROVIDERS_MAX, ttlMs: TTL_MS })
+
+      yield* onEachChange(feed, ({ topic }) => {
+        if (topic === "account" || topic === "everything") cache.forgetAll()
+      })
+
+      const idOf = (name: string): Effect.Effect<Option.Option<ProviderId>, StoreUnavailable> =>
+        isHandle(name) ? handles.resolve(name) : Effect.succeed(ProviderId.makeOption(name))
+
+      const load = Effect.fnUntraced(function* (name: string) {
+        const id = yield* idOf(name)
+        if (Option.isNone(id)) return Option.none()
+        const erased = yield* accounts.erasureOf(id.value)
+        return Option.isSome(erased) ? Option.none() : yield* accounts.findProvider(id.value)
+      })
+
+      return ProviderDirectory.of({
+        find: (name) =>
+          Effect.suspend(() =>
+            // Unknown names are not cached: any client could fill the cache with them.
+            Effect.flatMapEager(cache.readThrough(name, load(name), Option.isSome), (found) =>
+              Option.isSome(found) ? Effect.succeed(found.value) : Effect.fail(new ProviderNotFound({ named: name }))
+            )
+          )
+      })
+    })
+  )
+}

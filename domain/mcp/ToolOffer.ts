@@ -1,0 +1,103 @@
+/**
+ * What an agent can call at a provider: the tools that its server offers and the market lists. The texts of the pages are
+ * composed once; only an account's own numbers are filled in per request.
+ */
+import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import type { ToolId } from "../shared/Ids.ts"
+import { type HeaderParameter, headerParametersOf } from "./HeaderParameters.ts"
+import { FREE_CALLS_LEFT, pricedTool } from "./PricedTool.ts"
+import type { ListedTool, ToolList } from "./ProviderServers.ts"
+
+export const TOOLS_PER_PAGE_MAX = 1_000
+const PAGE_CHARS_MAX = 2 * 1024 * 1024
+
+export interface OfferedTool {
+  readonly listed: ListedTool
+  readonly entry: CatalogEntry
+}
+
+export interface ToolPage {
+  /** The elements of the array, interrupted where a number of free calls belongs. */
+  readonly pieces: ReadonlyArray<string>
+  /** The tools whose free calls are left out, one between two pieces. */
+  readonly free: ReadonlyArray<{ readonly toolId: ToolId; readonly freeCalls: number }>
+  /** The name of the last tool, after which the next page begins; undefined on the last page. */
+  readonly last: string | undefined
+}
+
+export class ToolOffer {
+  readonly list: ToolList
+  readonly tools: ReadonlyMap<string, OfferedTool>
+  private readonly composed = new Map<boolean, ReadonlyArray<ToolPage>>()
+  private readonly headers = new Map<string, ReadonlyArray<HeaderParameter>>()
+
+  constructor(list: ToolList, entries: ReadonlyArray<CatalogEntry>) {
+    const byName = new Map(entries.map((entry) => [entry.tool.toolName as string, entry]))
+    this.list = list
+    this.tools = new Map(
+      list.tools.flatMap((listed) => {
+        const entry = byName.get(listed.name)
+        return entry === undefined ? [] : [[listed.name, { listed, entry }] as const]
+      })
+    )
+  }
+
+  /** The page after the one with this last tool. Undefined if there is none: the tools have changed since. */
+  page(after: string | undefined, described: boolean): ToolPage | undefined {
+    const pages = this.composed.get(described) ?? pagesOf([...this.tools.values()], described)
+    this.composed.set(described, pages)
+    if (after === undefined) return pages[0]
+    const before = pages.findIndex(({ last }) => last === after)
+    return before === -1 ? undefined : pages[before + 1]
+  }
+
+  /** The arguments of a tool that are sent as headers too. None if its definition of them is invalid. */
+  headerParameters(toolName: string): ReadonlyArray<HeaderParameter> {
+    const known = this.headers.get(toolName)
+    if (known !== undefined) return known
+    const listed = this.tools.get(toolName)?.listed
+    const parameters = listed === undefined ? [] : (headerParametersOf(listed.definition["inputSchema"]) ?? [])
+    this.headers.set(toolName, parameters)
+    return parameters
+  }
+}
+
+const pagesOf = (tools: ReadonlyArray<OfferedTool>, described: boolean): ReadonlyArray<ToolPage> => {
+  const pages: Array<ToolPage> = []
+  let texts: Array<string> = []
+  let chars = 0
+  let on: Array<OfferedTool> = []
+  const end = (hasMore: boolean) => {
+    const free = on
+      .filter(({ entry }) => entry.freeTierCalls > 0)
+      .map(({ entry }) => ({ toolId: entry.tool.id, freeCalls: entry.freeTierCalls }))
+    pages.push({
+      pieces: texts.join(",").split(FREE_CALLS_LEFT),
+      free,
+      last: hasMore ? on.at(-1)?.listed.name : undefined
+    })
+    texts = []
+    chars = 0
+    on = []
+  }
+  for (const tool of tools) {
+    const text = pricedTool(tool.listed.text, tool.entry, described)
+    if (on.length === TOOLS_PER_PAGE_MAX || (on.length > 0 && chars + text.length > PAGE_CHARS_MAX)) end(true)
+    texts.push(text)
+    chars += text.length
+    on.push(tool)
+  }
+  end(false)
+  return pages
+}
+
+/** The elements of the page's array, with the account's free calls. */
+export const elementsFor = (page: ToolPage, used: ReadonlyMap<ToolId, number>): string => {
+  const [first = "", ...others] = page.pieces
+  return page.free.length === 0
+    ? first
+    : others.reduce((text, piece, n) => {
+        const { freeCalls, toolId } = page.free[n]!
+        return `${text}${Math.max(0, freeCalls - (used.get(toolId) ?? 0))}${piece}`
+      }, first)
+}

@@ -1,0 +1,165 @@
+/**
+ * The tools of providers as agents see them: read from the provider's server and from the catalog, and kept for a short time.
+ */
+import { Clock, Context, DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Catalog } from "../catalog/Catalog.ts"
+import { type CatalogEntry, entryAt } from "../catalog/CatalogStore.ts"
+import { CallStore } from "../metering/CallStore.ts"
+import { ChangeFeed } from "../shared/ChangeFeed.ts"
+import { makeFreshCache } from "../shared/FreshCache.ts"
+import { type ConsumerId, type ProviderId, ToolId } from "../shared/Ids.ts"
+import { PAGE_LIMIT_MAX, type PageRequest } from "../shared/Page.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { type ServerAddress, type ServerFailed, ProviderServers } from "./ProviderServers.ts"
+import { elementsFor, ToolOffer } from "./ToolOffer.ts"
+
+/** A server's list is read again after this time; sooner where it announces changes. */
+export const LIST_AGE_MS_MAX = 60_000
+const ENTRIES_TTL_MS = 30_000
+const PROVIDERS_MAX = 2_000
+/** Of one provider. */
+const ENTRIES_MAX = 10_000
+const FREE_TOOLS_MAX = 1_000
+
+export class NoSuchToolPage extends Schema.TaggedError<NoSuchToolPage>()("NoSuchToolPage", {}) {
+  override get message() {
+    return "`cursor` belongs to no page of this list: the tools have changed. Read the list again from its beginning."
+  }
+}
+
+export interface ToolPageText {
+  /** A JSON array. */
+  readonly tools: string
+  /** The name of the last tool, after which the next page begins; undefined on the last page. */
+  readonly last: string | undefined
+}
+
+export class ToolOffers extends Context.Service<
+  ToolOffers,
+  {
+    offer(server: ServerAddress): Effect.Effect<ToolOffer, ServerFailed | StoreUnavailable>
+    /** The last one that was read on this node, of whatever age. */
+    latest(providerId: ProviderId): ToolOffer | undefined
+    /** `described`: with the price in each description. */
+    page(
+      server: ServerAddress,
+      consumerId: ConsumerId,
+      after: string | undefined,
+      described: boolean
+    ): Effect.Effect<ToolPageText, ServerFailed | NoSuchToolPage | StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/mcp/ToolOffers") {
+  static readonly layer = Layer.effect(
+    ToolOffers,
+    Effect.gen(function* () {
+      const servers = yield* ProviderServers
+      const catalog = yield* Catalog
+      const calls = yield* CallStore
+      const feed = yield* ChangeFeed
+      const clock = yield* Clock.Clock
+      const entries = yield* makeFreshCache<ReadonlyArray<CatalogEntry>>({
+        entriesMax: PROVIDERS_MAX,
+        ttlMs: ENTRIES_TTL_MS
+      })
+      const offers = new Map<ProviderId, Composed>()
+
+      yield* feed.changes.pipe(
+        Stream.runForEach(({ id, topic }) => {
+          if (topic === "catalog") return forgetProviderOf(id)
+          if (topic === "account") entries.forget(id)
+          if (topic === "everything") entries.forgetAll()
+          return Effect.void
+        }),
+        Effect.forkScoped({ startImmediately: true })
+      )
+
+      const forgetProviderOf = (id: string): Effect.Effect<void> =>
+        Option.match(ToolId.makeOption(id), {
+          onNone: () => Effect.sync(() => entries.forgetAll()),
+          onSome: (toolId) =>
+            Effect.match(catalog.find(toolId), {
+              onFailure: () => entries.forgetAll(),
+              onSuccess: (found) => {
+                if (Option.isNone(found)) entries.forgetAll()
+                else entries.forget(found.value.provider.id)
+              }
+            })
+        })
+
+      const load = Effect.fnUntraced(function* (providerId: ProviderId) {
+        const all: Array<CatalogEntry> = []
+        let page: PageRequest | undefined = { limit: PAGE_LIMIT_MAX, offset: 0, after: undefined }
+        while (page !== undefined && all.length < ENTRIES_MAX) {
+          const found: Effect.Success<ReturnType<typeof catalog.search>> = yield* catalog.search({
+            q: undefined,
+            category: undefined,
+            providerId,
+            sort: "name",
+            page
+          })
+          all.push(...found.items)
+          page = found.next === undefined ? undefined : { limit: PAGE_LIMIT_MAX, offset: 0, after: found.next }
+        }
+        return all
+      })
+
+      const entriesOf = (providerId: ProviderId) =>
+        Effect.suspend(() => entries.readThrough(providerId, load(providerId)))
+
+      const offer = Effect.fnUntraced(function* (server: ServerAddress) {
+        const { providerId } = server
+        const list = yield* servers.tools(server, LIST_AGE_MS_MAX)
+        const listed = yield* entriesOf(providerId)
+        const nowMs = clock.currentTimeMillisUnsafe()
+        const known = offers.get(providerId)
+        if (known?.offer.list === list && known.entries === listed && nowMs < known.untilMs) return known.offer
+        const composed: Composed = {
+          offer: new ToolOffer(list, inEffectAt(listed, nowMs)),
+          entries: listed,
+          untilMs: nextChangeMs(listed, nowMs)
+        }
+        offers.delete(providerId)
+        if (offers.size >= PROVIDERS_MAX) offers.delete(offers.keys().next().value!)
+        offers.set(providerId, composed)
+        return composed.offer
+      })
+
+      const usedBy = (consumerId: ConsumerId) =>
+        Effect.flatMap(DateTime.now, (now) =>
+          Effect.map(
+            calls.freeCallsByTool(consumerId, now, FREE_TOOLS_MAX),
+            (all) => new Map(all.map(({ toolId, used }) => [toolId, used] as const))
+          )
+        )
+
+      return ToolOffers.of({
+        offer,
+        latest: (providerId) => offers.get(providerId)?.offer,
+        page: Effect.fnUntraced(function* (server, consumerId, after, described) {
+          const page = (yield* offer(server)).page(after, described)
+          if (page === undefined) return yield* new NoSuchToolPage()
+          const used = page.free.length === 0 ? NONE_USED : yield* usedBy(consumerId)
+          return { tools: `[${elementsFor(page, used)}]`, last: page.last }
+        })
+      })
+    })
+  )
+}
+
+interface Composed {
+  readonly offer: ToolOffer
+  readonly entries: ReadonlyArray<CatalogEntry>
+  /** Announced terms of a tool take effect. */
+  readonly untilMs: number
+}
+
+const NONE_USED: ReadonlyMap<ToolId, number> = new Map()
+
+const inEffectAt = (entries: ReadonlyArray<CatalogEntry>, nowMs: number): ReadonlyArray<CatalogEntry> =>
+  entries.map((entry) => entryAt(entry, nowMs))
+
+const nextChangeMs = (entries: ReadonlyArray<CatalogEntry>, nowMs: number): number =>
+  entries.reduce((next, { prices }) => {
+    const at = prices.upcoming?.effectiveFrom.epochMilliseconds ?? Number.POSITIVE_INFINITY
+    return at > nowMs && at < next ? at : next
+  }, Number.POSITIVE_INFINITY)
