@@ -19,7 +19,6 @@ import {
   checkWallet,
   completed,
   everyMcpMarket,
-  exchangeOf,
   MCP_PRICE,
   Provider,
   receiptsOf,
@@ -28,6 +27,7 @@ import {
   settledBy,
   withState
 } from "../support/metering/McpMarket.ts"
+import { exchangeOf } from "../support/metering/McpExchanges.ts"
 import { later } from "../support/metering/TestTime.ts"
 
 const PRICE = BigInt(MCP_PRICE)

@@ -15,6 +15,8 @@ import type { Behaviour } from "./Step.ts"
 
 export interface Told extends Behaviour {
   readonly reportedMicrocents: number | undefined
+  /** How often it asks for input before it responds. */
+  readonly asks?: number
 }
 
 export interface Forwarded {
@@ -31,7 +33,9 @@ export class Providers {
   readonly behaviours = new Map<string, Told>()
   /** Since the last look. */
   readonly fresh: Array<ReceiptId> = []
-  /** Invocations that came a second time. */
+  /** Requests of each invocation. */
+  private readonly legs = new Map<ReceiptId, number>()
+  /** Invocations that came once more than they were asked to. */
   readonly repeated: Array<ReceiptId> = []
 
   readonly layer = Layer.succeed(ToolUpstream, {
@@ -40,11 +44,18 @@ export class Providers {
         const word = String(call.arguments["word"])
         const behaviour = this.behaviours.get(word)!
         if (behaviour.outcome === "unreachable") return unreachable
-        if (this.forwarded.has(call.invocationId)) this.repeated.push(call.invocationId)
+        const legs = (this.legs.get(call.invocationId) ?? 0) + 1
+        this.legs.set(call.invocationId, legs)
+        const asks = behaviour.asks ?? 0
+        if (legs > asks + 1) this.repeated.push(call.invocationId)
         const forwarded: Forwarded = { call, word, status: undefined, reportedMicrocents: undefined }
         this.forwarded.set(call.invocationId, forwarded)
         this.fresh.push(call.invocationId)
         call.onForwarded?.(1)
+        if (legs <= asks) {
+          yield* Effect.sleep(behaviour.latencyMs)
+          return asking(legs)
+        }
         const late = behaviour.latencyMs >= call.timeoutMs
         yield* Effect.sleep(late ? call.timeoutMs : behaviour.latencyMs)
         const answer = late ? timeout(call.timeoutMs) : answerOf(word, behaviour)
@@ -73,6 +84,18 @@ const answerOf = (word: string, { latencyMs, outcome, reportedMicrocents }: Told
   }
   return { ...base, status: outcome === "success" ? "success" : "error", result, latencyMs }
 }
+
+const asking = (leg: number): UpstreamResponse => ({
+  ...base,
+  ...problem("unfinished", "It asks for input"),
+  status: "error",
+  pending: {
+    kind: "input_required",
+    resultText: `{"resultType":"input_required","requestState":"leg ${leg}"}`,
+    requestState: `leg ${leg}`
+  },
+  latencyMs: 10
+})
 
 const timeout = (latencyMs: number): UpstreamResponse => ({
   ...base,

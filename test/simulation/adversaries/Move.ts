@@ -67,3 +67,17 @@ export type Move =
       readonly by: "reports" | "disputes"
       readonly times: number
     }
+  /** Calls another provider's tool, which asks for input, and cheats with its answers. */
+  | {
+      readonly _tag: "RingAnswers"
+      readonly ring: number
+      readonly who: number
+      readonly tool: number
+      /** How often the tool asks. */
+      readonly asks: number
+      readonly keyed: boolean
+      readonly trick: Trick
+    }
+
+/** Never answers; answers one question twice, later or at once; with other arguments; by another account; or answers. */
+export type Trick = "abandons" | "replays" | "races" | "changes" | "steals" | "none"

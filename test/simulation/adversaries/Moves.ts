@@ -4,6 +4,7 @@
 import type { Effect } from "effect"
 import type { Violation } from "../Violation.ts"
 import type { World } from "../World.ts"
+import { answer } from "./Answering.ts"
 import { bait } from "./Baiting.ts"
 import { buy, leave, serve } from "./Calling.ts"
 import { chargeBack } from "./ChargingBack.ts"
@@ -34,6 +35,8 @@ export const moving = (world: World, move: Move): Effect.Effect<string, Violatio
       return serve(world, move)
     case "RingLeaves":
       return leave(world, move)
+    case "RingAnswers":
+      return answer(world, move)
     case "RingSmears":
       return smear(world, move)
   }

@@ -5,7 +5,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Registration } from "../../../domain/accounts/Registration.ts"
 import type { McpCallRequest } from "../../../domain/metering/Call.ts"
-import { CallStore, type KeptResult } from "../../../domain/metering/CallStore.ts"
+import { CallStore } from "../../../domain/metering/CallStore.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
 import {
   type McpExchange,
@@ -23,6 +23,7 @@ import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { core } from "../../../src/layers/Core.ts"
 import { memoryPorts } from "../../../src/layers/MemoryPorts.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
+import { exchangeOf, render } from "./McpExchanges.ts"
 import { PostgresTest } from "../PostgresTest.ts"
 
 export const MCP_PRICE = Microcents.make(1_000n)
@@ -134,29 +135,6 @@ export const aConsumer = Effect.fnUntraced(function* (cents = Number(MCP_FUNDS /
 
 export const addFunds = (consumerId: ConsumerId, amountCents: number) =>
   Effect.flatMap(Loads, (loads) => loads.load({ consumerId, amountCents, key: undefined }))
-
-export const exchangeOf = (changes: Partial<McpExchange> = {}): McpExchange => ({
-  arguments: "{}",
-  meta: undefined,
-  otherParams: undefined,
-  capabilities: `{"elicitation":{"form":{},"url":{}}}`,
-  clientInfo: undefined,
-  era: "modern",
-  session: undefined,
-  requestId: "1",
-  progressToken: undefined,
-  onMessage: () => {},
-  ...changes
-})
-
-export const render = ({
-  answer,
-  receipt
-}: Parameters<Parameters<Metering["Service"]["callMcp"]>[1]>[0]): KeptResult => ({
-  status: 200,
-  headers: { "x-receipt": receipt.receipt_id },
-  body: JSON.stringify(answer.result ?? answer.problem)
-})
 
 export const requestOf = (
   consumerId: ConsumerId,
