@@ -59,8 +59,15 @@ const capabilitiesOf = (name: string, { capabilities }: Caller): string | undefi
 const PROTOCOL = "io.modelcontextprotocol/"
 const CLIENT_INFO = `${PROTOCOL}clientInfo`
 const CLIENT_CAPABILITIES = `${PROTOCOL}clientCapabilities`
-const written = new Set(["progressToken", `${PROTOCOL}protocolVersion`, CLIENT_INFO, CLIENT_CAPABILITIES])
+const written = new Set(
+  ["progressToken", `${PROTOCOL}protocolVersion`, CLIENT_INFO, CLIENT_CAPABILITIES].map((name) => name.toLowerCase())
+)
 
-/** A client must not write what the provider believes to come from this service. */
-const isReserved = (name: string): boolean =>
-  written.has(name) || name.startsWith(`${META_PREFIX}/`) || name.startsWith("market/")
+/**
+ * A client must not write what the provider believes to come from this service. Some servers do not distinguish upper and
+ * lower case.
+ */
+const isReserved = (name: string): boolean => {
+  const lower = name.toLowerCase()
+  return written.has(lower) || lower.startsWith(`${META_PREFIX}/`) || lower.startsWith("market/")
+}

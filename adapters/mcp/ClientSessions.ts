@@ -6,13 +6,14 @@ import { Effect } from "effect"
 import type { UpstreamSession } from "../../domain/mcp/Protocol.ts"
 import type { ServerAddress, ServerEvent, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
+import { membersOf } from "../../domain/shared/JsonText.ts"
 import { isLink, negotiated } from "./Handshake.ts"
-import { requestBody } from "./JsonRpc.ts"
+import { idOf, requestBody } from "./JsonRpc.ts"
 import type { McpClient } from "./McpClient.ts"
 import { withinRate } from "./MessageRate.ts"
 import { subjectOf } from "./PassedMessage.ts"
 import { type Link, listenHeaders, postHeaders } from "./ProtocolEra.ts"
-import { failureOf, reach, refusal, sessionFailureOf } from "./ServerFailures.ts"
+import { failureOf, notTold, reach, refusal, sessionFailureOf } from "./ServerFailures.ts"
 import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
 import type { Reply } from "./Reply.ts"
 import type { Answered } from "./SharedLink.ts"
@@ -62,11 +63,13 @@ export const makeClientSessions = (client: McpClient, messages: Shares, streams:
     message: string,
     consumerId: ConsumerId
   ) {
+    const body = toldBody(message)
+    if (body === undefined) return yield* notTold
     const { endpoint } = yield* reach(client, server)
     const link = linkOf(session)
     const headers = postHeaders(link, "")
     const { setupTimeoutMs: timeoutMs } = options
-    const reply = yield* send(endpoint, { headers, body: message, id: undefined, link, timeoutMs }, consumerId)
+    const reply = yield* send(endpoint, { headers, body, id: undefined, link, timeoutMs }, consumerId)
     if (reply.kind !== "accepted") return yield* sessionFailureOf(client, reply, link)
   })
 
@@ -91,6 +94,8 @@ export const makeClientSessions = (client: McpClient, messages: Shares, streams:
           subject: subjectOf({ consumerId }),
           listening: true,
           onMessage: (message, text, eventId) => {
+            // A response belongs to a request, whose own stream has it.
+            if (typeof message["method"] !== "string") return true
             if (message["method"] === "notifications/tools/list_changed") endpoint.toolsChanged()
             onEach(() => onEvent({ message: text, eventId }))
             return true
@@ -114,6 +119,24 @@ export const makeClientSessions = (client: McpClient, messages: Shares, streams:
   })
 
   return { initialize, tell, listen, end }
+}
+
+/**
+ * Only the members of a notification or a response, each verbatim: a server that does not distinguish upper and lower case,
+ * or takes the first of two members, could read any other text as a call of a tool.
+ */
+const toldBody = (message: string): string | undefined => {
+  const members = new Map(membersOf(message).map(({ name, text }) => [name, text]))
+  const method = members.get("method")
+  if (method === undefined ? !members.has("id") : !isNotification(method)) return undefined
+  const names = method === undefined ? ["id", "result", "error"] : ["method", "params"]
+  const told = names.flatMap((name) => (members.has(name) ? [`"${name}":${members.get(name)}`] : []))
+  return `{"jsonrpc":"2.0",${told.join(",")}}`
+}
+
+const isNotification = (json: string): boolean => {
+  const method = idOf(json)
+  return typeof method === "string" && /^notifications\/[\w$./-]{1,128}$/u.test(method)
 }
 
 const linkOf = (session: UpstreamSession): Link => ({ era: "legacy", ...session })

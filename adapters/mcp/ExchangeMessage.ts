@@ -58,10 +58,13 @@ export const exchangeMessage = (
   }
 }
 
+/** Some servers do not distinguish upper and lower case. */
+const ofTheCall = new Set(["name", "arguments", "_meta"])
+
 /** Members of one era mean nothing in the other. */
 const othersFor = (link: Link, { era, otherParams }: McpExchange): ReadonlyArray<string> =>
   otherParams === undefined || era !== link.era
     ? []
     : membersOf(`{${otherParams}}`)
-        .filter(({ name }) => name !== "name" && name !== "arguments" && name !== "_meta")
+        .filter(({ name }) => !ofTheCall.has(name.toLowerCase()))
         .map(({ name, text }) => `${JSON.stringify(name)}:${text}`)

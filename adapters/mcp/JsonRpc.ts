@@ -16,11 +16,14 @@ export interface RpcError {
 /** The response to one request. */
 export type RpcResponse = { readonly result: JsonObject } | { readonly error: RpcError }
 
-/** The id of a client's request, which is passed on as it is; undefined if it is not an id. */
+/** An id or a token that a client wrote, of its JSON; undefined if it is none. */
 export const idOf = (json: string): RpcId | undefined => {
-  const [message] = messagesOf(`{"id":${json}}`) ?? []
-  const id = message?.["id"]
-  return typeof id === "string" || isNumber(id) ? id : undefined
+  try {
+    const id: unknown = JSON.parse(json)
+    return typeof id === "string" || isNumber(id) ? id : undefined
+  } catch {
+    return undefined
+  }
 }
 
 export type RpcId = string | number

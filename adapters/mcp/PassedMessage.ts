@@ -24,7 +24,8 @@ export const passedMessage = (
   const given = own ? idOf(request.requestId) : undefined
   const id = given ?? endpoint.nextId()
   const idText = given === undefined ? JSON.stringify(id) : request.requestId
-  const token = request.progressToken
+  const token =
+    request.progressToken === undefined || idOf(request.progressToken) === undefined ? undefined : request.progressToken
   const sent = token === undefined ? undefined : own ? token : idText
   const params = paramsWith(request.params, (meta) =>
     metaFor(link, request, meta, { meta: endpoint.meta, progressToken: sent })

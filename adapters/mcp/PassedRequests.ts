@@ -59,7 +59,7 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
     const { link, reply } = answered
     // Passed requests are free: only what no request can cause on purpose counts against the server.
     if (reply.kind === "result" || reply.kind === "rpc_error") circuit.succeeded()
-    else if (reply.kind === "connection") circuit.failed(nowMs())
+    else if (reply.kind === "connection" && reply.bytes === 0) circuit.failed(nowMs())
     if (reply.kind === "result") return resultOf(reply, request)
     if (reply.kind === "timeout" && listening && link !== undefined) return endOfStream(request)
     if (reply.kind === "rpc_error" && link !== undefined && repairOf(link, reply) === "none") {
@@ -74,7 +74,7 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
     server: ServerAddress,
     request: PassedRequest
   ): Effect.fn.Return<PassedReply, ServerFailed> {
-    if (NEVER_PASSED.has(request.method)) return notPassed(request.method)
+    if (NEVER_PASSED.has(request.method) || !METHOD.test(request.method)) return notPassed(request.method)
     const known = yield* reach(client, server)
     const shares = request.method === LISTEN ? streams : requests
     return yield* shares.within<PassedReply, ServerFailed>(
@@ -89,6 +89,9 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
 /** Calls are billed, and the others have operations of their own. */
 const NEVER_PASSED = new Set(["tools/call", "initialize"])
 
+/** A name that needs no escapes in JSON and in headers: anything else could become a call of a tool there. */
+const METHOD = /^[\w$./-]{1,128}$/u
+
 /** Requests that change or read the state of a session. */
 const OF_A_SESSION = new Set(["logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tasks/list"])
 
@@ -96,7 +99,7 @@ const isOfOneClient = (link: Link, method: string): boolean => link.era === "leg
 
 const notPassed = (method: string): PassedReply => ({
   _tag: "RpcError",
-  error: JSON.stringify({ code: METHOD_NOT_FOUND, message: `${method} is not passed on as a request` })
+  error: JSON.stringify({ code: METHOD_NOT_FOUND, message: `${method.slice(0, 128)} is not passed on as a request` })
 })
 
 const needsSession = (method: string): Reply => ({

@@ -2,6 +2,7 @@
  * Why a request other than a tool call got no response: before it was sent, or by the reply.
  */
 import { Effect } from "effect"
+import { INVALID_REQUEST } from "../../domain/mcp/Protocol.ts"
 import { type ServerAddress, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
 import type { UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
 import { isSessionLost, SESSION_LOST } from "./ExchangeOutcome.ts"
@@ -30,6 +31,16 @@ export const sessionFailureOf = (client: McpClient, reply: Reply, link: Link): S
 
 /** There is no room for another request of this consumer, or to this provider. */
 export const refusal = (by: "consumer" | "provider"): ServerFailed => failure(tooMany[by])
+
+/** Not a notification of MCP, and no response: nothing else is sent without a response. */
+export const notTold = new ServerFailed({
+  problem: {
+    kind: "json_rpc_error",
+    message: "Only notifications of MCP and responses are passed on",
+    rpcError: { code: INVALID_REQUEST, message: "Only notifications of MCP and responses are passed on" }
+  },
+  sessionLost: false
+})
 
 const failure = (problem: UpstreamProblem): ServerFailed => new ServerFailed({ problem, sessionLost: false })
 

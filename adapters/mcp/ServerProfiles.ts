@@ -26,7 +26,7 @@ export const makeServerProfiles = Effect.fnUntraced(function* (client: McpClient
   }: KnownEndpoint): Effect.fn.Return<ServerProfile, ServerFailed> {
     const link = sessions.shared ?? (yield* sessions.with(options.setupTimeoutMs, Effect.succeed))
     if (!isLink(link)) {
-      if (link.kind === "connection" || link.kind === "timeout") endpoint.circuit.failed(nowMs())
+      if (link.kind === "connection") endpoint.circuit.failed(nowMs())
       return yield* failureOf(client, link)
     }
     if (link.era === "modern" && !(endpoint.greeting?.era === "modern" && isFresh(endpoint.greeting))) {

@@ -53,7 +53,7 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
     const { link, reply } = yield* overSharedLink(known, nowMs, leftMs, send)
     const { circuit } = known.endpoint
     if (reply.kind === "result") circuit.succeeded()
-    else if (reply.kind === "connection" || reply.kind === "timeout") circuit.failed(nowMs())
+    else if (reply.kind === "connection") circuit.failed(nowMs())
     return list ?? (yield* failureOf(client, reply, link))
   })
 

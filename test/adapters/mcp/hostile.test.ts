@@ -25,7 +25,7 @@ describe("any operation", () => {
           servers.initialize(at, INITIALIZE, CONSUMER),
           servers.ask(at, passed("ping")),
           servers.ask(at, passed("ping", { era: "legacy", session })),
-          servers.tell(at, session, "{}", CONSUMER),
+          servers.tell(at, session, '{"id":1,"result":{}}', CONSUMER),
           servers.listen(at, session, undefined, CONSUMER, () => {})
         ]) {
           const failed = yield* Effect.flip(
