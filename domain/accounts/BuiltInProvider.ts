@@ -4,7 +4,6 @@
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
-import type { Tool, ToolChange } from "../catalog/Tool.ts"
 import { ProviderId } from "../shared/Ids.ts"
 import { PAGE_LIMIT_MAX } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -23,10 +22,10 @@ export class BuiltInProvider extends Context.Service<
   BuiltInProvider,
   {
     /**
-     * Registers it at the first start, under another handle if its own is taken, and lists exactly these tools. False:
-     * its account was erased, and stays so.
+     * Registers it at the first start, under another handle if its own is taken. False: its account was erased, and
+     * stays so.
      */
-    list(builtIn: BuiltIn, tools: ReadonlyArray<ToolChange>): Effect.Effect<boolean, StoreUnavailable>
+    register(builtIn: BuiltIn): Effect.Effect<boolean, StoreUnavailable>
     /** Withdraws its tools, if it was registered earlier. */
     withdraw(id: Provider["id"]): Effect.Effect<void, StoreUnavailable>
   }
@@ -49,35 +48,25 @@ export class BuiltInProvider extends Context.Service<
           Effect.catchTags({ HandleTaken: Effect.die, HandleRejected: Effect.die })
         )
 
-      const listed = Effect.fnUntraced(function* (providerId: Provider["id"]) {
-        const page = { limit: PAGE_LIMIT_MAX, offset: 0, after: undefined }
-        const query = { q: undefined, category: undefined, providerId, sort: "name" as const, page }
-        return (yield* catalog.search(query)).items.map(({ tool }) => tool)
-      })
-
-      const unlist = ({ id, providerId }: Tool) =>
-        Effect.catchTag(catalog.withdraw(providerId, id), "ToolNotYours", () => Effect.void)
-
-      const list = Effect.fn("BuiltInProvider.list")(function* (builtIn: BuiltIn, tools: ReadonlyArray<ToolChange>) {
+      const register = Effect.fn("BuiltInProvider.register")(function* (builtIn: BuiltIn) {
         if (Option.isSome(yield* accounts.erasureOf(builtIn.id))) return false
         if (Option.isNone(yield* accounts.findProvider(builtIn.id))) {
           const handle = yield* handleFor(builtIn)
           yield* accounts.insertProvider({ ...builtIn, handle, createdAt: yield* DateTime.now })
         }
-        const names = new Set(tools.map(({ toolName }) => toolName))
-        for (const tool of yield* listed(builtIn.id)) if (!names.has(tool.toolName)) yield* unlist(tool)
-        const { rejected } = yield* catalog.upsert(builtIn.id, tools)
-        if (rejected.length > 0)
-          return yield* Effect.die(new Error(`A built-in tool was rejected: ${rejected[0]!.error}`))
         return true
       }, atomically)
 
-      const withdraw = Effect.fn("BuiltInProvider.withdraw")(function* (id: Provider["id"]) {
-        if (Option.isNone(yield* accounts.findProvider(id))) return
-        for (const tool of yield* listed(id)) yield* unlist(tool)
+      const withdraw = Effect.fn("BuiltInProvider.withdraw")(function* (providerId: Provider["id"]) {
+        if (Option.isNone(yield* accounts.findProvider(providerId))) return
+        const page = { limit: PAGE_LIMIT_MAX, offset: 0, after: undefined }
+        const query = { q: undefined, category: undefined, providerId, sort: "name" as const, page }
+        for (const { tool } of (yield* catalog.search(query)).items) {
+          yield* Effect.catchTag(catalog.withdraw(providerId, tool.id), "ToolNotYours", () => Effect.void)
+        }
       }, atomically)
 
-      return BuiltInProvider.of({ list, withdraw })
+      return BuiltInProvider.of({ register, withdraw })
     })
   )
 }

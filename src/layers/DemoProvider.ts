@@ -4,6 +4,7 @@
 import { Effect, Layer } from "effect"
 import { BuiltInProvider, DEMO_PROVIDER_ID } from "../../domain/accounts/BuiltInProvider.ts"
 import type { ToolChange } from "../../domain/catalog/Tool.ts"
+import { ToolImport } from "../../domain/catalog/ToolImport.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import { type AppConfig, mayHaveDemo } from "../config/AppConfig.ts"
 
@@ -31,31 +32,41 @@ const builtIn = {
   defaultPrice: zero
 }
 
-const changes = Effect.map(
+/** What its server does not say. */
+const terms = Effect.map(
   Effect.promise(() => import("../../adapters/demo/DemoTools.ts")),
   ({ demoTools }) =>
     demoTools.map(({ definition, maxCost, price }): ToolChange => ({
       toolName: definition.name,
-      displayName: definition.title,
-      description: definition.description,
       category: "demo",
-      inputSchema: definition.inputSchema,
-      outputSchema: definition.outputSchema ?? null,
       price: Microcents.make(price),
       maxCost: maxCost === undefined ? null : Microcents.make(maxCost),
-      freeTierCalls: 0,
-      idempotent: true
+      freeTierCalls: 0
     }))
 )
 
+const listTools = Effect.gen(function* () {
+  const { register } = yield* BuiltInProvider
+  const { apply, read } = yield* ToolImport
+  if (!(yield* register(builtIn))) return
+  const list = yield* read({ providerId: builtIn.id, endpointUrl: builtIn.endpointUrl })
+  // As any provider imports its tools: names, schemas and annotations are the server's.
+  const { rejected } = yield* apply(builtIn.id, list, {
+    defaultPrice: undefined,
+    overrides: yield* terms,
+    listed: true
+  })
+  if (rejected.length > 0) yield* Effect.logWarning("Tools of the demo provider were rejected", rejected)
+})
+
+const withdrawTools = Effect.flatMap(BuiltInProvider, ({ withdraw }) => withdraw(DEMO_PROVIDER_ID))
+
 /** A demo that cannot be listed is not a reason to reject the start. */
-export const demoProvider = (config: AppConfig) =>
-  config.DEMO_PROVIDER === undefined
+export const demoProvider = ({ DEMO_PROVIDER, profile }: AppConfig) =>
+  DEMO_PROVIDER === undefined || (DEMO_PROVIDER === "off" && profile !== "embedded")
     ? Layer.empty
     : Layer.effectDiscard(
-        Effect.gen(function* () {
-          const { list, withdraw } = yield* BuiltInProvider
-          if (config.DEMO_PROVIDER === "on") yield* list(builtIn, yield* changes)
-          else if (config.profile === "embedded") yield* withdraw(DEMO_PROVIDER_ID)
-        }).pipe(Effect.catchCause((cause) => Effect.logWarning("The demo provider could not be updated", cause)))
+        Effect.catchCause(DEMO_PROVIDER === "on" ? listTools : withdrawTools, (cause) =>
+          Effect.logWarning("The demo provider could not be updated", cause)
+        )
       ).pipe(Layer.provide(BuiltInProvider.layer))

@@ -31,64 +31,59 @@ const listedOf = (providerId: ProviderId) =>
     const { search } = yield* Catalog
     const page = { limit: 100, offset: 0, after: undefined }
     const found = yield* search({ q: undefined, category: undefined, providerId, sort: "name", page })
-    return found.items.map((entry): ReadonlyArray<unknown> => [entry.tool.toolName, entry.price, entry.priceVersion])
+    return found.items.map((entry) => entry.tool.toolName)
   })
 
 for (const [name, ports] of everyStore) {
   const limits = Layer.succeed(RateLimitPolicy, { defaultRpm: 60, ceilingRpm: 6_000, providerRpm: 600 })
   const services = BuiltInProvider.layer.pipe(Layer.provideMerge(withServices(ports)), Layer.provideMerge(limits))
   it.layer(services, { timeout: "60 seconds" })(`BuiltInProvider over ${name}`, (it) => {
-    it.effect("lists exactly the tools of this version, without a key and without needless price versions", () =>
+    it.effect("is registered once and without a key, and its tools can be withdrawn", () =>
       Effect.gen(function* () {
-        const { list, withdraw } = yield* BuiltInProvider
-        assert.isTrue(yield* list(builtIn, [tool("a"), tool("b")]))
-        assert.isTrue(yield* list(builtIn, [tool("a"), tool("b")]))
-        assert.deepStrictEqual(yield* listedOf(builtIn.id), [
-          ["a", 500n, 1],
-          ["b", 500n, 1]
-        ])
-        assert.isTrue(yield* list(builtIn, [tool("b", 400n), tool("c")]))
-        assert.deepStrictEqual(
-          (yield* listedOf(builtIn.id)).map(([toolName]) => toolName),
-          ["b", "c"]
-        )
-        assert.lengthOf(yield* (yield* KeyStore).ofOwner(builtIn.id, yield* DateTime.now), 0)
-        const account = Option.getOrThrow(yield* (yield* AccountStore).findProvider(builtIn.id))
+        const { register, withdraw } = yield* BuiltInProvider
+        const { upsert } = yield* Catalog
+        const accounts = yield* AccountStore
+        assert.isTrue(yield* register(builtIn))
+        const account = Option.getOrThrow(yield* accounts.findProvider(builtIn.id))
         assert.strictEqual(account.handle, "builtin-one")
+        assert.lengthOf(yield* (yield* KeyStore).ofOwner(builtIn.id, yield* DateTime.now), 0)
+        yield* upsert(builtIn.id, [tool("a"), tool("b")])
+        assert.isTrue(yield* register(builtIn))
+        assert.deepStrictEqual(yield* accounts.findProvider(builtIn.id), Option.some(account))
+        assert.deepStrictEqual(yield* listedOf(builtIn.id), ["a", "b"])
+        yield* withdraw(builtIn.id)
         yield* withdraw(builtIn.id)
         assert.deepStrictEqual(yield* listedOf(builtIn.id), [])
-        assert.isTrue(yield* list(builtIn, [tool("b", 400n)]))
-        assert.lengthOf(yield* listedOf(builtIn.id), 1)
       })
     )
 
     it.effect("takes another handle where its own belongs to a provider", () =>
       Effect.gen(function* () {
         const { provider: register } = yield* Registration
-        const taken = { ...builtIn, handle: "builtin-two", name: "Other", defaultPrice: fromCents(1), tools: [] }
+        const { id: _, ...account } = builtIn
+        const taken = { ...account, handle: "builtin-two", name: "Other", defaultPrice: fromCents(1), tools: [] }
         const { provider } = yield* register(taken, undefined)
         assert.strictEqual(provider.handle, "builtin-two")
         const id = ProviderId.make("00000000-0000-4000-8000-00000000de31")
-        yield* (yield* BuiltInProvider).list({ ...builtIn, id, handle: "builtin-two", name: "Second" }, [tool("a")])
-        const account = Option.getOrThrow(yield* (yield* AccountStore).findProvider(id))
-        assert.strictEqual(account.handle, "second")
+        yield* (yield* BuiltInProvider).register({ ...builtIn, id, handle: "builtin-two", name: "Second" })
+        const second = Option.getOrThrow(yield* (yield* AccountStore).findProvider(id))
+        assert.strictEqual(second.handle, "second")
       })
     )
 
     it.effect("stays erased, and withdraws nothing where it was never registered", () =>
       Effect.gen(function* () {
         const accounts = yield* AccountStore
-        const { list, withdraw } = yield* BuiltInProvider
+        const { register, withdraw } = yield* BuiltInProvider
         const id = ProviderId.make("00000000-0000-4000-8000-00000000de32")
         yield* withdraw(id)
         assert.isTrue(Option.isNone(yield* accounts.findProvider(id)))
         const third = { ...builtIn, id, handle: "builtin-three" }
-        assert.isTrue(yield* list(third, [tool("a")]))
+        assert.isTrue(yield* register(third))
         yield* withdraw(id)
         const erasure = { ownerId: id, role: "provider" as const, by: "operator", at: yield* DateTime.now }
         yield* accounts.recordErasure({ ...erasure, leftMicrocents: 0n })
-        assert.isFalse(yield* list(third, [tool("a")]))
-        assert.deepStrictEqual(yield* listedOf(id), [])
+        assert.isFalse(yield* register(third))
       })
     )
   })

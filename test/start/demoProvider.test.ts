@@ -69,6 +69,10 @@ describe("the demo provider", () => {
           assert.strictEqual((tool["provider"] as { readonly name: string }).name, "Demo provider")
           assert.isNotNull(tool["input_schema"])
         }
+        const { body } = yield* json(`${url}/api/v1/market/tools/demo%2Fcount_words`)
+        assert.deepInclude(body["declaration"], { category: "demo", display_name: "Count words", idempotent: true })
+        assert.deepInclude(body["output_schema"], { required: ["words"] })
+        assert.include(JSON.stringify(body), '"read_only_hint":true')
         const agent = yield* post(`${url}/api/market/register-consumer`, { name: "A", email: "a@example.org" })
         const key = String(agent.body["api_key"])
         yield* post(`${url}/api/market/balance/load`, { amount_cents: 100 }, key)
