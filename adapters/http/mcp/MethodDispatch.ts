@@ -3,11 +3,12 @@
  */
 import { Effect } from "effect"
 import type { McpEra } from "../../../domain/mcp/Protocol.ts"
+import { isTaskMethod } from "../../../domain/mcp/Tasks.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { Door, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
 import { modernResult } from "./ModernEra.ts"
-import { invalidParams, RpcFault } from "./RpcFault.ts"
+import { invalidParams, methodNotFound, RpcFault } from "./RpcFault.ts"
 import { faultReply, replyOf } from "./RpcReply.ts"
 import { type CalledTool, makeToolCalls } from "./ToolCalls.ts"
 
@@ -17,6 +18,7 @@ export const makeDispatch = Effect.gen(function* () {
   const callTool = yield* makeToolCalls
 
   const called = (door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure | HandlerError> => {
+    if (isOfTasks(request)) return Effect.fail(methodNotFound(TASKS))
     switch (request.rpc.method) {
       case "tools/call":
         return callTool(door, request)
@@ -44,6 +46,11 @@ export const makeDispatch = Effect.gen(function* () {
   }
   return dispatch
 })
+
+const isOfTasks = ({ rpc: { method, params } }: DoorRequest): boolean =>
+  isTaskMethod(method) || (method === "tools/call" && params?.value["task"] !== undefined)
+
+const TASKS = "Tasks are not offered: each call of a tool is billed by its own response. Call it without `task`."
 
 const asResult = (result: string): CalledTool => ({ answer: { _tag: "Result", result }, headers: {} })
 

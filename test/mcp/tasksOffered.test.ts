@@ -1,0 +1,22 @@
+/**
+ * What a door declares of tasks: nothing.
+ */
+import { assert, it } from "@effect/vitest"
+import { offeredCapabilities } from "../../adapters/http/mcp/OfferedCapabilities.ts"
+import type { ServerProfile } from "../../domain/mcp/ProviderServers.ts"
+
+const profile = (era: ServerProfile["era"]): ServerProfile => ({
+  era,
+  version: "",
+  capabilities: `{"tools":{"n":1.50},"tasks":{"list":{}},"extensions":{"io.modelcontextprotocol/tasks":{},"x":{}}}`,
+  serverInfo: "{}",
+  instructions: undefined
+})
+
+it.each([
+  ["modern", "modern", `{"tools":{"n":1.50},"extensions":{"x":{}}}`],
+  ["legacy", "legacy", `{"tools":{"n":1.50},"extensions":{"x":{}}}`],
+  ["legacy", "modern", `{"tools":{}}`]
+] as const)("capabilities of a %s server are offered to a %s client without tasks", (server, client, expected) => {
+  assert.strictEqual(offeredCapabilities(profile(server), client), expected)
+})
