@@ -108,8 +108,7 @@ export const makeClientSessions = (client: McpClient, messages: Shares, streams:
       Effect.fail(refusal(by))
     )
     // A stream may end at any time. One that never began is a failure.
-    const hasEnded = reply.kind === "resumable" || (reply.kind === "connection" && reply.bytes > 0)
-    if (!hasEnded && reply.kind !== "timeout") return yield* sessionFailureOf(client, reply, link)
+    if (reply.kind !== "accepted" && reply.kind !== "timeout") return yield* sessionFailureOf(client, reply, link)
   })
 
   const end = Effect.fn("ProviderServers.end")(function* (server: ServerAddress, session: UpstreamSession) {

@@ -215,6 +215,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
 
   private streamEnded(): Reply {
     const { bytes, events } = this
+    // Nothing was awaited on it.
+    if (this.request.id === undefined) return { kind: "accepted", bytes }
     if (events?.lastEventId !== undefined && isEventId(events.lastEventId)) {
       return { kind: "resumable", lastEventId: events.lastEventId, retryMs: events.retryMs, bytes }
     }

@@ -47,7 +47,7 @@ export type Reply =
       readonly retryAfter: string | undefined
       readonly bytes: number
     }
-  /** 2xx for a message without a response. */
+  /** 2xx for a message without a response, and the end of a stream of messages. */
   | { readonly kind: "accepted"; readonly bytes: number }
   /** The stream ended before the response, and the server said how to resume it. */
   | {

@@ -130,6 +130,29 @@ describe("the stream of a client's own session", () => {
     })
   )
 
+  it.live("ends where the server ends it without a message, and fails where it does not begin", () =>
+    Effect.gen(function* () {
+      let isUp = true
+      const server = yield* scriptedServer({
+        era: "stateful",
+        onCall: noCall,
+        onOther: (seen, response) => {
+          if (seen.http !== "GET") return false
+          if (isUp) stream(response).end()
+          else response.socket?.resetAndDestroy()
+          return true
+        }
+      })
+      const { servers } = yield* makeClient()
+      const at = serverAt(server.url)
+      const { session } = yield* servers.initialize(at, INITIALIZE, CONSUMER)
+      const listen = servers.listen(at, session, undefined, CONSUMER, () => {})
+      yield* listen
+      isUp = false
+      assert.strictEqual((yield* Effect.flip(listen)).problem.kind, "connection")
+    })
+  )
+
   it.live("fails with 405 where the server has none, and as lost where the session is unknown", () =>
     Effect.gen(function* () {
       let status = 405
