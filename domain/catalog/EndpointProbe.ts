@@ -47,8 +47,8 @@ const unknown = (reachable: boolean | undefined, problem: string): EndpointRepor
 export class EndpointProbe extends Context.Service<
   EndpointProbe,
   {
-    /** Not inside a unit of work. */
-    probe(server: ServerAddress): Effect.Effect<EndpointReport>
+    /** Not inside a unit of work. A report of the last seconds is not returned if it lists one of the tools as missing. */
+    probe(server: ServerAddress, toolNames?: ReadonlyArray<string>): Effect.Effect<EndpointReport>
   }
 >()("agent-tool-billing/domain/catalog/EndpointProbe") {
   static readonly layer = Layer.effect(
@@ -77,7 +77,7 @@ export class EndpointProbe extends Context.Service<
 
       const ask = (server: ServerAddress) =>
         Effect.map(
-          Effect.all([bounded(profile(server)), bounded(tools(server, KEPT_MS))], { concurrency: 2 }),
+          Effect.all([bounded(profile(server)), bounded(tools(server, 0))], { concurrency: 2 }),
           ([known, list]): EndpointReport => {
             const problem = list._tag === "Failure" ? list.failure : undefined
             if (known._tag === "Failure" && list._tag === "Failure") return unknown(false, known.failure)
@@ -104,15 +104,25 @@ export class EndpointProbe extends Context.Service<
           )
         })
 
-      return EndpointProbe.of({
-        probe: Effect.fn("EndpointProbe.probe")((server) =>
-          kept.readThrough(
-            `${server.providerId} ${server.endpointUrl}`,
-            counted(server),
-            ({ reachable }) => reachable !== undefined
-          )
-        )
+      const probe = Effect.fn("EndpointProbe.probe")(function* (
+        server: ServerAddress,
+        toolNames: ReadonlyArray<string> = []
+      ) {
+        const key = `${server.providerId} ${server.endpointUrl}`
+        let isFresh = false
+        const load = Effect.suspend(() => {
+          isFresh = true
+          return counted(server)
+        })
+        const read = Effect.suspend(() => kept.readThrough(key, load, ({ reachable }) => reachable !== undefined))
+        const report = yield* read
+        if (isFresh || !toolNames.some((name) => unlistedReason(report, name) !== undefined)) return report
+        // The provider may have added the tool just now.
+        kept.forget(key)
+        return yield* read
       })
+
+      return EndpointProbe.of({ probe })
     })
   )
 }

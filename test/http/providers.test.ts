@@ -49,13 +49,13 @@ for (const [store, layer] of everyService()) {
             qualified_name: `${String(rest["handle"])}/${tools[n]!.tool_name}`
           })),
           endpoint: {
-            reachable: null,
+            reachable: false,
             era: null,
             protocol_version: null,
             server_name: null,
             server_version: null,
             tools_found: null,
-            problem: "This service does not ask endpoints."
+            problem: at(answer, "endpoint", "problem")
           },
           import: null,
           message: rest["message"]

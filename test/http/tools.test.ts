@@ -45,7 +45,7 @@ for (const [store, layer] of everyService()) {
         const first = yield* putTools(provider, { tool_name: "a" }, { tool_name: "b" })
         const { endpoint, message, ...rest } = first.json as Record<string, unknown>
         assert.isString(message)
-        assert.deepInclude(endpoint, { reachable: null, tools_found: null })
+        assert.deepInclude(endpoint, { reachable: false, tools_found: null })
         const ids = listAt(first, "tools").map((tool) => valueAt(tool, "id"))
         for (const id of ids) assert.match(String(id), UUID)
         assert.deepStrictEqual(rest, {

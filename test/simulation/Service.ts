@@ -40,6 +40,7 @@ import { RefundLossLimitCents } from "../../domain/refunds/Refunds.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
+import { ProbeTimeout } from "../../domain/catalog/EndpointProbe.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { Receipts } from "../../domain/receipts/Receipts.ts"
 import { core } from "../../src/layers/Core.ts"
@@ -72,6 +73,8 @@ const settings = (terms: Terms) =>
       cancelUrl: "http://127.0.0.1:3000/left"
     }),
     Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
+    // The requests that a provider gets are those of calls.
+    Layer.succeed(ProbeTimeout, Duration.zero),
     Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
     Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
     Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false })

@@ -102,7 +102,7 @@ export const ImportReport = Field.object("ImportReport", "What an import changes
   removed_drafts: names("Drafts that are removed for the same reason."),
   held,
   rejected,
-  message: shared.message("Preview: 1 tool would be listed, 1 changed. Send `apply: true` to import.")
+  message: shared.message("Preview: 1 listed, 1 stored as drafts. Nothing was changed.")
 })
 
 const recorded = (description: string) => names(description, "search")

@@ -83,7 +83,7 @@ const messageOf = (
   ] as const
   const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
   const summary = said.length === 0 ? "no tools" : said.join(", ")
-  return applied ? `Imported: ${summary}.` : `Preview: ${summary}. Send \`apply: true\` to import.`
+  return applied ? `Imported: ${summary}.` : `Preview: ${summary}. Nothing was changed.`
 }
 
 export const syncView = ({ records, state }: SyncHistory) => ({

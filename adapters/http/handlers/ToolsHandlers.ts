@@ -58,9 +58,9 @@ export const toolsRoutes = Effect.gen(function* () {
   return [
     preparedRoute(
       CatalogApi.endpoints.registerTools,
-      Effect.fnUntraced(function* ({ as }) {
+      Effect.fnUntraced(function* ({ as, payload }) {
         const { endpointUrl, id } = Option.getOrThrow(yield* accounts.findProvider(as("provider").ownerId))
-        return yield* probe({ providerId: id, endpointUrl })
+        return yield* probe({ providerId: id, endpointUrl }, payload.tools.map(nameOf))
       }),
       function* ({ as, payload }, endpoint) {
         const { ownerId } = as("provider")

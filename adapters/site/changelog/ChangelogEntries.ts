@@ -57,6 +57,9 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
       {
         title: "Catalog and tool names",
         items: [
+          "Added `POST /api/market/tools/import`: previews or imports the tools that a provider's MCP server lists, as drafts or listed; also with `import: true` at registration. The tools then follow the server, except for prices and fields changed by hand.",
+          "Added versions of tools' definitions (`GET /api/v1/market/tools/:id/versions`), annotations, and `endpoint` in responses of registrations: what was found there.",
+          "Changed registrations of tools: one that the provider's MCP server does not list is rejected, unless `unlisted` is `true` or the server does not answer.",
           "Added provider handles and qualified names (`handle/tool_name`), which work in calls, quotes and reports.",
           "Added pinned names: a bare `tool_name` keeps naming the tool of your account's first successful call. Ambiguous names return 409 with the qualified names.",
           "Added `DELETE /api/v1/market/tools/:id` to withdraw a tool (calls return 410); `POST /api/market/tools` lists it again.",

@@ -10,6 +10,8 @@ import { dateTime, dollarsInput, INVALID_PRICE, money, parseDollars } from "../k
 import { form, type Values } from "../kit/Form.browser.ts"
 import { table } from "../kit/Table.browser.ts"
 
+type PlannedTool = ImportReport["tools"][number]
+
 const IMPORT = "/api/v1/market/tools/import"
 const SYNC = "/api/v1/market/tools/sync"
 
@@ -110,7 +112,7 @@ const reportOf = (report: ImportReport): HTMLElement =>
           [
             {
               name: "Tool",
-              cell: ({ display_name: name, tool_name }: ImportReport["tools"][number]) => [
+              cell: ({ display_name: name, tool_name }: PlannedTool) => [
                 el("code", tool_name),
                 name === tool_name ? undefined : el("div", { class: "small muted" }, name)
               ]
@@ -121,7 +123,9 @@ const reportOf = (report: ImportReport): HTMLElement =>
               cell: (tool) => (tool.price_microcents === null ? "Unchanged" : money(tool.price_microcents)),
               isNumber: true
             },
-            { name: "Changes", cell: ({ changed }) => changed.join(", "), isLong: true }
+            ...(report.tools.some(({ changed }) => changed.length > 0)
+              ? [{ name: "Changes", cell: ({ changed }: PlannedTool) => changed.join(", "), isLong: true }]
+              : [])
           ],
           report.tools
         ),
@@ -136,7 +140,7 @@ const reportOf = (report: ImportReport): HTMLElement =>
     )
   )
 
-const ACTIONS: Readonly<Record<ImportReport["tools"][number]["action"], string>> = {
+const ACTIONS: Readonly<Record<PlannedTool["action"], string>> = {
   list: "List",
   draft: "Store as draft",
   change: "Change",

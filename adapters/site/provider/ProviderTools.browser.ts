@@ -121,8 +121,12 @@ export const toolsPanel = (changed: () => void): Panel => {
       )
       return [status, editor, list]
     },
-    importButton,
-    button("List tool", () => open("List tool", [toolForm("new-tool", undefined, saved())]))
+    el(
+      "div",
+      { class: "actions tight" },
+      importButton,
+      button("List tool", () => open("List tool", [toolForm("new-tool", undefined, saved())]))
+    )
   )
   return made
 }

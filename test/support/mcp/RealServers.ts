@@ -40,6 +40,14 @@ const tools = [
   }
 ]
 
+/** A page of `tools/list`. */
+export type Listing = (cursor: string | undefined) => {
+  readonly tools: ReadonlyArray<object>
+  readonly nextCursor?: string
+}
+
+const fixed: Listing = () => ({ tools })
+
 interface Use {
   readonly name: string
   readonly args: Readonly<Record<string, unknown>>
@@ -98,14 +106,21 @@ const listening = (listener: RequestListener) =>
 
 /** The 2.x SDK. `legacy: "reject"` leaves only 2026-07-28. */
 export const sdk2Server = (
-  options: { readonly legacy?: "stateless" | "reject"; readonly mode?: "auto" | "sse" } = {}
+  options: {
+    readonly legacy?: "stateless" | "reject"
+    readonly mode?: "auto" | "sse"
+    readonly list?: Listing
+  } = {}
 ) =>
   Effect.gen(function* () {
     const seen = observed()
     const handler = createMcpHandler(
       () => {
         const server = new Server2({ name: "sdk2", version: "2" }, { capabilities: { tools: {}, logging: {} } })
-        server.setRequestHandler("tools/list", async () => ({ tools }))
+        server.setRequestHandler(
+          "tools/list",
+          async ({ params }) => (options.list ?? fixed)(params?.cursor) as { readonly tools: typeof tools }
+        )
         server.setRequestHandler("tools/call", async (request, context) => {
           const { arguments: args = {}, name } = request.params
           if (name === "ask") {
@@ -139,13 +154,17 @@ export interface Sdk1Server {
 export const sdk1Server = (options: {
   readonly stateful: boolean
   readonly json?: boolean
+  readonly list?: Listing
 }): Effect.Effect<Sdk1Server, never, Scope.Scope> =>
   Effect.gen(function* () {
     const seen = observed()
     const sessions = new Map<string, StreamableHTTPServerTransport>()
     const open = async () => {
       const server = new Server1({ name: "sdk1", version: "1" }, { capabilities: { tools: {}, logging: {} } })
-      server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools }))
+      server.setRequestHandler(
+        ListToolsRequestSchema,
+        async ({ params }) => (options.list ?? fixed)(params?.cursor) as { readonly tools: typeof tools }
+      )
       server.setRequestHandler(CallToolRequestSchema, async (request, extra) => {
         const { arguments: args = {}, name } = request.params
         if (name === "ask") {

@@ -38,6 +38,7 @@ import {
   LIVE_EARNINGS_POLICY
 } from "../../../domain/payouts/EarningsPolicy.ts"
 import { RefundLossLimitCents } from "../../../domain/refunds/Refunds.ts"
+import { ProbeTimeout } from "../../../domain/catalog/EndpointProbe.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import type { Mailer } from "../../../domain/trust/Mailer.ts"
 import type { ProofReader } from "../../../domain/trust/ProofReader.ts"
@@ -68,6 +69,8 @@ export const PUBLIC = Layer.mergeAll(
 const settings = Layer.mergeAll(
   Layer.succeed(DefaultFreeTierCalls, 0),
   Layer.succeed(PriceNotice, Duration.zero),
+  // The requests that a provider gets are those of calls.
+  Layer.succeed(ProbeTimeout, Duration.zero),
   Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
   Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
   Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false }),

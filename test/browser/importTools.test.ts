@@ -1,0 +1,69 @@
+/**
+ * The import of tools on the provider dashboard: preview, import, drafts, history.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { browser, hasBrowser, overflows, pictured, seriousFindings } from "../support/Browser.ts"
+import { entered, press, says, seen, settled } from "../support/ProviderPage.ts"
+import { sdk2Server } from "../support/mcp/RealServers.ts"
+import { posted } from "../support/HttpMarket.ts"
+import { ready } from "../support/ServiceProcess.ts"
+
+const tool = (name: string, more: object = {}) => ({
+  name,
+  description: `Does ${name}`,
+  inputSchema: { type: "object" as const },
+  ...more
+})
+
+it.live.skipIf(!hasBrowser)(
+  "a provider previews an import, imports drafts, lists one, and reads the history",
+  () =>
+    Effect.gen(function* () {
+      const tools = [tool("search", { title: "Paper search" }), tool("fetch"), tool("bad name")]
+      const server = yield* sdk2Server({ list: () => ({ tools }) })
+      const { url } = yield* ready({ PROFILE: "memory", LOG_LEVEL: "Error" })
+      const made = yield* posted(`${url}/api/market/register-provider`, {
+        name: "Ada Tools",
+        email: "ada@example.org",
+        endpoint_url: server.url
+      })
+      const { complaints, page } = yield* entered(yield* browser, url, String(made["api_key"]))
+      yield* press(page, "#tools", "Import tools")
+      yield* Effect.promise(() => page.fill("#import-tools-default_price_microcents", "0.002"))
+      yield* press(page, "#import-tools", "Preview import")
+      yield* says(page, "#import-tools", "2 stored as drafts")
+      const preview = yield* seen(page, "#import-tools")
+      assert.include(preview, "Paper search")
+      assert.include(preview, "$0.002")
+      assert.include(preview, "Not imported (1)")
+      for (const scheme of ["light", "dark"] as const) {
+        yield* Effect.promise(() => page.emulateMedia({ colorScheme: scheme }))
+        assert.deepStrictEqual(yield* seriousFindings(page), [])
+        yield* pictured(page, `import-${scheme}`)
+      }
+      yield* Effect.promise(() => page.setViewportSize({ width: 390, height: 844 }))
+      assert.isFalse(yield* overflows(page))
+      yield* pictured(page, "import-phone")
+      yield* Effect.promise(() => page.setViewportSize({ width: 1_280, height: 900 }))
+
+      yield* press(page, "#import-tools", "Import tools")
+      yield* says(page, "#tools", "Imported: 2 stored as drafts")
+      yield* settled(page)
+      assert.include(yield* seen(page, "#tools table"), "Draft")
+      yield* press(page, "#tools table", "List search")
+      yield* says(page, "#tools", "search is listed.")
+      yield* settled(page)
+      yield* press(page, "#tools", "Import tools")
+      yield* Effect.promise(async () => {
+        await page.waitForSelector("#import-tools")
+        await page.locator("summary", { hasText: "Import history" }).click()
+      })
+      yield* says(page, "#tools", "Drafts: search, fetch")
+      yield* pictured(page, "import-history")
+      yield* press(page, "#tools", "Turn off sync")
+      yield* says(page, "#tools", "Sync is off.")
+      assert.deepStrictEqual(complaints, [])
+    }),
+  120_000
+)
