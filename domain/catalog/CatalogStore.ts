@@ -9,7 +9,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { type PriceVersion, pricesAt, termsOf, type Terms, type ToolPrices } from "./Terms.ts"
 import type { Tool, ToolDeclaration } from "./Tool.ts"
-import type { ToolVersion } from "./ToolVersions.ts"
+import type { ToolVersion, VersionsKept } from "./ToolVersions.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export type CatalogSort = "name" | "price" | "price_desc" | "newest"
@@ -128,8 +128,8 @@ export class CatalogStore extends Context.Service<
      * number of tools.
      */
     promote(now: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
-    /** Keeps the newest `keptMax` versions of the tool. */
-    addVersion(id: ToolId, version: ToolVersion, keptMax: number): Effect.Effect<void, StoreUnavailable>
+    /** Keeps the newest versions of the tool within these limits, at least the added one. */
+    addVersion(id: ToolId, version: ToolVersion, kept: VersionsKept): Effect.Effect<void, StoreUnavailable>
     /** Newest first, at most `limit`. */
     versions(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<ToolVersion>, StoreUnavailable>
     /** Without what the versions say: for an erased provider. */

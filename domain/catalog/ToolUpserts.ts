@@ -17,7 +17,13 @@ import { DefaultFreeTierCalls, declaredTerms } from "./Pricing.ts"
 import { tokensOfTool } from "./SearchTokens.ts"
 import { pricesAt } from "./Terms.ts"
 import { applyChange, declarationOf, type Tool, type ToolChange, type ToolDeclaration } from "./Tool.ts"
-import { changedFields, type ChangeSource, nextVersion, TOOL_VERSIONS_KEPT_MAX } from "./ToolVersions.ts"
+import {
+  changedFields,
+  type ChangeSource,
+  nextVersion,
+  TOOL_VERSION_BYTES_KEPT_MAX,
+  TOOL_VERSIONS_KEPT_MAX
+} from "./ToolVersions.ts"
 
 export const TOOLS_PER_PROVIDER_MAX = 1_000
 /** Each version is kept permanently: receipts refer to it. */
@@ -48,6 +54,8 @@ export interface UpsertMode {
 }
 
 const BY_PROVIDER: UpsertMode = { source: "provider", terms: "declared", state: "listed" }
+
+const VERSIONS_KEPT = { versionsMax: TOOL_VERSIONS_KEPT_MAX, bytesMax: TOOL_VERSION_BYTES_KEPT_MAX }
 
 class ToolRejected extends Schema.TaggedError<ToolRejected>()("ToolRejected", { reason: Schema.String }) {
   override get message() {
@@ -108,7 +116,7 @@ export const makeToolUpsert = Effect.gen(function* () {
     if (!isFirst && changedFields(known, declaration).length === 0) return
     const [last] = isFirst ? [] : yield* store.versions(id, 1)
     const next = nextVersion(last, declaration, source, at)
-    if (next !== undefined) yield* store.addVersion(id, next, TOOL_VERSIONS_KEPT_MAX)
+    if (next !== undefined) yield* store.addVersion(id, next, VERSIONS_KEPT)
   })
 
   return Effect.fn("Catalog.upsert")(function* (

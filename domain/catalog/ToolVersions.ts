@@ -8,6 +8,8 @@ import type { ToolDeclaration } from "./Tool.ts"
 
 /** Older ones are removed. */
 export const TOOL_VERSIONS_KEPT_MAX = 50
+/** Of all versions of a tool, as JSON: a server may change its tools in every sync. The newest version always stays. */
+export const TOOL_VERSION_BYTES_KEPT_MAX = 262_144
 
 export type ToolDefinition = Pick<
   ToolDeclaration,
@@ -46,6 +48,11 @@ export const definitionOf = ({
 
 export const changedFields = (before: ToolDefinition, after: ToolDefinition): ReadonlyArray<DefinitionField> =>
   DEFINITION_FIELDS.filter((field) => !sameJson(before[field], after[field]))
+
+export interface VersionsKept {
+  readonly versionsMax: number
+  readonly bytesMax: number
+}
 
 /** The next version, or undefined if the definition is the same. `last`: undefined for a tool without versions. */
 export const nextVersion = (

@@ -43,6 +43,10 @@ export {
 export type { CancellationTerm } from "../../domain/catalog/CancellationTerm.ts"
 export { Catalog, ToolNotYours, type CatalogQuery, type Withdrawn } from "../../domain/catalog/Catalog.ts"
 export type { CatalogEntry, CatalogSort, ToolOutcome, ToolState } from "../../domain/catalog/CatalogStore.ts"
+export { EndpointProbe, ProbeTimeout, unlistedReason, type EndpointReport } from "../../domain/catalog/EndpointProbe.ts"
+export { WithdrawalGrace, type ImportOptions } from "../../domain/catalog/ImportApplication.ts"
+export type { ImportPlan } from "../../domain/catalog/ImportPlan.ts"
+export type { ImportResult } from "../../domain/catalog/ImportResult.ts"
 export { SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
 export { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 export { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
@@ -56,7 +60,10 @@ export type {
   ToolChange,
   ToolDeclaration
 } from "../../domain/catalog/Tool.ts"
-export type { RejectedTool, UpsertResult } from "../../domain/catalog/ToolUpserts.ts"
+export { ServerUnreadable, ToolImport } from "../../domain/catalog/ToolImport.ts"
+export { ToolSync, type SyncHistory } from "../../domain/catalog/ToolSync.ts"
+export type { RejectedTool, UpsertMode, UpsertResult } from "../../domain/catalog/ToolUpserts.ts"
+export type { ToolDefinition, ToolVersion } from "../../domain/catalog/ToolVersions.ts"
 
 export { Erasure, type Erased, type ErasureOrder } from "../../domain/erasure/Erasure.ts"
 export { AccountNotFound, MoneyInTransit, MoneyRemaining } from "../../domain/erasure/ErasureErrors.ts"

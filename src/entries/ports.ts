@@ -9,6 +9,13 @@ export { KeyStore, type KeyWithOwner } from "../../domain/accounts/KeyStore.ts"
 
 export { CatalogStore, type CatalogFilter, type ToolUpsert } from "../../domain/catalog/CatalogStore.ts"
 export {
+  ImportStore,
+  type ImportedTool,
+  type ImportRecord,
+  type SyncSettings,
+  type SyncState
+} from "../../domain/catalog/ImportStore.ts"
+export {
   InvalidJsonSchema,
   JsonSchemas,
   type SchemaUse,

@@ -19,6 +19,8 @@ const [FIRST, SECOND, THIRD] = [
   instant("2026-11-23T00:00:00.000Z")
 ]
 
+const bytesOf = ({ definition }: ToolVersion): number => JSON.stringify(definition).length
+
 const page = { limit: 10, offset: 0, after: undefined }
 
 export const toolImportsContract = (name: string, ports: Layer.Layer<Ports>) =>
@@ -119,12 +121,23 @@ export const toolImportsContract = (name: string, ports: Layer.Layer<Ports>) =>
           )
           const next = nextVersion(versions.at(-1), definition, n === 0 ? "provider" : "server", at)!
           versions.push(next)
-          yield* store.addVersion(tool.id, next, 2)
+          yield* store.addVersion(tool.id, next, { versionsMax: 2, bytesMax: 10_000 })
         }
         assert.deepStrictEqual(yield* store.versions(tool.id, 10), [versions[2]!, versions[1]!])
         assert.deepStrictEqual(yield* store.versions(tool.id, 1), [versions[2]!])
         assert.deepStrictEqual(versions[2]!.changed, ["description", "inputSchema"])
         assert.isUndefined(nextVersion(versions[2], versions[2]!.definition, "server", THIRD))
+        const long = definitionOf(aDeclaration({ description: "x".repeat(900) }))
+        const fourth = nextVersion(versions[2], long, "server", THIRD)!
+        yield* store.addVersion(tool.id, fourth, { versionsMax: 10, bytesMax: bytesOf(fourth) + bytesOf(versions[2]!) })
+        assert.deepStrictEqual(
+          (yield* store.versions(tool.id, 10)).map(({ version }) => version),
+          [4, 3],
+          "the versions that fit into the bytes"
+        )
+        const fifth = nextVersion(fourth, definitionOf(aDeclaration({})), "server", THIRD)!
+        yield* store.addVersion(tool.id, fifth, { versionsMax: 10, bytesMax: 10 })
+        assert.deepStrictEqual(yield* store.versions(tool.id, 10), [fifth], "the newest always stays")
         yield* store.removeVersions(provider.id)
         assert.deepStrictEqual(yield* store.versions(tool.id, 10), [])
       })

@@ -16,6 +16,8 @@ import { namedTool } from "./ToolViews.ts"
 
 const { endpoints } = ImportApi
 
+/** A thousand tools take longer than other requests. */
+const IMPORT_EXTRA_MS = 90_000
 /** Each may have two large schemas. */
 const VERSIONS_SHOWN_MAX = 10
 
@@ -34,7 +36,7 @@ export const importRoutes = Effect.gen(function* () {
         const { endpointUrl, id } = yield* providerOf(as("provider").ownerId)
         return yield* imports.read({ providerId: id, endpointUrl })
       }),
-      function* ({ as, payload }, list) {
+      function* ({ as, clock, payload }, list) {
         const { ownerId } = as("provider")
         const options = {
           defaultPrice: payload.default_price_microcents,
@@ -42,6 +44,7 @@ export const importRoutes = Effect.gen(function* () {
           listed: payload.listed ?? false
         }
         const isApplied = payload.apply ?? false
+        if (isApplied) clock.restart(IMPORT_EXTRA_MS)
         const plan = yield* isApplied ? imports.apply(ownerId, list, options) : imports.preview(ownerId, list, options)
         return importView(plan, list, yield* providerOf(ownerId), isApplied)
       }

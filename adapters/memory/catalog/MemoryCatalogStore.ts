@@ -14,6 +14,7 @@ import { matches } from "../../../domain/catalog/SearchTokens.ts"
 import { type PriceVersion, pricesAt, type ToolPrices } from "../../../domain/catalog/Terms.ts"
 import { NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
 import type { Tool } from "../../../domain/catalog/Tool.ts"
+import type { ToolVersion } from "../../../domain/catalog/ToolVersions.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { MemoryTables, type ToolRow } from "../shared/MemoryTables.ts"
@@ -85,8 +86,16 @@ export const layer = Layer.effect(
         return true
       }),
 
-      addVersion: (id, version, keptMax) =>
-        put(toolVersions, id, [...(toolVersions.get(id) ?? []), version].slice(-keptMax)),
+      addVersion: (id, version, { bytesMax, versionsMax }) =>
+        Effect.suspend(() => {
+          const newest = [version, ...(toolVersions.get(id) ?? []).toReversed()].slice(0, versionsMax)
+          let bytes = 0
+          const kept = newest.filter((one, n) => {
+            bytes += bytesOf(one)
+            return n === 0 || bytes <= bytesMax
+          })
+          return put(toolVersions, id, kept.toReversed())
+        }),
 
       versions: (id, limit) => Effect.sync(() => (toolVersions.get(id) ?? []).toReversed().slice(0, limit)),
 
@@ -164,6 +173,8 @@ export const layer = Layer.effect(
     })
   })
 )
+
+const bytesOf = ({ definition }: ToolVersion): number => new TextEncoder().encode(JSON.stringify(definition)).length
 
 const stateOf = ({ draft, withdrawnAt }: Tool): "listed" | "withdrawn" | "draft" => {
   if (draft) return "draft"

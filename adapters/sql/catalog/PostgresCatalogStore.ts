@@ -6,13 +6,6 @@ import type { Statement } from "effect/sql"
 import { CatalogStore, type ToolUpsert } from "../../../domain/catalog/CatalogStore.ts"
 import type { PriceVersion } from "../../../domain/catalog/Terms.ts"
 import type { JsonSchemaObject, ToolAnnotations } from "../../../domain/catalog/Tool.ts"
-import {
-  type ChangeSource,
-  type DefinitionField,
-  definitionOf,
-  type ToolDefinition,
-  type ToolVersion
-} from "../../../domain/catalog/ToolVersions.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { ENTRY_COLUMNS, type EntryRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
 import { catalogSearch, isStorable } from "./CatalogSearch.ts"
@@ -20,6 +13,7 @@ import { catalogTotals } from "./CatalogTotals.ts"
 import { toDate, toDateOrNull, toInstant } from "../shared/Instants.ts"
 import { lexemesOf } from "./SearchLexemes.ts"
 import { storeSql } from "../shared/StoreSql.ts"
+import { toolVersions } from "./ToolVersionRows.ts"
 
 export const layer = Layer.effect(
   CatalogStore,
@@ -89,7 +83,7 @@ export const layer = Layer.effect(
         const [stored] = yield* upsert(tool)
         const { inEffect, upcoming } = tool.prices
         if (tool.draft !== true) {
-          yield* replaceUpcoming(stored!.id, tool.at)
+          if (stored!.id !== tool.id) yield* replaceUpcoming(stored!.id, tool.at)
           yield* addPrice(stored!.id, inEffect)
           if (upcoming !== undefined) yield* addPrice(stored!.id, upcoming)
         }
@@ -117,25 +111,7 @@ export const layer = Layer.effect(
           sql`DELETE FROM tools WHERE id = ${id} AND provider_id = ${providerId} AND draft RETURNING id`.hasRows
       ),
 
-      addVersion: Effect.fn("PostgresCatalogStore.addVersion")(function* (id, version, keptMax) {
-        yield* sql`
-          INSERT INTO tool_versions (tool_id, version, changed_at, source, changed, definition)
-          VALUES (${id}, ${version.version}, ${toDate(version.changedAt)}, ${version.source}, ${version.changed}::text[],
-            ${JSON.stringify(version.definition)}::json)`
-        yield* sql`DELETE FROM tool_versions WHERE tool_id = ${id} AND version <= ${version.version - keptMax}`
-      }),
-
-      versions: Effect.fn("PostgresCatalogStore.versions")((id, limit) =>
-        sql<VersionRow>`
-          SELECT version, changed_at, source, changed, definition FROM tool_versions
-          WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`.all(toVersion)
-      ),
-
-      removeVersions: Effect.fn("PostgresCatalogStore.removeVersions")(
-        (providerId) => sql`
-          DELETE FROM tool_versions v USING tools t WHERE t.id = v.tool_id AND t.provider_id = ${providerId}`,
-        Effect.asVoid
-      ),
+      ...toolVersions(sql),
 
       promote: Effect.fn("PostgresCatalogStore.promote")(
         (now, limit) =>
@@ -223,23 +199,6 @@ export const layer = Layer.effect(
     })
   })
 )
-
-interface VersionRow {
-  readonly version: number
-  readonly changed_at: Date
-  readonly source: ChangeSource
-  readonly changed: ReadonlyArray<DefinitionField>
-  readonly definition: ToolDefinition
-}
-
-const toVersion = ({ changed, changed_at, definition, source, version }: VersionRow): ToolVersion => ({
-  version,
-  changedAt: toInstant(changed_at),
-  source,
-  changed,
-  // Absent members become undefined ones.
-  definition: definitionOf(definition)
-})
 
 const jsonOrNull = (schema: JsonSchemaObject | ToolAnnotations | undefined): string | null =>
   schema === undefined ? null : JSON.stringify(schema)
