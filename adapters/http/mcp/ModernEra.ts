@@ -20,11 +20,15 @@ export const SUPPORTED_VERSIONS: ReadonlyArray<string> = [MODERN_VERSION]
 
 const isLegacyVersion = (version: unknown): boolean => LEGACY_VERSIONS.some((known) => known === version)
 
-/** By the version in the message, else by the headers. Without any, a client is one of the first version over HTTP. */
+/**
+ * By the version in the message, else by the headers. Without any, a client is one of the first version over HTTP. Only the
+ * legacy era has `initialize`; clients that speak both send it with the header of the modern one.
+ */
 export const isModern = (request: WebRequest, message: RpcMessage | RpcBatch): boolean => {
   const inBody =
     message._tag === "Request" || message._tag === "Notification" ? message.meta?.value[VERSION_META] : undefined
   if (inBody !== undefined) return !isLegacyVersion(inBody)
+  if (message._tag === "Request" && message.method === "initialize") return false
   const inHeader = header(request, "mcp-protocol-version")
   return inHeader === undefined ? header(request, "mcp-method") !== undefined : !isLegacyVersion(inHeader)
 }
