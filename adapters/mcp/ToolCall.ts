@@ -5,6 +5,7 @@
 import { Context, Effect, Fiber, References, type Scope, Tracer } from "effect"
 import type { UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
 import { exchangeMessage } from "./ExchangeMessage.ts"
+import { isSessionLost } from "./ExchangeOutcome.ts"
 import { readTools } from "./Handshake.ts"
 import { REPAIRS_MAX, repaired } from "./LinkRepair.ts"
 import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
@@ -43,8 +44,14 @@ export const attemptCall = Effect.fnUntraced(function* (
   const over = (link: Link) => callOver(context, known, link, call, untilMs, leftMs(context, untilMs), tally)
   tally.link = undefined
   const session = call.exchange?.session
-  // The caller's own session is never replaced by another one: it has state.
-  if (session !== undefined) return yield* over({ era: "legacy", ...session })
+  if (session !== undefined) {
+    const own: Link = { era: "legacy", ...session }
+    const reply = yield* over(own)
+    // Only the caller knows whether another session can replace its own, which may have state.
+    const renew = isSessionLost(own, reply) ? call.exchange?.renewSession : undefined
+    const renewed = renew === undefined ? undefined : yield* Effect.orElseSucceed(renew, () => undefined)
+    return renewed === undefined ? reply : yield* over({ era: "legacy", ...renewed })
+  }
   // With an existing link the attempt's time is the call's own, so that all timers of a tool have one length.
   let reply =
     sessions.shared === undefined

@@ -8,7 +8,7 @@ import { Entropy } from "../shared/Entropy.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { crossEraProfile, initializeResult, type LegacyProfile, negotiatedVersion } from "./CrossEra.ts"
+import { initializeResult, type LegacyProfile, negotiatedVersion } from "./InitializeResult.ts"
 import { type McpSession, McpSessionStore } from "./McpSessionStore.ts"
 import { LEGACY_VERSIONS } from "./Protocol.ts"
 import { ProviderServers, type ServerAddress, type ServerFailed } from "./ProviderServers.ts"
@@ -21,7 +21,7 @@ export const SESSION_AGE_MAX = Duration.days(7)
 export const CLIENT_PARAMS_BYTES_MAX = 65_536
 
 const CACHED_MAX = 20_000
-const CACHE_TTL_MS = 5_000
+const CACHE_TTL_MS = 30_000
 /** A write at most this often for a session in use. */
 const TOUCH_EVERY_MS = 60_000
 const ID_BYTES = 32
@@ -54,8 +54,8 @@ export class McpInitializeRejected extends Schema.TaggedError<McpInitializeRejec
 
 export interface SessionRequest {
   readonly consumerId: ConsumerId
-  /** The profile of a door without a provider's server behind it. */
-  readonly server: ServerAddress | LegacyProfile
+  /** Undefined for a session with the market itself. */
+  readonly server: ServerAddress | undefined
   /** The client's params of `initialize`, verbatim. */
   readonly params: string
   /** The version in them. */
@@ -71,7 +71,11 @@ export interface SessionOpened {
 export class McpSessions extends Context.Service<
   McpSessions,
   {
-    open(request: SessionRequest): Effect.Effect<SessionOpened, ServerFailed | McpInitializeRejected | StoreUnavailable>
+    /** `profile`: what the client is told where no server of the legacy era speaks for itself. */
+    open<E>(
+      request: SessionRequest,
+      profile: Effect.Effect<LegacyProfile, E>
+    ): Effect.Effect<SessionOpened, E | ServerFailed | McpInitializeRejected | StoreUnavailable>
     find(
       id: string,
       consumerId: ConsumerId,
@@ -113,15 +117,14 @@ export class McpSessions extends Context.Service<
           ? Effect.void
           : Effect.asVoid(Effect.forkDetach(servers.end(server, upstream)))
 
-      const handshake = Effect.fnUntraced(function* ({ consumerId, params, requested, server }: SessionRequest) {
-        if (!("providerId" in server)) {
+      const handshake = Effect.fnUntraced(function* <E>(
+        { consumerId, params, requested, server }: SessionRequest,
+        own: Effect.Effect<LegacyProfile, E>
+      ) {
+        const era = server === undefined ? undefined : (yield* servers.profile(server)).era
+        if (server === undefined || era === "modern") {
           const version = negotiatedVersion(requested)
-          return { version, upstream: undefined, result: initializeResult(server, version) }
-        }
-        const profile = yield* servers.profile(server)
-        if (profile.era === "modern") {
-          const version = negotiatedVersion(requested)
-          return { version, upstream: undefined, result: initializeResult(crossEraProfile(profile), version) }
+          return { version, upstream: undefined, result: initializeResult(yield* own, version) }
         }
         const { result, session } = yield* servers.initialize(server, params, consumerId)
         const version = LEGACY_VERSIONS.find((known) => known === session.version)
@@ -129,17 +132,20 @@ export class McpSessions extends Context.Service<
         return { version, upstream: session, result }
       })
 
-      const open = Effect.fn("McpSessions.open")(function* (request: SessionRequest) {
+      const open = Effect.fn("McpSessions.open")(function* <E>(
+        request: SessionRequest,
+        profile: Effect.Effect<LegacyProfile, E>
+      ) {
         const { consumerId, params, server } = request
         if (bytesOf(params) > CLIENT_PARAMS_BYTES_MAX) {
           return yield* new McpInitializeRejected({ reason: "params_too_large" })
         }
-        const { result, upstream, version } = yield* handshake(request)
+        const { result, upstream, version } = yield* handshake(request, profile)
         const now = yield* DateTime.now
         const session: McpSession = {
           id: yield* entropy.hex(ID_BYTES),
           consumerId,
-          server: "providerId" in server ? server : undefined,
+          server,
           version,
           upstream,
           clientParams: params,

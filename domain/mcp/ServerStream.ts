@@ -10,8 +10,8 @@ import { ReplayBuffer, type StreamEvent } from "./ReplayBuffer.ts"
 export interface StreamSink {
   /** Called once, before the first event. */
   begin(): void
-  /** `id`: what the client reconnects with. */
-  write(id: string, message: string): void
+  /** `id`: what the client reconnects with; undefined where it cannot. */
+  write(id: string | undefined, message: string): void
   end(): void
 }
 

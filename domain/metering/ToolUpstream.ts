@@ -7,6 +7,7 @@ import { Context, type Effect } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { McpEra, UpstreamSession } from "../mcp/Protocol.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** The status in the receipt and in reports to the provider. */
 export type CallStatus = "success" | "error" | "timeout" | "rate_limited"
@@ -35,6 +36,8 @@ export interface McpExchange {
   readonly era: McpEra
   /** The session at the provider's server that belongs to the caller's; undefined: the shared one of this node. */
   readonly session: UpstreamSession | undefined
+  /** Where the server does not know that session any more: another one; undefined if the caller must open it. */
+  readonly renewSession?: Effect.Effect<UpstreamSession | undefined, StoreUnavailable> | undefined
   /**
    * The id and the progress token of the caller's request. The server gets an id of its own for the call: the caller could
    * otherwise reuse one, and the result of a tool that ran would never arrive.

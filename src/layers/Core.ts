@@ -34,6 +34,11 @@ import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { Toolbox } from "../../domain/mcp/Toolbox.ts"
 import { ToolAliases } from "../../domain/mcp/ToolAliases.ts"
 import { ToolboxChanges } from "../../domain/mcp/ToolboxChanges.ts"
+import { LostRequests } from "../../domain/mcp/LostRequests.ts"
+import { McpCancellations } from "../../domain/mcp/McpCancellations.ts"
+import { McpListeners } from "../../domain/mcp/McpListeners.ts"
+import { McpSessions } from "../../domain/mcp/McpSessions.ts"
+import { McpStreams } from "../../domain/mcp/McpStreams.ts"
 import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
 import { NamePins } from "../../domain/metering/NamePins.ts"
@@ -111,6 +116,14 @@ const sequencing = Sequencer.layer.pipe(
 
 const toolboxes = ToolboxChanges.layer.pipe(Layer.provideMerge(Toolbox.layer), Layer.provideMerge(ToolAliases.layer))
 
+/** Sessions of MCP clients of the legacy era. */
+const mcpSessions = Layer.mergeAll(
+  LostRequests.layer,
+  McpCancellations.layer,
+  McpListeners.layer,
+  McpStreams.layer
+).pipe(Layer.provideMerge(McpSessions.layer))
+
 /** Of this core alone: the metrics read them. */
 const tallies = Layer.merge(Layer.sync(CallTally, makeCallTally), Layer.sync(MismatchTally, makeMismatchTally))
 
@@ -121,6 +134,7 @@ export const core = Layer.mergeAll(
   DefaultCaps.layer,
   Authentication.layer,
   Metering.layer,
+  mcpSessions,
   Sweeper.layer,
   Usage.layer,
   FreeTiers.layer,

@@ -14,6 +14,12 @@ import { memoryPorts } from "../contracts/ports.ts"
 
 const PARAMS = `{"protocolVersion":"2025-06-18","capabilities":{"sampling":{}},"clientInfo":{"name":"a","version":"1"}}`
 
+const PROFILE = Effect.succeed({
+  capabilities: `{"tools":{}}`,
+  serverInfo: `{"name":"own","version":"1"}`,
+  instructions: `"Say \\"please\\""`
+})
+
 /** A provider's server, and what it was asked. */
 class FakeServer {
   era: "legacy" | "modern" = "legacy"
@@ -54,7 +60,7 @@ const given = Effect.gen(function* () {
   }
   const sessions = yield* node
   const request = { consumerId, server, params: PARAMS, requested: "2025-06-18" }
-  return { fake, node, sessions, consumerId, server, request, open: sessions.open(request) }
+  return { fake, sessions, consumerId, server, request, open: sessions.open(request, PROFILE), node }
 })
 
 it.layer(memoryPorts)("McpSessions", (it) => {
@@ -71,7 +77,7 @@ it.layer(memoryPorts)("McpSessions", (it) => {
     })
   )
 
-  it.effect("answers for a server of the modern era without what would need messages of the server", () =>
+  it.effect("answers for a server of the modern era with what the door offers of it", () =>
     Effect.gen(function* () {
       const { fake, open, request, sessions } = yield* given
       fake.era = "modern"
@@ -79,11 +85,11 @@ it.layer(memoryPorts)("McpSessions", (it) => {
       assert.isUndefined(session.upstream)
       assert.deepStrictEqual(JSON.parse(result), {
         protocolVersion: "2025-06-18",
-        capabilities: { tools: {}, resources: {} },
-        serverInfo: { name: "fake", version: "1.0" },
+        capabilities: { tools: {} },
+        serverInfo: { name: "own", version: "1" },
         instructions: `Say "please"`
       })
-      const newest = yield* sessions.open({ ...request, requested: "2031-01-01" })
+      const newest = yield* sessions.open({ ...request, requested: "2031-01-01" }, PROFILE)
       assert.strictEqual(newest.session.version, "2025-11-25")
     })
   )
@@ -91,12 +97,8 @@ it.layer(memoryPorts)("McpSessions", (it) => {
   it.effect("opens a session with the market itself, which is not one of any provider", () =>
     Effect.gen(function* () {
       const { consumerId, fake, request, server, sessions } = yield* given
-      const own = { capabilities: `{"tools":{"listChanged":true}}`, serverInfo: `{"name":"m","version":"1"}` }
-      const { result, session } = yield* sessions.open({ ...request, server: { ...own, instructions: undefined } })
-      assert.strictEqual(
-        result,
-        `{"protocolVersion":"2025-06-18","capabilities":${own.capabilities},"serverInfo":${own.serverInfo}}`
-      )
+      const { result, session } = yield* sessions.open({ ...request, server: undefined }, PROFILE)
+      assert.strictEqual(JSON.parse(result).serverInfo.name, "own")
       assert.deepStrictEqual(fake.initialized, [])
       assert.deepStrictEqual(yield* sessions.find(session.id, consumerId, undefined), session)
       const error = yield* Effect.flip(sessions.find(session.id, consumerId, server))
@@ -107,7 +109,9 @@ it.layer(memoryPorts)("McpSessions", (it) => {
   it.effect("rejects params that are too large, and a server without a common version", () =>
     Effect.gen(function* () {
       const { fake, open, request, sessions } = yield* given
-      const large = yield* Effect.flip(sessions.open({ ...request, params: JSON.stringify("é".repeat(40_000)) }))
+      const large = yield* Effect.flip(
+        sessions.open({ ...request, params: JSON.stringify("é".repeat(40_000)) }, PROFILE)
+      )
       assert.deepStrictEqual([large._tag, fake.initialized], ["McpInitializeRejected", []])
       fake.version = "2019-01-01"
       assert.include((yield* Effect.flip(open)).message, "2025-11-25")

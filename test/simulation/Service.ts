@@ -27,6 +27,7 @@ import { RateLimits, RateLimitSettings } from "../../adapters/http/pipeline/Rate
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import * as NoMailer from "../../adapters/mail/NoMailer.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
+import * as NoProviderServers from "../../adapters/memory/mcp/NoProviderServers.ts"
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
@@ -88,6 +89,7 @@ const adapters = Layer.mergeAll(
   RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)),
   NodeDigest.layer,
   NoMailer.layer,
+  NoProviderServers.layer,
   PublishedProofs.layer({ fetch: () => Effect.fail({ message: "nothing is published here" }), dnsServers: [] }),
   PdfInvoicePrinter.layer
 )

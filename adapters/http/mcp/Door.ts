@@ -5,6 +5,7 @@
 import type { Effect } from "effect"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import type { McpEra, UpstreamSession } from "../../../domain/mcp/Protocol.ts"
+import type { ServerAddress } from "../../../domain/mcp/ProviderServers.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import type { AnyInput } from "../pipeline/Route.ts"
@@ -22,6 +23,8 @@ export interface DoorRequest {
   readonly clientInfo: string | undefined
   /** The client's own session at the provider's server; only of the legacy era. */
   readonly session: UpstreamSession | undefined
+  /** Where the server does not know that session any more: another one; undefined if the client must initialize again. */
+  readonly renewSession?: Effect.Effect<UpstreamSession | undefined, StoreUnavailable> | undefined
   readonly caller: Consumer
   readonly input: AnyInput
   /** Messages that come before the response. A client that takes no stream gets none. */
@@ -67,6 +70,8 @@ export type DoorAnswer =
 export type DoorFailure = RpcFault | StoreUnavailable
 
 export interface Door {
+  /** What sessions of the legacy era are opened with; undefined where the service itself is the server. */
+  readonly server?: ServerAddress | undefined
   /** Of `server/discover`, in the modern era. */
   profile(request: DoorRequest): Effect.Effect<DoorProfile, DoorFailure>
   /** One page of `tools/list`. */

@@ -49,10 +49,10 @@ export const makeDoorRoutes = Effect.gen(function* () {
     return yield* era(door, input.as("consumer"), input, message)
   })
 
-  const gotten = (door: Door, input: AnyInput): Handled =>
+  const gotten = (door: Door, input: AnyInput) =>
     input.request.method === "HEAD" ? notAllowed(input) : legacy.get(door, input.as("consumer"), input)
 
-  const deleted = (door: Door, input: AnyInput): Handled => legacy.delete(door, input.as("consumer"), input)
+  const deleted = (door: Door, input: AnyInput) => legacy.delete(door, input.as("consumer"), input)
 
   return ({ doorOf, path, summary }: DoorPath): ReadonlyArray<Route> => {
     const answering =

@@ -1,41 +1,122 @@
 /**
- * Messages of a client of the legacy era at a door, and the requests that only that era has. Not served yet: such a client
- * learns which versions are.
+ * HTTP requests of clients of the legacy era (2025-03-26 to 2025-11-25) at a door: `initialize` opens a session, every other
+ * message belongs to one.
  */
 import { Effect } from "effect"
-import { INVALID_REQUEST } from "../../../domain/mcp/Protocol.ts"
-import { MethodNotAllowed } from "../pipeline/Failures.ts"
+import { requestLabel } from "../../../domain/mcp/EventId.ts"
+import { McpSessions } from "../../../domain/mcp/McpSessions.ts"
+import { McpStreams } from "../../../domain/mcp/McpStreams.ts"
+import { makeDeadlines } from "../../../domain/shared/Deadlines.ts"
+import { Entropy } from "../../../domain/shared/Entropy.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
 import type { Consumer, Door } from "./Door.ts"
+import { makeLegacyNotices } from "./LegacyNotices.ts"
+import { makeLegacyRequest } from "./LegacyRequest.ts"
+import { type LegacyContext, makeLegacySessions } from "./LegacySessions.ts"
+import { makeLegacyStreams } from "./LegacyStreams.ts"
 import type { Dispatch } from "./MethodDispatch.ts"
-import { SUPPORTED_VERSIONS } from "./ModernEra.ts"
-import type { RpcBatch, RpcMessage } from "./RpcMessage.ts"
-import { errorMember, errorText, responseText } from "./RpcReply.ts"
+import { Outgoing } from "./Outgoing.ts"
+import { invalidRequest, RpcFault } from "./RpcFault.ts"
+import type { RpcBatch, RpcMessage, RpcRequest } from "./RpcMessage.ts"
+import { ACCEPTED, faultReply } from "./RpcReply.ts"
 
-type Handled = Effect.Effect<EncodedReply, HandlerError>
+type Handled = Effect.Effect<EncodedReply, HandlerError | RpcFault>
 
 export interface LegacyRequests {
   post(door: Door, caller: Consumer, input: AnyInput, message: RpcMessage | RpcBatch): Handled
-  /** The stream of messages that belong to no request. */
+  /** A stream of messages. */
   get(door: Door, caller: Consumer, input: AnyInput): Handled
   /** Ends a session. */
   delete(door: Door, caller: Consumer, input: AnyInput): Handled
 }
 
-export const makeLegacyRequests = (_dispatch: Dispatch): Effect.Effect<LegacyRequests> =>
-  Effect.succeed({
-    post: (_door, _caller, _input, message) => Effect.succeed(unsupported(message)),
-    get: (_door, _caller, { request }) => notAllowed(request.method, request.path),
-    delete: (_door, _caller, { request }) => notAllowed(request.method, request.path)
+/** The only version with batches. */
+const BATCH_VERSION = "2025-03-26"
+/** Of a batch. */
+const AT_ONCE_MAX = 4
+const STREAM_ID_BYTES = 16
+
+export const makeLegacyRequests = Effect.fnUntraced(function* (dispatch: Dispatch) {
+  const sessions = yield* McpSessions
+  const streams = yield* McpStreams
+  const entropy = yield* Entropy
+  const deadlines = yield* makeDeadlines
+  const { find, open } = yield* makeLegacySessions
+  const request = yield* makeLegacyRequest(dispatch)
+  const tell = yield* makeLegacyNotices
+  const stream = yield* makeLegacyStreams
+
+  /** A call's stream has the id of the call, by which any node finds its outcome. */
+  const outgoing = ({ caller, input, session }: LegacyContext, requestId: string | undefined) =>
+    Effect.map(
+      entropy.hex(STREAM_ID_BYTES),
+      (random) =>
+        new Outgoing({
+          deadlines,
+          startEvents: input.startEvents,
+          requestId,
+          openStream: (sink) =>
+            streams.open(
+              {
+                sessionId: session.id,
+                consumerId: caller.ownerId,
+                streamId:
+                  requestId === undefined ? random : (input.notes.invocation_id?.slice("rcpt_".length) ?? random),
+                label: requestLabel(requestId)
+              },
+              sink
+            )
+        })
+    )
+
+  const single = Effect.fnUntraced(function* (context: LegacyContext, rpc: RpcRequest) {
+    const out = yield* outgoing(context, rpc.id)
+    if (rpc.method === "tools/call") out.expectLong()
+    const reply = yield* request(context, rpc, out).pipe(Effect.onError(() => Effect.sync(() => out.abandon())))
+    return out.end(reply, reply === undefined ? [] : [textOf(reply)])
   })
 
-const unsupported = (message: RpcMessage | RpcBatch): EncodedReply => {
-  const id = message._tag === "Request" ? message.id : undefined
-  const reason = `This server speaks ${SUPPORTED_VERSIONS.join(", ")}: send the protocol version in \`_meta\` and in the header MCP-Protocol-Version.`
-  const error = errorText(INVALID_REQUEST, reason, { supported: SUPPORTED_VERSIONS })
-  return { status: 400, headers: {}, body: responseText(id, errorMember(error)) }
-}
+  const batch = Effect.fnUntraced(function* (context: LegacyContext, { messages }: RpcBatch) {
+    if (context.session.version !== BATCH_VERSION) {
+      return yield* invalidRequest(
+        `Batches are part of protocol version ${BATCH_VERSION} only. Send one message per request.`
+      )
+    }
+    const out = yield* outgoing(context, undefined)
+    const answers = yield* Effect.forEach(
+      messages,
+      (message): Effect.Effect<EncodedReply | undefined, HandlerError> => {
+        if (message instanceof RpcFault) return Effect.succeed(faultReply(message))
+        if (message._tag === "Request") return request(context, message, out)
+        return Effect.match(tell(context, message), { onFailure: () => undefined, onSuccess: () => undefined })
+      },
+      { concurrency: AT_ONCE_MAX }
+    )
+    const responses = answers.flatMap((reply) => (reply === undefined ? [] : [textOf(reply)]))
+    if (responses.length === 0) return ACCEPTED
+    return out.end({ status: 200, headers: {}, body: `[${responses.join(",")}]` }, responses)
+  })
 
-const notAllowed = (method: string, path: string) =>
-  Effect.fail(new MethodNotAllowed({ method, path, allow: ["POST", "OPTIONS"] }))
+  return {
+    post: Effect.fnUntraced(function* (door: Door, caller: Consumer, input: AnyInput, message: RpcMessage | RpcBatch) {
+      if (message._tag === "Request" && message.method === "initialize")
+        return yield* open(door, caller, input, message)
+      const context = yield* find(door, caller, input)
+      if (message._tag === "Batch") return yield* batch(context, message)
+      if (message._tag === "Request") return yield* single(context, message)
+      yield* tell(context, message)
+      return ACCEPTED
+    }),
+    get: (door: Door, caller: Consumer, input: AnyInput) => Effect.flatMap(find(door, caller, input), stream),
+    delete: Effect.fnUntraced(function* (door: Door, caller: Consumer, input: AnyInput) {
+      const { session } = yield* find(door, caller, input)
+      yield* sessions.end(session)
+      return DELETED
+    })
+  } satisfies LegacyRequests
+})
+
+const DELETED: EncodedReply = { status: 204, headers: {}, body: "" }
+
+const textOf = ({ body }: EncodedReply): string => (typeof body === "string" ? body : new TextDecoder().decode(body))

@@ -16,7 +16,7 @@ import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
 import { ToolName } from "../../../domain/catalog/Tool.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { offeredCapabilities } from "./OfferedCapabilities.ts"
-import type { Door, DoorAnswer, DoorRequest } from "./Door.ts"
+import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
 import { makeDoorRoutes } from "./DoorRoutes.ts"
 import { parameterHeadersFault } from "./ModernHeaders.ts"
 import { invalidParams, limited, type RpcFault, serverFailed, statusOfCode } from "./RpcFault.ts"
@@ -35,7 +35,21 @@ export const providerDoors = Effect.gen(function* () {
   const doorOf = (provider: Provider): Door => {
     const server: ServerAddress = { providerId: provider.id, endpointUrl: provider.endpointUrl }
 
-    const ask = (request: DoorRequest, limitMs: number): Effect.Effect<DoorAnswer, RpcFault> => {
+    /** Once more in a new session, where the server does not know the client's any more. */
+    const ask = (request: DoorRequest, limitMs: number): Effect.Effect<DoorAnswer, DoorFailure> =>
+      Effect.catchTag(askOnce(request, limitMs), "ServerFailed", (failure) =>
+        Effect.flatMap(
+          failure.sessionLost && request.renewSession !== undefined ? request.renewSession : Effect.undefined,
+          (session) =>
+            session === undefined
+              ? Effect.fail(failedFault(failure))
+              : Effect.catchTag(askOnce({ ...request, session }, limitMs), "ServerFailed", (again) =>
+                  Effect.fail(failedFault(again))
+                )
+        )
+      )
+
+    const askOnce = (request: DoorRequest, limitMs: number): Effect.Effect<DoorAnswer, RpcFault | ServerFailed> => {
       const { caller, rpc } = request
       const params = rpc.params?.text
       return passThrough
@@ -59,14 +73,15 @@ export const providerDoors = Effect.gen(function* () {
         )
         .pipe(
           Effect.map(answerOf),
-          Effect.catchTags({
-            ServerFailed: (failure) => Effect.fail(failedFault(failure)),
-            PassThroughLimited: (exceeded) => Effect.fail(limited(exceeded.message, exceeded.retryAfterSeconds))
-          })
+          Effect.catchTag("PassThroughLimited", (exceeded) =>
+            Effect.fail(limited(exceeded.message, exceeded.retryAfterSeconds))
+          )
         )
     }
 
     return {
+      server,
+
       profile: (request) =>
         servers.profile(server).pipe(
           Effect.mapError(failedFault),

@@ -4,7 +4,7 @@
 import { Duration, Effect, Schedule } from "effect"
 import type { ServerProfile } from "../../../domain/mcp/ProviderServers.ts"
 import { OpenStreams } from "../pipeline/OpenStreams.ts"
-import type { DoorAnswer, DoorRequest } from "./Door.ts"
+import type { DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
 import { invalidRequest, limited, methodNotFound, type RpcFault } from "./RpcFault.ts"
 import { lastMessage } from "./RpcReply.ts"
 
@@ -19,8 +19,8 @@ export const makeSubscriptions = Effect.gen(function* () {
   return Effect.fnUntraced(function* (
     request: DoorRequest,
     profile: Effect.Effect<ServerProfile, RpcFault>,
-    listen: (limitMs: number) => Effect.Effect<DoorAnswer, RpcFault>
-  ): Effect.fn.Return<DoorAnswer, RpcFault> {
+    listen: (limitMs: number) => Effect.Effect<DoorAnswer, DoorFailure>
+  ): Effect.fn.Return<DoorAnswer, DoorFailure> {
     const { caller, input, rpc } = request
     if (input.startEvents === undefined) {
       return yield* invalidRequest(

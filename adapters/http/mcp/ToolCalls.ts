@@ -63,6 +63,7 @@ export const makeToolCalls = Effect.gen(function* () {
         clientInfo: request.clientInfo,
         era: request.era,
         session: request.session,
+        renewSession: request.renewSession,
         requestId: request.rpc.id,
         progressToken: params.progressToken,
         onMessage: request.onMessage

@@ -1,0 +1,103 @@
+/**
+ * The session of a request of the legacy era: opened by `initialize`, then named by a header.
+ */
+import { Effect } from "effect"
+import { McpSessions, type McpSessionNotFound } from "../../../domain/mcp/McpSessions.ts"
+import type { McpSession } from "../../../domain/mcp/McpSessionStore.ts"
+import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
+import { INVALID_REQUEST, LEGACY_VERSIONS } from "../../../domain/mcp/Protocol.ts"
+import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
+import { header } from "../pipeline/WebRequest.ts"
+import type { Consumer, Door } from "./Door.ts"
+import { invalidRequest, limited, malformedParams, RpcFault, serverFailed, unsupportedVersion } from "./RpcFault.ts"
+import { type RpcRequest, textAt } from "./RpcMessage.ts"
+import { responseText, resultMember } from "./RpcReply.ts"
+
+/** What all messages of one HTTP request share. */
+export interface LegacyContext {
+  readonly door: Door
+  readonly caller: Consumer
+  readonly input: AnyInput
+  readonly session: McpSession
+}
+
+const SESSION_ID = /^[\x21-\x7e]{1,128}$/u
+const NOT_FOUND = 404
+/** The legacy era requires a name and a version. */
+const UNNAMED = `{"name":"unnamed","version":"0"}`
+
+export const makeLegacySessions = Effect.gen(function* () {
+  const sessions = yield* McpSessions
+  const passThrough = yield* PassThrough
+
+  const find = Effect.fnUntraced(function* (
+    door: Door,
+    caller: Consumer,
+    input: AnyInput
+  ): Effect.fn.Return<LegacyContext, HandlerError | RpcFault> {
+    const version = header(input.request, "mcp-protocol-version")
+    if (version !== undefined && !LEGACY_VERSIONS.some((known) => known === version)) {
+      const requested = version.slice(0, SHOWN_CHARS_MAX)
+      return yield* unsupportedVersion(
+        `Unsupported protocol version \`${requested}\`. Supported: ${LEGACY_VERSIONS.join(", ")}.`,
+        { supported: LEGACY_VERSIONS, requested }
+      )
+    }
+    const id = header(input.request, "mcp-session-id")
+    if (id === undefined) {
+      return yield* invalidRequest(
+        "The header Mcp-Session-Id is required. Send initialize first: its response has one."
+      )
+    }
+    const given = SESSION_ID.test(id) ? id : ""
+    const session = yield* sessions
+      .find(given, caller.ownerId, door.server)
+      .pipe(Effect.catchTag("McpSessionNotFound", (error) => Effect.fail(sessionGone(error))))
+    return { door, caller, input, session }
+  })
+
+  const open = Effect.fnUntraced(function* (
+    door: Door,
+    caller: Consumer,
+    input: AnyInput,
+    rpc: RpcRequest
+  ): Effect.fn.Return<EncodedReply, HandlerError | RpcFault> {
+    const { id, params } = rpc
+    const requested = params?.value["protocolVersion"]
+    if (params === undefined || typeof requested !== "string") {
+      return yield* malformedParams("`params.protocolVersion` is required, a string.", undefined, id)
+    }
+    const profile = Effect.map(
+      door.profile({
+        rpc,
+        era: "legacy",
+        capabilities: textAt(params, "capabilities"),
+        clientInfo: textAt(params, "clientInfo"),
+        session: undefined,
+        caller,
+        input,
+        onMessage: () => {}
+      }),
+      ({ serverInfo, ...rest }) => ({ ...rest, serverInfo: serverInfo ?? UNNAMED })
+    )
+    const request = { consumerId: caller.ownerId, server: door.server, params: params.text, requested }
+    const opened = passThrough.limit(caller.ownerId, params.text.length, sessions.open(request, profile), () => 0)
+    const { result, session } = yield* opened.pipe(
+      Effect.catchTags({
+        PassThroughLimited: (exceeded) => Effect.fail(limited(exceeded.message, exceeded.retryAfterSeconds)),
+        ServerFailed: ({ message, problem }) => Effect.fail(serverFailed(message, { problem: problem.kind }, id)),
+        McpInitializeRejected: ({ message }) => Effect.fail(malformedParams(message, undefined, id))
+      })
+    )
+    return { status: 200, headers: { "mcp-session-id": session.id }, body: responseText(id, resultMember(result)) }
+  })
+
+  return { find, open }
+})
+
+const SHOWN_CHARS_MAX = 40
+
+/** A client that gets 404 opens another session. */
+export const sessionGone = ({ message }: McpSessionNotFound, id?: string): RpcFault =>
+  new RpcFault({ status: NOT_FOUND, code: INVALID_REQUEST, reason: message, data: undefined, id })

@@ -1,0 +1,137 @@
+/**
+ * Streams of messages that belong to no request, from the provider's server to a client of the legacy era. A server allows
+ * one for each session, so a client's newest connection replaces earlier ones, at any node. Its events have the server's own
+ * ids: what a client missed, the server repeats.
+ */
+import { Context, Deferred, Duration, Effect, Fiber, Layer, Option, Result } from "effect"
+import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
+import { Entropy } from "../shared/Entropy.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { listenEventId } from "./EventId.ts"
+import { McpSessions } from "./McpSessions.ts"
+import { type McpSession, McpSessionStore } from "./McpSessionStore.ts"
+import { ProviderServers, type ServerFailed } from "./ProviderServers.ts"
+import type { StreamSink } from "./ServerStream.ts"
+
+/** `NotOffered`: the server has no such stream. */
+export type Listening = "Ended" | "NotOffered"
+
+/** The client reconnects then, and its key is checked again. */
+export const LISTEN_MAX = Duration.hours(1)
+/** A server without such a stream says so at once. */
+const BEGIN_AFTER = Duration.millis(500)
+const AGAIN_AFTER = Duration.seconds(1)
+const FAILURES_MAX = 5
+const METHOD_NOT_ALLOWED = 405
+const NAME_BYTES = 8
+
+interface Listener {
+  readonly name: string
+  end(): void
+}
+
+export class McpListeners extends Context.Service<
+  McpListeners,
+  {
+    /** `from`: the server's id of the last event that the client received. */
+    listen(session: McpSession, from: string | undefined, sink: StreamSink): Effect.Effect<Listening, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/mcp/McpListeners") {
+  static readonly layer = Layer.effect(
+    McpListeners,
+    Effect.gen(function* () {
+      const servers = yield* ProviderServers
+      const sessions = yield* McpSessions
+      const store = yield* McpSessionStore
+      const feed = yield* ChangeFeed
+      const entropy = yield* Entropy
+      const run = Effect.runForkWith(yield* Effect.context<never>())
+      const listeners = new Map<string, Listener>()
+
+      const endIfGone = (id: string): Effect.Effect<void> =>
+        Effect.match(store.find(id), {
+          onFailure: () => {},
+          onSuccess: (found) => {
+            if (Option.isNone(found)) listeners.get(id)?.end()
+          }
+        })
+
+      yield* onEachChange(feed, ({ id, topic }) => {
+        if (topic === "mcp_session" && listeners.has(id)) run(endIfGone(id))
+        if (topic !== "mcp_stream" || !id.startsWith(PREFIX)) return
+        const [sessionId, name] = id.slice(PREFIX.length).split(".")
+        const known = listeners.get(sessionId!)
+        if (known !== undefined && known.name !== name) known.end()
+      })
+
+      const listen = Effect.fn("McpListeners.listen")(function* (
+        session: McpSession,
+        from: string | undefined,
+        sink: StreamSink
+      ) {
+        const name = yield* entropy.hex(NAME_BYTES)
+        const ended = Deferred.makeUnsafe<Listening>()
+        const listener = { name, end: () => void Deferred.doneUnsafe(ended, Effect.succeed("Ended" as const)) }
+        listeners.get(session.id)?.end()
+        listeners.set(session.id, listener)
+        return yield* feed.publish({ topic: "mcp_stream", id: `${PREFIX}${session.id}.${name}` }).pipe(
+          Effect.andThen(Effect.raceFirst(follow(session, from, sink), Deferred.await(ended))),
+          Effect.timeoutOrElse({ duration: LISTEN_MAX, orElse: () => Effect.succeed("Ended" as const) }),
+          Effect.ensuring(
+            Effect.sync(() => {
+              if (listeners.get(session.id) === listener) listeners.delete(session.id)
+            })
+          )
+        )
+      })
+
+      /** Until the session ends, or the server does not answer any more. */
+      const follow = Effect.fnUntraced(function* (
+        opened: McpSession,
+        from: string | undefined,
+        sink: StreamSink
+      ): Effect.fn.Return<Listening, StoreUnavailable> {
+        let session = opened
+        let last = from
+        let isBegun = false
+        const begin = () => {
+          if (!isBegun) sink.begin()
+          isBegun = true
+        }
+        for (let failures = 0; failures < FAILURES_MAX;) {
+          const { server, upstream } = session
+          if (server === undefined || upstream === undefined) return "NotOffered"
+          const stream = servers.listen(server, upstream, last, session.consumerId, ({ eventId, message }) => {
+            begin()
+            last = eventId ?? last
+            sink.write(eventId === undefined ? undefined : listenEventId(eventId), message)
+          })
+          const beginning = yield* Effect.forkChild(Effect.delay(Effect.sync(begin), BEGIN_AFTER))
+          const result = yield* Effect.result(stream)
+          yield* Fiber.interrupt(beginning)
+          if (Result.isFailure(result)) {
+            if (isNotOffered(result.failure)) return isBegun ? "Ended" : "NotOffered"
+            failures++
+            if (result.failure.sessionLost) {
+              const renewed = yield* Effect.catchTags(sessions.renew(session), {
+                McpSessionNotFound: () => Effect.undefined,
+                ServerFailed: () => Effect.succeed(session)
+              })
+              if (renewed === undefined) return "Ended"
+              session = renewed
+              last = undefined
+            }
+          }
+          yield* Effect.sleep(AGAIN_AFTER)
+        }
+        return "Ended"
+      })
+
+      return McpListeners.of({ listen })
+    })
+  )
+}
+
+const PREFIX = "listen."
+
+const isNotOffered = ({ problem }: ServerFailed): boolean => problem.httpStatus === METHOD_NOT_ALLOWED
