@@ -28,7 +28,7 @@ export interface CallRequest extends Agreement {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
   /** For a caller that speaks MCP; undefined for all others. */
   readonly exchange?: McpExchange | undefined
-  /** Called when the call waits for its caller's input, with the most that it can still take. */
+  /** Called when the call waits for its caller's input, or for another call, with the most that it can still take. */
   readonly onWait?: ((leftMs: number) => void) | undefined
 }
 

@@ -6,7 +6,7 @@ import { Clock, Effect } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
-import type { CallOutcome } from "./Call.ts"
+import type { CallOutcome, CallRequest } from "./Call.ts"
 import type { Unsettled } from "./CallEndings.ts"
 import { CallInFlight, rejectionOf } from "./CallRejections.ts"
 import { type CallIdempotency, CallStore } from "./CallStore.ts"
@@ -48,8 +48,7 @@ export const makeJoinedCalls = Effect.gen(function* () {
 
   /** `call`, or the call in flight that it joins. */
   return <A, E>(
-    consumerId: ConsumerId,
-    idempotency: CallIdempotency | undefined,
+    { consumerId, idempotency, onWait }: Pick<CallRequest, "consumerId" | "idempotency" | "onWait">,
     call: Effect.Effect<A, E | CallInFlight>
   ): Effect.Effect<A | CallOutcome, E | CallInFlight | JoinFailure> =>
     idempotency === undefined
@@ -61,6 +60,7 @@ export const makeJoinedCalls = Effect.gen(function* () {
             const count = counts.get(consumerId) ?? 0
             if (count >= JOINED_CALLS_MAX) return Effect.fail(inFlight)
             counts.set(consumerId, count + 1)
+            onWait?.(JOINED_MS_MAX)
             return Effect.ensuring(
               wait(consumerId, idempotency, inFlight, call),
               Effect.sync(() => {

@@ -34,8 +34,7 @@ export const makeMcpCalls = Effect.fnUntraced(function* (runs: CallRuns, newCall
   const newCall = (request: McpCallRequest, render: Render, before: FundsState | undefined): Called =>
     Effect.catchIf(
       joining(
-        request.consumerId,
-        request.idempotency,
+        request,
         newCalls.call(request, render, request.exchange.era === "modern" ? legs.endingOf(1) : undefined)
       ),
       (rejection) => rejection instanceof InsufficientFunds,
@@ -65,7 +64,7 @@ export const makeMcpCalls = Effect.fnUntraced(function* (runs: CallRuns, newCall
           earlier === undefined ? Effect.fail(used) : Effect.flatMap(rejectionOf(earlier, zero), replayed)
         )
     )
-    return yield* joining(consumerId, idempotency, known)
+    return yield* joining({ ...request, idempotency }, known)
   })
 
   const callMcp = (given: McpCallRequest, render: Render): Called => {

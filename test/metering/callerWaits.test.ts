@@ -20,6 +20,7 @@ import {
   requestOf,
   tools
 } from "../support/metering/McpMarket.ts"
+import { later } from "../support/metering/TestTime.ts"
 
 const PRICE = BigInt(MCP_PRICE)
 const SESSION = { version: "2025-11-25", sessionId: "session 1" }
@@ -176,6 +177,20 @@ inMarket("is one of at most 16 of its account that wait", (provider) =>
     assert.strictEqual(calling.filter((fiber) => fiber.pollUnsafe() !== undefined).length, 1)
     yield* TestClock.adjust("10 minutes")
     for (const fiber of calling) assert.strictEqual(yield* statusOf(fiber), "timeout")
+    yield* checkWallet(consumerId, 0n, 0n)
+  })
+)
+
+inMarket("ends at its usual time if its call has ended in the store, whose deadline then cannot be moved", (provider) =>
+  Effect.gen(function* () {
+    const { ask, call, calling, consumerId } = yield* aCall(provider)
+    yield* TestClock.adjust("1 second")
+    // As after the sweeper: no call of this id is open.
+    yield* later("1 hour")(Effect.flatMap(Sweeper, ({ sweep }) => sweep))
+    yield* ask()
+    assert.strictEqual(extraOf(call), 0)
+    yield* TestClock.adjust("30 seconds")
+    assert.strictEqual((yield* Fiber.await(calling))._tag, "Failure")
     yield* checkWallet(consumerId, 0n, 0n)
   })
 )

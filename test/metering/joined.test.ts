@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { JOINED_CALLS_MAX } from "../../domain/metering/JoinedCalls.ts"
+import { JOINED_CALLS_MAX, JOINED_MS_MAX } from "../../domain/metering/JoinedCalls.ts"
 import {
   aConsumer,
   asked,
@@ -23,6 +23,8 @@ import {
 import { eventually } from "../support/mcp/McpClient.ts"
 
 const PRICE = BigInt(MCP_PRICE)
+/** Told to the door, whose own time limit may be shorter. */
+const waits: Array<number> = []
 const idempotency = { keyHash: "12".repeat(32), requestHash: "34".repeat(32) }
 
 for (const [name, market] of everyMcpMarket()) {
@@ -42,7 +44,12 @@ for (const [name, market] of everyMcpMarket()) {
       it.effect("gets the same bytes as the call in flight, which runs and is charged once", () =>
         Effect.gen(function* () {
           const { consumerId, respond, toolId } = yield* aShop
-          const request = requestOf(consumerId, toolId, {}, { idempotency })
+          const request = requestOf(
+            consumerId,
+            toolId,
+            {},
+            { idempotency, onWait: (leftMs) => void waits.push(leftMs) }
+          )
           const callers = yield* Effect.forkChild(
             Effect.forEach(Array.from({ length: JOINED_CALLS_MAX }), () => callMcp(request), {
               concurrency: "unbounded"
@@ -58,6 +65,7 @@ for (const [name, market] of everyMcpMarket()) {
               "answer" in outcomes[0]! && outcomes[0].answer
             )
           }
+          assert.include(waits, JOINED_MS_MAX)
           assert.lengthOf(provider.calls, 1)
           yield* checkWallet(consumerId, PRICE, 0n)
         })
