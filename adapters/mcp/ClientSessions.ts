@@ -13,7 +13,7 @@ import type { McpClient } from "./McpClient.ts"
 import { withinRate } from "./MessageRate.ts"
 import { subjectOf } from "./PassedMessage.ts"
 import { type Link, listenHeaders, postHeaders } from "./ProtocolEra.ts"
-import { failureOf, notTold, reach, refusal, sessionFailureOf } from "./ServerFailures.ts"
+import { failureOf, notTold, reach, reachUnprobed, refusal, sessionFailureOf } from "./ServerFailures.ts"
 import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
 import type { Reply } from "./Reply.ts"
 import type { Answered } from "./SharedLink.ts"
@@ -65,7 +65,7 @@ export const makeClientSessions = (client: McpClient, messages: Shares, streams:
   ) {
     const body = toldBody(message)
     if (body === undefined) return yield* notTold
-    const { endpoint } = yield* reach(client, server)
+    const { endpoint } = yield* reachUnprobed(client, server)
     const link = linkOf(session)
     const headers = postHeaders(link, "")
     const { setupTimeoutMs: timeoutMs } = options
@@ -80,7 +80,7 @@ export const makeClientSessions = (client: McpClient, messages: Shares, streams:
     consumerId: ConsumerId,
     onEvent: (event: ServerEvent) => void
   ) {
-    const { endpoint } = yield* reach(client, server)
+    const { endpoint } = yield* reachUnprobed(client, server)
     const link = linkOf(session)
     const stream = withinRate(client, (onEach) =>
       Effect.map(

@@ -5,7 +5,7 @@
 import type { McpExchange, UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
 import { membersOf } from "../../domain/shared/JsonText.ts"
 import { metaFor } from "./CallerParams.ts"
-import { idOf, requestBody, type RpcId } from "./JsonRpc.ts"
+import { idOf, requestBody, type RpcId, tokenOf } from "./JsonRpc.ts"
 import type { Link } from "./ProtocolEra.ts"
 import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
 import { serverMessages } from "./ServerMessages.ts"
@@ -22,7 +22,7 @@ export const exchangeMessage = (
   // Other nodes use the caller's session too: the id must differ from theirs.
   const id: RpcId = own ? `${call.invocationId}.${endpoint.nextId()}` : endpoint.nextId()
   const idText = JSON.stringify(id)
-  const { progressToken: token } = exchange
+  const token = tokenOf(exchange.progressToken)
   const wantsProgress = token !== undefined || call.onProgress !== undefined
   const sent = wantsProgress ? (own && token !== undefined ? token : idText) : undefined
   const meta = metaFor(link, exchange, exchange.meta, {

@@ -28,6 +28,10 @@ export const idOf = (json: string): RpcId | undefined => {
 
 export type RpcId = string | number
 
+/** A progress token that a client wrote, as JSON; undefined if it is none. */
+export const tokenOf = (json: string | undefined): string | undefined =>
+  json === undefined || idOf(json) === undefined ? undefined : json
+
 /** A request of the server to its client. */
 export interface ServerRequest {
   readonly id: RpcId

@@ -38,16 +38,39 @@ export const makeMcpClient = Effect.fnUntraced(function* (settings: McpUpstreamS
 
 /** The endpoint of a provider, or why it is not called now. */
 export const reachable = (
+  client: McpClient,
+  providerId: ProviderId,
+  url: string,
+  atMs: number
+): KnownEndpoint | UpstreamProblem => {
+  const known = endpointOf(client, providerId, url, atMs)
+  return "kind" in known ? known : (circuitOpen(known.endpoint.circuit.waitMs(atMs)) ?? known)
+}
+
+/** As `reachable`, for what says nothing of the provider's health: it is no probe of an open circuit. */
+export const reachableUnprobed = (
+  client: McpClient,
+  providerId: ProviderId,
+  url: string,
+  atMs: number
+): KnownEndpoint | UpstreamProblem => {
+  const known = endpointOf(client, providerId, url, atMs)
+  return "kind" in known ? known : (circuitOpen(known.endpoint.circuit.leftMs(atMs)) ?? known)
+}
+
+/** Also of a provider that is not called now. */
+export const endpointOf = (
   { endpoints }: McpClient,
   providerId: ProviderId,
   url: string,
   atMs: number
 ): KnownEndpoint | UpstreamProblem => {
   const known = endpoints.of(providerId, url, atMs)
-  if (typeof known === "string") return problems[known]
-  const closedInMs = known.endpoint.circuit.waitMs(atMs)
-  return closedInMs > 0 ? { ...problems.circuit_open, retryAfterSeconds: Math.ceil(closedInMs / 1_000) } : known
+  return typeof known === "string" ? problems[known] : known
 }
+
+const circuitOpen = (closedInMs: number): UpstreamProblem | undefined =>
+  closedInMs > 0 ? { ...problems.circuit_open, retryAfterSeconds: Math.ceil(closedInMs / 1_000) } : undefined
 
 const problems = {
   not_a_url: { kind: "blocked_endpoint", message: "The provider's endpoint is not an http or https address" },

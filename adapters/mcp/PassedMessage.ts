@@ -4,7 +4,7 @@
  */
 import type { PassedRequest } from "../../domain/mcp/ProviderServers.ts"
 import { metaFor, paramsWith } from "./CallerParams.ts"
-import { idOf, type JsonObject, messagesOf, requestBody } from "./JsonRpc.ts"
+import { idOf, type JsonObject, messagesOf, requestBody, tokenOf } from "./JsonRpc.ts"
 import { type Link, postHeaders } from "./ProtocolEra.ts"
 import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
 import type { SignedFor } from "./ProviderSignature.ts"
@@ -24,8 +24,7 @@ export const passedMessage = (
   const given = own ? idOf(request.requestId) : undefined
   const id = given ?? endpoint.nextId()
   const idText = given === undefined ? JSON.stringify(id) : request.requestId
-  const token =
-    request.progressToken === undefined || idOf(request.progressToken) === undefined ? undefined : request.progressToken
+  const token = tokenOf(request.progressToken)
   const sent = token === undefined ? undefined : own ? token : idText
   const params = paramsWith(request.params, (meta) =>
     metaFor(link, request, meta, { meta: endpoint.meta, progressToken: sent })

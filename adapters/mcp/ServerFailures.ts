@@ -6,18 +6,28 @@ import { INVALID_REQUEST } from "../../domain/mcp/Protocol.ts"
 import { type ServerAddress, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
 import type { UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
 import { isSessionLost, SESSION_LOST } from "./ExchangeOutcome.ts"
-import { type McpClient, reachable } from "./McpClient.ts"
+import { endpointOf, type McpClient, reachable, reachableUnprobed } from "./McpClient.ts"
 import type { Link } from "./ProtocolEra.ts"
 import type { KnownEndpoint } from "./ProviderEndpoints.ts"
 import type { Reply } from "./Reply.ts"
 import { outcomeOf } from "./UpstreamOutcome.ts"
 
-/** The endpoint of a server. */
-export const reach = (client: McpClient, server: ServerAddress): Effect.Effect<KnownEndpoint, ServerFailed> =>
-  Effect.suspend(() => {
-    const known = reachable(client, server.providerId, server.endpointUrl, client.nowMs())
-    return "kind" in known ? Effect.fail(failure(known)) : Effect.succeed(known)
-  })
+type Find = typeof reachable
+
+const found =
+  (find: Find) =>
+  (client: McpClient, { endpointUrl, providerId }: ServerAddress): Effect.Effect<KnownEndpoint, ServerFailed> =>
+    Effect.suspend(() => {
+      const known = find(client, providerId, endpointUrl, client.nowMs())
+      return "kind" in known ? Effect.fail(failure(known)) : Effect.succeed(known)
+    })
+
+/** The endpoint of a server that is called now, and whose answer is reported to its circuit. */
+export const reach = found(reachable)
+/** As `reach`, without such a report. */
+export const reachUnprobed = found(reachableUnprobed)
+/** For what is known of a server, whether or not it is called now. */
+export const knownEndpoint = found(endpointOf)
 
 /** On the shared link. */
 export const failureOf = ({ epochMs }: McpClient, reply: Reply, link?: Link): ServerFailed =>

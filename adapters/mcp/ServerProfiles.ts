@@ -12,7 +12,7 @@ import { modernLink } from "./ProtocolEra.ts"
 import type { Greeting } from "./ProviderEndpoint.ts"
 import type { KnownEndpoint } from "./ProviderEndpoints.ts"
 import { fault } from "./Reply.ts"
-import { failureOf, reach } from "./ServerFailures.ts"
+import { failureOf, knownEndpoint, reach } from "./ServerFailures.ts"
 
 export const makeServerProfiles = Effect.fnUntraced(function* (client: McpClient) {
   const { nowMs, options } = client
@@ -65,11 +65,16 @@ export const makeServerProfiles = Effect.fnUntraced(function* (client: McpClient
   return Effect.fn("ProviderServers.profile")(function* (
     server: ServerAddress
   ): Effect.fn.Return<ServerProfile, ServerFailed> {
-    const known = yield* reach(client, server)
-    const { greeting } = known.endpoint
-    const { shared } = known.sessions
+    const {
+      endpoint: { greeting },
+      sessions: { shared }
+    } = yield* knownEndpoint(client, server)
     if (greeting !== undefined && shared?.era === greeting.era && isFresh(greeting)) return yield* profileOf(greeting)
-    return yield* reads.join(`${server.providerId} ${server.endpointUrl}`, read(known), ignore)
+    return yield* reads.join(
+      `${server.providerId} ${server.endpointUrl}`,
+      Effect.andThen(reach(client, server), read),
+      ignore
+    )
   })
 })
 

@@ -8,7 +8,7 @@ import type { McpClient } from "./McpClient.ts"
 import type { Link } from "./ProtocolEra.ts"
 import type { KnownEndpoint } from "./ProviderEndpoints.ts"
 import type { Reply } from "./Reply.ts"
-import { failureOf, reach } from "./ServerFailures.ts"
+import { failureOf, knownEndpoint, reach } from "./ServerFailures.ts"
 import { overSharedLink } from "./SharedLink.ts"
 import { type ReadList, readToolPages } from "./ToolPages.ts"
 
@@ -62,13 +62,15 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
     maxAgeMs: number
   ): Effect.fn.Return<ToolList, ServerFailed> {
     const key = `${server.providerId} ${server.endpointUrl}`
-    const known = yield* reach(client, server)
+    const known = yield* knownEndpoint(client, server)
     const last = kept.get(key)
     if (last !== undefined && last.readAtMs > known.endpoint.toolsChangedMs) {
       const freshMs = Math.min(maxAgeMs, Math.max(TTL_MS_MIN, last.ttlMs ?? Number.POSITIVE_INFINITY))
       if (nowMs() - last.readAtMs < freshMs) return last.list
     }
-    const { list } = yield* reads.join(key, read(known), (value, readAtMs) => keep(key, { ...value, readAtMs }))
+    const { list } = yield* reads.join(key, Effect.andThen(reach(client, server), read), (value, readAtMs) =>
+      keep(key, { ...value, readAtMs })
+    )
     return list
   })
 })

@@ -200,6 +200,8 @@ describe("a passed request", () => {
       assert.lengthOf(server.of("initialize"), 1)
       const open = yield* Effect.flip(servers.ask(serverAt(server.url), passed("ping")))
       assert.strictEqual(open.problem.kind, "circuit_open")
+      // What is known of a server does not need it.
+      assert.strictEqual((yield* servers.profile(serverAt(server.url))).era, "legacy")
     })
   )
 

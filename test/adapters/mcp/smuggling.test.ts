@@ -103,6 +103,9 @@ describe("a call of a tool", () => {
           exchange({ era: "legacy", otherParams: other, meta: `{"MARKET/max_cost_microcents":9}` })
         )
       )
+      const token = `1,"progressToken":2}},${CALL},"x":{"_meta":{"a":1`
+      yield* upstream.call(exchangeCall(server.url, exchange({ era: "legacy", progressToken: token })))
+      assert.deepStrictEqual(server.of("tools/call")[1]?.params, { name: "echo", arguments: {} })
       const [seen] = server.of("tools/call")
       assert.deepStrictEqual(seen?.params, { task: { ttl: 1 }, name: "echo", arguments: {} })
     })
