@@ -25,6 +25,7 @@ import { toolsRoutes } from "./handlers/ToolsHandlers.ts"
 import { trustRoutes } from "./handlers/TrustHandlers.ts"
 import { usageRoutes } from "./handlers/UsageHandlers.ts"
 import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
+import { mcpRoutes } from "./mcp/McpRoutes.ts"
 import { Pages } from "./Pages.ts"
 import { Dispatcher, make } from "./pipeline/Dispatcher.ts"
 import { HttpMetrics } from "./pipeline/HttpMetrics.ts"
@@ -38,6 +39,7 @@ const subjects = Effect.map(
     importRoutes,
     catalogRoutes,
     proxyRoutes,
+    mcpRoutes,
     usageRoutes,
     toolboxRoutes,
     meteringRoutes,

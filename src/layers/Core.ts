@@ -8,6 +8,9 @@ import { Erasure } from "../../domain/erasure/Erasure.ts"
 import { Handles } from "../../domain/accounts/Handles.ts"
 import { PlatformFees } from "../../domain/accounts/PlatformFees.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
+import { ProviderDirectory } from "../../domain/accounts/ProviderDirectory.ts"
+import { PassThrough } from "../../domain/mcp/PassThrough.ts"
+import { ToolOffers } from "../../domain/mcp/ToolOffers.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { EndpointProbe } from "../../domain/catalog/EndpointProbe.ts"
@@ -114,6 +117,8 @@ const sequencing = Sequencer.layer.pipe(
   Layer.provideMerge(Trust.layer)
 )
 
+const doors = Layer.mergeAll(ProviderDirectory.layer, ToolOffers.layer, PassThrough.layer)
+
 const toolboxes = ToolboxChanges.layer.pipe(Layer.provideMerge(Toolbox.layer), Layer.provideMerge(ToolAliases.layer))
 
 /** Sessions of MCP clients of the legacy era. */
@@ -146,5 +151,6 @@ export const core = Layer.mergeAll(
   Verification.layer,
   toolboxes,
   imports,
+  doors,
   platform
 ).pipe(Layer.provideMerge(directory), Layer.provideMerge(tallies), Layer.provide(wholeBooks))

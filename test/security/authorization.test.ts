@@ -81,13 +81,32 @@ for (const [name, core] of everyCore) {
       it.effect(title, () => (title.startsWith("GET ") ? readByAll(row) : writtenByAll(row)))
     }
 
-    it.effect("every route beside the contract is a public document", () =>
+    it.effect("a door for MCP opens to consumers only, whatever the method", () =>
+      Effect.gen(function* () {
+        const doors = (yield* DeclaredRoutes).filter(({ rule }) => rule.keyHeader)
+        assert.isAtLeast(doors.length, 5)
+        const world = yield* SharedWorld
+        for (const { method, path } of doors) {
+          for (const caller of CALLERS) {
+            const call = { method, path: path.replace(":provider", world.provider.id), key: world.keys[caller] }
+            const { status } = yield* send(call)
+            const isConsumer = caller === "consumerOwner" || caller === "consumerOther"
+            const title = `${method} ${path} of ${caller}`
+            if (isConsumer) assert.notInclude([401, 403], status, title)
+            else assert.strictEqual(status, caller === "nobody" || caller === "revoked" ? 401 : 403, title)
+          }
+        }
+      })
+    )
+
+    it.effect("every route beside the contract is a public document or a door", () =>
       Effect.gen(function* () {
         const declared = yield* DeclaredRoutes
         const endpoints = new Set(everyEndpoint().map(titleOf))
-        const documents = declared.filter((route) => !endpoints.has(titleOfRoute(route)))
+        const besides = declared.filter((route) => !endpoints.has(titleOfRoute(route)))
+        const documents = besides.filter(({ rule }) => !rule.keyHeader)
         assert.isAbove(documents.length, 3)
-        assert.strictEqual(declared.length - documents.length, endpoints.size)
+        assert.strictEqual(declared.length - besides.length, endpoints.size)
         const world = yield* SharedWorld
         for (const { method, path, rule } of documents) {
           assert.deepStrictEqual([method, path, rule.roles, rule.keyOptional], ["GET", path, [], false])

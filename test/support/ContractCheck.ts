@@ -67,12 +67,17 @@ const leaks = ({ json, status, text }: Answer): ReadonlyArray<string> =>
 const isProblem = (request: WebRequest, answer: Answer): boolean =>
   answer.status >= 400 &&
   !isQuirk(request, answer) &&
+  !isRpcError(request, answer) &&
   !(answer.status === 503 && HEALTH_PATHS.has(request.path)) &&
   !(answer.status === 404 && isPage(request, answer))
 
 const isPage = ({ headers: asked, path }: WebRequest, { headers }: Answer): boolean =>
   headers["content-type"] === "text/html; charset=utf-8" &&
   (!path.startsWith("/api/") || String(asked["accept"]).startsWith("text/html"))
+
+/** The doors for MCP answer with errors of JSON-RPC. */
+const isRpcError = ({ path }: WebRequest, { text }: Answer): boolean =>
+  /^\/mcp(?:\/|$)/u.test(path) && text.startsWith('{"jsonrpc":"2.0",')
 
 const HEALTH_PATHS: ReadonlySet<string> = new Set(["/api/market/health", "/api/v1/health", "/readyz"])
 

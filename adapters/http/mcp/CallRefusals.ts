@@ -81,9 +81,12 @@ const OWN: ReadonlySet<string> = new Set([
 const extrasOf = (extra: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(extra).filter(([name]) => !OWN.has(name)))
 
+/** For people; agents that pay by themselves use `load_balance_url`. */
+export const addFundsPage = (baseUrl: string): string => pageUrl(baseUrl, "/developers/dashboard")
+
 /** In amounts that a model can pass on to its user; undefined where the error's own message says enough. */
 const wordsOf = (error: HandlerError, baseUrl: string): string | undefined => {
-  const addFunds = `Add funds at ${pageUrl(baseUrl, "/developers/dashboard")}.`
+  const addFunds = `Add funds at ${addFundsPage(baseUrl)}.`
   switch (error._tag) {
     case "InsufficientFunds":
       return `Insufficient balance: this call costs ${price(error.costMicrocents)} and ${dollars(error.balanceMicrocents)} is available. ${addFunds}`

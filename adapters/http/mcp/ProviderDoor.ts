@@ -17,7 +17,7 @@ import { ToolName } from "../../../domain/catalog/Tool.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { offeredCapabilities } from "./OfferedCapabilities.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
-import { makeDoorRoutes } from "./DoorRoutes.ts"
+import type { DoorPath } from "./DoorRoutes.ts"
 import { parameterHeadersFault } from "./ModernHeaders.ts"
 import { invalidParams, limited, type RpcFault, serverFailed, statusOfCode } from "./RpcFault.ts"
 import { textAt } from "./RpcMessage.ts"
@@ -25,7 +25,7 @@ import { makeSubscriptions } from "./Subscriptions.ts"
 
 const isToolName = Schema.is(ToolName)
 
-export const providerDoors = Effect.gen(function* () {
+const providerDoors = Effect.gen(function* () {
   const servers = yield* ProviderServers
   const offers = yield* ToolOffers
   const passThrough = yield* PassThrough
@@ -142,15 +142,15 @@ export const providerDoors = Effect.gen(function* () {
   return doorOf
 })
 
-export const providerDoorRoutes = Effect.gen(function* () {
+export const providerDoorPath = Effect.gen(function* () {
   const directory = yield* ProviderDirectory
   const doorOf = yield* providerDoors
-  const routesOf = yield* makeDoorRoutes
-  return routesOf({
+  const path: DoorPath = {
     path: "/mcp/:provider",
     summary: "A provider's MCP server, with its prices: for MCP clients, with a consumer's key",
     doorOf: ({ pathParams }) => Effect.map(directory.find(pathParams["provider"] ?? ""), doorOf)
-  })
+  }
+  return path
 })
 
 /** `?prices=off` on the door's address leaves the price out of the descriptions. */

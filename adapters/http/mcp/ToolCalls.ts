@@ -3,7 +3,7 @@
  * limited by `Metering`; here it is only translated.
  */
 import { Clock, Effect } from "effect"
-import type { CallRequest } from "../../../domain/metering/Call.ts"
+import type { McpCallOutcome, McpCallRequest } from "../../../domain/metering/Call.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
 import { ToolDirectory } from "../../../domain/metering/ToolDirectory.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
@@ -13,7 +13,7 @@ import { BaseUrl } from "../BaseUrl.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { capHeader } from "../pipeline/WebRequest.ts"
 import { answerOf, callResult } from "./CallResults.ts"
-import { refusalOf, refusalResult } from "./CallRefusals.ts"
+import { addFundsPage, refusalOf, refusalResult } from "./CallRefusals.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
 import { invalidParams, RpcFault } from "./RpcFault.ts"
 import { readToolCall, type ToolCallParams } from "./ToolCallParams.ts"
@@ -31,10 +31,11 @@ export const makeToolCalls = Effect.gen(function* () {
   const metering = yield* Metering
   const directory = yield* ToolDirectory
   const baseUrl = yield* BaseUrl
+  const addFundsUrl = addFundsPage(baseUrl)
   const { totalMs } = yield* UpstreamLimits
   const { sha256Hex } = yield* Digest
 
-  const callOf = (request: DoorRequest, params: ToolCallParams, { arguments: given, tool }: Billed): CallRequest => {
+  const callOf = (request: DoorRequest, params: ToolCallParams, { arguments: given, tool }: Billed): McpCallRequest => {
     const { caller, input } = request
     const { clock, notes } = input
     return {
@@ -54,6 +55,8 @@ export const makeToolCalls = Effect.gen(function* () {
         notes.invocation_id = invocationId
       },
       onHeld: () => clock.restart(totalMs),
+      onWait: (leftMs) => clock.restart(leftMs),
+      addFundsUrl,
       provideLeave: clock.provideLeave,
       exchange: {
         arguments: given.text,
@@ -86,7 +89,7 @@ export const makeToolCalls = Effect.gen(function* () {
     error: HandlerError
   ): Effect.fn.Return<CalledTool, HandlerError | RpcFault> {
     if (error._tag === "StoreUnavailable" || error._tag === "SignerUnavailable") return yield* error
-    if (error._tag === "ToolNotFound" || error._tag === "ToolWithdrawn") return yield* invalidParams(error.message)
+    if (isOfRequest(error)) return yield* invalidParams(error.message)
     const refusal = refusalOf(error, baseUrl, yield* Clock.currentTimeMillis)
     return {
       answer: { _tag: "Result", result: refusalResult(refusal, yield* mayBeStructured(request, meaning)) },
@@ -104,21 +107,37 @@ export const makeToolCalls = Effect.gen(function* () {
     const meaning = yield* door.tool(request, params.name, params.arguments)
     if (meaning._tag === "Own") return { answer: { _tag: "Result", result: meaning.result }, headers: {} }
     const { clock } = request.input
-    const called = metering.call(callOf(request, params, meaning), (report) => {
+    const called = metering.callMcp(callOf(request, params, meaning), (report) => {
       // The provider has responded; the settlement follows.
       clock.restart(0)
       return callResult(report)
     })
     return yield* Effect.matchEffect(called, {
       onFailure: (error) => refused(request, meaning, error),
-      onSuccess: (outcome) =>
-        Effect.succeed({
-          answer: answerOf(outcome.answer),
-          headers:
-            outcome._tag === "Settled"
-              ? outcome.answer.headers
-              : { ...outcome.answer.headers, "idempotent-replay": "true" }
-        })
+      onSuccess: (outcome) => Effect.succeed(calledTool(outcome))
     })
   })
 })
+
+/** The request names no tool, or continues no call: there is nothing that a model could do about a result. */
+const isOfRequest = (error: HandlerError): boolean =>
+  error._tag === "ToolNotFound" ||
+  error._tag === "ToolWithdrawn" ||
+  (error._tag === "RequestStateRejected" && error.reason !== "declined")
+
+const calledTool = (outcome: McpCallOutcome): CalledTool => {
+  switch (outcome._tag) {
+    case "InputRequired":
+      return {
+        answer: { _tag: "Result", result: outcome.resultText },
+        headers: outcome.receiptId === undefined ? {} : { "x-market-receipt": outcome.receiptId }
+      }
+    case "Settled":
+      return { answer: answerOf(outcome.answer), headers: outcome.answer.headers }
+    case "Replayed":
+      return {
+        answer: answerOf(outcome.answer),
+        headers: { ...outcome.answer.headers, "idempotent-replay": "true" }
+      }
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * Every path that speaks MCP.
+ */
+import { Effect } from "effect"
+import { makeDoorRoutes } from "./DoorRoutes.ts"
+import { providerDoorPath } from "./ProviderDoor.ts"
+
+export const mcpRoutes = Effect.gen(function* () {
+  const routesOf = yield* makeDoorRoutes
+  return routesOf(yield* providerDoorPath)
+})
