@@ -25,6 +25,9 @@ const FAILURES_MAX = 5
 const METHOD_NOT_ALLOWED = 405
 const NAME_BYTES = 8
 
+/** Lasts until it is interrupted. */
+export type OwnMessages = (send: (message: string) => void) => Effect.Effect<never>
+
 interface Listener {
   readonly name: string
   end(): void
@@ -33,8 +36,16 @@ interface Listener {
 export class McpListeners extends Context.Service<
   McpListeners,
   {
-    /** `from`: the server's id of the last event that the client received. */
-    listen(session: McpSession, from: string | undefined, sink: StreamSink): Effect.Effect<Listening, StoreUnavailable>
+    /**
+     * `from`: the server's id of the last event that the client received. `own`: sends the messages of the service itself,
+     * for a session without a provider's server.
+     */
+    listen(
+      session: McpSession,
+      from: string | undefined,
+      sink: StreamSink,
+      own?: OwnMessages
+    ): Effect.Effect<Listening, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/mcp/McpListeners") {
   static readonly layer = Layer.effect(
@@ -67,7 +78,8 @@ export class McpListeners extends Context.Service<
       const listen = Effect.fn("McpListeners.listen")(function* (
         session: McpSession,
         from: string | undefined,
-        sink: StreamSink
+        sink: StreamSink,
+        own?: OwnMessages
       ) {
         const name = yield* entropy.hex(NAME_BYTES)
         const ended = Deferred.makeUnsafe<Listening>()
@@ -75,7 +87,7 @@ export class McpListeners extends Context.Service<
         listeners.get(session.id)?.end()
         listeners.set(session.id, listener)
         return yield* feed.publish({ topic: "mcp_stream", id: `${PREFIX}${session.id}.${name}` }).pipe(
-          Effect.andThen(Effect.raceFirst(follow(session, from, sink), Deferred.await(ended))),
+          Effect.andThen(Effect.raceFirst(followAny(session, from, sink, own), Deferred.await(ended))),
           Effect.timeoutOrElse({ duration: LISTEN_MAX, orElse: () => Effect.succeed("Ended" as const) }),
           Effect.ensuring(
             Effect.sync(() => {
@@ -84,6 +96,19 @@ export class McpListeners extends Context.Service<
           )
         )
       })
+
+      const followAny = (
+        session: McpSession,
+        from: string | undefined,
+        sink: StreamSink,
+        own: OwnMessages | undefined
+      ) =>
+        session.server !== undefined || own === undefined
+          ? follow(session, from, sink)
+          : Effect.suspend(() => {
+              sink.begin()
+              return own((message) => sink.write(undefined, message))
+            })
 
       /** Until the session ends, or the server does not answer any more. */
       const follow = Effect.fnUntraced(function* (

@@ -34,6 +34,8 @@ export const UNSUPPORTED_VERSION = -32022
 export const META_PREFIX = "agent-tool-billing"
 /** In `_meta` of each listed tool: what a call costs. */
 export const PRICE_META = `${META_PREFIX}/price`
+/** In `_meta` of each tool that the market door lists: the tool that an alias stands for. */
+export const TOOL_META = `${META_PREFIX}/tool`
 /** In `_meta` of a result: what the call cost. */
 export const BILLING_META = `${META_PREFIX}/billing`
 /** In `_meta` of a call: the caller's cap. */
@@ -49,3 +51,5 @@ export const CLIENT_INFO_META = "io.modelcontextprotocol/clientInfo"
 export const CLIENT_CAPABILITIES_META = "io.modelcontextprotocol/clientCapabilities"
 /** In `_meta` of a modern result. */
 export const SERVER_INFO_META = "io.modelcontextprotocol/serverInfo"
+/** In `_meta` of every message of a subscription. */
+export const SUBSCRIPTION_META = "io.modelcontextprotocol/subscriptionId"

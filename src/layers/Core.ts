@@ -36,6 +36,7 @@ import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { Toolbox } from "../../domain/mcp/Toolbox.ts"
 import { ToolAliases } from "../../domain/mcp/ToolAliases.ts"
+import { ToolboxList } from "../../domain/mcp/ToolboxList.ts"
 import { ToolboxChanges } from "../../domain/mcp/ToolboxChanges.ts"
 import { LostRequests } from "../../domain/mcp/LostRequests.ts"
 import { McpCancellations } from "../../domain/mcp/McpCancellations.ts"
@@ -119,7 +120,11 @@ const sequencing = Sequencer.layer.pipe(
 
 const doors = Layer.mergeAll(ProviderDirectory.layer, ToolOffers.layer, PassThrough.layer)
 
-const toolboxes = ToolboxChanges.layer.pipe(Layer.provideMerge(Toolbox.layer), Layer.provideMerge(ToolAliases.layer))
+const toolboxes = Layer.merge(ToolboxChanges.layer, ToolboxList.layer).pipe(
+  Layer.provideMerge(Toolbox.layer),
+  Layer.provideMerge(ToolAliases.layer),
+  Layer.provideMerge(doors)
+)
 
 /** Sessions of MCP clients of the legacy era. */
 const mcpSessions = Layer.mergeAll(
@@ -151,6 +156,5 @@ export const core = Layer.mergeAll(
   Verification.layer,
   toolboxes,
   imports,
-  doors,
   platform
 ).pipe(Layer.provideMerge(directory), Layer.provideMerge(tallies), Layer.provide(wholeBooks))

@@ -7,6 +7,7 @@ import type { Principal } from "../../../domain/accounts/Principal.ts"
 import type { McpEra, UpstreamSession } from "../../../domain/mcp/Protocol.ts"
 import type { ServerAddress } from "../../../domain/mcp/ProviderServers.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
+import type { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import type { AnyInput } from "../pipeline/Route.ts"
 import type { RpcFault } from "./RpcFault.ts"
@@ -53,6 +54,9 @@ export type DoorTool =
       readonly tool: ToolReference
       /** What the tool gets; the client's own, except where one tool calls another. */
       readonly arguments: ToolArguments
+      /** What the caller agrees to pay, and the key of the call, where they are among the arguments. */
+      readonly maxCost?: Microcents | undefined
+      readonly idempotencyKey?: string | undefined
     }
   /** A tool of the door itself, unbilled: the whole result as JSON text. */
   | { readonly _tag: "Own"; readonly result: string }
@@ -78,6 +82,11 @@ export interface Door {
   tools(request: DoorRequest, cursor: string | undefined): Effect.Effect<ToolList, DoorFailure>
   /** Fails for a name that means nothing here. */
   tool(request: DoorRequest, name: string, given: ToolArguments): Effect.Effect<DoorTool, DoorFailure>
+  /**
+   * Messages of the service itself that belong to no request, for a session of the legacy era without a provider's server.
+   * Lasts until it is interrupted.
+   */
+  readonly listen?: ((caller: Consumer, send: (message: string) => void) => Effect.Effect<never>) | undefined
   /** Any other request. It is not billed. */
   pass(request: DoorRequest): Effect.Effect<DoorAnswer, DoorFailure>
 }

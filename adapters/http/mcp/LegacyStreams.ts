@@ -31,8 +31,14 @@ export const makeLegacyStreams = Effect.gen(function* () {
   const lost = yield* LostRequests
   const open = yield* OpenStreams
 
-  const listening = ({ session }: LegacyContext, from: string | undefined, sink: StreamSink) =>
-    Effect.map(listeners.listen(session, from, sink), (end): Streamed => (end === "NotOffered" ? "Nothing" : "Ended"))
+  const listening = (
+    { caller, door: { listen }, session }: LegacyContext,
+    from: string | undefined,
+    sink: StreamSink
+  ) =>
+    Effect.map(listeners.listen(session, from, sink, listen && ((send) => listen(caller, send))), (end): Streamed =>
+      end === "NotOffered" ? "Nothing" : "Ended"
+    )
 
   const resumed = Effect.fnUntraced(function* (
     { caller, session }: LegacyContext,

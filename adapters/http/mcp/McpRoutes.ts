@@ -3,9 +3,10 @@
  */
 import { Effect } from "effect"
 import { makeDoorRoutes } from "./DoorRoutes.ts"
+import { marketDoorPath } from "./market/MarketDoor.ts"
 import { providerDoorPath } from "./ProviderDoor.ts"
 
 export const mcpRoutes = Effect.gen(function* () {
   const routesOf = yield* makeDoorRoutes
-  return routesOf(yield* providerDoorPath)
+  return [...routesOf(yield* providerDoorPath), ...routesOf(yield* marketDoorPath)]
 })

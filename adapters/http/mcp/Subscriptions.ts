@@ -18,7 +18,7 @@ export const makeSubscriptions = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* (
     request: DoorRequest,
-    profile: Effect.Effect<ServerProfile, RpcFault>,
+    profile: Effect.Effect<Pick<ServerProfile, "era">, RpcFault>,
     listen: (limitMs: number) => Effect.Effect<DoorAnswer, DoorFailure>
   ): Effect.fn.Return<DoorAnswer, DoorFailure> {
     const { caller, input, rpc } = request

@@ -9,6 +9,7 @@ import { ToolDirectory } from "../../../domain/metering/ToolDirectory.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
+import type { Microcents } from "../../../domain/shared/Microcents.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { capHeader } from "../pipeline/WebRequest.ts"
@@ -35,20 +36,22 @@ export const makeToolCalls = Effect.gen(function* () {
   const { totalMs } = yield* UpstreamLimits
   const { sha256Hex } = yield* Digest
 
-  const callOf = (request: DoorRequest, params: ToolCallParams, { arguments: given, tool }: Billed): McpCallRequest => {
+  const callOf = (request: DoorRequest, params: ToolCallParams, meaning: Billed): McpCallRequest => {
+    const { arguments: given, tool } = meaning
+    const idempotencyKey = meaning.idempotencyKey ?? params.idempotencyKey
     const { caller, input } = request
     const { clock, notes } = input
     return {
       consumerId: caller.ownerId,
       tool,
       arguments: given.value,
-      maxCost: params.maxCost,
+      maxCost: lowest(params.maxCost, meaning.maxCost),
       defaultCap: caller.defaultCap,
       idempotency:
-        params.idempotencyKey === undefined
+        idempotencyKey === undefined
           ? undefined
           : {
-              keyHash: sha256Hex(`${caller.ownerId}\n${params.idempotencyKey}`),
+              keyHash: sha256Hex(`${caller.ownerId}\n${idempotencyKey}`),
               requestHash: sha256Hex(JSON.stringify(["mcp", tool.toolId, tool.providerId, tool.toolName, given.text]))
             },
       onNamed: (invocationId: ReceiptId) => {
@@ -141,3 +144,6 @@ const calledTool = (outcome: McpCallOutcome): CalledTool => {
       }
   }
 }
+
+const lowest = (a: Microcents | undefined, b: Microcents | undefined): Microcents | undefined =>
+  a === undefined || (b !== undefined && b < a) ? b : a

@@ -1,0 +1,80 @@
+/**
+ * The market door: the tools of the key's toolbox under their aliases, and tools of its own that find, price and call any
+ * tool of the catalog. No server stands behind it: calls go to the provider of the tool.
+ */
+import { Effect } from "effect"
+import { ToolAliases } from "../../../../domain/mcp/ToolAliases.ts"
+import { ToolboxList } from "../../../../domain/mcp/ToolboxList.ts"
+import { API_VERSION } from "../../api/Api.ts"
+import { PRODUCT_NAME } from "../../api/SampleValues.ts"
+import { BaseUrl, pageUrl } from "../../BaseUrl.ts"
+import type { Door } from "../Door.ts"
+import type { DoorPath } from "../DoorRoutes.ts"
+import { invalidParams, methodNotFound } from "../RpcFault.ts"
+import { makeSubscriptions } from "../Subscriptions.ts"
+import { makeMarketMessages } from "./MarketMessages.ts"
+import { isMarketTool, marketToolTexts } from "./MarketToolList.ts"
+import { makeOwnTools } from "./OwnTools.ts"
+
+const CAPABILITIES = '{"tools":{"listChanged":true}}'
+
+const instructions = (baseUrl: string): string =>
+  "A market of tools of many providers, paid per call from one balance. The listed tools besides search_tools, " +
+  "describe_tool, call_tool, quote and balance are those that the account has chosen or used; each description ends with " +
+  "its price. For anything else, find a tool with search_tools, read describe_tool, and call it with call_tool. Every " +
+  "call returns what it cost; a rejected call costs nothing. If the balance is too low, ask the user to add funds at " +
+  `${pageUrl(baseUrl, "/developers/dashboard")}.`
+
+const marketDoor = Effect.gen(function* () {
+  const list = yield* ToolboxList
+  const aliases = yield* ToolAliases
+  const own = yield* makeOwnTools
+  const subscribed = yield* makeSubscriptions
+  const { listen, subscription } = yield* makeMarketMessages
+  const baseUrl = yield* BaseUrl
+
+  const profile = {
+    capabilities: CAPABILITIES,
+    serverInfo: JSON.stringify({ name: "agent-tool-billing", title: PRODUCT_NAME, version: API_VERSION }),
+    instructions: JSON.stringify(instructions(baseUrl))
+  }
+
+  const door: Door = {
+    profile: () => Effect.succeed(profile),
+
+    tools: Effect.fnUntraced(function* ({ caller, input }, cursor) {
+      if (cursor !== undefined)
+        return yield* invalidParams("`cursor` belongs to no page of this list: it has one page.")
+      const isDescribed = new URLSearchParams(input.request.query).get("prices") !== "off"
+      const chosen = yield* list.read(caller.ownerId, caller.keyId, isDescribed)
+      return { tools: `[${[...marketToolTexts, ...chosen].join(",")}]`, nextCursor: undefined }
+    }),
+
+    tool: Effect.fnUntraced(function* ({ caller }, name, given) {
+      if (isMarketTool(name)) return yield* own[name](caller, given)
+      const toolId = yield* aliases.toolOf(name)
+      if (toolId === undefined) {
+        return yield* invalidParams(`There is no tool \`${name.slice(0, 128)}\`. Find tools with search_tools.`)
+      }
+      const tool = { toolId, toolName: undefined, providerId: undefined }
+      return { _tag: "Billed" as const, tool, arguments: given }
+    }),
+
+    listen,
+
+    pass: (request) => {
+      const { method } = request.rpc
+      if (method !== "subscriptions/listen") {
+        return Effect.fail(methodNotFound(`Method \`${method}\` does not exist here: the market offers tools only.`))
+      }
+      return subscribed(request, Effect.succeed({ era: "modern" }), (limitMs) => subscription(request, limitMs))
+    }
+  }
+  return door
+})
+
+export const marketDoorPath = Effect.map(marketDoor, (door): DoorPath => ({
+  path: "/mcp",
+  summary: "The tools of all providers, with their prices: for MCP clients, with a consumer's key",
+  doorOf: () => Effect.succeed(door)
+}))
