@@ -25,6 +25,8 @@ import { makeSubscriptions } from "./Subscriptions.ts"
 
 const isToolName = Schema.is(ToolName)
 
+const SUBSCRIBE = "subscriptions/listen"
+
 const providerDoors = Effect.gen(function* () {
   const servers = yield* ProviderServers
   const offers = yield* ToolOffers
@@ -52,31 +54,32 @@ const providerDoors = Effect.gen(function* () {
     const askOnce = (request: DoorRequest, limitMs: number): Effect.Effect<DoorAnswer, RpcFault | ServerFailed> => {
       const { caller, rpc } = request
       const params = rpc.params?.text
-      return passThrough
-        .limit(
-          caller.ownerId,
-          params?.length ?? 0,
-          servers.ask(server, {
-            method: rpc.method,
-            params,
-            era: request.era,
-            capabilities: request.capabilities,
-            clientInfo: request.clientInfo,
-            session: request.session,
-            requestId: rpc.id,
-            progressToken: textAt(rpc.meta, "progressToken"),
-            consumerId: caller.ownerId,
-            timeoutMs: limitMs,
-            onMessage: request.onMessage
-          }),
-          (reply) => (reply._tag === "Result" ? reply.result : reply.error).length
+      const sent = servers.ask(server, {
+        method: rpc.method,
+        params,
+        era: request.era,
+        capabilities: request.capabilities,
+        clientInfo: request.clientInfo,
+        session: request.session,
+        requestId: rpc.id,
+        progressToken: textAt(rpc.meta, "progressToken"),
+        consumerId: caller.ownerId,
+        timeoutMs: limitMs,
+        onMessage: request.onMessage
+      })
+      // A subscription counts as an open stream.
+      const counted =
+        rpc.method === SUBSCRIBE
+          ? sent
+          : passThrough.limit(caller.ownerId, params?.length ?? 0, sent, (reply) =>
+              reply._tag === "Result" ? reply.result.length : reply.error.length
+            )
+      return counted.pipe(
+        Effect.map(answerOf),
+        Effect.catchTag("PassThroughLimited", (exceeded) =>
+          Effect.fail(limited(exceeded.message, exceeded.retryAfterSeconds))
         )
-        .pipe(
-          Effect.map(answerOf),
-          Effect.catchTag("PassThroughLimited", (exceeded) =>
-            Effect.fail(limited(exceeded.message, exceeded.retryAfterSeconds))
-          )
-        )
+      )
     }
 
     return {
@@ -113,7 +116,7 @@ const providerDoors = Effect.gen(function* () {
       }),
 
       pass: (request) =>
-        request.rpc.method === "subscriptions/listen"
+        request.rpc.method === SUBSCRIBE
           ? subscribed(request, servers.profile(server).pipe(Effect.mapError(failedFault)), (limitMs) =>
               ask(request, limitMs)
             )
