@@ -122,11 +122,21 @@ export class McpSessions extends Context.Service<
         own: Effect.Effect<LegacyProfile, E>
       ) {
         const era = server === undefined ? undefined : (yield* servers.profile(server)).era
-        if (server === undefined || era === "modern") {
+        // A server of the modern era may serve the legacy one too, with requests of its own.
+        const greeted =
+          server === undefined
+            ? undefined
+            : yield* servers.initialize(server, params, consumerId).pipe(
+                Effect.catchIf(
+                  () => era === "modern",
+                  () => Effect.undefined
+                )
+              )
+        if (greeted === undefined) {
           const version = negotiatedVersion(requested)
           return { version, upstream: undefined, result: initializeResult(yield* own, version) }
         }
-        const { result, session } = yield* servers.initialize(server, params, consumerId)
+        const { result, session } = greeted
         const version = LEGACY_VERSIONS.find((known) => known === session.version)
         if (version === undefined) return yield* new McpInitializeRejected({ reason: "no_common_version" })
         return { version, upstream: session, result }

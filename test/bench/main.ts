@@ -7,6 +7,7 @@ import { catalog } from "./catalog.ts"
 import { dashboards } from "./dashboards.ts"
 import { ledger } from "./ledger.ts"
 import { log } from "./log.ts"
+import { mcp } from "./mcp.ts"
 import { pages } from "./pages.ts"
 import { proxy } from "./proxy.ts"
 import { reads } from "./reads.ts"
@@ -35,6 +36,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   dashboards,
   ledger,
   log,
+  mcp,
   pages,
   proxy: () => proxy(),
   steady,

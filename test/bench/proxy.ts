@@ -61,12 +61,13 @@ const read = async <A>(port: number, path: string, key?: string): Promise<A> => 
 }
 
 interface Market {
+  readonly providerId: string
   readonly toolId: string
   readonly keys: ReadonlyArray<string>
 }
 
 export const prepare = async (port: number, upstreamPort: number): Promise<Market> => {
-  const provider = await send<{ readonly tools: ReadonlyArray<{ readonly id: string }> }>(
+  const provider = await send<{ readonly provider_id: string; readonly tools: ReadonlyArray<{ readonly id: string }> }>(
     port,
     "/api/market/register-provider",
     {
@@ -85,7 +86,7 @@ export const prepare = async (port: number, upstreamPort: number): Promise<Marke
     await send(port, "/api/market/balance/load", { amount_cents: 100_000 }, api_key)
     keys.push(api_key)
   }
-  return { toolId: provider.tools[0]!.id, keys }
+  return { providerId: provider.provider_id, toolId: provider.tools[0]!.id, keys }
 }
 
 let unique = 0

@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { McpSessions, SESSIONS_PER_ACCOUNT_MAX } from "../../domain/mcp/McpSessions.ts"
 import { McpSessionStore } from "../../domain/mcp/McpSessionStore.ts"
 import { MODERN_VERSION, type UpstreamSession } from "../../domain/mcp/Protocol.ts"
-import { ProviderServers, type ServerAddress } from "../../domain/mcp/ProviderServers.ts"
+import { ProviderServers, type ServerAddress, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { memoryPorts } from "../contracts/ports.ts"
@@ -20,10 +20,20 @@ const PROFILE = Effect.succeed({
   instructions: `"Say \\"please\\""`
 })
 
+const NO_SUCH_METHOD = new ServerFailed({
+  problem: {
+    kind: "json_rpc_error",
+    message: "No such method",
+    rpcError: { code: -32_601, message: "No such method" }
+  },
+  sessionLost: false
+})
+
 /** A provider's server, and what it was asked. */
 class FakeServer {
   era: "legacy" | "modern" = "legacy"
   version = "2025-06-18"
+  servesBothEras = false
   readonly initialized: Array<string> = []
   readonly told: Array<string> = []
   readonly ended: Array<UpstreamSession> = []
@@ -38,10 +48,11 @@ class FakeServer {
         instructions: `"Say \\"please\\""`
       })),
     initialize: (_server, params) =>
-      Effect.sync(() => {
+      Effect.suspend(() => {
         this.initialized.push(params)
+        if (this.era === "modern" && !this.servesBothEras) return Effect.fail(NO_SUCH_METHOD)
         const session = { version: this.version, sessionId: `upstream-${this.initialized.length}` }
-        return { session, result: `{"protocolVersion":"${this.version}", "unknown": 1.0}` }
+        return Effect.succeed({ session, result: `{"protocolVersion":"${this.version}", "unknown": 1.0}` })
       }),
     tell: (_server, _session, message) => Effect.sync(() => void this.told.push(message)),
     end: (_server, session) => Effect.sync(() => void this.ended.push(session))
@@ -91,6 +102,16 @@ it.layer(memoryPorts)("McpSessions", (it) => {
       })
       const newest = yield* sessions.open({ ...request, requested: "2031-01-01" }, PROFILE)
       assert.strictEqual(newest.session.version, "2025-11-25")
+    })
+  )
+
+  it.effect("opens a session of its own at a server of both eras, which may then ask the client", () =>
+    Effect.gen(function* () {
+      const { fake, open } = yield* given
+      fake.era = "modern"
+      fake.servesBothEras = true
+      const { session } = yield* open
+      assert.deepStrictEqual(session.upstream, { version: fake.version, sessionId: "upstream-1" })
     })
   )
 

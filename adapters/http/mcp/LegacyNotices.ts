@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { McpCancellations } from "../../../domain/mcp/McpCancellations.ts"
 import { McpSessions } from "../../../domain/mcp/McpSessions.ts"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
-import { ProviderServers } from "../../../domain/mcp/ProviderServers.ts"
+import { ProviderServers, type ServerFailed } from "../../../domain/mcp/ProviderServers.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { type LegacyContext, sessionGone } from "./LegacySessions.ts"
 import { INTERNAL_ERROR } from "../../../domain/mcp/Protocol.ts"
@@ -44,7 +44,10 @@ export const makeLegacyNotices = Effect.gen(function* () {
       .pipe(
         Effect.catchTags({
           PassThroughLimited: (exceeded) => Effect.fail(limited(exceeded.message, exceeded.retryAfterSeconds)),
-          ServerFailed: (failure) => (failure.sessionLost ? renewed : Effect.fail(failed(failure.message)))
+          ServerFailed: (failure) =>
+            failure.sessionLost
+              ? renewed
+              : Effect.fail(isOfClient(failure) ? invalidRequest(failure.message) : failed(failure.message))
         })
       )
   })
@@ -67,6 +70,10 @@ const REQUEST_ID_CHARS_MAX = 1_024
 
 const isRequestId = (value: unknown, text: string): boolean =>
   (typeof value === "string" || Number.isInteger(value)) && text.length <= REQUEST_ID_CHARS_MAX
+
+/** The message itself is rejected: by the rules of what is passed on, or by the server. */
+const isOfClient = ({ problem: { httpStatus = 0, kind } }: ServerFailed): boolean =>
+  kind === "json_rpc_error" || (kind === "http_status" && httpStatus >= 400 && httpStatus < 500)
 
 const failed = (reason: string): RpcFault =>
   new RpcFault({ status: BAD_GATEWAY, code: INTERNAL_ERROR, reason, data: undefined, id: undefined })

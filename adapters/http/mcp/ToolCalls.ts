@@ -5,7 +5,6 @@
 import { Clock, Effect } from "effect"
 import type { McpCallOutcome, McpCallRequest } from "../../../domain/metering/Call.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
-import { ToolDirectory } from "../../../domain/metering/ToolDirectory.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
@@ -30,7 +29,6 @@ type Billed = Extract<Effect.Success<ReturnType<Door["tool"]>>, { readonly _tag:
 
 export const makeToolCalls = Effect.gen(function* () {
   const metering = yield* Metering
-  const directory = yield* ToolDirectory
   const baseUrl = yield* BaseUrl
   const addFundsUrl = addFundsPage(baseUrl)
   const { totalMs } = yield* UpstreamLimits
@@ -77,25 +75,16 @@ export const makeToolCalls = Effect.gen(function* () {
     }
   }
 
-  /** Clients check `structuredContent` against the output schema, those of the legacy era even in an error. */
-  const mayBeStructured = (request: DoorRequest, { tool }: Billed): Effect.Effect<boolean> =>
-    request.era === "modern"
-      ? Effect.succeed(true)
-      : Effect.match(directory.find(tool), {
-          onFailure: () => false,
-          onSuccess: (entry) => entry.tool.outputSchema === undefined
-        })
-
   const refused = Effect.fnUntraced(function* (
-    request: DoorRequest,
-    meaning: Billed,
+    { era }: DoorRequest,
     error: HandlerError
   ): Effect.fn.Return<CalledTool, HandlerError | RpcFault> {
     if (error._tag === "StoreUnavailable" || error._tag === "SignerUnavailable") return yield* error
     if (isOfRequest(error)) return yield* invalidParams(error.message)
     const refusal = refusalOf(error, baseUrl, yield* Clock.currentTimeMillis)
     return {
-      answer: { _tag: "Result", result: refusalResult(refusal, yield* mayBeStructured(request, meaning)) },
+      // Clients of the legacy era check `structuredContent` against the tool's output schema even in an error.
+      answer: { _tag: "Result", result: refusalResult(refusal, era === "modern") },
       headers: {}
     }
   })
@@ -116,7 +105,7 @@ export const makeToolCalls = Effect.gen(function* () {
       return callResult(report)
     })
     return yield* Effect.matchEffect(called, {
-      onFailure: (error) => refused(request, meaning, error),
+      onFailure: (error) => refused(request, error),
       onSuccess: (outcome) => Effect.succeed(calledTool(outcome))
     })
   })

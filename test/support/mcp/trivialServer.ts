@@ -1,11 +1,17 @@
 /**
  * A minimal MCP server, for benchmarks: run as a process of its own, answers every tool call with its arguments as
- * text. `modern` or `legacy` is the first argument; prints its port.
+ * text. `modern` or `legacy` is the first argument, how many tools it lists besides `echo` the second; prints its port.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 
 const modern = process.argv[2] === "modern"
+
+const tools = ["echo", ...Array.from({ length: Number(process.argv[3] ?? 0) }, (_, n) => `tool_${n}`)].map((name) => ({
+  name,
+  description: `Returns the arguments of ${name}`,
+  inputSchema: { type: "object", properties: { text: { type: "string", description: "Anything" } } }
+}))
 
 interface Request {
   readonly id?: number
@@ -28,7 +34,7 @@ const answer = (request: Request): unknown => {
         }
       }
     case "tools/list":
-      return { result: { resultType: "complete", tools: [] } }
+      return { result: { resultType: "complete", tools } }
     default:
       return {
         result: { resultType: "complete", content: [{ type: "text", text: JSON.stringify(request.params?.arguments) }] }
