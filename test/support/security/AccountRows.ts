@@ -70,11 +70,11 @@ export const accountRows: Rows = {
     ({ offer }) => ({ method: "DELETE", path: `${OWN_TOOLS}/${offer.toolId}` }),
     { touches: { providerOwner: ["consumerOwner"] } }
   ),
-  // The provider's server does not answer: nothing is imported.
+  // The owner's server answers, and lists no tools. The other provider's does not answer.
   ...Object.fromEntries(
     [`${TOOLS}/import`, `${OWN_TOOLS}/import`].map((path) => [
       `POST ${path}`,
-      row(providers(502), () => ({ path, json: { default_price_microcents: 5, apply: true } }))
+      row(providers(200, 502), () => ({ path, json: { default_price_microcents: 5, apply: true } }))
     ])
   ),
   [`GET ${OWN_TOOLS}/sync`]: row(providers(200), `${OWN_TOOLS}/sync`),
