@@ -18,12 +18,12 @@ const ROOMS_OF_PROCESSES = [
 
 const ON_POSTGRES = [
   "adapters/{book,databaseCheck,distribution,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces,ledgerModel}",
-  "adapters/{embeddedPostgres*,migrations,serviceRole,sessions}",
+  "adapters/{embeddedPostgres*,migrations,records,serviceRole,sessions}",
   "domain/authentication",
   "http/{deadlines,idempotency,keys,limitsRedis,outages,prices}",
   "invoices/interrupted",
   "log/{beginLog,files}",
-  "payments/{book,killed}",
+  "payments/{book,killed,lockedRows}",
   "platform/{fullDisk,history,retention,schema}",
   "receipts/keyRing",
   "security/{fuzz,secrets}",

@@ -110,6 +110,6 @@ describe("A long response", () => {
     for (const own of ["no-store", "private, no-cache"]) {
       assert.isUndefined(coded(100_000, { ...json, "cache-control": own }), own)
     }
-    assert.isUndefined(coded(2_000_000, { "content-type": "text/html" }))
+    assert.isUndefined(coded(2_200_000, { "content-type": "text/html" }))
   })
 })

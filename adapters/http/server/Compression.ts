@@ -12,7 +12,7 @@ const SHORT_JSON_CHARS_MAX = 65_536
 const KEPT_MAX = 64
 const KEPT_BYTES_MAX = 8 * 1024 * 1024
 /** Longer documents are not compressed; the service's own documents are shorter. */
-const LONG_CHARS_MAX = 1024 * 1024
+const LONG_CHARS_MAX = 2 * 1024 * 1024
 
 export interface Compression {
   of(answer: WebResponse, acceptEncoding: string | undefined): WebResponse
