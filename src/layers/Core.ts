@@ -8,14 +8,8 @@ import { Erasure } from "../../domain/erasure/Erasure.ts"
 import { Handles } from "../../domain/accounts/Handles.ts"
 import { PlatformFees } from "../../domain/accounts/PlatformFees.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
-import { ProviderDirectory } from "../../domain/accounts/ProviderDirectory.ts"
-import { PassThrough } from "../../domain/mcp/PassThrough.ts"
-import { ToolOffers } from "../../domain/mcp/ToolOffers.ts"
 import { Registration } from "../../domain/accounts/Registration.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
-import { EndpointProbe } from "../../domain/catalog/EndpointProbe.ts"
-import { ToolImport } from "../../domain/catalog/ToolImport.ts"
-import { ToolSync } from "../../domain/catalog/ToolSync.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { BookGuard } from "../../domain/ledger/BookGuard.ts"
 import { Budgets } from "../../domain/ledger/Budgets.ts"
@@ -34,15 +28,6 @@ import { makeMismatchTally, MismatchTally } from "../../domain/payments/Mismatch
 import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
-import { Toolbox } from "../../domain/mcp/Toolbox.ts"
-import { ToolAliases } from "../../domain/mcp/ToolAliases.ts"
-import { ToolboxList } from "../../domain/mcp/ToolboxList.ts"
-import { ToolboxChanges } from "../../domain/mcp/ToolboxChanges.ts"
-import { LostRequests } from "../../domain/mcp/LostRequests.ts"
-import { McpCancellations } from "../../domain/mcp/McpCancellations.ts"
-import { McpListeners } from "../../domain/mcp/McpListeners.ts"
-import { McpSessions } from "../../domain/mcp/McpSessions.ts"
-import { McpStreams } from "../../domain/mcp/McpStreams.ts"
 import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
 import { NamePins } from "../../domain/metering/NamePins.ts"
@@ -89,9 +74,6 @@ const foundations = Layer.mergeAll(
   BookGuard.layer
 )
 
-/** Without `ProviderServers` endpoints are not asked, and nothing is imported. */
-const imports = Layer.merge(EndpointProbe.layer, ToolSync.layer.pipe(Layer.provideMerge(ToolImport.layer)))
-
 const disputes = Disputes.layer.pipe(Layer.provide(ChargebackRecoveries.layer))
 
 const money = Layer.mergeAll(PaymentEvents.layer, Reconciler.layer).pipe(
@@ -118,22 +100,6 @@ const sequencing = Sequencer.layer.pipe(
   Layer.provideMerge(Trust.layer)
 )
 
-const doors = Layer.mergeAll(ProviderDirectory.layer, ToolOffers.layer, PassThrough.layer)
-
-const toolboxes = Layer.merge(ToolboxChanges.layer, ToolboxList.layer).pipe(
-  Layer.provideMerge(Toolbox.layer),
-  Layer.provideMerge(ToolAliases.layer),
-  Layer.provideMerge(doors)
-)
-
-/** Sessions of MCP clients of the legacy era. */
-const mcpSessions = Layer.mergeAll(
-  LostRequests.layer,
-  McpCancellations.layer,
-  McpListeners.layer,
-  McpStreams.layer
-).pipe(Layer.provideMerge(McpSessions.layer))
-
 /** Of this core alone: the metrics read them. */
 const tallies = Layer.merge(Layer.sync(CallTally, makeCallTally), Layer.sync(MismatchTally, makeMismatchTally))
 
@@ -144,7 +110,6 @@ export const core = Layer.mergeAll(
   DefaultCaps.layer,
   Authentication.layer,
   Metering.layer,
-  mcpSessions,
   Sweeper.layer,
   Usage.layer,
   FreeTiers.layer,
@@ -154,7 +119,5 @@ export const core = Layer.mergeAll(
   sequencing,
   Budgets.layer,
   Verification.layer,
-  toolboxes,
-  imports,
   platform
 ).pipe(Layer.provideMerge(directory), Layer.provideMerge(tallies), Layer.provide(wholeBooks))

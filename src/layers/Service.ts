@@ -54,6 +54,7 @@ import { type AppConfig, ConfigInvalid, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/SettingValues.ts"
 import { assets } from "./SiteAssets.ts"
 import { core } from "./Core.ts"
+import { offers } from "./Offers.ts"
 import { demoProvider, demoServer } from "./DemoProvider.ts"
 import { invoicePrinter } from "./InvoicePdf.ts"
 import { jobs } from "./Jobs.ts"
@@ -194,6 +195,7 @@ const composed = <Settings>(config: AppConfig, settings: Context.Context<Setting
     Layer.provide(SitePages.layer),
     Layer.merge(Layer.provide(jobs, probes)),
     Layer.merge(demoProvider(config)),
+    Layer.provide(offers),
     Layer.provide(core),
     Layer.provide(sameBook),
     Layer.provide(own),

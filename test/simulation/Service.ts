@@ -45,6 +45,7 @@ import { ProbeTimeout } from "../../domain/catalog/EndpointProbe.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { Receipts } from "../../domain/receipts/Receipts.ts"
 import { core } from "../../src/layers/Core.ts"
+import { offers } from "../../src/layers/Offers.ts"
 import type { Terms } from "./Terms.ts"
 
 export const OPERATOR = "the operator's key of the simulation, 32 characters"
@@ -127,6 +128,7 @@ const dispatcher = Layer.effect(
 
 export const serviceOn = (terms: Terms) =>
   dispatcher.pipe(
+    Layer.provide(offers),
     Layer.provideMerge(core),
     Layer.provideMerge(LogCheck.layer.pipe(Layer.provide(Receipts.layer))),
     Layer.provideMerge(adapters),

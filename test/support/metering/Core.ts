@@ -43,6 +43,7 @@ import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import type { Mailer } from "../../../domain/trust/Mailer.ts"
 import type { ProofReader } from "../../../domain/trust/ProofReader.ts"
 import { core } from "../../../src/layers/Core.ts"
+import { offers } from "../../../src/layers/Offers.ts"
 import { memoryStores } from "../../../src/layers/MemoryStores.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
 import { PostgresTest } from "../PostgresTest.ts"
@@ -118,6 +119,7 @@ const on = <G>(
 ) =>
   Layer.merge(ServiceUnderTest.over(HttpService.layer), DeclaredRoutes.layer).pipe(
     Layer.provide(SitePages.layer),
+    Layer.provideMerge(offers),
     Layer.provideMerge(core),
     Layer.provideMerge(gateway),
     Layer.provide([PdfInvoicePrinter.layer, evidence]),

@@ -1,0 +1,42 @@
+/**
+ * What only a whole service has: imports of providers' tools, toolboxes for the market door, and sessions of MCP clients. On
+ * top of the core, so that a program that embeds only the core does not contain them.
+ */
+import { Layer } from "effect"
+import { ProviderDirectory } from "../../domain/accounts/ProviderDirectory.ts"
+import { EndpointProbe } from "../../domain/catalog/EndpointProbe.ts"
+import { ToolImport } from "../../domain/catalog/ToolImport.ts"
+import { ToolSync } from "../../domain/catalog/ToolSync.ts"
+import { LostRequests } from "../../domain/mcp/LostRequests.ts"
+import { McpCancellations } from "../../domain/mcp/McpCancellations.ts"
+import { McpListeners } from "../../domain/mcp/McpListeners.ts"
+import { McpSessions } from "../../domain/mcp/McpSessions.ts"
+import { McpStreams } from "../../domain/mcp/McpStreams.ts"
+import { PassThrough } from "../../domain/mcp/PassThrough.ts"
+import { Toolbox } from "../../domain/mcp/Toolbox.ts"
+import { ToolAliases } from "../../domain/mcp/ToolAliases.ts"
+import { ToolboxChanges } from "../../domain/mcp/ToolboxChanges.ts"
+import { ToolboxList } from "../../domain/mcp/ToolboxList.ts"
+import { ToolOffers } from "../../domain/mcp/ToolOffers.ts"
+
+/** Without `ProviderServers` endpoints are not asked, and nothing is imported. */
+const imports = Layer.merge(EndpointProbe.layer, ToolSync.layer.pipe(Layer.provideMerge(ToolImport.layer)))
+
+/** What the doors offer, and pass on. */
+const doors = Layer.mergeAll(ProviderDirectory.layer, ToolOffers.layer, PassThrough.layer)
+
+const toolboxes = Layer.merge(ToolboxChanges.layer, ToolboxList.layer).pipe(
+  Layer.provideMerge(Toolbox.layer),
+  Layer.provideMerge(ToolAliases.layer),
+  Layer.provideMerge(doors)
+)
+
+/** Of clients of the legacy era. */
+const mcpSessions = Layer.mergeAll(
+  LostRequests.layer,
+  McpCancellations.layer,
+  McpListeners.layer,
+  McpStreams.layer
+).pipe(Layer.provideMerge(McpSessions.layer))
+
+export const offers = Layer.mergeAll(imports, toolboxes, mcpSessions)
