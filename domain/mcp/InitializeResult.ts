@@ -1,7 +1,9 @@
 /**
  * The answer to `initialize` where no server of the legacy era gives its own.
  */
+import { membersOf, objectWith } from "../shared/JsonText.ts"
 import { LEGACY_VERSIONS } from "./Protocol.ts"
+import { withoutTasks } from "./Tasks.ts"
 
 /** JSON texts. */
 export interface LegacyProfile {
@@ -20,4 +22,10 @@ export const initializeResult = (
 ): string => {
   const last = instructions === undefined ? "" : `,"instructions":${instructions}`
   return `{"protocolVersion":"${version}","capabilities":${capabilities},"serverInfo":${serverInfo}${last}}`
+}
+
+/** The server's own result, as it is offered here. */
+export const offeredResult = (result: string): string => {
+  const capabilities = membersOf(result).findLast(({ name }) => name === "capabilities")
+  return capabilities === undefined ? result : objectWith(result, "capabilities", withoutTasks(capabilities.text))
 }

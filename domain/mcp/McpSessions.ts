@@ -8,7 +8,7 @@ import { Entropy } from "../shared/Entropy.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { initializeResult, type LegacyProfile, negotiatedVersion } from "./InitializeResult.ts"
+import { initializeResult, type LegacyProfile, negotiatedVersion, offeredResult } from "./InitializeResult.ts"
 import { type McpSession, McpSessionStore } from "./McpSessionStore.ts"
 import { LEGACY_VERSIONS } from "./Protocol.ts"
 import { ProviderServers, type ServerAddress, type ServerFailed } from "./ProviderServers.ts"
@@ -139,7 +139,7 @@ export class McpSessions extends Context.Service<
         const { result, session } = greeted
         const version = LEGACY_VERSIONS.find((known) => known === session.version)
         if (version === undefined) return yield* new McpInitializeRejected({ reason: "no_common_version" })
-        return { version, upstream: session, result }
+        return { version, upstream: session, result: offeredResult(result) }
       })
 
       const open = Effect.fn("McpSessions.open")(function* <E>(
