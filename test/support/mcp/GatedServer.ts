@@ -1,6 +1,7 @@
 /**
  * A provider's server of the legacy era whose calls last until the test ends them, and an HTTP client that sees each event.
  */
+import { randomUUID } from "node:crypto"
 import type { ServerResponse } from "node:http"
 import { Effect } from "effect"
 import {
@@ -38,7 +39,7 @@ export const gatedServer = Effect.gen(function* () {
     },
     onOther: (seen, response) => {
       if (seen.method === "initialize") {
-        const session = `session-${live.size + 1}-${Math.random()}`
+        const session = randomUUID()
         live.add(session)
         const capabilities = { tools: {}, resources: { subscribe: true }, logging: {} }
         const { protocolVersion } = seen.params
