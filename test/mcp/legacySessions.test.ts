@@ -52,7 +52,7 @@ const answered = (response: Promise<Response>) =>
     return { headers, status, text: rest.text, json: rest.text.startsWith("<") ? undefined : safely(rest.text) }
   })
 
-const safely = (text: string): any => (text === "" ? undefined : JSON.parse(text))
+const safely = (text: string) => (text === "" ? undefined : JSON.parse(text))
 
 it.layer(GatedDoor.layer, { timeout: "60 seconds", excludeTestServices: true })("A legacy session", (it) => {
   it.effect("is opened by initialize, in the version that client and server share", () =>
