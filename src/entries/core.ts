@@ -125,7 +125,15 @@ export {
 export { Sequencer } from "../../domain/log/Sequencer.ts"
 export { SignedTreeFile } from "../../domain/log/SignedTrees.ts"
 
-export type { CallOutcome, CallQuote, CallReport, CallRequest } from "../../domain/metering/Call.ts"
+export type {
+  CallOutcome,
+  CallQuote,
+  CallReport,
+  CallRequest,
+  McpCallOutcome,
+  McpCallRequest
+} from "../../domain/metering/Call.ts"
+export type { McpCallRejected } from "../../domain/metering/McpCalls.ts"
 export type { CallCause } from "../../domain/metering/CallCause.ts"
 export { CallOverdue, type Unsettled } from "../../domain/metering/CallEndings.ts"
 export { aliasCandidates, ALIAS_CHARS_MAX } from "../../domain/mcp/ToolAlias.ts"

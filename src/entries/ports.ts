@@ -8,6 +8,7 @@ export { HandleStore, type HandleClaim } from "../../domain/accounts/HandleStore
 export { KeyStore, type KeyWithOwner } from "../../domain/accounts/KeyStore.ts"
 
 export { CatalogStore, type CatalogFilter, type ToolUpsert } from "../../domain/catalog/CatalogStore.ts"
+export type { VersionsKept } from "../../domain/catalog/ToolVersions.ts"
 export {
   ImportStore,
   type ImportedTool,
@@ -71,8 +72,10 @@ export {
   type FreeCalls,
   type Opened,
   type OverdueCall,
+  type Resumed,
   type StoredOutcome
 } from "../../domain/metering/CallStore.ts"
+export type { ResumeCall, SuspendCall, Suspended } from "../../domain/metering/SuspendedCall.ts"
 export { GrantStore } from "../../domain/metering/GrantStore.ts"
 export { MeterKeyStore, type MeterKey } from "../../domain/metering/MeterKeyStore.ts"
 export { NamePinStore, type PinFound } from "../../domain/metering/NamePinStore.ts"

@@ -108,6 +108,13 @@ const repeatUntilDrained = (round: Effect.Effect<number, StoreUnavailable>) =>
     schedule: Schedule.spaced(PRUNE_PAUSE).pipe(Schedule.upTo({ times: PRUNE_ROUNDS_MAX }))
   })
 
+/** Of a service that imports tools. */
+export const importJobs = Layer.effectDiscard(
+  Effect.gen(function* () {
+    yield* every({ name: "tool sync", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT }, (yield* ToolSync).work)
+  })
+)
+
 export const jobs = Layer.effectDiscard(
   Effect.gen(function* () {
     const idempotency = yield* IdempotencyStore
@@ -190,7 +197,6 @@ export const jobs = Layer.effectDiscard(
       (yield* Reconciler).reconcile
     )
     yield* every({ name: "prices", interval: Duration.seconds(5) }, (yield* Catalog).promote)
-    yield* every({ name: "tool sync", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT }, (yield* ToolSync).work)
     yield* every({ name: "sweeper", interval: Duration.seconds(5) }, (yield* Sweeper).sweep)
     yield* every(
       { name: "health history", interval: Duration.minutes(1), after: FIRST_HEALTH_AFTER },

@@ -57,7 +57,7 @@ import { core } from "./Core.ts"
 import { offers } from "./Offers.ts"
 import { demoProvider, demoServer } from "./DemoProvider.ts"
 import { invoicePrinter } from "./InvoicePdf.ts"
-import { jobs } from "./Jobs.ts"
+import { importJobs, jobs } from "./Jobs.ts"
 import { needing } from "./OptionalPackages.ts"
 import { moneyPolicy, upstreamPolicy } from "./Policies.ts"
 import { gateway, sameBook } from "./Payments.ts"
@@ -194,6 +194,7 @@ const composed = <Settings>(config: AppConfig, settings: Context.Context<Setting
   return HttpService.layer.pipe(
     Layer.provide(SitePages.layer),
     Layer.merge(Layer.provide(jobs, probes)),
+    Layer.merge(importJobs),
     Layer.merge(demoProvider(config)),
     Layer.provide(offers),
     Layer.provide(core),

@@ -248,7 +248,7 @@ export const programSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => 
             }
           })
           const { secret } = await createClient({ baseUrl, key: providerKey }).trust.signingSecret()
-          assert.strictEqual((await fetch(endpoint, { method: "POST", body: secret })).status, 204)
+          assert.strictEqual((await fetch(new URL("/secret", endpoint), { method: "POST", body: secret })).status, 204)
           assert.strictEqual((await fetch(endpoint, { method: "POST", body: "{}" })).status, 401)
           const { api_key: key } = await anyone.accounts.registerConsumer({
             payload: { name: "An agent", email: "agent@example.org" }
@@ -288,7 +288,7 @@ export const programSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => 
   )
 }
 
-/** Serves provider.ts with Node. The first request brings the secret, which the market gives only after a registration. */
+/** Serves provider.ts with Node. The first request to `/secret` brings the secret, which the market gives only after a registration. */
 const SERVE = `import { createServer } from "node:http"
 let handle
 const server = createServer(async (incoming, outgoing) => {
@@ -296,6 +296,8 @@ const server = createServer(async (incoming, outgoing) => {
   for await (const chunk of incoming) chunks.push(chunk)
   const body = Buffer.concat(chunks)
   if (handle === undefined) {
+    // The registration asks what the server offers.
+    if (incoming.url !== "/secret") return outgoing.writeHead(503).end()
     process.env.MARKET_SECRET = body.toString()
     handle = (await import("./provider.ts")).fetch
     outgoing.writeHead(204).end()

@@ -21,7 +21,7 @@ const WEATHER = {
   billing_policy: "valid_output",
   output_schema: { type: "object", required: ["temperature"], properties: { temperature: { type: "number" } } }
 }
-const BROKEN = { tool_name: "no-such-tool", price_microcents: 1_000, free_tier_calls: 0 }
+const BROKEN = { tool_name: "no-such-tool", price_microcents: 1_000, free_tier_calls: 0, unlisted: true }
 
 describe("An agent", () => {
   it.live(
