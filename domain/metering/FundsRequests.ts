@@ -7,7 +7,7 @@ import { Digest } from "../shared/Digest.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import type { ToolId } from "../shared/Ids.ts"
 import { memberOf, objectWith } from "../shared/JsonText.ts"
-import { formatPrice } from "../shared/Microcents.ts"
+import { formatPrice, Microcents } from "../shared/Microcents.ts"
 import type { InputRequired, McpCallRequest } from "./Call.ts"
 import type { InsufficientFunds } from "./CallRejections.ts"
 import { type FundsState, makeRequestStates, RequestStateRejected } from "./RequestStates.ts"
@@ -40,7 +40,8 @@ export const makeFundsRequests = Effect.gen(function* () {
       argumentsHash: states.argumentsHashOf(exchange),
       expiresMs: before?.expiresMs ?? now.epochMilliseconds + ASKED_MS_MAX,
       nonce: before?.nonce ?? (yield* entropy.hex(16)),
-      asked
+      asked,
+      cost: Microcents.make(refusal.costMicrocents)
     }
     const params = { mode: "url", url: addFundsUrl, message: messageOf(refusal) }
     return {
@@ -57,7 +58,7 @@ export const makeFundsRequests = Effect.gen(function* () {
   /** The call that the client repeats, as if it had not been asked. */
   const repeated = (
     request: McpCallRequest,
-    { argumentsHash, nonce }: FundsState
+    { argumentsHash, cost, nonce }: FundsState
   ): Effect.Effect<McpCallRequest, RequestStateRejected> => {
     const others = `{${request.exchange.otherParams!}}`
     if (actionOf(others) !== "accept") return Effect.fail(new RequestStateRejected({ reason: "declined" }))
@@ -65,6 +66,7 @@ export const makeFundsRequests = Effect.gen(function* () {
     const keyHash = sha256Hex(`${request.consumerId}\nadd funds ${nonce}`)
     return Effect.succeed({
       ...request,
+      maxCost: request.maxCost === undefined || cost < request.maxCost ? cost : request.maxCost,
       idempotency: request.idempotency ?? { keyHash, requestHash: argumentsHash },
       exchange: { ...request.exchange, otherParams: left === "" ? undefined : left }
     })

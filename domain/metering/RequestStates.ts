@@ -59,7 +59,9 @@ export const FundsState = Schema.TaggedStruct("Funds", {
   /** Names the call, so that it runs once, however often its state is sent. */
   nonce: Schema.String,
   /** How often funds were asked for. */
-  asked: Schema.Int
+  asked: Schema.Int,
+  /** What the user was told that the call costs: it never costs more. */
+  cost: Microcents
 })
 export type FundsState = typeof FundsState.Type
 

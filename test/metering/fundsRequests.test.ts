@@ -4,6 +4,8 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { makeFundsRequests } from "../../domain/metering/FundsRequests.ts"
+import { Microcents } from "../../domain/shared/Microcents.ts"
 import {
   aConsumer,
   addFunds,
@@ -108,6 +110,22 @@ for (const [name, market] of everyMcpMarket()) {
             ],
             ["RequestStateRejected invalid", "RequestStateRejected invalid", "RequestStateRejected arguments"]
           )
+        })
+      )
+
+      it.effect("never costs more than the user was told, or than the caller's own cap", () =>
+        Effect.gen(function* () {
+          const { repeated } = yield* makeFundsRequests
+          const cost = Microcents.make(7n)
+          const state = { _tag: "Funds", argumentsHash: "", expiresMs: 0, nonce: "", asked: 1, cost } as const
+          const { consumerId, toolId } = yield* aPoorShop
+          const cappedAt = (maxCost: Microcents | undefined) =>
+            Effect.map(
+              repeated(requestOf(consumerId, toolId, after("state"), { maxCost }), state),
+              (call) => call.maxCost
+            )
+          const caps = [undefined, Microcents.make(8n), Microcents.make(6n)]
+          assert.deepStrictEqual((yield* Effect.forEach(caps, cappedAt)).map(String), ["7", "7", "6"])
         })
       )
 
