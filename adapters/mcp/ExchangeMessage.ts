@@ -6,6 +6,7 @@ import type { McpExchange, UpstreamCall } from "../../domain/metering/ToolUpstre
 import { membersOf } from "../../domain/shared/JsonText.ts"
 import { metaFor } from "./CallerParams.ts"
 import { idOf, requestBody, type RpcId, tokenOf } from "./JsonRpc.ts"
+import { ownId } from "./OwnId.ts"
 import type { Link } from "./ProtocolEra.ts"
 import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
 import { serverMessages } from "./ServerMessages.ts"
@@ -19,12 +20,12 @@ export const exchangeMessage = (
   timeoutMs: number
 ): Message => {
   const own = exchange.session !== undefined
-  // Other nodes use the caller's session too: the id must differ from theirs.
-  const id: RpcId = own ? `${call.invocationId}.${endpoint.nextId()}` : endpoint.nextId()
+  const id: RpcId = own ? ownId(call.invocationId) : endpoint.nextId()
   const idText = JSON.stringify(id)
   const token = tokenOf(exchange.progressToken)
   const wantsProgress = token !== undefined || call.onProgress !== undefined
-  const sent = wantsProgress ? (own && token !== undefined ? token : idText) : undefined
+  // Progress reaches the client verbatim in its own session: it must not tell the id.
+  const sent = own ? token : wantsProgress ? idText : undefined
   const meta = metaFor(link, exchange, exchange.meta, {
     meta: endpoint.meta,
     progressToken: sent,

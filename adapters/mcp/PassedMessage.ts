@@ -1,10 +1,11 @@
 /**
- * A client's request as the provider's server gets it: params verbatim, with the id and the progress token of the client in
- * its own session, and with others on a shared one.
+ * A client's request as the provider's server gets it: params verbatim, always with an id of the service, and with the
+ * progress token of the client in its own session only.
  */
 import type { PassedRequest } from "../../domain/mcp/ProviderServers.ts"
 import { metaFor, paramsWith } from "./CallerParams.ts"
-import { idOf, type JsonObject, messagesOf, requestBody, tokenOf } from "./JsonRpc.ts"
+import { idOf, type JsonObject, messagesOf, requestBody, type RpcId, tokenOf } from "./JsonRpc.ts"
+import { ownId } from "./OwnId.ts"
 import { type Link, postHeaders } from "./ProtocolEra.ts"
 import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
 import type { SignedFor } from "./ProviderSignature.ts"
@@ -21,9 +22,8 @@ export const passedMessage = (
 ): Message => {
   const own = request.session !== undefined
   const listening = request.method === LISTEN
-  const given = own ? idOf(request.requestId) : undefined
-  const id = given ?? endpoint.nextId()
-  const idText = given === undefined ? JSON.stringify(id) : request.requestId
+  const id: RpcId = own ? ownId("passed") : endpoint.nextId()
+  const idText = JSON.stringify(id)
   const token = tokenOf(request.progressToken)
   const sent = token === undefined ? undefined : own ? token : idText
   const params = paramsWith(request.params, (meta) =>
@@ -43,7 +43,7 @@ export const passedMessage = (
         own,
         sentAs: sent === undefined ? undefined : idOf(sent),
         token,
-        subscriptionId: listening && !own ? request.requestId : undefined,
+        subscriptionId: listening ? request.requestId : undefined,
         onMessage
       },
       listening ? Number.POSITIVE_INFINITY : endpoint.options.messagesMax

@@ -2,6 +2,7 @@
  * Passes requests of clients to providers' servers, except calls of tools, which are billed.
  */
 import { Effect } from "effect"
+import { isNeverPassed } from "../../domain/mcp/PassedMethods.ts"
 import { METHOD_NOT_FOUND } from "../../domain/mcp/Protocol.ts"
 import type { PassedReply, PassedRequest, ServerAddress, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
 import { replacedAt } from "../../domain/shared/JsonText.ts"
@@ -74,7 +75,7 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
     server: ServerAddress,
     request: PassedRequest
   ): Effect.fn.Return<PassedReply, ServerFailed> {
-    if (NEVER_PASSED.has(request.method) || !METHOD.test(request.method)) return notPassed(request.method)
+    if (isNeverPassed(request.method) || !METHOD.test(request.method)) return notPassed(request.method)
     const known = yield* reach(client, server)
     const shares = request.method === LISTEN ? streams : requests
     return yield* shares.within<PassedReply, ServerFailed>(
@@ -85,9 +86,6 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
     )
   })
 }
-
-/** Calls are billed, and the others have operations of their own. */
-const NEVER_PASSED = new Set(["tools/call", "initialize"])
 
 /** A name that needs no escapes in JSON and in headers: anything else could become a call of a tool there. */
 const METHOD = /^[\w$./-]{1,128}$/u

@@ -34,7 +34,7 @@ export const serverMessages = (endpoint: ProviderEndpoint, receiver: Receiver, c
     if (isRequest && !(receiver.own && (typeof id === "string" || typeof id === "number"))) return false
     if (!isRequest && isOfAnother(message, receiver)) return true
     if (text.length > endpoint.options.messageBytesMax || ++count > countMax) return !isRequest
-    receiver.onMessage(rewritten(method, text, receiver))
+    receiver.onMessage(rewritten(method, isRequest, text, receiver))
     return true
   }
 }
@@ -45,10 +45,15 @@ const isOfAnother = ({ method, params }: JsonObject, { own, sentAs }: Receiver):
   !own &&
   (sentAs === undefined || !isObject(params) || params["progressToken"] !== sentAs)
 
-const rewritten = (method: string, text: string, { own, subscriptionId, token }: Receiver): string => {
-  if (own) return text
-  if (subscriptionId !== undefined) return replacedAt(text, ["params", "_meta", SUBSCRIPTION_ID], subscriptionId)
-  return method === "notifications/progress" && token !== undefined
+const rewritten = (
+  method: string,
+  isRequest: boolean,
+  text: string,
+  { own, subscriptionId, token }: Receiver
+): string => {
+  if (subscriptionId !== undefined && !isRequest)
+    return replacedAt(text, ["params", "_meta", SUBSCRIPTION_ID], subscriptionId)
+  return !own && method === "notifications/progress" && token !== undefined
     ? replacedAt(text, ["params", "progressToken"], token)
     : text
 }

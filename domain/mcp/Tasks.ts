@@ -15,8 +15,10 @@ export class TasksNotOffered extends Schema.TaggedError<TasksNotOffered>()("Task
   }
 }
 
-/** Such as `tasks/get`. */
-export const isTaskMethod = (method: string): boolean => method.startsWith("tasks/")
+/** Such as `tasks/get`. Some servers do not distinguish upper and lower case. */
+export const isTaskMethod = (method: string): boolean => TASK.test(method)
+
+const TASK = /^[^a-z]*tasks\//iu
 
 /** Capabilities of a client or a server, as JSON. */
 export const withoutTasks = (capabilities: string): string => {

@@ -31,7 +31,8 @@ describe("Capabilities without tasks", () => {
   })
 
   it("are those that no method of tasks belongs to", () => {
-    assert.deepStrictEqual(["tasks/get", "tasks/result", "tools/call", "tasks"].map(isTaskMethod), [
+    assert.deepStrictEqual(["tasks/get", "Tasks/get", "tasks/result", "tools/call", "tasks"].map(isTaskMethod), [
+      true,
       true,
       true,
       false,

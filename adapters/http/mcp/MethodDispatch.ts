@@ -2,6 +2,7 @@
  * Answers a request of either era at a door: the methods about tools here, everything else by the door.
  */
 import { Effect } from "effect"
+import { isNeverPassed } from "../../../domain/mcp/PassedMethods.ts"
 import type { McpEra } from "../../../domain/mcp/Protocol.ts"
 import { isTaskMethod } from "../../../domain/mcp/Tasks.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
@@ -25,6 +26,7 @@ export const makeDispatch = Effect.gen(function* () {
       case "tools/list":
         return Effect.map(listed(door, request), (page) => asResult(listResult(page, request.era)))
       default:
+        if (isNeverPassed(request.rpc.method)) return Effect.fail(methodNotFound(NEVER_PASSED))
         return Effect.map(door.pass(request), (answer) => ({ answer, headers: {} }))
     }
   }
@@ -51,6 +53,8 @@ const isOfTasks = ({ rpc: { method, params } }: DoorRequest): boolean =>
   isTaskMethod(method) || (method === "tools/call" && params?.value["task"] !== undefined)
 
 const TASKS = "Tasks are not offered: each call of a tool is billed by its own response. Call it without `task`."
+
+const NEVER_PASSED = "This method is not passed to providers' servers as a request."
 
 const asResult = (result: string): CalledTool => ({ answer: { _tag: "Result", result }, headers: {} })
 

@@ -134,7 +134,7 @@ describe("the exchange of a caller", () => {
     )
   }
 
-  it.live("has a request id that no caller can choose", () =>
+  it.live("has a request id that no caller can choose or guess", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({ era: "stateful", onCall: ok })
       const { servers, upstream } = yield* makeClient()
@@ -147,7 +147,20 @@ describe("the exchange of a caller", () => {
       )
       const ids = server.of("tools/call").map(({ id }) => String(id))
       assert.strictEqual(new Set(ids).size, 2)
-      for (const id of ids) assert.include(id, call.invocationId)
+      for (const id of ids) {
+        assert.isTrue(id.startsWith(`${call.invocationId}.`))
+        assert.match(id.slice(call.invocationId.length + 1), /^[\w-]{16}$/u)
+      }
+    })
+  )
+
+  it.live("does not tell its request id as the progress token in the caller's session", () =>
+    Effect.gen(function* () {
+      const server = yield* scriptedServer({ era: "stateful", onCall: ok })
+      const { servers, upstream } = yield* makeClient()
+      const { session } = yield* servers.initialize(serverAt(server.url), INITIALIZE, upstreamCall("").consumerId)
+      yield* upstream.call(over(server.url, exchange({ era: "legacy", session }), { onProgress: () => {} }))
+      assert.notProperty(server.of("tools/call")[0]!.params, "_meta")
     })
   )
 })

@@ -89,7 +89,7 @@ describe("a passed request", () => {
     })
   )
 
-  it.live("has the id and the token of the client in the client's own session", () =>
+  it.live("has an id of the service and the token of the client in the client's own session", () =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({
         era: "stateful",
@@ -117,7 +117,7 @@ describe("a passed request", () => {
       const reply = yield* servers.ask(serverAt(server.url), request)
       assert.deepStrictEqual(reply, { _tag: "Result", result: "{}" })
       const [seen] = server.of("prompts/get")
-      assert.include(seen?.text, `"id":"\\u0069d of the client"`)
+      assert.match(String(seen?.id), /^passed\.[\w-]{16}$/u)
       assert.strictEqual(seen?.headers["mcp-session-id"], session.sessionId)
       assert.deepStrictEqual(heard, [
         { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: "tok", progress: 1 } },
@@ -128,7 +128,11 @@ describe("a passed request", () => {
 
   it.live("is canceled at the server when its caller disconnects", () =>
     Effect.gen(function* () {
-      for (const era of ["modern", "stateful"] as const) {
+      for (const [era, isOwn] of [
+        ["modern", false],
+        ["stateful", false],
+        ["stateful", true]
+      ] as const) {
         let closed = false
         const server = yield* scriptedServer({
           era,
@@ -140,7 +144,11 @@ describe("a passed request", () => {
           }
         })
         const { servers } = yield* makeClient()
-        const asking = yield* Effect.forkChild(servers.ask(serverAt(server.url), passed("prompts/get")))
+        const at = serverAt(server.url)
+        const own = isOwn ? { session: (yield* servers.initialize(at, INITIALIZE, CONSUMER)).session } : {}
+        const asking = yield* Effect.forkChild(
+          servers.ask(at, passed("prompts/get", { era: isOwn ? "legacy" : "modern", ...own }))
+        )
         yield* eventually(() => server.of("prompts/get").length === 1)
         yield* Fiber.interrupt(asking)
         yield* eventually(() => closed)

@@ -2,11 +2,11 @@
  * Attempts to have a provider's server read a call of a tool in a message that is passed on unbilled.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { json, result, scriptedServer, type Seen, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { CONSUMER, INITIALIZE, passed, serverAt } from "../../contracts/providerServers.ts"
 import { exchange, exchangeCall } from "../../support/mcp/ExchangeCalls.ts"
-import { makeClient } from "../../support/mcp/McpClient.ts"
+import { eventually, makeClient } from "../../support/mcp/McpClient.ts"
 
 const CALL = `"method":"tools/call","id":5,"params":{"name":"paid","arguments":{}}`
 
@@ -42,6 +42,18 @@ describe("a call of a tool", () => {
         `x","method":"tools/call`,
         "x\r\nmcp-method: tools/call",
         "tools/call ",
+        "Tools/Call",
+        "TOOLS/CALL",
+        "tools//call",
+        "./tools/call",
+        "tools.call",
+        "Initialize",
+        "tasks/get",
+        "Tasks/get",
+        "/tasks/get",
+        "notifications/cancelled",
+        "Notifications/Cancelled",
+        "./notifications/cancelled",
         "\u0000",
         "ü",
         "",
@@ -56,8 +68,43 @@ describe("a call of a tool", () => {
         yield* servers.ask(at, passed("ping", own))
         yield* servers.ask(at, passed("ping", { requestId: hidden, progressToken: hidden }))
       }
+      assert.deepStrictEqual([...new Set(server.seen.map(({ method }) => method))].toSorted(), [
+        "initialize",
+        "notifications/initialized",
+        "ping",
+        "server/discover"
+      ])
       assert.lengthOf(server.of("tools/call"), 0)
       for (const { text: body } of server.seen) assert.notInclude(readings(body), "tools/call")
+    })
+  )
+
+  it.live("keeps its result from a request of the same session that repeats its id", () =>
+    Effect.gen(function* () {
+      let answerCall = () => {}
+      const server = yield* scriptedServer({
+        era: "stateful",
+        onCall: (seen, response) => {
+          answerCall = () => json(response, result(seen, text("a paid result")))
+        },
+        onOther: (seen, response) => {
+          if (seen.method !== "resources/read") return false
+          json(response, result(seen, { contents: [] }))
+          return true
+        }
+      })
+      const { servers, upstream } = yield* makeClient()
+      const at = serverAt(server.url)
+      const { session } = yield* servers.initialize(at, INITIALIZE, CONSUMER)
+      const call = exchangeCall(server.url, exchange({ era: "legacy", session }))
+      const calling = yield* Effect.forkChild(upstream.call(call))
+      yield* eventually(() => server.of("tools/call").length === 1)
+      const callId = server.of("tools/call")[0]!.id
+      const forged = passed("resources/read", { era: "legacy", session, requestId: JSON.stringify(callId) })
+      assert.deepStrictEqual(yield* servers.ask(at, forged), { _tag: "Result", result: `{"contents":[]}` })
+      assert.notStrictEqual(server.of("resources/read")[0]!.id, callId)
+      answerCall()
+      assert.strictEqual((yield* Fiber.join(calling)).status, "success")
     })
   )
 
