@@ -118,6 +118,17 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })("A
       const response = yield* Effect.promise(() => reading)
       assert.strictEqual(yield* Effect.promise(() => response.text()), "")
       yield* eventually(() => cancellationsAt(door) === 2)
+      const { server } = door.gated
+      const sentAs = server.of("resources/read")[0]!.id
+      assert.notStrictEqual(sentAs, 9)
+      assert.strictEqual(server.of("notifications/cancelled")[1]!.params["requestId"], sentAs)
+
+      for (const method of ["Tools/Call", "tools//call", "Notifications/cancelled", "Tasks/get"]) {
+        const refused = yield* Effect.promise(() => rpc(door, { jsonrpc: "2.0", id: 10, method, params: {} }, headers))
+        const { error } = JSON.parse(yield* Effect.promise(() => refused.text()))
+        assert.strictEqual(error.code, -32601, method)
+        assert.lengthOf(server.of(method), 0)
+      }
     })
   )
 
