@@ -8,8 +8,9 @@ import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { listenEventId } from "./EventId.ts"
+import type { LiveSession } from "./LiveSession.ts"
 import { McpSessions } from "./McpSessions.ts"
-import { type McpSession, McpSessionStore } from "./McpSessionStore.ts"
+import { McpSessionStore } from "./McpSessionStore.ts"
 import { ProviderServers, type ServerFailed } from "./ProviderServers.ts"
 import type { StreamSink } from "./ServerStream.ts"
 
@@ -41,7 +42,7 @@ export class McpListeners extends Context.Service<
      * for a session without a provider's server.
      */
     listen(
-      session: McpSession,
+      session: LiveSession,
       from: string | undefined,
       sink: StreamSink,
       own?: OwnMessages
@@ -76,7 +77,7 @@ export class McpListeners extends Context.Service<
       })
 
       const listen = Effect.fn("McpListeners.listen")(function* (
-        session: McpSession,
+        session: LiveSession,
         from: string | undefined,
         sink: StreamSink,
         own?: OwnMessages
@@ -98,7 +99,7 @@ export class McpListeners extends Context.Service<
       })
 
       const followAny = (
-        session: McpSession,
+        session: LiveSession,
         from: string | undefined,
         sink: StreamSink,
         own: OwnMessages | undefined
@@ -112,7 +113,7 @@ export class McpListeners extends Context.Service<
 
       /** Until the session ends, or the server does not answer any more. */
       const follow = Effect.fnUntraced(function* (
-        opened: McpSession,
+        opened: LiveSession,
         from: string | undefined,
         sink: StreamSink
       ): Effect.fn.Return<Listening, StoreUnavailable> {

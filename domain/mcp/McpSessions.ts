@@ -9,9 +9,12 @@ import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { initializeResult, type LegacyProfile, negotiatedVersion, offeredResult } from "./InitializeResult.ts"
+import { makeLateEndings } from "./LateEndings.ts"
+import { type LiveSession, liveOf } from "./LiveSession.ts"
 import { type McpSession, McpSessionStore } from "./McpSessionStore.ts"
 import { LEGACY_VERSIONS } from "./Protocol.ts"
 import { ProviderServers, type ServerAddress, type ServerFailed } from "./ProviderServers.ts"
+import { passedParams } from "./Tasks.ts"
 
 /** The longest unused one ends when another is opened. */
 export const SESSIONS_PER_ACCOUNT_MAX = 100
@@ -63,7 +66,7 @@ export interface SessionRequest {
 }
 
 export interface SessionOpened {
-  readonly session: McpSession
+  readonly session: LiveSession
   /** The result of `initialize`: of a legacy server its own, verbatim. */
   readonly result: string
 }
@@ -80,15 +83,16 @@ export class McpSessions extends Context.Service<
       id: string,
       consumerId: ConsumerId,
       server: ServerAddress | undefined
-    ): Effect.Effect<McpSession, McpSessionNotFound | StoreUnavailable>
+    ): Effect.Effect<LiveSession, McpSessionNotFound | StoreUnavailable>
     /**
      * After the server said that it does not know the session's upstream session: opens another one with the client's
      * own params. A session with state at the server ends instead.
      */
-    renew(session: McpSession): Effect.Effect<McpSession, McpSessionNotFound | ServerFailed | StoreUnavailable>
+    renew(session: LiveSession): Effect.Effect<LiveSession, McpSessionNotFound | ServerFailed | StoreUnavailable>
     /** The server keeps state for the session from now on. */
-    markState(session: McpSession): Effect.Effect<void, StoreUnavailable>
-    end(session: McpSession): Effect.Effect<void, StoreUnavailable>
+    markState(session: LiveSession): Effect.Effect<void, StoreUnavailable>
+    /** Here at once; at the provider's server when the last call that it may still run has ended. */
+    end(session: LiveSession): Effect.Effect<void, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/mcp/McpSessions") {
   static readonly layer = Layer.effect(
@@ -98,7 +102,7 @@ export class McpSessions extends Context.Service<
       const servers = yield* ProviderServers
       const feed = yield* ChangeFeed
       const entropy = yield* Entropy
-      const cache = yield* makeFreshCache<Option.Option<McpSession>>({ entriesMax: CACHED_MAX, ttlMs: CACHE_TTL_MS })
+      const cache = yield* makeFreshCache<Option.Option<LiveSession>>({ entriesMax: CACHED_MAX, ttlMs: CACHE_TTL_MS })
 
       yield* onEachChange(feed, ({ id, topic }) => {
         if (topic === "mcp_session") cache.forget(id)
@@ -111,11 +115,7 @@ export class McpSessions extends Context.Service<
           return feed.publish({ topic: "mcp_session", id })
         })
 
-      /** At the provider's server, which may be away: nothing waits for it. */
-      const endUpstream = ({ server, upstream }: McpSession): Effect.Effect<void> =>
-        server === undefined || upstream === undefined
-          ? Effect.void
-          : Effect.asVoid(Effect.forkDetach(servers.end(server, upstream)))
+      const endUpstream = yield* makeLateEndings(CACHE_TTL_MS)
 
       const handshake = Effect.fnUntraced(function* <E>(
         { consumerId, params, requested, server }: SessionRequest,
@@ -126,7 +126,7 @@ export class McpSessions extends Context.Service<
         const greeted =
           server === undefined
             ? undefined
-            : yield* servers.initialize(server, params, consumerId).pipe(
+            : yield* servers.initialize(server, passedParams(params), consumerId).pipe(
                 Effect.catchIf(
                   () => era === "modern",
                   () => Effect.undefined
@@ -169,11 +169,11 @@ export class McpSessions extends Context.Service<
           yield* announce(old.id)
           yield* endUpstream(old)
         }
-        return { session, result }
+        return { session: liveOf(session), result }
       })
 
       const find = Effect.fnUntraced(function* (id: string, consumerId: ConsumerId, server: ServerAddress | undefined) {
-        const found = yield* cache.readThrough(id, store.find(id), Option.isSome)
+        const found = yield* cache.readThrough(id, Effect.map(store.find(id), Option.map(liveOf)), Option.isSome)
         const now = yield* DateTime.now
         const session = Option.getOrUndefined(found)
         if (
@@ -185,10 +185,7 @@ export class McpSessions extends Context.Service<
           return yield* new McpSessionNotFound({ reason: "unknown" })
         }
         // The provider moved its server, which does not know the session.
-        if (session.server?.endpointUrl !== server?.endpointUrl) {
-          yield* end(session)
-          return yield* new McpSessionNotFound({ reason: "server_restarted" })
-        }
+        if (session.server?.endpointUrl !== server?.endpointUrl) return yield* endRestarted(session)
         if (now.epochMilliseconds - session.lastSeenAt.epochMilliseconds >= TOUCH_EVERY_MS) {
           cache.forget(id)
           yield* store.touch(id, now, expiryOf(session.createdAt, now))
@@ -196,38 +193,39 @@ export class McpSessions extends Context.Service<
         return session
       })
 
-      const end = Effect.fn("McpSessions.end")(function* (session: McpSession) {
+      const end = Effect.fn("McpSessions.end")(function* (session: LiveSession) {
         const ended = yield* store.end(session.id)
         yield* announce(session.id)
         if (Option.isSome(ended)) yield* endUpstream(ended.value)
       })
 
-      const renew = Effect.fn("McpSessions.renew")(function* (session: McpSession) {
+      const endRestarted = (session: LiveSession) =>
+        Effect.andThen(end(session), Effect.fail(new McpSessionNotFound({ reason: "server_restarted" })))
+
+      const renew = Effect.fn("McpSessions.renew")(function* (session: LiveSession) {
         const { server, upstream: lost } = session
-        if (server === undefined || lost === undefined || session.hasState) {
-          yield* end(session)
-          return yield* new McpSessionNotFound({ reason: "server_restarted" })
-        }
+        if (server === undefined || lost === undefined || session.hasState) return yield* endRestarted(session)
         const current = Option.getOrUndefined(yield* store.find(session.id))
         if (current === undefined) return yield* new McpSessionNotFound({ reason: "unknown" })
         // Another request or node was faster.
-        if (current.upstream?.sessionId !== lost.sessionId) return current
-        const { clientParams, consumerId } = session
-        const { session: next } = yield* servers.initialize(server, clientParams, consumerId)
-        if (next.version !== session.version) {
-          yield* end(session)
-          return yield* new McpSessionNotFound({ reason: "server_restarted" })
-        }
+        if (current.upstream?.sessionId !== lost.sessionId) return liveOf(current)
+        // Marked after this request read the session.
+        if (current.hasState) return yield* endRestarted(session)
+        const { clientParams, consumerId } = current
+        const { session: next } = yield* servers.initialize(server, passedParams(clientParams), consumerId)
+        if (next.version !== session.version) return yield* endRestarted(session)
         yield* servers.tell(server, next, INITIALIZED, consumerId)
         const isReplaced = yield* store.replaceUpstream(session.id, lost, next)
         yield* announce(session.id)
         if (isReplaced) return { ...session, upstream: next }
-        yield* endUpstream({ ...session, upstream: next })
+        // No request has used it.
+        yield* Effect.forkDetach(servers.end(server, next))
         const winner = Option.getOrUndefined(yield* store.find(session.id))
-        return winner ?? (yield* new McpSessionNotFound({ reason: "unknown" }))
+        if (winner === undefined) return yield* new McpSessionNotFound({ reason: "unknown" })
+        return liveOf(winner)
       })
 
-      const markState = Effect.fn("McpSessions.markState")(function* ({ hasState, id }: McpSession) {
+      const markState = Effect.fn("McpSessions.markState")(function* ({ hasState, id }: LiveSession) {
         if (hasState) return
         yield* store.markState(id)
         yield* announce(id)

@@ -30,5 +30,12 @@ export const withoutTasks = (capabilities: string): string => {
     : others
 }
 
+/** The params of a client's `initialize`, as the server gets them: verbatim unless they declare tasks. */
+export const passedParams = (params: string): string => {
+  const declared = membersOf(params).filter(({ name, text }) => name === "capabilities" && text.startsWith("{"))
+  if (declared.every(({ text }) => withoutTasks(text) === text)) return params
+  return objectWith(params, "capabilities", withoutTasks(declared.at(-1)!.text))
+}
+
 /** A name may be written with escapes. */
 const MAY_NAME_TASKS = /tasks|\\/u

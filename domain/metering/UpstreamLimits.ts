@@ -10,6 +10,9 @@ export interface UpstreamBounds {
   readonly totalMs: number
 }
 
+/** The longest time-out of an attempt that a tool may set. */
+export const TOOL_TIMEOUT_MS_MAX = 60_000
+
 export const UpstreamLimits = Context.Reference<UpstreamBounds>("agent-tool-billing/domain/metering/UpstreamLimits", {
   defaultValue: () => ({ timeoutMs: 10_000, retriesMax: 1, totalMs: 25_000 })
 })

@@ -2,77 +2,14 @@
  * Sessions of MCP clients: opened with the provider's server, found by their account only, expired, replaced, renewed.
  */
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Option } from "effect"
+import { DateTime, Duration, Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { McpSessions, SESSIONS_PER_ACCOUNT_MAX } from "../../domain/mcp/McpSessions.ts"
+import { SESSIONS_PER_ACCOUNT_MAX } from "../../domain/mcp/McpSessions.ts"
 import { McpSessionStore } from "../../domain/mcp/McpSessionStore.ts"
-import { MODERN_VERSION, type UpstreamSession } from "../../domain/mcp/Protocol.ts"
-import { ProviderServers, type ServerAddress, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { memoryPorts } from "../contracts/ports.ts"
-
-const PARAMS = `{"protocolVersion":"2025-06-18","capabilities":{"sampling":{}},"clientInfo":{"name":"a","version":"1"}}`
-
-const PROFILE = Effect.succeed({
-  capabilities: `{"tools":{}}`,
-  serverInfo: `{"name":"own","version":"1"}`,
-  instructions: `"Say \\"please\\""`
-})
-
-const NO_SUCH_METHOD = new ServerFailed({
-  problem: {
-    kind: "json_rpc_error",
-    message: "No such method",
-    rpcError: { code: -32_601, message: "No such method" }
-  },
-  sessionLost: false
-})
-
-/** A provider's server, and what it was asked. */
-class FakeServer {
-  era: "legacy" | "modern" = "legacy"
-  version = "2025-06-18"
-  servesBothEras = false
-  readonly initialized: Array<string> = []
-  readonly told: Array<string> = []
-  readonly ended: Array<UpstreamSession> = []
-
-  readonly layer = Layer.mock(ProviderServers, {
-    profile: () =>
-      Effect.sync(() => ({
-        era: this.era,
-        version: this.era === "modern" ? MODERN_VERSION : this.version,
-        capabilities: `{"tools":{"listChanged":true},"resources":{"subscribe":true},"logging":{},"extensions":{}}`,
-        serverInfo: `{"name":"fake","version":"1.0"}`,
-        instructions: `"Say \\"please\\""`
-      })),
-    initialize: (_server, params) =>
-      Effect.suspend(() => {
-        this.initialized.push(params)
-        if (this.era === "modern" && !this.servesBothEras) return Effect.fail(NO_SUCH_METHOD)
-        const session = { version: this.version, sessionId: `upstream-${this.initialized.length}` }
-        return Effect.succeed({ session, result: `{"protocolVersion":"${this.version}", "unknown": 1.0}` })
-      }),
-    tell: (_server, _session, message) => Effect.sync(() => void this.told.push(message)),
-    end: (_server, session) => Effect.sync(() => void this.ended.push(session))
-  })
-}
-
-const given = Effect.gen(function* () {
-  const entropy = yield* Entropy
-  const fake = new FakeServer()
-  const build = Layer.build(Layer.fresh(McpSessions.layer).pipe(Layer.provide(fake.layer)))
-  const node = Effect.map(build, (context) => context.mapUnsafe.get(McpSessions.key) as McpSessions["Service"])
-  const consumerId = ConsumerId.make(yield* entropy.uuid)
-  const server: ServerAddress = {
-    providerId: ProviderId.make(yield* entropy.uuid),
-    endpointUrl: "https://example.com/mcp"
-  }
-  const sessions = yield* node
-  const request = { consumerId, server, params: PARAMS, requested: "2025-06-18" }
-  return { fake, sessions, consumerId, server, request, open: sessions.open(request, PROFILE), node }
-})
+import { given, LONGEST_MS, PARAMS, PROFILE } from "../support/mcp/SessionsAtFake.ts"
 
 it.layer(memoryPorts)("McpSessions", (it) => {
   it.effect("opens a session of its own at a server of the legacy era, and returns the server's own result", () =>
@@ -175,8 +112,6 @@ it.layer(memoryPorts)("McpSessions", (it) => {
       const { session } = yield* open
       assert.deepStrictEqual(yield* other.find(session.id, consumerId, server), session)
       yield* sessions.end(session)
-      while (fake.ended.length === 0) yield* Effect.yieldNow
-      assert.deepStrictEqual(fake.ended, [session.upstream])
       for (const each of [sessions, other]) {
         let found = true
         while (found) {
@@ -187,6 +122,32 @@ it.layer(memoryPorts)("McpSessions", (it) => {
           yield* Effect.yieldNow
         }
       }
+      yield* TestClock.adjust(Duration.millis(LONGEST_MS))
+      assert.deepStrictEqual(fake.ended, [session.upstream])
+    })
+  )
+
+  it.effect("keeps the client's params in the store only", () =>
+    Effect.gen(function* () {
+      const { consumerId, open, server, sessions } = yield* given
+      const { session } = yield* open
+      assert.notProperty(yield* sessions.find(session.id, consumerId, server), "clientParams")
+      const stored = yield* (yield* McpSessionStore).find(session.id)
+      assert.strictEqual(Option.getOrThrow(stored).clientParams, PARAMS)
+      assert.notProperty(yield* sessions.renew(session), "clientParams")
+      assert.notProperty(yield* sessions.renew(session), "clientParams")
+    })
+  )
+
+  it.effect("does not pass on that a client declares tasks, at the opening and at a renewal", () =>
+    Effect.gen(function* () {
+      const { fake, request, sessions } = yield* given
+      const params = `{"capabilities":{"tasks":{"list":{}},"roots":{}},"protocolVersion":"2025-06-18"}`
+      const { session } = yield* sessions.open({ ...request, params }, PROFILE)
+      yield* sessions.renew(session)
+      yield* sessions.open({ ...request, params: `{"capabilities":{"tasks":{}},"capabilities":{}}` }, PROFILE)
+      const passed = `{"protocolVersion":"2025-06-18","capabilities":{"roots":{}}}`
+      assert.deepStrictEqual(fake.initialized, [passed, passed, `{"capabilities":{}}`])
     })
   )
 
@@ -238,7 +199,8 @@ it.layer(memoryPorts)("McpSessions", (it) => {
       }
       yield* sessions.find(first.id, consumerId, server)
       yield* open
-      while (fake.ended.length === 0) yield* Effect.yieldNow
+      assert.strictEqual(fake.ended.length, 0)
+      yield* TestClock.adjust(Duration.millis(LONGEST_MS))
       assert.strictEqual(fake.ended.length, 1)
     })
   )
@@ -269,9 +231,12 @@ it.layer(memoryPorts)("McpSessions", (it) => {
       yield* sessions.markState(stateful)
       const marked = yield* sessions.find(stateful.id, consumerId, server)
       assert.isTrue(marked.hasState)
+      const { session: outdated } = yield* open
+      yield* sessions.markState(outdated)
       const { session: older } = yield* open
-      fake.version = "2025-03-26"
-      for (const session of [marked, older]) {
+      assert.isFalse(outdated.hasState)
+      for (const session of [marked, outdated, older]) {
+        if (session === older) fake.version = "2025-03-26"
         const error = yield* Effect.flip(sessions.renew(session))
         assert.include(error.message, "Send initialize")
         const gone = yield* Effect.flip(sessions.find(session.id, consumerId, server))

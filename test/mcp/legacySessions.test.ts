@@ -2,7 +2,7 @@
  * Sessions of the legacy era on the wire: headers, statuses, batches, and who may use a session.
  */
 import { assert, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Fiber, Layer } from "effect"
 import { aDeveloper } from "../support/HttpMarket.ts"
 import { gatedServer } from "../support/mcp/GatedServer.ts"
 import { aLegacyDoor, aPricedTool, type LegacyDoor, rpc } from "../support/mcp/LegacyClients.ts"
@@ -102,16 +102,22 @@ it.layer(GatedDoor.layer, { timeout: "60 seconds", excludeTestServices: true })(
     })
   )
 
-  it.effect("ends with DELETE, here and at the provider's server", () =>
+  it.effect("ends with DELETE at once, and at the provider's server not before its calls, which are billed", () =>
     Effect.gen(function* () {
       const door = yield* GatedDoor
       const id = yield* aSession(door)
-      const before = door.gated.server.seen.filter(({ http }) => http === "DELETE").length
+      const from = door.gated.open.length
       const headers = { authorization: `Bearer ${door.key}`, "mcp-session-id": id }
+      const call = answered(rpc(door, request("tools/call", 5, { name: "wait", arguments: {} }), headers))
+      const running = yield* Effect.forkChild(call, { startImmediately: true })
+      yield* eventually(() => door.gated.open.length > from)
       const ended = yield* answered(fetch(door.door, { method: "DELETE", headers }))
       assert.deepStrictEqual([ended.status, ended.text], [204, ""])
       assert.strictEqual((yield* answered(rpc(door, request("ping"), headers))).status, 404)
-      yield* eventually(() => door.gated.server.seen.filter(({ http }) => http === "DELETE").length === before + 1)
+      yield* Effect.sleep("300 millis")
+      assert.isFalse(door.gated.server.seen.some(({ http }) => http === "DELETE"))
+      door.gated.finish(from)
+      assert.include((yield* Fiber.join(running)).text, '"cost_microcents":1000')
     })
   )
 

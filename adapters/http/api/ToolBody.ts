@@ -12,11 +12,10 @@ import {
   ToolName
 } from "../../../domain/catalog/Tool.ts"
 import { fromCents, Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
+import { TOOL_TIMEOUT_MS_MAX } from "../../../domain/metering/UpstreamLimits.ts"
 import * as Field from "./Field.ts"
 import { Text, WholeCents, IntBetween } from "./InputSchemas.ts"
 import { INPUT_SCHEMA } from "./SampleValues.ts"
-
-export const TOOL_TIMEOUT_MS_MAX = 60_000
 
 const JsonObject = Schema.Record(Schema.String, Schema.Json)
 

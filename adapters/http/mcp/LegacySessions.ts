@@ -2,8 +2,8 @@
  * The session of a request of the legacy era: opened by `initialize`, then named by a header.
  */
 import { Effect } from "effect"
+import type { LiveSession } from "../../../domain/mcp/LiveSession.ts"
 import { McpSessions, type McpSessionNotFound } from "../../../domain/mcp/McpSessions.ts"
-import type { McpSession } from "../../../domain/mcp/McpSessionStore.ts"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
 import { INVALID_REQUEST, LEGACY_VERSIONS } from "../../../domain/mcp/Protocol.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
@@ -19,7 +19,7 @@ export interface LegacyContext {
   readonly door: Door
   readonly caller: Consumer
   readonly input: AnyInput
-  readonly session: McpSession
+  readonly session: LiveSession
 }
 
 const SESSION_ID = /^[\x21-\x7e]{1,128}$/u
