@@ -71,6 +71,8 @@ export interface ToolReference {
   readonly providerId: ProviderId | undefined
   /** The account whose pins resolve a bare name. */
   readonly account?: ConsumerId | undefined
+  /** The name is qualified: a tool whose own name is the same text is not meant. */
+  readonly isQualified?: boolean | undefined
 }
 
 /** The pin that a success of the call makes: undefined unless the tool was identified by its bare name alone. */
@@ -167,6 +169,12 @@ export class ToolDirectory extends Context.Service<
         return yield* unknown(toolName, providerId)
       })
 
+      /** Guesses no name: similar ones are bare. */
+      const findByHandle = Effect.fnUntraced(function* (name: string, calledAt: DateTime.Utc | undefined) {
+        const qualified = yield* findQualified(name)
+        return qualified === undefined ? yield* new ToolNotFound({ tool: name }) : yield* offered(qualified, calledAt)
+      })
+
       const findListed = Effect.fnUntraced(function* (
         toolName: string,
         account: ConsumerId | undefined,
@@ -198,9 +206,10 @@ export class ToolDirectory extends Context.Service<
 
       const findByName = (
         toolName: string,
-        { account, providerId }: ToolReference,
+        { account, isQualified, providerId }: ToolReference,
         calledAt: DateTime.Utc | undefined
       ): Effect.Effect<CatalogEntry, ToolUnresolved | StoreUnavailable> => {
+        if (isQualified === true) return findByHandle(toolName, calledAt)
         if (providerId !== undefined) return findOfProvider(providerId, toolName, calledAt)
         const pinned = account === undefined ? undefined : pins.cached(account, toolName)
         return pinned === undefined ? findListed(toolName, account, calledAt) : findById(pinned, calledAt, true)

@@ -198,6 +198,38 @@ it.layer(GatedDoor.layer, { timeout: "60 seconds", excludeTestServices: true })(
     })
   )
 
+  it.effect("bills one call of a batch at most, and takes 10 messages at most", () =>
+    Effect.gen(function* () {
+      const door = yield* GatedDoor
+      const headers = { "mcp-session-id": yield* aSession(door, "2025-03-26"), accept: "application/json" }
+      const many = yield* answered(
+        rpc(
+          door,
+          Array.from({ length: 11 }, (_, id) => request("ping", id)),
+          headers
+        )
+      )
+      assert.deepStrictEqual([many.status, many.json.error.code], [400, -32600])
+
+      const from = door.gated.open.length
+      const call = (id: number) => request("tools/call", id, { name: "wait", arguments: {} })
+      const response = answered(rpc(door, [call(1), call(2), request("ping", 3)], headers))
+      yield* eventually(() => door.gated.open.length > from)
+      door.gated.finish(from)
+      const { json } = yield* response
+      assert.deepStrictEqual(
+        json.map((one: { id: unknown; error?: { code: number } }) => [one.id, one.error?.code]),
+        [
+          [1, undefined],
+          [2, -32600],
+          [3, undefined]
+        ]
+      )
+      assert.include(json[1].error.message, "Send calls of tools one at a time")
+      assert.lengthOf(door.gated.open, from + 1)
+    })
+  )
+
   it.effect("answers a GET that it cannot serve with what is wrong", () =>
     Effect.gen(function* () {
       const door = yield* GatedDoor

@@ -68,6 +68,49 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })("A
     })
   )
 
+  it.effect("bills a call in a batch whose connection broke, without a cancellation, whatever follows it there", () =>
+    Effect.gen(function* () {
+      const door = yield* aDoor
+      const headers = { ...(yield* aSession(door, "2025-03-26")), accept: "application/json" }
+      const read = { jsonrpc: "2.0", id: 2, method: "resources/read", params: { uri: "file:///a" } }
+      const connection = new AbortController()
+      const broken = rpc(door, [call("drop"), read], headers, connection.signal).then(
+        () => false,
+        () => true
+      )
+      yield* eventually(() => door.gated.open.length > 0)
+      // The call waits until nothing else of its batch is open.
+      assert.strictEqual(door.gated.open[0]!.seen.method, "resources/read")
+      yield* Effect.sleep("100 millis")
+      assert.lengthOf(door.gated.open, 1)
+      door.gated.finish(0)
+      yield* eventually(() => door.gated.open.length === 2)
+      connection.abort()
+      assert.isTrue(yield* Effect.promise(() => broken))
+      yield* Effect.sleep("200 millis")
+      door.gated.finish(1)
+      const [receipt] = yield* settled(door, 1)
+      assert.strictEqual(receipt!["cost_microcents"], PRICE)
+      assert.strictEqual(cancellationsAt(door), 0)
+    })
+  )
+
+  it.effect("ends with a batch whose only request was canceled", () =>
+    Effect.gen(function* () {
+      const door = yield* aDoor
+      const headers = yield* aSession(door, "2025-03-26")
+      const stream = eventsOf(yield* Effect.promise(() => rpc(door, [call("wait")], headers)))
+      yield* eventually(() => stream.events.length >= 2)
+      yield* Effect.promise(() => rpc(door, canceled(1), headers))
+      yield* eventually(() => stream.ended)
+      const again = eventsOf(yield* resume(door, headers, stream.events[0]!.id!))
+      yield* eventually(() => again.ended)
+      assert.deepStrictEqual(again.events, stream.events.slice(1))
+      door.gated.finish(0)
+      yield* settled(door, 1)
+    })
+  )
+
   it.effect("settles a call whose connection broke by its outcome, without a cancellation at the server", () =>
     Effect.gen(function* () {
       const door = yield* aDoor

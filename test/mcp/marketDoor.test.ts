@@ -239,6 +239,36 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
+    it.effect("does not take a tool's own name for a qualified one of an unknown handle", () =>
+      Effect.gen(function* () {
+        const server = yield* echoing
+        const consumer = yield* aFundedConsumer()
+        const victim = yield* anOffer(server.url)
+        const misspelled = `x-${yield* qualifiedNameOf(victim)}`
+        const squatter = yield* anOffer(server.url, {
+          tool_name: misspelled,
+          price_microcents: 900_000,
+          unlisted: true
+        })
+        const called = yield* send(
+          modernCall({
+            key: consumer.key,
+            method: "tools/call",
+            params: { name: "call_tool", arguments: { tool: misspelled, arguments: {} } }
+          })
+        )
+        assert.include(String(valueAt(called.json, "error", "message")), `There is no tool \`${misspelled}\`.`)
+        for (const own of ["describe_tool", "quote"]) {
+          const answer = yield* toolCalled(consumer.key, own, { tool: misspelled })
+          assert.include(errorText(answer), "Send `tool` of a result of search_tools")
+        }
+        assert.strictEqual((yield* purseOf(consumer)).available, 1_000_000)
+        assert.strictEqual(forwarded(server), 0)
+        const full = yield* qualifiedNameOf(squatter)
+        assert.strictEqual(structured(yield* toolCalled(consumer.key, "describe_tool", { tool: full }))["tool"], full)
+      })
+    )
+
     it.effect("does not take a bare name for a tool, whatever providers call theirs", () =>
       Effect.gen(function* () {
         const server = yield* echoing

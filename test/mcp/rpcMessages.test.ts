@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { RpcFault } from "../../adapters/http/mcp/RpcFault.ts"
-import { parseMessages, picked, textAt } from "../../adapters/http/mcp/RpcMessage.ts"
+import { BATCH_MAX, parseMessages, picked, textAt } from "../../adapters/http/mcp/RpcMessage.ts"
 import { modernResult } from "../../adapters/http/mcp/ModernEra.ts"
 import { withMeta } from "../../domain/mcp/ResultText.ts"
 
@@ -52,6 +52,7 @@ for (const [text, code, id] of [
   ["{", -32700, undefined],
   [`${"[".repeat(100)}${"]".repeat(100)}`, -32700, undefined],
   ["[]", -32600, undefined],
+  [`[${Array.from({ length: BATCH_MAX + 1 }, () => 7).join(",")}]`, -32600, undefined],
   ["7", -32600, undefined],
   ['{"id":1,"method":"x"}', -32600, "1"],
   ['{"jsonrpc":"2.0","id":null,"method":"x"}', -32600, undefined],

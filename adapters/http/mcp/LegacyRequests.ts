@@ -77,6 +77,10 @@ export const makeLegacyRequests = Effect.fnUntraced(function* (dispatch: Dispatc
     return out.end(reply, reply === undefined ? [] : [textOf(reply)])
   })
 
+  /**
+   * A batch has one connection and one clock. Its call of a tool runs last and alone, so that only the call decides whether
+   * the work goes on without the client, and nothing that was paid for waits for another request.
+   */
   const batch = Effect.fnUntraced(function* (context: LegacyContext, { messages }: RpcBatch) {
     if (context.session.version !== BATCH_VERSION) {
       return yield* invalidRequest(
@@ -84,18 +88,30 @@ export const makeLegacyRequests = Effect.fnUntraced(function* (dispatch: Dispatc
       )
     }
     const out = yield* outgoing(context, undefined)
-    const answers = yield* Effect.forEach(
-      messages,
-      (message): Effect.Effect<EncodedReply | undefined, HandlerError> => {
-        if (message instanceof RpcFault) return Effect.succeed(faultReply(message))
-        if (message._tag === "Request") return request(context, message, out)
-        return Effect.match(tell(context, message), { onFailure: () => undefined, onSuccess: () => undefined })
-      },
-      { concurrency: AT_ONCE_MAX }
-    )
+    const call = messages.find(isCall)
+    const answered = (message: Message): Effect.Effect<Answer, HandlerError> => {
+      if (message instanceof RpcFault) return Effect.succeed(faultReply(message))
+      if (message._tag === "Request") return request(context, message, out)
+      return Effect.match(tell(context, message), { onFailure: () => undefined, onSuccess: () => undefined })
+    }
+    const answers = yield* Effect.gen(function* () {
+      const others = yield* Effect.forEach(
+        messages,
+        (message): Effect.Effect<Answer, HandlerError> => {
+          if (message === call) return Effect.undefined
+          return answered(isCall(message) ? notAlone(message) : message)
+        },
+        { concurrency: AT_ONCE_MAX }
+      )
+      if (call === undefined) return others
+      out.expectLong()
+      return others.with(messages.indexOf(call), yield* answered(call))
+    }).pipe(Effect.onError(() => Effect.sync(() => out.end(undefined, []))))
     const responses = answers.flatMap((reply) => (reply === undefined ? [] : [textOf(reply)]))
-    if (responses.length === 0) return ACCEPTED
-    return out.end({ status: 200, headers: {}, body: `[${responses.join(",")}]` }, responses)
+    return out.end(
+      responses.length === 0 ? ACCEPTED : { status: 200, headers: {}, body: `[${responses.join(",")}]` },
+      responses
+    )
   })
 
   return {
@@ -116,6 +132,16 @@ export const makeLegacyRequests = Effect.fnUntraced(function* (dispatch: Dispatc
     })
   } satisfies LegacyRequests
 })
+
+type Message = RpcBatch["messages"][number]
+/** Undefined: none. */
+type Answer = EncodedReply | undefined
+
+const notAlone = ({ id }: RpcRequest): RpcFault =>
+  invalidRequest("Send calls of tools one at a time: a batch may have one. Nothing was charged.", undefined, id)
+
+const isCall = (message: Message): message is RpcRequest =>
+  !(message instanceof RpcFault) && message._tag === "Request" && message.method === "tools/call"
 
 const DELETED: EncodedReply = { status: 204, headers: {}, body: "" }
 

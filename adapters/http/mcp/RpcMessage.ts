@@ -59,7 +59,8 @@ export interface RpcBatch {
 }
 
 const BODY = { bytesMax: BODY_BYTES_MAX, depthMax: JSON_DEPTH_MAX, anyText: true, emptyIsObject: false }
-const BATCH_MAX = 100
+/** A batch counts as one request of the key's rate limit. */
+export const BATCH_MAX = 10
 const ID_CHARS_MAX = 1_024
 const METHOD_CHARS_MAX = 128
 

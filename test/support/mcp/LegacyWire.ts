@@ -11,9 +11,9 @@ import { eventually } from "./McpClient.ts"
 type Headers = Readonly<Record<string, string>>
 
 /** Opens a session; returns the header that names it. */
-export const aSession = (door: LegacyDoor) =>
+export const aSession = (door: LegacyDoor, protocolVersion = "2025-11-25") =>
   Effect.promise(async () => {
-    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "wire", version: "1" } }
+    const params = { protocolVersion, capabilities: {}, clientInfo: { name: "wire", version: "1" } }
     const response = await rpc(door, { jsonrpc: "2.0", id: 0, method: "initialize", params })
     return { "mcp-session-id": String(response.headers.get("mcp-session-id")) }
   })

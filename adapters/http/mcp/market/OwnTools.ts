@@ -23,11 +23,11 @@ export const makeOwnTools = Effect.gen(function* () {
 
   /**
    * A bare name is not accepted: the tool that it would mean is not always the one that the model has in mind, and any
-   * provider may list a tool that is named like an alias.
+   * provider may list a tool that is named like an alias, or like a qualified name of another provider.
    */
   const referenceOf = (name: string): Effect.Effect<ToolReference, ToolNotFound | StoreUnavailable> => {
     if (isToolId(name)) return Effect.succeed(byId(name))
-    if (name.includes("/")) return Effect.succeed({ toolId: undefined, toolName: name, providerId: undefined })
+    if (name.includes("/")) return Effect.succeed(byHandle(name))
     return Effect.flatMap(aliases.toolOf(name), (toolId) =>
       toolId === undefined ? Effect.fail(new ToolNotFound({ tool: name })) : Effect.succeed(byId(toolId))
     )
@@ -114,6 +114,13 @@ interface Violation {
 const isInvalid = (error: Rejected): error is ValidationFailed => error._tag === "ValidationFailed"
 
 const byId = (toolId: ToolId): ToolReference => ({ toolId, toolName: undefined, providerId: undefined })
+
+const byHandle = (name: string): ToolReference => ({
+  toolId: undefined,
+  toolName: name,
+  providerId: undefined,
+  isQualified: true
+})
 
 const decoderOf = <S extends Schema.Top>(schema: S) =>
   payloadDecoder(schema) as (input: unknown) => Effect.Effect<S["Type"], ValidationFailed>
