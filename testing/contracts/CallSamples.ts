@@ -94,7 +94,7 @@ export const closingOf = Effect.fnUntraced(function* (call: OpenCall, ending: En
 /** Undefined for three calls in sixteen, wrong for one. */
 const claimedHold = ({ holdAmount, invocationId }: OpenCall): CloseCall["held"] => {
   const drawn = Number.parseInt(invocationId.slice(-1), 16)
-  return drawn < 12 ? holdAmount : drawn < 15 ? undefined : money(holdAmount + 1n)
+  return drawn < 12 ? holdAmount : drawn < 15 ? undefined : money(holdAmount === 0n ? 1n : holdAmount - 1n)
 }
 
 /** Opens a call; dies if it is rejected. */
