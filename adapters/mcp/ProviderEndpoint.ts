@@ -100,7 +100,8 @@ export class ProviderEndpoint implements ExchangeHost {
     return Effect.callback((resume) => {
       const exchange = this.begin(message, (reply) => {
         this.awaited--
-        if (reply.kind === "timeout" && exchange?.sent === true) this.tellCancelled(message, "The answer took too long")
+        if (reply.kind === "timeout" && exchange?.sent === true)
+          this.tellCancelled(message, "The response did not arrive in time")
         resume(Effect.succeed(reply))
       })
       if (exchange === undefined) return resume(Effect.succeed(overloaded))
@@ -108,7 +109,7 @@ export class ProviderEndpoint implements ExchangeHost {
       return Effect.sync(() => {
         this.awaited--
         exchange.cancel()
-        if (exchange.sent) this.tellCancelled(message, "The caller went away")
+        if (exchange.sent) this.tellCancelled(message, "The caller disconnected")
       })
     })
   }

@@ -27,7 +27,7 @@ const builtIn = {
   email: "demo@demo.invalid",
   // Requests to it never leave the process.
   endpointUrl: "http://demo.invalid/mcp",
-  description: "Tools to try out the service. They run inside of it, and their prices are test credit.",
+  description: "Tools to try out the service. They run inside it, and their prices are test credit.",
   pricingModel: "per_call" as const,
   defaultPrice: zero
 }

@@ -1,6 +1,6 @@
 /**
  * A tool that asks for input: one call with one hold, one receipt and one settlement, in several legs. What each ending
- * costs, and what a thief tries between two legs.
+ * costs.
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"

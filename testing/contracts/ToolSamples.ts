@@ -8,7 +8,7 @@ import { planPrices } from "../../domain/catalog/PriceNotice.ts"
 import { declaredTerms } from "../../domain/catalog/Pricing.ts"
 import { tokensOfTool } from "../../domain/catalog/SearchTokens.ts"
 import type { Terms } from "../../domain/catalog/Terms.ts"
-import type { Tool, ToolDeclaration } from "../../domain/catalog/Tool.ts"
+import { applyChange, type Tool, type ToolDeclaration } from "../../domain/catalog/Tool.ts"
 import type { OpenCall } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { type ConsumerId, ToolId } from "../../domain/shared/Ids.ts"
@@ -18,21 +18,12 @@ import { instant } from "./AccountSamples.ts"
 import { aCall, type Ending, settled } from "./CallSamples.ts"
 
 export const aDeclaration = (changes: Partial<ToolDeclaration> = {}): ToolDeclaration => ({
-  toolName: "forecast",
-  displayName: "Forecast",
-  description: "What the weather will be",
-  category: "weather",
-  price: undefined,
-  freeTierCalls: undefined,
-  inputSchema: undefined,
-  outputSchema: undefined,
-  annotations: undefined,
-  billingPolicy: "success",
-  maxCost: undefined,
-  timeoutMs: undefined,
-  idempotent: false,
-  onCancel: "finish",
-  canceledCallCosts: "price",
+  ...applyChange(undefined, {
+    toolName: "forecast",
+    displayName: "Forecast",
+    description: "What the weather will be",
+    category: "weather"
+  }),
   ...changes
 })
 

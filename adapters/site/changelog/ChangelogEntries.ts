@@ -100,7 +100,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added OpenTelemetry traces and logs, a Grafana dashboard and alerts: see `docs/operations.md`.",
           "Added limits for connections per address (`CONNECTIONS_PER_ADDRESS_MAX`), provider responses in memory (`ANSWER_BYTES_IN_FLIGHT_MAX`), schema validation, and the duration of requests and background jobs.",
           "Added rate limits in memory or Redis. A node starts without Redis and counts locally until it responds.",
-          "Added a demo provider in a dry run: four tools inside of the service, so that a new service can be tried at once (`DEMO_PROVIDER`).",
+          "Added a demo provider in a dry run: four tools inside the service, so that a new service can be tried at once (`DEMO_PROVIDER`).",
           "Added the embedded PostgreSQL in `./data`, backup and restore, data retention, and `forget`, which erases personal data.",
           "Added the core, the HTTP API and the adapters as Effect layers, by entries such as `agent-tool-billing/core`: see `docs/embedding.md`.",
           "Added `service(config, ports)`: ports of an embedding program replace those of the profile. Stores of one group are replaced together. `Metering` ends calls whose tool never responds.",
