@@ -1,7 +1,8 @@
 /**
  * Steps from a seed: mostly calls, everything else in between, and rings that try to steal.
  */
-import { schemeOf } from "./adversaries/Schemes.ts"
+import { answering, joiningToAnswer } from "./adversaries/Answers.ts"
+import { RINGS_MAX, schemeOf } from "./adversaries/Schemes.ts"
 import { type Random, randomFrom, weighted } from "../../testing/Random.ts"
 import type { Act, Behaviour, Call, Fault, Job, Step } from "./Step.ts"
 import type { ToolTerms } from "./ToolTerms.ts"
@@ -17,6 +18,10 @@ const RING_FAULTY_PERCENT = 10
 /** Before how many steps the operator sets the fee of a provider. */
 const FEE_PERCENT = 4
 const FEE_SALT = 0xfee5
+/** Before how many steps another ring calls a tool that asks for input. */
+const ANSWER_PERCENT = 5
+const ANSWER_SALT = 0xa25e
+const ANSWERING_RING = RINGS_MAX
 
 export const planOf = (seed: number, steps: number): ReadonlyArray<Step> => {
   const random = randomFrom(seed)
@@ -31,7 +36,7 @@ export const planOf = (seed: number, steps: number): ReadonlyArray<Step> => {
     plan.push(random.percent(RING_FAULTY_PERCENT) ? { ...move!, fault: faultOf(random) } : move!)
     scheme = others
   }
-  return withFees(seed, plan).slice(0, steps)
+  return withAnswers(seed, withFees(seed, plan)).slice(0, steps)
 }
 
 /** Drawn apart, so that the other steps of a seed stay the same. */
@@ -47,6 +52,21 @@ const withFees = (seed: number, plan: ReadonlyArray<Step>): ReadonlyArray<Step> 
     thenMs: 0
   })
   return plan.flatMap((step) => (random.percent(FEE_PERCENT) ? [feeStep(), step] : [step]))
+}
+
+/** Drawn apart too. It joins after the opening, when there are tools to call. */
+const withAnswers = (seed: number, plan: ReadonlyArray<Step>): ReadonlyArray<Step> => {
+  const random = randomFrom(seed ^ ANSWER_SALT)
+  const answerStep = (): Step => {
+    const step = answering(random, ANSWERING_RING)
+    return random.percent(FAULTY_PERCENT) ? { ...step, fault: faultOf(random) } : step
+  }
+  const rest = plan.slice(OPENING.length)
+  return [
+    ...plan.slice(0, OPENING.length),
+    ...joiningToAnswer(ANSWERING_RING),
+    ...rest.flatMap((step) => (random.percent(ANSWER_PERCENT) ? [answerStep(), step] : [step]))
+  ]
 }
 
 const tool = (price: number, more: Partial<ToolTerms> = {}): ToolTerms => ({

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Random, randomFrom } from "../../testing/Random.ts"
-import type { Trick } from "./adversaries/Move.ts"
+import { answering, joiningToAnswer } from "./adversaries/Answers.ts"
 import { planOf } from "./Plan.ts"
 import { simulate } from "./Simulation.ts"
 import { memory } from "./Stages.ts"
@@ -13,9 +13,6 @@ import type { Fault, Step } from "./Step.ts"
 const STEPS = 120
 const ANSWERS = 60
 const RING = 7
-const MINUTE = 60_000
-
-const TRICKS: ReadonlyArray<Trick> = ["abandons", "replays", "races", "changes", "steals", "none"]
 const KINDS: ReadonlyArray<Fault["kind"]> = [
   "error_before",
   "error_after",
@@ -30,30 +27,19 @@ const soon = (act: Step["act"]): Step => ({ act, thenMs: 50 })
 const joining: ReadonlyArray<Step> = [
   soon({ _tag: "Consumer" }),
   soon({ _tag: "Provider", tools: [{ price: 5_000, freeCalls: 0, policy: "success" }] }),
-  soon({ _tag: "RingJoins", ring: RING, consumers: 2, tools: [] }),
-  soon({ _tag: "RingLoads", ring: RING, who: 0, cents: 40_000 }),
-  soon({ _tag: "RingLoads", ring: RING, who: 1, cents: 40_000 })
+  ...joiningToAnswer(RING)
 ]
 
-const answering = (random: Random): Step => ({
-  act: {
-    _tag: "RingAnswers",
-    ring: RING,
-    who: random.below(2),
-    tool: random.below(1_000),
-    asks: random.below(6),
-    keyed: random.percent(40),
-    trick: random.pick(TRICKS)
-  },
-  ...(random.percent(40) ? { fault: { kind: random.pick(KINDS), at: random.below(16), ms: random.below(5_000) } } : {}),
-  thenMs: random.pick([50, 1_000, 30_000, 5 * MINUTE, 11 * MINUTE])
+const faulty = (random: Random): Step => ({
+  ...answering(random, RING),
+  ...(random.percent(40) ? { fault: { kind: random.pick(KINDS), at: random.below(16), ms: random.below(5_000) } } : {})
 })
 
 /** The plan of the seed, with the ring's calls between its steps. */
 const planWith = (seed: number): ReadonlyArray<Step> => {
   const random = randomFrom(seed)
   const plan = [...planOf(seed, STEPS)]
-  for (let n = 0; n < ANSWERS; n++) plan.splice(random.below(plan.length), 0, answering(random))
+  for (let n = 0; n < ANSWERS; n++) plan.splice(random.below(plan.length), 0, faulty(random))
   return [...joining, ...plan]
 }
 

@@ -12,7 +12,7 @@ import { memory } from "./Stages.ts"
 const SEEDS = [11, 12, 13, 14]
 const STEPS = 200
 const LATE_STEPS = 600
-const SHRINKING_RUNS_MAX = 30
+const SHRINKING_RUNS_MAX = 45
 const STEPS_LEFT_MAX = 50
 
 /** The first run that violates a rule because of the plant. */

@@ -11,7 +11,7 @@ const DAY = 24 * HOUR
 const ANY = 1_000_000
 const CENT = 10_000
 const DOLLAR = 100 * CENT
-const RINGS_MAX = 3
+export const RINGS_MAX = 3
 
 /** The moves of one attempt, until the next one begins. */
 export const schemeOf = (random: Random): ReadonlyArray<Step> =>
