@@ -20,6 +20,8 @@ interface Open {
   readonly response: ServerResponse
 }
 
+const TOOLS = ["wait", "drop"].map((name) => ({ name, inputSchema: { type: "object" } }))
+
 /** A call with a progress token sends one report at once; its result when the test says so. Any other request stays open. */
 export const gatedServer = Effect.gen(function* () {
   const open: Array<Open> = []
@@ -56,6 +58,8 @@ export const gatedServer = Effect.gen(function* () {
         json(response, rpcError(seen, -32001, "Session not found"), 404)
       } else if (seen.method === "resources/read") {
         open.push({ seen, response })
+      } else if (seen.method === "tools/list") {
+        json(response, result(seen, { tools: TOOLS }))
       } else {
         json(response, result(seen, { answered: seen.method }))
       }
@@ -65,6 +69,12 @@ export const gatedServer = Effect.gen(function* () {
   return {
     server,
     open,
+    /** Reports progress of the nth open call, from 0. */
+    report: (n: number, progress: number): void => {
+      const { response, seen } = open[n]!
+      const { progressToken } = seen.params["_meta"] as { readonly progressToken: unknown }
+      response.write(event({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken, progress } }))
+    },
     /** Sends the result of the nth open call, from 0. */
     finish: (n: number, value = "done"): void => {
       const { response, seen } = open[n]!
