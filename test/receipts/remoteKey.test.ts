@@ -159,10 +159,11 @@ for (const [name, service] of everyCore) {
 
     it.effect("that returns nonsense puts no receipt into the store", () =>
       Effect.gen(function* () {
-        const { hurriedOnceAsked, keys, metering } = yield* aNode
+        const { keys, metering } = yield* aNode
         const { named, request } = yield* aCall
         keys.mishap = () => "garbles"
-        const exit = yield* hurriedOnceAsked(Effect.exit(metering.call(request, rendered)))
+        // In no hurry: the key does answer, and a busy machine may take longer than a hundredth of the signer's time.
+        const exit = yield* Effect.exit(metering.call(request, rendered))
         assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("64 lowercase hex digits"))
         assert.isTrue(Option.isNone(yield* (yield* Receipts).find(named[0]!)))
         assert.strictEqual((yield* (yield* CallStore).outcome(request.consumerId, named[0]!))._tag, "Open")
