@@ -4169,6 +4169,18 @@ export interface components {
       /** @description The tool interacts with systems outside of its own. */
       open_world_hint?: boolean
     }
+    /** @description What your MCP server offers through this service besides tools. */
+    McpFeatures: {
+      /** @description Features of your MCP server that are turned off at its endpoint here. Empty: all that the server declares are offered. */
+      features_off: ("resources" | "prompts" | "completions" | "logging")[]
+      /** @description URL of your server's endpoint here. */
+      mcp_url: string
+    }
+    /** @description The features that are not offered. */
+    TurnOffFeatures: {
+      /** @description Features of your MCP server to turn off. All others are turned on. */
+      features_off: ("resources" | "prompts" | "completions" | "logging")[]
+    }
     /** @description Sync settings and the history of imports. */
     ToolSync: {
       /** @description Whether the tools follow the server in the background, at least every hour. */
@@ -5284,6 +5296,8 @@ export const ROUTES = {
     importToolsV1: "POST* /api/v1/market/tools/import",
     toolSync: "GET /api/v1/market/tools/sync",
     configureToolSync: "POST* /api/v1/market/tools/sync",
+    mcpFeatures: "GET /api/v1/market/mcp-features",
+    turnOffMcpFeatures: "POST* /api/v1/market/mcp-features",
     toolVersions: "GET /api/v1/market/tools/{id}/versions"
   },
   calls: {
@@ -5522,6 +5536,10 @@ export interface Operations {
     toolSync: { success: Schemas["ToolSync"] }
     /** Change sync settings. */
     configureToolSync: { payload: Schemas["SyncSettings"]; success: Schemas["ToolSync"] }
+    /** Retrieve the features of your MCP endpoint. */
+    mcpFeatures: { success: Schemas["McpFeatures"] }
+    /** Turn features of your MCP endpoint off or on. */
+    turnOffMcpFeatures: { payload: Schemas["TurnOffFeatures"]; success: Schemas["McpFeatures"] }
     /** List the versions of a tool. */
     toolVersions: {
       params: {

@@ -3,6 +3,7 @@
  * accounts may have the same one, so registration does not reveal who is registered.
  */
 import type { DateTime } from "effect"
+import type { ServerFeature } from "../mcp/ServerFeatures.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { suffixed } from "./Handle.ts"
@@ -19,6 +20,8 @@ export interface Provider {
   readonly description: string
   readonly pricingModel: PricingModel
   readonly defaultPrice: Microcents
+  /** Features of its MCP server that are not offered; undefined: none. */
+  readonly featuresOff?: ReadonlyArray<ServerFeature> | undefined
   readonly createdAt: DateTime.Utc
 }
 

@@ -5,6 +5,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { ProviderFee } from "../ledger/PlatformFee.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
+import type { ServerFeature } from "../mcp/ServerFeatures.ts"
 import type { Consumer, Erasure, Provider } from "./Account.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
@@ -21,7 +22,9 @@ export class AccountStore extends Context.Service<
      */
     feeOf(id: ProviderId): Effect.Effect<Option.Option<ProviderFee>, StoreUnavailable>
     setFee(id: ProviderId, fee: ProviderFee): Effect.Effect<void, StoreUnavailable>
-    /** Writes the complete account, except the fee and the default cap. */
+    /** Empty: all features are offered. */
+    setFeaturesOff(id: ProviderId, features: ReadonlyArray<ServerFeature>): Effect.Effect<void, StoreUnavailable>
+    /** Writes the complete account, except the fee, the features and the default cap. */
     updateProvider(provider: Provider): Effect.Effect<void, StoreUnavailable>
     updateConsumer(consumer: Consumer): Effect.Effect<void, StoreUnavailable>
     setDefaultCap(id: ConsumerId, cap: Microcents | undefined): Effect.Effect<void, StoreUnavailable>

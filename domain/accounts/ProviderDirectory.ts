@@ -40,7 +40,7 @@ export class ProviderDirectory extends Context.Service<
       const cache = yield* makeFreshCache<Option.Option<Provider>>({ entriesMax: PROVIDERS_MAX, ttlMs: TTL_MS })
 
       yield* onEachChange(feed, ({ topic }) => {
-        if (topic === "account" || topic === "everything") cache.forgetAll()
+        if (topic === "account" || topic === "provider" || topic === "everything") cache.forgetAll()
       })
 
       const idOf = (name: string): Effect.Effect<Option.Option<ProviderId>, StoreUnavailable> =>

@@ -10,10 +10,12 @@ export const Change = Schema.Struct({
   /**
    * `everything`: changes may have been missed, so all cached data must be dropped. `mcp_stream`: another node needs the
    * stream. `mcp_cancel`: the client of a request canceled it at another node.
+   * `provider`: what a provider's server offers.
    */
   topic: Schema.Literals([
     "key",
     "account",
+    "provider",
     "catalog",
     "toolbox",
     "mcp_session",

@@ -18,6 +18,8 @@ export const accounts = Effect.gen(function* () {
     description text NOT NULL CHECK (char_length(description) <= 20000),
     pricing_model text NOT NULL CHECK (pricing_model IN ('per_call', 'per_token', 'free')),
     default_price_microcents int8 NOT NULL CHECK (default_price_microcents BETWEEN 0 AND 9007199254740991),
+    features_off text[] CHECK (features_off <@ ARRAY['resources', 'prompts', 'completions', 'logging']
+      AND cardinality(features_off) BETWEEN 1 AND 4),
     fee_bps int2 CHECK (fee_bps BETWEEN 0 AND 5000),
     upcoming_fee_bps int2 CHECK (upcoming_fee_bps BETWEEN 0 AND 5000),
     upcoming_fee_from timestamptz(3),

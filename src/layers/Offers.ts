@@ -3,6 +3,7 @@
  * top of the core, so that a program that embeds only the core does not contain them.
  */
 import { Layer } from "effect"
+import { OfferedFeatures } from "../../domain/accounts/OfferedFeatures.ts"
 import { ProviderDirectory } from "../../domain/accounts/ProviderDirectory.ts"
 import { EndpointProbe } from "../../domain/catalog/EndpointProbe.ts"
 import { ToolImport } from "../../domain/catalog/ToolImport.ts"
@@ -23,7 +24,7 @@ import { ToolOffers } from "../../domain/mcp/ToolOffers.ts"
 const imports = Layer.merge(EndpointProbe.layer, ToolSync.layer.pipe(Layer.provideMerge(ToolImport.layer)))
 
 /** What the doors offer, and pass on. */
-const doors = Layer.mergeAll(ProviderDirectory.layer, ToolOffers.layer, PassThrough.layer)
+const doors = Layer.mergeAll(OfferedFeatures.layer, ProviderDirectory.layer, ToolOffers.layer, PassThrough.layer)
 
 const toolboxes = Layer.merge(ToolboxChanges.layer, ToolboxList.layer).pipe(
   Layer.provideMerge(Toolbox.layer),

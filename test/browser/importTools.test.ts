@@ -63,6 +63,12 @@ it.live.skipIf(!hasBrowser)(
       yield* pictured(page, "import-history")
       yield* press(page, "#tools", "Turn off sync")
       yield* says(page, "#tools", "Sync is off.")
+      yield* says(page, "#mcp", `${url}/mcp/ada-tools`)
+      yield* press(page, "#mcp", "Turn off prompts")
+      yield* says(page, "#mcp", "Prompts are turned off.")
+      yield* settled(page)
+      yield* press(page, "#mcp", "Turn on prompts")
+      yield* says(page, "#mcp", "Prompts are turned on.")
       assert.deepStrictEqual(complaints, [])
     }),
   120_000

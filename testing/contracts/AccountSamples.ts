@@ -24,6 +24,7 @@ export const aProvider = Effect.fnUntraced(function* (changes: Partial<Provider>
     description: "Forecasts",
     pricingModel: "per_call",
     defaultPrice: Microcents.make(2_000n),
+    featuresOff: undefined,
     createdAt: instant("2026-11-20T10:11:12.345Z"),
     ...changes
   }

@@ -7,6 +7,7 @@ import { erasedConsumer, erasedProvider } from "../../domain/accounts/Account.ts
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { FEE_BASIS_POINTS_MAX, NO_OWN_FEE, type ProviderFee } from "../../domain/ledger/PlatformFee.ts"
+import { SERVER_FEATURES } from "../../domain/mcp/ServerFeatures.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
@@ -49,6 +50,23 @@ export const accountStoreContract: Contract<AccountStore | CatalogStore | UnitOf
       assert.deepEqual(yield* accounts.findProvider(provider.id), Option.some(erasedProvider(provider)))
       assert.deepEqual(yield* accounts.findConsumer(otherConsumer.id), Option.some(otherConsumer))
       assert.deepEqual(yield* accounts.findProvider(otherProvider.id), Option.some(otherProvider))
+    })
+  ),
+
+  rule(
+    "keeps the features that a provider has turned off, whatever else of the account changes",
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const [provider, other] = [yield* aProvider(), yield* aProvider()]
+      for (const features of [["prompts"], SERVER_FEATURES, ["resources", "logging"]] as const) {
+        yield* accounts.setFeaturesOff(provider.id, features)
+        yield* accounts.updateProvider({ ...provider, name: "Other" })
+        const found = Option.getOrThrow(yield* accounts.findProvider(provider.id))
+        assert.deepEqual([found.name, found.featuresOff], ["Other", features])
+      }
+      yield* accounts.setFeaturesOff(provider.id, [])
+      assert.equal(Option.getOrThrow(yield* accounts.findProvider(provider.id)).featuresOff, undefined)
+      assert.deepEqual(yield* accounts.findProvider(other.id), Option.some(other))
     })
   ),
 

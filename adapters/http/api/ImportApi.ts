@@ -4,7 +4,15 @@
 import { HttpApiGroup } from "effect/http-api"
 import { publicRead, readBy, writeBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { ImportReport, ImportTools, SyncSettings, ToolSyncState, ToolVersions } from "./ImportBodies.ts"
+import {
+  ImportReport,
+  ImportTools,
+  McpFeatures,
+  SyncSettings,
+  ToolSyncState,
+  ToolVersions,
+  TurnOffFeatures
+} from "./ImportBodies.ts"
 import { toolIdOrName } from "./InputSchemas.ts"
 
 const importing = {
@@ -42,6 +50,21 @@ export class ImportApi extends HttpApiGroup.make("imports")
       payload: SyncSettings,
       success: ToolSyncState
     }),
+    Endpoint.get("mcpFeatures", "/api/v1/market/mcp-features", {
+      access: readBy("provider"),
+      summary: "Retrieve the features of your MCP endpoint",
+      description: "Returns which features of your MCP server are turned off at `/mcp/{handle}`.",
+      success: McpFeatures
+    }),
+    Endpoint.post("turnOffMcpFeatures", "/api/v1/market/mcp-features", {
+      access: writeBy("provider"),
+      summary: "Turn features of your MCP endpoint off or on",
+      description:
+        "A feature that is turned off is not declared at `/mcp/{handle}`, its requests are rejected with `-32601`, and its " +
+        "notifications are not passed on. Tools stay. Takes effect on every node within a second.",
+      payload: TurnOffFeatures,
+      success: McpFeatures
+    }),
     Endpoint.get("toolVersions", "/api/v1/market/tools/:id/versions", {
       access: publicRead,
       summary: "List the versions of a tool",
@@ -52,4 +75,6 @@ export class ImportApi extends HttpApiGroup.make("imports")
       success: ToolVersions
     })
   )
-  .annotateMerge(Endpoint.about("Imports", "Tools that come from MCP servers, and their versions.")) {}
+  .annotateMerge(
+    Endpoint.about("Imports", "Tools that come from MCP servers, their versions, and what else of a server is offered.")
+  ) {}

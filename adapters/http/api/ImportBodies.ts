@@ -5,9 +5,10 @@
 import { Schema } from "effect"
 import { TOOLS_PER_PROVIDER_MAX } from "../../../domain/catalog/ToolUpserts.ts"
 import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
+import { SERVER_FEATURES } from "../../../domain/mcp/ServerFeatures.ts"
 import * as Field from "./Field.ts"
 import * as shared from "./SharedFields.ts"
-import { INPUT_SCHEMA } from "./SampleValues.ts"
+import { BASE_URL, INPUT_SCHEMA } from "./SampleValues.ts"
 import { TOOL_ANNOTATIONS, ToolAnnotations, ToolBody } from "./ToolBody.ts"
 
 export const EndpointReport = Field.object("EndpointReport", "What was found at the endpoint of the provider.", {
@@ -144,6 +145,28 @@ export const ToolSyncState = Field.object("ToolSync", "Sync settings and the his
   problem: Field.nullableString("Why the server could not be read. `null`: it was read."),
   history: Field.list(ImportRecord, "Newest first, at most 50: imports, and syncs that changed something.")
 })
+
+const featuresOff = Field.of(
+  Schema.Array(Schema.Literals(SERVER_FEATURES)),
+  "Features of your MCP server that are turned off at its endpoint here. Empty: all that the server declares are offered.",
+  ["resources"]
+)
+
+export const TurnOffFeatures = Field.object("TurnOffFeatures", "The features that are not offered.", {
+  features_off: Field.of(
+    Schema.Array(Schema.Literals(SERVER_FEATURES)).check(Schema.isMaxLength(SERVER_FEATURES.length)),
+    "Features of your MCP server to turn off. All others are turned on."
+  )
+}).annotate({ examples: [{ features_off: ["resources", "prompts"] }] })
+
+export const McpFeatures = Field.object(
+  "McpFeatures",
+  "What your MCP server offers through this service besides tools.",
+  {
+    features_off: featuresOff,
+    mcp_url: Field.string("URL of your server's endpoint here.", `${BASE_URL}/mcp/ada-tools`)
+  }
+)
 
 const changedFields = names("Fields that differ from the version before.", "description")
 const source = Field.of(

@@ -3,12 +3,15 @@
  */
 import { Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { OfferedFeatures } from "../../../domain/accounts/OfferedFeatures.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { ToolImport } from "../../../domain/catalog/ToolImport.ts"
 import { ToolSync } from "../../../domain/catalog/ToolSync.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
+import { SERVER_FEATURES } from "../../../domain/mcp/ServerFeatures.ts"
 import { ImportApi } from "../api/ImportApi.ts"
 import { toChange } from "../api/ToolBody.ts"
+import { BaseUrl } from "../BaseUrl.ts"
 import { preparedRoute } from "../pipeline/PreparedRoute.ts"
 import { route } from "../pipeline/Route.ts"
 import { importView, syncView, versionView } from "./ImportViews.ts"
@@ -26,8 +29,15 @@ export const importRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
   const imports = yield* ToolImport
   const sync = yield* ToolSync
+  const features = yield* OfferedFeatures
+  const baseUrl = yield* BaseUrl
 
   const providerOf = (id: ProviderId) => Effect.map(accounts.findProvider(id), Option.getOrThrow)
+
+  const featuresOf = Effect.fnUntraced(function* (id: ProviderId) {
+    const { handle } = yield* providerOf(id)
+    return { features_off: yield* features.turnedOff(id), mcp_url: `${baseUrl}/mcp/${handle}` }
+  })
 
   const importing = (endpoint: typeof endpoints.importTools | typeof endpoints.importToolsV1) =>
     preparedRoute(
@@ -63,6 +73,15 @@ export const importRoutes = Effect.gen(function* () {
         defaultPrice: payload.default_price_microcents ?? undefined
       })
       return syncView(history)
+    }),
+    route(endpoints.mcpFeatures, ({ as }) => featuresOf(as("provider").ownerId)),
+    route(endpoints.turnOffMcpFeatures, function* ({ as, payload }) {
+      const { ownerId } = as("provider")
+      yield* features.turnOff(
+        ownerId,
+        SERVER_FEATURES.filter((feature) => payload.features_off.includes(feature))
+      )
+      return yield* featuresOf(ownerId)
     }),
     route(endpoints.toolVersions, function* ({ params }) {
       const { tool } = yield* namedTool(catalog, params.id)

@@ -5,6 +5,7 @@
 import type { Effect } from "effect"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import type { McpEra, UpstreamSession } from "../../../domain/mcp/Protocol.ts"
+import type { ServerFeature } from "../../../domain/mcp/ServerFeatures.ts"
 import type { ServerAddress } from "../../../domain/mcp/ProviderServers.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
@@ -76,6 +77,8 @@ export type DoorFailure = RpcFault | StoreUnavailable
 export interface Door {
   /** What sessions of the legacy era are opened with; undefined where the service itself is the server. */
   readonly server?: ServerAddress | undefined
+  /** Not offered: neither their requests nor the server's messages are passed on. */
+  readonly featuresOff: ReadonlyArray<ServerFeature>
   /** Of `server/discover`, in the modern era. */
   profile(request: DoorRequest): Effect.Effect<DoorProfile, DoorFailure>
   /** One page of `tools/list`. */

@@ -2,6 +2,7 @@
  * The session of a request of the legacy era: opened by `initialize`, then named by a header.
  */
 import { Effect } from "effect"
+import { resultWithout } from "../../../domain/mcp/InitializeResult.ts"
 import type { LiveSession } from "../../../domain/mcp/LiveSession.ts"
 import { McpSessions, type McpSessionNotFound } from "../../../domain/mcp/McpSessions.ts"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
@@ -90,7 +91,8 @@ export const makeLegacySessions = Effect.gen(function* () {
         McpInitializeRejected: ({ message }) => Effect.fail(malformedParams(message, undefined, id))
       })
     )
-    return { status: 200, headers: { "mcp-session-id": session.id }, body: responseText(id, resultMember(result)) }
+    const offered = resultMember(resultWithout(result, door.featuresOff))
+    return { status: 200, headers: { "mcp-session-id": session.id }, body: responseText(id, offered) }
   })
 
   return { find, open }

@@ -7,6 +7,7 @@ import { FINAL_EVENT_ID, parseEventId, parseListenEventId, requestLabel } from "
 import { LostRequests, lostResponse } from "../../../domain/mcp/LostRequests.ts"
 import { McpListeners } from "../../../domain/mcp/McpListeners.ts"
 import { McpStreams } from "../../../domain/mcp/McpStreams.ts"
+import { isOfFeatures } from "../../../domain/mcp/ServerFeatures.ts"
 import type { StreamSink } from "../../../domain/mcp/ServerStream.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { MethodNotAllowed } from "../pipeline/Failures.ts"
@@ -14,6 +15,7 @@ import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { OpenStreams } from "../pipeline/OpenStreams.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import { header } from "../pipeline/WebRequest.ts"
+import type { Door } from "./Door.ts"
 import type { LegacyContext } from "./LegacySessions.ts"
 import { KEEP_ALIVE_MS, sinkOf } from "./Outgoing.ts"
 import { invalidRequest, limited, RpcFault } from "./RpcFault.ts"
@@ -32,12 +34,13 @@ export const makeLegacyStreams = Effect.gen(function* () {
   const open = yield* OpenStreams
 
   const listening = (
-    { caller, door: { listen }, session }: LegacyContext,
+    { caller, door: { featuresOff, listen }, session }: LegacyContext,
     from: string | undefined,
     sink: StreamSink
   ) =>
-    Effect.map(listeners.listen(session, from, sink, listen && ((send) => listen(caller, send))), (end): Streamed =>
-      end === "NotOffered" ? "Nothing" : "Ended"
+    Effect.map(
+      listeners.listen(session, from, offeredOnly(sink, featuresOff), listen && ((send) => listen(caller, send))),
+      (end): Streamed => (end === "NotOffered" ? "Nothing" : "Ended")
     )
 
   const resumed = Effect.fnUntraced(function* (
@@ -104,6 +107,16 @@ export const makeLegacyStreams = Effect.gen(function* () {
     return { status: 200, headers: {}, body: "" }
   })
 })
+
+const offeredOnly = (sink: StreamSink, featuresOff: Door["featuresOff"]): StreamSink =>
+  featuresOff.length === 0
+    ? sink
+    : {
+        ...sink,
+        write: (id, message) => {
+          if (!isOfFeatures(message, featuresOff)) sink.write(id, message)
+        }
+      }
 
 const notAcceptable = Effect.suspend(() =>
   Effect.fail(

@@ -4,10 +4,11 @@
 import { Effect } from "effect"
 import { isNeverPassed } from "../../../domain/mcp/PassedMethods.ts"
 import type { McpEra } from "../../../domain/mcp/Protocol.ts"
+import { isOfFeatures, type ServerFeature, turnedOff } from "../../../domain/mcp/ServerFeatures.ts"
 import { isTaskMethod } from "../../../domain/mcp/Tasks.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
-import type { Door, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
+import type { Door, DoorAnswer, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
 import { modernResult } from "./ModernEra.ts"
 import { invalidParams, methodNotFound, RpcFault } from "./RpcFault.ts"
 import { faultReply, replyOf } from "./RpcReply.ts"
@@ -26,12 +27,12 @@ export const makeDispatch = Effect.gen(function* () {
       case "tools/list":
         return Effect.map(listed(door, request), (page) => asResult(listResult(page, request.era)))
       default:
-        if (isNeverPassed(request.rpc.method)) return Effect.fail(methodNotFound(NEVER_PASSED))
-        return Effect.map(door.pass(request), (answer) => ({ answer, headers: {} }))
+        return Effect.map(passed(door, request), (answer) => ({ answer, headers: {} }))
     }
   }
 
-  const dispatch: Dispatch = (door, request) => {
+  const dispatch: Dispatch = (door, received) => {
+    const request = offeredOnly(door, received)
     const { id, method } = request.rpc
     return Effect.matchEffect(called(door, request), {
       onFailure: (error) =>
@@ -53,6 +54,24 @@ const isOfTasks = ({ rpc: { method, params } }: DoorRequest): boolean =>
   isTaskMethod(method) || (method === "tools/call" && params?.value["task"] !== undefined)
 
 const TASKS = "Tasks are not offered: each call of a tool is billed by its own response. Call it without `task`."
+
+const passed = (door: Door, request: DoorRequest): Effect.Effect<DoorAnswer, DoorFailure> => {
+  if (isNeverPassed(request.rpc.method)) return Effect.fail(methodNotFound(NEVER_PASSED))
+  const off = turnedOff(door.featuresOff, request.rpc)
+  return off === undefined ? door.pass(request) : Effect.fail(methodNotFound(turnedOffText(off)))
+}
+
+const turnedOffText = (feature: ServerFeature): string => `The provider of this server has turned off ${feature}.`
+
+const offeredOnly = ({ featuresOff }: Door, request: DoorRequest): DoorRequest =>
+  featuresOff.length === 0
+    ? request
+    : {
+        ...request,
+        onMessage: (message) => {
+          if (!isOfFeatures(message, featuresOff)) request.onMessage(message)
+        }
+      }
 
 const NEVER_PASSED = "This method is not passed to providers' servers as a request."
 

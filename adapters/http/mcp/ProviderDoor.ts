@@ -12,6 +12,7 @@ import {
   type ServerAddress,
   type ServerFailed
 } from "../../../domain/mcp/ProviderServers.ts"
+import { withoutAnnouncements, withoutFeatures } from "../../../domain/mcp/ServerFeatures.ts"
 import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
 import { ToolName } from "../../../domain/catalog/Tool.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
@@ -35,6 +36,7 @@ const providerDoors = Effect.gen(function* () {
   const subscribed = yield* makeSubscriptions
 
   const doorOf = (provider: Provider): Door => {
+    const { featuresOff = [] } = provider
     const server: ServerAddress = { providerId: provider.id, endpointUrl: provider.endpointUrl }
 
     /** Once more in a new session, where the server does not know the client's any more. */
@@ -53,7 +55,10 @@ const providerDoors = Effect.gen(function* () {
 
     const askOnce = (request: DoorRequest, limitMs: number): Effect.Effect<DoorAnswer, RpcFault | ServerFailed> => {
       const { caller, rpc } = request
-      const params = rpc.params?.text
+      const params =
+        rpc.method === SUBSCRIBE && rpc.params !== undefined
+          ? withoutAnnouncements(rpc.params.text, featuresOff)
+          : rpc.params?.text
       const sent = servers.ask(server, {
         method: rpc.method,
         params,
@@ -84,11 +89,15 @@ const providerDoors = Effect.gen(function* () {
 
     return {
       server,
+      featuresOff,
 
       profile: (request) =>
         servers.profile(server).pipe(
           Effect.mapError(failedFault),
-          Effect.map((profile) => ({ ...profile, capabilities: offeredCapabilities(profile, request.era) }))
+          Effect.map((profile) => ({
+            ...profile,
+            capabilities: withoutFeatures(offeredCapabilities(profile, request.era), featuresOff)
+          }))
         ),
 
       tools: Effect.fnUntraced(function* (request, cursor) {

@@ -19,7 +19,17 @@ export const layer = Layer.effect(
       feeOf: (id) =>
         Effect.sync(() => (providers.has(id) ? Option.some(providerFees.get(id) ?? NO_OWN_FEE) : Option.none())),
       setFee: (id, fee) => put(providerFees, id, fee),
-      updateProvider: (provider) => put(providers, provider.id, provider),
+      setFeaturesOff: (id, features) =>
+        Effect.suspend(() => {
+          const provider = providers.get(id)
+          const featuresOff = features.length === 0 ? undefined : features
+          return provider === undefined ? Effect.void : put(providers, id, { ...provider, featuresOff })
+        }),
+      updateProvider: (provider) =>
+        Effect.suspend(() => {
+          const known = providers.get(provider.id)
+          return put(providers, provider.id, { ...provider, featuresOff: known?.featuresOff })
+        }),
       updateConsumer: (consumer) => put(consumers, consumer.id, consumer),
       setDefaultCap: (id, defaultCap) =>
         Effect.suspend(() => {

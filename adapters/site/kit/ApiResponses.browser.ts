@@ -61,6 +61,7 @@ export type Declaration = Wire<ToolBody>
 export type OwnTools = Response<typeof CatalogApi.endpoints.ownTools>
 export type ImportReport = Response<typeof ImportApi.endpoints.importToolsV1>
 export type ToolSync = Response<typeof ImportApi.endpoints.toolSync>
+export type McpFeatures = Response<typeof ImportApi.endpoints.mcpFeatures>
 export type ToolsResponse = Response<typeof CatalogApi.endpoints.registerTools>
 export type DisputeResponse = Response<typeof DisputesApi.endpoints.respond>
 export type SigningSecret = Response<typeof TrustApi.endpoints.signingSecret>

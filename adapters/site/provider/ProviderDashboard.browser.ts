@@ -9,6 +9,7 @@ import { signIn } from "../kit/Session.browser.ts"
 import { callsPanel } from "./ProviderCalls.browser.ts"
 import { disputesPanel } from "./ProviderDisputes.browser.ts"
 import { earningsPanel } from "./ProviderEarnings.browser.ts"
+import { mcpPanel } from "./ProviderMcp.browser.ts"
 import { onboardingPanel } from "./ProviderOnboarding.browser.ts"
 import { payoutsPanel } from "./ProviderPayouts.browser.ts"
 import { signingPanel } from "./ProviderSigning.browser.ts"
@@ -42,6 +43,7 @@ void signIn(place, "provider", (account) => {
     disputes,
     trustPanel(id),
     statements,
+    mcpPanel(),
     signingPanel(),
     keysPanel("provider", id)
   ])

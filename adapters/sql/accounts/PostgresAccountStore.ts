@@ -38,7 +38,7 @@ export const layer = Layer.effect(
 
       findProvider: Effect.fn("PostgresAccountStore.findProvider")((id) =>
         sql`
-          SELECT id, handle, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at
+          SELECT id, handle, name, email, endpoint_url, description, pricing_model, default_price_microcents, features_off, created_at
           FROM providers WHERE id = ${id}`.first(toProvider)
       ),
 
@@ -56,6 +56,12 @@ export const layer = Layer.effect(
         (id, { own, upcoming }: ProviderFee) => sql`
           UPDATE providers SET fee_bps = ${own ?? null}::int2, upcoming_fee_bps = ${upcoming?.own ?? null}::int2,
             upcoming_fee_from = ${toDateOrNull(upcoming?.effectiveFrom)}::timestamptz WHERE id = ${id}`,
+        Effect.asVoid
+      ),
+
+      setFeaturesOff: Effect.fn("PostgresAccountStore.setFeaturesOff")(
+        (id, features) => sql`
+          UPDATE providers SET features_off = ${features.length === 0 ? null : features}::text[] WHERE id = ${id}`,
         Effect.asVoid
       ),
 

@@ -33,7 +33,7 @@ export const aLegacyDoor = Effect.fnUntraced(function* (
   const key = yield* aDeveloper(url)
   yield* loaded(url, key, CENTS)
   const door: LegacyDoor = { url, door: `${url}/mcp/${String(made["provider_id"])}`, key }
-  return door
+  return { ...door, providerKey: String(made["api_key"]) }
 })
 
 export const aPricedTool = (name: string, more: Readonly<Record<string, unknown>> = {}) => ({

@@ -82,6 +82,11 @@ export const accountRows: Rows = {
     path: `${OWN_TOOLS}/sync`,
     json: { enabled: false, listed: false, default_price_microcents: null }
   })),
+  "GET /api/v1/market/mcp-features": row(providers(200), "/api/v1/market/mcp-features"),
+  "POST /api/v1/market/mcp-features": row(providers(200), () => ({
+    path: "/api/v1/market/mcp-features",
+    json: { features_off: [] }
+  })),
 
   [`GET ${GRANTS}`]: row(consumers(200), GRANTS, { shows: { consumerOwner: ["grant"] } }),
   [`POST ${GRANTS}`]: row(consumers(201), ({ provider }) => ({

@@ -40,6 +40,8 @@ const marketDoor = Effect.gen(function* () {
   }
 
   const door: Door = {
+    featuresOff: [],
+
     profile: () => Effect.succeed(profile),
 
     tools: Effect.fnUntraced(function* ({ caller, input }, cursor) {
