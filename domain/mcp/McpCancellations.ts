@@ -20,10 +20,10 @@ export class McpCancellations extends Context.Service<
     Effect.gen(function* () {
       const feed = yield* ChangeFeed
       const { sha256Hex } = yield* Digest
-      const running = new Map<string, () => void>()
+      const running = new Map<string, Running>()
 
       yield* onEachChange(feed, ({ id, topic }) => {
-        if (topic === "mcp_cancel") running.get(id)?.()
+        if (topic === "mcp_cancel") running.get(id)?.cancel?.()
       })
 
       const keyOf = (sessionId: string, requestId: string): string =>
@@ -32,19 +32,29 @@ export class McpCancellations extends Context.Service<
       return McpCancellations.of({
         register: (sessionId, requestId, cancel) => {
           const key = keyOf(sessionId, requestId)
-          running.set(key, cancel)
+          const request: Running = { cancel }
+          running.set(key, request)
           return () => {
-            if (running.get(key) === cancel) running.delete(key)
+            request.cancel = undefined
+            if (running.get(key) === request) running.delete(key)
           }
         },
         cancel: (sessionId, requestId) =>
           Effect.suspend(() => {
             const key = keyOf(sessionId, requestId)
-            const cancel = running.get(key)
-            if (cancel === undefined) return feed.publish({ topic: "mcp_cancel", id: key })
-            return Effect.sync(cancel)
+            const request = running.get(key)
+            if (request === undefined) return feed.publish({ topic: "mcp_cancel", id: key })
+            return Effect.sync(() => request.cancel?.())
           })
       })
     })
   )
+}
+
+/**
+ * Undefined after the end. A map that grows leaves its former table to the garbage collector, which may take long to find
+ * it: with the functions themselves in the table, all that requests allocate outlived them.
+ */
+interface Running {
+  cancel: (() => void) | undefined
 }
