@@ -1239,13 +1239,13 @@ export interface components {
        */
       timestamp: string
     }
-    /** @description The database does not respond. */
+    /** @description The node should get no requests. */
     NotReady: {
       /**
-       * @description Always `down`.
+       * @description `down`: the database does not respond. `draining`: the node stops.
        * @enum {string}
        */
-      status: "down"
+      status: "down" | "draining"
     }
     /** @description The check succeeded. */
     Alive: {

@@ -39,6 +39,7 @@ const serveOn = (config: AppConfig) =>
         host: valueOf(config, "HOST"),
         port: valueOf(config, "PORT"),
         drain: valueOf(config, "SHUTDOWN_GRACE_MS"),
+        noticeMs: valueOf(config, "SHUTDOWN_NOTICE_MS"),
         connectionsPerAddressMax: valueOf(config, "CONNECTIONS_PER_ADDRESS_MAX"),
         trustedProxies: parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))
       }).pipe(Layer.provide(onItsSocket(config)), Layer.provideMerge(Fatal.layer))

@@ -28,6 +28,7 @@ import { webhookRoutes } from "./handlers/WebhookHandlers.ts"
 import { mcpRoutes } from "./mcp/McpRoutes.ts"
 import { Pages } from "./Pages.ts"
 import { Dispatcher, make } from "./pipeline/Dispatcher.ts"
+import { Draining } from "./pipeline/Draining.ts"
 import { HttpMetrics } from "./pipeline/HttpMetrics.ts"
 import { OpenStreams } from "./pipeline/OpenStreams.ts"
 import { RateLimits } from "./pipeline/RateLimits.ts"
@@ -69,4 +70,4 @@ export const routes = Effect.gen(function* () {
 export const layer = Layer.effect(
   Dispatcher,
   Effect.flatMap(Effect.all([routes, Pages]), ([all, pages]) => make(all, pages.notFound))
-).pipe(Layer.provide([RateLimits.layer, HttpMetrics.layer, OpenStreams.layer]))
+).pipe(Layer.provide([RateLimits.layer, HttpMetrics.layer, OpenStreams.layer, Draining.layer]))

@@ -212,6 +212,12 @@ export const settings = {
     "time limit of a request. A proxied call has it once until it is forwarded, and once for its settlement",
     "30000"
   ),
+  SHUTDOWN_NOTICE_MS: setting(
+    whole(0, 600_000),
+    "time that a service which stops still accepts requests: `/readyz` returns 503, and each response closes its " +
+      "connection. Ends earlier when no connection is open. More than your load balancer's check interval",
+    "2000"
+  ),
   SHUTDOWN_GRACE_MS: setting(
     whole(0, 600_000),
     "time that requests in flight have to complete when the service stops",

@@ -19,6 +19,7 @@ const service = Effect.gen(function* () {
     baseUrl: "https://market.example",
     idle: Effect.void,
     logRejected: () => Effect.void,
+    beginDrain: Effect.void,
     endStreams: Effect.void,
     cutOff: Effect.void,
     dispatch: ({ path }) =>

@@ -126,6 +126,7 @@ const busy = Layer.succeed(Dispatcher, {
   },
   idle: Effect.void,
   logRejected: () => Effect.void,
+  beginDrain: Effect.void,
   endStreams: Effect.void,
   cutOff: Effect.void
 })

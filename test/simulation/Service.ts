@@ -22,6 +22,7 @@ import { toolsRoutes } from "../../adapters/http/handlers/ToolsHandlers.ts"
 import { webhookRoutes } from "../../adapters/http/handlers/WebhookHandlers.ts"
 import { Dispatcher, make } from "../../adapters/http/pipeline/Dispatcher.ts"
 import { HttpMetrics } from "../../adapters/http/pipeline/HttpMetrics.ts"
+import { Draining } from "../../adapters/http/pipeline/Draining.ts"
 import { OpenStreams } from "../../adapters/http/pipeline/OpenStreams.ts"
 import { RateLimits, RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
@@ -122,6 +123,7 @@ const dispatcher = Layer.effect(
     RateLimits.layer,
     HttpMetrics.layer,
     OpenStreams.layer,
+    Draining.layer,
     Layer.succeed(Pages, { routes: [], notFound: NO_PAGE, invoice: () => NO_PAGE })
   ])
 )

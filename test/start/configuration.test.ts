@@ -64,6 +64,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
   OTLP_HEADERS: ["hunter2", "a=b,hunter2", "a b=hunter2", "=hunter2", "a=", "a=hunter2\nb"],
   OTLP_TRACES_RATIO: ["-1", "1.1", "2", "1%", "0.", ".5", "1e-3", "all"],
   REQUEST_TIMEOUT_MS: ["0", "99", "600001", "30s"],
+  SHUTDOWN_NOTICE_MS: ["-1", "soon"],
   SHUTDOWN_GRACE_MS: ["-1", "soon"]
 }
 

@@ -51,6 +51,7 @@ const busy = Layer.effect(
     dispatch: () => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never),
     logRejected: (answer) => logProblem(answer, performance.now()),
     idle: Effect.void,
+    beginDrain: Effect.void,
     endStreams: Effect.void,
     cutOff: Effect.void
   }))

@@ -50,7 +50,13 @@ const health = [
 ] as const
 
 const Alive = Field.object("Alive", "The check succeeded.", { status: Field.always("ok") })
-const NotReady = Field.object("NotReady", "The database does not respond.", { status: Field.always("down") })
+const NotReady = Field.object("NotReady", "The node should get no requests.", {
+  status: Field.of(
+    Schema.Literals(["down", "draining"]),
+    "`down`: the database does not respond. `draining`: the node stops.",
+    "down"
+  )
+})
 
 const counts = {
   waitlist: Field.int("Waitlist entries.", 12),
@@ -118,7 +124,8 @@ export class PlatformApi extends HttpApiGroup.make("platform")
     Endpoint.get("readyz", "/readyz", {
       access: probe,
       summary: "Readiness probe",
-      description: "Returns 503 while the database does not respond. Checked at most once a second.",
+      description:
+        "Returns 503 while the database does not respond, and while the node stops. Checked at most once a second.",
       success: [Alive, NotReady.pipe(HttpApiSchema.status(503))]
     }),
     Endpoint.get("platformStats", "/api/v1/stats", {

@@ -17,6 +17,7 @@ import { format } from "../../../domain/shared/Timestamp.ts"
 import { API_VERSION, API_VERSION_OF } from "../api/Api.ts"
 import { PlatformApi } from "../api/PlatformApi.ts"
 import { StatusApi } from "../api/StatusApi.ts"
+import { Draining } from "../pipeline/Draining.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
 
@@ -29,6 +30,7 @@ const READY_TTL = Duration.seconds(1)
 export const platformRoutes = Effect.gen(function* () {
   const health = yield* Health
   const limits = yield* RateLimits
+  const draining = yield* Draining
   const schema = yield* SchemaKeeper
   const stats = yield* PlatformStats
   const isReady = yield* Effect.cachedWithTTL(health.isReady, READY_TTL)
@@ -59,9 +61,12 @@ export const platformRoutes = Effect.gen(function* () {
     }),
     route(endpoints.livez, () => Effect.succeed({ status: "ok" as const })),
     replyRoute(endpoints.readyz, () =>
-      Effect.map(isReady, (ready) =>
-        ready ? { status: 200, body: { status: "ok" as const } } : { status: 503, body: { status: "down" as const } }
-      )
+      Effect.map(Effect.all([draining.isBegun, isReady]), ([drains, ready]) => {
+        if (drains) return { status: 503, body: { status: "draining" as const } }
+        return ready
+          ? { status: 200, body: { status: "ok" as const } }
+          : { status: 503, body: { status: "down" as const } }
+      })
     ),
     route(endpoints.platformStats, function* () {
       const { lastDay, since, totals } = yield* stats.read

@@ -12,7 +12,7 @@ import type { StreamSink } from "../../../domain/mcp/ServerStream.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { MethodNotAllowed } from "../pipeline/Failures.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
-import { OpenStreams } from "../pipeline/OpenStreams.ts"
+import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/OpenStreams.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import { header } from "../pipeline/WebRequest.ts"
 import type { Door } from "./Door.ts"
@@ -96,7 +96,10 @@ export const makeLegacyStreams = Effect.gen(function* () {
       .keep(
         caller.ownerId,
         Effect.raceFirst(stream, Effect.andThen(alive, Effect.never)),
-        Effect.succeed<Streamed>("Ended")
+        Effect.sync((): Streamed => {
+          send({ retryMs: RECONNECT_AFTER_MS })
+          return "Ended"
+        })
       )
       .pipe(
         Effect.catchTag("TooManyStreams", ({ message, retryAfterSeconds }) =>

@@ -3,7 +3,7 @@
  */
 import { Duration, Effect, Schedule } from "effect"
 import type { ServerProfile } from "../../../domain/mcp/ProviderServers.ts"
-import { OpenStreams } from "../pipeline/OpenStreams.ts"
+import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/OpenStreams.ts"
 import type { DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
 import { invalidRequest, limited, methodNotFound, type RpcFault } from "./RpcFault.ts"
 import { lastMessage } from "./RpcReply.ts"
@@ -38,7 +38,10 @@ export const makeSubscriptions = Effect.gen(function* () {
       .keep(
         caller.ownerId,
         Effect.raceFirst(listen(STREAM_MS_MAX), Effect.andThen(Effect.delay(alive, KEEP_ALIVE_EVERY), Effect.never)),
-        Effect.succeed<DoorAnswer>({ _tag: "Result", result: ended(rpc.id) })
+        Effect.sync((): DoorAnswer => {
+          send({ retryMs: RECONNECT_AFTER_MS })
+          return { _tag: "Result", result: ended(rpc.id) }
+        })
       )
       .pipe(
         Effect.catchTag("TooManyStreams", ({ message, retryAfterSeconds }) =>

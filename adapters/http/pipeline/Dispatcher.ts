@@ -6,6 +6,7 @@ import { Context, Effect } from "effect"
 import { Metering } from "../../../domain/metering/Metering.ts"
 import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
 import { BaseUrl } from "../BaseUrl.ts"
+import { Draining } from "./Draining.ts"
 import { OpenStreams } from "./OpenStreams.ts"
 import { inOrder, makeRequestContext } from "./RequestContext.ts"
 import type { EncodedReply, Route } from "./Route.ts"
@@ -31,6 +32,8 @@ export class Dispatcher extends Context.Service<
     dispatch(request: WebRequest): Effect.Effect<WebResponse>
     /** Logs a problem that the server itself sent, before there was a request to dispatch. */
     logRejected(answer: WebResponse): Effect.Effect<void>
+    /** For shutdown: the node is not ready any more, so that load balancers send new requests elsewhere. */
+    readonly beginDrain: Effect.Effect<void>
     /** For shutdown: ends the streams that stay open. */
     readonly endStreams: Effect.Effect<void>
     /** Waits until no forwarded call is in flight. Calls whose callers disconnected outlive their requests. */
@@ -49,6 +52,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
   const respond = yield* makeRespond
   const { cancelAll: cutOff, idle } = yield* Metering
   const { endAll: endStreams } = yield* OpenStreams
+  const { begin: beginDrain } = yield* Draining
 
   const handle = inOrder(
     [
@@ -78,6 +82,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
         { request_id: rejection.headers["x-request-id"] ?? "-", method: UNMATCHED.method, route: UNMATCHED.path },
         Effect.flatMap(monotonicNowMs, (nowMs) => logProblem(rejection, nowMs))
       ),
+    beginDrain,
     endStreams,
     idle,
     cutOff

@@ -6,6 +6,8 @@ import { Context, Deferred, Effect, Layer, Schema } from "effect"
 /** Per account and node. */
 export const STREAMS_PER_ACCOUNT_MAX = 32
 const RETRY_AFTER_SECONDS = 10
+/** The last event of a stream that ends with the service: another node takes the client then, or this one after its restart. */
+export const RECONNECT_AFTER_MS = 1_000
 
 export class TooManyStreams extends Schema.TaggedError<TooManyStreams>()("TooManyStreams", {
   max: Schema.Int,

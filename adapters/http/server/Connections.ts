@@ -117,6 +117,10 @@ export class Connections {
     connection.since = ++this.changes
   }
 
+  get count(): number {
+    return this.all.members.size
+  }
+
   /** How many were closed or rejected since the last read. */
   takeClosed(): number {
     const count = this.closedCount

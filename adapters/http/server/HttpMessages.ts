@@ -4,7 +4,7 @@
  * Its further bytes are read and dropped, up to a number of bytes and for a limited time.
  */
 import { Effect } from "effect"
-import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import type { WebResponse } from "../pipeline/WebRequest.ts"
 
@@ -41,8 +41,9 @@ export class UnreadResponses {
   }
 }
 
+/** `isLast`: the server stops, and serves nothing more on this connection. */
 export const send = (
-  server: Server,
+  isLast: boolean,
   unreadResponses: UnreadResponses,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -56,7 +57,7 @@ export const send = (
     ...answer.headers,
     ...(answer.status === 204 ? {} : { "content-length": length }),
     // `close` makes a client send its next request elsewhere during shutdown; a busy connection would never become idle.
-    ...(unread || !server.listening ? { connection: "close" } : {})
+    ...(unread || isLast ? { connection: "close" } : {})
   })
   unreadResponses.add(outgoing, length)
   if (unread) return sendDuringUpload(incoming, outgoing, answer)

@@ -1,7 +1,7 @@
 /**
  * The service on a socket, directly on node:http: a framework in between would slow down every call.
  */
-import { Context, Duration, Effect, Fiber, Layer, Schema } from "effect"
+import { Context, type Duration, Effect, type Fiber, Layer, Schema } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { createServer as createSocketServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -13,12 +13,15 @@ import { Connections } from "./Connections.ts"
 import { endStream, isStreaming, writeEvent } from "./EventStreams.ts"
 import { makeResponseBatches, readBody, send, UnreadResponses } from "./HttpMessages.ts"
 import { makeRejections } from "./Rejections.ts"
+import { stopServer } from "./StopServer.ts"
 
 export interface ServerSettings {
   readonly host: string
   readonly port: number
   /** How long calls in flight may take to end when the service stops. */
   readonly drain: Duration.Input
+  /** How long a service that stops still accepts connections, after it reports that it is not ready. */
+  readonly noticeMs?: number
   /** A connection is closed after this time without a byte in either direction. */
   readonly silenceMs?: number
   /** From all addresses together. */
@@ -69,11 +72,6 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000
 const SILENCE_MS = 180_000
 /** Pipelined requests of one connection. With more of them the connection is closed. */
 const PIPELINED_MAX = 100
-const IDLE_SWEEP = Duration.millis(50)
-/** For settling calls that are canceled at the end of the drain. */
-const SETTLE_WAIT_MAX = Duration.seconds(5)
-/** For ending requests whose connections were closed. */
-const CLOSING_WAIT_MAX = Duration.seconds(1)
 
 export const layer = (settings: ServerSettings) =>
   Layer.effect(
@@ -94,11 +92,21 @@ export const layer = (settings: ServerSettings) =>
       /** Connections rejected already: the parser reports an error for every further chunk. */
       const malformed = new WeakSet<Duplex>()
       const compression = makeCompression()
+      let stops = false
+      /** A response announces the end of its connection, unless the client has sent further requests on it already. */
+      const isLast = (incoming: IncomingMessage, outgoing: ServerResponse): boolean =>
+        stops && (!server.listening || connections.of(incoming.socket)?.latest?.outgoing === outgoing)
       const unread = new UnreadResponses()
       /** An uncaught exception here would end the process, and with it all calls. */
       const sendOrDisconnect = (incoming: IncomingMessage, outgoing: ServerResponse, answer: WebResponse) => {
         try {
-          send(server, unread, incoming, outgoing, compression.of(answer, incoming.headers["accept-encoding"]))
+          send(
+            isLast(incoming, outgoing),
+            unread,
+            incoming,
+            outgoing,
+            compression.of(answer, incoming.headers["accept-encoding"])
+          )
         } catch (cause) {
           outgoing.destroy()
           run(Effect.logError("An answer could not be sent", cause))
@@ -119,7 +127,7 @@ export const layer = (settings: ServerSettings) =>
         },
         (incoming, outgoing) => {
           const rejected = reject.request(incoming)
-          if (rejected !== undefined) return send(server, unread, incoming, outgoing, rejected)
+          if (rejected !== undefined) return send(false, unread, incoming, outgoing, rejected)
           const connection = connections.of(incoming.socket)
           if (connection === undefined || connection.unanswered === PIPELINED_MAX) {
             return void incoming.socket.destroy()
@@ -157,7 +165,18 @@ export const layer = (settings: ServerSettings) =>
         reject.malformed(socket, error, connections.of(socket)?.latest)
       })
       server.setTimeout(settings.silenceMs ?? SILENCE_MS)
-      yield* Effect.acquireRelease(listen(server, settings), () => close(server, running, dispatcher, settings.drain))
+      const stop = Effect.suspend(() => {
+        stops = true
+        return stopServer({
+          server,
+          connections,
+          running,
+          dispatcher,
+          drain: settings.drain,
+          noticeMs: settings.noticeMs ?? 0
+        })
+      })
+      yield* Effect.acquireRelease(listen(server, settings), () => stop)
       const address = server.address()
       return {
         host: settings.host,
@@ -173,34 +192,6 @@ const listen = (server: Server, { host, port }: ServerSettings) =>
     )
     server.listen({ host, port, backlog: 1_024 }, () => resume(Effect.void))
   })
-
-/**
- * New connections are rejected at once. Calls in flight may end, whether or not their callers have disconnected. Those in
- * flight at the end of the drain are canceled and settled.
- */
-const close = (
-  server: Server,
-  running: ReadonlySet<Fiber.Fiber<WebResponse>>,
-  { cutOff, endStreams, idle }: Dispatcher["Service"],
-  drain: Duration.Input
-) =>
-  Effect.callback<void>((resume) => {
-    server.close(() => resume(Effect.void))
-    Effect.runSync(endStreams)
-  }).pipe(
-    Effect.race(closeIdleForever(server)),
-    Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
-    Effect.andThen(idle),
-    Effect.timeoutOption(drain),
-    // Before connections are closed, which would look like disconnecting callers.
-    Effect.andThen(Effect.timeoutOption(cutOff, SETTLE_WAIT_MAX)),
-    Effect.andThen(Effect.sync(() => server.closeAllConnections())),
-    Effect.andThen(Effect.suspend(() => Effect.timeoutOption(Fiber.awaitAll(running), CLOSING_WAIT_MAX)))
-  )
-
-/** A keep-alive connection becomes idle when its call ends, so this is repeated until all are closed. */
-const closeIdleForever = (server: Server): Effect.Effect<never> =>
-  Effect.sync(() => server.closeIdleConnections()).pipe(Effect.delay(IDLE_SWEEP), Effect.forever)
 
 const toWebRequest = (incoming: IncomingMessage, sendEvent: NonNullable<WebRequest["sendEvent"]>): WebRequest => {
   const url = incoming.url ?? "/"

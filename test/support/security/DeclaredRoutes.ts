@@ -3,6 +3,7 @@
  */
 import { Context, Layer } from "effect"
 import { HttpMetrics } from "../../../adapters/http/pipeline/HttpMetrics.ts"
+import { Draining } from "../../../adapters/http/pipeline/Draining.ts"
 import { OpenStreams } from "../../../adapters/http/pipeline/OpenStreams.ts"
 import { RateLimits } from "../../../adapters/http/pipeline/RateLimits.ts"
 import type { Route } from "../../../adapters/http/pipeline/Route.ts"
@@ -12,7 +13,7 @@ export class DeclaredRoutes extends Context.Service<DeclaredRoutes, ReadonlyArra
   "agent-tool-billing/test/support/security/DeclaredRoutes"
 ) {
   static readonly layer = Layer.effect(DeclaredRoutes, routes).pipe(
-    Layer.provide([RateLimits.layer, HttpMetrics.layer, OpenStreams.layer])
+    Layer.provide([RateLimits.layer, HttpMetrics.layer, OpenStreams.layer, Draining.layer])
   )
 }
 
