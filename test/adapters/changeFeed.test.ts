@@ -4,13 +4,13 @@ import { Context, Effect, Exit, Layer, Queue, Redacted, References } from "effec
 import { SqlClient, type SqlError } from "effect/sql"
 import * as PostgresChangeFeed from "../../adapters/sql/shared/PostgresChangeFeed.ts"
 import { type Change, ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
-import { changeFeedContract, listenTo } from "../contracts/changeFeed.ts"
-import { everyStore } from "../contracts/ports.ts"
+import { changeFeedContract, listenTo } from "../../testing/contracts/ChangeFeedContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { aWay } from "../support/TcpProxy.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
-for (const [name, ports] of everyStore) changeFeedContract(name, ports)
+contractOverEveryStore("ChangeFeed", changeFeedContract)
 
 /** The feed of one more node on the test's database. */
 const aNode = Effect.map(Layer.build(Layer.fresh(PostgresChangeFeed.layer)), Context.get(ChangeFeed))

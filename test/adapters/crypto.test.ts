@@ -4,12 +4,27 @@ import { TestClock } from "effect/testing"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
-import { Digest } from "../../domain/shared/Digest.ts"
+import { derivedSecrets } from "../../adapters/mcp/ProviderSignature.ts"
+import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { Sealer } from "../../domain/shared/Sealer.ts"
+import { digestContract } from "../../testing/contracts/DigestContract.ts"
+import { entropyContract } from "../../testing/contracts/EntropyContract.ts"
+import { providerSecretsContract } from "../../testing/contracts/ProviderSecretsContract.ts"
+import { sealerContract } from "../../testing/contracts/SealerContract.ts"
+import { contractOver } from "../contracts/contractOver.ts"
 
 const times = (count: number) => Array.from({ length: count }, (_, n) => n)
 const msOf = (uuid: string): number => Number.parseInt(uuid.replace("-", "").slice(0, 12), 16)
+
+contractOver("NodeDigest", digestContract, NodeDigest.layer)
+contractOver("NodeEntropy", entropyContract, NodeEntropy.layer)
+contractOver("NodeSealer", sealerContract, NodeSealer.layer([Redacted.make("secret")]))
+contractOver(
+  "Derived ProviderSecrets",
+  providerSecretsContract,
+  Layer.succeed(ProviderSecrets, { secretOf: derivedSecrets(Redacted.make("secret")) })
+)
 
 describe("NodeEntropy", () => {
   it.effect("makes ids of version 7 with the time of the Clock", () =>
@@ -60,17 +75,6 @@ describe("NodeEntropy", () => {
       assert.closeTo(ones, 0.5, 0.01)
       assert.isFalse(drawn.some((one) => one.includes("0000000000000000")))
     }).pipe(Effect.provide(NodeEntropy.layer))
-  )
-})
-
-describe("NodeDigest", () => {
-  it.effect("is SHA-256 of the UTF-8 bytes, in lowercase hex", () =>
-    Effect.gen(function* () {
-      const { sha256Hex } = yield* Digest
-      assert.strictEqual(sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
-      assert.strictEqual(sha256Hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
-      assert.strictEqual(sha256Hex("é"), "4a99557e4033c3539de2eb65472017cad5f9557f7a0625a09f1c3f6e2ba69c4c")
-    }).pipe(Effect.provide(NodeDigest.layer))
   )
 })
 

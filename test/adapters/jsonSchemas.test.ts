@@ -5,7 +5,11 @@ import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import { JSON_SCHEMA_PARTS_MAX } from "../../adapters/jsonschema/SchemaText.ts"
 import { JSON_SCHEMA_BYTES_MAX, JSON_SCHEMA_DEPTH_MAX, JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
+import { jsonSchemasContract } from "../../testing/contracts/JsonSchemasContract.ts"
+import { contractOver } from "../contracts/contractOver.ts"
 import { asInput, someProvider } from "../support/SchemaUses.ts"
+
+contractOver("JsonSchemas over Ajv", jsonSchemasContract, AjvJsonSchemas.layer)
 
 const problemOf = Effect.fnUntraced(function* (schema: JsonSchemaObject) {
   return (yield* Effect.flip((yield* JsonSchemas).check(schema, someProvider()))).message

@@ -1,9 +1,9 @@
 import { ledgerStoreContract } from "../../testing/contracts/LedgerStoreContract.ts"
+import { trialBalanceContract } from "../../testing/contracts/TrialBalanceContract.ts"
 import { contractOver } from "../contracts/contractOver.ts"
-import { trialBalanceContract } from "../contracts/trialBalance.ts"
 import { everyLedger } from "../contracts/ledgerPorts.ts"
 
 for (const [name, ports] of everyLedger) {
   contractOver(`LedgerStore over ${name}`, ledgerStoreContract, ports)
-  trialBalanceContract(name, ports)
+  contractOver(`Trial balance over ${name}`, trialBalanceContract, ports)
 }

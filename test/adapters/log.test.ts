@@ -1,9 +1,13 @@
-import { logContract, logSignerContract } from "../contracts/log.ts"
-import { logTailContract } from "../contracts/logTails.ts"
-import { everyLog } from "../contracts/logPorts.ts"
+import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
+import { Redacted } from "effect"
+import { logSignerContract } from "../../testing/contracts/LogSignerContract.ts"
+import { logStoreContract } from "../../testing/contracts/LogStoreContract.ts"
+import { logTailContract } from "../../testing/contracts/LogTailContract.ts"
+import { longLogContract } from "../../testing/contracts/LongLogContract.ts"
+import { contractOver } from "../contracts/contractOver.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everyLog) {
-  logContract(name, ports)
-  logTailContract(name, ports)
-}
-logSignerContract()
+contractOverEveryStore("LogStore", logStoreContract)
+contractOverEveryStore("LogStore with a long log", longLogContract)
+contractOverEveryStore("LogStore that lost its tail", logTailContract)
+contractOver("LogSigner", logSignerContract, NodeLogSigner.layer(Redacted.make("5e".repeat(32))))

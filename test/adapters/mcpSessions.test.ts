@@ -1,8 +1,6 @@
-import { mcpSessionsContract } from "../contracts/mcpSessions.ts"
-import { mcpStreamsContract } from "../contracts/mcpStreams.ts"
-import { everyStore } from "../contracts/ports.ts"
+import { mcpSessionStoreContract } from "../../testing/contracts/McpSessionStoreContract.ts"
+import { mcpStreamStoreContract } from "../../testing/contracts/McpStreamStoreContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everyStore) {
-  mcpSessionsContract(name, ports)
-  mcpStreamsContract(name, ports)
-}
+contractOverEveryStore("McpSessionStore", mcpSessionStoreContract)
+contractOverEveryStore("McpStreamStore", mcpStreamStoreContract)

@@ -4,12 +4,11 @@ import { receiptStoreContract } from "../../testing/contracts/ReceiptStoreContra
 import { unfitOutputsContract } from "../../testing/contracts/UnfitOutputsContract.ts"
 import { usageStoreContract } from "../../testing/contracts/UsageStoreContract.ts"
 import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
-import { marketFiguresContract } from "../contracts/marketFigures.ts"
-import { everyMetering } from "../contracts/meteringPorts.ts"
+import { marketFiguresContract } from "../../testing/contracts/MarketFiguresContract.ts"
 
 contractOverEveryStore("ReceiptStore", receiptStoreContract)
 contractOverEveryStore("UsageStore", usageStoreContract)
 contractOverEveryStore("GrantStore", grantStoreContract)
 contractOverEveryStore("MeterKeyStore", meterKeyStoreContract)
 contractOverEveryStore("UnfitOutputs", unfitOutputsContract)
-for (const [name, ports] of everyMetering) marketFiguresContract(name, ports)
+contractOverEveryStore("MarketFigures", marketFiguresContract)

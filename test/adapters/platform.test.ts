@@ -1,10 +1,8 @@
+import { platformFiguresContract } from "../../testing/contracts/PlatformFiguresContract.ts"
 import { submissionStoreContract } from "../../testing/contracts/SubmissionStoreContract.ts"
 import { waitlistStoreContract } from "../../testing/contracts/WaitlistStoreContract.ts"
-import { contractOver } from "../contracts/contractOver.ts"
-import { everyPlatform, platformFiguresContract } from "../contracts/platform.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everyPlatform) {
-  contractOver(`WaitlistStore over ${name}`, waitlistStoreContract, ports)
-  contractOver(`SubmissionStore over ${name}`, submissionStoreContract, ports)
-  platformFiguresContract(name, ports)
-}
+contractOverEveryStore("WaitlistStore", waitlistStoreContract)
+contractOverEveryStore("SubmissionStore", submissionStoreContract)
+contractOverEveryStore("PlatformFigures", platformFiguresContract)

@@ -4,8 +4,12 @@
 import { Layer, Redacted } from "effect"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
-import { receiptSignerContract } from "../contracts/receiptSigner.ts"
+import { receiptSignerContract } from "../../testing/contracts/ReceiptSignerContract.ts"
+import { contractOver } from "../contracts/contractOver.ts"
 import { remoteSigner } from "../support/RemoteSigner.ts"
 
-receiptSignerContract("a key in the process", (secret) => NodeReceiptSigner.layer([Redacted.make(secret)]))
-receiptSignerContract("a remote key", (secret) => Layer.succeed(ReceiptSigner, remoteSigner(secret)))
+const inProcess = receiptSignerContract((secret) => NodeReceiptSigner.layer([Redacted.make(secret)]))
+const remote = receiptSignerContract((secret) => Layer.succeed(ReceiptSigner, remoteSigner(secret)))
+
+contractOver("ReceiptSigner with a key in the process", inProcess, Layer.empty)
+contractOver("ReceiptSigner with a remote key", remote, Layer.empty)

@@ -1,4 +1,4 @@
-import { everyStore } from "../contracts/ports.ts"
-import { toolImportsContract } from "../contracts/toolImports.ts"
+import { importStoreContract } from "../../testing/contracts/ImportStoreContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everyStore) toolImportsContract(name, ports)
+contractOverEveryStore("ImportStore", importStoreContract)

@@ -1,7 +1,9 @@
 /**
  * Toolboxes and aliases of tools over memory and PostgreSQL.
  */
-import { everyStore } from "../contracts/ports.ts"
-import { toolboxesContract } from "../contracts/toolboxes.ts"
+import { toolAliasStoreContract } from "../../testing/contracts/ToolAliasStoreContract.ts"
+import { toolboxStoreContract } from "../../testing/contracts/ToolboxStoreContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
-for (const [name, ports] of everyStore) toolboxesContract(name, ports)
+contractOverEveryStore("ToolboxStore", toolboxStoreContract)
+contractOverEveryStore("ToolAliasStore", toolAliasStoreContract)

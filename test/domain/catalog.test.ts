@@ -8,7 +8,7 @@ import { type Change, ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { fromCents, Microcents } from "../../domain/shared/Microcents.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
-import { listenTo } from "../contracts/changeFeed.ts"
+import { listenTo } from "../../testing/contracts/ChangeFeedContract.ts"
 import { everyStore, withServices } from "../contracts/ports.ts"
 import { aDeclaration, aProvider } from "../contracts/samples.ts"
 

@@ -9,6 +9,8 @@ import type { Invoice, Month } from "../../domain/invoices/Invoice.ts"
 import { amountText } from "../../domain/invoices/InvoiceText.ts"
 import * as NoInvoicePrinter from "../../adapters/pdf/NoInvoicePrinter.ts"
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
+import { invoicePrinterContract } from "../../testing/contracts/InvoicePrinterContract.ts"
+import { contractOver } from "../contracts/contractOver.ts"
 import { aConsumer, at, expecting, listAt, textAt } from "../support/Market.ts"
 import { when } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
@@ -108,6 +110,8 @@ const anInvoice = (lines: number): Invoice => ({
   net: 602_000n * BigInt(lines),
   issuedAt: "2026-11-01T00:05:12.345Z"
 })
+
+contractOver("InvoicePrinter over pdfkit", invoicePrinterContract, PdfInvoicePrinter.layer)
 
 it.layer(PdfInvoicePrinter.layer)("A document as PDF", (it) => {
   it.effect("is readable by other programs, with every line on its pages", (ctx) =>

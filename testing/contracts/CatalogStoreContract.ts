@@ -5,6 +5,7 @@ import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import type { Contract } from "../Contract.ts"
+import { draftsOfCatalog } from "./CatalogDrafts.ts"
 import { pricesOfCatalog } from "./CatalogPrices.ts"
 import { searchOfCatalog } from "./CatalogSearch.ts"
 import { toolsOfCatalog } from "./CatalogTools.ts"
@@ -14,5 +15,6 @@ export const catalogStoreContract: Contract<AccountStore | CatalogStore | UnitOf
   ...toolsOfCatalog,
   ...pricesOfCatalog,
   ...searchOfCatalog,
-  ...withdrawalsOfCatalog
+  ...withdrawalsOfCatalog,
+  ...draftsOfCatalog
 ]

@@ -34,7 +34,8 @@ const anOwner = (role: InvoiceOwner["role"] = "consumer"): InvoiceOwner => ({
   email: "books@example.org"
 })
 
-const aDraft = (month: Month, changes: Partial<DraftInvoice> = {}): DraftInvoice => ({
+/** A draft with one line. */
+export const aDraft = (month: Month, changes: Partial<DraftInvoice> = {}): DraftInvoice => ({
   id: InvoiceId.make(anId()),
   kind: "invoice",
   month,

@@ -1,14 +1,16 @@
 /**
  * The ProviderServers adapter over MCP servers as providers run them.
  */
-import { Effect } from "effect"
-import { providerServersContract, type ServerKind } from "../../contracts/providerServers.ts"
+import { Effect, Layer } from "effect"
+import { ProviderServers } from "../../../domain/mcp/ProviderServers.ts"
+import { type EchoServer, providerServersContract } from "../../../testing/contracts/ProviderServersContract.ts"
+import { contractOver } from "../../contracts/contractOver.ts"
 import { makeClient } from "../../support/mcp/McpClient.ts"
 import { everythingServer, sdk1Server, sdk2Server } from "../../support/mcp/RealServers.ts"
 
 const urlOf = <E, R>(server: Effect.Effect<{ readonly url: string }, E, R>) => Effect.map(server, ({ url }) => url)
 
-const kinds: ReadonlyArray<ServerKind> = [
+const kinds: ReadonlyArray<EchoServer & { readonly name: string }> = [
   { name: "SDK 2.x, 2026-07-28", era: "modern", url: urlOf(sdk2Server()) },
   { name: "SDK 2.x, 2026-07-28 only", era: "modern", url: urlOf(sdk2Server({ legacy: "reject" })) },
   { name: "SDK 2.x, 2026-07-28, streams", era: "modern", url: urlOf(sdk2Server({ mode: "sse" })) },
@@ -19,8 +21,13 @@ const kinds: ReadonlyArray<ServerKind> = [
 ]
 
 for (const kind of kinds) {
-  providerServersContract(
-    kind,
-    Effect.map(makeClient(), ({ servers }) => servers)
+  contractOver(
+    `ProviderServers over ${kind.name}`,
+    providerServersContract(kind),
+    // Its own for each server: they may get the same port one after the other.
+    Layer.effect(
+      ProviderServers,
+      Effect.map(makeClient(), ({ servers }) => servers)
+    )
   )
 }

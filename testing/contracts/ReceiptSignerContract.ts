@@ -1,9 +1,10 @@
 /**
- * Contract of receipt signers, with keys in the process and elsewhere.
+ * What a ReceiptSigner must do, with a key in the process or elsewhere.
  */
-import { assert, it } from "@effect/vitest"
+import assert from "node:assert/strict"
 import { Effect, type Layer } from "effect"
 import { answered, ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import { type Contract, rule } from "../Contract.ts"
 
 const AT_ONCE = 100
 /** contract.md, section 7. */
@@ -13,38 +14,49 @@ const CHECK = {
   signature: "9bf9c89da427a08466f4be36b04f2e7ad5338375b774f560bd4c0b8e4b937cfb"
 }
 
-export const receiptSignerContract = (name: string, withSecret: (secret: string) => Layer.Layer<ReceiptSigner>) => {
-  it.layer(withSecret(CHECK.secret), { excludeTestServices: true })(`ReceiptSigner with ${name}`, (it) => {
-    const sign = Effect.fnUntraced(function* (text: string) {
-      return yield* answered((yield* ReceiptSigner).sign(text))
-    })
-    const verify = Effect.fnUntraced(function* (text: string, signature: string) {
-      return yield* answered((yield* ReceiptSigner).verify(text, signature))
-    })
+const sign = Effect.fnUntraced(function* (text: string) {
+  return yield* answered((yield* ReceiptSigner).sign(text))
+})
+const verify = Effect.fnUntraced(function* (text: string, signature: string) {
+  return yield* answered((yield* ReceiptSigner).verify(text, signature))
+})
 
-    it.effect("signs the contract's check value", () =>
+/** You pass how a signer is made whose only key is the secret's UTF-8 bytes; the rules sign with it. */
+export const receiptSignerContract = <E>(
+  withSecret: (secret: string) => Layer.Layer<ReceiptSigner, E>
+): Contract<never> => {
+  const signerRule = <E2>(title: string, check: Effect.Effect<void, E2, ReceiptSigner>) =>
+    rule(title, Effect.provide(check, withSecret(CHECK.secret)))
+  return [
+    signerRule(
+      "signs the contract's check value",
       Effect.gen(function* () {
-        assert.strictEqual(yield* sign(CHECK.canonical), CHECK.signature)
-        assert.isTrue(yield* verify(CHECK.canonical, CHECK.signature))
-        assert.isFalse(yield* verify(`${CHECK.canonical}|`, CHECK.signature))
+        assert.equal(yield* sign(CHECK.canonical), CHECK.signature)
+        assert.equal(yield* verify(CHECK.canonical, CHECK.signature), true)
+        assert.equal(yield* verify(`${CHECK.canonical}|`, CHECK.signature), false)
       })
-    )
+    ),
 
-    it.effect("signs any text by its UTF-8 bytes, also many at once", () =>
+    signerRule(
+      "signs any text by its UTF-8 bytes, also many at once",
       Effect.gen(function* () {
         const texts = Array.from({ length: AT_ONCE }, (_, n) => `${"é€😀|".repeat(n * 20)}${n}`)
         const signatures = yield* Effect.forEach(texts, sign, { concurrency: "unbounded" })
-        assert.strictEqual(new Set(signatures).size, AT_ONCE)
+        assert.equal(new Set(signatures).size, AT_ONCE)
         for (const signature of signatures) assert.match(signature, /^[0-9a-f]{64}$/u)
         const genuine = yield* Effect.forEach(texts, (text, n) => verify(text, signatures[n]!), {
           concurrency: "unbounded"
         })
-        assert.isTrue(genuine.every((one) => one))
-        assert.isFalse(yield* verify(texts[0]!, signatures[1]!))
+        assert.equal(
+          genuine.every((one) => one),
+          true
+        )
+        assert.equal(yield* verify(texts[0]!, signatures[1]!), false)
       })
-    )
+    ),
 
-    it.effect("rejects a signature of any other form, and one of another key", () =>
+    signerRule(
+      "rejects a signature of any other form, and one of another key",
       Effect.gen(function* () {
         const signature = yield* sign("a text")
         // Each character has the low byte of the right one.
@@ -63,9 +75,9 @@ export const receiptSignerContract = (name: string, withSecret: (secret: string)
           "",
           `${signature.slice(0, 63)}\u0161`
         ]) {
-          assert.isFalse(yield* verify("a text", wrong), wrong)
+          assert.equal(yield* verify("a text", wrong), false, wrong)
         }
       })
     )
-  })
+  ]
 }

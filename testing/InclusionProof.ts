@@ -1,7 +1,7 @@
 /**
  * Verifies inclusion proofs as specified in RFC 9162 (2.1.3.2), as a client does.
  */
-import { type Hash, nodeHash, type Sha256 } from "../../../domain/log/MerkleTree.ts"
+import { type Hash, nodeHash, type Sha256 } from "../domain/log/MerkleTree.ts"
 
 /** The root that a leaf and its path lead to; undefined if the path has the wrong length. */
 export const rootOfInclusion = (
