@@ -3,70 +3,45 @@
  * provider completes its account and is paid.
  */
 import { assert, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { createHmac } from "node:crypto"
+import { HeldStripe, STRIPE_SECRET_KEY, stripeSettings } from "../support/HeldStripe.ts"
 import { aConsumer, aProvider, at, expecting, type Member, textAt } from "../support/Market.ts"
 import { serviceOnPostgres, memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import type { Event } from "../../testing/stripe/Webhooks.ts"
-import { StripeDouble } from "../../testing/stripe/StripeDouble.ts"
+import type { StripeDouble } from "../../testing/stripe/StripeDouble.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 
-class Double extends Context.Service<Double, StripeDouble>()("agent-tool-billing/test/StripeDouble") {}
-
 const OPERATOR_KEY = "the operator's key of the tests, 32 characters"
-const KEYS = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }
 
-const double = Layer.effect(
-  Double,
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const started = await StripeDouble.start(KEYS)
-      started.webhooks.holding = true
-      return started
-    }),
-    (started) => Effect.promise(() => started.stop())
-  )
-)
-
-const settings = ({ url }: StripeDouble) => ({
-  PAYMENTS: "stripe",
-  STRIPE_SECRET_KEY: KEYS.secretKey,
-  STRIPE_WEBHOOK_SECRET: KEYS.webhookSecret,
-  STRIPE_API_BASE: url,
-  PAYOUT_DELAY_DAYS: "0",
-  PAYOUT_DELAY_DAYS_NEW: "0",
-  RESERVE_PERCENT: "0",
-  ALLOW_UPSTREAM: "loopback",
-  OPERATOR_KEY,
-  DEFAULT_FREE_TIER_CALLS: "0"
-})
+const settings = (started: StripeDouble) => ({ ...stripeSettings(started), OPERATOR_KEY })
 
 const services = [
   [
     "memory",
     ServiceUnderTest.over(
-      Layer.unwrap(Effect.map(Double, (started) => wholeService(memoryConfig(settings(started)))))
-    ).pipe(Layer.provideMerge(double))
+      Layer.unwrap(Effect.map(HeldStripe, (started) => wholeService(memoryConfig(settings(started)))))
+    ).pipe(Layer.provideMerge(HeldStripe.layer))
   ],
   [
     "PostgreSQL",
-    ServiceUnderTest.over(Layer.unwrap(Effect.map(Double, (started) => serviceOnPostgres(settings(started))))).pipe(
-      Layer.provideMerge(double),
+    ServiceUnderTest.over(Layer.unwrap(Effect.map(HeldStripe, (started) => serviceOnPostgres(settings(started))))).pipe(
+      Layer.provideMerge(HeldStripe.layer),
       Layer.provide(PostgresTest.layerDatabase)
     )
   ]
 ] as const
 
 const deliver = Effect.fnUntraced(function* (event: Event) {
-  const { webhooks } = yield* Double
+  const { webhooks } = yield* HeldStripe
   const headers = { "content-type": "application/json; charset=utf-8", "stripe-signature": webhooks.signatureOf(event) }
   return yield* send({ path: "/api/webhooks/stripe", body: event.body, headers })
 })
 
 const deliverAll = Effect.gen(function* () {
-  const { webhooks } = yield* Double
+  const { webhooks } = yield* HeldStripe
   for (const event of webhooks.held.splice(0)) assert.strictEqual((yield* deliver(event)).status, 200, event.type)
 })
 
@@ -85,7 +60,7 @@ for (const [name, service] of services) {
   it.layer(service, LIVE)(`With Stripe over ${name}`, (it) => {
     it.effect("a consumer pays on the hosted page, and the load is credited once", () =>
       Effect.gen(function* () {
-        const stripe = yield* Double
+        const stripe = yield* HeldStripe
         const agent = yield* aConsumer()
         const first = yield* load(agent, "load one")
         const again = yield* load(agent, "load one")
@@ -105,7 +80,7 @@ for (const [name, service] of services) {
 
     it.effect("a delayed payment is credited when it completes, a failed one is not", () =>
       Effect.gen(function* () {
-        const stripe = yield* Double
+        const stripe = yield* HeldStripe
         const [agent, other] = [yield* aConsumer(), yield* aConsumer()]
         const [good, bad] = [textAt(yield* load(agent), "session_id"), textAt(yield* load(other), "session_id")]
         for (const session of [good, bad]) stripe.pay(session, "later")
@@ -120,7 +95,7 @@ for (const [name, service] of services) {
 
     it.effect("a chargeback leaves the wallet, and returns when it is won", () =>
       Effect.gen(function* () {
-        const stripe = yield* Double
+        const stripe = yield* HeldStripe
         const agent = yield* aConsumer()
         const session = textAt(yield* load(agent), "session_id")
         stripe.pay(session)
@@ -137,7 +112,7 @@ for (const [name, service] of services) {
 
     it.effect("an account with an open chargeback can read and load, but not spend or withdraw", () =>
       Effect.gen(function* () {
-        const stripe = yield* Double
+        const stripe = yield* HeldStripe
         const server = yield* providing(fine)
         const provider = yield* aProvider({
           endpoint_url: server.url,
@@ -180,7 +155,7 @@ for (const [name, service] of services) {
 
     it.effect("unspent funds are refunded to the card, and the webhook of that refund moves nothing more", () =>
       Effect.gen(function* () {
-        const stripe = yield* Double
+        const stripe = yield* HeldStripe
         stripe.state.feeOf = (cents) => Math.ceil(cents * 0.029) + 30
         const agent = yield* aConsumer()
         const { key } = agent
@@ -238,7 +213,7 @@ for (const [name, service] of services) {
 
     it.effect("an event without Stripe's signature is rejected and has no effect", () =>
       Effect.gen(function* () {
-        const stripe = yield* Double
+        const stripe = yield* HeldStripe
         const agent = yield* aConsumer()
         stripe.pay(textAt(yield* load(agent), "session_id"))
         const [event] = stripe.webhooks.held.splice(0)
@@ -254,7 +229,7 @@ for (const [name, service] of services) {
 
     it.effect("a provider earns, completes its account, and is paid", () =>
       Effect.gen(function* () {
-        const stripe = yield* Double
+        const stripe = yield* HeldStripe
         const server = yield* providing(fine)
         const provider = yield* aProvider({
           endpoint_url: server.url,
@@ -310,7 +285,7 @@ for (const [name, service] of services) {
         const { ok } = yield* Effect.promise(() =>
           fetch(`${stripe.url}/v1/transfers/${[...stripe.state.transfers.keys()][0]}/reversals`, {
             method: "POST",
-            headers: { authorization: `Bearer ${KEYS.secretKey}` }
+            headers: { authorization: `Bearer ${STRIPE_SECRET_KEY}` }
           })
         )
         assert.isTrue(ok)
