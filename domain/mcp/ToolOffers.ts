@@ -108,10 +108,14 @@ export class ToolOffers extends Context.Service<
 
       const offer = Effect.fnUntraced(function* (server: ServerAddress) {
         const { providerId } = server
-        const list = yield* servers.tools(server, LIST_AGE_MS_MAX)
         const listed = yield* entriesOf(providerId)
-        const nowMs = clock.currentTimeMillisUnsafe()
         const known = offers.get(providerId)
+        const kept = servers.tools(server, LIST_AGE_MS_MAX)
+        // Another node may have imported what this one has not read yet.
+        const list = yield* known === undefined || isSameEdition(listed, known.entries)
+          ? kept
+          : servers.tools(server, 0).pipe(Effect.catch(() => kept))
+        const nowMs = clock.currentTimeMillisUnsafe()
         if (known?.offer.list === list && known.entries === listed && nowMs < known.untilMs) return known.offer
         const composed: Composed = {
           offer: new ToolOffer(list, inEffectAt(listed, nowMs)),
@@ -154,6 +158,13 @@ interface Composed {
 }
 
 const NONE_USED: ReadonlyMap<ToolId, number> = new Map()
+
+/** Whether no tool has been changed in between. */
+const isSameEdition = (some: ReadonlyArray<CatalogEntry>, others: ReadonlyArray<CatalogEntry>): boolean =>
+  some === others || changedLastMs(some) === changedLastMs(others)
+
+const changedLastMs = (entries: ReadonlyArray<CatalogEntry>): number =>
+  entries.reduce((last, { tool }) => Math.max(last, tool.updatedAt.epochMilliseconds), 0)
 
 const inEffectAt = (entries: ReadonlyArray<CatalogEntry>, nowMs: number): ReadonlyArray<CatalogEntry> =>
   entries.map((entry) => entryAt(entry, nowMs))

@@ -3,68 +3,12 @@
  * quote and call, are rejected for lack of funds, and learn that the toolbox has changed.
  */
 import { assert, it } from "@effect/vitest"
-import * as modern from "@modelcontextprotocol/client"
-import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js"
-import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
-import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Effect } from "effect"
-import { MODERN_VERSION } from "../../domain/mcp/Protocol.ts"
 import { json, result, scriptedServer } from "../../testing/mcp/ScriptedServer.ts"
+import { OFFICIAL_CLIENTS } from "../support/mcp/OfficialClients.ts"
 import { post, ready } from "../support/ServiceProcess.ts"
 
 const promise = Effect.promise
-
-interface Called {
-  readonly isError?: boolean
-  readonly text: string
-  readonly structured: Readonly<Record<string, unknown>> | undefined
-}
-
-/** What both generations of clients do. */
-interface AnyClient {
-  readonly names: () => Promise<ReadonlyArray<string>>
-  readonly call: (name: string, args: Readonly<Record<string, unknown>>) => Promise<Called>
-  readonly close: () => Promise<void>
-}
-
-type Connect = (url: string, key: string, onChange: () => void) => Promise<AnyClient>
-
-const INFO = { name: "test", version: "1" }
-
-const calledOf = (answer: object): Called => {
-  const { content, isError, structuredContent } = answer as {
-    readonly content: ReadonlyArray<{ readonly text?: string }>
-    readonly isError?: boolean
-    readonly structuredContent?: Readonly<Record<string, unknown>>
-  }
-  return { isError: isError === true, text: content[0]?.text ?? "", structured: structuredContent }
-}
-
-const sdk2: Connect = async (url, key, onChange) => {
-  const client = new modern.Client(INFO, {
-    versionNegotiation: { mode: { pin: MODERN_VERSION } },
-    listChanged: { tools: { autoRefresh: false, onChanged: onChange } }
-  })
-  const requestInit = { headers: { authorization: `Bearer ${key}` } }
-  await client.connect(new modern.StreamableHTTPClientTransport(new URL(url), { requestInit }))
-  return {
-    names: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: async (name, args) => calledOf(await client.callTool({ name, arguments: args })),
-    close: () => client.close()
-  }
-}
-
-const sdk1: Connect = async (url, key, onChange) => {
-  const client = new LegacyClient(INFO)
-  client.setNotificationHandler(ToolListChangedNotificationSchema, onChange)
-  const requestInit = { headers: { authorization: `Bearer ${key}` } }
-  await client.connect(new LegacyTransport(new URL(url), { requestInit }) as never)
-  return {
-    names: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: async (name, args) => calledOf(await client.callTool({ name, arguments: args })),
-    close: () => client.close()
-  }
-}
 
 const echoing = scriptedServer({
   era: "modern",
@@ -72,10 +16,7 @@ const echoing = scriptedServer({
     json(response, result(seen, { content: [{ type: "text", text: JSON.stringify(seen.params["arguments"]) }] }))
 })
 
-for (const [name, connect] of [
-  ["SDK 2.x, modern", sdk2],
-  ["SDK 1.x, legacy", sdk1]
-] as const) {
+for (const [name, connect] of OFFICIAL_CLIENTS) {
   it.live(
     `${name}: searches, describes, quotes and calls, is rejected, and hears of changes of the toolbox`,
     () =>

@@ -3,36 +3,17 @@
  * node that is killed between hold and settlement leaves exactly one settlement, and its client gets a clear answer.
  */
 import { assert, it } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { kill } from "../support/EmbeddedFolders.ts"
-import { OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { eventsOf, gatedServer } from "../support/mcp/GatedServer.ts"
 import { aLegacyDoor, aPricedTool, type LegacyDoor, rpc } from "../support/mcp/LegacyClients.ts"
 import { aSession, aStream, canceled, resume, settled } from "../support/mcp/LegacyWire.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
-import { ready } from "../support/ServiceProcess.ts"
+import { aNode, SteadyNode } from "../support/mcp/TwoNodes.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
-
-const aNode = Effect.flatMap(PostgresTest, ({ url }) =>
-  ready({
-    ...OPEN_TO_LOAD,
-    DATABASE_URL: Redacted.value(url),
-    DATABASE_CONNECTIONS_MAX: "4",
-    RECEIPT_SIGNING_SECRET: "the secret that both of these nodes share",
-    LOG_SIGNING_KEY: "5e551055".repeat(8),
-    PAYMENTS: "dry_run",
-    LOG_LEVEL: "Warn"
-  })
-)
-
-class SteadyNode extends Context.Service<SteadyNode, { readonly url: string }>()(
-  "agent-tool-billing/test/nodes/SteadyNode"
-) {
-  static readonly layer = Layer.effect(SteadyNode, aNode).pipe(Layer.provideMerge(PostgresTest.layerDatabase))
-}
 
 /** A door at two nodes: this one, and one that stays. */
 const twoNodes = Effect.gen(function* () {

@@ -1,0 +1,76 @@
+/**
+ * Clients that listen at one node learn what changes at another: the toolbox, a price, and the tools that a provider imports;
+ * and what they then read there is new. With the official clients of both eras.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { aDeveloper, posted } from "../support/HttpMarket.ts"
+import { OFFICIAL_CLIENTS } from "../support/mcp/OfficialClients.ts"
+import { sdk2Server } from "../support/mcp/RealServers.ts"
+import { aNode, SteadyNode } from "../support/mcp/TwoNodes.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
+
+const OWN_TOOLS = 5
+
+const aTool = (description: string) => ({ name: "echo", description, inputSchema: { type: "object" } })
+
+/** A provider's server whose only tool can be changed, imported at `url`. */
+const imported = Effect.fnUntraced(function* (url: string) {
+  const listing = { tools: [aTool("Repeats.")] }
+  const server = yield* sdk2Server({ legacy: "reject", list: () => listing })
+  const made = yield* posted(`${url}/api/market/register-provider`, {
+    name: "Echo Works",
+    email: "echo@example.org",
+    endpoint_url: server.url
+  })
+  const key = String(made["api_key"])
+  const importNow = posted(
+    `${url}/api/market/tools/import`,
+    { default_price_microcents: 2_000, listed: true, apply: true },
+    key
+  )
+  const first = yield* importNow
+  assert.lengthOf(first["tools"] as ReadonlyArray<unknown>, 1)
+  const priced = (price: number) =>
+    posted(`${url}/api/market/tools`, { tools: [{ tool_name: "echo", price_microcents: price }] }, key)
+  return { handle: String(made["handle"]), importNow, listing, priced }
+})
+
+it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("A client that listens at another node", (it) => {
+  for (const [name, connect] of OFFICIAL_CLIENTS) {
+    it.effect(
+      `learns of the toolbox, prices and imports: ${name}`,
+      () =>
+        Effect.gen(function* () {
+          const here = yield* SteadyNode
+          const there = yield* aNode
+          const { handle, importNow, listing, priced } = yield* imported(here.url)
+          const key = yield* aDeveloper(here.url)
+          let changes = 0
+          const client = yield* Effect.acquireRelease(
+            Effect.promise(() => connect(`${there.url}/mcp`, key, () => void changes++)),
+            ({ close }) => Effect.promise(close)
+          )
+          assert.lengthOf(yield* Effect.promise(() => client.names()), OWN_TOOLS)
+
+          /** Done here, and told there; the lists of a node may be some seconds old. */
+          const isTold = Effect.fnUntraced(function* (change: Effect.Effect<unknown>, shown: string) {
+            const before = changes
+            yield* change
+            yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => changes > before })
+            for (let read = ""; !read.includes(shown);) {
+              read = yield* Effect.promise(() => client.descriptions())
+              yield* Effect.sleep("20 millis")
+            }
+          })
+          yield* isTold(posted(`${here.url}/api/market/toolbox`, { tools: [`${handle}/echo`] }, key), "Costs $0.002")
+          yield* isTold(priced(1_000), "Costs $0.001")
+          listing.tools = [aTool("Repeats everything.")]
+          yield* isTold(importNow, "Repeats everything.")
+          listing.tools = [aTool("Repeats twice.")]
+          yield* isTold(importNow, "Repeats twice.")
+        }),
+      120_000
+    )
+  }
+})
