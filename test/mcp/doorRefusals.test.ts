@@ -1,5 +1,5 @@
 /**
- * Accounts and keys that may not spend, at the doors of both eras: the refusal says why, lists can still be read, nothing
+ * Accounts and keys that may not spend, at the doors of both eras: the rejection says why, lists can still be read, nothing
  * reaches the provider, and nothing is held.
  */
 import { assert, it } from "@effect/vitest"
@@ -73,7 +73,7 @@ const aDoor = Effect.fnUntraced(function* (era: Era) {
   return { ...(yield* aProvider(server.url)), server, calls: () => server.of("tools/call").length }
 })
 
-it.layer(service, LIVE)("A door refuses", (it) => {
+it.layer(service, LIVE)("A door rejects", (it) => {
   for (const era of ERAS) {
     it.effect(`the calls of a frozen account, ${era}, until the bank has decided for it`, () =>
       Effect.gen(function* () {

@@ -196,7 +196,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A tool that asks for input", (it) => {
   )
 
   it.effect(
-    "is answered by the SDK's client by itself, over several legs; the hold stays while its user is asked",
+    "is answered by the SDK's client without help, over several legs; the hold stays while its user is asked",
     () =>
       Effect.gen(function* () {
         const { client: api, door, key } = yield* strangerMarket(100)

@@ -1,5 +1,5 @@
 /**
- * Real clients whose connection breaks in the middle of a call: they reconnect by themselves with Last-Event-ID and get the
+ * Real clients whose connection breaks in the middle of a call: they reconnect without help, with Last-Event-ID and get the
  * result. The provider gets one request, and the call is settled once.
  */
 import { assert, it } from "@effect/vitest"
