@@ -6,6 +6,8 @@ import { OPEN_TO_LOAD } from "../load/LoadMarket.ts"
 import { PostgresTest } from "../PostgresTest.ts"
 import { ready } from "../ServiceProcess.ts"
 
+export const OPERATOR_OF_NODES = "the operator's key of these nodes, 32 characters"
+
 /** On the database of the test. */
 export const aNode = Effect.flatMap(PostgresTest, ({ url }) =>
   ready({
@@ -14,6 +16,7 @@ export const aNode = Effect.flatMap(PostgresTest, ({ url }) =>
     DATABASE_CONNECTIONS_MAX: "4",
     RECEIPT_SIGNING_SECRET: "the secret that both of these nodes share",
     LOG_SIGNING_KEY: "5e551055".repeat(8),
+    OPERATOR_KEY: OPERATOR_OF_NODES,
     PAYMENTS: "dry_run",
     LOG_LEVEL: "Warn"
   })
