@@ -4,6 +4,7 @@
 import { Redacted, Result, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
 import { parsePolicy } from "../../adapters/mcp/AddressGuard.ts"
+import { parseDatabaseUrl } from "../../adapters/sql/primary/DatabaseUrl.ts"
 
 export const whole = (min: number, max: number) => {
   const message = `Expected an integer between ${min} and ${max}`
@@ -71,6 +72,16 @@ const urlOf = (protocols: ReadonlyArray<string>) =>
   )
 
 export const redactedUrl = (protocols: ReadonlyArray<string>) => Schema.RedactedFromValue(urlOf(protocols))
+
+/** One host or several. */
+export const databaseUrl = Schema.RedactedFromValue(
+  text.check(
+    Schema.makeFilter((value: string) => {
+      const parsed = parseDatabaseUrl(value)
+      return Result.isSuccess(parsed) ? undefined : parsed.failure
+    })
+  )
+)
 
 export const collector = redactedText.check(
   Schema.makeFilter((value: Redacted.Redacted) => {

@@ -6,6 +6,7 @@ import type { Schema } from "effect"
 import { FEE_BASIS_POINTS_MAX } from "../../domain/ledger/PlatformFee.ts"
 import {
   collector,
+  databaseUrl,
   headers,
   httpUrl,
   oneOf,
@@ -53,9 +54,13 @@ export const settings = {
       "the prefix of the API"
   ),
   DATA_DIR: setting(text, "folder of the embedded database and of generated secrets (mode 0600)", "./data"),
-  DATABASE_URL: secretSetting(redactedUrl(["postgres:", "postgresql:"]), "a PostgreSQL, version 15 or newer"),
+  DATABASE_URL: secretSetting(
+    databaseUrl,
+    "a PostgreSQL, version 15 or newer. Several servers of which one is the primary: " +
+      "`postgres://user:password@db1:5432,db2:5432/billing?target_session_attrs=read-write`"
+  ),
   MIGRATION_DATABASE_URL: secretSetting(
-    redactedUrl(["postgres:", "postgresql:"]),
+    databaseUrl,
     "the same database as the role that owns its tables. It migrates, and DATABASE_URL's role cannot change transfers, " +
       "receipts or invoices. Without it the role of DATABASE_URL migrates"
   ),

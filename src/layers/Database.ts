@@ -2,11 +2,17 @@
  * The PostgreSQL of a profile: its connections, and the migration of its schema.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Context, Duration, Effect, Layer, type Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Result } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import { SqlClient } from "effect/sql"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
-import { checkDatabase } from "../../adapters/sql/shared/DatabaseCheck.ts"
+import { parseDatabaseUrl } from "../../adapters/sql/primary/DatabaseUrl.ts"
+import { makePrimaryRoute } from "../../adapters/sql/primary/PrimaryRoute.ts"
+import { followPrimary } from "../../adapters/sql/primary/PrimaryWatch.ts"
+import { checkDatabase, DatabaseUnfit } from "../../adapters/sql/shared/DatabaseCheck.ts"
 import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
 import { currentRole, grantTo, warnIfChangeable } from "../../adapters/sql/shared/ServiceRole.ts"
+import { ReadOnlyServer } from "../../adapters/sql/shared/StoreSql.ts"
 import * as migrations from "../../migrations/index.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 
@@ -25,21 +31,32 @@ export const LockTimeoutMs = Context.Reference<number>("agent-tool-billing/src/l
   defaultValue: () => 10_000
 })
 
-/** The peer of a waiting connection may have vanished: the first probe is sent after this time. */
-const KEEP_ALIVE = Duration.seconds(10)
-
+/** With several hosts: to the primary among them, also after it changes. */
 export const client = ({ connectionsMax, url }: Database) =>
-  Layer.unwrap(
-    Effect.map(LockTimeoutMs, (lockTimeoutMs) =>
-      PgClient.layer({
-        url,
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const lockTimeoutMs = yield* LockTimeoutMs
+      const parsed = parseDatabaseUrl(Redacted.value(url))
+      if (Result.isFailure(parsed)) return yield* new DatabaseUnfit({ problem: `${parsed.failure}.` })
+      const [first, ...others] = parsed.success
+      const route = others.length === 0 ? makePrimaryRoute(first) : yield* followPrimary([first, ...others])
+      const postgres = yield* PgClient.make({
+        url: first.url,
+        // TLS checks the certificate for the host of the connection.
+        get host() {
+          return route.current.host
+        },
+        stream: route.stream,
         maxConnections: connectionsMax,
         applicationName: "agent-tool-billing",
-        keepAlive: KEEP_ALIVE,
         startupParameters: { ...startupParameters, lock_timeout: `${lockTimeoutMs}ms` }
       })
-    )
-  )
+      return Context.make(PgClient.PgClient, postgres).pipe(
+        Context.add(SqlClient.SqlClient, postgres),
+        Context.add(ReadOnlyServer, { reconnect: route.reconnect })
+      )
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
 
 /** Over one connection that waits as long as it takes: nodes that start together wait for the migrations of the first. */
 const withoutLockTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -84,7 +84,7 @@ export const temporaryPostgres = Effect.fnUntraced(function* (
   }
 })
 
-const settingsOf = (
+export const settingsOf = (
   port: number,
   { durable = false, settings = {} }: TemporaryPostgresOptions
 ): ReadonlyArray<string> =>
@@ -104,7 +104,7 @@ const settingsOf = (
   }).flatMap(([name, value]) => ["-c", `${name}=${value}`])
 
 /** The default place, unless the account that runs the server cannot enter it, as with root's own. */
-const temporaryFolder = Effect.fnUntraced(function* (account: ServerAccount | undefined, password: string) {
+export const temporaryFolder = Effect.fnUntraced(function* (account: ServerAccount | undefined, password: string) {
   const places = [tmpdir(), "/tmp", "/var/tmp"]
   const open = yield* Effect.filter(places, (place) => Effect.map(closedTo(place, account), (closed) => !closed))
   return yield* Effect.promise(async () => {
@@ -119,7 +119,7 @@ const temporaryFolder = Effect.fnUntraced(function* (account: ServerAccount | un
 })
 
 /** Nothing once the server is ready; its output if it ended instead. */
-const startGuardian = Effect.fnUntraced(function* (orders: Orders) {
+export const startGuardian = Effect.fnUntraced(function* (orders: Orders) {
   const guardian = yield* Effect.acquireRelease(
     Effect.sync(() => spawnGuardian(orders)),
     (child) => stopGuardian(child, orders.folder)
@@ -150,7 +150,7 @@ const untilReady = (guardian: Guardian): Effect.Effect<string | undefined> =>
     guardian.once("close", () => resume(Effect.succeed(output)))
     guardian.stdout.on("data", (chunk: Buffer) => {
       output = (output + chunk.toString("utf8")).slice(-OUTPUT_CHARS_MAX)
-      if (output.includes("ready to accept connections")) resume(Effect.undefined)
+      if (/ready to accept (?:read-only )?connections/u.test(output)) resume(Effect.undefined)
     })
   })
 

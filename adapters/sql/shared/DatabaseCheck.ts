@@ -55,7 +55,8 @@ export const problemOf = ({
   if (encoding !== "UTF8") {
     return `"${name}" has the encoding ${encoding}, and UTF8 is required. Create one with \`CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0\`.`
   }
-  if (is_standby) return `"${name}" is on a standby, which is read-only. Name the primary.`
+  if (is_standby)
+    return `"${name}" is on a standby, which is read-only. Name the primary, or all servers and target_session_attrs=read-write.`
   if (schema === null) {
     return `the role "${role}" may use none of the schemas in its search_path. Grant it USAGE and CREATE on one.`
   }

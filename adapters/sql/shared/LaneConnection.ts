@@ -11,7 +11,7 @@ import { Context, Duration, Effect, Exit, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { makeDeadlines } from "../../../domain/shared/Deadlines.ts"
 import { registerRecords } from "./RecordCodec.ts"
-import { connectionError, isConnectionLost } from "./SqlFailures.ts"
+import { connectionError, isConnectionLost, isReadOnly } from "./SqlFailures.ts"
 
 export type Rows = ReadonlyArray<ReadonlyArray<unknown>>
 
@@ -112,9 +112,11 @@ export const make = Effect.fnUntraced(function* (
     query: (sql, params) =>
       Effect.suspend(() => (open === undefined ? connect : Effect.succeed(open))).pipe(
         Effect.flatMap(ask(sql, params)),
-        Effect.catch((error) =>
-          isConnectionLost(error) ? Effect.andThen(disconnect, Effect.fail(asBroken(error))) : Effect.fail(error)
-        )
+        Effect.catch((error) => {
+          if (isConnectionLost(error)) return Effect.andThen(disconnect, Effect.fail(asBroken(error)))
+          // A standby did nothing. The next connection may lead to the primary.
+          return isReadOnly(error) ? Effect.andThen(disconnect, Effect.fail(error)) : Effect.fail(error)
+        })
       )
   }
 })

@@ -40,7 +40,10 @@ export const unavailableReason = (error: SqlError.SqlError): StoreUnavailable["r
 
 /** The server rejects this role (SQLSTATE 28...) or every write. Repeating the statement at once does not help. */
 export const isLockedOut = (error: SqlError.SqlError): boolean =>
-  error.reason._tag === "AuthenticationError" || sqlStateOf(error) === READ_ONLY_TRANSACTION
+  error.reason._tag === "AuthenticationError" || isReadOnly(error)
+
+/** The server became a standby, or rejects writes for another reason. */
+export const isReadOnly = (error: SqlError.SqlError): boolean => sqlStateOf(error) === READ_ONLY_TRANSACTION
 
 /** The connection broke, or the server ends it or is starting (SQLSTATE 57P..), or lacks resources. */
 export const isConnectionLost = (error: SqlError.SqlError): boolean =>

@@ -2,10 +2,18 @@
  * SQL for the stores. A statement or transaction fails with `StoreUnavailable` where the database is away or busy, and dies
  * of any other failure.
  */
-import { Effect, Effectable, Option } from "effect"
-import { SqlClient, type SqlConnection, type SqlError, type Statement } from "effect/sql"
+import { type Cause, Context, Effect, Effectable, Option } from "effect"
+import { SqlClient, type SqlConnection, SqlError, type Statement } from "effect/sql"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import { raise, raiseAll } from "./SqlFailures.ts"
+import { isReadOnly, raise, raiseAll } from "./SqlFailures.ts"
+
+/** Told when a server rejects writes, because it became a standby: its connections must not be used again. */
+export const ReadOnlyServer = Context.Reference<{ reconnect(): void }>(
+  "agent-tool-billing/adapters/sql/ReadOnlyServer",
+  {
+    defaultValue: () => ({ reconnect: () => undefined })
+  }
+)
 
 export interface StoreSql extends Pick<SqlClient.SqlClient, "afterCommit" | "and" | "in" | "literal"> {
   <A extends object = SqlConnection.Row>(strings: TemplateStringsArray, ...args: Array<unknown>): StoreStatement<A>
@@ -15,23 +23,33 @@ export interface StoreSql extends Pick<SqlClient.SqlClient, "afterCommit" | "and
   readonly isInTransaction: Effect.Effect<boolean>
 }
 
-export const storeSql: Effect.Effect<StoreSql, never, SqlClient.SqlClient> = Effect.map(
-  SqlClient.SqlClient,
-  (client) => {
-    const { afterCommit, and, in: isIn, literal, transactionService } = client
-    const sql = (first: TemplateStringsArray | string, ...args: Array<unknown>) =>
-      typeof first === "string" ? client(first) : new StoreStatement(client(first, ...args))
-    return Object.assign(sql as StoreSql, {
-      afterCommit,
-      and,
-      in: isIn,
-      literal,
-      withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-        Effect.catchCause(client.withTransaction(effect), (cause) => Effect.failCause(raiseAll(cause))),
-      isInTransaction: Effect.map(Effect.serviceOption(transactionService), Option.isSome)
+export const storeSql: Effect.Effect<StoreSql, never, SqlClient.SqlClient> = Effect.gen(function* () {
+  const client = yield* SqlClient.SqlClient
+  const { reconnect } = yield* ReadOnlyServer
+  const { afterCommit, and, in: isIn, literal, transactionService } = client
+  const notice = (cause: Cause.Cause<unknown>) =>
+    Effect.sync(() => {
+      if (cause.reasons.some(isRejectedWrite)) reconnect()
     })
-  }
-)
+  const sql = (first: TemplateStringsArray | string, ...args: Array<unknown>) =>
+    typeof first === "string" ? client(first) : new StoreStatement(client(first, ...args), notice)
+  return Object.assign(sql as StoreSql, {
+    afterCommit,
+    and,
+    in: isIn,
+    literal,
+    withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.catchCause(Effect.tapCause(client.withTransaction(effect), notice), (cause) =>
+        Effect.failCause(raiseAll(cause))
+      ),
+    isInTransaction: Effect.map(Effect.serviceOption(transactionService), Option.isSome)
+  })
+})
+
+const isRejectedWrite = (reason: Cause.Reason<unknown>): boolean =>
+  reason._tag === "Fail" && SqlError.isSqlError(reason.error) && isReadOnly(reason.error)
+
+type Notice = (cause: Cause.Cause<unknown>) => Effect.Effect<void>
 
 /** Executed, it returns its rows; interpolated into another statement, it is a part of that. */
 export class StoreStatement<A extends object>
@@ -41,18 +59,20 @@ export class StoreStatement<A extends object>
   readonly "~effect/sql/Statement/Fragment" = "~effect/sql/Statement/Fragment"
   readonly segments: Statement.Fragment["segments"]
   private readonly statement: Statement.Statement<A>
+  private readonly notice: Notice
   private readonly isPrepared: boolean
 
-  constructor(statement: Statement.Statement<A>, isPrepared = true) {
+  constructor(statement: Statement.Statement<A>, notice: Notice, isPrepared = true) {
     super()
     this.statement = statement
     this.segments = statement.segments
+    this.notice = notice
     this.isPrepared = isPrepared
   }
 
   /** Planned for its parameters, not once for all. */
   get unprepared(): StoreStatement<A> {
-    return new StoreStatement(this.statement, false)
+    return new StoreStatement(this.statement, this.notice, false)
   }
 
   /** The rows as values of the domain. */
@@ -81,7 +101,8 @@ export class StoreStatement<A extends object>
   }
 
   asEffect(): Effect.Effect<ReadonlyArray<A>, StoreUnavailable> {
-    return storeFailures(this.isPrepared ? this.statement : this.statement.unprepared)
+    const sent = this.isPrepared ? this.statement : this.statement.unprepared
+    return storeFailures(Effect.tapCause(sent, this.notice))
   }
 }
 

@@ -1,0 +1,134 @@
+/**
+ * Finds the primary among several hosts and follows it. One connection per host asks its server every second whether it
+ * accepts writes. As soon as a server was promoted, all connections move to it. A primary that fails while no other
+ * server is promoted stays the target: its connections break, or wait for it.
+ */
+import { PgConnection } from "@effect/sql-pg"
+import { Duration, Effect, type Scope } from "effect"
+import type { SqlError } from "effect/sql"
+import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
+import { rootMessage } from "../../../domain/shared/RootMessage.ts"
+import { DatabaseUnfit } from "../shared/DatabaseCheck.ts"
+import { connectionError } from "../shared/SqlFailures.ts"
+import type { DatabaseHost, DatabaseHosts } from "./DatabaseUrl.ts"
+import { describeHosts, differentClusters, type HostState, type Known, primaryAmong } from "./HostState.ts"
+import { makePrimaryRoute, type PrimaryRoute } from "./PrimaryRoute.ts"
+
+const ASK_EVERY = Duration.seconds(1)
+/** A server that takes longer counts as unavailable. */
+const ANSWER_WITHIN = Duration.seconds(2)
+const ASK_AGAIN_AFTER = Duration.millis(250)
+/** At start: for the first response of every host, in case that several of them accept writes. */
+const ALL_HEARD_WITHIN_MS = 3_000
+const FOUND_WITHIN_MS = 15_000
+const LOOK_EVERY = Duration.millis(20)
+const APPLICATION_NAME = "agent-tool-billing primary watch"
+
+const ACCEPTS_WRITES = `SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'`
+/** Managed services may refuse these. */
+const TIMELINE = `SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int::text`
+const CLUSTER = `SELECT system_identifier::text FROM pg_control_system()`
+
+const unheard: HostState = { _tag: "Unavailable", problem: "no response yet" }
+const silence = connectionError("watch", "The server does not answer", new Error("no answer within 2 seconds"))
+
+export const followPrimary = Effect.fnUntraced(function* (
+  hosts: DatabaseHosts
+): Effect.fn.Return<PrimaryRoute, DatabaseUnfit, Scope.Scope> {
+  const route = makePrimaryRoute(hosts[0])
+  const states = new Map<DatabaseHost, HostState>(hosts.map((host) => [host, unheard]))
+  let known: Known = { current: undefined, timeline: 0, cluster: undefined }
+  let isMissed = false
+
+  /** At start, nothing is chosen before every host had the time to respond. */
+  const choose = Effect.suspend(() => {
+    const before = known.current
+    const best = primaryAmong(states, known)
+    if (best === undefined) {
+      if (isMissed) return Effect.void
+      isMissed = true
+      return Effect.logWarning(`No host of the database is a writable primary: ${describeHosts(states)}`)
+    }
+    known = { current: best.host, timeline: best.timeline, cluster: best.cluster ?? known.cluster }
+    const wasMissed = isMissed
+    isMissed = false
+    const closed = route.moveTo(best.host)
+    if (before !== undefined && before !== best.host) {
+      return Effect.logWarning(
+        `The primary of the database is now ${best.host.name}, before ${before.name}. ${closed} connections were closed.`
+      )
+    }
+    return wasMissed ? Effect.logInfo(`The primary of the database is ${best.host.name} again`) : Effect.void
+  })
+
+  const heard = (host: DatabaseHost, state: HostState) =>
+    Effect.suspend(() => {
+      states.set(host, state)
+      return known.current === undefined ? Effect.void : choose
+    })
+
+  const watch = (host: DatabaseHost) =>
+    Effect.gen(function* () {
+      const connection = yield* PgConnection.make({
+        url: host.url,
+        applicationName: APPLICATION_NAME,
+        connectTimeout: ANSWER_WITHIN
+      })
+      while (true) {
+        // Recorded before the statement is abandoned, which takes seconds more on a silent connection.
+        const silent = Effect.sleep(ANSWER_WITHIN).pipe(
+          Effect.andThen(heard(host, failed(silence))),
+          Effect.andThen(Effect.fail(silence))
+        )
+        yield* heard(host, yield* Effect.raceFirst(stateOf(connection), silent))
+        yield* Effect.sleep(ASK_EVERY)
+      }
+    }).pipe(
+      Effect.scoped,
+      Effect.catch((error) => heard(host, failed(error))),
+      Effect.andThen(Effect.sleep(ASK_AGAIN_AFTER)),
+      Effect.forever
+    )
+
+  yield* Effect.forEach(hosts, (host) => Effect.forkScoped(watch(host)), { discard: true })
+
+  const startedMs = yield* monotonicNowMs
+  while (known.current === undefined) {
+    yield* Effect.sleep(LOOK_EVERY)
+    const different = differentClusters(states)
+    if (different.length > 0) {
+      const problem = `${different.join(" and ")} are not replicas of each other: their system identifiers differ.`
+      return yield* new DatabaseUnfit({ problem })
+    }
+    const waitedMs = (yield* monotonicNowMs) - startedMs
+    const areAllHeard = [...states.values()].every((state) => state !== unheard)
+    const isThere = primaryAmong(states, known) !== undefined
+    if (isThere && (areAllHeard || waitedMs > ALL_HEARD_WITHIN_MS)) yield* choose
+    else if (waitedMs > FOUND_WITHIN_MS) {
+      const problem = `none of its hosts is a writable primary: ${describeHosts(states)}.`
+      return yield* new DatabaseUnfit({ problem })
+    }
+  }
+  return route
+})
+
+const stateOf = Effect.fnUntraced(function* (
+  connection: PgConnection.PgConnection
+): Effect.fn.Return<HostState, SqlError.SqlError> {
+  const [row] = yield* connection.queryValues(ACCEPTS_WRITES)
+  const isWritable = row?.[0] === true
+  const cluster = yield* told(connection, CLUSTER)
+  const timeline = isWritable ? Number(yield* told(connection, TIMELINE)) || 0 : 0
+  return { _tag: "Available", isWritable, timeline, cluster }
+})
+
+const told = (connection: PgConnection.PgConnection, sql: string) =>
+  connection.queryValues(sql).pipe(
+    Effect.map(([row]) => (typeof row?.[0] === "string" ? row[0] : undefined)),
+    Effect.catchIf(
+      (error) => error.reason._tag !== "ConnectionError",
+      () => Effect.undefined
+    )
+  )
+
+const failed = (error: SqlError.SqlError): HostState => ({ _tag: "Unavailable", problem: rootMessage(error) })
