@@ -34,6 +34,8 @@ const adviceOn = (code: string, setting: string): string => {
   if (code === "3D000") return `Create the database, or correct its name in ${setting}.`
   if (code === "42501")
     return `Grant the role of ${setting} the missing permissions, or make it the owner of the schema.`
+  if (code === "08P01")
+    return "If a connection pooler is in between, connect to PostgreSQL directly, or let PgBouncer (in session mode) ignore_startup_parameters = idle_in_transaction_session_timeout, lock_timeout."
   if (code.startsWith("53")) return "The database has no free connections, memory or disk space."
   if (code.startsWith("57P")) return "The database is starting or stopping. Retry in a moment."
   return "Check that it is running, and the address, user and password."

@@ -11,6 +11,7 @@ import { makePrimaryRoute } from "../../adapters/sql/primary/PrimaryRoute.ts"
 import { followPrimary } from "../../adapters/sql/primary/PrimaryWatch.ts"
 import { checkDatabase, DatabaseUnfit } from "../../adapters/sql/shared/DatabaseCheck.ts"
 import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
+import { checkSession } from "../../adapters/sql/shared/SessionCheck.ts"
 import { currentRole, grantTo, warnIfChangeable } from "../../adapters/sql/shared/ServiceRole.ts"
 import { ReadOnlyServer } from "../../adapters/sql/shared/StoreSql.ts"
 import * as migrations from "../../migrations/index.ts"
@@ -66,7 +67,9 @@ const withoutLockTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 /** Migrates as the role that owns the tables, if there is a separate one. Returns what was applied. */
-export const migrateAs = (ownerUrl: Redacted.Redacted | undefined) =>
+export const migrateAs = (ownerUrl: Redacted.Redacted | undefined) => Effect.andThen(checkSession, migrated(ownerUrl))
+
+const migrated = (ownerUrl: Redacted.Redacted | undefined) =>
   ownerUrl === undefined
     ? withoutLockTimeout(Effect.andThen(checkDatabase, migrations.run))
     : withoutLockTimeout(

@@ -36,7 +36,7 @@ const END_SESSION = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activit
   WHERE pid = $1 AND backend_start = $2::timestamptz`
 
 /** The plan of an `unnest` statement does not depend on the content of the arrays, and is never worth compiling. */
-const startupParameters = {
+const settings = {
   plan_cache_mode: "force_generic_plan",
   jit: "off",
   // Every table is accessed by its key. A plan made while a table was empty must not scan it when it is full.
@@ -46,6 +46,11 @@ const startupParameters = {
   lock_timeout: "2s",
   statement_timeout: "10s"
 }
+
+/** By a statement: a connection pooler drops settings of the startup message. */
+const APPLY = `SELECT ${Object.entries(settings)
+  .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+  .join(", ")}`
 
 /** Longer than `statement_timeout`, by the time that a response may take on the network. */
 export const LaneSilenceMs = Context.Reference<number>("agent-tool-billing/adapters/sql/LaneSilenceMs", {
@@ -70,8 +75,7 @@ export const make = Effect.fnUntraced(function* (
     const connection = yield* PgConnection.make({
       ...config,
       connectTimeout: CONNECT_TIMEOUT,
-      applicationName: `${config.applicationName ?? "agent-tool-billing"} ${lane}`,
-      startupParameters: { ...config.startupParameters, ...startupParameters }
+      applicationName: `${config.applicationName ?? "agent-tool-billing"} ${lane}`
     }).pipe(
       Scope.provide(own),
       Effect.onError((cause) => Scope.close(own, Exit.failCause(cause))),
@@ -88,6 +92,7 @@ export const make = Effect.fnUntraced(function* (
       const [ended] = yield* ask(END_SESSION, [PgTypes.int4(last.pid), PgTypes.text(last.startedAt)])(fresh)
       if (ended?.[0] === false) return yield* sessionNotEnded(last)
     }
+    yield* ask(APPLY, [])(fresh)
     const [session] = yield* ask(SESSION, [])(fresh)
     last = { pid: Number(session![0]), startedAt: String(session![1]) }
   })
