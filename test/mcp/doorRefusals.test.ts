@@ -3,12 +3,14 @@
  * reaches the provider, and nothing is held.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { json, result, text } from "../../testing/mcp/ScriptedServer.ts"
 import { HeldStripe, stripeSettings } from "../support/HeldStripe.ts"
 import { posted, purseOf } from "../support/load/LoadMarket.ts"
-import { at, billingOf, textOf } from "../support/mcp/DoorClient.ts"
+import { at, billingOf, opened, textOf } from "../support/mcp/DoorClient.ts"
 import { aClientOf, aServerOf, type Era, ERAS } from "../support/mcp/EitherEra.ts"
+import { eventsOf } from "../support/mcp/GatedServer.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { fine } from "../support/mcp/ADoor.ts"
 import { RawHttp } from "../support/RawHttp.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -257,5 +259,51 @@ it.layer(service, LIVE)("A door rejects", (it) => {
         const goesOn = yield* client.send("tools/call", ECHO_CALL, { key: first })
         assert.strictEqual(at(billingOf(goesOn), "cost_microcents"), PRICE, "the session is the account's")
       })
+  )
+
+  it.effect("to keep streams open under a key that was revoked or has expired; a call under it runs to its end", () =>
+    Effect.gen(function* () {
+      let finish: (() => void) | undefined
+      const server = yield* aServerOf("modern", (seen, response) => {
+        finish = () => json(response, result(seen, text("done")))
+      })
+      const { url } = yield* aProvider(server.url)
+      const first = yield* aConsumer()
+      yield* funded(first)
+      const market = `${yield* base}/mcp`
+      const keys = `${yield* base}/api/v1/market/keys`
+      const soon = new Date(Date.now() + SHORT_SECONDS * 1_000).toISOString()
+      const revoked = yield* posted(keys, {}, first)
+      const expires = yield* posted(keys, { expires_at: soon }, first)
+      const streamsOf = Effect.fnUntraced(function* (key: string) {
+        const { session } = yield* aClientOf("legacy", market, key)
+        const headers = { ...session, authorization: `Bearer ${key}`, accept: "text/event-stream" }
+        const legacy = yield* Effect.promise(() => fetch(market, { headers }))
+        const params = { notifications: { toolsListChanged: true } }
+        const modern = yield* opened({ url: market, key, method: "subscriptions/listen", params })
+        return [eventsOf(legacy), eventsOf(modern)] as const
+      })
+      const [own, ofRevoked, ofExpired] = yield* Effect.all([
+        streamsOf(first),
+        streamsOf(String(revoked["api_key"])),
+        streamsOf(String(expires["api_key"]))
+      ])
+      const caller = yield* aClientOf("modern", url, String(revoked["api_key"]))
+      const calling = yield* Effect.forkChild(caller.send("tools/call", ECHO_CALL))
+      yield* eventually(() => finish !== undefined)
+
+      const { key_id: id } = revoked["key"] as { readonly key_id: string }
+      const headers = { authorization: `Bearer ${first}` }
+      yield* Effect.promise(() => fetch(`${keys}/${id}`, { method: "DELETE", headers }))
+      yield* eventually(() => ofRevoked.every(({ ended }) => ended))
+      assert.include(ofRevoked[1].events.at(-1)!.data, "This API key was revoked.")
+      yield* eventually(() => ofExpired.every(({ ended }) => ended))
+      assert.include(ofExpired[1].events.at(-1)!.data, "This API key has expired.")
+      assert.isAtLeast(Date.now(), Date.parse(soon))
+      for (const { ended, failed } of own) assert.isFalse(ended || failed, "the account's other key goes on")
+
+      finish!()
+      assert.strictEqual(at(billingOf(yield* Fiber.join(calling)), "cost_microcents"), PRICE)
+    })
   )
 })

@@ -9,7 +9,8 @@ import { MethodNotAllowed } from "../pipeline/Failures.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { BODY_BYTES_MAX, readText, storedBody } from "../pipeline/RequestBody.ts"
 import type { AnyInput, EncodedReply, Route } from "../pipeline/Route.ts"
-import type { Door, DoorFailure } from "./Door.ts"
+import type { Consumer, Door, DoorFailure } from "./Door.ts"
+import { makeKeyRejections } from "./KeyRejections.ts"
 import { makeLegacyRequests } from "./LegacyRequests.ts"
 import { makeDispatch } from "./MethodDispatch.ts"
 import { isModern } from "./ModernEra.ts"
@@ -18,6 +19,8 @@ import { originFault } from "./Origins.ts"
 import { parseError, RpcFault } from "./RpcFault.ts"
 import { parseMessages } from "./RpcMessage.ts"
 import { faultReply } from "./RpcReply.ts"
+
+const SUBSCRIBE = "subscriptions/listen"
 
 type Handled = Effect.Effect<EncodedReply, HandlerError>
 
@@ -35,6 +38,11 @@ export const makeDoorRoutes = Effect.gen(function* () {
   const dispatch = yield* makeDispatch
   const legacy = yield* makeLegacyRequests(dispatch)
   const modern = modernRequests(dispatch)
+  const rejection = yield* makeKeyRejections
+
+  /** A call runs to its end; what only listens ends with its key. */
+  const whileKeyWorks = <E>(input: AnyInput, caller: Consumer, listening: Effect.Effect<EncodedReply, E>) =>
+    Effect.raceFirst(listening, rejection(input.request, caller))
 
   const posted = Effect.fnUntraced(function* (door: Door, input: AnyInput) {
     const { clock, request } = input
@@ -45,12 +53,18 @@ export const makeDoorRoutes = Effect.gen(function* () {
     )
     clock.restart(0)
     const message = yield* parseMessages(text)
-    const era = isModern(request, message) ? modern : legacy.post
-    return yield* era(door, input.as("consumer"), input, message)
+    const caller = input.as("consumer")
+    if (!isModern(request, message)) return yield* legacy.post(door, caller, input, message)
+    const answered = modern(door, caller, input, message)
+    const listens = message._tag === "Request" && message.method === SUBSCRIBE
+    return yield* listens ? whileKeyWorks(input, caller, answered) : answered
   })
 
-  const gotten = (door: Door, input: AnyInput) =>
-    input.request.method === "HEAD" ? notAllowed(input) : legacy.get(door, input.as("consumer"), input)
+  const gotten = (door: Door, input: AnyInput) => {
+    if (input.request.method === "HEAD") return notAllowed(input)
+    const caller = input.as("consumer")
+    return whileKeyWorks(input, caller, legacy.get(door, caller, input))
+  }
 
   const deleted = (door: Door, input: AnyInput) => legacy.delete(door, input.as("consumer"), input)
 

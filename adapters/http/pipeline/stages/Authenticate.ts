@@ -7,7 +7,7 @@ import type { Role } from "../../../../domain/accounts/Principal.ts"
 import type { AccessRule } from "../../api/Access.ts"
 import { WrongRole } from "../Failures.ts"
 import type { Stage } from "../RequestContext.ts"
-import { bearer, bearerFault, header, isBareKey } from "../WebRequest.ts"
+import { bearer, bearerFault, header, isBareKey, type WebRequest } from "../WebRequest.ts"
 
 export const makeAuthentication = Effect.gen(function* () {
   const authentication = yield* Authentication
@@ -19,7 +19,7 @@ export const makeAuthentication = Effect.gen(function* () {
     const { notes, request, route } = context
     const isOpen = rolesOf(route.rule).length === 0
     if (isOpen && !usesKey(route.rule)) return next(context)
-    const credential = bearer(request) || (route.rule.keyHeader ? (header(request, "x-api-key")?.trim() ?? "") : "")
+    const credential = credentialOf(request, route.rule)
     if (credential === "") {
       // Where no key is required, only a key sent in a wrong form is a fault.
       if (isOpen && !isBareKey(request)) return next(context)
@@ -42,6 +42,10 @@ export const makeAuthentication = Effect.gen(function* () {
 
   return { authenticate, authorize }
 })
+
+/** Empty where the request has none. */
+export const credentialOf = (request: WebRequest, { keyHeader }: AccessRule): string =>
+  bearer(request) || (keyHeader ? (header(request, "x-api-key")?.trim() ?? "") : "")
 
 const ANYONE: ReadonlyArray<Role> = []
 
