@@ -12,14 +12,15 @@ import { got } from "../support/HttpMarket.ts"
 import { booksAfter } from "../support/load/LoadAudit.ts"
 import { aFundedConsumer, posted, purseOf } from "../support/load/LoadMarket.ts"
 import { onOther } from "../support/mcp/ADoor.ts"
-import { ask, at, billingOf, errorCode, textOf } from "../support/mcp/DoorClient.ts"
+import { type Answered, ask, at, billingOf, errorCode, textOf } from "../support/mcp/DoorClient.ts"
 import { eventsOf, gatedServer } from "../support/mcp/GatedServer.ts"
-import { aLegacyDoor, aPricedTool, type LegacyDoor, rpc } from "../support/mcp/LegacyClients.ts"
+import { aLegacyDoor, aPricedTool, connected, type LegacyDoor, rpc } from "../support/mcp/LegacyClients.ts"
 import { aSession, canceled, resume, settled } from "../support/mcp/LegacyWire.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { aNode, OPERATOR_OF_NODES, SteadyNode } from "../support/mcp/TwoNodes.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
+import { tcpBalancer } from "../support/TcpBalancer.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
 const PRICE = 1_000
@@ -51,6 +52,41 @@ const booksBalance = Effect.fnUntraced(function* (
   const solvency = yield* got(`${url}/api/v1/operator/solvency`, OPERATOR_OF_NODES)
   assert.strictEqual(Number(solvency["shortfall_microcents"]), 0)
 })
+
+/** A tool that asks once, and then answers, or hangs where its arguments say so. */
+const anAsker = Effect.fnUntraced(function* (url: string) {
+  const server = yield* scriptedServer({
+    era: "modern",
+    onOther: onOther!,
+    onCall: (seen, response) => {
+      const asks = { resultType: "input_required", inputRequests: {}, requestState: "theirs" }
+      const { hangs } = seen.params["arguments"] as { readonly hangs?: boolean }
+      if (seen.params["requestState"] === undefined) json(response, result(seen, asks))
+      else if (hangs !== true) json(response, result(seen, { resultType: "complete", ...text("done") }))
+    }
+  })
+  const { provider_id: id } = yield* posted(`${url}/api/market/register-provider`, {
+    name: "Echo Works",
+    email: "echo@example.org",
+    endpoint_url: server.url,
+    tools: [{ tool_name: "echo", price_microcents: PRICE, free_tier_calls: 0 }]
+  })
+  const key = yield* aFundedConsumer(url, LOADED / 10_000)
+  const called = (node: string, args: object, requestState?: unknown) =>
+    ask({
+      url: `${node}/mcp/${String(id)}`,
+      key,
+      method: "tools/call",
+      params: {
+        name: "echo",
+        arguments: args,
+        ...(requestState === undefined ? {} : { inputResponses: {}, requestState })
+      }
+    })
+  return { called, key, server }
+})
+
+const stateOf = (answer: Answered) => at(answer.body, "result", "requestState")
 
 interface Running {
   readonly n: number
@@ -166,36 +202,8 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("Another node tak
       Effect.gen(function* () {
         const node = yield* aNode
         const other = yield* SteadyNode
-        const server = yield* scriptedServer({
-          era: "modern",
-          onOther: onOther!,
-          onCall: (seen, response) => {
-            const asks = { resultType: "input_required", inputRequests: {}, requestState: "theirs" }
-            const { hangs } = seen.params["arguments"] as { readonly hangs?: boolean }
-            if (seen.params["requestState"] === undefined) json(response, result(seen, asks))
-            else if (hangs !== true) json(response, result(seen, { resultType: "complete", ...text("done") }))
-          }
-        })
-        const { provider_id: id } = yield* posted(`${other.url}/api/market/register-provider`, {
-          name: "Echo Works",
-          email: "echo@example.org",
-          endpoint_url: server.url,
-          tools: [{ tool_name: "echo", price_microcents: PRICE, free_tier_calls: 0 }]
-        })
-        const key = yield* aFundedConsumer(other.url, LOADED / 10_000)
-        const called = (url: string, args: object, requestState?: unknown) =>
-          ask({
-            url: `${url}/mcp/${String(id)}`,
-            key,
-            method: "tools/call",
-            params: {
-              name: "echo",
-              arguments: args,
-              ...(requestState === undefined ? {} : { inputResponses: {}, requestState })
-            }
-          })
+        const { called, key, server } = yield* anAsker(other.url)
         const [waits, runs] = [yield* called(node.url, {}), yield* called(node.url, { hangs: true })]
-        const stateOf = (answer: typeof waits) => at(answer.body, "result", "requestState")
         yield* Effect.forkChild(Effect.exit(called(node.url, { hangs: true }, stateOf(runs))))
         yield* eventually(() => server.of("tools/call").length === 3)
         yield* kill(node.child, "SIGKILL")
@@ -218,5 +226,61 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("Another node tak
         yield* booksBalance(other.url, new Map())
       }),
     240_000
+  )
+
+  it.effect(
+    "a call of the official SDK, whose client reconnects there without help and is told what became of it",
+    () =>
+      Effect.gen(function* () {
+        const node = yield* aNode
+        const other = yield* SteadyNode
+        const gated = yield* gatedServer
+        const balancer = yield* tcpBalancer
+        balancer.lead([node.port])
+        const there = yield* aLegacyDoor(other.url, gated.server.url, [aPricedTool("wait")])
+        const door = there.door.replace(other.url, `http://127.0.0.1:${balancer.port}`)
+        const { client } = yield* connected({ ...there, door })
+        let heard = 0
+        const calling = client.callTool({ name: "wait", arguments: {} }, undefined, { onprogress: () => void heard++ })
+        yield* eventually(() => heard > 0)
+        balancer.lead([other.port])
+        yield* kill(node.child, "SIGKILL")
+        yield* timePasses
+        const called = yield* Effect.promise(() => calling)
+        assert.isTrue(called.isError)
+        const [receipt, ...others] = yield* settled(there, 1)
+        assert.lengthOf(others, 0)
+        const billing = (called._meta as Record<string, unknown>)["agent-tool-billing/billing"]
+        assert.deepStrictEqual(billing, { receipt_id: receipt!["receipt_id"], cost_microcents: 0 })
+        // The session goes on.
+        const next = client.callTool({ name: "wait", arguments: {} })
+        yield* eventually(() => gated.open.length === 2)
+        gated.finish(1)
+        assert.isUndefined((yield* Effect.promise(() => next)).isError)
+        yield* settled(there, 2)
+        assert.deepStrictEqual(yield* purseOf(other.url, there.key), { balance: LOADED - PRICE, held: 0 })
+      }),
+    240_000
+  )
+
+  it.effect("no leg twice: a state that is sent to both nodes at the same time counts once", () =>
+    Effect.gen(function* () {
+      const node = yield* aNode
+      const other = yield* SteadyNode
+      const { called, server, key } = yield* anAsker(other.url)
+      for (let round = 0; round < 5; round++) {
+        const state = stateOf(yield* called(node.url, {}))
+        const answers = yield* Effect.all(
+          Array.from({ length: 8 }, (_, n) => called(n % 2 === 0 ? node.url : other.url, {}, state)),
+          { concurrency: "unbounded" }
+        )
+        const done = answers.filter((answer) => billingOf(answer) !== undefined)
+        assert.lengthOf(done, 1)
+        for (const answer of answers) if (answer !== done[0]) assert.deepStrictEqual(errorCode(answer), [200, -32_602])
+        assert.lengthOf(server.of("tools/call"), 2 * (round + 1))
+        const spent = (round + 1) * PRICE
+        assert.deepStrictEqual(yield* purseOf(other.url, key), { balance: LOADED - spent, held: 0 })
+      }
+    })
   )
 })

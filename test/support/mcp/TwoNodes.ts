@@ -22,7 +22,7 @@ export const aNode = Effect.flatMap(PostgresTest, ({ url }) =>
   })
 )
 
-export class SteadyNode extends Context.Service<SteadyNode, { readonly url: string }>()(
+export class SteadyNode extends Context.Service<SteadyNode, { readonly url: string; readonly port: number }>()(
   "agent-tool-billing/test/support/mcp/SteadyNode"
 ) {
   static readonly layer = Layer.effect(SteadyNode, aNode).pipe(Layer.provideMerge(PostgresTest.layerDatabase))
