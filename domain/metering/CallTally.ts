@@ -2,7 +2,7 @@
  * Counts of a service's calls by outcome since it started, and the durations of their steps. Plain counters, because they
  * are on the hot path.
  */
-import { Context } from "effect"
+import { Context, Effect } from "effect"
 import { type Durations, Histogram } from "../shared/Histogram.ts"
 import type { CallStatus } from "./ToolUpstream.ts"
 
@@ -14,6 +14,10 @@ export type CallStep = "hold" | "forward" | "settle"
 export interface CallTally {
   count(origin: CallOrigin, status: CallStatus): void
   took(step: CallStep, ms: number): void
+  /** How many calls were counted. */
+  readonly total: number
+  /** Waits for the next call. For one waiter at a time. */
+  readonly next: Effect.Effect<void>
   /** The caller of a forwarded call disconnected. */
   left(): void
   readonly leftCount: number
@@ -32,7 +36,20 @@ export const makeCallTally = (): CallTally => {
   const counts = { proxy: noCalls(), meter: noCalls() }
   const durations = { hold: new Histogram(), forward: new Histogram(), settle: new Histogram() }
   let leftCount = 0
+  let total = 0
+  let wake: (() => void) | undefined
+  const next = Effect.callback<void>((resume) => {
+    wake = () => {
+      wake = undefined
+      resume(Effect.void)
+    }
+    return Effect.sync(() => void (wake = undefined))
+  })
   return {
+    next,
+    get total() {
+      return total
+    },
     left: () => {
       leftCount++
     },
@@ -41,6 +58,8 @@ export const makeCallTally = (): CallTally => {
     },
     count: (origin, status) => {
       counts[origin][status]++
+      total++
+      wake?.()
     },
     took: (step, ms) => durations[step].took(ms),
     steps: () => STEPS.map((step) => ({ step, durations: durations[step].read() })),
@@ -49,7 +68,7 @@ export const makeCallTally = (): CallTally => {
   }
 }
 
-const UNCOUNTED: CallTally = { ...makeCallTally(), left: () => {}, count: () => {}, took: () => {} }
+const UNCOUNTED: CallTally = { ...makeCallTally(), total: 0, left: () => {}, count: () => {}, took: () => {} }
 
 /** Counts nothing by default; `core` has its own. */
 export const CallTally = Context.Reference<CallTally>("agent-tool-billing/domain/metering/CallTally", {

@@ -15,6 +15,7 @@ import { Usage } from "../../domain/metering/Usage.ts"
 import { RETAINED_RESULT_MS_MAX } from "../../domain/metering/RetainedResults.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
+import { logRest } from "../../domain/log/LogRest.ts"
 import { Sequencer, SequencerBatchMax } from "../../domain/log/Sequencer.ts"
 import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
@@ -56,15 +57,19 @@ const SEQUENCE_LIMIT = Duration.seconds(20)
 /** Rounds that ask other services about many items, or read a large part of the ledger. */
 const LONG_ROUND_LIMIT = Duration.minutes(10)
 
+const LOG_INTERVAL = Duration.millis(200)
+
 interface Job {
   readonly name: string
   readonly interval: Duration.Duration
+  /** Waits until there may be work again, in addition to the interval. */
+  readonly rest?: Effect.Effect<void>
   readonly limit?: Duration.Duration
   readonly after?: Duration.Duration
 }
 
 const every = Effect.fnUntraced(function* <E>(
-  { after = Duration.zero, interval, limit = ROUND_LIMIT, name }: Job,
+  { after = Duration.zero, interval, limit = ROUND_LIMIT, name, rest = Effect.void }: Job,
   round: Effect.Effect<unknown, E>
 ) {
   const { beat } = yield* Heartbeats
@@ -81,7 +86,9 @@ const every = Effect.fnUntraced(function* <E>(
         Effect.sleep(PAUSE_AFTER_FAILURE)
       )
     ),
-    Effect.repeat(Schedule.spaced(interval)),
+    Effect.andThen(Effect.sleep(interval)),
+    Effect.andThen(rest),
+    Effect.forever,
     Effect.delay(after),
     Effect.forkScoped
   )
@@ -157,10 +164,11 @@ export const jobs = Layer.effectDiscard(
     })
 
     const batchMax = yield* SequencerBatchMax
+    const { rest } = yield* logRest
     // Each batch has its own limit: a long backlog is not a hang.
     const batch = within(SEQUENCE_LIMIT)((yield* Sequencer).sequence)
     yield* every(
-      { name: "log", interval: Duration.millis(200), limit: Duration.hours(1) },
+      { name: "log", interval: LOG_INTERVAL, limit: Duration.hours(1), rest },
       Effect.repeat(batch, { while: (taken) => taken === batchMax })
     )
     yield* every({ name: "payouts", interval: Duration.seconds(5) }, payouts.work)

@@ -24,7 +24,7 @@ export const urlOf = (cluster: Cluster, role: string, port: number): Redacted.Re
   Redacted.make(`postgres://${role}:${Redacted.value(cluster.password)}@127.0.0.1:${port}/${DATABASE}`)
 
 /** Calls `spawned` as soon as the process exists, so that a caller interrupted meanwhile can still stop it. */
-export const launch = Effect.fnUntraced(function* (cluster: Cluster, port: number, spawned: (pid: number) => void) {
+export const launch = Effect.fnUntraced(function* (cluster: Cluster, port: number, spawned: OnSpawned) {
   yield* requireFreePort(port)
   yield* writeDurably(join(cluster.folder, SETTINGS_FILE), settings(port, cluster.binaries.version), 0o644)
   for (let tries = 1; ; tries++) {
@@ -58,7 +58,7 @@ const requireFreePort = (port: number): Effect.Effect<void, PortTaken> =>
     probe.listen({ port, host: "127.0.0.1" }, () => probe.close(() => resume(Effect.void)))
   })
 
-const launchOnce = Effect.fnUntraced(function* (cluster: Cluster, port: number, spawned: (pid: number) => void) {
+const launchOnce = Effect.fnUntraced(function* (cluster: Cluster, port: number, spawned: OnSpawned) {
   yield* dropForeignFile(cluster)
   const before = yield* logSize(cluster)
   const child = yield* spawnServer(cluster, spawned)
@@ -73,7 +73,7 @@ const launchOnce = Effect.fnUntraced(function* (cluster: Cluster, port: number, 
 })
 
 /** Detached: Ctrl-C in a terminal reaches only the service, which stops its server in order. */
-const spawnServer = (cluster: Cluster, spawned: (pid: number) => void) =>
+const spawnServer = (cluster: Cluster, spawned: OnSpawned) =>
   Effect.scoped(
     Effect.flatMap(openLog(cluster), (log) =>
       Effect.callback<RunningChild, StartFailed>((resume) => {
@@ -89,12 +89,23 @@ const spawnServer = (cluster: Cluster, spawned: (pid: number) => void) =>
         )
         if (hasPid(child)) {
           child.unref()
-          spawned(child.pid)
+          spawned(child.pid, exitOf(child))
           resume(Effect.succeed(child))
         }
       })
     )
   )
+
+/** `exit` waits until the process has ended. */
+type OnSpawned = (pid: number, exit: Effect.Effect<void>) => void
+
+const exitOf = (child: ChildProcess): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    const end = () => resume(Effect.void)
+    if (child.exitCode !== null || child.signalCode !== null) return end()
+    child.once("exit", end)
+    return Effect.sync(() => child.off("exit", end))
+  })
 
 type RunningChild = ChildProcess & { readonly pid: number }
 

@@ -20,7 +20,10 @@ export interface Supervised {
 }
 
 const RESTARTS_MAX = 10
-const POLL_MS = 100
+const RESTART_AFTER_MS = 100
+/** The system reports the end of a server that this process started. A server that was taken over is checked. */
+const CHECK_ADOPTED_MS = 500
+const CHECK_MS = 5_000
 const BACKOFF_MS_MAX = 5_000
 /** After this uptime the count of failures starts again. */
 const STABLE_MS = 1_000
@@ -31,7 +34,7 @@ export const supervise = Effect.fnUntraced(function* (
   cluster: Cluster,
   wantedPort: number | undefined
 ): Effect.fn.Return<Supervised, Reason, Scope.Scope> {
-  const current: Current = { pid: undefined }
+  const current: Current = { pid: undefined, exit: undefined }
   yield* Effect.addFinalizer(() => (current.pid === undefined ? Effect.void : stopServer(current.pid, cluster)))
   const adopted = yield* adopt(cluster, wantedPort, current)
   const port = adopted ?? (yield* firstLaunch(cluster, wantedPort, current))
@@ -46,7 +49,16 @@ export const supervise = Effect.fnUntraced(function* (
 /** The process to stop at the end, known from the moment it exists. */
 interface Current {
   pid: number | undefined
+  /** Waits for its end, if this process started it. */
+  exit: Effect.Effect<void> | undefined
 }
+
+const started =
+  (current: Current) =>
+  (pid: number, exit: Effect.Effect<void>): void => {
+    current.pid = pid
+    current.exit = exit
+  }
 
 /**
  * The port of a server that runs in the folder, accepts the password and has the same settings; stops any other server.
@@ -93,10 +105,10 @@ const firstLaunch = Effect.fnUntraced(function* (cluster: Cluster, wantedPort: n
   if (cluster.passwordIsNew) yield* Effect.andThen(dropForeignFile(cluster), renewPassword(cluster))
   for (let tries = 1; ; tries++) {
     const port = wantedPort ?? (yield* somePort)
-    const started = yield* Effect.result(launch(cluster, port, (pid) => (current.pid = pid)))
-    if (started._tag === "Success") return port
-    if (started.failure._tag !== "PortTaken" || wantedPort !== undefined || tries === PORT_TRIES_MAX) {
-      return yield* started.failure
+    const first = yield* Effect.result(launch(cluster, port, started(current)))
+    if (first._tag === "Success") return port
+    if (first.failure._tag !== "PortTaken" || wantedPort !== undefined || tries === PORT_TRIES_MAX) {
+      return yield* first.failure
     }
   }
 })
@@ -104,23 +116,30 @@ const firstLaunch = Effect.fnUntraced(function* (cluster: Cluster, wantedPort: n
 const watch = Effect.fnUntraced(function* (cluster: Cluster, port: number, current: Current) {
   let failures = 0
   let problem = "It stopped again immediately after it had started."
-  let upSince = yield* monotonicNowMs
+  let upSince: number | undefined = yield* monotonicNowMs
   while (true) {
-    yield* Effect.sleep(POLL_MS)
-    if (current.pid !== undefined && (yield* isRunning(current.pid, cluster))) {
-      if ((yield* monotonicNowMs) - upSince > STABLE_MS) failures = 0
+    yield* endOf(current)
+    const runs = current.pid !== undefined && (yield* isRunning(current.pid, cluster))
+    if (upSince !== undefined && (yield* monotonicNowMs) - upSince > STABLE_MS) failures = 0
+    if (runs) {
       yield* boundLog(cluster)
       continue
     }
     if (failures === RESTARTS_MAX) return yield* new StoppedTooOften({ attempts: RESTARTS_MAX, problem })
-    if (failures > 0) yield* Effect.sleep(Math.min(POLL_MS * 2 ** failures, BACKOFF_MS_MAX))
+    if (failures > 0) yield* Effect.sleep(Math.min(RESTART_AFTER_MS * 2 ** failures, BACKOFF_MS_MAX))
     failures++
     yield* Effect.logWarning(`PostgreSQL has ended; starting it again (attempt ${failures} of ${RESTARTS_MAX})`)
-    const started = yield* Effect.result(launch(cluster, port, (pid) => (current.pid = pid)))
-    if (started._tag === "Failure") {
-      problem = started.failure.message
+    const again = yield* Effect.result(launch(cluster, port, started(current)))
+    if (again._tag === "Failure") {
+      problem = again.failure.message
       yield* Effect.logWarning(problem)
     }
-    upSince = yield* monotonicNowMs
+    upSince = again._tag === "Success" ? yield* monotonicNowMs : undefined
   }
 })
+
+/** Waits until the server may have ended, or until the next check of its log is due. */
+const endOf = ({ exit }: Current): Effect.Effect<void> =>
+  exit === undefined
+    ? Effect.sleep(CHECK_ADOPTED_MS)
+    : Effect.raceFirst(Effect.andThen(exit, Effect.sleep(RESTART_AFTER_MS)), Effect.sleep(CHECK_MS))

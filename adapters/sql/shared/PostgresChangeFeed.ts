@@ -4,7 +4,7 @@
  * unnoticed, so readers are told repeatedly to forget everything.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import { Cause, Deferred, Duration, Effect, Layer, Option, PubSub, Queue, Random, Schema, Stream } from "effect"
+import { Cause, Deferred, Duration, Effect, Latch, Layer, Option, PubSub, Queue, Random, Schema, Stream } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { Change, ChangeFeed } from "../../../domain/shared/ChangeFeed.ts"
@@ -56,19 +56,19 @@ export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient
           notice.node === node ? announceOwn(notice.sequence, notice.change) : announce(notice.change)
       })
 
-    let isListening = false
+    const unheard = Latch.makeUnsafe(true)
     let reconnectAfterMs = RECONNECT_AFTER_MS_MIN
     const listening = yield* Deferred.make<void, SqlError.SqlError>()
 
     const forgetEverything = announce({ topic: "everything", id: "" })
     const found = Effect.suspend(() => {
-      isListening = true
+      unheard.closeUnsafe()
       reconnectAfterMs = RECONNECT_AFTER_MS_MIN
       announcedOnce.clear()
       return Effect.andThen(forgetEverything, Deferred.succeed(listening, undefined))
     })
     const disconnected = Effect.suspend(() => {
-      isListening = false
+      unheard.openUnsafe()
       return forgetEverything
     })
     const lost = (cause: Cause.Cause<unknown>) =>
@@ -110,7 +110,7 @@ export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient
       Effect.forkScoped
     )
     yield* Effect.sleep(FORGET_EVERY).pipe(
-      Effect.andThen(Effect.suspend(() => (isListening ? Effect.void : forgetEverything))),
+      Effect.andThen(unheard.whenOpen(forgetEverything)),
       Effect.forever,
       Effect.forkScoped
     )
