@@ -243,9 +243,11 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("Another node tak
         let heard = 0
         const calling = client.callTool({ name: "wait", arguments: {} }, undefined, { onprogress: () => void heard++ })
         yield* eventually(() => heard > 0)
-        balancer.lead([other.port])
+        balancer.lead([])
         yield* kill(node.child, "SIGKILL")
         yield* timePasses
+        yield* settled(there, 1)
+        balancer.lead([other.port])
         const called = yield* Effect.promise(() => calling)
         assert.isTrue(called.isError)
         const [receipt, ...others] = yield* settled(there, 1)

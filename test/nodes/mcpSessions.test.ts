@@ -79,12 +79,12 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("A legacy session
             sql`UPDATE calls_open SET deadline_at = now() - interval '1 minute', opened_at = now() - interval '2 minutes'`
         )
       )
+      const [receipt] = yield* settled(there, 1)
       const answer = eventsOf(yield* resume(there, headers, stream.events[1]!.id!))
       yield* eventually(() => answer.ended, 60_000)
       assert.lengthOf(answer.events, 1)
       const [{ data, id }] = answer.events as [(typeof answer.events)[number]]
       const response = JSON.parse(data)
-      const [receipt] = yield* settled(there, 1)
       assert.strictEqual(response.id, "lost")
       assert.isTrue(response.result.isError)
       const billing = response.result._meta["agent-tool-billing/billing"]

@@ -69,7 +69,7 @@ export const connected = (
           initialReconnectionDelay: 50,
           maxReconnectionDelay: 500,
           reconnectionDelayGrowFactor: 1.5,
-          maxRetries: 20
+          maxRetries: 1_000
         },
         ...(options.fetch === undefined ? {} : { fetch: options.fetch })
       })
