@@ -10,7 +10,9 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport as Http1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Context, Effect, Layer } from "effect"
+import { execFile } from "node:child_process"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { purseOf } from "../support/load/LoadMarket.ts"
 import { breakingHop } from "../support/mcp/BreakingHop.ts"
 import { gatedServer } from "../support/mcp/GatedServer.ts"
@@ -22,6 +24,10 @@ import { ready, temporaryFolder } from "../support/ServiceProcess.ts"
 const PRICE = 1_000
 const LOADED = 100_000_000
 const MCP_REMOTE = join(import.meta.dirname, "../../node_modules/mcp-remote/dist/proxy.js")
+const INSPECTOR = join(
+  import.meta.dirname,
+  "../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+)
 const IDENTITY = { name: "test", version: "1" }
 const RECONNECTION = {
   initialReconnectionDelay: 200,
@@ -143,7 +149,7 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })(
             const { port, url } = yield* Running
             const gated = yield* gatedServer
             const hop = yield* breakingHop(port)
-            const direct = yield* aLegacyDoor(url, gated.server.url, [aPricedTool("wait")])
+            const direct = yield* aLegacyDoor(url, gated.server.url, [aPricedTool("wait", { timeout_ms: 60_000 })])
             const door = direct.door.replace(`:${port}/`, `:${hop.port}/`)
             const home = yield* temporaryFolder
             const client = yield* Effect.acquireRelease(
@@ -179,5 +185,34 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })(
         120_000
       )
     }
+
+    it.effect(
+      "by the inspector on the command line",
+      () =>
+        Effect.gen(function* () {
+          const { port, url } = yield* Running
+          const gated = yield* gatedServer
+          const hop = yield* breakingHop(port)
+          const direct = yield* aLegacyDoor(url, gated.server.url, [aPricedTool("wait", { timeout_ms: 60_000 })])
+          const door = direct.door.replace(`:${port}/`, `:${hop.port}/`)
+          const header = ["--header", `Authorization: Bearer ${direct.key}`]
+          const call = ["--method", "tools/call", "--tool-name", "wait"]
+          const printed = promisify(execFile)(
+            process.execPath,
+            [INSPECTOR, "--cli", door, "--transport", "http", ...header, ...call],
+            { timeout: 100_000, env: { ...process.env, MCP_CATALOG_PATH: "/dev/null" } }
+          )
+          yield* eventually(() => gated.open.length === 1 && hop.streamed() > 0, 60_000)
+          hop.breakAll()
+          gated.finish(0, "after the break")
+          const { stdout } = yield* Effect.promise(() => printed)
+          assert.include(stdout, "after the break")
+          assert.isAbove(hop.resumed.length, 0)
+          const [receipt] = yield* settled(direct, 1)
+          assert.strictEqual(receipt!["cost_microcents"], PRICE)
+          assert.lengthOf(gated.server.of("tools/call"), 1)
+        }),
+      120_000
+    )
   }
 )

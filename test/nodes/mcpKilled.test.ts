@@ -69,7 +69,7 @@ const anAsker = Effect.fnUntraced(function* (url: string) {
     name: "Echo Works",
     email: "echo@example.org",
     endpoint_url: server.url,
-    tools: [{ tool_name: "echo", price_microcents: PRICE, free_tier_calls: 0 }]
+    tools: [{ tool_name: "echo", price_microcents: PRICE, free_tier_calls: 0, timeout_ms: 60_000 }]
   })
   const key = yield* aFundedConsumer(url, LOADED / 10_000)
   const called = (node: string, args: object, requestState?: unknown) =>
@@ -115,7 +115,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("Another node tak
         const node = yield* aNode
         const other = yield* SteadyNode
         const gated = yield* gatedServer
-        const there = yield* aLegacyDoor(other.url, gated.server.url, [aPricedTool("wait")])
+        const there = yield* aLegacyDoor(other.url, gated.server.url, [aPricedTool("wait", { timeout_ms: 60_000 })])
         const here: LegacyDoor = { ...there, url: node.url, door: there.door.replace(other.url, node.url) }
         const session = yield* aSession(here)
 
@@ -237,7 +237,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("Another node tak
         const gated = yield* gatedServer
         const balancer = yield* tcpBalancer
         balancer.lead([node.port])
-        const there = yield* aLegacyDoor(other.url, gated.server.url, [aPricedTool("wait")])
+        const there = yield* aLegacyDoor(other.url, gated.server.url, [aPricedTool("wait", { timeout_ms: 60_000 })])
         const door = there.door.replace(other.url, `http://127.0.0.1:${balancer.port}`)
         const { client } = yield* connected({ ...there, door })
         let heard = 0

@@ -10,8 +10,11 @@ export interface BreakingHop {
   readonly breakAll: () => void
   /** The requests that resumed a stream, by the id of the event that their client received last. */
   readonly resumed: ReadonlyArray<string>
+  /** Parts of streams with an id to resume from, which went to the client. */
+  readonly streamed: () => number
 }
 
+const EVENT = /^id: /mu
 const LAST_EVENT_ID = /last-event-id: ?([^\r\n]+)/giu
 
 export const breakingHop = (port: number): Effect.Effect<BreakingHop, never, Scope.Scope> =>
@@ -19,11 +22,15 @@ export const breakingHop = (port: number): Effect.Effect<BreakingHop, never, Sco
     Effect.callback<BreakingHop & { readonly close: () => void }>((resume) => {
       const open = new Set<Socket>()
       const resumed: Array<string> = []
+      let streamed = 0
       const breakAll = () => {
         for (const socket of open) socket.destroy()
       }
       const server = createServer((near) => {
         const far = connect({ host: "127.0.0.1", port })
+        far.on("data", (chunk: Buffer) => {
+          if (EVENT.test(chunk.toString("latin1"))) streamed++
+        })
         near.on("data", (chunk: Buffer) => {
           for (const [, id] of chunk.toString("latin1").matchAll(LAST_EVENT_ID)) resumed.push(id!)
         })
@@ -46,6 +53,7 @@ export const breakingHop = (port: number): Effect.Effect<BreakingHop, never, Sco
             port: (server.address() as AddressInfo).port,
             breakAll,
             resumed,
+            streamed: () => streamed,
             close: () => {
               server.close()
               breakAll()

@@ -58,6 +58,8 @@ export const gatedServer = Effect.gen(function* () {
         json(response, rpcError(seen, -32001, "Session not found"), 404)
       } else if (seen.method === "resources/read") {
         open.push({ seen, response })
+      } else if (seen.method === "logging/setLevel") {
+        json(response, result(seen, {}))
       } else if (seen.method === "tools/list") {
         json(response, result(seen, { tools: TOOLS }))
       } else {
