@@ -4,7 +4,13 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import type { ServerResponse } from "node:http"
+import { event, json, result, scriptedServer, stream, text } from "../../testing/mcp/ScriptedServer.ts"
 import { aDeveloper, posted } from "../support/HttpMarket.ts"
+import { eventsOf } from "../support/mcp/GatedServer.ts"
+import { aLegacyDoor, aPricedTool } from "../support/mcp/LegacyClients.ts"
+import { aSession } from "../support/mcp/LegacyWire.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { OFFICIAL_CLIENTS } from "../support/mcp/OfficialClients.ts"
 import { sdk2Server } from "../support/mcp/RealServers.ts"
 import { aNode, SteadyNode } from "../support/mcp/TwoNodes.ts"
@@ -73,4 +79,44 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("A client that li
       120_000
     )
   }
+
+  it.effect("learns what the provider's server announces, at the node where it listens last", () =>
+    Effect.gen(function* () {
+      const there = yield* SteadyNode
+      const here = yield* aNode
+      const upstream: Array<ServerResponse> = []
+      const server = yield* scriptedServer({
+        era: "stateful",
+        onCall: (seen, response) => json(response, result(seen, text("done"))),
+        onOther: (seen, response) => {
+          if (seen.http !== "GET") return false
+          upstream.push(stream(response))
+          response.flushHeaders()
+          return true
+        }
+      })
+      const opened = yield* aLegacyDoor(here.url, server.url, [aPricedTool("echo", { unlisted: true })])
+      const session = yield* aSession(opened)
+      const announce = () =>
+        upstream.at(-1)!.write(event({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }))
+      const listening = (url: string) =>
+        Effect.promise(async () => {
+          const headers = { ...session, authorization: `Bearer ${opened.key}`, accept: "text/event-stream" }
+          const response = await fetch(opened.door.replace(here.url, url), { headers })
+          assert.strictEqual(response.status, 200)
+          return eventsOf(response)
+        })
+      const first = yield* listening(there.url)
+      yield* eventually(() => upstream.length === 1)
+      announce()
+      yield* eventually(() => first.events.length === 1)
+      assert.include(first.events[0]!.data, "notifications/tools/list_changed")
+
+      const second = yield* listening(here.url)
+      yield* eventually(() => first.ended && upstream.length === 2)
+      announce()
+      yield* eventually(() => second.events.length === 1)
+      assert.lengthOf(first.events, 1)
+    })
+  )
 })
