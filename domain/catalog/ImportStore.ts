@@ -60,6 +60,8 @@ export class ImportStore extends Context.Service<
       nextAt: DateTime.Utc,
       limit: number
     ): Effect.Effect<ReadonlyArray<ProviderId>, StoreUnavailable>
+    /** The next sync of an enabled provider comes now, but at least `afterMs` after the server was checked last. */
+    hasten(providerId: ProviderId, now: DateTime.Utc, afterMs: number): Effect.Effect<void, StoreUnavailable>
     checked(
       providerId: ProviderId,
       at: DateTime.Utc,

@@ -2,10 +2,11 @@
  * Keeps the tools of providers in sync with their servers: on request, and in the background at least every hour. A server
  * that cannot be read changes nothing.
  */
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import type { ServerAddress } from "../mcp/ProviderServers.ts"
 import type { ProviderId } from "../shared/Ids.ts"
+import { monotonicMs } from "../shared/Monotonic.ts"
 import { round } from "../shared/Round.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { IMPORT_RECORDS_KEPT_MAX, SYNC_EVERY } from "./ImportApplication.ts"
@@ -16,6 +17,11 @@ const PROVIDERS_PER_ROUND_MAX = 200
 /** Servers that are read at once. */
 const CONCURRENCY = 8
 const PROBLEM_CHARS_MAX = 500
+/** Of a provider whose server keeps announcing changes. */
+const SYNCS_APART_MS = 60_000
+/** A write at most this often, per provider and node. */
+const HASTENED_EVERY_MS = 10_000
+const HASTENED_MAX = 10_000
 
 export interface SyncHistory {
   /** Undefined: the provider has never imported or configured. */
@@ -29,6 +35,8 @@ export class ToolSync extends Context.Service<
   {
     configure(providerId: ProviderId, settings: SyncSettings): Effect.Effect<SyncHistory, StoreUnavailable>
     history(providerId: ProviderId): Effect.Effect<SyncHistory, StoreUnavailable>
+    /** The server's list has changed: the next sync comes within minutes. */
+    hasten(providerId: ProviderId): Effect.Effect<void, StoreUnavailable>
     /** Providers whose sync is due; returns their number. */
     readonly work: Effect.Effect<number, StoreUnavailable>
   }
@@ -39,6 +47,8 @@ export class ToolSync extends Context.Service<
       const accounts = yield* AccountStore
       const imports = yield* ImportStore
       const tools = yield* ToolImport
+      const clock = yield* Clock.Clock
+      const hastenedMs = new Map<ProviderId, number>()
 
       const history = Effect.fn("ToolSync.history")(function* (providerId: ProviderId) {
         const state = Option.getOrUndefined(yield* imports.sync(providerId))
@@ -64,6 +74,16 @@ export class ToolSync extends Context.Service<
         yield* imports.checked(providerId, yield* DateTime.now, problem)
       })
 
+      const hasten = Effect.fn("ToolSync.hasten")(function* (providerId: ProviderId) {
+        const nowMs = monotonicMs(clock)
+        const lastMs = hastenedMs.get(providerId)
+        if (lastMs !== undefined && nowMs - lastMs < HASTENED_EVERY_MS) return
+        hastenedMs.delete(providerId)
+        if (hastenedMs.size >= HASTENED_MAX) hastenedMs.delete(hastenedMs.keys().next().value!)
+        hastenedMs.set(providerId, nowMs)
+        yield* imports.hasten(providerId, yield* DateTime.now, SYNCS_APART_MS)
+      })
+
       const work = Effect.gen(function* () {
         const now = yield* DateTime.now
         const due = yield* imports.claimDue(now, DateTime.addDuration(now, SYNC_EVERY), PROVIDERS_PER_ROUND_MAX)
@@ -75,7 +95,7 @@ export class ToolSync extends Context.Service<
         return due.length
       }).pipe(Effect.withSpan("ToolSync.work"))
 
-      return ToolSync.of({ configure, history, work })
+      return ToolSync.of({ configure, hasten, history, work })
     })
   )
 }

@@ -3,7 +3,6 @@
  */
 import { membersOf, objectWith } from "../shared/JsonText.ts"
 import { LEGACY_VERSIONS } from "./Protocol.ts"
-import { type ServerFeature, withoutFeatures } from "./ServerFeatures.ts"
 import { withoutTasks } from "./Tasks.ts"
 
 /** JSON texts. */
@@ -28,11 +27,8 @@ export const initializeResult = (
 /** The server's own result, as it is offered here. */
 export const offeredResult = (result: string): string => withCapabilities(result, withoutTasks)
 
-/** Without the features that the provider has turned off. */
-export const resultWithout = (result: string, featuresOff: ReadonlyArray<ServerFeature>): string =>
-  featuresOff.length === 0 ? result : withCapabilities(result, (declared) => withoutFeatures(declared, featuresOff))
-
-const withCapabilities = (result: string, offered: (capabilities: string) => string): string => {
+/** With other capabilities, and otherwise verbatim. */
+export const withCapabilities = (result: string, offered: (capabilities: string) => string): string => {
   const capabilities = membersOf(result).findLast(({ name }) => name === "capabilities")
   return capabilities === undefined ? result : objectWith(result, "capabilities", offered(capabilities.text))
 }

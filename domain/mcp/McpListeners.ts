@@ -26,8 +26,14 @@ const FAILURES_MAX = 5
 const METHOD_NOT_ALLOWED = 405
 const NAME_BYTES = 8
 
-/** Lasts until it is interrupted. */
-export type OwnMessages = (send: (message: string) => void) => Effect.Effect<never>
+export interface Messages {
+  /** Sends messages of the service itself, until it is interrupted. */
+  readonly own?: ((send: (message: string) => void) => Effect.Effect<never>) | undefined
+  /** Whether a message of the provider's server is passed on. */
+  readonly isPassed: (message: string) => boolean
+}
+
+const ALL: Messages = { isPassed: () => true }
 
 interface Listener {
   readonly name: string
@@ -37,15 +43,12 @@ interface Listener {
 export class McpListeners extends Context.Service<
   McpListeners,
   {
-    /**
-     * `from`: the server's id of the last event that the client received. `own`: sends the messages of the service itself,
-     * for a session without a provider's server.
-     */
+    /** `from`: the server's id of the last event that the client received. */
     listen(
       session: LiveSession,
       from: string | undefined,
       sink: StreamSink,
-      own?: OwnMessages
+      messages?: Messages
     ): Effect.Effect<Listening, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/mcp/McpListeners") {
@@ -80,7 +83,7 @@ export class McpListeners extends Context.Service<
         session: LiveSession,
         from: string | undefined,
         sink: StreamSink,
-        own?: OwnMessages
+        messages = ALL
       ) {
         const name = yield* entropy.hex(NAME_BYTES)
         const ended = Deferred.makeUnsafe<Listening>()
@@ -88,7 +91,7 @@ export class McpListeners extends Context.Service<
         listeners.get(session.id)?.end()
         listeners.set(session.id, listener)
         return yield* feed.publish({ topic: "mcp_stream", id: `${PREFIX}${session.id}.${name}` }).pipe(
-          Effect.andThen(Effect.raceFirst(followAny(session, from, sink, own), Deferred.await(ended))),
+          Effect.andThen(Effect.raceFirst(followAny(session, from, sink, messages), Deferred.await(ended))),
           Effect.timeoutOrElse({ duration: LISTEN_MAX, orElse: () => Effect.succeed("Ended" as const) }),
           Effect.ensuring(
             Effect.sync(() => {
@@ -102,20 +105,27 @@ export class McpListeners extends Context.Service<
         session: LiveSession,
         from: string | undefined,
         sink: StreamSink,
-        own: OwnMessages | undefined
-      ) =>
-        session.server !== undefined || own === undefined
-          ? follow(session, from, sink)
-          : Effect.suspend(() => {
-              sink.begin()
-              return own((message) => sink.write(undefined, message))
-            })
+        { isPassed, own }: Messages
+      ) => {
+        if (own === undefined) return follow(session, from, sink, isPassed)
+        return Effect.suspend(() => {
+          sink.begin()
+          const sent = own((message) => sink.write(undefined, message))
+          if (session.server === undefined) return sent
+          // Without a stream of the server, that of the service stays open.
+          const followed = Effect.flatMap(follow(session, from, { ...sink, begin: () => {} }, isPassed), (end) =>
+            end === "NotOffered" ? Effect.never : Effect.succeed(end)
+          )
+          return Effect.raceFirst(followed, sent)
+        })
+      }
 
       /** Until the session ends, or the server does not answer any more. */
       const follow = Effect.fnUntraced(function* (
         opened: LiveSession,
         from: string | undefined,
-        sink: StreamSink
+        sink: StreamSink,
+        isPassed: Messages["isPassed"]
       ): Effect.fn.Return<Listening, StoreUnavailable> {
         let session = opened
         let last = from
@@ -130,7 +140,7 @@ export class McpListeners extends Context.Service<
           const stream = servers.listen(server, upstream, last, session.consumerId, ({ eventId, message }) => {
             begin()
             last = eventId ?? last
-            sink.write(eventId === undefined ? undefined : listenEventId(eventId), message)
+            if (isPassed(message)) sink.write(eventId === undefined ? undefined : listenEventId(eventId), message)
           })
           const beginning = yield* Effect.forkChild(Effect.delay(Effect.sync(begin), BEGIN_AFTER))
           const result = yield* Effect.result(stream)

@@ -1,7 +1,7 @@
 /**
  * The tools of providers as agents see them: read from the provider's server and from the catalog, and kept for a short time.
  */
-import { Clock, Context, DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
 import { type CatalogEntry, entryAt } from "../catalog/CatalogStore.ts"
 import { CallStore } from "../metering/CallStore.ts"
@@ -38,6 +38,8 @@ export class ToolOffers extends Context.Service<
   ToolOffers,
   {
     offer(server: ServerAddress): Effect.Effect<ToolOffer, ServerFailed | StoreUnavailable>
+    /** After a change in the catalog, while the scope lives. `providerId`: undefined if any provider may be concerned. */
+    onChange(react: (providerId: ProviderId | undefined) => void): Effect.Effect<void, never, Scope.Scope>
     /** The last one that was read on this node, of whatever age. */
     latest(providerId: ProviderId): ToolOffer | undefined
     /** `described`: with the price in each description. */
@@ -62,27 +64,31 @@ export class ToolOffers extends Context.Service<
         ttlMs: ENTRIES_TTL_MS
       })
       const offers = new Map<ProviderId, Composed>()
+      const watchers = new Set<{ readonly react: (providerId: ProviderId | undefined) => void }>()
 
       yield* feed.changes.pipe(
         Stream.runForEach(({ id, topic }) => {
           if (topic === "catalog") return forgetProviderOf(id)
           if (topic === "account") entries.forget(id)
-          if (topic === "everything") entries.forgetAll()
+          if (topic === "everything") forget(undefined)
           return Effect.void
         }),
         Effect.forkScoped({ startImmediately: true })
       )
 
+      const forget = (providerId: ProviderId | undefined): void => {
+        if (providerId === undefined) entries.forgetAll()
+        else entries.forget(providerId)
+        for (const { react } of watchers) react(providerId)
+      }
+
       const forgetProviderOf = (id: string): Effect.Effect<void> =>
         Option.match(ToolId.makeOption(id), {
-          onNone: () => Effect.sync(() => entries.forgetAll()),
+          onNone: () => Effect.sync(() => forget(undefined)),
           onSome: (toolId) =>
             Effect.match(catalog.find(toolId), {
-              onFailure: () => entries.forgetAll(),
-              onSuccess: (found) => {
-                if (Option.isNone(found)) entries.forgetAll()
-                else entries.forget(found.value.provider.id)
-              }
+              onFailure: () => forget(undefined),
+              onSuccess: (found) => forget(Option.getOrUndefined(found)?.provider.id)
             })
         })
 
@@ -138,6 +144,17 @@ export class ToolOffers extends Context.Service<
 
       return ToolOffers.of({
         offer,
+        onChange: (react) =>
+          Effect.asVoid(
+            Effect.acquireRelease(
+              Effect.sync(() => {
+                const watcher = { react }
+                watchers.add(watcher)
+                return watcher
+              }),
+              (watcher) => Effect.sync(() => watchers.delete(watcher))
+            )
+          ),
         latest: (providerId) => offers.get(providerId)?.offer,
         page: Effect.fnUntraced(function* (server, consumerId, after, described) {
           const page = (yield* offer(server)).page(after, described)

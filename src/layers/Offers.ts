@@ -13,6 +13,7 @@ import { McpCancellations } from "../../domain/mcp/McpCancellations.ts"
 import { McpListeners } from "../../domain/mcp/McpListeners.ts"
 import { McpSessions } from "../../domain/mcp/McpSessions.ts"
 import { McpStreams } from "../../domain/mcp/McpStreams.ts"
+import { OfferChanges } from "../../domain/mcp/OfferChanges.ts"
 import { PassThrough } from "../../domain/mcp/PassThrough.ts"
 import { Toolbox } from "../../domain/mcp/Toolbox.ts"
 import { ToolAliases } from "../../domain/mcp/ToolAliases.ts"
@@ -26,10 +27,11 @@ const imports = Layer.merge(EndpointProbe.layer, ToolSync.layer.pipe(Layer.provi
 /** What the doors offer, and pass on. */
 const doors = Layer.mergeAll(OfferedFeatures.layer, ProviderDirectory.layer, ToolOffers.layer, PassThrough.layer)
 
-const toolboxes = Layer.merge(ToolboxChanges.layer, ToolboxList.layer).pipe(
+const toolboxes = Layer.mergeAll(OfferChanges.layer, ToolboxChanges.layer, ToolboxList.layer).pipe(
   Layer.provideMerge(Toolbox.layer),
   Layer.provideMerge(ToolAliases.layer),
-  Layer.provideMerge(doors)
+  Layer.provideMerge(doors),
+  Layer.provideMerge(imports)
 )
 
 /** Of clients of the legacy era. */
@@ -40,4 +42,4 @@ const mcpSessions = Layer.mergeAll(
   McpStreams.layer
 ).pipe(Layer.provideMerge(McpSessions.layer))
 
-export const offers = Layer.mergeAll(imports, toolboxes, mcpSessions)
+export const offers = Layer.mergeAll(toolboxes, mcpSessions)

@@ -70,7 +70,10 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("Features that a provider has turned off
       const opened = yield* Effect.promise(() => rpc(door, { jsonrpc: "2.0", id: 0, method: "initialize", params }))
       const headers = { "mcp-session-id": String(opened.headers.get("mcp-session-id")) }
       const answer = yield* Effect.promise(() => opened.json())
-      assert.deepStrictEqual(at(answer, "result", "capabilities"), { tools: {}, resources: { subscribe: true } })
+      assert.deepStrictEqual(at(answer, "result", "capabilities"), {
+        tools: { listChanged: true },
+        resources: { subscribe: true }
+      })
       const send = (method: string, more: object) =>
         Effect.promise(() => rpc(door, { jsonrpc: "2.0", id: 1, method, params: more }, headers))
       const rejected = yield* Effect.flatMap(send("logging/setLevel", { level: "info" }), (response) =>

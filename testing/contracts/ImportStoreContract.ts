@@ -58,6 +58,30 @@ export const importStoreContract: Contract<AccountStore | ImportStore | UnitOfWo
   ),
 
   rule(
+    "hastens the sync of an enabled provider, but not before its server may be read again",
+    Effect.gen(function* () {
+      const imports = yield* ImportStore
+      const [provider, off, unknown] = [yield* aProvider(), yield* aProvider(), yield* aProvider()]
+      const settings = { enabled: true, listed: false, defaultPrice: undefined }
+      const next = instant("2002-01-01T01:00:00.000Z")
+      const now = instant("2002-01-01T00:00:30.000Z")
+      yield* imports.configure(provider.id, settings, next)
+      yield* imports.configure(off.id, { ...settings, enabled: false }, next)
+      for (const { id } of [off, unknown]) yield* imports.hasten(id, now, 60_000)
+      const nextOf = (id: typeof off.id) => Effect.map(imports.sync(id), (found) => Option.getOrThrow(found).nextAt)
+      assert.deepEqual(yield* nextOf(off.id), next)
+      assert.ok(Option.isNone(yield* imports.sync(unknown.id)))
+      yield* imports.checked(provider.id, instant("2002-01-01T00:00:00.000Z"), undefined)
+      yield* imports.hasten(provider.id, now, 60_000)
+      assert.deepEqual(yield* nextOf(provider.id), instant("2002-01-01T00:01:00.000Z"))
+      yield* imports.hasten(provider.id, now, 1_000)
+      assert.deepEqual(yield* nextOf(provider.id), now)
+      yield* imports.hasten(provider.id, next, 1_000)
+      assert.deepEqual(yield* nextOf(provider.id), now)
+    })
+  ),
+
+  rule(
     "keeps what a server listed, and the newest records, until the provider is erased",
     Effect.gen(function* () {
       const imports = yield* ImportStore

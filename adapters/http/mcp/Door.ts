@@ -85,10 +85,9 @@ export interface Door {
   tools(request: DoorRequest, cursor: string | undefined): Effect.Effect<ToolList, DoorFailure>
   /** Fails for a name that means nothing here. */
   tool(request: DoorRequest, name: string, given: ToolArguments): Effect.Effect<DoorTool, DoorFailure>
-  /**
-   * Messages of the service itself that belong to no request, for a session of the legacy era without a provider's server.
-   * Lasts until it is interrupted.
-   */
+  /** The provider's server says that its list of tools has changed. */
+  readonly onListChanged?: (() => void) | undefined
+  /** Messages of the service itself that belong to no request, for sessions of the legacy era, until it is interrupted. */
   readonly listen?: ((caller: Consumer, send: (message: string) => void) => Effect.Effect<never>) | undefined
   /** Any other request. It is not billed. */
   pass(request: DoorRequest): Effect.Effect<DoorAnswer, DoorFailure>

@@ -2,15 +2,17 @@
  * The session of a request of the legacy era: opened by `initialize`, then named by a header.
  */
 import { Effect } from "effect"
-import { resultWithout } from "../../../domain/mcp/InitializeResult.ts"
+import { withCapabilities } from "../../../domain/mcp/InitializeResult.ts"
 import type { LiveSession } from "../../../domain/mcp/LiveSession.ts"
 import { McpSessions, type McpSessionNotFound } from "../../../domain/mcp/McpSessions.ts"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
 import { INVALID_REQUEST, LEGACY_VERSIONS } from "../../../domain/mcp/Protocol.ts"
+import { withoutFeatures } from "../../../domain/mcp/ServerFeatures.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
 import { header } from "../pipeline/WebRequest.ts"
 import type { Consumer, Door } from "./Door.ts"
+import { announcingTools } from "./OfferedCapabilities.ts"
 import { invalidRequest, limited, malformedParams, RpcFault, serverFailed, unsupportedVersion } from "./RpcFault.ts"
 import { type RpcRequest, textAt } from "./RpcMessage.ts"
 import { responseText, resultMember } from "./RpcReply.ts"
@@ -91,7 +93,9 @@ export const makeLegacySessions = Effect.gen(function* () {
         McpInitializeRejected: ({ message }) => Effect.fail(malformedParams(message, undefined, id))
       })
     )
-    const offered = resultMember(resultWithout(result, door.featuresOff))
+    const offered = resultMember(
+      withCapabilities(result, (declared) => announcingTools(withoutFeatures(declared, door.featuresOff)))
+    )
     return { status: 200, headers: { "mcp-session-id": session.id }, body: responseText(id, offered) }
   })
 

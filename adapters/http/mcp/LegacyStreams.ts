@@ -7,7 +7,6 @@ import { FINAL_EVENT_ID, parseEventId, parseListenEventId, requestLabel } from "
 import { LostRequests, lostResponse } from "../../../domain/mcp/LostRequests.ts"
 import { McpListeners } from "../../../domain/mcp/McpListeners.ts"
 import { McpStreams } from "../../../domain/mcp/McpStreams.ts"
-import { isOfFeatures } from "../../../domain/mcp/ServerFeatures.ts"
 import type { StreamSink } from "../../../domain/mcp/ServerStream.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { MethodNotAllowed } from "../pipeline/Failures.ts"
@@ -15,9 +14,9 @@ import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/OpenStreams.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import { header } from "../pipeline/WebRequest.ts"
-import type { Door } from "./Door.ts"
 import type { LegacyContext } from "./LegacySessions.ts"
 import { KEEP_ALIVE_MS, sinkOf } from "./Outgoing.ts"
+import { isPassed } from "./PassedMessages.ts"
 import { invalidRequest, limited, RpcFault } from "./RpcFault.ts"
 
 /** `Nothing`: there is no such stream, or it has no further event. Clients then stop asking for it. */
@@ -33,13 +32,12 @@ export const makeLegacyStreams = Effect.gen(function* () {
   const lost = yield* LostRequests
   const open = yield* OpenStreams
 
-  const listening = (
-    { caller, door: { featuresOff, listen }, session }: LegacyContext,
-    from: string | undefined,
-    sink: StreamSink
-  ) =>
+  const listening = ({ caller, door, session }: LegacyContext, from: string | undefined, sink: StreamSink) =>
     Effect.map(
-      listeners.listen(session, from, offeredOnly(sink, featuresOff), listen && ((send) => listen(caller, send))),
+      listeners.listen(session, from, sink, {
+        own: door.listen && ((send) => door.listen!(caller, send)),
+        isPassed: (message) => isPassed(door, message)
+      }),
       (end): Streamed => (end === "NotOffered" ? "Nothing" : "Ended")
     )
 
@@ -110,16 +108,6 @@ export const makeLegacyStreams = Effect.gen(function* () {
     return { status: 200, headers: {}, body: "" }
   })
 })
-
-const offeredOnly = (sink: StreamSink, featuresOff: Door["featuresOff"]): StreamSink =>
-  featuresOff.length === 0
-    ? sink
-    : {
-        ...sink,
-        write: (id, message) => {
-          if (!isOfFeatures(message, featuresOff)) sink.write(id, message)
-        }
-      }
 
 const notAcceptable = Effect.suspend(() =>
   Effect.fail(

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { isNeverPassed } from "../../../domain/mcp/PassedMethods.ts"
 import type { McpEra } from "../../../domain/mcp/Protocol.ts"
-import { isOfFeatures, type ServerFeature, turnedOff } from "../../../domain/mcp/ServerFeatures.ts"
+import { type ServerFeature, turnedOff } from "../../../domain/mcp/ServerFeatures.ts"
 import { isTaskMethod } from "../../../domain/mcp/Tasks.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
@@ -31,8 +31,7 @@ export const makeDispatch = Effect.gen(function* () {
     }
   }
 
-  const dispatch: Dispatch = (door, received) => {
-    const request = offeredOnly(door, received)
+  const dispatch: Dispatch = (door, request) => {
     const { id, method } = request.rpc
     return Effect.matchEffect(called(door, request), {
       onFailure: (error) =>
@@ -62,16 +61,6 @@ const passed = (door: Door, request: DoorRequest): Effect.Effect<DoorAnswer, Doo
 }
 
 const turnedOffText = (feature: ServerFeature): string => `The provider of this server has turned off ${feature}.`
-
-const offeredOnly = ({ featuresOff }: Door, request: DoorRequest): DoorRequest =>
-  featuresOff.length === 0
-    ? request
-    : {
-        ...request,
-        onMessage: (message) => {
-          if (!isOfFeatures(message, featuresOff)) request.onMessage(message)
-        }
-      }
 
 const NEVER_PASSED = "This method is not passed to providers' servers as a request."
 

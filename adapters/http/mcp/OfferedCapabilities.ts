@@ -3,10 +3,29 @@
  * stream is not offered: no subscription and no announced change crosses eras.
  */
 import type { McpEra } from "../../../domain/mcp/Protocol.ts"
+import { memberOf, objectWith } from "../../../domain/shared/JsonText.ts"
 import { withoutTasks } from "../../../domain/mcp/Tasks.ts"
 import type { ServerProfile } from "../../../domain/mcp/ProviderServers.ts"
 
 const OFFERED = ["tools", "resources", "prompts", "completions"] as const
+
+/** This service announces changes of the list, and of prices, whatever the server does. */
+export const announcingTools = (capabilities: string): string => {
+  const tools = memberOf(capabilities, 0, "tools")
+  return tools === undefined || memberOf(tools, 0, "listChanged") === "true"
+    ? capabilities
+    : objectWith(capabilities, "tools", objectWith(tools, "listChanged", "true"))
+}
+
+/** Whether a server of the modern era offers subscriptions to anything. */
+export const announces = (capabilities: string): boolean =>
+  ["tools", "resources", "prompts"].some((feature) => {
+    const declared = memberOf(capabilities, 0, feature)
+    return (
+      declared !== undefined &&
+      [memberOf(declared, 0, "listChanged"), memberOf(declared, 0, "subscribe")].includes("true")
+    )
+  })
 
 export const offeredCapabilities = ({ capabilities, era }: ServerProfile, client: McpEra): string => {
   if (era === client) return withoutTasks(capabilities)

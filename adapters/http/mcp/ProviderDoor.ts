@@ -5,6 +5,7 @@ import { Effect, Result, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import type { Provider } from "../../../domain/accounts/Account.ts"
 import { ProviderDirectory } from "../../../domain/accounts/ProviderDirectory.ts"
+import { OfferChanges } from "../../../domain/mcp/OfferChanges.ts"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
 import {
   type PassedReply,
@@ -16,9 +17,11 @@ import { withoutAnnouncements, withoutFeatures } from "../../../domain/mcp/Serve
 import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
 import { ToolName } from "../../../domain/catalog/Tool.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
-import { offeredCapabilities } from "./OfferedCapabilities.ts"
+import { LIST_CHANGED, type ListChanges, ownSubscription, sharedSubscription } from "./ListChanges.ts"
+import { announces, announcingTools, offeredCapabilities } from "./OfferedCapabilities.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
 import type { DoorPath } from "./DoorRoutes.ts"
+import { passing } from "./PassedMessages.ts"
 import { parameterHeadersFault } from "./ModernHeaders.ts"
 import { invalidParams, limited, type RpcFault, serverFailed, statusOfCode } from "./RpcFault.ts"
 import { textAt } from "./RpcMessage.ts"
@@ -34,9 +37,11 @@ const providerDoors = Effect.gen(function* () {
   const passThrough = yield* PassThrough
   const { timeoutMs } = yield* UpstreamLimits
   const subscribed = yield* makeSubscriptions
+  const offerChanges = yield* OfferChanges
 
   const doorOf = (provider: Provider): Door => {
     const { featuresOff = [] } = provider
+    const onListChanged = () => offerChanges.announced(server)
     const server: ServerAddress = { providerId: provider.id, endpointUrl: provider.endpointUrl }
 
     /** Once more in a new session, where the server does not know the client's any more. */
@@ -70,7 +75,7 @@ const providerDoors = Effect.gen(function* () {
         progressToken: textAt(rpc.meta, "progressToken"),
         consumerId: caller.ownerId,
         timeoutMs: limitMs,
-        onMessage: request.onMessage
+        onMessage: passing({ featuresOff, onListChanged }, request.onMessage)
       })
       // A subscription counts as an open stream.
       const counted =
@@ -87,7 +92,20 @@ const providerDoors = Effect.gen(function* () {
       )
     }
 
+    const changes: ListChanges = (onChange) =>
+      Effect.scoped(Effect.andThen(offerChanges.watch(server, onChange), Effect.never))
+
+    /** Of a server that announces nothing itself, only the changes that this service knows of. */
+    const subscription = Effect.fnUntraced(function* (request: DoorRequest, limitMs: number) {
+      const profile = yield* Effect.mapError(servers.profile(server), failedFault)
+      return yield* profile.era === "modern" && announces(withoutFeatures(profile.capabilities, featuresOff))
+        ? sharedSubscription(request, changes, (passed) => ask(passed, limitMs))
+        : ownSubscription(request, limitMs, changes)
+    })
+
     return {
+      listen: (_, send) => changes(() => send(LIST_CHANGED)),
+      onListChanged,
       server,
       featuresOff,
 
@@ -96,7 +114,7 @@ const providerDoors = Effect.gen(function* () {
           Effect.mapError(failedFault),
           Effect.map((profile) => ({
             ...profile,
-            capabilities: withoutFeatures(offeredCapabilities(profile, request.era), featuresOff)
+            capabilities: announcingTools(withoutFeatures(offeredCapabilities(profile, request.era), featuresOff))
           }))
         ),
 
@@ -126,9 +144,7 @@ const providerDoors = Effect.gen(function* () {
 
       pass: (request) =>
         request.rpc.method === SUBSCRIBE
-          ? subscribed(request, servers.profile(server).pipe(Effect.mapError(failedFault)), (limitMs) =>
-              ask(request, limitMs)
-            )
+          ? subscribed(request, (limitMs) => subscription(request, limitMs))
           : ask(request, timeoutMs)
     }
 

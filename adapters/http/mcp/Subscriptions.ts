@@ -2,10 +2,9 @@
  * `subscriptions/listen`: a stream that stays open until the client, the provider's server or this service ends it.
  */
 import { Duration, Effect, Schedule } from "effect"
-import type { ServerProfile } from "../../../domain/mcp/ProviderServers.ts"
 import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/OpenStreams.ts"
 import type { DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
-import { invalidRequest, limited, methodNotFound, type RpcFault } from "./RpcFault.ts"
+import { invalidRequest, limited } from "./RpcFault.ts"
 import { lastMessage } from "./RpcReply.ts"
 
 /** A client opens another stream then. */
@@ -18,7 +17,6 @@ export const makeSubscriptions = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* (
     request: DoorRequest,
-    profile: Effect.Effect<Pick<ServerProfile, "era">, RpcFault>,
     listen: (limitMs: number) => Effect.Effect<DoorAnswer, DoorFailure>
   ): Effect.fn.Return<DoorAnswer, DoorFailure> {
     const { caller, input, rpc } = request
@@ -27,7 +25,6 @@ export const makeSubscriptions = Effect.gen(function* () {
         "`subscriptions/listen` needs the header `Accept: application/json, text/event-stream`."
       )
     }
-    if ((yield* profile).era !== "modern") return yield* methodNotFound(NOT_OFFERED)
     const send = input.startEvents(lastMessage(rpc.id))
     const alive = Effect.repeat(
       Effect.sync(() => send({})),
@@ -50,8 +47,6 @@ export const makeSubscriptions = Effect.gen(function* () {
       )
   })
 })
-
-const NOT_OFFERED = "The provider's server is of an older protocol version, whose subscriptions are not offered here."
 
 /** The graceful end of a subscription. */
 const ended = (id: string): string =>

@@ -16,6 +16,7 @@ import { answerOf, callResult } from "./CallResults.ts"
 import { addFundsPage, refusalOf, refusalResult } from "./CallRefusals.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
 import { invalidParams, RpcFault } from "./RpcFault.ts"
+import { passing } from "./PassedMessages.ts"
 import { readToolCall, type ToolCallParams } from "./ToolCallParams.ts"
 
 type Headers = Readonly<Record<string, string>>
@@ -34,7 +35,7 @@ export const makeToolCalls = Effect.gen(function* () {
   const { totalMs } = yield* UpstreamLimits
   const { sha256Hex } = yield* Digest
 
-  const callOf = (request: DoorRequest, params: ToolCallParams, meaning: Billed): McpCallRequest => {
+  const callOf = (door: Door, request: DoorRequest, params: ToolCallParams, meaning: Billed): McpCallRequest => {
     const { arguments: given, tool } = meaning
     const idempotencyKey = meaning.idempotencyKey ?? params.idempotencyKey
     const { caller, input } = request
@@ -70,7 +71,7 @@ export const makeToolCalls = Effect.gen(function* () {
         renewSession: request.renewSession,
         requestId: request.rpc.id,
         progressToken: params.progressToken,
-        onMessage: request.onMessage
+        onMessage: passing(door, request.onMessage)
       }
     }
   }
@@ -99,7 +100,7 @@ export const makeToolCalls = Effect.gen(function* () {
     const meaning = yield* door.tool(request, params.name, params.arguments)
     if (meaning._tag === "Own") return { answer: { _tag: "Result", result: meaning.result }, headers: {} }
     const { clock } = request.input
-    const called = metering.callMcp(callOf(request, params, meaning), (report) => {
+    const called = metering.callMcp(callOf(door, request, params, meaning), (report) => {
       // The provider has responded; the settlement follows.
       clock.restart(0)
       return callResult(report)

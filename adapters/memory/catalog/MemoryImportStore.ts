@@ -45,6 +45,17 @@ export const layer = Layer.sync(ImportStore, () => {
       return due.map(([providerId]) => providerId)
     }),
 
+    hasten: (providerId, now, afterMs) =>
+      Effect.suspend(() => {
+        const known = syncs.get(providerId)
+        if (known?.enabled !== true) return Effect.void
+        const from =
+          known.checkedAt === undefined
+            ? now
+            : DateTime.max(now, DateTime.add(known.checkedAt, { milliseconds: afterMs }))
+        return put(syncs, providerId, { ...known, nextAt: DateTime.min(known.nextAt, from) })
+      }),
+
     checked: (providerId, checkedAt, problem) =>
       Effect.suspend(() => {
         const known = syncs.get(providerId)

@@ -54,6 +54,13 @@ export const layer = Layer.effect(
           RETURNING s.provider_id`.all((row) => ProviderId.make(row.provider_id))
       ),
 
+      hasten: Effect.fn("PostgresImportStore.hasten")(
+        (providerId, now, afterMs) => sql`
+          UPDATE tool_syncs SET next_at = LEAST(next_at, GREATEST(${toDate(now)}, checked_at + ${afterMs} * interval '1 ms'))
+          WHERE provider_id = ${providerId} AND enabled`,
+        Effect.asVoid
+      ),
+
       checked: Effect.fn("PostgresImportStore.checked")(
         (providerId, at, problem) => sql`
           UPDATE tool_syncs SET checked_at = ${toDate(at)}, problem = ${problem ?? null}

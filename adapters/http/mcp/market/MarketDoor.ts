@@ -69,7 +69,7 @@ const marketDoor = Effect.gen(function* () {
       if (method !== "subscriptions/listen") {
         return Effect.fail(methodNotFound(`Method \`${method}\` does not exist here: the market offers tools only.`))
       }
-      return subscribed(request, Effect.succeed({ era: "modern" }), (limitMs) => subscription(request, limitMs))
+      return subscribed(request, (limitMs) => subscription(request, limitMs))
     }
   }
   return door
