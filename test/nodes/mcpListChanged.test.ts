@@ -11,7 +11,7 @@ import { eventsOf } from "../support/mcp/GatedServer.ts"
 import { aLegacyDoor, aPricedTool } from "../support/mcp/LegacyClients.ts"
 import { aSession } from "../support/mcp/LegacyWire.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
-import { OFFICIAL_CLIENTS } from "../support/mcp/OfficialClients.ts"
+import { type AnyClient, OFFICIAL_CLIENTS } from "../support/mcp/OfficialClients.ts"
 import { sdk2Server } from "../support/mcp/RealServers.ts"
 import { aNode, SteadyNode } from "../support/mcp/TwoNodes.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -42,6 +42,18 @@ const imported = Effect.fnUntraced(function* (url: string) {
   return { handle: String(made["handle"]), importNow, listing, priced }
 })
 
+/** Done here, and told there; what is read there then is new. */
+const tellingOf = (client: AnyClient, changes: () => number) =>
+  Effect.fnUntraced(function* (change: Effect.Effect<unknown>, shown: string) {
+    const before = changes()
+    yield* change
+    yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => changes() > before })
+    for (let read = ""; !read.includes(shown);) {
+      read = yield* Effect.promise(() => client.descriptions())
+      yield* Effect.sleep("20 millis")
+    }
+  })
+
 it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("A client that listens at another node", (it) => {
   for (const [name, connect] of OFFICIAL_CLIENTS) {
     it.effect(
@@ -59,22 +71,37 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("A client that li
           )
           assert.lengthOf(yield* Effect.promise(() => client.names()), OWN_TOOLS)
 
-          /** Done here, and told there; the lists of a node may be some seconds old. */
-          const isTold = Effect.fnUntraced(function* (change: Effect.Effect<unknown>, shown: string) {
-            const before = changes
-            yield* change
-            yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => changes > before })
-            for (let read = ""; !read.includes(shown);) {
-              read = yield* Effect.promise(() => client.descriptions())
-              yield* Effect.sleep("20 millis")
-            }
-          })
+          const isTold = tellingOf(client, () => changes)
           yield* isTold(posted(`${here.url}/api/market/toolbox`, { tools: [`${handle}/echo`] }, key), "Costs $0.002")
           yield* isTold(priced(1_000), "Costs $0.001")
           listing.tools = [aTool("Repeats everything.")]
           yield* isTold(importNow, "Repeats everything.")
           listing.tools = [aTool("Repeats twice.")]
           yield* isTold(importNow, "Repeats twice.")
+        }),
+      120_000
+    )
+  }
+
+  for (const [name, connect] of OFFICIAL_CLIENTS) {
+    it.effect(
+      `learns of prices and imports at a provider's endpoint: ${name}`,
+      () =>
+        Effect.gen(function* () {
+          const here = yield* SteadyNode
+          const there = yield* aNode
+          const { handle, importNow, listing, priced } = yield* imported(here.url)
+          const key = yield* aDeveloper(here.url)
+          let changes = 0
+          const client = yield* Effect.acquireRelease(
+            Effect.promise(() => connect(`${there.url}/mcp/${handle}`, key, () => void changes++)),
+            ({ close }) => Effect.promise(close)
+          )
+          assert.deepStrictEqual(yield* Effect.promise(() => client.names()), ["echo"])
+          const isTold = tellingOf(client, () => changes)
+          yield* isTold(priced(1_000), "Costs $0.001")
+          listing.tools = [aTool("Repeats everything.")]
+          yield* isTold(importNow, "Repeats everything.")
         }),
       120_000
     )
