@@ -4284,6 +4284,8 @@ export interface components {
       withdrawn: string[]
       /** @description Drafts that are removed for the same reason. */
       removed_drafts: string[]
+      /** @description Tools whose drafts you have dismissed, and that the server has not changed since. */
+      dismissed: string[]
       /** @description Changes that only an import by you applies. */
       held: {
         /** @description Name of the tool on its MCP server. */
@@ -5470,7 +5472,7 @@ export interface Operations {
       }
       success: Schemas["OwnTools"]
     }
-    /** Withdraw a tool. */
+    /** Withdraw a tool, or dismiss a draft. */
     withdrawTool: {
       params: {
         /** ID of the tool. */

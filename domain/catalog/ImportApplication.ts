@@ -67,6 +67,7 @@ export const makeImportApplication = Effect.gen(function* () {
       rejected: read.rejected,
       truncated: list.truncated || read.tools.length === TOOLS_PER_PROVIDER_MAX,
       market: market.tools,
+      dismissed: new Map(dismissedOf(market.imported).map(({ definition, toolName }) => [toolName, definition])),
       overrides: new Map(overrides.map((change) => [change.toolName, change])),
       defaultPrice,
       listNew: listed,
@@ -155,7 +156,8 @@ export const makeImportApplication = Effect.gen(function* () {
         )
       }
       for (const toolName of planned.removedDrafts) yield* store.removeDraft(providerId, market.ids.get(toolName)!)
-      if (planned.removedDrafts.length > 0) yield* imports.forgetImported(providerId, planned.removedDrafts)
+      const forgotten = [...planned.removedDrafts, ...(list.truncated ? [] : dismissedBefore(market.imported, list))]
+      if (forgotten.length > 0) yield* imports.forgetImported(providerId, forgotten)
       const result = resultOf(applied())
       if (byProvider) {
         const before = Option.getOrUndefined(yield* imports.sync(providerId))
@@ -201,6 +203,15 @@ const marketTool = (
   }
 }
 
+const dismissedOf = (imported: ReadonlyMap<string, ImportedTool>): ReadonlyArray<ImportedTool> =>
+  [...imported.values()].filter(({ dismissed }) => dismissed === true)
+
+/** The server has removed them: they are new if it lists them again. */
+const dismissedBefore = (imported: ReadonlyMap<string, ImportedTool>, list: ToolList): ReadonlyArray<string> => {
+  const listed = new Set(list.tools.map(({ name }) => name))
+  return dismissedOf(imported).flatMap(({ toolName }) => (listed.has(toolName) ? [] : [toolName]))
+}
+
 const listedAs = (toolName: string, definition: ImportedTool["definition"]): ImportedTool => ({
   toolName,
   definition,
@@ -210,6 +221,7 @@ const listedAs = (toolName: string, definition: ImportedTool["definition"]): Imp
 const sameImported = (tool: ImportedTool, known: ImportedTool | undefined): boolean =>
   known !== undefined &&
   tool.missingSince?.epochMilliseconds === known.missingSince?.epochMilliseconds &&
+  tool.dismissed === known.dismissed &&
   sameJson(tool.definition, known.definition)
 
 /** Without tools that could not be stored, or would not be. */

@@ -31,6 +31,8 @@ export interface ImportRequest {
   /** The server has further tools, which were not read: tools that are not listed may still exist. */
   readonly truncated: boolean
   readonly market: ReadonlyArray<MarketTool>
+  /** Definitions that the provider does not want as drafts, by tool name. */
+  readonly dismissed: ReadonlyMap<string, ToolDefinition>
   /** By tool name. Without prices in a sync. */
   readonly overrides: ReadonlyMap<string, ToolChange>
   /** Of new tools and drafts; undefined: the provider's default. */
@@ -94,6 +96,8 @@ export interface ImportPlan {
   readonly withdrawals: ReadonlyArray<string>
   /** Drafts whose grace period is over. */
   readonly removedDrafts: ReadonlyArray<string>
+  /** Dismissed by the provider, and not changed by the server since. */
+  readonly dismissed: ReadonlyArray<string>
   /** Left for the provider, which applies them with an import. */
   readonly held: ReadonlyArray<HeldChange>
   readonly rejected: ReadonlyArray<RejectedServerTool>
@@ -108,12 +112,15 @@ export const planImport = (request: ImportRequest): ImportPlan => {
   const restored: Array<PlannedTool> = []
   const unchanged: Array<UnchangedTool> = []
   const held: Array<HeldChange> = []
+  const dismissed: Array<string> = []
   const rejected = [...request.rejected]
 
   for (const tool of request.listed) {
     const known = market.get(tool.toolName)
-    if (known === undefined) creates.push(created(tool, request))
-    else if (known.state === "withdrawn" && !known.withdrawnByServer && !isOverridden(tool, request)) {
+    if (known === undefined) {
+      if (isDismissed(tool, request)) dismissed.push(tool.toolName)
+      else creates.push(created(tool, request))
+    } else if (known.state === "withdrawn" && !known.withdrawnByServer && !isOverridden(tool, request)) {
       // The provider withdrew it. An override lists it again, as a registration does.
       unchanged.push({ toolName: tool.toolName, imported: known.imported })
     } else {
@@ -150,7 +157,7 @@ export const planImport = (request: ImportRequest): ImportPlan => {
     if (!isOver) missing.push({ toolName, since, withdrawnFrom })
     else (state === "draft" ? removedDrafts : withdrawals).push(toolName)
   }
-  return { creates, changes, restored, unchanged, missing, withdrawals, removedDrafts, held, rejected }
+  return { creates, changes, restored, unchanged, missing, withdrawals, removedDrafts, dismissed, held, rejected }
 }
 
 const HELD_OUTPUT_SCHEMA =
@@ -202,6 +209,12 @@ const merge = (known: MarketTool, tool: ServerTool, request: ImportRequest): Mer
     imported: isHeld ? { ...tool.definition, outputSchema: base.outputSchema } : tool.definition,
     isHeld
   }
+}
+
+/** Until the server changes it, or an override names it. */
+const isDismissed = (tool: ServerTool, request: ImportRequest): boolean => {
+  const definition = request.dismissed.get(tool.toolName)
+  return definition !== undefined && !isOverridden(tool, request) && sameJson(definition, tool.definition)
 }
 
 const isOverridden = ({ toolName }: ServerTool, { overrides }: ImportRequest): boolean => overrides.has(toolName)

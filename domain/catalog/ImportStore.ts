@@ -30,6 +30,8 @@ export interface ImportedTool {
   readonly definition: ToolDefinition
   /** When the server first failed to list it. */
   readonly missingSince: DateTime.Utc | undefined
+  /** The provider does not want this definition as a draft. */
+  readonly dismissed?: true
 }
 
 export interface ImportRecord {

@@ -4,10 +4,12 @@
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import { ProviderServers, type ServerAddress, type ToolList } from "../mcp/ProviderServers.ts"
-import type { ProviderId } from "../shared/Ids.ts"
+import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type ImportOptions, makeImportApplication, withoutFaulty } from "./ImportApplication.ts"
 import type { ImportPlan } from "./ImportPlan.ts"
+import { CatalogStore } from "./CatalogStore.ts"
 import { ImportStore } from "./ImportStore.ts"
 import { JsonSchemas } from "./JsonSchemas.ts"
 import type { ToolChange } from "./Tool.ts"
@@ -39,6 +41,11 @@ export class ToolImport extends Context.Service<
       list: ToolList,
       options: Omit<ImportOptions, "overrides">
     ): Effect.Effect<ImportPlan, StoreUnavailable>
+    /**
+     * Removes a draft, which comes back when the server changes the tool. Returns its name; none if the provider has no such
+     * draft.
+     */
+    dismiss(providerId: ProviderId, id: ToolId): Effect.Effect<Option.Option<string>, StoreUnavailable>
     /** The tools do not follow the server, and are not withdrawn for it. */
     keepUnlisted(providerId: ProviderId, toolNames: ReadonlyArray<string>): Effect.Effect<void, StoreUnavailable>
   }
@@ -48,6 +55,8 @@ export class ToolImport extends Context.Service<
     Effect.gen(function* () {
       const imports = yield* ImportStore
       const schemas = yield* JsonSchemas
+      const store = yield* CatalogStore
+      const { atomically } = yield* UnitOfWork
       const servers = yield* Effect.serviceOption(ProviderServers)
 
       const read = Effect.fn("ToolImport.read")((server: ServerAddress) =>
@@ -94,7 +103,19 @@ export class ToolImport extends Context.Service<
         return withoutFaulty(planned, faults)
       })
 
+      const dismiss = Effect.fn("ToolImport.dismiss")(function* (providerId: ProviderId, id: ToolId) {
+        // Locks the provider's tools against a concurrent import.
+        yield* store.countOf(providerId)
+        const found = Option.getOrUndefined(yield* store.find(id))
+        if (found === undefined || !(yield* store.removeDraft(providerId, id))) return Option.none<string>()
+        const { toolName } = found.tool
+        const known = (yield* imports.imported(providerId)).find((tool) => tool.toolName === toolName)
+        if (known !== undefined) yield* imports.putImported(providerId, [{ ...known, dismissed: true }])
+        return Option.some<string>(toolName)
+      }, atomically)
+
       return ToolImport.of({
+        dismiss,
         read,
         preview,
         apply: Effect.fn("ToolImport.apply")((providerId, list, options) => apply(providerId, list, options, true)),

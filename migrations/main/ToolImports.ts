@@ -35,6 +35,7 @@ export const toolImports = Effect.gen(function* () {
     tool_name text COLLATE "C" NOT NULL CHECK (char_length(tool_name) BETWEEN 1 AND 128),
     definition json NOT NULL CHECK (octet_length(definition::text) <= 1048576),
     missing_since timestamptz(3),
+    dismissed boolean NOT NULL DEFAULT false,
     PRIMARY KEY (provider_id, tool_name)
   )`
 

@@ -54,6 +54,9 @@ it.live.skipIf(!hasBrowser)(
       yield* press(page, "#tools table", "List search")
       yield* says(page, "#tools", "search is listed.")
       yield* settled(page)
+      yield* press(page, "#tools table", "Dismiss fetch")
+      yield* says(page, "#tools", "The draft fetch is dismissed.")
+      yield* settled(page)
       yield* press(page, "#tools", "Import tools")
       yield* Effect.promise(async () => {
         await page.waitForSelector("#import-tools")

@@ -26,6 +26,7 @@ const planOf = (
     rejected: read.rejected,
     truncated: false,
     market,
+    dismissed: new Map(),
     overrides: new Map(),
     defaultPrice: price(500n),
     listNew: false,

@@ -136,6 +136,48 @@ for (const [store, layer] of everyService()) {
         })
       )
 
+      it.effect(`keeps a dismissed draft of a ${era} server away until the server changes the tool`, () =>
+        Effect.gen(function* () {
+          const { list, state } = aListing(tool("news"), tool("echo"))
+          const { url } = yield* servers[era](list)
+          const provider = yield* aProvider({ endpoint_url: url })
+          const other = yield* aProvider({ endpoint_url: url })
+          const drafts = Effect.map(expecting(200, { path: `${OWN}?state=draft`, key: provider.key }), (answer) =>
+            listAt(answer, "tools")
+          )
+          yield* importing(provider, { apply: true })
+          const news = (yield* drafts).find((one) => valueAt(one, "tool_name") === "news")
+          const path = `${OWN}/${String(valueAt(news, "id"))}`
+          yield* expecting(404, { path, method: "DELETE", key: other.key })
+          const gone = yield* expecting(200, { path, method: "DELETE", key: provider.key })
+          assert.match(textAt(gone, "message"), /news is dismissed/u)
+          yield* expecting(404, { path, method: "DELETE", key: provider.key })
+          for (const listed of [false, true]) {
+            const again = yield* importing(provider, { apply: true, listed })
+            assert.deepStrictEqual(at(again, "dismissed"), ["news"])
+            assert.notInclude(
+              actionsOf(again).map(([name]) => name),
+              "news"
+            )
+          }
+          assert.deepStrictEqual(yield* catalogOf(provider), ["echo"])
+          state.tools = [tool("news", { description: "Other words" }), tool("echo")]
+          const changed = yield* importing(provider, { apply: true })
+          assert.deepStrictEqual([actionsOf(changed), at(changed, "dismissed")], [[["news", "draft"]], []])
+          const back = `${OWN}/${String(valueAt((yield* drafts)[0], "id"))}`
+          yield* expecting(200, { path: back, method: "DELETE", key: provider.key })
+
+          state.tools = [tool("echo")]
+          yield* importing(provider, { apply: true })
+          state.tools = [tool("news", { description: "Other words" }), tool("echo")]
+          assert.deepStrictEqual(actionsOf(yield* importing(provider, { apply: true })), [["news", "draft"]])
+          const last = `${OWN}/${String(valueAt((yield* drafts)[0], "id"))}`
+          yield* expecting(200, { path: last, method: "DELETE", key: provider.key })
+          const named = yield* importing(provider, { apply: true, listed: true, overrides: [{ tool_name: "news" }] })
+          assert.deepStrictEqual(actionsOf(named), [["news", "list"]])
+        })
+      )
+
       it.effect(`reads all pages of a ${era} server, up to 1,000 tools of 5,000`, () =>
         Effect.gen(function* () {
           const { list, state } = aListing(...Array.from({ length: 230 }, (_, n) => tool(`t${n}`)))

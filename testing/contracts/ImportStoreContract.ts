@@ -58,6 +58,19 @@ export const importStoreContract: Contract<AccountStore | ImportStore | UnitOfWo
   ),
 
   rule(
+    "keeps that a draft was dismissed until the tool is imported again",
+    Effect.gen(function* () {
+      const imports = yield* ImportStore
+      const { id } = yield* aProvider()
+      const tool = { toolName: "search", definition: definitionOf(aDeclaration()), missingSince: undefined }
+      for (const stored of [{ ...tool, dismissed: true as const }, tool]) {
+        yield* imports.putImported(id, [stored])
+        assert.deepEqual(yield* imports.imported(id), [stored])
+      }
+    })
+  ),
+
+  rule(
     "hastens the sync of an enabled provider, but not before its server may be read again",
     Effect.gen(function* () {
       const imports = yield* ImportStore

@@ -172,12 +172,14 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
     }),
     Endpoint.delete("withdrawTool", "/api/v1/market/tools/:id", {
       access: writeBy("provider"),
-      summary: "Withdraw a tool",
+      summary: "Withdraw a tool, or dismiss a draft",
       description:
         "Removes the tool from the catalog. Within a second, every node answers calls, quotes and metering of it with 410 " +
         "`TOOL_WITHDRAWN`. A call in flight completes and is billed, and a call made before can still be reported. " +
         "Receipts, usage, disputes and statistics remain. `POST /api/market/tools` with the same name lists the tool " +
-        "again under the same ID.",
+        "again under the same ID.\n\n" +
+        "A draft is removed. It becomes a draft again when your MCP server changes the tool, or when an import names it in " +
+        "`overrides`.",
       params: { id: shared.toolId },
       success: WithdrawnTool
     }),

@@ -101,6 +101,7 @@ export const ImportReport = Field.object("ImportReport", "What an import changes
   ),
   withdrawn: names("Tools that are withdrawn: the server has not listed them for the grace period.", "old_search"),
   removed_drafts: names("Drafts that are removed for the same reason."),
+  dismissed: names("Tools whose drafts you have dismissed, and that the server has not changed since."),
   held,
   rejected,
   message: shared.message("Preview: 1 listed, 1 stored as drafts. Nothing was changed.")

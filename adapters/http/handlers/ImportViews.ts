@@ -59,6 +59,7 @@ export const importView = (
     })),
     withdrawn: plan.withdrawals,
     removed_drafts: plan.removedDrafts,
+    dismissed: plan.dismissed,
     held: plan.held.map(heldView),
     rejected: plan.rejected.map(rejectedView),
     message: messageOf(tools, plan, applied)

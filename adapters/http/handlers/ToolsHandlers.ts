@@ -1,7 +1,7 @@
 /**
  * A provider registers tools, each validated separately, and withdraws them.
  */
-import { Effect, Option, Result } from "effect"
+import { DateTime, Effect, Option, Result } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
@@ -112,16 +112,25 @@ export const toolsRoutes = Effect.gen(function* () {
       return { tools: yield* views.listed(found.items), ...pageFields(OWN_TOOLS, page, found) }
     }),
     route(CatalogApi.endpoints.withdrawTool, function* ({ as, params }) {
-      const { entry, since } = yield* catalog.withdraw(as("provider").ownerId, params.id)
+      const { ownerId } = as("provider")
+      const dismissed = Option.getOrUndefined(yield* imports.dismiss(ownerId, params.id))
+      if (dismissed !== undefined) {
+        return {
+          withdrawn: true as const,
+          tool_id: params.id,
+          tool_name: dismissed,
+          withdrawn_at: format(yield* DateTime.now),
+          message: `The draft ${dismissed} is dismissed. It comes back when your MCP server changes the tool.`
+        }
+      }
+      const { entry, since } = yield* catalog.withdraw(ownerId, params.id)
       const { toolName } = entry.tool
       return {
         withdrawn: true as const,
         tool_id: entry.tool.id,
         tool_name: toolName,
         withdrawn_at: format(since),
-        message: entry.tool.draft
-          ? `${toolName} is a draft and cannot be called. POST /api/market/tools lists it.`
-          : `${toolName} is withdrawn and cannot be called. POST /api/market/tools lists it again.`
+        message: `${toolName} is withdrawn and cannot be called. POST /api/market/tools lists it again.`
       }
     })
   ]

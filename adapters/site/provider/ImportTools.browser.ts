@@ -134,6 +134,7 @@ const reportOf = (report: ImportReport): HTMLElement =>
       report.missing.map((tool) => [tool.tool_name, ": withdrawn from ", dateTime(tool.withdrawn_from)])
     ),
     reasons("Withdrawn", report.withdrawn),
+    reasons("Dismissed", report.dismissed),
     reasons(
       "Not imported",
       report.rejected.map(({ error, tool_name: name }) => `${name}: ${error}`)

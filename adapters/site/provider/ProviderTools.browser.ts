@@ -95,8 +95,19 @@ export const toolsPanel = (changed: () => void): Panel => {
         return `${name} is listed.`
       }
     })
+  const dismissButton = ({ id, tool_name: name }: Tool) =>
+    actionButton({
+      ...shared,
+      label: "Dismiss",
+      name: `Dismiss ${name}`,
+      run: async (idempotencyKey) => {
+        await accountApi("provider").delete(`${PATH}/${id}`, idempotencyKey)
+        await reload()
+        return `The draft ${name} is dismissed. It comes back when your MCP server changes the tool.`
+      }
+    })
   const actionsOf = (tool: Tool): ReadonlyArray<HTMLElement> => {
-    if (tool.state === "draft") return [listButton(tool)]
+    if (tool.state === "draft") return [listButton(tool), dismissButton(tool)]
     return tool.state === "listed" ? [editButton(tool), withdrawButton(tool)] : [relistButton(tool)]
   }
   const imported = async (message: string) => {

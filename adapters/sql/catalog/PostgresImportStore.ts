@@ -18,6 +18,7 @@ interface ImportedRow {
   readonly tool_name: string
   readonly definition: ToolDefinition
   readonly missing_since: Date | null
+  readonly dismissed: boolean
 }
 
 const toSync = rowReader<SyncState>({ default_price_microcents: "defaultPrice" })
@@ -70,24 +71,25 @@ export const layer = Layer.effect(
 
       imported: Effect.fn("PostgresImportStore.imported")((providerId) =>
         sql<ImportedRow>`
-          SELECT tool_name, definition, missing_since FROM server_tools WHERE provider_id = ${providerId}`.all(
-          ({ definition, missing_since, tool_name }): ImportedTool => ({
+          SELECT tool_name, definition, missing_since, dismissed FROM server_tools WHERE provider_id = ${providerId}`.all(
+          ({ definition, dismissed, missing_since, tool_name }): ImportedTool => ({
             toolName: tool_name,
             // Absent members become undefined ones.
             definition: definitionOf(definition),
-            missingSince: toInstantOrUndefined(missing_since)
+            missingSince: toInstantOrUndefined(missing_since),
+            ...(dismissed ? { dismissed } : {})
           })
         )
       ),
 
       putImported: Effect.fn("PostgresImportStore.putImported")(function* (providerId, tools) {
-        for (const { definition, missingSince, toolName } of tools) {
+        for (const { definition, dismissed = false, missingSince, toolName } of tools) {
           yield* sql`
-            INSERT INTO server_tools (provider_id, tool_name, definition, missing_since)
+            INSERT INTO server_tools (provider_id, tool_name, definition, missing_since, dismissed)
             VALUES (${providerId}, ${toolName}, ${JSON.stringify(definition)}::json,
-              ${toDateOrNull(missingSince)}::timestamptz)
+              ${toDateOrNull(missingSince)}::timestamptz, ${dismissed})
             ON CONFLICT (provider_id, tool_name) DO UPDATE SET definition = excluded.definition,
-              missing_since = excluded.missing_since`
+              missing_since = excluded.missing_since, dismissed = excluded.dismissed`
         }
       }),
 
