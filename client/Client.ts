@@ -6,11 +6,13 @@ import { type Operations, ROUTES } from "./Contract.ts"
 import type { Progress } from "./Progress.ts"
 import { makeSend, type SendOptions } from "./Send.ts"
 
+/** Which service to call, with which key, and how long to wait and retry. */
 export interface ClientOptions extends SendOptions {
   /** For example `https://market.example.com`. A path is kept: `https://app.example.com/billing`. */
   readonly baseUrl: string
 }
 
+/** What a single request may change. All of it is optional. */
 export interface RequestOptions {
   /** Makes a request safe to retry. The client makes one for each request that takes one, and reuses it in its retries. */
   readonly idempotencyKey?: string

@@ -5264,6 +5264,7 @@ export interface components {
   pathItems: never
 }
 
+/** Every object of the API by the name that the OpenAPI document gives it. */
 export type Schemas = components["schemas"]
 
 /** By group and name. `*`: the operation takes an Idempotency-Key. */
@@ -5416,6 +5417,7 @@ export const ROUTES = {
   }
 } as const
 
+/** Every operation by group and name: what a request takes, and what a success returns. */
 export interface Operations {
   accounts: {
     /** Retrieve your account. */

@@ -10,6 +10,7 @@ export type Problem = {
   ? Problems[keyof Problems]
   : never
 
+/** Every code that a problem document can have. Compare with it to decide what to do. */
 export type ProblemCode = Problem["code"]
 
 /** The service rejected the request, or a proxied call failed. Branch on `problem.code`. */

@@ -3,6 +3,7 @@
  * of an MCP server (`createMcpHandler` of `@modelcontextprotocol/server`, or any other). Entry: `agent-tool-billing/provider`.
  */
 
+/** The secrets that `withBilling` verifies signatures with, and the limits of a request. */
 export interface BillingOptions {
   /** Your signing secret: `GET /api/v1/market/providers/signing-secret`. Several while you replace one. */
   readonly secret: string | ReadonlyArray<string>

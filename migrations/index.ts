@@ -15,7 +15,7 @@ const migrations = {
   [`0001_baseline_${BASELINE_DIGEST}`]: baseline
 }
 
-/** All migrations, in order. */
+/** The names of all migrations, in the order in which they are applied. */
 export const names: ReadonlyArray<string> = Object.keys(migrations).toSorted()
 
 /** The number of the newest migration, which a current schema has. */

@@ -8,6 +8,7 @@ import { Microcents } from "../domain/shared/Microcents.ts"
 import type { TestConsumer } from "./AConsumer.ts"
 import type { TestTool } from "./ATool.ts"
 
+/** What `aCall` sends beside the tool: by default no arguments and no cap. */
 export interface CallOptions {
   readonly arguments?: Readonly<Record<string, unknown>>
   /** The most that the caller pays, in microcents. */

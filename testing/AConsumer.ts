@@ -9,6 +9,7 @@ import type { ConsumerId } from "../domain/shared/Ids.ts"
 import type { StoreUnavailable } from "../domain/shared/StoreUnavailable.ts"
 import { payCheckout } from "./Checkouts.ts"
 
+/** A registered consumer with funds. */
 export interface TestConsumer {
   readonly id: ConsumerId
   /** Its API key. */
@@ -17,6 +18,7 @@ export interface TestConsumer {
   readonly available: Effect.Effect<bigint, StoreUnavailable>
 }
 
+/** What the test decides of a consumer; everything else is made up. */
 export interface ConsumerOptions {
   readonly name?: string
   readonly email?: string

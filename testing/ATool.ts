@@ -11,6 +11,7 @@ import { Microcents } from "../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../domain/shared/StoreUnavailable.ts"
 import { type ToolBehavior, ToolScript } from "./ScriptedUpstream.ts"
 
+/** A registered provider. Its tools are functions of the test. */
 export interface TestProvider {
   readonly id: ProviderId
   /** Its API key. */
@@ -19,12 +20,14 @@ export interface TestProvider {
   readonly balance: Effect.Effect<bigint, StoreUnavailable>
 }
 
+/** A listed tool and the provider that it belongs to. */
 export interface TestTool {
   readonly id: ToolId
   readonly name: string
   readonly provider: TestProvider
 }
 
+/** What the test decides of a tool: its terms as a provider declares them, and how it behaves. */
 export interface ToolOptions extends Omit<Partial<ToolChange>, "maxCost" | "price" | "toolName"> {
   /** Default: "search". */
   readonly name?: string
@@ -60,12 +63,13 @@ export const aTool = Effect.fnUntraced(function* ({
   return tool
 })
 
+/** What the test decides of a provider; everything else is made up. */
 export interface ProviderOptions {
   readonly name?: string
   readonly email?: string
 }
 
-/** Registers a provider. */
+/** Registers a provider, which has no tools yet. */
 export const aProvider = Effect.fnUntraced(function* ({
   email = "provider@example.org",
   name = "A provider"

@@ -9,6 +9,7 @@ import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
 import type { Digest } from "../domain/shared/Digest.ts"
 import type { Entropy } from "../domain/shared/Entropy.ts"
 
+/** One rule of a contract. Name your test by the title, and run the check with your adapter provided. */
 export interface Rule<Ports> {
   readonly title: string
   readonly check: Effect.Effect<void, never, Ports>

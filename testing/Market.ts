@@ -19,6 +19,7 @@ import * as ScriptedGateway from "./ScriptedGateway.ts"
 import * as ScriptedUpstream from "./ScriptedUpstream.ts"
 import * as SeededEntropy from "./SeededEntropy.ts"
 
+/** What a test decides of its market. Without options earnings are available and prices change at once. */
 export interface MarketOptions {
   /** The same seed gives the same ids, keys and secrets. Default: 1. */
   readonly seed?: number

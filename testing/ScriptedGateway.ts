@@ -14,8 +14,10 @@ import {
 } from "../domain/payments/PaymentGateway.ts"
 import type { LoadId, PayoutId, WithdrawalPartId } from "../domain/shared/Ids.ts"
 
+/** What goes wrong with an order: before or after its work, with an answer or with a crash of the process. */
 export type Mishap = "before" | "after" | "refuse" | "crash_before" | "crash_after"
 
+/** The state of the scripted processor, which a test reads and changes. */
 export interface Script {
   /** What happens to the next orders of a kind, in this order. */
   readonly mishaps: {

@@ -27,7 +27,7 @@ export const answers =
       problem: undefined
     }))
 
-/** Returns a text. */
+/** Returns one text as the tool's result. */
 export const answersText = (text: string): ToolBehavior => answers({ content: [{ type: "text", text }] })
 
 /** The tool's own error: there is a result, and it is not billed as a success. */
@@ -40,7 +40,7 @@ export const answersWithError =
       problem: undefined
     })
 
-/** No result arrives. */
+/** No result arrives: the call ends as an error of the provider. */
 export const fails =
   (kind: UpstreamProblem["kind"] = "connection", message = "The provider failed, as the test scripted"): ToolBehavior =>
   () =>

@@ -5,6 +5,7 @@
 import { Result, Schema } from "effect"
 import ipaddr from "ipaddr.js"
 
+/** The addresses to which calls of tools may connect. What no member allows is blocked. */
 export interface EgressPolicy {
   /** Addresses that the public internet routes. */
   readonly public: boolean
@@ -16,11 +17,13 @@ export interface EgressPolicy {
   readonly hosts: ReadonlyArray<string>
 }
 
+/** The addresses of one CIDR range, such as `10.0.0.0/8`. */
 export interface AddressRange {
   readonly base: ipaddr.IPv4 | ipaddr.IPv6
   readonly prefixBits: number
 }
 
+/** A part of the text that `parsePolicy` read is not an item of a policy. */
 export class PolicyUnreadable extends Schema.TaggedError<PolicyUnreadable>()("PolicyUnreadable", {
   part: Schema.String
 }) {

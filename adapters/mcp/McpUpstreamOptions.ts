@@ -82,7 +82,7 @@ export interface McpUpstreamOptions extends Readonly<typeof defaults> {
   readonly signerOf: (providerId: ProviderId) => Signer
 }
 
-/** Required and optional settings. */
+/** What a program sets of the options; the others have defaults. */
 export type McpUpstreamSettings = Pick<McpUpstreamOptions, "signerOf"> & Partial<McpUpstreamOptions>
 
 export const withDefaults = (settings: McpUpstreamSettings): McpUpstreamOptions => ({ ...defaults, ...settings })

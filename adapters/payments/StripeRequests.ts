@@ -5,6 +5,7 @@ import { Effect, Redacted } from "effect"
 import { Stripe } from "stripe"
 import { PaymentFailed } from "../../domain/payments/PaymentGateway.ts"
 
+/** The keys of a Stripe account, and where its API is. */
 export interface StripeSettings {
   readonly secretKey: Redacted.Redacted
   /** Without it every webhook is rejected. */

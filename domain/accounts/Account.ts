@@ -8,8 +8,10 @@ import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { suffixed } from "./Handle.ts"
 
+/** How a provider describes its prices to people. Calls are billed by the terms of each tool, not by this. */
 export type PricingModel = "per_call" | "per_token" | "free"
 
+/** An account that sells tools behind one MCP endpoint. */
 export interface Provider {
   readonly id: ProviderId
   /** Unique; part of its tools' qualified names. */
@@ -25,6 +27,7 @@ export interface Provider {
   readonly createdAt: DateTime.Utc
 }
 
+/** An account that pays for calls. Its API keys are apart from it: see `ApiKey`. */
 export interface Consumer {
   readonly id: ConsumerId
   readonly name: string

@@ -1,5 +1,5 @@
 /**
- * Port to accounts.
+ * Port to the accounts of consumers and providers.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { ProviderFee } from "../ledger/PlatformFee.ts"

@@ -17,6 +17,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 export const KEY_CACHE_ENTRIES_MAX = 50_000
 export const KEY_CACHE_TTL_MS = 30_000
 
+/** The request has no key that is valid now. `reason` distinguishes a missing key from a wrong or an expired one. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {
   reason: Schema.Literals(["missing", "no_scheme", "other_scheme", "malformed", "unknown", "expired", "revoked"])
 }) {

@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Schema } from "effect"
 
+/** A provider's endpoint resolves to an address that the egress policy blocks. */
 export class EndpointBlocked extends Schema.TaggedError<EndpointBlocked>()("EndpointBlocked", {
   hostname: Schema.String
 }) {

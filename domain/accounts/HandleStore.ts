@@ -5,6 +5,7 @@ import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ProviderId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** A provider takes a handle. Handles whose skeletons are equal look alike, so only one provider may have them. */
 export interface HandleClaim {
   readonly handle: string
   /** From `Handle.skeletonOf`. */

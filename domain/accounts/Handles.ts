@@ -14,12 +14,14 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 const IMITATIONS_SHOWN_MAX = 100
 const NEUTRAL = "provider"
 
+/** Handles stay with the provider that used them first, also after it has another one. */
 export class HandleTaken extends Schema.TaggedError<HandleTaken>()("HandleTaken", { handle: Schema.String }) {
   override get message() {
     return `The handle \`${this.handle}\` is or was used by another provider. Choose another handle.`
   }
 }
 
+/** The handle is reserved, or looks like that of a verified provider. */
 export class HandleRejected extends Schema.TaggedError<HandleRejected>()("HandleRejected", {
   handle: Schema.String,
   reason: Schema.Literals(["reserved", "imitates"]),
@@ -32,6 +34,7 @@ export class HandleRejected extends Schema.TaggedError<HandleRejected>()("Handle
   }
 }
 
+/** The operator's order to give a provider another handle. */
 export interface HandleOrder {
   readonly providerId: ProviderId
   readonly handle: string
@@ -39,6 +42,7 @@ export interface HandleOrder {
   readonly retirePrevious: boolean
 }
 
+/** The provider's handle from now on, and the one before. */
 export interface Reassigned {
   readonly handle: string
   readonly previous: string
@@ -126,4 +130,5 @@ export class Handles extends Context.Service<
   )
 }
 
+/** Why a provider does not get the handle that it requested. */
 export type HandleRejection = HandleTaken | HandleRejected

@@ -7,6 +7,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** All that authentication needs of a key and its account, read in one query. */
 export interface KeyWithOwner {
   readonly key: ApiKey
   readonly ownerName: string

@@ -33,18 +33,21 @@ export interface MintedKey {
   readonly secret: string
 }
 
+/** What the owner of a new key decides. The key itself is random. */
 export interface KeyRequest {
   readonly label: string
   readonly expiresAt: DateTime.Utc | undefined
   readonly defaultCap?: Microcents | undefined
 }
 
+/** The account has no such key, or it is revoked or expired. Keys of other accounts are not found either. */
 export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", { keyId: Schema.String }) {
   override get message() {
     return `You have no live key ${this.keyId}.`
   }
 }
 
+/** The account has the maximum of live keys, or created the maximum of keys of one day. */
 export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", {
   max: Schema.Int,
   of: Schema.Literals(["live", "a day"])
@@ -56,12 +59,14 @@ export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys"
   }
 }
 
+/** The last live key is not revoked, because its owner could not sign in any more. */
 export class LastKey extends Schema.TaggedError<LastKey>()("LastKey", { keyId: Schema.String }) {
   override get message() {
     return "This is your only live key. Create another one first, or rotate it."
   }
 }
 
+/** A key cannot be created already expired. */
 export class ExpiryInThePast extends Schema.TaggedError<ExpiryInThePast>()("ExpiryInThePast", {
   expiresAt: Schema.String
 }) {

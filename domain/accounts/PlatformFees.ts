@@ -11,6 +11,7 @@ import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { ProviderUnknown } from "../trust/Trust.ts"
 import { AccountStore } from "./AccountStore.ts"
 
+/** The fee that a provider's calls pay now, and the change that is announced. */
 export interface FeeInEffect {
   readonly basisPoints: number
   /** Whether it is the default fee. */

@@ -3,6 +3,7 @@
  */
 import { Context } from "effect"
 
+/** Requests per minute that a key of each kind of account may send. */
 export interface RateLimits {
   /** Of a consumer that requested no limit. */
   readonly defaultRpm: number

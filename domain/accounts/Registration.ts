@@ -18,6 +18,7 @@ import type { Principal } from "./Principal.ts"
 import { RateLimitPolicy } from "./RateLimitPolicy.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** What a new provider says of itself, with the tools that it lists at once. */
 export interface ProviderApplication {
   /** Default: a new one. */
   readonly id?: ProviderId | undefined
@@ -32,6 +33,7 @@ export interface ProviderApplication {
   readonly tools: ReadonlyArray<ToolChange>
 }
 
+/** What a new consumer says of itself. Without a requested limit it gets the default one. */
 export interface ConsumerApplication {
   readonly name: string
   readonly email: string
@@ -52,6 +54,7 @@ export class AlreadyRegistered extends Schema.TaggedError<AlreadyRegistered>()("
   }
 }
 
+/** At least one tool of a new provider is invalid. Neither the account nor the other tools were created. */
 export class ToolsRejected extends Schema.TaggedError<ToolsRejected>()("ToolsRejected", {
   tools: Schema.Array(Schema.Struct({ index: Schema.Int, tool_name: Schema.String, error: Schema.String }))
 }) {

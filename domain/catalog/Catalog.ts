@@ -23,6 +23,7 @@ const NEIGHBORS_MAX = 200
 const PRICES_SHOWN_MAX = 100
 const PROMOTED_AT_ONCE_MAX = 1_000
 
+/** One page of the tools that match all given criteria. */
 export interface CatalogQuery {
   readonly q: string | undefined
   readonly category: string | undefined
@@ -34,12 +35,14 @@ export interface CatalogQuery {
   readonly page: PageRequest
 }
 
+/** The provider has no such tool. Tools of other providers are not found either. */
 export class ToolNotYours extends Schema.TaggedError<ToolNotYours>()("ToolNotYours", { id: ToolId }) {
   override get message() {
     return `You have no tool ${this.id}.`
   }
 }
 
+/** A tool that can no longer be called, and since when. */
 export interface Withdrawn {
   readonly entry: CatalogEntry
   readonly since: DateTime.Utc

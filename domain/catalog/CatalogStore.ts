@@ -12,8 +12,10 @@ import type { Tool, ToolDeclaration } from "./Tool.ts"
 import type { ToolVersion, VersionsKept } from "./ToolVersions.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** The order of search results. Equal tools are ordered by id, so that pages never overlap. */
 export type CatalogSort = "name" | "price" | "price_desc" | "newest"
 
+/** Criteria of a search; a tool is found if it meets all of them. */
 export interface CatalogFilter {
   readonly category: string | undefined
   readonly providerId: ProviderId | undefined
@@ -25,6 +27,7 @@ export interface CatalogFilter {
   readonly state?: ToolState | undefined
 }
 
+/** Whether a tool can be called: `withdrawn` no longer, a `draft` not yet. */
 export type ToolState = "listed" | "withdrawn" | "draft" | "any"
 
 /** A listed tool: with the terms in effect, announced terms, and its provider. */
@@ -38,6 +41,7 @@ export interface CatalogEntry extends Terms {
   }
 }
 
+/** A declaration with what the catalog computed from it: prices with their dates, and the words to search. */
 export interface ToolUpsert {
   /** Used if the tool is new. */
   readonly id: ToolId
@@ -50,6 +54,7 @@ export interface ToolUpsert {
   readonly draft?: boolean
 }
 
+/** What storing a declaration did to the tool. */
 export interface ToolOutcome {
   readonly id: ToolId
   readonly toolName: string

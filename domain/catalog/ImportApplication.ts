@@ -30,6 +30,7 @@ export const WithdrawalGrace = Context.Reference<Duration.Duration>(
   { defaultValue: () => Duration.hours(24) }
 )
 
+/** How the tools of an import are priced, and whether they are listed at once. */
 export interface ImportOptions {
   readonly defaultPrice: Microcents | undefined
   readonly overrides: ReadonlyArray<ToolChange>

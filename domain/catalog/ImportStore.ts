@@ -9,6 +9,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { ImportResult } from "./ImportResult.ts"
 import type { ChangeSource, ToolDefinition } from "./ToolVersions.ts"
 
+/** Whether and how the service reads the tools of a provider again on a schedule. */
 export interface SyncSettings {
   readonly enabled: boolean
   /** New tools are listed, else they are drafts. */
@@ -17,6 +18,7 @@ export interface SyncSettings {
   readonly defaultPrice: Microcents | undefined
 }
 
+/** The settings of a sync, when it is due, and how it went last. */
 export interface SyncState extends SyncSettings {
   readonly nextAt: DateTime.Utc
   /** When the server was read last, or could not be. */
@@ -25,6 +27,7 @@ export interface SyncState extends SyncSettings {
   readonly problem: string | undefined
 }
 
+/** A tool as the server last listed it, which a sync compares with the next list. */
 export interface ImportedTool {
   readonly toolName: string
   readonly definition: ToolDefinition
@@ -34,6 +37,7 @@ export interface ImportedTool {
   readonly dismissed?: true
 }
 
+/** What one import or sync did to a provider's tools, for the provider to read later. */
 export interface ImportRecord {
   /** Ordered by time. */
   readonly id: string

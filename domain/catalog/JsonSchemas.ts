@@ -9,6 +9,7 @@ import type { JsonSchemaObject } from "./Tool.ts"
 export const JSON_SCHEMA_BYTES_MAX = 65_536
 export const JSON_SCHEMA_DEPTH_MAX = 64
 
+/** The schema of a tool is not one, refers to something outside of it, or is too large or too deep. */
 export class InvalidJsonSchema extends Schema.TaggedError<InvalidJsonSchema>()("InvalidJsonSchema", {
   problem: Schema.String
 }) {
@@ -37,6 +38,7 @@ export interface SchemaUse {
   readonly of: "input" | "output"
 }
 
+/** One place where a value does not match its schema. */
 export interface SchemaViolation {
   /** Path in the value, outermost first. */
   readonly path: ReadonlyArray<string>

@@ -9,6 +9,7 @@ import { Context, type Effect } from "effect"
 import type { ToolId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** Figures of one tool. Rates count only calls that went through the proxy. */
 export interface ToolFigures {
   readonly totalCalls: number
   readonly reportedCalls: number
@@ -17,6 +18,7 @@ export interface ToolFigures {
   readonly uptimePct: number | undefined
 }
 
+/** Figures of all calls since the market began. A provider's calls of its own tools do not count. */
 export interface MarketTotals {
   readonly invocations: number
   readonly successful: number

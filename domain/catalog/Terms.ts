@@ -17,6 +17,7 @@ export interface Terms {
   readonly leaving: CancellationTerm
 }
 
+/** Terms with the time from which they apply. A call is billed by the version in effect when it was opened. */
 export interface PriceVersion extends Terms {
   readonly version: number
   readonly announcedAt: DateTime.Utc

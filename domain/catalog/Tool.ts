@@ -37,6 +37,7 @@ export type OnCancel = "finish" | "pass"
 /** The cost of a call whose cancellation was passed to the provider: its list price, at most the hold, or nothing. */
 export type CanceledCallCosts = "price" | "nothing"
 
+/** A JSON Schema as its author wrote it. `JsonSchemas.check` says whether it is valid. */
 export type JsonSchemaObject = Readonly<Record<string, unknown>>
 
 /** Hints of the provider's MCP server about a tool, under their names in MCP. No rule of this service depends on them. */

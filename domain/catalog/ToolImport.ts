@@ -17,7 +17,7 @@ import type { ToolChange } from "./Tool.ts"
 /** All pages of one server's list. */
 export const SERVER_READ_SECONDS_MAX = 20
 
-/** Nothing was changed. */
+/** The provider's server did not return its list of tools. Nothing was changed. */
 export class ServerUnreadable extends Schema.TaggedError<ServerUnreadable>()("ServerUnreadable", {
   problem: Schema.String
 }) {

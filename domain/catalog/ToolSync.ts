@@ -23,6 +23,7 @@ const SYNCS_APART_MS = 60_000
 const HASTENED_EVERY_MS = 10_000
 const HASTENED_MAX = 10_000
 
+/** The settings of a provider's sync, and what the last imports did. */
 export interface SyncHistory {
   /** Undefined: the provider has never imported or configured. */
   readonly state: SyncState | undefined

@@ -29,6 +29,7 @@ export const TOOLS_PER_PROVIDER_MAX = 1_000
 /** Each version is kept permanently: receipts refer to it. */
 export const PRICE_CHANGES_PER_DAY_MAX = 100
 
+/** A declaration of a request that was not stored, and why. */
 export interface RejectedTool {
   /** Index in the request. */
   readonly index: number
@@ -36,12 +37,13 @@ export interface RejectedTool {
   readonly error: string
 }
 
+/** What happened to each declaration of a request: one that is rejected does not stop the others. */
 export interface UpsertResult {
   readonly stored: ReadonlyArray<ToolOutcome>
   readonly rejected: ReadonlyArray<RejectedTool>
 }
 
-/** How tools are written. */
+/** Whether an upsert replaces tools or changes them, and whether it lists them. */
 export interface UpsertMode {
   readonly source: ChangeSource
   /** `kept`: the terms of a tool that was listed before do not change, whatever its declaration says. */

@@ -11,6 +11,7 @@ export const TOOL_VERSIONS_KEPT_MAX = 50
 /** Of all versions of a tool, as JSON: a server may change its tools in every sync. The newest version always stays. */
 export const TOOL_VERSION_BYTES_KEPT_MAX = 262_144
 
+/** What callers see of a tool, without its terms. A change of it makes a new version. */
 export type ToolDefinition = Pick<
   ToolDeclaration,
   "annotations" | "description" | "displayName" | "inputSchema" | "outputSchema"
@@ -21,6 +22,7 @@ export type DefinitionField = keyof ToolDefinition
 /** `server`: by the sync with the provider's MCP server. */
 export type ChangeSource = "provider" | "server"
 
+/** One state of a tool's definition, and who changed it. */
 export interface ToolVersion {
   readonly version: number
   readonly changedAt: DateTime.Utc
@@ -49,6 +51,7 @@ export const definitionOf = ({
 export const changedFields = (before: ToolDefinition, after: ToolDefinition): ReadonlyArray<DefinitionField> =>
   DEFINITION_FIELDS.filter((field) => !sameJson(before[field], after[field]))
 
+/** How much of a tool's history is stored. Older versions are deleted; the newest always stays. */
 export interface VersionsKept {
   readonly versionsMax: number
   readonly bytesMax: number

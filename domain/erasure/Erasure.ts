@@ -44,6 +44,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const ERASED_BY_CHARS_MAX = 200
 
+/** The operator's order to erase an account. It cannot be undone. */
 export interface ErasureOrder {
   readonly ownerId: string
   /** The requester, in the operator's words. */
@@ -52,6 +53,7 @@ export interface ErasureOrder {
   readonly leaveMoney: boolean
 }
 
+/** The record that an account was erased, which contains nothing personal. */
 export interface Erased {
   /** The first record, if this is a repetition. */
   readonly record: ErasureRecord

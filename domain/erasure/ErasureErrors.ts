@@ -3,6 +3,7 @@
  */
 import { Schema } from "effect"
 
+/** Neither a consumer nor a provider has this id. Nothing was changed. */
 export class AccountNotFound extends Schema.TaggedError<AccountNotFound>()("AccountNotFound", {
   ownerId: Schema.String
 }) {
@@ -21,6 +22,7 @@ export class MoneyInTransit extends Schema.TaggedError<MoneyInTransit>()("MoneyI
   }
 }
 
+/** The account has a balance or a debt, so it was not erased. `leaveMoney` accepts that. */
 export class MoneyRemaining extends Schema.TaggedError<MoneyRemaining>()("MoneyRemaining", {
   ownerId: Schema.String,
   leftMicrocents: Schema.BigInt

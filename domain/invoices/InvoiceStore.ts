@@ -7,6 +7,7 @@ import type { Page, PageRequest } from "../shared/Page.ts"
 import type { DraftInvoice, Invoice, Month, OwnerMonth } from "./Invoice.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** A month with its bounds in UTC: `start` belongs to it, `end` does not. */
 export interface MonthSpan {
   readonly month: Month
   readonly start: DateTime.Utc
@@ -21,6 +22,7 @@ export interface MonthTotals {
   readonly statements: bigint
 }
 
+/** Invoices go to consumers, statements to providers. */
 export type InvoiceOwnerId = ConsumerId | ProviderId
 
 export class InvoiceStore extends Context.Service<

@@ -18,6 +18,7 @@ const OWNERS_AT_ONCE = 500
 /** The clocks of nodes differ; by then, everything recorded in the month has arrived. */
 const AFTER_MONTH_END = Duration.minutes(5)
 
+/** A month is closed once: not before its end, nor while calls that belong to it are open. */
 export class MonthNotOver extends Schema.TaggedError<MonthNotOver>()("MonthNotOver", {
   month: Month,
   openCalls: Schema.Int
@@ -29,12 +30,14 @@ export class MonthNotOver extends Schema.TaggedError<MonthNotOver>()("MonthNotOv
   }
 }
 
+/** The account has no such document. Documents of other accounts are not found either. */
 export class InvoiceNotFound extends Schema.TaggedError<InvoiceNotFound>()("InvoiceNotFound", { id: Schema.String }) {
   override get message() {
     return `You have no document ${this.id}.`
   }
 }
 
+/** A credit note is for an invoice, and together with others at most for its total. */
 export class CreditRejected extends Schema.TaggedError<CreditRejected>()("CreditRejected", {
   leftMicrocents: Schema.BigInt
 }) {
@@ -43,6 +46,7 @@ export class CreditRejected extends Schema.TaggedError<CreditRejected>()("Credit
   }
 }
 
+/** What closing a month created, and whether the documents sum up to the ledger. */
 export interface Closed extends MonthTotals {
   /** Created now; 0 if the month was closed before. */
   readonly issued: number

@@ -9,6 +9,7 @@
  */
 import { Schema } from "effect"
 
+/** The accounts of the ledger. Wallets, providers' money and debts exist per owner, all others once. */
 export const AccountKind = Schema.Literals([
   "wallet",
   "provider",

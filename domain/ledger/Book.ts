@@ -4,6 +4,7 @@
  */
 import { Effect, type Option, Schema } from "effect"
 
+/** Whose money a ledger holds: simulated money, a processor's test money, or real money. */
 export const BookMode = Schema.Literals(["dry_run", "test", "live"])
 export type BookMode = typeof BookMode.Type
 
@@ -13,6 +14,7 @@ export interface Book {
   readonly accountId: string | undefined
 }
 
+/** The book of simulated payments. A ledger that was opened by it takes no other money. */
 export const DRY_RUN: Book = { mode: "dry_run", accountId: "dry_run" }
 
 const MONEY: Readonly<Record<BookMode, string>> = {
@@ -33,6 +35,7 @@ const START: Readonly<Record<BookMode, string>> = {
   live: "Start with PAYMENTS=stripe and a live key (sk_live_...) of that account"
 }
 
+/** A ledger holds the money of one mode and one processor account, and this posting is of another. */
 export class WrongBook extends Schema.TaggedError<WrongBook>()("WrongBook", {
   found: Schema.Struct({ mode: BookMode, accountId: Schema.UndefinedOr(Schema.String) }),
   own: Schema.Struct({ mode: BookMode, accountId: Schema.UndefinedOr(Schema.String) })

@@ -8,9 +8,11 @@ import type { Microcents } from "../shared/Microcents.ts"
 import type { BudgetPeriod } from "./BudgetPeriod.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** Identifies a budget. It is a UUID. */
 export const BudgetId = Uuid.pipe(Schema.brand("BudgetId"))
 export type BudgetId = typeof BudgetId.Type
 
+/** A limit for what a consumer spends in each period, in all or for one tool or provider. */
 export interface Budget {
   readonly id: BudgetId
   readonly consumerId: ConsumerId
@@ -24,6 +26,7 @@ export interface Budget {
   readonly createdAt: DateTime.Utc
 }
 
+/** A budget with what already counts toward its cap. */
 export interface BudgetStatus extends Budget {
   /** In the current period. */
   readonly spentMicrocents: bigint

@@ -11,6 +11,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const BUDGETS_PER_CONSUMER_MAX = 50
 
+/** The terms of a new budget. Earlier spending does not count toward it. */
 export interface BudgetRequest {
   readonly toolId: ToolId | undefined
   readonly providerId: ProviderId | undefined
@@ -18,12 +19,14 @@ export interface BudgetRequest {
   readonly period: BudgetPeriod
 }
 
+/** Every call is checked against all budgets of its consumer, so their number is limited. */
 export class TooManyBudgets extends Schema.TaggedError<TooManyBudgets>()("TooManyBudgets", { max: Schema.Int }) {
   override get message() {
     return `An account has at most ${this.max} budgets. Remove one first.`
   }
 }
 
+/** The consumer has no such budget. Budgets of other consumers are not found either. */
 export class BudgetNotFound extends Schema.TaggedError<BudgetNotFound>()("BudgetNotFound", {
   budgetId: Schema.String
 }) {

@@ -41,8 +41,10 @@ export interface Caused {
   readonly effectiveAt?: DateTime.Utc | undefined
 }
 
+/** An amount for a wallet, with the reference that makes it idempotent. */
 export type WalletMovement = Caused & WalletAmount
 
+/** The processor took a payment back: a load leaves the wallet, and what is missing becomes a debt. */
 export type Reversal = Caused & ReversedLoad
 
 /** Between an account and platform funds. */
@@ -52,10 +54,12 @@ export interface Adjustment extends Caused {
   readonly amount: Microcents
 }
 
+/** A consumer's money: what was credited and spent, what open calls hold, and what is left. */
 export interface WalletStatus extends Wallet {
   readonly available: bigint
 }
 
+/** A provider's earnings that were not paid out, with the credits and debits that led to them. */
 export interface ProviderBalance extends Balance {
   /** In every state: maturing, available, reserved and frozen. */
   readonly balance: bigint
@@ -63,6 +67,7 @@ export interface ProviderBalance extends Balance {
   readonly frozen: bigint
 }
 
+/** The totals of the whole ledger. `balanced` is false only if its rows were changed outside of it. */
 export interface TrialBalance {
   readonly accounts: ReadonlyArray<AccountTotals>
   readonly credits: bigint

@@ -9,6 +9,7 @@ import type { Lot } from "./Lots.ts"
 import type { Posting, Transfer, TransferId } from "./Transfer.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** A leg would take more from an account than it has available. No leg of the posting was booked. */
 export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>()("InsufficientBalance", {
   account: AccountKind,
   ownerId: Schema.String,
@@ -23,6 +24,7 @@ export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>
   }
 }
 
+/** A reference stands for one posting forever. Another posting with it is a mistake of the caller. */
 export class DuplicateReference extends Schema.TaggedError<DuplicateReference>()("DuplicateReference", {
   reference: Schema.String
 }) {
@@ -31,12 +33,14 @@ export class DuplicateReference extends Schema.TaggedError<DuplicateReference>()
   }
 }
 
+/** A posting was booked, now or by an earlier request with the same reference and content. */
 export interface Posted {
   /** Of the stored transfers: of the first posting, if this one repeats it. */
   readonly transferId: TransferId
   readonly repeated: boolean
 }
 
+/** Credits and debits of all accounts of one kind. */
 export interface AccountTotals extends Balance {
   readonly account: AccountKind
   /** The total amount by which accounts of this kind (for providers: lots) are below zero. */
@@ -54,6 +58,7 @@ export interface Discrepancy {
   readonly recomputed: bigint
 }
 
+/** The result of adding up all transfers again. Without discrepancies every stored balance is right. */
 export interface Audit {
   readonly transfers: number
   readonly accounts: number
@@ -62,12 +67,14 @@ export interface Audit {
   readonly discrepancies: ReadonlyArray<Discrepancy>
 }
 
+/** What a consumer can spend now, and what it owes after a reversal. */
 export interface ConsumerFunds {
   readonly availableMicrocents: bigint
   /** Above zero if more was taken back than the wallet had. */
   readonly owedMicrocents: bigint
 }
 
+/** An audit names this many discrepancies at most; one is enough to investigate. */
 export const DISCREPANCIES_SHOWN_MAX = 20
 
 export class LedgerStore extends Context.Service<

@@ -6,6 +6,7 @@
 import { DateTime } from "effect"
 import type { Balance } from "./Account.ts"
 
+/** A provider's earnings of one settlement day. They mature and are paid out together. */
 export interface Lot extends Balance {
   /** `2026-11-22`, UTC. */
   readonly day: string

@@ -8,6 +8,7 @@ import type { ConsumerFunds } from "./LedgerStore.ts"
 import type { Leg, Transfer, TransferKind } from "./Transfer.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 
+/** An amount that enters or leaves one wallet. */
 export interface WalletAmount {
   readonly consumerId: ConsumerId
   readonly amount: Microcents

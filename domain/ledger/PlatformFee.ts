@@ -19,9 +19,10 @@ export const DefaultFeeBasisPoints = Context.Reference<number>(
   { defaultValue: () => FEE_BASIS_POINTS_DEFAULT }
 )
 
-/** Undefined: the default fee. */
+/** The fee of one provider in basis points. Undefined: it pays the default fee. */
 export type OwnFee = number | undefined
 
+/** A provider's own fee, if it has one, and the one announced. */
 export interface ProviderFee {
   readonly own: OwnFee
   readonly upcoming: { readonly own: OwnFee; readonly effectiveFrom: DateTime.Utc } | undefined

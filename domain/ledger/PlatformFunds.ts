@@ -10,12 +10,14 @@ import type { DuplicateReference, InsufficientBalance, Posted } from "./LedgerSt
 import type { Solvency } from "./Solvency.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** The operator moves its own money into or out of the ledger. */
 export interface FundsMovement {
   /** Names the movement in the operator's accounting. A repetition is not posted again. */
   readonly reference: string
   readonly amount: Microcents
 }
 
+/** The platform has less money of its own than the order needs. Providers' and consumers' money is never used. */
 export class FundsTooLow extends Schema.TaggedError<FundsTooLow>()("FundsTooLow", {
   neededMicrocents: Schema.BigInt,
   availableMicrocents: Schema.BigInt
@@ -29,6 +31,7 @@ export class FundsTooLow extends Schema.TaggedError<FundsTooLow>()("FundsTooLow"
 export const fundsTooLow = ({ availableMicrocents, neededMicrocents }: InsufficientBalance) =>
   Effect.fail(new FundsTooLow({ availableMicrocents, neededMicrocents }))
 
+/** The operator covers at most the losses that are recorded. */
 export class NoSuchLoss extends Schema.TaggedError<NoSuchLoss>()("NoSuchLoss", {
   amountMicrocents: Schema.BigInt,
   shortfallMicrocents: Schema.BigInt

@@ -8,6 +8,7 @@ import { PlatformFunds } from "./PlatformFunds.ts"
 import type { Solvency } from "./Solvency.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** Whether received money covers all balances, with the claims that are still to be paid. */
 export interface SolvencyReading extends Solvency {
   readonly claims: ClaimTotals
 }

@@ -8,6 +8,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import type { AccountKind } from "./Account.ts"
 import type { Book } from "./Book.ts"
 
+/** Why money moved. `call` and `fee` settle calls; each other kind is named after its cause. */
 export const TransferKind = Schema.Literals([
   "call",
   "fee",
@@ -26,6 +27,7 @@ export const TransferKind = Schema.Literals([
 ])
 export type TransferKind = typeof TransferKind.Type
 
+/** Identifies the linked transfers of one posting. It is a UUID. */
 export const TransferId = Uuid.pipe(Schema.brand("TransferId"))
 export type TransferId = typeof TransferId.Type
 

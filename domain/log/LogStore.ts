@@ -13,6 +13,7 @@ import { ED25519, type NoteKey } from "./SignedNote.ts"
 import type { Tile, TilePlace } from "./Tiles.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** An empty log. A new one starts with each new key, and after a log that was stopped. */
 export interface NewLog {
   /** From 1 on, without gaps. */
   readonly number: number
@@ -27,6 +28,7 @@ export interface NewLog {
   readonly statement?: string | undefined
 }
 
+/** A transparency log and its newest signed tree. */
 export interface Log extends NewLog {
   readonly size: number
   /** Why it takes no more receipts, and what was signed last: its tree differs from the signed one. */
@@ -41,6 +43,7 @@ export const noteKeyOf = ({ origin, publicKey }: Pick<Log, "origin" | "publicKey
   publicKey
 })
 
+/** One batch of receipts, with the tiles that it changed and the new signed tree. It is stored as a whole. */
 export interface Appended {
   readonly log: number
   /** Index of the first one; the others follow. */
@@ -62,6 +65,7 @@ export interface SequencedReceipt {
   readonly cause: CallCause | undefined
 }
 
+/** Where a receipt is: the number of its log, and its index in it. */
 export interface LogPlace {
   readonly log: number
   readonly index: number

@@ -21,18 +21,21 @@ import { formatKey, signedCheckpoint } from "./SignedNote.ts"
 import { exists, isFull, rangeHash, type Tile, tilesFor, type TilePlace } from "./Tiles.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** No call has this receipt, so there is nothing to prove. */
 export class ReceiptUnknown extends Schema.TaggedError<ReceiptUnknown>()("ReceiptUnknown", { receiptId: ReceiptId }) {
   override get message() {
     return `Receipt ${this.receiptId} does not exist.`
   }
 }
 
+/** The receipt exists and is still in the queue of the sequencer, which takes about a second. */
 export class NotLoggedYet extends Schema.TaggedError<NotLoggedYet>()("NotLoggedYet", { receiptId: ReceiptId }) {
   override get message() {
     return `Receipt ${this.receiptId} is not in the log yet. Retry after 1 second.`
   }
 }
 
+/** A proof was requested for a tree that is larger than the log, or too small for the receipt. */
 export class TreeSizeUnknown extends Schema.TaggedError<TreeSizeUnknown>()("TreeSizeUnknown", {
   requested: Schema.Int,
   size: Schema.Int
@@ -42,12 +45,14 @@ export class TreeSizeUnknown extends Schema.TaggedError<TreeSizeUnknown>()("Tree
   }
 }
 
+/** No log, tile or entry bundle has this number or path. */
 export class LogUnknown extends Schema.TaggedError<LogUnknown>()("LogUnknown", { what: Schema.String }) {
   override get message() {
     return `The log has no ${this.what}.`
   }
 }
 
+/** All that a client needs to verify that a receipt is in the log, without trusting the service. */
 export interface ReceiptProof extends LogProof {
   readonly receipt: Receipt
   readonly log: Log

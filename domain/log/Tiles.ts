@@ -21,11 +21,13 @@ const LEVEL_MAX = 6
 /** The level of entry bundles. */
 export const ENTRIES = -1
 
+/** Where a tile is in the tree. Level 0 has the leaves, level -1 the entries themselves. */
 export interface TilePlace {
   readonly level: number
   readonly index: number
 }
 
+/** 256 hashes at most of one level of the tree: what the log stores, and serves to other parties. */
 export interface Tile extends TilePlace {
   /** Concatenated, 32 bytes each; the entries for an entry bundle. */
   readonly hashes: Uint8Array

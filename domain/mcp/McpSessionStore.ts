@@ -7,6 +7,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { UpstreamSession } from "./Protocol.ts"
 import type { ServerAddress } from "./ProviderServers.ts"
 
+/** A session that a client of the legacy era opened at a door. Any node serves it. */
 export interface McpSession {
   /** Unguessable. A request with it also needs a key of the account. */
   readonly id: string

@@ -4,6 +4,7 @@
 import { Context, type DateTime, type Effect } from "effect"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** An event of a stream that a client may still ask for. Its text is encrypted. */
 export interface StoredEvent {
   readonly sequence: number
   /** Undefined: the stream ended before this event. */

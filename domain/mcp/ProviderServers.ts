@@ -7,6 +7,7 @@ import type { UpstreamProblem } from "../metering/ToolUpstream.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { McpEra, UpstreamSession } from "./Protocol.ts"
 
+/** Whose server to ask, and where it is. Circuits and sessions are kept by both. */
 export interface ServerAddress {
   readonly providerId: ProviderId
   readonly endpointUrl: string
@@ -23,6 +24,7 @@ export interface ServerProfile {
   readonly instructions: string | undefined
 }
 
+/** A tool in the list of a provider's server. */
 export interface ListedTool {
   readonly name: string
   /** The whole definition, verbatim and parsed. */
@@ -85,6 +87,7 @@ export class ServerFailed extends Schema.TaggedError<ServerFailed>()("ServerFail
   }
 }
 
+/** A message that a provider's server sent on its own, as JSON. */
 export interface ServerEvent {
   readonly message: string
   /** The server's id of the event, where it has one. */

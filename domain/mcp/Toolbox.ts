@@ -28,12 +28,14 @@ export const TOOLBOX_TTL_MS = 30_000
 /** The totals of a month are read for it. */
 export const RECENT_TTL_MS = 60_000
 
+/** A toolbox is limited, because clients send all of its definitions to a model. */
 export class ToolboxFull extends Schema.TaggedError<ToolboxFull>()("ToolboxFull", { max: Schema.Int }) {
   override get message() {
     return `A toolbox has at most ${this.max} tools. Remove one first.`
   }
 }
 
+/** A tool can be removed only from a toolbox that has it. */
 export class ToolNotInToolbox extends Schema.TaggedError<ToolNotInToolbox>()("ToolNotInToolbox", {
   toolId: Schema.String
 }) {
@@ -45,11 +47,13 @@ export class ToolNotInToolbox extends Schema.TaggedError<ToolNotInToolbox>()("To
 /** Where the tools come from. */
 export type ToolboxSource = "key" | "account" | "recent"
 
+/** What `tools/list` of the market's MCP door contains for an account. */
 export interface ListedTools {
   readonly source: ToolboxSource
   readonly tools: ReadonlyArray<AliasedTool>
 }
 
+/** A tool under the short name by which the account's MCP clients call it. */
 export interface AliasedTool {
   readonly alias: string
   readonly entry: CatalogEntry

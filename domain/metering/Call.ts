@@ -10,6 +10,7 @@ import type { Agreement } from "./CallTerms.ts"
 import type { ToolReference } from "./ToolDirectory.ts"
 import type { McpExchange, ToolProgress, UpstreamResponse } from "./ToolUpstream.ts"
 
+/** A call of a tool, as its caller wants it: what to call, and what it may cost at most. */
 export interface CallRequest extends Agreement {
   readonly consumerId: ConsumerId
   readonly tool: ToolReference
@@ -32,6 +33,7 @@ export interface CallRequest extends Agreement {
   readonly onWait?: ((leftMs: number) => void) | undefined
 }
 
+/** What a call would cost, computed without calling or reserving anything. */
 export interface CallQuote {
   readonly entry: CatalogEntry
   readonly cost: Microcents
@@ -42,7 +44,7 @@ export interface CallQuote {
   readonly availableMicrocents: bigint
 }
 
-/** A finished call, settled. */
+/** A call that ended and is settled: its receipt, and what its caller has left. */
 export interface CallReport {
   readonly entry: CatalogEntry
   readonly receipt: Receipt
@@ -51,6 +53,7 @@ export interface CallReport {
   readonly freeCallsLeft: number | undefined
 }
 
+/** How a call ended: settled now with its receipt, or replayed for a repeated idempotency key. */
 export type CallOutcome =
   | { readonly _tag: "Settled"; readonly report: CallReport; readonly answer: KeptResult }
   | { readonly _tag: "Replayed"; readonly answer: KeptResult }
@@ -71,4 +74,5 @@ export interface McpCallRequest extends CallRequest {
   readonly addFundsUrl?: string | undefined
 }
 
+/** How a call of an MCP client ended. It may also be suspended until the caller answers. */
 export type McpCallOutcome = CallOutcome | InputRequired

@@ -12,6 +12,7 @@ import type { CallIdempotency, CallStore, Opened, KeptResult } from "./CallStore
 import type { ToolUnresolved } from "./ToolDirectory.ts"
 import { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** The tool costs more than the caller's cap, such as after a price change. Nothing was called or charged. */
 export class PriceChanged extends Schema.TaggedError<PriceChanged>()("PriceChanged", {
   priceMicrocents: Schema.BigInt,
   maxCostMicrocents: Schema.BigInt,
@@ -37,6 +38,7 @@ export class PriceVersionChanged extends Schema.TaggedError<PriceVersionChanged>
   }
 }
 
+/** A usage-priced tool is not called without the caller's cap, because the cost is known only afterwards. */
 export class CapRequired extends Schema.TaggedError<CapRequired>()("CapRequired", {
   maxCostMicrocents: Schema.BigInt,
   priceMicrocents: Schema.BigInt
@@ -51,6 +53,7 @@ export class CapRequired extends Schema.TaggedError<CapRequired>()("CapRequired"
   }
 }
 
+/** The arguments do not match the tool's input schema. The provider was not called. */
 export class InvalidArguments extends Schema.TaggedError<InvalidArguments>()("InvalidArguments", {
   violations: Schema.Array(Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String }))
 }) {
@@ -59,6 +62,7 @@ export class InvalidArguments extends Schema.TaggedError<InvalidArguments>()("In
   }
 }
 
+/** The available balance does not cover the most that the call can cost. Nothing was called or charged. */
 export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("InsufficientFunds", {
   costMicrocents: Schema.BigInt,
   balanceMicrocents: Schema.BigInt
@@ -68,6 +72,7 @@ export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("
   }
 }
 
+/** The call could cost more than one of the consumer's budgets has left. Nothing was called or charged. */
 export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("BudgetExceeded", {
   budgetId: Schema.String,
   capMicrocents: Schema.BigInt,
@@ -80,6 +85,7 @@ export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("Budget
   }
 }
 
+/** The consumer's account is frozen after a chargeback. Nothing was called or charged. */
 export class AccountFrozen extends Schema.TaggedError<AccountFrozen>()("AccountFrozen", {}) {
   override get message() {
     return (
@@ -89,12 +95,14 @@ export class AccountFrozen extends Schema.TaggedError<AccountFrozen>()("AccountF
   }
 }
 
+/** An idempotency key stands for one call; this is another one with the same key. */
 export class CallConflict extends Schema.TaggedError<CallConflict>()("CallConflict", {}) {
   override get message() {
     return "This Idempotency-Key was used with another call before. Take a new key for a new call."
   }
 }
 
+/** A call with this idempotency key has not ended yet, and the wait for it has. */
 export class CallInFlight extends Schema.TaggedError<CallInFlight>()("CallInFlight", {
   retryAfterSeconds: Schema.Int
 }) {
@@ -103,6 +111,7 @@ export class CallInFlight extends Schema.TaggedError<CallInFlight>()("CallInFlig
   }
 }
 
+/** Why a call was not made. The provider was not called, and nothing was charged. */
 export type CallRejected =
   | ToolUnresolved
   | PriceChanged

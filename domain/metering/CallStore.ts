@@ -12,6 +12,7 @@ import type { CallCause } from "./CallCause.ts"
 import type { ResumeCall, SuspendCall, Suspended } from "./SuspendedCall.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** A call that is about to be made. The store reserves its maximum cost, or rejects it. */
 export interface OpenCall {
   readonly invocationId: ReceiptId
   readonly consumerId: ConsumerId
@@ -32,6 +33,7 @@ export interface OpenCall {
   readonly idempotency: CallIdempotency | undefined
 }
 
+/** A caller's idempotency key and the request that it stands for, both as hashes. */
 export interface CallIdempotency {
   /** SHA-256 of scope and key, hex. */
   readonly keyHash: string
@@ -46,6 +48,7 @@ export interface KeptResult {
   readonly body: string
 }
 
+/** What opening a call led to. Only with `Opened` may the provider be called. */
 export type Opened =
   | {
       readonly _tag: "Opened"
@@ -76,6 +79,7 @@ export type Resumed = Extract<Opened, { readonly _tag: "Opened" | "AccountFrozen
 /** The earlier call with the same key. */
 export type Earlier = Extract<Opened, { readonly _tag: "Replay" | "IdempotencyConflict" | "InFlight" }>
 
+/** How a call ended. The store books its cost and fee, releases the rest of the hold and queues the receipt. */
 export interface CloseCall {
   readonly consumerId: ConsumerId
   /** Signed. Its cost is what is billed: at most the amount reserved. */
@@ -107,23 +111,27 @@ export interface CloseCall {
 export const isFreeProxiedCall = ({ free, origin, receipt, usesFreeCall }: CloseCall): boolean =>
   origin === "proxy" && free === true && (usesFreeCall ?? receipt.status === "success")
 
+/** Whether this request closed the call. A call is closed once. */
 export type Closed =
   /** `now`: closed by this request, not by an earlier one with the same receipt. */
   | { readonly _tag: "Closed"; readonly now: boolean; readonly availableMicrocents: bigint }
   /** The sweeper or another request closed the call before: nothing was changed. */
   | { readonly _tag: "AlreadyClosed" }
 
+/** The consumer's balance and free calls after a call was opened or read. */
 export interface CallFunds {
   readonly availableMicrocents: bigint
   /** Of this tool in the calendar month (UTC) of `now`. */
   readonly freeCallsUsed: number
 }
 
+/** How many calls of a tool's free tier a consumer has used this month. */
 export interface FreeCalls {
   readonly toolId: ToolId
   readonly used: number
 }
 
+/** What the store knows of a call, for a caller that lost the response of `close`. */
 export type StoredOutcome =
   | { readonly _tag: "Open" }
   | { readonly _tag: "Closed"; readonly cost: Microcents }

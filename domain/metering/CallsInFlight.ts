@@ -23,6 +23,7 @@ export interface CallProgress {
   restart?: ((ms: number) => void) | undefined
 }
 
+/** An account runs a limited number of calls at once. Nothing was charged. */
 export class TooManyCallsInFlight extends Schema.TaggedError<TooManyCallsInFlight>()("TooManyCallsInFlight", {
   max: Schema.Int,
   retryAfterSeconds: Schema.Int

@@ -28,6 +28,7 @@ import { termsOfReport } from "./ReportedTerms.ts"
 import { type NoGrant, Reservations } from "./Reservations.ts"
 import { ToolDirectory, type ToolUnresolved } from "./ToolDirectory.ts"
 
+/** A key reports calls of its own account only, or of its own tools. */
 export class NotYours extends Schema.TaggedError<NotYours>()("NotYours", {
   what: Schema.Literals(["call", "tool"])
 }) {
@@ -38,6 +39,7 @@ export class NotYours extends Schema.TaggedError<NotYours>()("NotYours", {
   }
 }
 
+/** A provider reported a cost above the maximum that the tool declares. Nothing was charged. */
 export class CostTooHigh extends Schema.TaggedError<CostTooHigh>()("CostTooHigh", {
   costMicrocents: Schema.BigInt,
   maxMicrocents: Schema.BigInt
@@ -47,6 +49,7 @@ export class CostTooHigh extends Schema.TaggedError<CostTooHigh>()("CostTooHigh"
   }
 }
 
+/** A report says when the call was made, and that is too long ago or in the future. */
 export class CallTimeRejected extends Schema.TaggedError<CallTimeRejected>()("CallTimeRejected", {
   calledAt: Schema.String
 }) {
@@ -55,6 +58,7 @@ export class CallTimeRejected extends Schema.TaggedError<CallTimeRejected>()("Ca
   }
 }
 
+/** Why a reported call was not recorded. Nothing was charged. */
 export type MeterRejected =
   | ToolUnresolved
   | NotYours

@@ -8,6 +8,7 @@ import type { ConsumerId } from "../shared/Ids.ts"
 import { CallStore } from "./CallStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** A consumer's free calls of one tool in this calendar month (UTC). */
 export interface FreeTier {
   readonly entry: CatalogEntry
   readonly used: number

@@ -5,6 +5,7 @@ import { DateTime } from "effect"
 import type { ConsumerId, GrantId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 
+/** When the spent part of a grant starts at zero again. `total` never does. */
 export type GrantPeriod = "day" | "month" | "total"
 
 export interface Grant {

@@ -19,6 +19,7 @@ export const GRANTS_PER_CONSUMER_MAX = 100
 export const GRANTS_PER_DAY_MAX = DEAD_GRANTS_SHOWN_MAX
 export const GRANT_TOOLS_MAX = 50
 
+/** A consumer's permission for a provider to bill calls that the provider reports, up to a cap. */
 export interface GrantRequest {
   readonly providerId: ProviderId
   readonly toolIds: ReadonlyArray<ToolId>
@@ -27,12 +28,14 @@ export interface GrantRequest {
   readonly expiresAt: DateTime.Utc | undefined
 }
 
+/** The consumer has given no such grant, or it was revoked or has expired. */
 export class GrantNotFound extends Schema.TaggedError<GrantNotFound>()("GrantNotFound", { grantId: Schema.String }) {
   override get message() {
     return `You have given no live grant ${this.grantId}.`
   }
 }
 
+/** A consumer has the maximum of live grants, or gave the maximum of one day. */
 export class TooManyGrants extends Schema.TaggedError<TooManyGrants>()("TooManyGrants", {
   max: Schema.Int,
   of: Schema.Literals(["live", "a day"])
@@ -44,6 +47,7 @@ export class TooManyGrants extends Schema.TaggedError<TooManyGrants>()("TooManyG
   }
 }
 
+/** A grant needs a provider that exists. */
 export class UnknownProvider extends Schema.TaggedError<UnknownProvider>()("UnknownProvider", {
   providerId: Schema.String
 }) {

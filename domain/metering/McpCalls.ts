@@ -19,6 +19,7 @@ import { type FundsState, makeRequestStates, RequestStateRejected, requestStateT
 import { replayed } from "./RetainedResults.ts"
 import { ToolDirectory } from "./ToolDirectory.ts"
 
+/** Why a call of an MCP client was not made, or not continued after it was asked for input. */
 export type McpCallRejected = CallRejected | RequestStateRejected | TasksNotOffered
 
 type Called = Effect.Effect<McpCallOutcome, McpCallRejected | Unsettled>

@@ -6,6 +6,7 @@ import { Context, type DateTime, type Effect } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** An idempotency key of a provider's reports, and the consumer whom the first report billed. */
 export interface MeterKey {
   readonly providerId: ProviderId
   /** SHA-256 of scope and key, hex. */

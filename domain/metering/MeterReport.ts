@@ -11,6 +11,7 @@ import type { CallIdempotency, KeptResult } from "./CallStore.ts"
 import type { ToolReference } from "./ToolDirectory.ts"
 import type { CallStatus } from "./ToolUpstream.ts"
 
+/** A call that did not go through the proxy, as its consumer or its provider reports it. */
 export interface MeterRequest {
   readonly caller: KeyOwner
   readonly tool: ToolReference
@@ -27,12 +28,14 @@ export interface MeterRequest {
   readonly onNamed?: (invocationId: ReceiptId) => void
 }
 
+/** The receipt of a reported call, and what the consumer has left. */
 export interface Metered {
   readonly entry: CatalogEntry
   readonly receipt: Receipt
   readonly availableMicrocents: bigint
 }
 
+/** How a report ended: recorded with a receipt, or replayed for a repeated idempotency key. */
 export type MeterOutcome =
   | { readonly _tag: "Recorded"; readonly metered: Metered; readonly answer: KeptResult }
   | { readonly _tag: "Replayed"; readonly answer: KeptResult }

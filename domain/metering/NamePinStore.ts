@@ -8,6 +8,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const PINS_PER_CONSUMER_MAX = 10_000
 
+/** The tool that a bare name means for an account since its first call by that name. */
 export interface NamePin {
   readonly consumerId: ConsumerId
   readonly toolName: string

@@ -11,6 +11,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const PINS_CACHED_MAX = 50_000
 
+/** Bare names are pinned per account, and the account has the maximum. Qualified names still work. */
 export class TooManyPins extends Schema.TaggedError<TooManyPins>()("TooManyPins", {
   toolName: Schema.String,
   max: Schema.Int

@@ -19,6 +19,7 @@ export const OPENED_WITHIN = Duration.minutes(2)
 const OVERDUE_AFTER = Duration.minutes(5)
 const OVERDUE_BATCH_MAX = 500
 
+/** A provider bills a consumer only within a grant that the consumer gave it. */
 export class NoGrant extends Schema.TaggedError<NoGrant>()("NoGrant", {
   consumerId: Schema.String,
   reason: Schema.Literals(["none", "exhausted"])
@@ -30,6 +31,7 @@ export class NoGrant extends Schema.TaggedError<NoGrant>()("NoGrant", {
   }
 }
 
+/** A reported call that a grant has to cover before it is billed. */
 export interface GrantUse {
   readonly consumerId: ConsumerId
   readonly providerId: ProviderId

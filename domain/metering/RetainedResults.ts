@@ -14,6 +14,7 @@ export const RETAINED_RESULT_MS_MAX = 10 * 60_000
 /** Per account and node, over the storage time. */
 export const RETAINED_RESULT_BYTES_MAX = 16 * 1024 * 1024
 
+/** The call ended after its caller disconnected, and its result is gone. The receipt says what it cost. */
 export class ResultNotRetained extends Schema.TaggedError<ResultNotRetained>()("ResultNotRetained", {
   receiptId: ReceiptId,
   outcome: ReceiptStatus,

@@ -12,6 +12,7 @@ export const SUSPENDED_MS_MAX = 10 * 60_000
 /** Per account: each has a hold and a row. */
 export const SUSPENDED_CALLS_MAX = 32
 
+/** The provider asked for input: the call stays open with its hold until the caller answers or the deadline passes. */
 export interface SuspendCall {
   readonly consumerId: ConsumerId
   readonly invocationId: ReceiptId
@@ -26,6 +27,7 @@ export interface SuspendCall {
 /** `gone`: the call is not open. A call that is not suspended now is unchanged. */
 export type Suspended = "suspended" | "too_many" | "gone"
 
+/** The caller answered: the call goes on with its hold. Only one request resumes a leg. */
 export interface ResumeCall {
   readonly consumerId: ConsumerId
   readonly invocationId: ReceiptId

@@ -18,6 +18,7 @@ export const DIRECTORY_ENTRIES_MAX = 50_000
 export const DIRECTORY_TTL_MS = 30_000
 const CANDIDATES_NAMED_MAX = 5
 
+/** No listed tool has this id or name. The nearest name is a guess for people. */
 export class ToolNotFound extends Schema.TaggedError<ToolNotFound>()("ToolNotFound", {
   tool: Schema.String,
   /** The closest name of a listed tool. */
@@ -29,6 +30,7 @@ export class ToolNotFound extends Schema.TaggedError<ToolNotFound>()("ToolNotFou
   }
 }
 
+/** The tool existed and cannot be called any more. Nothing was charged. */
 export class ToolWithdrawn extends Schema.TaggedError<ToolWithdrawn>()("ToolWithdrawn", {
   tool: Schema.String,
   toolId: Schema.String,
@@ -43,6 +45,7 @@ export class ToolWithdrawn extends Schema.TaggedError<ToolWithdrawn>()("ToolWith
   }
 }
 
+/** Several providers list a tool of this bare name. Nothing was called or charged. */
 export class ToolAmbiguous extends Schema.TaggedError<ToolAmbiguous>()("ToolAmbiguous", {
   toolName: Schema.String,
   candidates: Schema.Array(
@@ -63,6 +66,7 @@ export class ToolAmbiguous extends Schema.TaggedError<ToolAmbiguous>()("ToolAmbi
   }
 }
 
+/** Which tool is meant: by id, by qualified name, or by bare name with or without its provider. */
 export interface ToolReference {
   /** Takes precedence over the name. */
   readonly toolId: ToolId | undefined
@@ -81,6 +85,7 @@ export const pinOf = ({ account, providerId, toolId, toolName }: ToolReference, 
     ? undefined
     : { consumerId: account, toolName, toolId: tool.id }
 
+/** Why a reference leads to no tool that can be called. */
 export type ToolUnresolved = ToolNotFound | ToolWithdrawn | ToolAmbiguous | TooManyPins
 
 type Entries = ReadonlyArray<CatalogEntry>

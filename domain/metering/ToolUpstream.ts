@@ -51,6 +51,7 @@ export interface McpExchange {
   readonly onMessage: (message: string) => void
 }
 
+/** One call to make, with the limits in force. Everything was checked and the money is reserved. */
 export interface UpstreamCall {
   readonly invocationId: ReceiptId
   readonly consumerId: ConsumerId
@@ -105,6 +106,7 @@ export type PendingResult =
       readonly resultText: string
     }
 
+/** What became of a call. Its `status` decides what is billed. */
 export interface UpstreamResponse {
   readonly status: CallStatus
   /** Present on `success` and on an `isError` result. Absent where no result came. */
@@ -122,6 +124,7 @@ export interface UpstreamResponse {
   readonly release?: () => void
 }
 
+/** Why there is no result. Callers see the message, so it contains nothing secret. */
 export interface UpstreamProblem {
   readonly kind:
     | "blocked_endpoint"

@@ -9,6 +9,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 /** The period in which a call can be disputed, plus a day. */
 export const UNFIT_DAYS_KEPT = 31
 
+/** A result that did not match the tool's output schema, which counts as evidence in a dispute. */
 export interface UnfitOutput {
   readonly consumerId: ConsumerId
   readonly receiptId: ReceiptId

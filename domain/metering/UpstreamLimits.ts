@@ -3,6 +3,7 @@
  */
 import { Context } from "effect"
 
+/** The limits of calls where a tool declares none, and the limit of all attempts together. */
 export interface UpstreamBounds {
   readonly timeoutMs: number
   readonly retriesMax: number

@@ -10,6 +10,7 @@ import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const periodDays = { "24h": 1, "7d": 7, "30d": 30, "90d": 90 } as const
+/** Periods that end now, which a consumer can choose for its usage. */
 export type UsagePeriod = keyof typeof periodDays
 
 /**
@@ -19,6 +20,7 @@ export type UsagePeriod = keyof typeof periodDays
 export const USAGE_DAYS_BY_HOUR = 90
 const ROLLED_UP_AT_ONCE_MAX = 10_000
 
+/** One completed call in a consumer's list. */
 export interface UsageCall {
   readonly receiptId: ReceiptId
   readonly toolId: ToolId
@@ -29,6 +31,7 @@ export interface UsageCall {
   readonly calledAt: string
 }
 
+/** Sums over completed calls. Latency, bytes and tokens are sums too; divide by `calls` for an average. */
 export interface UsageTotals {
   readonly calls: number
   readonly successes: number
@@ -42,11 +45,13 @@ export interface UsageTotals {
   readonly tokensOutput: bigint
 }
 
+/** What a consumer's calls of one tool cost. */
 export interface UsageOfTool extends UsageTotals {
   readonly toolId: ToolId
   readonly toolName: string
 }
 
+/** What a consumer's calls of one day cost. */
 export interface UsageOfDay {
   /** `2026-11-20`, UTC. */
   readonly date: string
@@ -55,6 +60,7 @@ export interface UsageOfDay {
   readonly spendMicrocents: bigint
 }
 
+/** Which of a consumer's calls count. A member that is undefined excludes none. */
 export interface UsageFilter {
   readonly since: DateTime.Utc
   readonly toolId: ToolId | undefined
@@ -88,11 +94,13 @@ export class UsageStore extends Context.Service<
   }
 >()("agent-tool-billing/domain/metering/UsageStore") {}
 
+/** The totals of a period, with one page of its calls. */
 export interface UsageOfPeriod {
   readonly totals: UsageTotals
   readonly calls: Page<UsageCall>
 }
 
+/** A consumer's calls of a period: in all, by tool and by day. */
 export interface UsageSummary {
   readonly totals: UsageTotals
   readonly byTool: ReadonlyArray<UsageOfTool>

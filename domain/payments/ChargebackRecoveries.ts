@@ -8,6 +8,7 @@ import { ChargebackStore } from "./ChargebackStore.ts"
 import { LoadStore } from "./LoadStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** The bank already gave the payment back, so the call's cost cannot be refunded a second time. */
 export class RecoveredByChargeback extends Schema.TaggedError<RecoveredByChargeback>()("RecoveredByChargeback", {
   chargebackId: Schema.String
 }) {

@@ -5,6 +5,7 @@ import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, LoadId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** A payment that the payer disputed at the bank, from its opening to the bank's decision. */
 export interface Chargeback {
   /** The processor's id. */
   readonly id: string

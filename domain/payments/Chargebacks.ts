@@ -20,6 +20,7 @@ import { ProcessorFees } from "./ProcessorFees.ts"
 import { SpendingByLot } from "./SpendingByLot.ts"
 import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** The processor's news of a chargeback: opened, changed or decided. */
 export type ChargebackEvent = Extract<PaymentEvent, { readonly _tag: "PaymentDisputed" }>
 
 /** Whether providers' maturing earnings from the consumer are liable for a chargeback, or only the platform. */

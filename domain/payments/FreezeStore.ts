@@ -6,6 +6,7 @@ import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** Since when an account cannot spend, and why. Funds can still be added. */
 export interface Freeze {
   readonly reason: string
   readonly at: DateTime.Utc

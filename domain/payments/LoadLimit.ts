@@ -22,6 +22,7 @@ export const NewAccountLoadLimit = Context.Reference<number | undefined>(
 
 const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`
 
+/** A new account adds a limited amount a day, because stolen cards are used up quickly. */
 export class LoadLimitReached extends Schema.TaggedError<LoadLimitReached>()("LoadLimitReached", {
   amountCents: Schema.Int,
   limitCents: Schema.Int,

@@ -11,6 +11,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
  */
 export type LoadState = "opening" | "open" | "paid" | "expired" | "failed" | "mismatched"
 
+/** An order to add funds, from its checkout to the credit of the wallet. */
 export interface Load {
   readonly id: LoadId
   readonly consumerId: ConsumerId
@@ -38,6 +39,7 @@ export interface Reversal {
   readonly state: "taken" | "returned"
 }
 
+/** A load whose money arrived, and how much of it the processor gave back. */
 export interface PaidLoad {
   readonly load: Load
   /** By refunds made at the processor, without withdrawals. */

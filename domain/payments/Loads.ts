@@ -19,6 +19,7 @@ import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnav
 
 export const LOAD_CENTS_MIN = 100
 export const LOAD_CENTS_MAX = 100_000
+/** The currency of all amounts, as payment processors write it. */
 export const CURRENCY = "usd"
 
 /** Where the processor's page sends the payer afterward. */
@@ -27,6 +28,7 @@ export class CheckoutReturn extends Context.Service<
   { readonly successUrl: string; readonly cancelUrl: string }
 >()("agent-tool-billing/domain/payments/CheckoutReturn") {}
 
+/** A consumer's order to add funds: a whole number of cents. */
 export interface LoadRequest {
   readonly consumerId: ConsumerId
   readonly amountCents: number
@@ -34,6 +36,7 @@ export interface LoadRequest {
   readonly key: string | undefined
 }
 
+/** What a load led to: in dry run the wallet is credited at once, live the payer goes to a checkout first. */
 export type Loaded =
   | {
       readonly mode: "dry_run"

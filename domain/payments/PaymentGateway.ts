@@ -29,6 +29,7 @@ export class UntrustedEvent extends Schema.TaggedError<UntrustedEvent>()("Untrus
   }
 }
 
+/** The service runs without a processor, so no real money can move. */
 export class PaymentsNotConfigured extends Schema.TaggedError<PaymentsNotConfigured>()("PaymentsNotConfigured", {
   what: Schema.String
 }) {
@@ -37,6 +38,7 @@ export class PaymentsNotConfigured extends Schema.TaggedError<PaymentsNotConfigu
   }
 }
 
+/** A page of the processor to create, on which the payer pays one load. */
 export interface CheckoutOrder {
   readonly loadId: LoadId
   readonly consumerId: ConsumerId
@@ -63,6 +65,7 @@ export interface CheckoutStatus {
   readonly paymentId: string | undefined
 }
 
+/** Whether the processor can pay a provider, and what it still requires for that. */
 export interface PayeeStatus {
   readonly accountId: string
   readonly status: "pending" | "complete" | "restricted"
@@ -74,11 +77,13 @@ export interface PayeeStatus {
   readonly errors: ReadonlyArray<string>
 }
 
+/** A page of the processor on which a provider completes its account. It works for a short time. */
 export interface OnboardingLink {
   readonly url: string
   readonly expiresAt: DateTime.Utc
 }
 
+/** Money to send to a provider's account at the processor. The same payout is sent once. */
 export interface TransferOrder {
   readonly payoutId: PayoutId
   readonly providerId: ProviderId
@@ -86,6 +91,7 @@ export interface TransferOrder {
   readonly amountCents: number
 }
 
+/** A transfer that the processor made, with the part of it that was reversed since. */
 export interface Transferred {
   readonly transferId: string
   readonly amountCents: number
@@ -95,12 +101,14 @@ export interface Transferred {
 /** `settled`: the money returns to the payer; `failed`: it does not. */
 export type RefundState = "pending" | "settled" | "failed"
 
+/** A part of a payment to refund. The same part is refunded once. */
 export interface RefundOrder {
   readonly partId: WithdrawalPartId
   readonly paymentId: string
   readonly amountCents: number
 }
 
+/** A refund that the processor accepted. It can still fail later. */
 export interface Refunded {
   readonly refundId: string
   readonly state: RefundState

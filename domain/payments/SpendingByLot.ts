@@ -5,6 +5,7 @@ import { Context, type DateTime, type Effect } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** What a consumer's calls earned one provider on one day: the money that a chargeback would take back. */
 export interface EarnedFrom {
   readonly providerId: ProviderId
   /** The settlement day, which identifies the provider's lot. */

@@ -6,9 +6,11 @@ import { Context, type DateTime, type Effect, type Option, Schema } from "effect
 import type { ConsumerId, LoadId, WithdrawalId, WithdrawalPartId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** How far a refund is. `failed` and `returned` end with the money in the wallet again. */
 export const WithdrawalPartState = Schema.Literals(["requested", "refunding", "paid", "failed", "returned"])
 export type WithdrawalPartState = typeof WithdrawalPartState.Type
 
+/** The refund of one payment, in whole or in part. */
 export interface WithdrawalPart {
   readonly id: WithdrawalPartId
   readonly withdrawalId: WithdrawalId
@@ -28,6 +30,7 @@ export interface WithdrawalPart {
   readonly nextAttemptAt: DateTime.Utc
 }
 
+/** An order of a consumer to get unspent funds back. It has one part for each payment that is refunded. */
 export interface Withdrawal {
   readonly id: WithdrawalId
   readonly consumerId: ConsumerId

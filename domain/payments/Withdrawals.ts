@@ -29,6 +29,7 @@ export const WITHDRAWALS_LISTED_MAX = 100
 /** The newest loads: older ones are spent. */
 const LOADS_CONSIDERED_MAX = 200
 
+/** Only unspent money of refundable payments can be withdrawn; credits cannot. */
 export class NotWithdrawable extends Schema.TaggedError<NotWithdrawable>()("NotWithdrawable", {
   amountCents: Schema.Int,
   withdrawableCents: Schema.Int
@@ -41,6 +42,7 @@ export class NotWithdrawable extends Schema.TaggedError<NotWithdrawable>()("NotW
   }
 }
 
+/** An account that owes money pays its debt before it withdraws. */
 export class DebtOutstanding extends Schema.TaggedError<DebtOutstanding>()("DebtOutstanding", {
   owedCents: Schema.Int
 }) {
@@ -51,6 +53,7 @@ export class DebtOutstanding extends Schema.TaggedError<DebtOutstanding>()("Debt
 
 const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`
 
+/** A consumer's order to get unspent funds back to its payment methods. */
 export interface WithdrawalRequest {
   readonly consumerId: ConsumerId
   readonly amountCents: number
@@ -58,6 +61,7 @@ export interface WithdrawalRequest {
   readonly key: string | undefined
 }
 
+/** Why nothing was withdrawn. The wallet is unchanged. */
 export type WithdrawalRejected = AccountFrozen | DebtOutstanding | NotWithdrawable | IdempotencyConflict | PaymentFailed
 
 export class Withdrawals extends Context.Service<

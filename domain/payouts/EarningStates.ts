@@ -18,6 +18,7 @@ export interface EarningStates {
   readonly maturities: ReadonlyArray<Maturity>
 }
 
+/** An amount of a provider that becomes available on a later day. */
 export interface Maturity {
   /** The day (UTC) from which the amount can be paid out. */
   readonly availableOn: string

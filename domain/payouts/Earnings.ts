@@ -6,8 +6,10 @@ import { DateTime, Effect } from "effect"
 import { periodDays, sumUp, type UsageOfToolDay, UsageStore } from "../metering/Usage.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 
+/** Periods that end now; `all` starts with the first call. */
 export type EarningsPeriod = "7d" | "30d" | "90d" | "all"
 
+/** Sums over completed calls. Net is gross minus the platform fee. */
 export interface EarningsTotals {
   readonly calls: number
   readonly grossMicrocents: bigint
@@ -15,16 +17,19 @@ export interface EarningsTotals {
   readonly netMicrocents: bigint
 }
 
+/** What the calls of one tool earned its provider. */
 export interface EarningsOfTool extends EarningsTotals {
   readonly toolId: ToolId
   readonly toolName: string
 }
 
+/** What a provider's calls of one week earned. */
 export interface EarningsOfWeek extends EarningsTotals {
   /** The Monday that it starts with, `2026-11-16`, UTC. */
   readonly weekOf: string
 }
 
+/** A provider's earnings of a period: in all, by tool and by week. */
 export interface EarningsSummary {
   readonly total: EarningsTotals
   /** Highest earnings first. */

@@ -14,6 +14,7 @@ export interface EarningsPolicy {
   readonly reserveDays: number
 }
 
+/** The default with real money: earnings wait until most chargebacks would be known. */
 export const LIVE_EARNINGS_POLICY: EarningsPolicy = {
   delayDays: 7,
   newProviderDelayDays: 30,

@@ -8,6 +8,7 @@ import { type OnboardingLink, PaymentGateway, PaymentsNotConfigured } from "../p
 import type { ProviderId } from "../shared/Ids.ts"
 import { type Payee, PayeeStore } from "./PayeeStore.ts"
 
+/** A provider's account at the processor, with the page to complete it. */
 export interface Connected extends OnboardingLink {
   readonly accountId: string
 }

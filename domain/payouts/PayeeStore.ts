@@ -6,6 +6,7 @@ import type { PayeeStatus } from "../payments/PaymentGateway.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** How a provider is paid. */
 export interface Payee {
   readonly providerId: ProviderId
   /** Undefined until the provider starts onboarding. */

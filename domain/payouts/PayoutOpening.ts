@@ -16,18 +16,21 @@ import { ProviderMoney } from "./ProviderMoney.ts"
 
 export const PAYOUT_CENTS_MIN = 1_000
 
+/** The available balance is smaller than the least amount that is paid out. It stays where it is. */
 export class BelowMinimum extends Schema.TaggedError<BelowMinimum>()("BelowMinimum", { balanceCents: Schema.Int }) {
   override get message() {
     return `A payout is at least $${PAYOUT_CENTS_MIN / 100}.00 and $${(this.balanceCents / 100).toFixed(2)} is available.`
   }
 }
 
+/** The provider has no account at the processor that can receive money. The balance stays. */
 export class NotOnboarded extends Schema.TaggedError<NotOnboarded>()("NotOnboarded", {}) {
   override get message() {
     return "The payment processor cannot pay you yet. Complete your account first."
   }
 }
 
+/** Why no payout was started. The balance is unchanged. */
 export type PayoutRejected = BelowMinimum | NotOnboarded | PaymentsNotConfigured
 
 export const makePayoutOpening = Effect.gen(function* () {

@@ -5,9 +5,11 @@ import { Context, type DateTime, type Effect, type Option, Schema } from "effect
 import type { PayoutId, ProviderId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** How far a payout is. `failed` and `reversed` end with the money in the balance again. */
 export const PayoutState = Schema.Literals(["requested", "transferring", "paid", "failed", "reversed"])
 export type PayoutState = typeof PayoutState.Type
 
+/** Money on its way to a provider, from the request to the processor's transfer. */
 export interface Payout {
   readonly id: PayoutId
   readonly providerId: ProviderId

@@ -30,6 +30,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 export const PAYOUT_HISTORY_MAX = 100
 const AUTOMATIC_PAYOUT_DAYS = 3
 
+/** What a request for a payout led to: in dry run only the amount that would be paid. */
 export type PayoutAnswer =
   | { readonly mode: "dry_run"; readonly wouldPayoutCents: number }
   | { readonly mode: "live"; readonly payout: Payout; readonly repeated: boolean }

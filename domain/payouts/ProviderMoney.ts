@@ -10,6 +10,7 @@ import { CurrentEarningsPolicy } from "./EarningsPolicy.ts"
 import { PayeeStore } from "./PayeeStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** A provider's earnings that were not paid out, by what they wait for. */
 export interface ProviderHoldings extends EarningStates {
   readonly frozenMicrocents: bigint
   /** All four states together. */

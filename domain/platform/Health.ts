@@ -12,8 +12,10 @@ import { PartDown, type Probe } from "./Probe.ts"
 import { SchemaKeeper } from "./SchemaKeeper.ts"
 import { StoreWatch } from "./StoreWatch.ts"
 
+/** `degraded` still serves requests; `down` does not. */
 export type Condition = "ok" | "degraded" | "down"
 
+/** The result of one health check. The message is for operators. */
 export interface Check {
   readonly name: string
   readonly status: Condition
@@ -21,6 +23,7 @@ export interface Check {
   readonly message: string | undefined
 }
 
+/** All checks of this node. Its status is the worst of them. */
 export interface HealthReport {
   readonly status: Condition
   readonly uptimeSeconds: number

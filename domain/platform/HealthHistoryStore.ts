@@ -4,6 +4,7 @@
 import { Context, type Effect } from "effect"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** How often a check had each result on one day, on all nodes together. */
 export interface HealthSamples {
   /** A day of UTC. */
   readonly date: string

@@ -3,6 +3,7 @@
  */
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 
+/** When a background job last completed, and whether the next run is overdue. */
 export interface Heartbeat {
   readonly job: string
   readonly lastMs: number

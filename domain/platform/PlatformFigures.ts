@@ -4,6 +4,7 @@
 import { Context, type DateTime, type Effect } from "effect"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** Accounts, tools and calls of the whole market. */
 export interface MarketCounts {
   readonly providers: number
   readonly consumers: number

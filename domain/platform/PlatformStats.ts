@@ -9,12 +9,14 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const STATS_TTL = Duration.seconds(5)
 
+/** The counts of the market, with people who wrote to the operator. */
 export interface PlatformCounts extends MarketCounts {
   readonly waitlist: number
   readonly feedback: number
   readonly applications: number
 }
 
+/** The counts since the market began, and those of the last day. */
 export interface PlatformTotals {
   readonly totals: PlatformCounts
   readonly lastDay: PlatformCounts

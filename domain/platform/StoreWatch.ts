@@ -4,6 +4,7 @@
 import { Context, type Effect } from "effect"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** How many connections of the service are in one state, such as `idle in transaction`. */
 export interface StoreConnections {
   readonly state: string
   readonly count: number

@@ -4,8 +4,10 @@
 import { Context, type DateTime, type Effect, type Schema } from "effect"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** `application` is from a provider who wants to sell tools here. */
 export type SubmissionKind = "feedback" | "application"
 
+/** A form that a visitor sent to the operator. */
 export interface Submission {
   readonly id: string
   readonly kind: SubmissionKind

@@ -1,9 +1,10 @@
 /**
- * Port to the waitlist.
+ * Port to the waitlist, which has each address once.
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** An address to tell when there is news, and where its owner heard of the service. */
 export interface WaitlistEntry {
   readonly id: string
   /** Normalized: trimmed, lower case. */

@@ -24,6 +24,7 @@ import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnav
 
 export const PAYMENT_EVENT_DAYS_KEPT = 90
 
+/** What an event of the processor did: events come more than once, and some concern nothing here. */
 export type Received = "applied" | "repeated" | "ignored"
 
 /** A refund of a load that was made at the processor, or that failed. */

@@ -7,6 +7,7 @@ import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import { MicrocentsFromInt } from "../shared/Microcents.ts"
 import { Timestamp } from "../shared/Timestamp.ts"
 
+/** How the call of a receipt ended. By default only `success` is charged. */
 export const ReceiptStatus = Schema.Literals(["success", "error", "timeout", "rate_limited"])
 export type ReceiptStatus = typeof ReceiptStatus.Type
 

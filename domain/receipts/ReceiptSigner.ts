@@ -13,6 +13,7 @@ export class SignerUnavailable extends Schema.TaggedError<SignerUnavailable>()("
   }
 }
 
+/** An answer of a key in this process, or an effect that asks a key elsewhere. */
 export type LocalOrRemote<A> = A | Effect.Effect<A, SignerUnavailable>
 
 export class ReceiptSigner extends Context.Service<

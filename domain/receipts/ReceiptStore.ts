@@ -9,10 +9,12 @@ import type { Page, PageRequest } from "../shared/Page.ts"
 import type { Receipt, ReceiptStatus } from "./Receipt.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** Whose receipts: a consumer sees its own calls, a provider the calls of its tools. */
 export type ReceiptOwner =
   | { readonly role: "consumer"; readonly ownerId: ConsumerId }
   | { readonly role: "provider"; readonly ownerId: ProviderId }
 
+/** Which of an owner's receipts are listed. A member that is undefined excludes none. */
 export interface ReceiptFilter {
   readonly toolId: ToolId | undefined
   readonly status: ReceiptStatus | undefined

@@ -12,6 +12,7 @@ import { answered, type LocalOrRemote, ReceiptSigner, SignerUnavailable } from "
 import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "./ReceiptStore.ts"
 import { examineReceipt, type Verdict, verdictOf } from "./Verification.ts"
 
+/** What a receipt records of a call. `Receipts.sign` adds the times and the signature. */
 export interface FinishedCall {
   readonly invocationId: ReceiptId
   readonly toolId: ToolId

@@ -4,6 +4,7 @@
 import { isReceiptId } from "../shared/Ids.ts"
 import { canonical, SIGNATURE, SIGNED_FIELDS } from "./Receipt.ts"
 
+/** The checks in the order in which they are made; `ok` if all passed. */
 export type VerificationReason =
   | "missing_fields"
   | "ambiguous_fields"
@@ -12,6 +13,7 @@ export type VerificationReason =
   | "signature_mismatch"
   | "ok"
 
+/** Whether a receipt's signature is genuine and, if not, the first reason. */
 export interface Verdict {
   readonly valid: boolean
   readonly reason: VerificationReason

@@ -6,6 +6,7 @@ import { type DateTime, Schema } from "effect"
 import { type ConsumerId, type ProviderId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 
+/** Identifies a claim. It is a UUID. */
 export const ClaimId = Uuid.pipe(Schema.brand("ClaimId"))
 export type ClaimId = typeof ClaimId.Type
 

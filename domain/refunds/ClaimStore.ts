@@ -1,5 +1,5 @@
 /**
- * Port to claims.
+ * Port to claims: refunds that were decided and are not paid yet.
  */
 import { Context, type Effect } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
@@ -7,6 +7,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import type { Claim, ClaimId } from "./Claim.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** Refunds that were decided and are not paid yet, by debtor. */
 export interface ClaimTotals {
   /** Owed to consumers by providers. */
   readonly byProvidersMicrocents: bigint

@@ -24,6 +24,7 @@ export const RefundLossLimitCents = Context.Reference<number>(
   }
 )
 
+/** A call whose cost goes back to its consumer, and where its money is now. */
 export interface CallToRefund {
   /** The id of a dispute. Names its postings and claims. */
   readonly subject: string

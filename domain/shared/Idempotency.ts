@@ -12,6 +12,7 @@ import type { StoreUnavailable } from "./StoreUnavailable.ts"
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255
 export const IDEMPOTENCY_DAYS_KEPT = 30
 
+/** The key was used for another request, or stands for a response that was shown once only. */
 export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>()("IdempotencyConflict", {
   /** `answered_once`: the response contained a secret, and the caller cannot be identified. */
   reason: Schema.Literals(["other_request", "answered_once"])
@@ -28,6 +29,7 @@ const messages = {
     "is shown once. Send a new Idempotency-Key to register another account."
 }
 
+/** A request with the key under which it runs once. Keys of different scopes do not meet. */
 export interface IdempotentRequest {
   readonly scope: string
   readonly key: string
@@ -37,6 +39,7 @@ export interface IdempotentRequest {
   readonly isShownOnce?: boolean
 }
 
+/** The response of a request that ran once: from this run, or stored by the first one. */
 export interface Once {
   readonly answer: string
   readonly replayed: boolean

@@ -4,6 +4,7 @@
 import { Context, type DateTime, type Effect, Schema } from "effect"
 import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
+/** A key that is about to be used, and the request that it stands for, both as hashes. */
 export interface IdempotencyClaim {
   /** Only this caller may replay the response. */
   readonly scope: string
@@ -12,6 +13,7 @@ export interface IdempotencyClaim {
   readonly at: DateTime.Utc
 }
 
+/** Whether the caller runs the request, or gets the response that is stored for its key. */
 export type ClaimResult =
   | { readonly _tag: "Claimed" }
   | { readonly _tag: "Known"; readonly requestHash: string; readonly sealedAnswer: string }

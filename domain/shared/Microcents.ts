@@ -3,6 +3,7 @@
  */
 import { Effect, Schema, SchemaGetter, SchemaIssue } from "effect"
 
+/** 10,000: one dollar is 1,000,000 microcents. */
 export const MICROCENTS_PER_CENT = 10_000n
 export const MICROCENTS_PER_DOLLAR = 1_000_000n
 
@@ -15,7 +16,7 @@ export const Microcents = Schema.BigInt.check(
 ).pipe(Schema.brand("Microcents"))
 export type Microcents = typeof Microcents.Type
 
-/** No money. */
+/** No money: the start of a sum. */
 export const zero: Microcents = Microcents.make(0n)
 
 /** On the wire, a JSON integer; `"500"`, 150.5, -1 and 2^53 are rejected. */

@@ -11,6 +11,7 @@ export interface Position {
   readonly id: string
 }
 
+/** Which part of a list: by `offset`, or after the position at which the page before ended. */
 export interface PageRequest {
   readonly limit: number
   readonly offset: number

@@ -7,15 +7,19 @@ import type { ReceiptStatus } from "../receipts/Receipt.ts"
 import { type ConsumerId, type ProviderId, type ReceiptId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 
+/** Identifies a dispute. It is a UUID. */
 export const DisputeId = Uuid.pipe(Schema.brand("DisputeId"))
 export type DisputeId = typeof DisputeId.Type
 
+/** What the filer says is wrong with a call. */
 export const DisputeReason = Schema.Literals(["tool_error", "overcharge", "timeout", "quality", "other"])
 export type DisputeReason = typeof DisputeReason.Type
 
+/** How a dispute can end: the whole cost is refunded, a part is credited, or nothing. */
 export const Resolution = Schema.Literals(["resolved_refund", "resolved_denied", "resolved_credit"])
 export type Resolution = typeof Resolution.Type
 
+/** How far a dispute is: filed, under review after it was contested, or decided. */
 export const DisputeStatus = Schema.Literals(["filed", "under_review", ...Resolution.literals])
 export type DisputeStatus = typeof DisputeStatus.Type
 
@@ -33,6 +37,7 @@ export const DecidedBy = Schema.Literals([
 ])
 export type DecidedBy = typeof DecidedBy.Type
 
+/** Who files a dispute. The consumer of a call is its `agent`. */
 export const Party = Schema.Literals(["agent", "provider"])
 export type Party = typeof Party.Type
 
@@ -42,6 +47,7 @@ export interface Statement {
   readonly evidence: string | undefined
 }
 
+/** How a dispute was decided, and what the consumer got. */
 export interface Decision {
   readonly by: DecidedBy
   /** What the consumer is awarded. */

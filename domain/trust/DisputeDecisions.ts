@@ -23,6 +23,7 @@ import {
 import { AlreadyDecided, CreditBeyondCost, DisputeNotFound } from "./DisputeErrors.ts"
 import { DisputeStore } from "./DisputeStore.ts"
 
+/** The operator's decision of a dispute that the provider contested. */
 export interface Ruling {
   readonly resolution: Resolution
   readonly note: string | undefined

@@ -15,18 +15,21 @@ export const FILED_PER_DAY_MAX = 20
 export const RECORD_COUNTS_FROM = 10
 export const OPEN_WITH_BAD_RECORD_MAX = 5
 
+/** The caller is neither the consumer nor the provider of the call. */
 export class NotAParty extends Schema.TaggedError<NotAParty>()("NotAParty", { receiptId: Schema.String }) {
   override get message() {
     return `Receipt ${this.receiptId} can be disputed only by its consumer or its provider.`
   }
 }
 
+/** A call can be disputed for a limited time, while the provider's money can still be frozen. */
 export class FilingTooLate extends Schema.TaggedError<FilingTooLate>()("FilingTooLate", { calledAt: Schema.String }) {
   override get message() {
     return `A call can be disputed for ${FILING_DAYS_MAX} days; this one was made at ${this.calledAt}.`
   }
 }
 
+/** A receipt has one open dispute, and none after a decision for its filer. */
 export class AlreadyDisputed extends Schema.TaggedError<AlreadyDisputed>()("AlreadyDisputed", {
   receiptId: Schema.String
 }) {
@@ -35,6 +38,7 @@ export class AlreadyDisputed extends Schema.TaggedError<AlreadyDisputed>()("Alre
   }
 }
 
+/** The account filed the maximum of one day or, after many denied ones, has the maximum open. */
 export class TooManyDisputes extends Schema.TaggedError<TooManyDisputes>()("TooManyDisputes", {
   limit: Schema.Literals(["a_day", "open"]),
   retryAfterSeconds: Schema.Int

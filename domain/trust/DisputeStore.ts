@@ -8,6 +8,7 @@ import type { Dispute, DisputeId, DisputeStatus, DisputeTally } from "./Dispute.
 import type { ConsumerRulings } from "./ScoredDisputes.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** Whose disputes: those about a consumer's calls, or about calls of a provider's tools. */
 export type DisputeOwner =
   | { readonly role: "consumer"; readonly ownerId: ConsumerId }
   | { readonly role: "provider"; readonly ownerId: ProviderId }

@@ -45,11 +45,13 @@ import {
 import { type DisputeOwner, DisputeStore, type FilerRecord } from "./DisputeStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** A complaint about one call, by its consumer or its provider. */
 export interface Filing extends Statement {
   readonly receiptId: ReceiptId
   readonly reason: DisputeReason
 }
 
+/** What a provider says to a dispute: `accept` refunds the call at once. */
 export interface Answer extends Statement {
   readonly action: "accept" | "contest"
 }

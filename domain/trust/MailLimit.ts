@@ -8,6 +8,7 @@ import { VerificationStore } from "./VerificationStore.ts"
 export const MAILS_PER_DAY_MAX = 5
 export const MAILED_DAYS_KEPT = 1
 
+/** The service sends one address a limited number of mails a day, for all accounts together. */
 export class TooManyMails extends Schema.TaggedError<TooManyMails>()("TooManyMails", {
   retryAfterSeconds: Schema.Int
 }) {

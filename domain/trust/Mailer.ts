@@ -3,18 +3,21 @@
  */
 import { Context, type Effect, Schema } from "effect"
 
+/** A message in plain text to one address. */
 export interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
 }
 
+/** The mail server did not accept the message. Nothing was sent. */
 export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { problem: Schema.String }) {
   override get message() {
     return `The mail could not be sent: ${this.problem}. Retry in a few minutes.`
   }
 }
 
+/** The service runs without a mail server, so it cannot verify mailboxes. */
 export class MailNotConfigured extends Schema.TaggedError<MailNotConfigured>()("MailNotConfigured", {}) {
   override get message() {
     return "This service cannot send mail: its operator has not set SMTP_URL."

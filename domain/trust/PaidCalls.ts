@@ -39,6 +39,7 @@ export interface PaidCalls {
   readonly longestMs: number
 }
 
+/** What counted calls of one provider cost on one day. */
 export interface PaidDay extends PaidCalls {
   readonly providerId: ProviderId
   /** `2026-11-20`, UTC. */

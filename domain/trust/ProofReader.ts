@@ -4,6 +4,7 @@
  */
 import { Context, type Effect, Schema } from "effect"
 
+/** The place could not be read, which says nothing about the provider. Retry later. */
 export class ProofUnreadable extends Schema.TaggedError<ProofUnreadable>()("ProofUnreadable", {
   place: Schema.String,
   problem: Schema.String

@@ -13,6 +13,7 @@ import { type ScoreOfDay, SlaStore } from "./SlaStore.ts"
 import { type Verified, VerificationStore } from "./VerificationStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** What the catalog shows of a provider beside its score. */
 export interface Evidence {
   readonly name: string
   /** Filed by consumers. */
@@ -20,6 +21,7 @@ export interface Evidence {
   readonly verified: Verified
 }
 
+/** Everything that a provider's trust score is computed from. */
 export interface ScoreEvidence extends Evidence {
   /** Proxied calls within the window, free ones included. */
   readonly calls: number

@@ -30,6 +30,7 @@ export interface SlaHour {
   readonly latencies: Latencies
 }
 
+/** A provider's proxied calls of one day (UTC): how many succeeded, and how fast. */
 export interface SlaDay {
   readonly date: string
   readonly calls: number

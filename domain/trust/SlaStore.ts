@@ -8,6 +8,7 @@ import type { SlaHour } from "./Sla.ts"
 import type { Badge } from "./TrustScore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** A provider and a consumer of its tools, whose dealings are counted together. */
 export interface Pair {
   readonly providerId: ProviderId
   readonly consumerId: ConsumerId
@@ -33,6 +34,7 @@ export interface ToolCalls {
   readonly lastCalledAt: string | undefined
 }
 
+/** What one batch of receipts adds to the figures of providers. */
 export interface Followed {
   readonly hours: ReadonlyArray<SlaHour>
   readonly days: ReadonlyArray<PaidDay>
@@ -41,6 +43,7 @@ export interface Followed {
   readonly consumers: ReadonlyArray<ConsumerId>
 }
 
+/** A provider's trust score as it was on one day. */
 export interface ScoreOfDay {
   /** `2026-11-20`. */
   readonly date: string

@@ -10,6 +10,7 @@ import { type ConsumerRulings, scoredDisputesOf } from "./ScoredDisputes.ts"
 import { adviceOf, type TrustAdvice } from "./TrustAdvice.ts"
 import { type TrustEvidence, trustOf, type TrustScore, type VerificationLevel } from "./TrustScore.ts"
 
+/** One call that you observed, of any system. */
 export interface ObservedCall {
   /** Who called: any name, the same for all calls of one consumer. */
   readonly consumer: string
@@ -26,6 +27,7 @@ export interface ObservedCall {
   readonly dispute?: "upheld" | "denied"
 }
 
+/** The calls of one provider that `scoreTraffic` scores. */
 export interface Traffic {
   readonly level: VerificationLevel
   /**

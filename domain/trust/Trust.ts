@@ -14,6 +14,7 @@ import type { TrustAdvice } from "./TrustAdvice.ts"
 import type { TrustScore, VerificationLevel } from "./TrustScore.ts"
 import { type Verified, VerificationStore } from "./VerificationStore.ts"
 
+/** No provider has this id, or it was erased. */
 export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("ProviderUnknown", {
   providerId: Schema.String
 }) {
@@ -22,6 +23,7 @@ export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("Prov
   }
 }
 
+/** What a provider's page shows of its reliability. */
 export interface ProviderSla {
   readonly providerId: ProviderId
   readonly name: string
@@ -30,6 +32,7 @@ export interface ProviderSla {
   readonly verified: Verified
 }
 
+/** A provider's trust score with its evidence, and how the provider can raise it. */
 export interface ProviderScore extends ScoreEvidence {
   readonly providerId: ProviderId
   readonly level: VerificationLevel

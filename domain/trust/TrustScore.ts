@@ -6,12 +6,15 @@ import { Schema } from "effect"
 import type { CountedCalls } from "./PaidCalls.ts"
 import type { ScoredDisputes } from "./ScoredDisputes.ts"
 
+/** What a provider verified of itself; each level counts for more than the one before. */
 export const VerificationLevel = Schema.Literals(["unverified", "email", "domain", "code"])
 export type VerificationLevel = typeof VerificationLevel.Type
 
+/** The score in one word. A provider without enough evidence is `unrated`. */
 export const Badge = Schema.Literals(["unrated", "basic", "trusted", "verified"])
 export type Badge = typeof Badge.Type
 
+/** The numbers that `trustOf` turns into a score. */
 export interface TrustEvidence extends CountedCalls {
   readonly level: VerificationLevel
   readonly disputes: ScoredDisputes

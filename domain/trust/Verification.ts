@@ -24,6 +24,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 const MAILS_PER_HOUR_MAX = 3
 
+/** A provider's request to verify something, or to check it with the mailed token. */
 export interface Asked {
   readonly level: ProofLevel
   readonly domain: string | undefined
@@ -31,6 +32,7 @@ export interface Asked {
   readonly token: string | undefined
 }
 
+/** The mailbox, domain or repository cannot be verified for this provider. */
 export class SubjectRejected extends Schema.TaggedError<SubjectRejected>()("SubjectRejected", {
   field: Schema.Literals(["domain", "repo_url"]),
   why: Schema.String

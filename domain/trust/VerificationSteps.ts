@@ -12,6 +12,7 @@ import { type Proof, type ProofLevel, type Verified, VerificationStore } from ".
 export const CHECKS_PER_HOUR_MAX = 10
 export const TOKEN_BYTES = 32
 
+/** Whether the proof was found and, if not, what to publish where. */
 export interface VerificationAnswer {
   /** Whether the requested level is verified. */
   readonly verified: boolean
@@ -20,6 +21,7 @@ export interface VerificationAnswer {
   readonly message: string
 }
 
+/** A provider tries a limited number of times an hour, so that tokens cannot be guessed. */
 export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", {
   limit: Schema.Int,
   retryAfterSeconds: Schema.Int

@@ -6,8 +6,10 @@ import type { ProviderId } from "../shared/Ids.ts"
 import type { VerificationLevel } from "./TrustScore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** What a provider can verify: a mailbox, a domain or a repository. */
 export type ProofLevel = Exclude<VerificationLevel, "unverified">
 
+/** What a provider verified or is about to verify at one level. */
 export interface Proof {
   readonly providerId: ProviderId
   readonly level: ProofLevel
@@ -26,7 +28,7 @@ export interface Proof {
   readonly missingSince: DateTime.Utc | undefined
 }
 
-/** The highest verified level. */
+/** The highest level that a provider has verified, and since when. */
 export interface Verified {
   readonly level: VerificationLevel
   readonly at: DateTime.Utc | undefined

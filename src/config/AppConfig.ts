@@ -15,6 +15,7 @@ export type AppConfig = Values & {
   readonly signingSecrets: ReadonlyArray<Redacted.Redacted>
 }
 
+/** The settings cannot be used. The message has a line for each fault, so that all can be fixed at once. */
 export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigInvalid", {
   faults: Schema.Array(Schema.String)
 }) {
@@ -29,6 +30,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   OTLP_HEADERS: "OTEL_EXPORTER_OTLP_HEADERS"
 }
 
+/** Settings by name as text, such as `process.env`. */
 export type Source = Readonly<Record<string, string | undefined>>
 
 /** Earlier sources take precedence. An empty text counts as absent. */

@@ -80,6 +80,7 @@ export type BooksPort = Context.Service.Identifier<(typeof booksPorts)[number]>
 
 export const nameOf = ({ key }: { readonly key: string }): string => key.slice(key.lastIndexOf("/") + 1)
 
+/** `core` was given stores of two groups, which do not see each other's data. It did not start. */
 export class BooksMixed extends Schema.TaggedError<BooksMixed>()("BooksMixed", {
   replaced: Schema.Array(Schema.String)
 }) {

@@ -14,6 +14,7 @@ export const OPTIONAL_PACKAGES = {
   stripe: { version: "23.1.0", use: "PAYMENTS=stripe" }
 } as const
 
+/** A package that only some programs need, such as `stripe`. */
 export type OptionalPackage = keyof typeof OPTIONAL_PACKAGES
 
 /** Fails what needs the package, with the command that installs it. */

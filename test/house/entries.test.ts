@@ -13,21 +13,19 @@ import { programs } from "../support/ProgramsOfDocs.ts"
 const all = entries()
 const chapter = readFileSync(join(projectRoot, "docs/embedding.md"), "utf8")
 
-/** Schemas and limits whose names and types say all; types are documented by their fields, errors by their messages. */
-const EXPLAINED_BY_TYPE =
-  /^(?:[A-Z][A-Z0-9_]*|[A-Z]\w*(?:Id|Kind|State|Status|Reason|Level|Period|Mode)|Badge|Party|Resolution|DecidedBy)$/u
+/** A sentence of at least five words: fewer repeat the name. */
+const SENTENCE = /^(?=(?:\S+\s+){4,}\S)[A-Z0-9`].*[.:?)`]$/su
 
 describe("The entries of the package", () => {
   it.each(all)("$name says what it is for", ({ module }) => {
     assert.match(purposeOf(readModule(module)), /.{40,}/u)
   })
 
-  it("have a comment on every service, port, setting and function", () => {
+  it("say of everything that they export what its name does not", () => {
     const silent = all.flatMap(({ exports, name }) =>
       exports
-        .filter((one) => kindOf(one) !== "type" && kindOf(one) !== "error" && !EXPLAINED_BY_TYPE.test(one.name))
-        .filter((one) => commentOf(one) === "")
-        .map((one) => `${name}: ${one.name} (${one.module})`)
+        .filter((one) => !SENTENCE.test(commentOf(one)))
+        .map((one) => `${name}: ${one.name} (${one.module}): ${commentOf(one)}`)
     )
     assert.deepStrictEqual(silent, [])
   })

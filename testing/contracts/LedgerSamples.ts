@@ -13,6 +13,7 @@ import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { rule } from "../Contract.ts"
 
+/** The ports of the ledger's contracts: nothing else is needed, accounts and calls neither. */
 export type LedgerStores = LedgerStore | UnitOfWork
 
 /** The Ledger over the stores, and ids. */

@@ -1,5 +1,5 @@
 /**
- * What ProviderSecrets must do.
+ * What ProviderSecrets must do: no secret of one provider is that of another.
  */
 import assert from "node:assert/strict"
 import { Effect, Redacted } from "effect"

@@ -6,6 +6,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net"
 import { Effect } from "effect"
 
+/** A request as it arrived, with its JSON-RPC parts where it has them. */
 export interface Seen {
   readonly http: string
   readonly headers: IncomingHttpHeaders
@@ -17,8 +18,10 @@ export interface Seen {
   readonly socket: number
 }
 
+/** Writes the response to a request, in any way that a server could. */
 export type Answer = (seen: Seen, response: ServerResponse, n: number) => void
 
+/** How a scripted server behaves. */
 export interface Script {
   readonly era: "modern" | "stateful" | "stateless"
   /** Answers the n-th `tools/call`, from 1. */
@@ -100,7 +103,7 @@ export const rawServer = (onData: (socket: Socket, text: string) => void) =>
     ({ stop }) => Effect.sync(stop)
   )
 
-/** Sends JSON. */
+/** Sends a value as JSON, and ends the response. */
 export const json = (response: ServerResponse, body: unknown, status = 200, headers: Record<string, string> = {}) => {
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
 }
@@ -118,7 +121,7 @@ export const rpcError = (seen: Seen, code: number, message: string, data?: unkno
   error: { code, message, ...(data === undefined ? {} : { data }) }
 })
 
-/** Starts an event stream. */
+/** Starts an event stream, to which the test writes events. */
 export const stream = (response: ServerResponse): ServerResponse =>
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" })
 

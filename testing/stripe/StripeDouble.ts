@@ -32,6 +32,7 @@ export interface Mishap {
     | "hang_after"
 }
 
+/** The keys that the double accepts, and what the processor charges. */
 export interface DoubleOptions {
   readonly secretKey: string
   readonly webhookSecret: string

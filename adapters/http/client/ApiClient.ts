@@ -10,6 +10,7 @@ import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import type { WebResponse } from "../pipeline/WebRequest.ts"
 
+/** Where the service is, and as whom the client calls it. */
 export interface ApiClientOptions {
   /** For example `https://market.example.com`. */
   readonly baseUrl: string

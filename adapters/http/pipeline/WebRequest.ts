@@ -43,6 +43,7 @@ export interface ServerSentEvent {
 /** The response as the last event of its stream; undefined ends the stream without another event. */
 export type LastEvent = (answer: WebResponse) => ServerSentEvent | undefined
 
+/** A whole response, before the server or your router sends it. */
 export interface WebResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

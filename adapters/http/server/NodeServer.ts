@@ -15,6 +15,7 @@ import { makeResponseBatches, readBody, send, UnreadResponses } from "./HttpMess
 import { makeRejections } from "./Rejections.ts"
 import { stopServer } from "./StopServer.ts"
 
+/** Where the server listens, and the limits that protect it from clients. */
 export interface ServerSettings {
   readonly host: string
   readonly port: number
@@ -34,6 +35,7 @@ export interface ServerSettings {
   readonly requestMs?: number
 }
 
+/** The server did not start, because the operating system does not give it the address or the port. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   host: Schema.String,
   port: Schema.Int,

@@ -13,6 +13,7 @@ import { takesEvents } from "../pipeline/ProgressEvents.ts"
 import type { LastEvent, WebRequest, WebResponse } from "../pipeline/WebRequest.ts"
 import { lastEvent, standingOf, streamHeaders, written } from "./EventStreams.ts"
 
+/** The layer is not built where links of the service would not lead to the prefix at which it is mounted. */
 export class WrongPrefix extends Schema.TaggedError<WrongPrefix>()("WrongPrefix", {
   prefix: Schema.String,
   baseUrl: Schema.String

@@ -7,6 +7,7 @@ import { hex, isShortText, sha256, utf8 } from "./Bytes.browser.ts"
 import { parseProof, rootOf } from "./InclusionProof.browser.ts"
 import { COSIGNATURE, ED25519, isCosigned, isSigned, parseKey, parseNote, parseTree } from "./NoteSignatures.browser.ts"
 
+/** Whether the proof shows that the receipt is in the log and, if not, the first reason why. */
 export type ReceiptVerdict =
   | {
       readonly valid: true
@@ -32,6 +33,7 @@ export type ReceiptVerdict =
       readonly message: string
     }
 
+/** Witnesses that must confirm the log's tree. Without them only the log's own signature is verified. */
 export interface VerifyOptions {
   /** Public keys of witnesses, each of which must have signed. */
   readonly witnesses?: ReadonlyArray<string>

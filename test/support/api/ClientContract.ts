@@ -67,7 +67,7 @@ const schemas = async (components: object): Promise<string> => {
   const named = nodes.filter(
     (node) => "name" in node && (node.name as { readonly text?: string }).text === "components"
   )
-  return `${astToString(named)}\nexport type Schemas = components["schemas"]\n`
+  return `${astToString(named)}\n/** Every object of the API by the name that the OpenAPI document gives it. */\nexport type Schemas = components["schemas"]\n`
 }
 
 /** Without examples, which the documentation has. */
@@ -105,7 +105,7 @@ const types = (all: ReadonlyArray<Route>): string => {
     })
     return `${group}: { ${entries.join("\n")} }`
   })
-  return `export interface Operations { ${groups.join("\n")} }\n`
+  return `/** Every operation by group and name: what a request takes, and what a success returns. */\nexport interface Operations { ${groups.join("\n")} }\n`
 }
 
 const groupsOf = (all: ReadonlyArray<Route>): ReadonlyArray<readonly [string, ReadonlyArray<Route>]> => [
