@@ -172,8 +172,10 @@ export class McpSessions extends Context.Service<
         return { session: liveOf(session), result }
       })
 
+      const load = (id: string) => Effect.suspend(() => Effect.map(store.find(id), Option.map(liveOf)))
+
       const find = Effect.fnUntraced(function* (id: string, consumerId: ConsumerId, server: ServerAddress | undefined) {
-        const found = yield* cache.readThrough(id, Effect.map(store.find(id), Option.map(liveOf)), Option.isSome)
+        const found = yield* cache.readThrough(id, load(id), Option.isSome)
         const now = yield* DateTime.now
         const session = Option.getOrUndefined(found)
         if (

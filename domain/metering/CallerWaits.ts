@@ -46,14 +46,13 @@ export const makeCallerWaits = Effect.gen(function* () {
     else waiting.set(consumerId, now)
   }
 
-  const follow = (
+  const waitOf = (
     { consumerId, onWait }: CallRequest,
-    { onMessage, session }: McpExchange,
     invocationId: ReceiptId,
     timeoutMs: number,
-    progress: CallProgress
-  ): CallerWait => {
-    const beganMs = monotonicMs(clock)
+    progress: CallProgress,
+    beganMs: number
+  ) => {
     const open = new Set<string>()
     let waits = 0
     let waitedMs = 0
@@ -117,11 +116,7 @@ export const makeCallerWaits = Effect.gen(function* () {
     }
 
     return {
-      onMessage: (message) => {
-        const id = requestIdOf(message)
-        if (id !== undefined && !progress.ended) begin(keyOf(consumerId, session, id))
-        onMessage(message)
-      },
+      begin,
       extraMs: () => (extended !== "yes" ? 0 : open.size === 0 ? waitedMs : WAIT_MS_MAX),
       end: () => {
         for (const key of open) asked.delete(key)
@@ -129,6 +124,30 @@ export const makeCallerWaits = Effect.gen(function* () {
         if (counted) count(consumerId, -1)
         counted = false
       }
+    }
+  }
+
+  /** Most calls ask their caller nothing, and need no more than this. */
+  const follow = (
+    request: CallRequest,
+    { onMessage, session }: McpExchange,
+    invocationId: ReceiptId,
+    timeoutMs: number,
+    progress: CallProgress
+  ): CallerWait => {
+    const beganMs = monotonicMs(clock)
+    let wait: ReturnType<typeof waitOf> | undefined
+    return {
+      onMessage: (message) => {
+        const id = requestIdOf(message)
+        if (id !== undefined && !progress.ended) {
+          wait ??= waitOf(request, invocationId, timeoutMs, progress, beganMs)
+          wait.begin(keyOf(request.consumerId, session, id))
+        }
+        onMessage(message)
+      },
+      extraMs: () => wait?.extraMs() ?? 0,
+      end: () => wait?.end()
     }
   }
 

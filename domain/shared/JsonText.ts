@@ -98,6 +98,17 @@ const eachMember = (
   }
 }
 
+/** The members of an object except those of these names, each verbatim with its name; none for another value. */
+export const membersWithout = (text: string, names: ReadonlyArray<string>): Array<string> => {
+  const kept: Array<string> = []
+  const at = skipSpace(text, 0)
+  if (text.charCodeAt(at) !== BRACE) return kept
+  eachMember(text, at, (nameStart, nameEnd, _start, end) => {
+    if (!names.some((name) => isName(text, nameStart, nameEnd, name))) kept.push(text.slice(nameStart, end))
+  })
+  return kept
+}
+
 /** The object with this member as its last one, or without it. The values of others are verbatim. */
 export const objectWith = (object: string, name: string, value: string | undefined): string => {
   const kept = membersOf(object).filter((member) => member.name !== name)

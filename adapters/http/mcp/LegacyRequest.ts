@@ -51,15 +51,17 @@ export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch
       capabilities: undefined,
       clientInfo: undefined,
       session: session.upstream,
-      renewSession: sessions.renew(session).pipe(
-        Effect.map(({ upstream }): UpstreamSession | undefined => upstream),
-        Effect.catchTags({
-          McpSessionNotFound: (error) => {
-            gone = faultReply(sessionGone(error, id))
-            return Effect.undefined
-          },
-          ServerFailed: () => Effect.undefined
-        })
+      renewSession: Effect.suspend(() =>
+        sessions.renew(session).pipe(
+          Effect.map(({ upstream }): UpstreamSession | undefined => upstream),
+          Effect.catchTags({
+            McpSessionNotFound: (error) => {
+              gone = faultReply(sessionGone(error, id))
+              return Effect.undefined
+            },
+            ServerFailed: () => Effect.undefined
+          })
+        )
       ),
       caller,
       input: { ...input, clock },

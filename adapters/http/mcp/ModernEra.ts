@@ -9,7 +9,7 @@ import {
   VERSION_META
 } from "../../../domain/mcp/Protocol.ts"
 import { withMembers } from "../../../domain/mcp/ResultText.ts"
-import { membersOf } from "../../../domain/shared/JsonText.ts"
+import { memberOf } from "../../../domain/shared/JsonText.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import { methodHeadersFault, mismatch } from "./ModernHeaders.ts"
 import { invalidRequest, malformedParams, type RpcFault, unsupportedVersion } from "./RpcFault.ts"
@@ -106,8 +106,7 @@ const PRIVATE = '"private"'
  * it, whatever the provider's server says.
  */
 export const modernResult = (method: string, result: string): string => {
-  const members = membersOf(result)
-  const textOf = (name: string) => members.findLast((member) => member.name === name)?.text
+  const textOf = (name: string) => memberOf(result, 0, name)
   const type = textOf("resultType")
   const set: Record<string, string> = {}
   if (type === undefined) set["resultType"] = COMPLETE

@@ -39,7 +39,7 @@ const providerDoors = Effect.gen(function* () {
   const subscribed = yield* makeSubscriptions
   const offerChanges = yield* OfferChanges
 
-  const doorOf = (provider: Provider): Door => {
+  const makeDoor = (provider: Provider): Door => {
     const { featuresOff = [] } = provider
     const onListChanged = () => offerChanges.announced(server)
     const server: ServerAddress = { providerId: provider.id, endpointUrl: provider.endpointUrl }
@@ -167,7 +167,16 @@ const providerDoors = Effect.gen(function* () {
       )
     }
   }
-  return doorOf
+
+  const doors = new WeakMap<Provider, Door>()
+  /** Made once per provider that the directory has read: a door per request would take longer than its request. */
+  return (provider: Provider): Door => {
+    const known = doors.get(provider)
+    if (known !== undefined) return known
+    const door = makeDoor(provider)
+    doors.set(provider, door)
+    return door
+  }
 })
 
 export const providerDoorPath = Effect.gen(function* () {
