@@ -11,6 +11,7 @@ import { mcp } from "./mcp.ts"
 import { pages } from "./pages.ts"
 import { proxy } from "./proxy.ts"
 import { reads } from "./reads.ts"
+import { slow } from "./slow.ts"
 import { steady } from "./steady.ts"
 import { summary } from "./support/Figures.ts"
 import { usage } from "./usage.ts"
@@ -28,6 +29,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
     await verifyRatio()
     await ledger()
     await proxy([64])
+    await slow()
     summary()
   },
   against,
@@ -39,6 +41,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   mcp,
   pages,
   proxy: () => proxy(),
+  slow,
   steady,
   usage,
   reads: bothReads,

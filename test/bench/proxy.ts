@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- proxy`: the cost of billing. In one run, in turns: (a) a bare proxy, (b) this service on
- * PostgreSQL with many wallets, (c) with one hot wallet, (d) in memory; a trivial MCP upstream, everything in
- * processes of its own, unique arguments per request. Ends with the audit: every acknowledged call has its receipt
- * and its transfers, and everything sums to zero.
+ * `npm run bench -- proxy`: the cost of billing. In one run, in turns: a bare proxy, a prototype with two commits per
+ * call and nothing else, this service on PostgreSQL, both with many wallets and with one hot wallet, and this service
+ * in memory; a trivial MCP upstream, everything in processes of its own, unique arguments per request. Ends with the
+ * audit: every acknowledged call has its receipt and its transfers, and everything sums to zero.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -11,21 +11,25 @@ import { note } from "./support/Figures.ts"
 import { post } from "./support/LoadGenerator.ts"
 import { residentMb, type Running, startScript } from "./support/Processes.ts"
 import { median, table } from "./support/Table.ts"
-import { inTurns, ratioOf, type Subject } from "./support/Turns.ts"
+import { inTurns, ratioOf, type Subject, type Turn } from "./support/Turns.ts"
 
 /**
  * Long turns: while others have theirs a service is idle, and V8 shrinks its young generation and drops compiled
  * code. In turns of 1.5 s a quarter of the memory profile's calls was lost to warming up again, and a tenth of the
  * durable's.
  */
-const TURNS = { turnMs: 5_000, rounds: 5, warmUpRounds: 2, restMs: 800 }
+export const TURNS = { turnMs: 5_000, rounds: 5, warmUpRounds: 2, restMs: 800 }
 const WALLETS = 512
 const CONNECTIONS = [1, 64, 256]
 const PRICE_MICROCENTS = 100
-const BARE = "(a) bare proxy"
+const BARE = "bare proxy"
+const MANY = "many wallets"
+const HOT = "one hot wallet"
+const PROTOTYPE = "prototype"
+const DURABLE = "durable"
 
-const targetOf = (name: string, connections: number): number | undefined =>
-  connections === 64 && (name.startsWith("(b)") || name.startsWith("(c)")) ? 0.35 : undefined
+/** Of the prototype, by connections. */
+const TARGETS: Readonly<Record<number, number>> = { 64: 0.75, 256: 0.85 }
 
 const ready = /ready at http:\/\/127\.0\.0\.1:(\d+)/u
 
@@ -66,17 +70,25 @@ interface Market {
   readonly keys: ReadonlyArray<string>
 }
 
-export const prepare = async (port: number, upstreamPort: number): Promise<Market> => {
+type Tool = Pick<Market, "providerId" | "toolId">
+
+/** A provider with one tool, whose server is at this port. */
+export const registerTool = async (port: number, upstreamPort: number, name = "Bench"): Promise<Tool> => {
   const provider = await send<{ readonly provider_id: string; readonly tools: ReadonlyArray<{ readonly id: string }> }>(
     port,
     "/api/market/register-provider",
     {
-      name: "Bench",
-      email: "bench@example.org",
+      name,
+      email: `${name.toLowerCase()}@example.org`,
       endpoint_url: `http://127.0.0.1:${upstreamPort}/mcp`,
       tools: [{ tool_name: "echo", price_microcents: PRICE_MICROCENTS, free_tier_calls: 0 }]
     }
   )
+  return { providerId: provider.provider_id, toolId: provider.tools[0]!.id }
+}
+
+export const prepare = async (port: number, upstreamPort: number): Promise<Market> => {
+  const tool = await registerTool(port, upstreamPort)
   const keys: Array<string> = []
   for (let i = 0; i < WALLETS; i++) {
     const { api_key } = await send<{ readonly api_key: string }>(port, "/api/market/register-consumer", {
@@ -86,7 +98,7 @@ export const prepare = async (port: number, upstreamPort: number): Promise<Marke
     await send(port, "/api/market/balance/load", { amount_cents: 100_000 }, api_key)
     keys.push(api_key)
   }
-  return { providerId: provider.provider_id, toolId: provider.tools[0]!.id, keys }
+  return { ...tool, keys }
 }
 
 let unique = 0
@@ -100,47 +112,40 @@ export const calling =
   (index: number) =>
     post("/api/market/proxy", body(toolId), { authorization: `Bearer ${keys[index % wallets]}` })
 
+export const callingBare = (): string => post("/", body())
+
+const callingPrototype = (wallets: number) => (index: number) =>
+  post("/", body(), { "x-wallet": String(index % wallets) })
+
 export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTIONS): Promise<void> => {
   const dataDir = mkdtempSync(join(tmpdir(), "atb-bench-"))
   const upstream = await startScript(["test/support/mcp/trivialServer.ts", "modern"], /^(\d+)/mu)
-  const bare = await startScript(["test/bench/support/bareProxy.ts", String(upstream.port)], /listening (\d+)/u)
+  const bare = await startBare("bareProxy", upstream.port)
+  const prototype = await startBare("prototypeProxy", upstream.port)
   const durable = await startService("embedded", dataDir)
   const memory = await startService("memory", dataDir)
   try {
     const onDisk = await prepare(durable.port, upstream.port)
     const inMemory = await prepare(memory.port, upstream.port)
     const subjects: ReadonlyArray<Subject> = [
-      { name: BARE, server: bare, request: () => post("/", body()) },
-      { name: "(b) durable, many wallets", server: durable, request: calling(onDisk) },
-      { name: "(c) durable, one hot wallet", server: durable, request: calling(onDisk, 1) },
-      { name: "(d) memory", server: memory, request: calling(inMemory) }
+      { name: BARE, server: bare, request: callingBare },
+      { name: `${PROTOTYPE}, ${MANY}`, server: prototype, request: callingPrototype(WALLETS) },
+      { name: `${DURABLE}, ${MANY}`, server: durable, request: calling(onDisk) },
+      { name: `${PROTOTYPE}, ${HOT}`, server: prototype, request: callingPrototype(1) },
+      { name: `${DURABLE}, ${HOT}`, server: durable, request: calling(onDisk, 1) },
+      { name: "memory", server: memory, request: calling(inMemory) }
     ]
     let acknowledged = 0
     for (const connections of connectionCounts) {
       const measured = await inTurns(subjects, { ...TURNS, connections }, ({ server }, { completed }) => {
         if (server === durable) acknowledged += completed
       })
-      const bareTurns = measured.get(BARE)!
-      const bareP50 = median(bareTurns.map((one) => one.p50Ms))
-      table(`Proxied calls, ${connections} connections, medians of ${TURNS.rounds} turns`, [
-        ["", "calls/s", "of bare", "p50 ms", "over bare ms", "p99 ms", "CPU µs/call"],
-        ...[...measured].map(([name, turns]) => {
-          const ofBare = ratioOf(turns, bareTurns)
-          const p50 = median(turns.map((one) => one.p50Ms))
-          if (name !== BARE) {
-            note(`proxied calls, ${connections} connections, ${name}, of bare`, ofBare, targetOf(name, connections))
-          }
-          return [
-            name,
-            median(turns.map((one) => one.perSecond)).toFixed(0),
-            ofBare.toFixed(2),
-            p50.toFixed(2),
-            (p50 - bareP50).toFixed(2),
-            median(turns.map((one) => one.p99Ms)).toFixed(2),
-            median(turns.map((one) => one.cpuMicros)).toFixed(0)
-          ]
-        })
-      ])
+      report(`Proxied calls, ${connections} connections, medians of ${TURNS.rounds} turns`, measured)
+      for (const wallets of [MANY, HOT]) {
+        const ofPrototype = ratioOf(measured.get(`${DURABLE}, ${wallets}`)!, measured.get(`${PROTOTYPE}, ${wallets}`)!)
+        const name = `proxied calls, ${connections} connections, ${wallets}, of the prototype`
+        note(name, ofPrototype, TARGETS[connections])
+      }
     }
     process.stdout.write(
       `\nResident memory: durable ${residentMb(durable.pid).toFixed(0)} MB, memory ${residentMb(memory.pid).toFixed(
@@ -149,9 +154,36 @@ export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTION
     )
     await audit(durable.port, onDisk, acknowledged)
   } finally {
-    await Promise.all([bare, upstream, durable, memory].map((server) => server.stop()))
+    await Promise.all([bare, prototype, upstream, durable, memory].map((server) => server.stop()))
     rmSync(dataDir, { recursive: true, force: true })
   }
+}
+
+export const startBare = (script: string, upstreamPort: number): Promise<Running> =>
+  startScript([`test/bench/support/${script}.ts`, String(upstreamPort)], /listening (\d+)/u)
+
+/** The prototype's rows are beside those of the service with the same wallets. */
+const report = (title: string, measured: ReadonlyMap<string, ReadonlyArray<Turn>>): void => {
+  const bareTurns = measured.get(BARE)!
+  const bareP50 = median(bareTurns.map((one) => one.p50Ms))
+  table(title, [
+    ["", "calls/s", "of bare", "of prototype", "p50 ms", "over bare ms", "p99 ms", "CPU µs/call", "database"],
+    ...[...measured].map(([name, turns]) => {
+      const of = (figure: (turn: Turn) => number) => median(turns.map(figure))
+      const prototype = name.startsWith(DURABLE) ? measured.get(name.replace(DURABLE, PROTOTYPE)) : undefined
+      return [
+        name,
+        of((one) => one.perSecond).toFixed(0),
+        ratioOf(turns, bareTurns).toFixed(2),
+        prototype === undefined ? "" : ratioOf(turns, prototype).toFixed(2),
+        of((one) => one.p50Ms).toFixed(2),
+        (of((one) => one.p50Ms) - bareP50).toFixed(2),
+        of((one) => one.p99Ms).toFixed(2),
+        of((one) => one.cpuMicros).toFixed(0),
+        of((one) => one.databaseCpuMicros).toFixed(0)
+      ]
+    })
+  ])
 }
 
 /** Every acknowledged call is in its consumer's receipts and in the ledger. */

@@ -2,7 +2,7 @@
  * Servers of a bench in processes of their own; each is ended by its own id.
  */
 import { type ChildProcess, spawn } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 
 export interface Running {
   readonly port: number
@@ -56,8 +56,38 @@ const stop = (child: ChildProcess): Promise<void> =>
 
 /** Of all its threads, since it was started. */
 export const cpuSeconds = (pid: number): number => {
+  const { system, user } = statOf(pid)
+  return user + system
+}
+
+/**
+ * Of the processes that it started and their descendants, such as those of its PostgreSQL. What ended is counted by
+ * the parent that waited for it.
+ */
+export const descendantCpuSeconds = (pid: number): number => {
+  const all = readdirSync("/proc")
+    .filter((name) => /^\d+$/u.test(name))
+    .flatMap((name) => {
+      try {
+        return [{ pid: Number(name), ...statOf(Number(name)) }]
+      } catch {
+        // It ended meanwhile.
+        return []
+      }
+    })
+  const below = (parent: number): number =>
+    all
+      .filter((one) => one.parent === parent)
+      .reduce((sum, one) => sum + one.user + one.system + one.waitedFor + below(one.pid), 0)
+  return below(pid)
+}
+
+const TICKS_PER_SECOND = 100
+
+const statOf = (pid: number) => {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ")
-  return (Number(fields[11]) + Number(fields[12])) / 100
+  const seconds = (field: number) => Number(fields[field]) / TICKS_PER_SECOND
+  return { parent: Number(fields[1]), user: seconds(11), system: seconds(12), waitedFor: seconds(13) + seconds(14) }
 }
 
 export const residentMb = (pid: number): number =>

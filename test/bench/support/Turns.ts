@@ -5,7 +5,7 @@
  * second one it would be warm.
  */
 import { type Measured, run } from "./LoadGenerator.ts"
-import { cpuSeconds } from "./Processes.ts"
+import { cpuSeconds, descendantCpuSeconds } from "./Processes.ts"
 import { median } from "./Table.ts"
 
 export interface Subject {
@@ -24,8 +24,8 @@ export interface Turns {
   readonly restMs?: number
 }
 
-/** `cpuMicros`: the server's processor time for a request. */
-export type Turn = Measured & { readonly cpuMicros: number }
+/** Processor time for a request: of the server, and of the database that it started. */
+export type Turn = Measured & { readonly cpuMicros: number; readonly databaseCpuMicros: number }
 
 /** `onTurn` gets the turns of the warm-up, too. */
 export const inTurns = async (
@@ -50,6 +50,7 @@ const neighborsSwapped = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> =>
 
 const turnOf = async ({ name, request, server }: Subject, { connections, turnMs }: Turns): Promise<Turn> => {
   const cpuBefore = cpuSeconds(server.pid)
+  const databaseBefore = descendantCpuSeconds(server.pid)
   const result = await run({
     port: server.port,
     connections,
@@ -60,7 +61,12 @@ const turnOf = async ({ name, request, server }: Subject, { connections, turnMs 
   if (result.statuses.size !== 1 || !result.statuses.has(200)) {
     throw new Error(`${name}: ${JSON.stringify([...result.statuses])}`)
   }
-  return { ...result, cpuMicros: ((cpuSeconds(server.pid) - cpuBefore) / result.completed) * 1e6 }
+  const microsOf = (seconds: number) => (seconds / result.completed) * 1e6
+  return {
+    ...result,
+    cpuMicros: microsOf(cpuSeconds(server.pid) - cpuBefore),
+    databaseCpuMicros: microsOf(descendantCpuSeconds(server.pid) - databaseBefore)
+  }
 }
 
 /**

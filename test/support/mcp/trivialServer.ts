@@ -1,11 +1,13 @@
 /**
  * A minimal MCP server, for benchmarks: run as a process of its own, answers every tool call with its arguments as
- * text. `modern` or `legacy` is the first argument, how many tools it lists besides `echo` the second; prints its port.
+ * text. `modern` or `legacy` is the first argument, how many tools it lists besides `echo` the second, how many
+ * milliseconds a call takes the third; prints its port.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 
 const modern = process.argv[2] === "modern"
+const callMs = Number(process.argv[4] ?? 0)
 
 const tools = ["echo", ...Array.from({ length: Number(process.argv[3] ?? 0) }, (_, n) => `tool_${n}`)].map((name) => ({
   name,
@@ -52,9 +54,11 @@ const server = createServer((incoming, outgoing) => {
     const request = JSON.parse(text) as Request
     if (request.id === undefined) return outgoing.writeHead(202).end()
     const body = JSON.stringify({ jsonrpc: "2.0", id: request.id, ...(answer(request) as object) })
-    return outgoing
-      .writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
-      .end(body)
+    const respond = () =>
+      outgoing
+        .writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
+        .end(body)
+    return callMs > 0 && request.method === "tools/call" ? setTimeout(respond, callMs) : respond()
   })
 })
 
