@@ -3,7 +3,7 @@
  * settlement with a receipt after it. No keys, checks, limits, usage, log or signatures. Calls that arrive while a batch
  * is written form the next one, on one connection to a PostgreSQL of its own. It ends with its standard input.
  */
-import { PgConnection, PgTypes } from "@effect/sql-pg"
+import { PgConnection, type PgTypes } from "@effect/sql-pg"
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
