@@ -5,7 +5,7 @@
  */
 import { PgConnection, type PgTypes } from "@effect/sql-pg"
 import { NodeRuntime } from "@effect/platform-node"
-import { Effect } from "effect"
+import { Cause, Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { createServer, type ServerResponse } from "node:http"
 import { Pool } from "undici"
@@ -21,7 +21,7 @@ const SCHEMA = [
   "CREATE TABLE receipts (id uuid PRIMARY KEY, wallet int4, amount int8, at timestamptz DEFAULT now())"
 ]
 const COMMIT = `WITH moved AS (
-    UPDATE wallets w SET held = held + d.held, balance = balance - d.cost
+    UPDATE wallets w SET held = w.held + d.held, balance = w.balance - d.cost
     FROM unnest($1::int4[], $2::int8[], $3::int8[]) AS d (id, held, cost) WHERE w.id = d.id)
   INSERT INTO receipts (id, wallet, amount) SELECT * FROM unnest($4::uuid[], $5::int4[], $6::int8[])`
 
@@ -82,7 +82,7 @@ const committer = (connection: PgConnection.PgConnection) => {
     if (!isWriting) return
     Effect.runCallback(connection.queryValues(COMMIT, paramsOf(batch)), {
       onExit: (exit) => {
-        if (exit._tag === "Failure") throw new Error(String(exit.cause))
+        if (exit._tag === "Failure") return failed(Cause.pretty(exit.cause))
         for (const { done } of batch) done()
         write()
       }
@@ -94,6 +94,11 @@ const committer = (connection: PgConnection.PgConnection) => {
     isWriting = true
     setImmediate(write)
   }
+}
+
+const failed = (why: string): void => {
+  process.stderr.write(`${why}\n`)
+  process.exit(1)
 }
 
 const serve = (connection: PgConnection.PgConnection, upstream: Pool): void => {
