@@ -2,25 +2,30 @@
  * The routes of one path that speaks MCP, in both eras. A request without a valid key is rejected before its method is looked
  * at.
  */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { mcpDoor } from "../api/Access.ts"
 import { BaseUrl } from "../BaseUrl.ts"
-import { MethodNotAllowed } from "../pipeline/Failures.ts"
+import { MethodNotAllowed, type RateLimited } from "../pipeline/Failures.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { BODY_BYTES_MAX, readText, storedBody } from "../pipeline/RequestBody.ts"
 import type { AnyInput, EncodedReply, Route } from "../pipeline/Route.ts"
+import { problemOf } from "../pipeline/Problems.ts"
+import { refusalOf, refusalResult } from "./CallRefusals.ts"
 import type { Consumer, Door, DoorFailure } from "./Door.ts"
 import { makeKeyRejections } from "./KeyRejections.ts"
 import { makeLegacyRequests } from "./LegacyRequests.ts"
 import { makeDispatch } from "./MethodDispatch.ts"
-import { isModern } from "./ModernEra.ts"
+import { isModern, modernResult } from "./ModernEra.ts"
 import { modernRequests } from "./ModernRequests.ts"
 import { originFault } from "./Origins.ts"
 import { parseError, RpcFault } from "./RpcFault.ts"
 import { parseMessages } from "./RpcMessage.ts"
-import { faultReply } from "./RpcReply.ts"
+import { faultReply, replyOf } from "./RpcReply.ts"
 
 const SUBSCRIBE = "subscriptions/listen"
+
+/** Of a request beyond the rate limit. */
+const LIMITED_BYTES_MAX = 65_536
 
 type Handled = Effect.Effect<EncodedReply, HandlerError>
 
@@ -60,6 +65,29 @@ export const makeDoorRoutes = Effect.gen(function* () {
     return yield* listens ? whileKeyWorks(input, caller, answered) : answered
   })
 
+  /**
+   * A call beyond the rate limit of its key is a result that a model can act on: an SDK reports HTTP 429 as a broken
+   * transport. Only a short request is read for it.
+   */
+  const limitedCall = Effect.fnUntraced(function* (
+    input: AnyInput,
+    error: RateLimited
+  ): Effect.fn.Return<EncodedReply, HandlerError> {
+    const { clock, request } = input
+    clock.pause()
+    const read = Effect.flatMap(readText(request, LIMITED_BYTES_MAX), parseMessages)
+    const message = yield* Effect.orElseSucceed(read, () => undefined)
+    clock.restart(0)
+    if (message?._tag !== "Request" || message.method !== "tools/call") return yield* error
+    const modern = isModern(request, message)
+    const result = refusalResult(refusalOf(error, baseUrl, yield* Clock.currentTimeMillis), modern)
+    return replyOf(
+      message.id,
+      { _tag: "Result", result: modern ? modernResult(message.method, result) : result },
+      problemOf(error, baseUrl).headers ?? {}
+    )
+  })
+
   const gotten = (door: Door, input: AnyInput) => {
     if (input.request.method === "HEAD") return notAllowed(input)
     const caller = input.as("consumer")
@@ -81,7 +109,12 @@ export const makeDoorRoutes = Effect.gen(function* () {
           (fault) => Effect.succeed(faultReply(fault))
         )
       }
-    const route = (method: string, shown: string, handle: Parameters<typeof answering>[0]): Route => ({
+    const route = (
+      method: string,
+      shown: string,
+      handle: Parameters<typeof answering>[0],
+      answerLimited?: Route["answerLimited"]
+    ): Route => ({
       method,
       path,
       summary: shown,
@@ -95,10 +128,11 @@ export const makeDoorRoutes = Effect.gen(function* () {
       decodeParams: undefined,
       decodeQuery: undefined,
       decodePayload: () => Effect.undefined,
+      answerLimited,
       answer: answering(handle)
     })
     return [
-      route("POST", summary, posted),
+      route("POST", summary, posted, limitedCall),
       route("GET", "", gotten),
       route("DELETE", "", deleted),
       route("PUT", "", (_, input) => notAllowed(input)),

@@ -11,7 +11,7 @@ import { networkOf } from "./ClientAddress.ts"
 import { RateLimited } from "./Failures.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
 import type { Next, RequestContext, Stage } from "./RequestContext.ts"
-import type { EncodedReply } from "./Route.ts"
+import type { EncodedReply, Route } from "./Route.ts"
 
 export interface RateLimitSettings {
   /** 0 for no limit. */
@@ -108,7 +108,9 @@ export const makeLimits = Effect.map(RateLimits, (limits) => {
     context.route.rule.unlimited ? next(context) : limit(limits.address(context.clientAddress), context, next)
 
   const byKey: Stage = (context, next) =>
-    context.caller === undefined ? next(context) : limit(limits.key(context.caller), context, next)
+    context.caller === undefined
+      ? next(context)
+      : limit(limits.key(context.caller), context, next, context.route.answerLimited)
 
   const registrations: Stage = (context, next) =>
     context.route.rule.registration ? limit(limits.registration(context.clientAddress), context, next) : next(context)
@@ -120,9 +122,13 @@ export const makeLimits = Effect.map(RateLimits, (limits) => {
 const limit = (
   checked: Effect.Effect<LimitHeaders, RateLimited>,
   context: RequestContext,
-  next: Next
+  next: Next,
+  answerLimited?: Route["answerLimited"]
 ): Effect.Effect<EncodedReply, HandlerError> =>
-  Effect.flatMap(checked, (headers) => {
-    context.limitHeaders = headers
-    return next(context)
+  Effect.matchEffect(checked, {
+    onFailure: (error) => (answerLimited === undefined ? Effect.fail(error) : answerLimited(context, error)),
+    onSuccess: (headers) => {
+      context.limitHeaders = headers
+      return next(context)
+    }
   })

@@ -9,7 +9,7 @@ import { Access, type AccessRule } from "../api/Access.ts"
 import { type Declares, statusOf } from "../api/Endpoint.ts"
 import type { ProblemStatus } from "../api/Problem.ts"
 import { type Decoding, decodingOf, documentQuery, parseQuery } from "./Decoding.ts"
-import type { RequestTimedOut } from "./Failures.ts"
+import type { RateLimited, RequestTimedOut } from "./Failures.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
 import type { ErrorWithStatus } from "./Problems.ts"
 import type { EventStarter } from "./ProgressEvents.ts"
@@ -107,6 +107,10 @@ export interface Route extends Decoding {
   /** Runs before the unit of work of an idempotent request, also before a replay: for what asks other systems. */
   prepare?(input: AnyInput): Effect.Effect<unknown, HandlerError>
   /** The whole response: handler, then the success schema of its status. */
+  /** Instead of HTTP 429, where the rate limit of the key is exceeded. */
+  readonly answerLimited?:
+    | ((input: AnyInput, error: RateLimited) => Effect.Effect<EncodedReply, HandlerError>)
+    | undefined
   answer(input: AnyInput): Effect.Effect<EncodedReply, HandlerError>
 }
 
