@@ -38,7 +38,10 @@ export class McpSessionStore extends Context.Service<
     open(session: McpSession, sessionsMax: number): Effect.Effect<ReadonlyArray<McpSession>, StoreUnavailable>
     find(id: string): Effect.Effect<Option.Option<McpSession>, StoreUnavailable>
     touch(id: string, lastSeenAt: DateTime.Utc, expiresAt: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
-    /** False if the session has ended, or its upstream session is no longer `lost`: another node replaced it before. */
+    /**
+     * False if the session has ended or has state, or its upstream session is no longer `lost`: another node replaced it
+     * before.
+     */
     replaceUpstream(id: string, lost: UpstreamSession, next: UpstreamSession): Effect.Effect<boolean, StoreUnavailable>
     markState(id: string): Effect.Effect<void, StoreUnavailable>
     /** The session that ended; none if there was none. */

@@ -224,7 +224,8 @@ export class McpSessions extends Context.Service<
         yield* Effect.forkDetach(servers.end(server, next))
         const winner = Option.getOrUndefined(yield* store.find(session.id))
         if (winner === undefined) return yield* new McpSessionNotFound({ reason: "unknown" })
-        return liveOf(winner)
+        // It got state meanwhile, which the server has lost.
+        return winner.upstream?.sessionId === lost.sessionId ? yield* endRestarted(session) : liveOf(winner)
       })
 
       const markState = Effect.fn("McpSessions.markState")(function* ({ hasState, id }: LiveSession) {

@@ -56,7 +56,11 @@ export class McpStreams extends Context.Service<
       const memory = new ReplayMemory()
 
       yield* onEachChange(feed, ({ id, topic }) => {
-        if (topic === "mcp_stream") memory.find(id)?.moveToStore()
+        if (topic !== "mcp_stream") return
+        const [sessionId, streamId] = id.split(".")
+        // The id of a stream is not enough: it must be one of the session that asks.
+        const stream = streamId === undefined ? undefined : memory.find(streamId)
+        if (stream?.request.sessionId === sessionId) stream?.moveToStore()
       })
 
       const sealed = ({ sessionId, streamId }: StreamRequest, { message, sequence }: StreamEvent): StoredEvent => ({
@@ -101,7 +105,7 @@ export class McpStreams extends Context.Service<
         if (local !== undefined) {
           return local.request.sessionId === sessionId ? yield* local.follow(sink, sequence + 1) : "Lost"
         }
-        yield* feed.publish({ topic: "mcp_stream", id: streamId })
+        yield* feed.publish({ topic: "mcp_stream", id: `${sessionId}.${streamId}` })
         return yield* followStored({ sessionId, streamId, label }, sequence + 1, sink)
       })
 

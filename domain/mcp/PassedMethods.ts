@@ -6,10 +6,11 @@
 import { isTaskMethod } from "./Tasks.ts"
 
 export const isNeverPassed = (method: string): boolean =>
-  isTaskMethod(method) || NOTIFICATION.test(method) || OF_THE_SERVICE.has(lettersOf(method))
+  !NAME.test(method) || isTaskMethod(method) || isOfTheService(lettersOf(method))
 
-const NOTIFICATION = /^[^a-z]*notifications\//iu
+/** Segments of a path: `x/../tools/call` could be read as another method. */
+const NAME = /^(?!notifications\/)[a-z_$][\w$.-]*(?:\/[\w$-][\w$.-]*)*$/iu
 
-const OF_THE_SERVICE = new Set(["toolscall", "initialize"])
+const isOfTheService = (letters: string): boolean => letters === "initialize" || letters.endsWith("toolscall")
 
 const lettersOf = (method: string): string => method.toLowerCase().replaceAll(/[^a-z]/gu, "")

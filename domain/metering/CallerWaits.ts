@@ -4,7 +4,6 @@
  * deadline cannot be moved ends at its usual time.
  */
 import { Clock, DateTime, Effect } from "effect"
-import type { UpstreamSession } from "../mcp/Protocol.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import type { CallRequest } from "./Call.ts"
@@ -37,8 +36,9 @@ export const makeCallerWaits = Effect.gen(function* () {
   const asked = new Map<string, (request: string) => void>()
   const waiting = new Map<ConsumerId, number>()
 
-  const keyOf = (consumerId: ConsumerId, session: UpstreamSession | undefined, requestId: string): string =>
-    `${consumerId} ${session?.sessionId ?? ""} ${requestId}`
+  /** By the client's own session: the one at the server may be renewed, or have no id. */
+  const keyOf = (consumerId: ConsumerId, clientSession: string | undefined, requestId: string): string =>
+    `${consumerId} ${clientSession ?? ""} ${requestId}`
 
   const count = (consumerId: ConsumerId, change: 1 | -1): void => {
     const now = (waiting.get(consumerId) ?? 0) + change
@@ -130,7 +130,7 @@ export const makeCallerWaits = Effect.gen(function* () {
   /** Most calls ask their caller nothing, and need no more than this. */
   const follow = (
     request: CallRequest,
-    { onMessage, session }: McpExchange,
+    { clientSession, onMessage }: McpExchange,
     invocationId: ReceiptId,
     timeoutMs: number,
     progress: CallProgress
@@ -142,7 +142,7 @@ export const makeCallerWaits = Effect.gen(function* () {
         const id = requestIdOf(message)
         if (id !== undefined && !progress.ended) {
           wait ??= waitOf(request, invocationId, timeoutMs, progress, beganMs)
-          wait.begin(keyOf(request.consumerId, session, id))
+          wait.begin(keyOf(request.consumerId, clientSession, id))
         }
         onMessage(message)
       },
@@ -151,8 +151,8 @@ export const makeCallerWaits = Effect.gen(function* () {
     }
   }
 
-  const answered = (consumerId: ConsumerId, session: UpstreamSession | undefined, requestId: string): void => {
-    const key = keyOf(consumerId, session, requestId)
+  const answered = (consumerId: ConsumerId, clientSession: string | undefined, requestId: string): void => {
+    const key = keyOf(consumerId, clientSession, JSON.stringify(JSON.parse(requestId)))
     asked.get(key)?.(key)
   }
 

@@ -3,7 +3,6 @@
  * exactly one receipt; the caller gets its response only after the durable settlement.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import type { UpstreamSession } from "../mcp/Protocol.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { zero } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -45,7 +44,7 @@ export class Metering extends Context.Service<
      * The caller's response to a request that its provider sent inside a call, by the id of that request as JSON. Tells a
      * call of this node that it no longer waits; for others nothing happens.
      */
-    answered(consumerId: ConsumerId, session: UpstreamSession | undefined, requestId: string): void
+    answered(consumerId: ConsumerId, clientSession: string | undefined, requestId: string): void
     /** Bills a call that did not pass through the proxy: one of the caller's own, or of the caller's tool under a grant. */
     record(
       request: MeterRequest,

@@ -36,6 +36,8 @@ export interface McpExchange {
   readonly era: McpEra
   /** The session at the provider's server that belongs to the caller's; undefined: the shared one of this node. */
   readonly session: UpstreamSession | undefined
+  /** The caller's own session with this service, which outlives that one. */
+  readonly clientSession?: string | undefined
   /** Where the server does not know that session any more: another one; undefined if the caller must open it. */
   readonly renewSession?: Effect.Effect<UpstreamSession | undefined, StoreUnavailable> | undefined
   /**

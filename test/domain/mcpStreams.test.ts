@@ -76,6 +76,17 @@ for (const [name, ports] of everyStore) {
       })
     )
 
+    it.effect("is not stored because another session asks for its id", () =>
+      Effect.gen(function* () {
+        const [node, other, store] = [yield* aNode, yield* aNode, yield* McpStreamStore]
+        const request = yield* aRequest
+        node.open(request, new Received()).send("secret")
+        const position = { ...positionOf(eventId(request.streamId, 0, LABEL)) }
+        assert.strictEqual(yield* other.resume("f".repeat(64), position, LABEL, new Received()), "Lost")
+        assert.deepStrictEqual(yield* store.read(request.streamId, 0, 10), [])
+      })
+    )
+
     it.effect("resumes a stream on its node, replacing the earlier connection", () =>
       Effect.gen(function* () {
         const node = yield* aNode

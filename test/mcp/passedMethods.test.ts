@@ -18,7 +18,15 @@ it.each([
   "./tasks/get",
   "notifications/cancelled",
   "NOTIFICATIONS/cancelled",
-  "/notifications/x"
+  "/notifications/x",
+  "x/../tools/call",
+  "x/../tasks/get",
+  "x/./y",
+  "x//y",
+  "vendor/tools/call",
+  "tоols/call",
+  "a b",
+  "%2e%2e/tools/list"
 ])("%s is never passed", (method) => {
   assert.isTrue(isNeverPassed(method))
 })

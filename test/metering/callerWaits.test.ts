@@ -24,6 +24,7 @@ import { later } from "../support/metering/TestTime.ts"
 
 const PRICE = BigInt(MCP_PRICE)
 const SESSION = { version: "2025-11-25", sessionId: "session 1" }
+const CLIENT_SESSION = "client session 1"
 const QUESTION = `{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{}}`
 const FORWARDED_MS = 27_000
 
@@ -39,6 +40,7 @@ const aCall = Effect.fnUntraced(function* (provider: Provider, more: Partial<Mcp
   const exchange = {
     era: "legacy",
     session: SESSION,
+    clientSession: CLIENT_SESSION,
     onMessage: (message: string) => void received.push(message)
   } as const
   const calling = yield* Effect.forkChild(callMcp(requestOf(consumerId, made[0]!.id, exchange, more)), {
@@ -52,7 +54,7 @@ const aCall = Effect.fnUntraced(function* (provider: Provider, more: Partial<Mcp
     consumerId,
     received,
     ask: (message = QUESTION) => Effect.sync(() => call.exchange!.onMessage(message)),
-    answer: (id = "7") => Effect.sync(() => answered(consumerId, SESSION, id)),
+    answer: (id = "7.0") => Effect.sync(() => answered(consumerId, CLIENT_SESSION, id)),
     respond: Deferred.succeed(respond, undefined)
   }
 })
@@ -152,8 +154,8 @@ inMarket("is not given time by notifications, pings, or another account's answer
     const asked = yield* aCall(provider)
     yield* asked.ask()
     const { answered } = yield* Metering
-    answered(consumerId, SESSION, "7")
-    answered(asked.consumerId, { ...SESSION, sessionId: "session 2" }, "7")
+    answered(consumerId, CLIENT_SESSION, "7")
+    answered(asked.consumerId, "client session 2", "7")
     yield* TestClock.adjust("1 minute")
     assert.isUndefined(asked.calling.pollUnsafe())
     yield* asked.respond

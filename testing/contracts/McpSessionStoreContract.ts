@@ -90,6 +90,19 @@ export const mcpSessionStoreContract: Contract<McpSessionStore | UnitOfWork> = [
   ),
 
   rule(
+    "does not replace the upstream session of a session with state",
+    Effect.gen(function* () {
+      const store = yield* McpSessionStore
+      const lost = { version: "2025-11-25", sessionId: "upstream-1" }
+      const session = yield* aSession({ upstream: lost })
+      yield* store.open(session, SESSIONS_MAX)
+      yield* store.markState(session.id)
+      assert.equal(yield* store.replaceUpstream(session.id, lost, { ...lost, sessionId: "upstream-2" }), false)
+      assert.deepEqual(yield* store.find(session.id), Option.some({ ...session, hasState: true }))
+    })
+  ),
+
+  rule(
     "replaces a lost upstream session once",
     Effect.gen(function* () {
       const store = yield* McpSessionStore

@@ -25,6 +25,8 @@ export interface DoorRequest {
   readonly clientInfo: string | undefined
   /** The client's own session at the provider's server; only of the legacy era. */
   readonly session: UpstreamSession | undefined
+  /** The client's own session here; only of the legacy era. */
+  readonly clientSession?: string | undefined
   /** Where the server does not know that session any more: another one; undefined if the client must initialize again. */
   readonly renewSession?: Effect.Effect<UpstreamSession | undefined, StoreUnavailable> | undefined
   readonly caller: Consumer

@@ -40,7 +40,7 @@ export const makeLegacyNotices = Effect.gen(function* () {
         })
       )
     )
-    if (message._tag === "Response") metering.answered(caller.ownerId, upstream, message.id)
+    if (message._tag === "Response") metering.answered(caller.ownerId, session.id, message.id)
     const told = servers.tell(server, upstream, message.text, caller.ownerId)
     yield* passThrough
       .limit(caller.ownerId, message.text.length, told, () => 0)

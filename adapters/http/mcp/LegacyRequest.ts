@@ -51,6 +51,7 @@ export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch
       capabilities: undefined,
       clientInfo: undefined,
       session: session.upstream,
+      clientSession: session.id,
       renewSession: Effect.suspend(() =>
         sessions.renew(session).pipe(
           Effect.map(({ upstream }): UpstreamSession | undefined => upstream),

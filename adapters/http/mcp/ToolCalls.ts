@@ -68,6 +68,7 @@ export const makeToolCalls = Effect.gen(function* () {
         clientInfo: request.clientInfo,
         era: request.era,
         session: request.session,
+        clientSession: request.clientSession,
         renewSession: request.renewSession,
         requestId: request.rpc.id,
         progressToken: params.progressToken,

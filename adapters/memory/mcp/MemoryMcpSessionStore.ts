@@ -35,8 +35,8 @@ export const layer = Layer.sync(McpSessionStore, () => {
 
     replaceUpstream: (id, lost, next) =>
       Effect.suspend(() => {
-        const upstream = sessions.get(id)?.upstream
-        return upstream !== undefined && isSame(upstream, lost)
+        const known = sessions.get(id)
+        return known?.upstream !== undefined && !known.hasState && isSame(known.upstream, lost)
           ? Effect.as(change(id, { upstream: next }), true)
           : Effect.succeed(false)
       }),

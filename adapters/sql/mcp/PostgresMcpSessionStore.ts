@@ -59,7 +59,7 @@ export const layer = Layer.effect(
         (id, lost, next) =>
           sql`
             UPDATE mcp_sessions SET upstream_version = ${next.version}, upstream_session_id = ${next.sessionId ?? null}
-            WHERE id = ${id} AND upstream_version = ${lost.version}
+            WHERE id = ${id} AND NOT has_state AND upstream_version = ${lost.version}
               AND upstream_session_id IS NOT DISTINCT FROM ${lost.sessionId ?? null}::text
             RETURNING 1 AS replaced`.hasRows
       ),
