@@ -149,7 +149,7 @@ describe("the exchange of a caller", () => {
       assert.strictEqual(new Set(ids).size, 2)
       for (const id of ids) {
         assert.isTrue(id.startsWith(`${call.invocationId}.`))
-        assert.match(id.slice(call.invocationId.length + 1), /^[\w-]{16}$/u)
+        assert.match(id.slice(call.invocationId.length + 1), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u)
       }
     })
   )

@@ -117,7 +117,7 @@ describe("a passed request", () => {
       const reply = yield* servers.ask(serverAt(server.url), request)
       assert.deepStrictEqual(reply, { _tag: "Result", result: "{}" })
       const [seen] = server.of("prompts/get")
-      assert.match(String(seen?.id), /^passed\.[\w-]{16}$/u)
+      assert.match(String(seen?.id), /^passed\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u)
       assert.strictEqual(seen?.headers["mcp-session-id"], session.sessionId)
       assert.deepStrictEqual(heard, [
         { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: "tok", progress: 1 } },
