@@ -31,8 +31,25 @@ export class SchemaNotUpgradable extends Schema.TaggedError<SchemaNotUpgradable>
   }
 }
 
-/** Fails on a database that another line of migrations wrote. `run` does this first. */
-export const rejectOldSchema = Effect.gen(function* () {
+/**
+ * A migration with this prefix in its name changes what older releases rely on: they reject the database from then on. Any
+ * other migration only adds, so that nodes of the release before go on.
+ */
+const BREAKING = "breaking_"
+
+/** A newer release wrote the schema, in a way that this one cannot use. */
+export class SchemaTooNew extends Schema.TaggedError<SchemaTooNew>()("SchemaTooNew", {
+  database: Schema.String,
+  version: Schema.Int,
+  known: Schema.Int
+}) {
+  override get message(): string {
+    return `The database "${this.database}" has schema version ${this.version}, which this release cannot use: it knows versions up to ${this.known}. Run the release that migrated it or a newer one. To go back, restore a backup from before the upgrade (docs/upgrade.md).`
+  }
+}
+
+/** Fails on a database that another line of migrations wrote, or a newer release that this one cannot follow. `run` does this first. */
+export const rejectForeignSchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // A role that may not read the table yet leaves the question to the owner.
   const [found] = yield* sql<{ readonly database: string; readonly is_readable: boolean | null }>`
@@ -44,11 +61,15 @@ export const rejectOldSchema = Effect.gen(function* () {
   if (applied.some(({ id, name }) => id <= latestVersion && names[id - 1]?.slice("0001_".length) !== name)) {
     return yield* new SchemaNotUpgradable({ database: found!.database, version: applied.at(-1)!.id })
   }
+  const breaking = applied.findLast(({ id, name }) => id > latestVersion && name.startsWith(BREAKING))
+  if (breaking !== undefined) {
+    return yield* new SchemaTooNew({ database: found!.database, version: breaking.id, known: latestVersion })
+  }
 })
 
 /** Brings the schema up to date and returns what was applied. Running it again does nothing. */
 export const run: Effect.Effect<
   ReadonlyArray<readonly [id: number, name: string]>,
-  SchemaNotUpgradable | Migrator.MigrationError | SqlError.SqlError,
+  SchemaNotUpgradable | SchemaTooNew | Migrator.MigrationError | SqlError.SqlError,
   SqlClient.SqlClient
-> = Effect.andThen(rejectOldSchema, Migrator.make({})({ loader: Migrator.fromRecord(migrations) }))
+> = Effect.andThen(rejectForeignSchema, Migrator.make({})({ loader: Migrator.fromRecord(migrations) }))

@@ -6,7 +6,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer } from "effect"
 import { existsSync, readFileSync } from "node:fs"
-import { type AppConfig, describeConfig, readConfig } from "./config/AppConfig.ts"
+import { type AppConfig, describeConfig, type Needs, readConfig } from "./config/AppConfig.ts"
 import { type Arguments, helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
 import { needing } from "./layers/OptionalPackages.ts"
 import { logging, nodeClock } from "./layers/Process.ts"
@@ -53,6 +53,9 @@ const onDatabase = Effect.fnUntraced(function* (
   }
 })
 
+const needsOf = (command: Arguments["command"]): Needs =>
+  command === "migrate" || command === "audit" ? "database" : command === "fsck" ? "books" : "everything"
+
 const program = Effect.gen(function* () {
   const given = yield* Effect.fromResult(parseArguments(process.argv.slice(2)))
   const { command, flags, rest } = given
@@ -72,7 +75,7 @@ const program = Effect.gen(function* () {
     const { mcpCommand } = yield* Effect.promise(() => import("./McpCommand.ts"))
     return yield* mcpCommand(rest ?? [], sources)
   }
-  const config = yield* Effect.fromResult(readConfig(sources))
+  const config = yield* Effect.fromResult(readConfig(sources, needsOf(command)))
   if (command === "config") return yield* Console.log(describeConfig(config))
   if (command !== "serve") {
     return yield* Effect.provide(onDatabase(command, given, config), Layer.merge(logging(config), nodeClock(config)))

@@ -33,8 +33,14 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 /** Settings by name as text, such as `process.env`. */
 export type Source = Readonly<Record<string, string | undefined>>
 
+/** What a command needs in production: `database` only a connection, `books` also the keys of receipts and log. */
+export type Needs = "database" | "books" | "everything"
+
 /** Earlier sources take precedence. An empty text counts as absent. */
-export const readConfig = (sources: ReadonlyArray<Source>): Result.Result<AppConfig, ConfigInvalid> => {
+export const readConfig = (
+  sources: ReadonlyArray<Source>,
+  needs: Needs = "everything"
+): Result.Result<AppConfig, ConfigInvalid> => {
   const faults: Array<string> = []
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(settings)) {
@@ -46,7 +52,7 @@ export const readConfig = (sources: ReadonlyArray<Source>): Result.Result<AppCon
   }
   const config = values as Values
   const profile = config.PROFILE ?? (config.DATABASE_URL === undefined ? "embedded" : "production")
-  faults.push(...missingFor(profile, config))
+  faults.push(...missingFor(profile, config, needs))
   if (faults.length > 0) return Result.fail(new ConfigInvalid({ faults }))
   return Result.succeed({ ...config, profile, signingSecrets: ring(config) })
 }
@@ -54,7 +60,7 @@ export const readConfig = (sources: ReadonlyArray<Source>): Result.Result<AppCon
 const givenFor = (name: string, sources: ReadonlyArray<Source>): string | undefined =>
   sources.map((source) => source[name]).find((value) => value !== undefined && value !== "")
 
-const missingFor = (profile: AppConfig["profile"], config: Values): ReadonlyArray<string> => {
+const missingFor = (profile: AppConfig["profile"], config: Values, needs: Needs): ReadonlyArray<string> => {
   const faults: Array<string> = []
   if (config.PAYMENTS === "stripe") {
     for (const name of ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"] as const) {
@@ -65,10 +71,11 @@ const missingFor = (profile: AppConfig["profile"], config: Values): ReadonlyArra
     faults.push("DEMO_PROVIDER: `on` only in a dry run of memory and embedded")
   }
   if (profile !== "production") return faults
-  if (config.PAYMENTS === undefined) {
+  if (config.PAYMENTS === undefined && needs === "everything") {
     faults.push("PAYMENTS: required in production. Set stripe and its keys, or dry_run")
   }
   if (config.DATABASE_URL === undefined) faults.push("DATABASE_URL: required in production")
+  if (needs === "database") return faults
   if (config.RECEIPT_SIGNING_SECRET === undefined) {
     faults.push("RECEIPT_SIGNING_SECRET: required in production (`openssl rand -hex 32`)")
   }

@@ -74,7 +74,7 @@ const migrated = (ownerUrl: Redacted.Redacted | undefined) =>
     ? withoutLockTimeout(Effect.andThen(checkDatabase, migrations.run))
     : withoutLockTimeout(
         Effect.gen(function* () {
-          yield* migrations.rejectOldSchema
+          yield* migrations.rejectForeignSchema
           const role = yield* currentRole
           return yield* Effect.gen(function* () {
             yield* checkDatabase
