@@ -108,6 +108,7 @@ export class Registration extends Context.Service<
           ...profile,
           id,
           handle: yield* handles.assign(id, application.handle, application.name),
+          featuresOff: undefined,
           createdAt: yield* DateTime.now
         }
         yield* accounts.insertProvider(provider)
