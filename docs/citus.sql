@@ -14,15 +14,16 @@ ALTER TABLE calls_open SET SCHEMA lane_0;
 ALTER TABLE free_tier_usage SET SCHEMA lane_0;
 ALTER TABLE grant_reservations SET SCHEMA lane_0;
 ALTER TABLE grants SET SCHEMA lane_0;
+ALTER TABLE posted_transfers SET SCHEMA lane_0;
 ALTER TABLE receipts SET SCHEMA lane_0;
 ALTER TABLE receipts_unlogged SET SCHEMA lane_0;
 ALTER TABLE tool_name_pins SET SCHEMA lane_0;
-ALTER TABLE transfers SET SCHEMA lane_0;
 ALTER TABLE unfit_outputs SET SCHEMA lane_0;
 ALTER TABLE usage_hourly SET SCHEMA lane_0;
 ALTER TABLE wallets SET SCHEMA lane_0;
 ALTER TYPE call_closing SET SCHEMA lane_0;
 ALTER TYPE call_opening SET SCHEMA lane_0;
+ALTER VIEW transfers SET SCHEMA lane_0;
 
 -- Its functions go with it. tally_catalog belongs to the catalog.
 DO $$

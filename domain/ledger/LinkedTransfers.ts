@@ -33,6 +33,7 @@ export const faultOf = (posting: {
   }
   if (posting.legs.length === 0 || posting.legs.length > LEGS_MAX) return `A posting has 1 to ${LEGS_MAX} transfers`
   for (const leg of posting.legs) {
+    if (leg.kind === "call" || leg.kind === "fee") return "The transfers of a call follow from its receipt"
     if (leg.amount <= 0n) return "The amount of a transfer must be above 0"
     if (leg.debit === leg.credit) return `A transfer needs two different accounts; both are ${leg.debit}`
     for (const account of [leg.debit, leg.credit]) {

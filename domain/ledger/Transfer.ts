@@ -58,7 +58,7 @@ export interface Posting {
   readonly recordedAt: DateTime.Utc
 }
 
-/** As stored. The two transfers of a call have no reference: the call's id identifies them. */
+/** The two transfers of a call follow from its receipt and have no reference: the call's id identifies them. */
 export interface Transfer extends Leg {
   readonly transferId: TransferId
   /** From 1, in the order of the posting. */

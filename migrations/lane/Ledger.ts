@@ -1,6 +1,7 @@
 /**
- * The ledger: balances of consumers, transfers between accounts, and totals of every other account. What the numbers in
- * `account`, `debit`, `credit` and `kind` mean is in `adapters/sql/ledger/LedgerCodes.ts`.
+ * The ledger: balances of consumers, posted transfers between accounts, and totals of every other account. The transfers
+ * of calls follow from their receipts: see the view `transfers` in `Receipts.ts`. What the numbers in `account`, `debit`,
+ * `credit` and `kind` mean is in `adapters/sql/ledger/LedgerCodes.ts`.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -25,8 +26,8 @@ export const ledger = Effect.gen(function* () {
   yield* sql`CREATE INDEX wallets_frozen ON wallets (consumer_id) WHERE frozen`
 
   // One row moves an amount from one account to another. The wallet is that of consumer_id, the provider account that of
-  // provider_id. A transfer of a call has no lot: its lot is the day on which it was recorded.
-  yield* sql`CREATE TABLE transfers (
+  // provider_id. Only calls have the kinds 1 and 2.
+  yield* sql`CREATE TABLE posted_transfers (
     transfer_id uuid NOT NULL,
     consumer_id uuid NOT NULL,
     provider_id uuid,
@@ -37,15 +38,14 @@ export const ledger = Effect.gen(function* () {
     kind smallint NOT NULL,
     debit smallint NOT NULL,
     credit smallint NOT NULL,
-    reference text,
+    reference text NOT NULL,
     lot date,
     PRIMARY KEY (transfer_id, leg, consumer_id),
-    CONSTRAINT transfers_move_something CHECK (amount > 0 AND debit <> credit)
+    CONSTRAINT posted_transfers_move_something CHECK (amount > 0 AND debit <> credit),
+    CONSTRAINT posted_transfers_are_not_of_calls CHECK (kind > 2)
   )`
-  yield* sql`CREATE UNIQUE INDEX transfers_reference ON transfers (reference, leg) WHERE reference IS NOT NULL`
-  // Rows arrive in order of time: BRIN finds a month without a B-tree that every call would pay for.
-  yield* sql`CREATE INDEX transfers_recorded ON transfers USING brin (recorded_at)`
-  yield* sql`CREATE INDEX transfers_posted ON transfers (recorded_at) WHERE reference IS NOT NULL`
+  yield* sql`CREATE UNIQUE INDEX posted_transfers_reference ON posted_transfers (reference, leg)`
+  yield* sql`CREATE INDEX posted_transfers_recorded ON posted_transfers (recorded_at)`
 
   // Totals of every account but the wallets. A provider's balance is kept in lots, one per settlement day; other accounts
   // have the day 1970-01-01. Each connection adds to a row of its own, so that two of them never wait for a hot row.

@@ -1,6 +1,6 @@
 /**
- * Receipts, and the outbox from which they enter the transparency log. What the numbers in `status` and `origin` mean is
- * in `adapters/sql/ledger/LedgerCodes.ts`.
+ * Receipts, the transfers that follow from them, and the outbox from which they enter the transparency log. What the
+ * numbers in `status` and `origin` mean is in `adapters/sql/ledger/LedgerCodes.ts`.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -33,6 +33,20 @@ export const receipts = Effect.gen(function* () {
   yield* sql`CREATE INDEX receipts_of_consumer ON receipts (consumer_id, receipt_id)`
   yield* sql`CREATE INDEX receipts_of_provider ON receipts (provider_id, receipt_id)`
   yield* sql`CREATE INDEX receipts_created ON receipts USING brin (created_at)`
+
+  // Every transfer. A receipt is the journal entry of its call: the provider's share is leg 1, its lot is the day on which
+  // the receipt was created; the platform fee is leg 2.
+  yield* sql`CREATE VIEW transfers AS
+    SELECT transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at, leg, kind, debit, credit, reference, lot
+    FROM posted_transfers
+    UNION ALL
+    SELECT r.receipt_id, r.consumer_id, r.provider_id, part.amount, r.called_at, r.created_at, part.leg, part.leg, 1::smallint,
+      part.credit, NULL, part.lot
+    FROM receipts r, LATERAL (VALUES
+      (1::smallint, 2::smallint, r.cost - r.fee, (r.created_at AT TIME ZONE 'UTC')::date),
+      (2::smallint, 3::smallint, r.fee, NULL)
+    ) AS part (leg, credit, amount, lot)
+    WHERE part.amount > 0`
 
   // A row waits from the transaction that writes the receipt (`calls_close`) until the sequencer appends it to the log.
   yield* sql`CREATE TABLE receipts_unlogged (

@@ -54,10 +54,6 @@ const USAGE = [
 /** v_charged, v_free, v_budgeted, v_keyed: whether some call needs the statement. */
 const settle = ({ calls, closed, consumers, grouped, total }: Form): string => `
   IF v_charged THEN
-    INSERT INTO transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at, leg, kind, debit, credit)
-    SELECT c.receipt_id, c.consumer_id, c.provider_id, leg.amount, ${CALLED_AT}, ${CREATED_AT}, leg.n, leg.n, 1, leg.n + 1
-    FROM ${calls}, LATERAL (VALUES (1, c.cost - c.fee), (2, c.fee)) AS leg (n, amount) WHERE leg.amount > 0;
-
     INSERT INTO account_balances AS b (owner_id, account, day, lane, credits)
     SELECT a.owner_id, a.account, a.day, v_lane, ${total("a.amount")}
     FROM ${calls}, LATERAL (VALUES (uuid '00000000-0000-0000-0000-000000000000', 3, date '1970-01-01', c.fee),

@@ -58,7 +58,7 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
           touched.set(name, owners)
         }
       }
-      for (const name of ["wallets", "receipts", "transfers", "usage_hourly", "free_tier_usage", "call_idempotency"]) {
+      for (const name of ["wallets", "receipts", "usage_hourly", "free_tier_usage", "call_idempotency"]) {
         assert.isTrue(touched.has(name), name)
       }
       for (const [name, owners] of touched) {

@@ -40,7 +40,11 @@ it.layer(ports, { timeout: "60 seconds", excludeTestServices: true })("The servi
           assert.strictEqual(error.reason._tag, "AuthorizationError", statement)
         }
       }
-      for (const change of ["transfers SET amount = amount + 1", "receipts SET cost = 0", "invoices SET total = 0"]) {
+      for (const change of [
+        "posted_transfers SET amount = amount + 1",
+        "receipts SET cost = 0",
+        "invoices SET total = 0"
+      ]) {
         const error = yield* Effect.flip(sql.unsafe(`UPDATE ${change}`))
         assert.strictEqual(error.reason._tag, "AuthorizationError", change)
       }

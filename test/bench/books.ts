@@ -52,7 +52,7 @@ const fill = Effect.gen(function* () {
   yield* sql`CREATE TABLE bench_tools AS SELECT n, gen_random_uuid() AS id FROM generate_series(0, ${TOOLS - 1}) n`
   for (let from = 0; from < CALLS; from += ROWS_AT_ONCE) {
     const until = Math.min(CALLS, from + ROWS_AT_ONCE) - 1
-    yield* sql`WITH made AS (
+    yield* sql`
       INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee,
         request_bytes, response_bytes, tokens_input, tokens_output, duration_ms, price_version, status, origin, fee_bps, signature,
         tool_name)
@@ -60,14 +60,9 @@ const fill = Effect.gen(function* () {
         CASE WHEN c.n % 50 = 0 THEN 2 ELSE 1 END, 1, 1000, decode(md5(c.n::text) || md5(c.n::text), 'hex'), 'tool_' || t.n
       FROM (SELECT n, timestamptz '2026-03-01Z' + n * (interval '30 days' / ${CALLS}) AS at
         FROM generate_series(${from}::int8, ${until}::int8) n) c
-      JOIN bench_consumers k ON k.n = (c.n * 7919) % ${CONSUMERS} JOIN bench_tools t ON t.n = (c.n / 3) % ${TOOLS}
-      RETURNING receipt_id, consumer_id, provider_id, created_at)
-    INSERT INTO transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at, leg, kind, debit, credit)
-    SELECT receipt_id, consumer_id, provider_id, CASE leg WHEN 1 THEN 450 ELSE 50 END, created_at, created_at, leg, leg, 1, leg + 1
-    FROM made, generate_series(1, 2) leg`
+      JOIN bench_consumers k ON k.n = (c.n * 7919) % ${CONSUMERS} JOIN bench_tools t ON t.n = (c.n / 3) % ${TOOLS}`
   }
   yield* sql`VACUUM ANALYZE receipts`
-  yield* sql`VACUUM ANALYZE transfers`
 })
 
 const residentMb = (): number => process.memoryUsage().rss / 1_048_576

@@ -193,7 +193,7 @@ const sizes = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const rows = yield* sql<{ readonly name: string; readonly bytes: number }>`
     SELECT relname AS name, (pg_total_relation_size(c.oid) / (SELECT count(*) FROM receipts)::float8) AS bytes
-    FROM pg_class c WHERE relname IN ('receipts', 'transfers') ORDER BY 1`
+    FROM pg_class c WHERE relname IN ('receipts', 'posted_transfers') ORDER BY 1`
   table("Bytes a call, with indexes", [["", "bytes"], ...rows.map(({ bytes, name }) => [name, bytes.toFixed(0)])])
 })
 

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { receiptOfUuid } from "../../adapters/sql/ledger/LedgerCodes.ts"
+import { MARKET_OWNER } from "../../domain/ledger/Account.ts"
 import { booksAfter } from "../support/load/LoadAudit.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 
@@ -14,27 +15,23 @@ const FEE = 1_235n
 
 interface Fault {
   readonly cost?: bigint
-  readonly legs?: ReadonlyArray<readonly [leg: number, amount: bigint]>
+  readonly fee?: bigint
+  readonly earned?: bigint
   readonly debits?: bigint
   readonly held?: bigint
 }
 
-const SOUND_LEGS = [
-  [1, COST - FEE],
-  [2, FEE]
-] as const
-
 /** A settled call of a consumer of its own. */
-const aCall = Effect.fnUntraced(function* ({ cost = COST, debits = cost, held = 0n, legs = SOUND_LEGS }: Fault = {}) {
+const aCall = Effect.fnUntraced(function* (fault: Fault = {}) {
+  const { cost = COST, debits = cost, earned = cost - FEE, fee = FEE, held = 0n } = fault
   const sql = yield* SqlClient.SqlClient
   const [id, consumer, provider, tool] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   yield* sql`INSERT INTO wallets VALUES (${consumer}, ${100_000n}, ${debits}, ${held})`
-  yield* sql`INSERT INTO receipts VALUES (${id}, ${consumer}, ${provider}, ${tool}, now(), now(), ${cost}, ${FEE}, 1, 1, 1, 1, 0,
+  yield* sql`INSERT INTO receipts VALUES (${id}, ${consumer}, ${provider}, ${tool}, now(), now(), ${cost}, ${fee}, 1, 1, 1, 1, 0,
     0, 1, 1, 1000, ${new Uint8Array(32)}, 'echo')`
-  for (const [leg, amount] of legs) {
-    yield* sql`INSERT INTO transfers VALUES (${id}, ${consumer}, ${provider}, ${amount}, now(), now(), ${leg}, ${leg}, 1,
-      ${leg + 1})`
-  }
+  yield* sql`INSERT INTO account_balances AS b (owner_id, account, lane, day, credits) VALUES
+      (${provider}, 2, 1, (now() AT TIME ZONE 'UTC')::date, ${earned}), (${MARKET_OWNER}, 3, 1, '1970-01-01', ${FEE})
+    ON CONFLICT (owner_id, account, day, lane) DO UPDATE SET credits = b.credits + excluded.credits`
   return id
 })
 
@@ -81,8 +78,9 @@ it.effect("reports a forwarded call without a record, and one that was charged t
 )
 
 it.effect.each<readonly [words: string, fault: Fault]>([
-  ["has 1 transfers", { legs: [[1, COST - FEE]] }],
-  ["has 2 transfers", { legs: [SOUND_LEGS[0], [2, FEE + 1n]] }],
+  ["has 1 transfers", { fee: COST + 1n }],
+  ["account of", { fee: FEE + 1n }],
+  ["account of", { earned: COST - FEE - 1n }],
   ["does not add up", { debits: COST - 1n }],
   ["does not add up", { held: COST }]
 ])("reports a receipt or a wallet that %s", ([words, fault]) =>

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { DateTime } from "effect"
 import { AccountKind, mayBeOverdrawn } from "../../domain/ledger/Account.ts"
 import { resetsAt, startOfPeriod } from "../../domain/ledger/BudgetPeriod.ts"
-import { changesOf, isBounded, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
+import { changesOf, faultOf, isBounded, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
 import { callOfTransfer, type Leg, transferOfCall } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
@@ -59,6 +59,13 @@ it("only the processor's account, debts and losses may become negative without l
   )
   const unbounded = AccountKind.literals.filter((account) => mayBeOverdrawn(account))
   assert.deepStrictEqual(unbounded, ["processor", "consumer_debt", "loss"])
+})
+
+it("only a call's receipt makes transfers of the kinds of calls", () => {
+  assert.isUndefined(faultOf({ reference: "r", legs: refund }))
+  for (const kind of ["call", "fee"] as const) {
+    assert.isDefined(faultOf({ reference: "r", legs: [{ ...refund[0]!, kind }] }), kind)
+  }
 })
 
 it("a repetition has the same transfers, leg by leg", () => {

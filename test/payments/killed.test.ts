@@ -96,7 +96,7 @@ it.layer(PostgresTest.layer, { timeout: "120 seconds", excludeTestServices: true
         yield* post(`${first.url}/api/market/connect`, {}, key)
         for (const account of double.state.accounts.values()) account.complete = true
         yield* json(`${first.url}/api/market/connect`, { headers: { authorization: `Bearer ${key}` } })
-        yield* Effect.orDie(sql`INSERT INTO transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at,
+        yield* Effect.orDie(sql`INSERT INTO posted_transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at,
             leg, kind, debit, credit, lot, reference)
           VALUES (${id}, '00000000-0000-0000-0000-000000000000', ${id}, ${BigInt(EARNED_CENTS * 10_000)}, now(), now(), 1,
             9, 4, 2, '2026-11-20', ${`earned:${id}`})`)

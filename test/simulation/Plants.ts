@@ -33,7 +33,9 @@ const doubleSettle: Plant = (stores) => {
         book: Option.getOrThrow(yield* ledger.book),
         transferId: TransferId.make(`${id.slice(5, 13)}-0000-8000-8000-${id.slice(25)}`),
         reference: `again:${id}`,
-        legs: [{ kind: "call", debit: "wallet", credit: "provider", amount, consumerId: call.consumerId, providerId }],
+        legs: [
+          { kind: "adjustment", debit: "wallet", credit: "provider", amount, consumerId: call.consumerId, providerId }
+        ],
         effectiveAt: at,
         recordedAt: at
       } as const

@@ -17,7 +17,7 @@ import { connectedTo, createDatabase, dropDatabase, urlOf } from "../support/Tes
 
 vi.setConfig({ testTimeout: 180_000 })
 
-const WARNING = "may change or delete rows of invoices, receipts, transfers"
+const WARNING = "may change or delete rows of invoices, posted_transfers, receipts"
 
 const production = (url: Redacted.Redacted, others: Readonly<Record<string, string>> = {}) => ({
   DATABASE_URL: Redacted.value(url),
@@ -96,7 +96,8 @@ it.live("a superuser's service warns at its start and in health, and stays ok", 
     const { database, status } = yield* databaseCheck(service.url)
     assert.deepInclude(database, {
       status: "ok",
-      message: "The service's role may change or delete rows of append-only tables: invoices, receipts, transfers."
+      message:
+        "The service's role may change or delete rows of append-only tables: invoices, posted_transfers, receipts."
     })
     assert.strictEqual(status, "ok")
   })

@@ -38,12 +38,12 @@ export const stageMonth = Effect.fnUntraced(function* (sql: StoreSql, { end, mon
     SELECT owner_id, role, kind, sum(amount)::int8 AS amount FROM (
       SELECT consumer_id AS owner_id, ${ROLE.consumer}::int2 AS role, kind,
         CASE WHEN credit = ${wallet}::int2 THEN amount ELSE -amount END AS amount
-      FROM transfers WHERE reference IS NOT NULL AND recorded_at >= ${toDate(start)} AND recorded_at < ${toDate(end)}
+      FROM posted_transfers WHERE recorded_at >= ${toDate(start)} AND recorded_at < ${toDate(end)}
         AND (credit = ${wallet}::int2 OR debit = ${wallet}::int2)
       UNION ALL
       SELECT provider_id, ${ROLE.provider}::int2, kind,
         CASE WHEN credit = ${provider}::int2 THEN amount ELSE -amount END
-      FROM transfers WHERE reference IS NOT NULL AND recorded_at >= ${toDate(start)} AND recorded_at < ${toDate(end)}
+      FROM posted_transfers WHERE recorded_at >= ${toDate(start)} AND recorded_at < ${toDate(end)}
         AND (credit = ${provider}::int2 OR debit IN (${provider}::int2, ${provider_frozen}::int2))
         AND kind <> ${freeze}::int2
     ) moved GROUP BY owner_id, role, kind) n LEFT JOIN (

@@ -42,15 +42,14 @@ export const auditOf = Effect.fnUntraced(function* (sql: StoreSql) {
   const { consumer_debt, provider, provider_frozen, wallet } = ACCOUNT_CODE
   const rows = yield* sql<AuditRow>`
     WITH moved AS (
-      SELECT debit AS account, consumer_id, provider_id, lot, recorded_at, 0::int8 AS credits, amount AS debits
+      SELECT debit AS account, consumer_id, provider_id, lot, 0::int8 AS credits, amount AS debits
       FROM transfers
-      UNION ALL SELECT credit, consumer_id, provider_id, lot, recorded_at, amount, 0 FROM transfers
+      UNION ALL SELECT credit, consumer_id, provider_id, lot, amount, 0 FROM transfers
     ), recomputed AS (
       SELECT account, CASE WHEN account IN (${wallet}::int2, ${consumer_debt}::int2) THEN consumer_id
           WHEN account IN (${provider}::int2, ${provider_frozen}::int2) THEN provider_id ELSE ${MARKET_OWNER}::uuid END
           AS owner_id,
-        CASE WHEN account = ${provider}::int2 THEN coalesce(lot, (recorded_at AT TIME ZONE 'UTC')::date)
-          ELSE ${NO_LOT}::date END AS lot,
+        CASE WHEN account = ${provider}::int2 THEN lot ELSE ${NO_LOT}::date END AS lot,
         sum(credits)::int8 AS credits, sum(debits)::int8 AS debits
       FROM moved GROUP BY 1, 2, 3
     ), open AS (

@@ -1,6 +1,6 @@
 /**
  * The ledger in PostgreSQL. A posting locks its wallets in the order of their ids and then the balances of its other
- * accounts, as the settlement of calls does. The rows of the transfers claim the reference.
+ * accounts, as the settlement of calls does. The rows of the posted transfers claim the reference.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import { type AccountKind, type Balance, MARKET_OWNER, type Wallet } from "../../../domain/ledger/Account.ts"
@@ -90,7 +90,7 @@ export const layer = Layer.effect(
     const insertTransfers = Effect.fnUntraced(function* ({ legs, ...posting }: Posting) {
       const { int2, int8, text, uuid } = columnsOf(legs)
       const rows = yield* sql`
-        INSERT INTO transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at, leg, kind, debit,
+        INSERT INTO posted_transfers (transfer_id, consumer_id, provider_id, amount, effective_at, recorded_at, leg, kind, debit,
           credit, lot, reference)
         SELECT ${posting.transferId}::uuid, leg.consumer_id, leg.provider_id, leg.amount,
           ${DateTime.toDate(posting.effectiveAt)}::timestamptz, ${DateTime.toDate(posting.recordedAt)}::timestamptz,
@@ -104,7 +104,7 @@ export const layer = Layer.effect(
           ${text((leg) => leg.lot ?? null)}::date[])
           WITH ORDINALITY AS leg (consumer_id, provider_id, amount, kind, debit, credit, lot, n)
         ORDER BY leg.n
-        ON CONFLICT (reference, leg) WHERE reference IS NOT NULL DO NOTHING
+        ON CONFLICT (reference, leg) DO NOTHING
         RETURNING leg`
       return rows.length
     })
@@ -164,7 +164,7 @@ export const layer = Layer.effect(
     })
 
     const byReference = Effect.fn("PostgresLedgerStore.byReference")((reference: string) =>
-      sql<TransferRow>`SELECT * FROM transfers WHERE reference = ${reference} ORDER BY leg`.all(toTransfer)
+      sql<TransferRow>`SELECT * FROM posted_transfers WHERE reference = ${reference} ORDER BY leg`.all(toTransfer)
     )
 
     return LedgerStore.of({

@@ -2,7 +2,6 @@
  * Rows of transfers.
  */
 import { MARKET_OWNER } from "../../../domain/ledger/Account.ts"
-import { lotDayOf } from "../../../domain/ledger/Lots.ts"
 import { type Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
@@ -25,20 +24,18 @@ export interface TransferRow {
 }
 
 export const toTransfer = (row: TransferRow): Transfer => {
-  const [debit, credit] = [wordOf(ACCOUNT_CODE, row.debit), wordOf(ACCOUNT_CODE, row.credit)]
-  const recordedAt = toInstant(row.recorded_at)
   return {
     transferId: TransferId.make(row.transfer_id),
     leg: row.leg,
     kind: wordOf(TRANSFER_CODE, row.kind),
-    debit,
-    credit,
+    debit: wordOf(ACCOUNT_CODE, row.debit),
+    credit: wordOf(ACCOUNT_CODE, row.credit),
     amount: Microcents.make(row.amount),
     consumerId: row.consumer_id === MARKET_OWNER ? undefined : ConsumerId.make(row.consumer_id),
     providerId: row.provider_id === null ? undefined : ProviderId.make(row.provider_id),
-    lot: row.lot ?? (credit === "provider" ? lotDayOf(recordedAt) : undefined),
+    lot: row.lot ?? undefined,
     reference: row.reference ?? undefined,
     effectiveAt: toInstant(row.effective_at),
-    recordedAt
+    recordedAt: toInstant(row.recorded_at)
   }
 }

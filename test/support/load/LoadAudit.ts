@@ -39,14 +39,21 @@ export const booksAfter = Effect.fnUntraced(function* ({ acknowledged, provider 
     FROM receipts r LEFT JOIN transfers t
       ON t.transfer_id = r.receipt_id AND t.consumer_id = r.consumer_id AND t.kind IN (1, 2) AND t.debit = 1
     GROUP BY r.receipt_id, r.consumer_id`
-  const orphans = yield* sql<{ readonly id: string }>`
-    SELECT transfer_id::text AS id FROM transfers t WHERE kind IN (1, 2)
-      AND NOT EXISTS (SELECT FROM receipts r WHERE r.receipt_id = t.transfer_id AND r.consumer_id = t.consumer_id)`
   const open = yield* sql<{ readonly id: string }>`SELECT invocation_id::text AS id FROM calls_open`
   const wallets = yield* sql<{ readonly id: string; readonly figure: string }>`
     SELECT w.consumer_id::text AS id, concat_ws(' ', w.credits, w.debits, w.held) AS figure FROM wallets w
     WHERE w.debits <> (SELECT coalesce(sum(r.cost), 0) FROM receipts r WHERE r.consumer_id = w.consumer_id)
       OR w.held <> (SELECT coalesce(sum(o.held), 0) FROM calls_open o WHERE o.consumer_id = w.consumer_id)`
+  // What calls credited to providers, by settlement day, and to the platform. Lane 0 belongs to postings.
+  const accounts = yield* sql<{ readonly id: string; readonly figure: string }>`
+    SELECT owner_id::text AS id, concat_ws(' ', account, day, kept.amount, moved.amount) AS figure FROM (
+      SELECT owner_id, account, day, sum(credits) AS amount FROM account_balances WHERE lane <> 0 GROUP BY 1, 2, 3
+    ) kept FULL JOIN (
+      SELECT CASE WHEN credit = 2 THEN provider_id ELSE '00000000-0000-0000-0000-000000000000' END AS owner_id,
+        credit AS account, coalesce(lot, '1970-01-01') AS day, sum(amount) AS amount
+      FROM transfers WHERE kind IN (1, 2) GROUP BY 1, 2, 3
+    ) moved USING (owner_id, account, day)
+    WHERE kept.amount IS DISTINCT FROM moved.amount`
 
   const findings: Array<string> = []
   const byId = new Map<string, ReceiptRow>()
@@ -58,8 +65,8 @@ export const booksAfter = Effect.fnUntraced(function* ({ acknowledged, provider 
       findings.push(`receipt ${row.id} of ${row.cost} has ${row.legs} transfers over ${row.moved}`)
     }
   }
-  for (const { id } of orphans) findings.push(`transfer ${id} has no receipt`)
   for (const { figure, id } of wallets) findings.push(`wallet ${id} does not add up: ${figure}`)
+  for (const { figure, id } of accounts) findings.push(`account of ${id} does not add up: ${figure}`)
   findings.push(...unbooked(acknowledged, byId), ...astray(provider, byId, new Set(open.map(({ id }) => id))))
   const charged = rows.filter(({ cost }) => cost > 0n).length
   const found: LedgerFindings = {
