@@ -4,11 +4,14 @@
  */
 import { Duration, Effect } from "effect"
 import { CallTally } from "../metering/CallTally.ts"
+import { giveUpAfter } from "../platform/GiveUpAfter.ts"
 import { LogStore } from "./LogStore.ts"
 
 const REST_MAX = Duration.seconds(5)
 /** Receipts wait, and another node may be adding them. */
 const REST_MAX_WAITING = Duration.seconds(1)
+/** A connection may have gone silent: the next round detects it. */
+const WAITING_LIMIT = Duration.seconds(5)
 
 /** Ends at the next call of this node, immediately if there was one since the last rest. */
 export const logRest = Effect.gen(function* () {
@@ -17,7 +20,10 @@ export const logRest = Effect.gen(function* () {
   let seen = tally.total
   const rest = Effect.gen(function* () {
     if (tally.total === seen) {
-      const waiting = yield* Effect.orElseSucceed(store.waiting, () => true)
+      const waiting = yield* store.waiting.pipe(
+        giveUpAfter(WAITING_LIMIT),
+        Effect.catchCause(() => Effect.succeed(true))
+      )
       const call = Effect.suspend(() => (tally.total === seen ? tally.next : Effect.void))
       yield* Effect.timeoutOption(call, waiting ? REST_MAX_WAITING : REST_MAX)
     }

@@ -61,3 +61,15 @@ it.effect.each([
     yield* Fiber.join(one)
   })
 )
+
+it.effect.each([
+  ["fails with a defect", Effect.die("a broken row"), 1],
+  ["never comes", Effect.never, 6]
+] as const)("ends where the number of waiting receipts %s", ([, waiting, seconds]) =>
+  Effect.gen(function* () {
+    const { rest } = yield* resting(waiting)
+    const one = yield* Effect.forkChild(rest)
+    yield* TestClock.adjust(`${seconds} seconds`)
+    yield* Fiber.join(one)
+  })
+)
