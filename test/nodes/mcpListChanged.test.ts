@@ -43,16 +43,36 @@ const imported = Effect.fnUntraced(function* (url: string) {
 })
 
 /** Done here, and told there; what is read there then is new. */
-const tellingOf = (client: AnyClient, changes: () => number) =>
-  Effect.fnUntraced(function* (change: Effect.Effect<unknown>, shown: string) {
-    const before = changes()
-    yield* change
-    yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => changes() > before })
+const tellingOf = (client: AnyClient, changes: () => number) => {
+  const isRead = Effect.fnUntraced(function* (shown: string) {
     for (let read = ""; !read.includes(shown);) {
       read = yield* Effect.promise(() => client.descriptions())
       yield* Effect.sleep("20 millis")
     }
   })
+  const heard = (before: number) => Effect.repeat(Effect.sleep("20 millis"), { until: () => changes() > before })
+  return {
+    isTold: Effect.fnUntraced(function* (change: Effect.Effect<unknown>, shown: string) {
+      const before = changes()
+      yield* change
+      yield* heard(before)
+      yield* isRead(shown)
+    }),
+    /** A client's stream may open after `connect`: the change is made and undone until the client hears of it. */
+    isToldOnceItListens: Effect.fnUntraced(function* (
+      change: Effect.Effect<unknown>,
+      undone: Effect.Effect<unknown>,
+      shown: string
+    ) {
+      while (changes() === 0) {
+        yield* undone
+        yield* change
+        yield* Effect.timeoutOption(heard(0), "2 seconds")
+      }
+      yield* isRead(shown)
+    })
+  }
+}
 
 it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("A client that listens at another node", (it) => {
   for (const [name, connect] of OFFICIAL_CLIENTS) {
@@ -71,7 +91,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("A client that li
           )
           assert.lengthOf(yield* Effect.promise(() => client.names()), OWN_TOOLS)
 
-          const isTold = tellingOf(client, () => changes)
+          const { isTold } = tellingOf(client, () => changes)
           yield* isTold(posted(`${here.url}/api/market/toolbox`, { tools: [`${handle}/echo`] }, key), "Costs $0.002")
           yield* isTold(priced(1_000), "Costs $0.001")
           listing.tools = [aTool("Repeats everything.")]
@@ -98,8 +118,8 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("A client that li
             ({ close }) => Effect.promise(close)
           )
           assert.deepStrictEqual(yield* Effect.promise(() => client.names()), ["echo"])
-          const isTold = tellingOf(client, () => changes)
-          yield* isTold(priced(1_000), "Costs $0.001")
+          const { isTold, isToldOnceItListens } = tellingOf(client, () => changes)
+          yield* isToldOnceItListens(priced(1_000), priced(1_500), "Costs $0.001")
           listing.tools = [aTool("Repeats everything.")]
           yield* isTold(importNow, "Repeats everything.")
         }),

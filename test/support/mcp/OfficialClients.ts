@@ -53,7 +53,15 @@ const sdk1: Connect = async (url, key, onChange) => {
   const client = new LegacyClient(INFO)
   client.setNotificationHandler(ToolListChangedNotificationSchema, onChange)
   const requestInit = { headers: { authorization: `Bearer ${key}` } }
-  await client.connect(new LegacyTransport(new URL(url), { requestInit }) as never)
+  // `connect` does not wait for the stream of announcements that it opens.
+  const listening = Promise.withResolvers<void>()
+  const noting = async (to: string | URL, init?: RequestInit) => {
+    const response = await fetch(to, init)
+    if (init?.method === "GET") listening.resolve()
+    return response
+  }
+  await client.connect(new LegacyTransport(new URL(url), { requestInit, fetch: noting }) as never)
+  await listening.promise
   return {
     names: async () => (await client.listTools()).tools.map(({ name }) => name),
     descriptions: async () => (await client.listTools()).tools.map(({ description }) => description).join("\n"),
