@@ -16,7 +16,7 @@ type OnDatabase = Exclude<Arguments["command"], "config" | "help" | "mcp" | "ser
 
 const onDatabase = Effect.fnUntraced(function* (
   command: OnDatabase,
-  { forget: options, subject, supplement }: Arguments,
+  { forget: options, json, subject, supplement }: Arguments,
   config: AppConfig
 ) {
   switch (command) {
@@ -27,6 +27,10 @@ const onDatabase = Effect.fnUntraced(function* (
     case "audit": {
       const { audit } = yield* needing("@effect/sql-pg", () => import("./Audit.ts"))
       return yield* audit(config)
+    }
+    case "doctor": {
+      const { doctor } = yield* needing("@effect/sql-pg", () => import("./Doctor.ts"))
+      return yield* doctor(config, json === true)
     }
     case "fsck": {
       const { fsck } = yield* needing("@effect/sql-pg", () => import("./Fsck.ts"))

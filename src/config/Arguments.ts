@@ -10,6 +10,7 @@ export const commands = {
   serve: "run the service, like `npm start`",
   migrate: "update the database schema",
   audit: "recompute every balance from the transfers",
+  doctor: "report what is wrong with the database; `--json` for machines",
   fsck: "check the log against the receipts, then run audit",
   "begin-log": "start a new log after the database lost a part of the old one",
   verify: "verify a receipt offline: `verify receipt.json receipt.tlog-proof --vkey …`",
@@ -40,6 +41,8 @@ export interface Arguments {
   readonly forget?: ForgetOptions
   /** Of `invoices`: for what was recorded after the month was closed. */
   readonly supplement?: boolean
+  /** Of `doctor`: the findings as JSON. */
+  readonly json?: boolean
   readonly flags: Source
   /** The arguments of a command that parses them itself. */
   readonly rest?: ReadonlyArray<string>
@@ -70,6 +73,7 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
   const subject = hasSubject && rest[0]?.startsWith("--") === false ? rest.shift() : undefined
   const forget = command === "forget" ? takeForgetOptions(rest) : undefined
   const supplement = command === "invoices" && take(rest, "--supplement", 1) !== undefined
+  const json = command === "doctor" && take(rest, "--json", 1) !== undefined
   const flags: Record<string, string> = {}
   while (rest.length > 0) {
     const word = rest.shift()!
@@ -86,7 +90,8 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
     flags,
     ...(subject === undefined ? {} : { subject }),
     ...(forget === undefined ? {} : { forget }),
-    ...(supplement ? { supplement } : {})
+    ...(supplement ? { supplement } : {}),
+    ...(json ? { json } : {})
   })
 }
 

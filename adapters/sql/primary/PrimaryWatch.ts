@@ -112,6 +112,15 @@ export const followPrimary = Effect.fnUntraced(function* (
   return route
 })
 
+/** Once, of a host that is not followed. */
+export const askHost = (host: DatabaseHost): Effect.Effect<HostState> =>
+  PgConnection.make({ url: host.url, applicationName: APPLICATION_NAME, connectTimeout: ANSWER_WITHIN }).pipe(
+    Effect.flatMap(stateOf),
+    Effect.scoped,
+    Effect.timeoutOrElse({ duration: Duration.times(ANSWER_WITHIN, 2), orElse: () => Effect.fail(silence) }),
+    Effect.catch((error) => Effect.succeed(failed(error)))
+  )
+
 const stateOf = Effect.fnUntraced(function* (
   connection: PgConnection.PgConnection
 ): Effect.fn.Return<HostState, SqlError.SqlError> {

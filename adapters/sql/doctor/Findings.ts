@@ -1,0 +1,170 @@
+/**
+ * What `doctor` reports about a database, judged from what was read of it.
+ */
+import { SKEW_MS_MAX } from "../../../domain/shared/CorrectedClock.ts"
+import { describeHosts, differentClusters, type HostStates, primaryAmong } from "../primary/HostState.ts"
+import type { DatabaseFacts } from "./DatabaseFacts.ts"
+
+export interface Finding {
+  readonly check: string
+  readonly severity: "ok" | "warning" | "problem"
+  /** What was found, and what to do about it. */
+  readonly message: string
+}
+
+/** `settings.md` names it, too. */
+const VERSION_MIN = 15
+/** Of each node, beside its pool: the connection of calls, the change feed and the watch of the primary. */
+const CONNECTIONS_BESIDE_POOL = 3
+const REPLAY_LAG_SECONDS_MAX = 10
+const SLOT_BYTES_MAX = 1024 ** 3
+const MEBIBYTE = 1024 ** 2
+
+type Verdict = Omit<Finding, "check">
+const ok = (message: string): Verdict => ({ severity: "ok", message })
+const warning = (message: string): Verdict => ({ severity: "warning", message })
+const problem = (message: string): Verdict => ({ severity: "problem", message })
+
+export const judgeHosts = (states: HostStates): Finding => {
+  const hosts = describeHosts(states)
+  const different = differentClusters(states)
+  const verdict =
+    different.length > 0
+      ? problem(`${different.join(" and ")} are not replicas of each other. Name only servers of one cluster.`)
+      : primaryAmong(states, { current: undefined, timeline: 0, cluster: undefined }) === undefined
+        ? problem(`No host is a writable primary: ${hosts}. Start or promote one.`)
+        : [...states.values()].some(({ _tag }) => _tag === "Unavailable")
+          ? warning(`${hosts}. Start the missing host, or remove it from DATABASE_URL.`)
+          : ok(`${hosts}.`)
+  return { check: "hosts", ...verdict }
+}
+
+export const judge = (facts: DatabaseFacts): ReadonlyArray<Finding> =>
+  Object.entries({
+    version: version(facts),
+    fitness: facts.unfit === undefined ? ok("Encoding and rights are as required.") : problem(facts.unfit),
+    collation: collation(facts),
+    append_only: appendOnly(facts),
+    pooler: facts.pooler === undefined ? ok("Connections are sessions of their own.") : problem(facts.pooler),
+    durability: durability(facts),
+    replication: replication(facts),
+    slots: slots(facts),
+    prepared_transactions: preparedTransactions(facts),
+    connections: connections(facts),
+    clock: clock(facts),
+    wal_level: walLevel(facts),
+    schema: schema(facts)
+  }).map(([check, verdict]) => ({ check, ...verdict }))
+
+const version = ({ serverVersion, serverVersionNumber }: DatabaseFacts) =>
+  Math.floor(serverVersionNumber / 10_000) < VERSION_MIN
+    ? problem(`PostgreSQL ${serverVersion} is too old. Upgrade to version ${VERSION_MIN} or newer.`)
+    : ok(`PostgreSQL ${serverVersion}.`)
+
+const collation = ({ collationActual, collationRecorded, database }: DatabaseFacts) =>
+  collationRecorded === null || collationActual === null || collationRecorded === collationActual
+    ? ok("The collation has the version with which the database was created.")
+    : problem(
+        `The collation has version ${collationActual}, and indexes were built with ${collationRecorded}. Run \`REINDEX DATABASE "${database}"\`, then \`ALTER DATABASE "${database}" REFRESH COLLATION VERSION\`.`
+      )
+
+const appendOnly = ({ changeable, role }: DatabaseFacts) =>
+  changeable.length === 0
+    ? ok(`The role "${role}" cannot change or delete rows of append-only tables.`)
+    : warning(
+        `The role "${role}" may change or delete rows of ${changeable.join(", ")}, which are append-only. Use two database roles: see docs/operations.md.`
+      )
+
+const durability = ({ fsync, fullPageWrites, synchronousCommit, synchronousStandbyNames }: DatabaseFacts) => {
+  const off = Object.entries({
+    fsync,
+    full_page_writes: fullPageWrites,
+    synchronous_commit: synchronousCommit
+  }).flatMap(([name, value]) => (value === "off" ? [name] : []))
+  if (off.length > 0) {
+    return problem(`Off: ${off.join(", ")}. A crash loses acknowledged calls. Set ${off.join(" and ")} to on.`)
+  }
+  return synchronousCommit === "local" && synchronousStandbyNames !== ""
+    ? warning("synchronous_commit is local, so commits do not wait for the synchronous standby. Set it to on.")
+    : ok("fsync, full_page_writes and synchronous_commit are on.")
+}
+
+const replication = (facts: DatabaseFacts) => {
+  const { isStandby, maySeeAll, replayLagSeconds, standbys, synchronousStandbyNames, synchronousStandbys } = facts
+  if (isStandby) return problem("This server is a standby, which is read-only. Name the primary in DATABASE_URL.")
+  if (standbys === 0 && synchronousStandbyNames !== "") {
+    return problem(
+      "No standby is connected, but synchronous_standby_names is set: commits wait for one. Start the standby."
+    )
+  }
+  if (standbys === 0) return ok("No standby is connected.")
+  if (!maySeeAll) {
+    return warning(
+      `${standbys} connected to replicate; their state is not visible to this role. Run \`GRANT pg_monitor TO "${facts.role}"\`.`
+    )
+  }
+  if (synchronousStandbys === 0) {
+    return synchronousStandbyNames === ""
+      ? warning(
+          "No standby is synchronous: a failover loses the last acknowledged calls. Set synchronous_standby_names."
+        )
+      : problem("No standby matches synchronous_standby_names: commits wait for one. Correct the names.")
+  }
+  return replayLagSeconds > REPLAY_LAG_SECONDS_MAX
+    ? warning(
+        `A standby is ${Math.round(replayLagSeconds)} seconds behind, and ${REPLAY_LAG_SECONDS_MAX} is the limit. Check its disk and network.`
+      )
+    : ok(`Standbys: ${standbys}, synchronous: ${synchronousStandbys}.`)
+}
+
+const slots = ({ inactiveSlots }: DatabaseFacts) => {
+  if (inactiveSlots.length === 0) return ok("No inactive replication slot keeps WAL.")
+  const kept = inactiveSlots.map(({ bytes, name }) => `${name} (${Math.ceil(bytes / MEBIBYTE)} MiB)`)
+  const message = `Inactive replication slots keep WAL: ${kept.join(", ")}. Start their consumers, or drop them with \`pg_drop_replication_slot\`.`
+  return inactiveSlots.some(({ bytes }) => bytes > SLOT_BYTES_MAX) ? problem(message) : warning(message)
+}
+
+const preparedTransactions = ({ preparedOld }: DatabaseFacts) =>
+  preparedOld.length === 0
+    ? ok("No prepared transaction was left.")
+    : warning(
+        `Prepared transactions older than a minute keep their locks: ${preparedOld.join(", ")}. End each with \`ROLLBACK PREPARED\` or \`COMMIT PREPARED\`.`
+      )
+
+const connections = ({ connectionLimit, connectionsMax }: DatabaseFacts) => {
+  const needed = connectionsMax + CONNECTIONS_BESIDE_POOL
+  return connectionLimit < needed
+    ? problem(
+        `A node needs ${needed} connections, and this role may open ${connectionLimit}. Raise max_connections or the limit of the role or database, or lower DATABASE_CONNECTIONS_MAX.`
+      )
+    : ok(`This role may open ${connectionLimit} connections, and each node needs ${needed}.`)
+}
+
+const clock = ({ clockSkewMs, clockUncertainMs }: DatabaseFacts) => {
+  const rounded = Math.round(clockSkewMs)
+  return Math.abs(clockSkewMs) > SKEW_MS_MAX + clockUncertainMs
+    ? problem(
+        `This machine's clock is ${Math.abs(rounded)} ms ${rounded > 0 ? "ahead of" : "behind"} the database's, and ${SKEW_MS_MAX} is the limit. Synchronize both with NTP.`
+      )
+    : ok(`This machine's clock differs from the database's by ${Math.abs(rounded)} ms.`)
+}
+
+const walLevel = ({ walLevel: level }: DatabaseFacts) =>
+  level === "minimal"
+    ? warning("wal_level is minimal, which rules out standbys and point-in-time recovery. Set it to replica.")
+    : ok(`wal_level is ${level}.`)
+
+const schema = ({ schemaExpected, schemaProblem, schemaVersion }: DatabaseFacts) => {
+  if (schemaProblem !== undefined) return problem(schemaProblem)
+  if (schemaVersion === undefined) return warning("The schema's version is not visible to this role. Run `migrate`.")
+  if (schemaVersion < schemaExpected) {
+    return warning(
+      `The schema has version ${schemaVersion}, and this code has ${schemaExpected}. Run \`migrate\`; every start does.`
+    )
+  }
+  return schemaVersion > schemaExpected
+    ? warning(
+        `The schema has version ${schemaVersion}, which is newer than this code (${schemaExpected}). Update this node.`
+      )
+    : ok(`The schema is up to date (${schemaVersion}).`)
+}

@@ -1,0 +1,93 @@
+/**
+ * `doctor`: reports what is wrong with the database before it causes failures. Changes nothing. Exit code 1 on a problem.
+ */
+import { Console, Effect, Redacted, Result, Schema } from "effect"
+import { type DatabaseFacts, readFacts } from "../adapters/sql/doctor/DatabaseFacts.ts"
+import { type Finding, judge, judgeHosts } from "../adapters/sql/doctor/Findings.ts"
+import { EmbeddedPostgres } from "../adapters/sql/embedded/EmbeddedPostgres.ts"
+import { type DatabaseHost, parseDatabaseUrl } from "../adapters/sql/primary/DatabaseUrl.ts"
+import { primaryAmong } from "../adapters/sql/primary/HostState.ts"
+import { askHost } from "../adapters/sql/primary/PrimaryWatch.ts"
+import { checkDatabase } from "../adapters/sql/shared/DatabaseCheck.ts"
+import * as migrations from "../migrations/index.ts"
+import { type AppConfig, valueOf } from "./config/AppConfig.ts"
+import { client, type Database } from "./layers/Database.ts"
+import { sentenceOf } from "./StartFailure.ts"
+
+export class DatabaseUnhealthy extends Schema.TaggedError<DatabaseUnhealthy>()("DatabaseUnhealthy", {
+  problems: Schema.Int
+}) {
+  override get message() {
+    return `The database has ${this.problems === 1 ? "a problem" : `${this.problems} problems`}.`
+  }
+}
+
+const READ_WITHIN_SECONDS = 60
+
+export const doctor = (config: AppConfig, asJson: boolean) =>
+  config.profile === "memory"
+    ? Console.log("The memory profile has no database.")
+    : Effect.gen(function* () {
+        const findings = yield* onDatabaseOf(config)
+        yield* Console.log(asJson ? JSON.stringify({ findings }, undefined, 2) : table(findings))
+        const problems = findings.filter(({ severity }) => severity === "problem").length
+        if (problems > 0) return yield* new DatabaseUnhealthy({ problems })
+      })
+
+const onDatabaseOf = (config: AppConfig) => {
+  const connectionsMax = valueOf(config, "DATABASE_CONNECTIONS_MAX")
+  return config.profile === "embedded"
+    ? Effect.flatMap(EmbeddedPostgres, ({ ownerUrl, url }) => examine({ url, ownerUrl, connectionsMax })).pipe(
+        Effect.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") }))
+      )
+    : examine({ url: config.DATABASE_URL!, ownerUrl: config.MIGRATION_DATABASE_URL, connectionsMax })
+}
+
+export const examine = Effect.fnUntraced(function* (database: Database) {
+  const parsed = parseDatabaseUrl(Redacted.value(database.url))
+  if (Result.isFailure(parsed)) return [unavailable(`${parsed.failure}.`)]
+  const [first, ...others] = parsed.success
+  if (others.length === 0) return yield* examineHost(first, database)
+  const asked = Effect.fnUntraced(function* (host: DatabaseHost) {
+    return [host, yield* askHost(host)] as const
+  })
+  const states = new Map(yield* Effect.forEach(parsed.success, asked, { concurrency: "unbounded" }))
+  const hosts = judgeHosts(states)
+  const primary = primaryAmong(states, { current: undefined, timeline: 0, cluster: undefined })
+  return primary === undefined ? [hosts] : [hosts, ...(yield* examineHost(primary.host, database))]
+})
+
+const examineHost = ({ url }: DatabaseHost, { connectionsMax, ownerUrl }: Database) =>
+  Effect.gen(function* () {
+    const unfit = yield* checkDatabase.pipe(
+      Effect.provide(client({ url: ownerUrl ?? url, connectionsMax: 1 })),
+      Effect.as(undefined),
+      // Also an owner's role that cannot connect.
+      Effect.catch((error) => {
+        const setting = ownerUrl === undefined ? "DATABASE_URL" : "MIGRATION_DATABASE_URL"
+        return Effect.succeed(sentenceOf(Object.assign(error, { setting })))
+      })
+    )
+    const facts: DatabaseFacts = yield* Effect.gen(function* () {
+      const schemaProblem = yield* migrations.rejectForeignSchema.pipe(
+        Effect.as(undefined),
+        Effect.catchTags({
+          SchemaNotUpgradable: ({ message }) => Effect.succeed(message),
+          SchemaTooNew: ({ message }) => Effect.succeed(message)
+        })
+      )
+      return yield* readFacts({ connectionsMax, schemaExpected: migrations.latestVersion, schemaProblem, unfit })
+    }).pipe(Effect.provide(client({ url, connectionsMax: 1 })))
+    return judge(facts)
+  }).pipe(
+    Effect.catch((error) => Effect.succeed([unavailable(sentenceOf(error))])),
+    Effect.timeoutOrElse({
+      duration: `${READ_WITHIN_SECONDS} seconds`,
+      orElse: () => Effect.succeed([unavailable(`It did not respond within ${READ_WITHIN_SECONDS} seconds.`)])
+    })
+  )
+
+const unavailable = (message: string): Finding => ({ check: "connection", severity: "problem", message })
+
+const table = (findings: ReadonlyArray<Finding>): string =>
+  findings.map(({ check, message, severity }) => `${severity.padEnd(8)} ${check.padEnd(22)} ${message}`).join("\n")
