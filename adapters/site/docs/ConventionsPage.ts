@@ -1,27 +1,24 @@
 /**
- * The chapters before the API reference: quickstart and the rules that apply to every endpoint.
+ * The rules that apply to every endpoint of the API reference.
  */
 import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/ApiKey.ts"
 import { HANDLE_CHARS_MAX, HANDLE_CHARS_MIN } from "../../../domain/accounts/Handle.ts"
 import { PINS_PER_CONSUMER_MAX } from "../../../domain/metering/NamePinStore.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"
-import { codesByStatus, problemAnchor } from "../../http/api/Problem.ts"
+import { ERRORS_PAGE } from "../../http/api/Problem.ts"
 import type { OpenApiDocument } from "../../http/openapi/OpenApiModel.ts"
-import { exampleProblem, guide, statuses } from "../../http/openapi/ProblemGuide.ts"
+import { exampleProblem } from "../../http/openapi/ProblemGuide.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../http/pipeline/RequestBody.ts"
-import { codesIn, statusBadge } from "./DocsEndpoint.ts"
 import { idempotencySection, rateLimits } from "../spec/SpecConventions.ts"
-import { quickstart, type SampleCall } from "./DocsQuickstart.ts"
 import type { DocumentedLimits } from "./DocumentedLimits.ts"
-import { clientConfig, CLIENTS, marketDoor } from "../connect/ClientConfigs.ts"
-import { responsiveTable, table } from "../kit/Elements.ts"
-import { breakable, type Html, html, prose } from "../kit/Html.ts"
+import { table } from "../kit/Elements.ts"
+import { breakable, type Html, html } from "../kit/Html.ts"
 import { jsonView } from "../kit/Json.ts"
+import { copyable } from "../kit/Site.ts"
+import type { Heading } from "./Markdown.ts"
 
 /** Anchor and heading of each chapter. */
-export const parts = [
-  ["start", "Quickstart"],
-  ["mcp", "Connect an MCP client"],
+const chapters = [
   ["keys", "Authentication"],
   ["names", "Tool names"],
   ["money", "Amounts"],
@@ -31,53 +28,45 @@ export const parts = [
   ["pages", "Pagination"]
 ] as const
 
-type PartId = (typeof parts)[number][0]
+type ChapterId = (typeof chapters)[number][0]
 
-export const introduction = (
-  document: OpenApiDocument,
-  documented: DocumentedLimits,
-  sample: SampleCall | undefined
-): ReadonlyArray<Html> => {
-  const bodies: Readonly<Record<PartId, Html>> = {
-    start: quickstart(document, sample),
-    mcp: connectClient(document),
+export const conventionHeadings: ReadonlyArray<Heading> = chapters.map(([id, title]) => ({ id, title, level: 2 }))
+
+/** Each chapter with its anchor. */
+export const conventions = (documented: DocumentedLimits): ReadonlyArray<readonly [id: string, body: Html]> => {
+  const bodies: Readonly<Record<ChapterId, Html>> = {
     keys,
     names: toolNames,
     money,
     idempotency: html`${idempotencySection().body}`,
-    errors: errors(document),
+    errors: errors(),
     limits: limits(documented),
     pages
   }
-  return parts.map(
-    ([id, title]) =>
-      html`<section class="part" id="${id}" aria-labelledby="${id}-title">
-        <h2 id="${id}-title">${title}</h2>
-        ${bodies[id]}
-      </section>`
-  )
+  return chapters.map(([id]) => [id, bodies[id]])
 }
 
-const connectClient = (document: OpenApiDocument): Html => {
-  const baseUrl = document.servers[0]?.url ?? ""
-  const { label, snippets } = clientConfig("claude-code", marketDoor(baseUrl))
-  return html`<p>
-      An MCP client needs a URL and your key: <code class="whole">${breakable(`${baseUrl}/mcp`)}</code> has the tools of
-      all providers, <code class="whole">${breakable(`${baseUrl}/mcp/{handle}`)}</code> those of one provider under
-      their own names. The transport is streamable HTTP. Send the key as <code>Authorization: Bearer</code> or
-      <code>X-API-Key</code>.
-    </p>
-    <p>${label}:</p>
-    <pre><code class="whole">${snippets[0]!.code}</code></pre>
+export const conventionsPage = (document: OpenApiDocument, documented: DocumentedLimits): Html => {
+  const bodies = new Map(conventions(documented))
+  return html`<h1>API conventions</h1>
+    <p class="lead">The rules that apply to every endpoint.</p>
+    <p>Base URL:</p>
+    <pre><code class="whole">${breakable(document.servers[0]?.url ?? "")}</code></pre>
     <p>
-      The pages of tools and providers and the developer dashboard have configurations for
-      ${CLIENTS.slice(0, -1).map(([, name]) => `${name}, `)}and other clients, with your key filled in.
-      <code>npm run cli -- mcp config &lt;client&gt;</code> prints them.
-    </p>`
+      The contract is also an <a href="/api/openapi.json">OpenAPI 3.1 document</a>. Requests and responses are JSON
+      unless an endpoint says otherwise.
+    </p>
+    ${chapters.map(
+      ([id, title]) =>
+        html`<section id="${id}" aria-labelledby="${id}-title">
+          <h2 id="${id}-title"><a class="anchor" href="#${id}">${title}</a></h2>
+          ${bodies.get(id)}
+        </section>`
+    )}`
 }
 
 const keys = html`<p>Send your API key in the <code>Authorization</code> header:</p>
-  <pre><code>Authorization: Bearer atb_c_…</code></pre>
+  ${copyable("Authorization: Bearer atb_c_…")}
   <ul>
     <li>
       Consumer keys begin with <code>atb_c_</code>, provider keys with <code>atb_p_</code>. The reference names the role
@@ -109,36 +98,18 @@ const money = html`<p>
     <code>GET /api/v1/market/pricing</code> returns.
   </p>`
 
-/** Errors of requests that match no endpoint. */
-const ROUTING_ERRORS = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "HEADERS_TOO_LARGE"]
-
-const errors = (document: OpenApiDocument): Html => {
-  const possible = new Set<string>([...ROUTING_ERRORS, ...codesIn(document)])
-  return html`<p>
+const errors = (): Html =>
+  html`<p>
       Errors are <code>application/problem+json</code> (RFC 9457). Branch on <code>code</code>, display
       <code>message</code>, and quote <code>request_id</code> in support requests. <code>type</code> links to the code's
-      entry in this table; <code>details</code> lists each invalid field with its path.
+      entry in the <a href="${ERRORS_PAGE}">list of errors</a>; <code>details</code> lists each invalid field with its
+      path.
     </p>
     <p>
       Unknown body fields and query parameters are rejected with 422 and the nearest known name. Free-form objects such
       as <code>input</code> and <code>metadata</code> accept any field, and <code>utm_*</code> parameters are ignored.
     </p>
-    <pre><code>${jsonView(exampleProblem(422, "VALIDATION_ERROR"))}</code></pre>
-    ${responsiveTable(
-      "codes",
-      "Error codes",
-      ["Status and code", "What to do"],
-      statuses.flatMap((status) =>
-        codesByStatus[status]
-          .filter((code) => possible.has(code))
-          .map((code) => ({
-            id: problemAnchor(code),
-            header: html`${statusBadge(String(status))} <code>${breakable(code)}</code>`,
-            cell: prose(guide[code].remedy)
-          }))
-      )
-    )}`
-}
+    <pre><code>${jsonView(exampleProblem(422, "VALIDATION_ERROR"))}</code></pre>`
 
 const limits = (documented: DocumentedLimits): Html =>
   html`${rateLimits(documented)}

@@ -1,0 +1,170 @@
+/**
+ * Markdown as HTML of this site. Everything is escaped, HTML in the text too, and only links to known places become links.
+ */
+import type { MarkedToken, Token, Tokens } from "marked"
+import { type Html, html, type Part } from "../kit/Html.ts"
+import { copyable } from "../kit/Site.ts"
+
+export interface Heading {
+  readonly id: string
+  readonly title: string
+  readonly level: number
+}
+
+export interface Rendered {
+  readonly title: string
+  readonly headings: ReadonlyArray<Heading>
+  readonly body: Html
+  /** What the page says below each heading, as words for the search; the first belongs to the title. */
+  readonly texts: ReadonlyArray<string>
+}
+
+export interface MarkdownOptions {
+  /** The address of a link in the text; undefined: its text is shown without a link. */
+  readonly linkOf: (href: string) => string | undefined
+}
+
+export type Lexer = (text: string) => ReadonlyArray<Token>
+
+export const renderMarkdown = (lexer: Lexer, text: string, { linkOf }: MarkdownOptions): Rendered => {
+  const headings: Array<Heading> = []
+  const texts: Array<Array<string>> = [[]]
+  const slugs = new Map<string, number>()
+
+  const idOf = (title: string): string => {
+    const slug = slugOf(title)
+    const used = slugs.get(slug) ?? 0
+    slugs.set(slug, used + 1)
+    return used === 0 ? slug : `${slug}-${used}`
+  }
+
+  const heading = ({ depth, tokens }: Tokens.Heading): Html => {
+    const title = plainText(tokens)
+    if (depth === 1) return html`<h1>${inline(tokens)}</h1>`
+    const found = { id: idOf(title), title, level: Math.min(depth, 4) }
+    headings.push(found)
+    texts.push([])
+    const content = html`<a class="anchor" href="#${found.id}">${inline(tokens)}</a>`
+    if (found.level === 2) return html`<h2 id="${found.id}">${content}</h2>`
+    return found.level === 3 ? html`<h3 id="${found.id}">${content}</h3>` : html`<h4 id="${found.id}">${content}</h4>`
+  }
+
+  const table = ({ header, rows }: Tokens.Table): Html => {
+    const name = `${headings.at(-1)?.title ?? "Table"}: ${plainText(header[0]?.tokens ?? [])}`
+    return html`<div class="scroll" role="region" aria-label="${name}" tabindex="0">
+      <table>
+        <thead>
+          <tr>
+            ${header.map(({ tokens }) => html`<th scope="col">${inline(tokens)}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            ([first, ...cells]) =>
+              html`<tr>
+                <th scope="row">${inline(first?.tokens ?? [])}</th>
+                ${cells.map(({ tokens }) => html`<td>${inline(tokens)}</td>`)}
+              </tr>`
+          )}
+        </tbody>
+      </table>
+    </div>`
+  }
+
+  const list = ({ items, ordered }: Tokens.List): Html => {
+    const content = items.map(({ tokens }) => html`<li>${blocks(tokens)}</li>`)
+    return ordered
+      ? html`<ol>
+          ${content}
+        </ol>`
+      : html`<ul>
+          ${content}
+        </ul>`
+  }
+
+  const block = (given: Token): Part => {
+    const token = given as MarkedToken
+    if (token.type !== "heading") texts.at(-1)!.push(wordsIn(token))
+    switch (token.type) {
+      case "heading":
+        return heading(token)
+      case "paragraph":
+        return html`<p>${inline(token.tokens)}</p>`
+      case "text":
+        return inline(token.tokens ?? [])
+      case "code":
+        return copyable(token.text)
+      case "list":
+        return list(token)
+      case "table":
+        return table(token)
+      case "blockquote":
+        return html`<div class="notice">${blocks(token.tokens)}</div>`
+      case "hr":
+        return html`<hr />`
+      case "html":
+        return html`<p>${token.text}</p>`
+      default:
+        return undefined
+    }
+  }
+
+  const blocks = (tokens: ReadonlyArray<Token>): ReadonlyArray<Part> => tokens.map(block)
+
+  const inline = (tokens: ReadonlyArray<Token>): ReadonlyArray<Part> =>
+    tokens.map((given): Part => {
+      const token = given as MarkedToken
+      switch (token.type) {
+        case "strong":
+          return html`<strong>${inline(token.tokens)}</strong>`
+        case "em":
+          return html`<em>${inline(token.tokens)}</em>`
+        case "codespan":
+          return html`<code>${token.text}</code>`
+        case "br":
+          return html`<br />`
+        case "link": {
+          const to = linkOf(token.href)
+          return to === undefined ? inline(token.tokens) : html`<a href="${to}">${inline(token.tokens)}</a>`
+        }
+        case "checkbox":
+          return undefined
+        default:
+          return "tokens" in token && token.tokens !== undefined
+            ? inline(token.tokens)
+            : "text" in token
+              ? token.text
+              : ""
+      }
+    })
+
+  const tokens = lexer(text)
+  const first = tokens.find((token) => token.type === "heading") as Tokens.Heading | undefined
+  return {
+    title: first === undefined ? "" : plainText(first.tokens),
+    body: html`${blocks(tokens)}`,
+    headings,
+    texts: texts.map((words) => words.join(" "))
+  }
+}
+
+const plainText = (tokens: ReadonlyArray<Token>): string =>
+  tokens
+    .map((given) => {
+      const token = given as MarkedToken
+      if ("tokens" in token && token.tokens !== undefined) return plainText(token.tokens)
+      return "text" in token ? token.text : ""
+    })
+    .join("")
+
+/** Lists repeat the text of their items. */
+const wordsIn = (token: MarkedToken): string =>
+  token.type === "table" ? token.raw : "text" in token ? token.text : token.type === "list" ? token.raw : ""
+
+/** As on GitHub, so that links within the repository and on the site have the same anchors. */
+export const slugOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(/\s/gu, "-")
