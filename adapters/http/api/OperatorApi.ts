@@ -6,10 +6,10 @@ import { HttpApiGroup } from "effect/http-api"
 import { Handle } from "../../../domain/accounts/Handle.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { FEE_BASIS_POINTS_MAX } from "../../../domain/ledger/PlatformFee.ts"
-import { readBy, writeBy } from "./Access.ts"
+import { operatorAction, readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { IntBetween } from "./InputSchemas.ts"
+import { IntBetween, Name, Text } from "./InputSchemas.ts"
 import { PlatformFee } from "./PlatformFeeBodies.ts"
 import { PROVIDER_ID } from "./SampleValues.ts"
 import { answeredAt, consumerId, handle, providerId } from "./SharedFields.ts"
@@ -108,6 +108,23 @@ const SetPlatformFee = Field.object("SetPlatformFee", "The fee of a provider.", 
   )
 })
 
+const FREEZE_REASON_CHARS_MAX = 500
+
+const Freeze = Field.object("Freeze", "Why the account is frozen.", {
+  reason: Field.of(Name(FREEZE_REASON_CHARS_MAX), "Reason. The account's owner sees it.", "Fraud is suspected.")
+})
+
+const Unfreeze = Field.object("Unfreeze", "Why the account is unfrozen.", {
+  reason: Field.optional(Text(FREEZE_REASON_CHARS_MAX), "Reason, for the audit trail.")
+})
+
+const Frozen = Field.object("Frozen", "The account is frozen.", {
+  consumer_id: consumerId,
+  frozen: Field.always(true),
+  was_frozen: Field.boolean("Whether the account was frozen before.", false),
+  reason: Field.string("Reason for the freeze.", "Fraud is suspected.")
+})
+
 const Unfrozen = Field.object("Unfrozen", "The account is not frozen.", {
   consumer_id: consumerId,
   frozen: Field.always(false),
@@ -125,7 +142,7 @@ export class OperatorApi extends HttpApiGroup.make("operator")
       success: Solvency
     }),
     Endpoint.post("moveFunds", "/api/v1/operator/funds", {
-      access: writeBy("operator"),
+      access: operatorAction("funds.move"),
       summary: "Record a movement of platform funds",
       description:
         "`deposit`: you added money to the processor's account. `withdraw`: you took out fees or deposits. " +
@@ -134,7 +151,7 @@ export class OperatorApi extends HttpApiGroup.make("operator")
       success: FundsMoved
     }),
     Endpoint.post("setReserve", "/api/v1/operator/providers/:provider_id/reserve", {
-      access: writeBy("operator"),
+      access: operatorAction("reserve.set"),
       summary: "Set a provider's rolling reserve",
       description: "`lifted: true` releases the reserve and reserves nothing more.",
       params: { provider_id: providerId },
@@ -149,7 +166,7 @@ export class OperatorApi extends HttpApiGroup.make("operator")
       success: PlatformFee
     }),
     Endpoint.post("setPlatformFee", "/api/v1/operator/providers/:provider_id/platform-fee", {
-      access: writeBy("operator"),
+      access: operatorAction("platform_fee.set"),
       summary: "Set a provider's platform fee",
       description:
         "A lower fee applies at once, a higher one after `PRICE_NOTICE_HOURS`; the provider sees both. Calls that are in " +
@@ -159,7 +176,7 @@ export class OperatorApi extends HttpApiGroup.make("operator")
       success: PlatformFee
     }),
     Endpoint.post("setHandle", "/api/v1/operator/providers/:provider_id/handle", {
-      access: writeBy("operator"),
+      access: operatorAction("handle.set"),
       summary: "Change a provider's handle",
       description:
         "The previous handle still resolves to the provider, so that existing calls work, unless `retire_previous` is " +
@@ -176,13 +193,23 @@ export class OperatorApi extends HttpApiGroup.make("operator")
         "are rejected.",
       success: HandleImitations
     }),
+    Endpoint.post("freeze", "/api/v1/operator/consumers/:consumer_id/freeze", {
+      access: operatorAction("account.freeze"),
+      summary: "Freeze a consumer's account",
+      description:
+        "The account's calls are rejected until you unfreeze it; calls in flight end as usual. The owner sees the reason, " +
+        "and can still read and add funds.",
+      params: { consumer_id: consumerId },
+      payload: Freeze,
+      success: Frozen
+    }),
     Endpoint.post("unfreeze", "/api/v1/operator/consumers/:consumer_id/unfreeze", {
-      access: writeBy("operator"),
+      access: operatorAction("account.unfreeze"),
       summary: "Unfreeze a consumer's account",
       description: "Known chargebacks do not freeze the account again; a new one does. A debt remains.",
       params: { consumer_id: consumerId },
-      success: Unfrozen,
-      problems: [413, 415]
+      payload: Unfreeze,
+      success: Unfrozen
     })
   )
   .annotateMerge(

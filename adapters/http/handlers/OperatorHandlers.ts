@@ -88,6 +88,13 @@ export const operatorRoutes = Effect.gen(function* () {
       }))
       return { imitations: found, total: found.length }
     }),
+    route(endpoints.freeze, function* ({ params: { consumer_id }, payload: { reason } }) {
+      if (Option.isNone(yield* accounts.findConsumer(consumer_id))) {
+        return yield* new NotFound({ what: `Consumer ${consumer_id}` })
+      }
+      const wasFrozen = yield* freezes.freeze(consumer_id, reason)
+      return { consumer_id, frozen: true as const, was_frozen: wasFrozen, reason }
+    }),
     route(endpoints.unfreeze, function* ({ params: { consumer_id } }) {
       if (Option.isNone(yield* accounts.findConsumer(consumer_id))) {
         return yield* new NotFound({ what: `Consumer ${consumer_id}` })

@@ -1,0 +1,32 @@
+/**
+ * Records what the operator changes, in one unit of work with the change. A replay changes nothing and is not recorded.
+ */
+import { Effect } from "effect"
+import { AuditTrail } from "../../../../domain/operator/AuditTrail.ts"
+import type { RequestContext, Stage } from "../RequestContext.ts"
+
+export const makeRecordActions = Effect.map(AuditTrail, ({ audited, record }): Stage => {
+  return (context, next) => {
+    const { caller, clientAddress: address, pathParams, route, text } = context
+    const { action } = route.rule
+    if (action === undefined || caller?.role !== "operator") return next(context)
+    const entry = {
+      action,
+      actor: caller.session?.name ?? "API key",
+      sessionId: caller.session?.id,
+      address,
+      subject: Object.values(pathParams)[0],
+      reason: reasonIn(context),
+      details: text === "" ? undefined : text
+    }
+    // What is not idempotent commits in units of work of its own.
+    return route.rule.idempotent ? audited(next(context), entry) : Effect.tap(next(context), () => record(entry))
+  }
+})
+
+/** Bodies call it `reason`, or `note` in a decision. */
+const reasonIn = ({ payload }: RequestContext): string | undefined => {
+  const { note, reason } = (payload ?? {}) as { readonly note?: unknown; readonly reason?: unknown }
+  const said = reason ?? note
+  return typeof said === "string" && said !== "" ? said : undefined
+}

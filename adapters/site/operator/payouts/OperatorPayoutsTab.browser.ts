@@ -1,0 +1,86 @@
+/**
+ * Payouts of all providers.
+ */
+import { type Badges, statusBadge } from "../../console/Badge.browser.ts"
+import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import type { Column } from "../../console/DataTable.browser.ts"
+import { ListView } from "../../console/ListView.browser.ts"
+import { TimeText } from "../../console/TimeText.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
+import { money } from "../../kit/Format.browser.ts"
+import { providerLink, rowsOf } from "../OperatorLists.browser.ts"
+import type { Payouts } from "../OperatorResponses.browser.ts"
+
+type Payout = Payouts["payouts"][number]
+
+const MICROCENTS_PER_CENT = 10_000
+
+const STATES: Badges<Payout["state"]> = {
+  requested: ["Requested", "info"],
+  transferring: ["Transferring", "info"],
+  paid: ["Paid", "good"],
+  failed: ["Failed", "bad"],
+  reversed: ["Reversed", "bad"]
+}
+
+export const tab = (): View => {
+  const { api } = useConsole()
+  return h(
+    "section",
+    { id: "payouts" },
+    h("p", null, "An open payout is attempted again automatically until the processor reports its outcome."),
+    h(ListView<Payout>, {
+      id: "payouts",
+      caption: "Payouts",
+      filters: [
+        {
+          name: "state",
+          label: "State",
+          choices: [["", "All"], ...Object.entries(STATES).map(([value, [label]]) => [value, label] as const)]
+        }
+      ],
+      load: rowsOf<"payouts", Payout>(api, "/payouts", "payouts"),
+      keyOf: ({ payout_id }) => payout_id,
+      textOf: (one) => `${one.payout_id} ${one.provider_id} ${one.transfer_id ?? ""} ${one.failure ?? ""}`,
+      columns: COLUMNS,
+      empty: "No payouts yet. A provider requests one when its earnings are mature, or gets one each month."
+    })
+  )
+}
+
+const amountOf = ({ amount_cents: cents }: Payout): number => cents * MICROCENTS_PER_CENT
+
+const COLUMNS: ReadonlyArray<Column<Payout>> = [
+  {
+    name: "Requested",
+    cell: ({ created_at: at }) => h(TimeText, { at }),
+    sortBy: ({ created_at: at }) => at,
+    csv: ({ created_at: at }) => at
+  },
+  { name: "Provider", cell: ({ provider_id: id }) => providerLink(id), csv: ({ provider_id: id }) => id },
+  {
+    name: "Amount",
+    cell: (one) => money(amountOf(one)),
+    isNumber: true,
+    sortBy: amountOf,
+    csv: (one) => money(amountOf(one))
+  },
+  {
+    name: "State",
+    cell: ({ state }) => statusBadge(STATES, state),
+    sortBy: ({ state }) => state,
+    csv: ({ state }) => state
+  },
+  { name: "Attempts", cell: ({ attempts }) => attempts, isNumber: true, csv: ({ attempts }) => attempts },
+  {
+    name: "Next attempt",
+    cell: ({ next_attempt_at: at }) => (at === null ? "–" : h(TimeText, { at })),
+    csv: ({ next_attempt_at: at }) => at ?? ""
+  },
+  {
+    name: "Result",
+    cell: (one) => one.failure ?? one.transfer_id ?? "–",
+    isLong: true,
+    csv: (one) => one.failure ?? one.transfer_id ?? ""
+  }
+]
