@@ -8,8 +8,10 @@ import { HttpMetrics } from "../http/pipeline/HttpMetrics.ts"
 import { RateLimits } from "../http/pipeline/RateLimits.ts"
 import { catalogRoutes } from "./catalog/CatalogRoutes.ts"
 import { changelogRoutes } from "./changelog/ChangelogPage.ts"
+import { crawlerRoutes } from "./crawlers/CrawlerRoutes.ts"
 import { dashboardRoutes } from "./dashboard/DashboardPages.ts"
-import { docsRoutes } from "./docs/DocsPage.ts"
+import { documentLinks } from "./docs/DocumentLinks.ts"
+import { docsRoutes } from "./docs/DocsRoutes.ts"
 import { homeRoutes } from "./home/HomePage.ts"
 import { invoicePage } from "./invoice/InvoicePage.ts"
 import { assetRoutes } from "./kit/Assets.ts"
@@ -31,6 +33,7 @@ const routes = Effect.map(
     registerRoutes,
     dashboardRoutes,
     catalogRoutes,
+    crawlerRoutes,
     assetRoutes
   ]),
   (groups) => groups.flat()
@@ -50,8 +53,9 @@ const notFound = Effect.map(makeSite, (site) =>
 export const layer = Layer.effect(
   Pages,
   Effect.gen(function* () {
+    const shared = { invoice: invoicePage, documents: documentLinks() }
     return prefixOf(yield* BaseUrl) === ""
-      ? { routes: yield* routes, notFound: yield* notFound, invoice: invoicePage }
-      : { routes: yield* docsRoutes, notFound: undefined, invoice: invoicePage }
+      ? { ...shared, routes: yield* routes, notFound: yield* notFound }
+      : { ...shared, routes: [...(yield* docsRoutes), ...(yield* assetRoutes)], notFound: undefined }
   })
 ).pipe(Layer.provide([RateLimits.layer, HttpMetrics.layer]))

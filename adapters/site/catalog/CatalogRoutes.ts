@@ -79,8 +79,9 @@ export const catalogRoutes = Effect.gen(function* () {
     publicRead,
     "Provider details",
     Effect.fnUntraced(function* ({ params, query }) {
-      const id = yield* handles.ownerOf(params["handle"] ?? "")
-      const found = Option.isNone(id) ? Option.none() : yield* accounts.findProvider(id.value)
+      const handle = params["handle"] ?? ""
+      const id = (yield* handles.ownersOf([handle])).get(handle)
+      const found = id === undefined ? Option.none() : yield* accounts.findProvider(id)
       if (Option.isNone(found)) return noProvider
       const page = pageIn(query["page"])
       const tools = yield* catalog.search({

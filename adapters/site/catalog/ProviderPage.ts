@@ -34,6 +34,7 @@ export const providerPage = (site: Site, provider: Provider, found: ProviderTool
       <p class="by">
         <code>${provider.handle}</code> ${found.tools[0] === undefined ? "" : badges(found.tools[0].provider)}
       </p>
+      <p class="small muted">Provider ID <code class="whole">${provider.id}</code></p>
       ${provider.description === "" ? "" : html`<p class="lead about">${provider.description}</p>`}
       <section aria-labelledby="connect-title">
         <h2 id="connect-title">Connect an MCP client</h2>

@@ -61,6 +61,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added versions of tools' definitions (`GET /api/v1/market/tools/:id/versions`), annotations, and `endpoint` in responses of registrations: what was found there.",
           "Changed registrations of tools: one that the provider's MCP server does not list is rejected, unless `unlisted` is `true` or the server does not answer.",
           "Added provider handles and qualified names (`handle/tool_name`), which work in calls, quotes and reports.",
+          "Added the closest names of listed tools to the error for an unknown tool, whether its name is bare, qualified or an MCP alias.",
           "Added pinned names: a bare `tool_name` keeps naming the tool of your account's first successful call. Ambiguous names return 409 with the qualified names.",
           "Added `DELETE /api/v1/market/tools/:id` to withdraw a tool (calls return 410); `POST /api/market/tools` lists it again.",
           "Added `POST /api/v1/operator/providers/:provider_id/handle`. Handles that resemble a verified provider's are rejected and handles are never reused.",
@@ -123,6 +124,9 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
       {
         title: "Website",
         items: [
+          "Changed `/docs` to pages: guides, a page for each endpoint with curl and TypeScript examples and a form that sends the request, and an entry for each error code. Every page is also Markdown, such as `/docs/mcp.md`.",
+          "Added guides with samples that tests run, a search without a server, `/docs/terms`, `/docs/privacy` and `/docs/fees` for the operator's texts (`SITE_PAGES_DIR`), `/robots.txt`, `/sitemap.xml`, and a security.txt (`SECURITY_CONTACT`).",
+          "Changed the `type` of problems to `/docs/errors#error-…`. Anchors of the former page lead to the new ones.",
           "Added `/catalog` with a page and a call form per tool, `/status` with 90 days of history (`GET /api/v1/status/history`), `/spec` and `/changelog`.",
           "Added configurations for Claude Code, Claude Desktop, Cursor, VS Code and other MCP clients on the pages of tools and providers and on the developer dashboard, with your key filled in; `mcp config <client>` prints them.",
           "Added a page per provider with all of its tools, `/catalog/providers/{handle}`.",

@@ -71,7 +71,7 @@ const WITHOUT_KEY: ReadonlyArray<Child> = [
   " with your key: ",
   el("a", { href: "/developers/register" }, "register as a developer"),
   " or sign in to your ",
-  el("a", { href: "/developers/dashboard" }, "dashboard"),
+  el("a", { href: "/developer" }, "dashboard"),
   "."
 ]
 

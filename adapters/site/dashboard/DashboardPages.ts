@@ -3,11 +3,12 @@
  */
 import { Effect } from "effect"
 import { publicRead } from "../../http/api/Access.ts"
-import { documentRoute } from "../../http/pipeline/Route.ts"
-import { html } from "../kit/Html.ts"
+import { documentRoute, pageRoute } from "../../http/pipeline/Route.ts"
 import { BaseUrl } from "../../http/BaseUrl.ts"
 import { marketDoor } from "../connect/ClientConfigs.ts"
 import { connectData, connectStyle } from "../connect/ConnectSection.ts"
+import { consoleRoutes } from "../console/ConsolePages.ts"
+import { html } from "../kit/Html.ts"
 import { makeSite, needsScript } from "../kit/Site.ts"
 
 /** Providers see onboarding before, and the panels about calls after their first call. */
@@ -20,34 +21,57 @@ const style = `${connectStyle}
 .wide>.toolbar{margin-bottom:1rem}
 `
 
-const PAGES = [
-  {
-    path: "/developers/dashboard",
-    title: "Developer dashboard",
-    description: "Balance, spending, calls, budgets, grants, disputes, invoices and API keys.",
-    module: "developer/DeveloperDashboard"
-  },
-  {
-    path: "/providers/dashboard",
-    title: "Provider dashboard",
-    description: "Earnings, calls, tools, payouts, disputes, trust score and API keys.",
-    module: "provider/ProviderDashboard"
-  }
-] as const
+/** Amounts of the whole service are long. */
+const OPERATOR_STYLE = ".figures{grid-template-columns:repeat(auto-fit,minmax(min(100%,12rem),1fr))}"
 
-export const dashboardRoutes = Effect.map(Effect.all([makeSite, BaseUrl]), ([site, baseUrl]) =>
-  PAGES.map((page) => {
-    const body = html`
-      <h1>${page.title}</h1>
-      <div id="dashboard" data-connect="${connectData([["Of all providers", marketDoor(baseUrl)]])}">
-        ${needsScript}
-      </div>
-    `
-    return documentRoute(
-      page.path,
+const PROVIDER = {
+  path: "/providers/dashboard",
+  title: "Provider dashboard",
+  description: "Earnings, calls, tools, payouts, disputes, trust score and API keys.",
+  module: "provider/ProviderDashboard"
+} as const
+
+/** Where the developer dashboard was; clients and emails link to it. */
+const FORMER_PATH = "/developers/dashboard"
+
+/** A checkout returns with its result, which the Funds tab shows. */
+const movedTo = (query: Readonly<Record<string, string>>): string => {
+  const load = query["load"]
+  return load === undefined ? "/developer" : `/developer/funds?${new URLSearchParams({ load })}`
+}
+
+export const dashboardRoutes = Effect.gen(function* () {
+  const site = yield* makeSite
+  const connect = connectData([["Of all providers", marketDoor(yield* BaseUrl)]])
+  const body = html`
+    <h1>${PROVIDER.title}</h1>
+    <div id="dashboard" data-connect="${connect}">${needsScript}</div>
+  `
+  return [
+    ...(yield* consoleRoutes({
+      folder: "developer",
+      title: "Developer dashboard",
+      description: "Balance, spending, calls, budgets, grants, disputes, invoices and API keys.",
+      module: "developer/DeveloperConsole",
+      style: connectStyle,
+      connectData: connect
+    })),
+    ...(yield* consoleRoutes({
+      folder: "operator",
+      title: "Operator console",
+      description: "Solvency, disputes, accounts, payouts, losses, the log, jobs and the audit trail.",
+      module: "operator/OperatorConsole",
+      style: OPERATOR_STYLE,
+      connectData: ""
+    })),
+    pageRoute(FORMER_PATH, publicRead, "Redirects to the developer dashboard", ({ query }) =>
+      Effect.succeed({ status: 302, headers: { location: movedTo(query) }, body: "" })
+    ),
+    documentRoute(
+      PROVIDER.path,
       publicRead,
-      Effect.succeed(site({ ...page, style, charts: true, body })),
-      page.title
+      Effect.succeed(site({ ...PROVIDER, style, charts: true, body })),
+      PROVIDER.title
     )
-  })
-)
+  ]
+})

@@ -13,7 +13,7 @@ export const accountApi = (role: Role) => {
     get: <A>(path: string, query: Query = {}) => call<A>("GET", withQuery(path, query)),
     post: <A>(path: string, body: object, idempotencyKey?: string) => call<A>("POST", path, body, idempotencyKey),
     delete: (path: string, idempotencyKey: string) => call<unknown>("DELETE", path, undefined, idempotencyKey),
-    file: (path: string) => requestFile(path, storedKey(role))
+    file: (path: string) => requestFile(path, { key: storedKey(role) })
   }
 }
 

@@ -34,8 +34,12 @@ export const invalid = (messages: Readonly<Record<string, string>>): ApiError =>
 
 export interface RequestOptions {
   readonly key?: string | undefined
+  /** Instead of a key: the cookie of the operator's session. */
+  readonly sendsCookie?: boolean
   readonly body?: unknown
   readonly idempotencyKey?: string | undefined
+  /** Sent by a console, whose reads have a rate limit of their own. */
+  readonly isConsole?: boolean
   /** Bypasses the browser's cache. */
   readonly isFresh?: boolean
 }
@@ -43,17 +47,18 @@ export interface RequestOptions {
 const TIMEOUT_MS = 60_000
 
 const send = async (method: string, path: string, options: RequestOptions): Promise<Response> => {
-  const { body, idempotencyKey, isFresh, key } = options
+  const { body, idempotencyKey, isConsole, isFresh, key, sendsCookie } = options
   try {
     return await fetch(path, {
       method,
       headers: {
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(isConsole === true ? { "x-console": "1" } : {}),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey })
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      credentials: "omit",
+      credentials: sendsCookie === true ? "same-origin" : "omit",
       ...(isFresh === true ? { cache: "no-store" as const } : {}),
       signal: AbortSignal.timeout(TIMEOUT_MS)
     })
@@ -72,8 +77,8 @@ const responseTo = async (method: string, path: string, options: RequestOptions 
 export const request = async <A>(method: string, path: string, options?: RequestOptions): Promise<A> =>
   (await (await responseTo(method, path, options)).json()) as A
 
-export const requestFile = async (path: string, key?: string): Promise<Blob> =>
-  (await responseTo("GET", path, { key })).blob()
+export const requestFile = async (path: string, options?: RequestOptions): Promise<Blob> =>
+  (await responseTo("GET", path, options)).blob()
 
 export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 

@@ -22,7 +22,7 @@ type Wire<A> = A extends bigint
     ? A
     : { readonly [K in keyof A]: Wire<A[K]> }
 
-type Response<E extends { readonly "~Success": { readonly Type: unknown } }> = Wire<E["~Success"]["Type"]>
+export type Response<E extends { readonly "~Success": { readonly Type: unknown } }> = Wire<E["~Success"]["Type"]>
 
 export type Keys = Response<typeof AccountsApi.endpoints.listKeys>
 export type NewKey = Response<typeof AccountsApi.endpoints.createKey>
@@ -31,6 +31,8 @@ export type RegisteredProvider = Response<typeof AccountsApi.endpoints.registerP
 
 export type Balance = Response<typeof MoneyApi.endpoints.balance>
 export type LoadResponse = Response<typeof MoneyApi.endpoints.load>
+export type WithdrawalList = Response<typeof MoneyApi.endpoints.listWithdrawals>
+export type WithdrawalResponse = Response<typeof MoneyApi.endpoints.withdraw>
 export type Budgets = Response<typeof MoneyApi.endpoints.listBudgets>
 export type Grants = Response<typeof MeteringApi.endpoints.listGrants>
 export type UsagePage = Response<typeof CallsApi.endpoints.usageV1>

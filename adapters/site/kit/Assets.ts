@@ -15,7 +15,7 @@ export class Assets extends Context.Service<Assets, ReadonlyMap<string, Asset>>(
   "agent-tool-billing/adapters/site/Assets"
 ) {}
 
-const IMPORT = /from "(\.{1,2}\/[\w/.]+\.js)"/gu
+const IMPORT = /\bfrom\s*"(\.{1,2}\/[\w/.]+\.js)"/gu
 
 /** Direct and indirect imports. Pages preload them to avoid a round trip per level. */
 export const importsOf = (assets: ReadonlyMap<string, Asset>, module: string): ReadonlyArray<string> => {

@@ -50,8 +50,10 @@ const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: 
 const MONTH = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" })
 
 /** In the reader's time zone. */
+export const localTime = (timestamp: string): string => DATE_TIME.format(new Date(timestamp))
+
 export const dateTime = (timestamp: string): HTMLTimeElement =>
-  el("time", { datetime: timestamp, title: timestamp }, DATE_TIME.format(new Date(timestamp)))
+  el("time", { datetime: timestamp, title: timestamp }, localTime(timestamp))
 
 /** A UTC day. */
 export const day = (date: string): string => DAY.format(new Date(`${date.slice(0, 10)}T00:00:00Z`))

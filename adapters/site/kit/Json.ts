@@ -6,21 +6,29 @@ import { type Html, html } from "./Html.ts"
 
 const LINE_CHARS_MAX = 48
 
-export const jsonText = (value: Json, indent = ""): string => {
-  const line = onOneLine(value)
+export const jsonText = (value: Json, indent = ""): string => textOf(value, indent, JSON.stringify)
+
+/** As a literal of TypeScript: names are quoted only where they must be. */
+export const literalText = (value: Json, indent = ""): string =>
+  textOf(value, indent, (name) => (/^[A-Za-z_]\w*$/u.test(name) ? name : JSON.stringify(name)))
+
+type Named = (name: string) => string
+
+const textOf = (value: Json, indent: string, named: Named): string => {
+  const line = onOneLine(value, named)
   if (typeof value !== "object" || value === null || indent.length + line.length <= LINE_CHARS_MAX) return line
   const inner = `${indent}  `
   const items = Array.isArray(value)
-    ? value.map((item: Json) => inner + jsonText(item, inner))
-    : Object.entries(value).map(([key, item]) => `${inner}${JSON.stringify(key)}: ${jsonText(item, inner)}`)
+    ? value.map((item: Json) => inner + textOf(item, inner, named))
+    : Object.entries(value).map(([key, item]) => `${inner}${named(key)}: ${textOf(item, inner, named)}`)
   const [open, close] = Array.isArray(value) ? "[]" : "{}"
   return items.length === 0 ? line : `${open}\n${items.join(",\n")}\n${indent}${close}`
 }
 
-const onOneLine = (value: Json): string => {
-  if (Array.isArray(value)) return `[${value.map(onOneLine).join(", ")}]`
+const onOneLine = (value: Json, named: Named): string => {
+  if (Array.isArray(value)) return `[${value.map((item: Json) => onOneLine(item, named)).join(", ")}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
-  const entries = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${onOneLine(item)}`)
+  const entries = Object.entries(value).map(([key, item]) => `${named(key)}: ${onOneLine(item, named)}`)
   return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`
 }
 

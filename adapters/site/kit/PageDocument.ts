@@ -42,13 +42,12 @@ const policyFor = ({ connects, library, modules, style }: PageParts): string =>
     "frame-ancestors 'none'"
   ].join("; ")
 
+export const ICON_SVG =
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0f6b50"/>` +
+  `<path d="M9 21V11h14M9 16h10M23 11v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+
 /** Inline, so that browsers do not request /favicon.ico. */
-const ICON =
-  "data:image/svg+xml," +
-  encodeURIComponent(
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0f6b50"/>` +
-      `<path d="M9 21V11h14M9 16h10M23 11v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
-  )
+const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`
 
 const pageText = ({ title, description, library, modules = [], preloads = [], style, body }: PageParts): string =>
   html`<!doctype html>

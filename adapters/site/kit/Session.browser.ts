@@ -6,18 +6,20 @@ import { ApiError, errorMessage, request } from "./ApiRequest.browser.ts"
 import { button, type Child, el, fill, notice, on } from "./Dom.browser.ts"
 
 export type Role = "consumer" | "provider"
+/** Every role that has a console. */
+export type KeyRole = Role | "operator"
 
-const storageName = (role: Role): string => `agent-tool-billing.${role}`
+const storageName = (role: KeyRole): string => `agent-tool-billing.${role}`
 
 /** An event of the window, after a key was stored or removed in this tab. */
 export const KEY_CHANGED = "keychange"
 
-export const storedKey = (role: Role): string | undefined => sessionStorage.getItem(storageName(role)) ?? undefined
-export const storeKey = (role: Role, key: string): void => {
+export const storedKey = (role: KeyRole): string | undefined => sessionStorage.getItem(storageName(role)) ?? undefined
+export const storeKey = (role: KeyRole, key: string): void => {
   sessionStorage.setItem(storageName(role), key)
   dispatchEvent(new Event(KEY_CHANGED))
 }
-export const forgetKey = (role: Role): void => {
+export const forgetKey = (role: KeyRole): void => {
   sessionStorage.removeItem(storageName(role))
   dispatchEvent(new Event(KEY_CHANGED))
 }

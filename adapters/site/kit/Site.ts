@@ -18,6 +18,8 @@ export interface SitePage {
   readonly style?: string
   /** Its browser module, as `folder/Name`. The page may call the API unless `connects` is false. */
   readonly module?: string
+  /** A module that `module` loads at once: the page loads both together. */
+  readonly tabModule?: string
   readonly connects?: boolean
   readonly charts?: boolean
   readonly status?: number
@@ -28,7 +30,7 @@ export type Site = (page: SitePage) => EncodedReply
 
 const navigation = [
   ["/catalog", "Catalog"],
-  ["/developers/dashboard", "Developers"],
+  ["/developer", "Developers"],
   ["/providers/dashboard", "Providers"],
   ["/docs", "Docs"],
   ["/status", "Status"]
@@ -39,7 +41,10 @@ const footerLinks = [
   ["/spec", "Specification"],
   ["/changelog", "Changelog"],
   ["/api/openapi.json", "OpenAPI"],
-  ["/llms.txt", "llms.txt"]
+  ["/llms.txt", "llms.txt"],
+  ["/docs/terms", "Terms"],
+  ["/docs/privacy", "Privacy"],
+  ["/docs/fees", "Fees"]
 ] as const
 
 /** Every page that the layout links to. */
@@ -48,9 +53,10 @@ export const siteLinks: ReadonlyArray<string> = ["/", ...[...navigation, ...foot
 export const makeSite = Effect.gen(function* () {
   const version = yield* assetsVersion
   const assets = yield* Assets
-  const site: Site = ({ body, charts, connects, description, module, path, status, style = "", title }) => {
-    const modules = [...new Set(["kit/CopyButtons", ...(module === undefined ? [] : [module])])].map(
-      (name) => `${name}.js`
+  const site: Site = (page) => {
+    const { body, charts, connects, description, module, path, status, style = "", tabModule, title } = page
+    const modules = [...new Set(["kit/CopyButtons", module, tabModule])].flatMap((name) =>
+      name === undefined ? [] : [`${name}.js`]
     )
     const address = (name: string) => `/assets/${version}/${name}`
     return pageReply({

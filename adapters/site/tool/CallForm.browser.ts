@@ -2,6 +2,7 @@
  * The form that calls a tool: get a quote, call, or copy the request as a curl command. Calls name the page's price, so a
  * call never costs more than shown.
  */
+import { accountApi } from "../kit/AccountApi.browser.ts"
 import { ApiError, request } from "../kit/ApiRequest.browser.ts"
 import {
   type Argument,
@@ -17,7 +18,7 @@ import { button, el, fill, notice, on } from "../kit/Dom.browser.ts"
 import { milliseconds, money, plural } from "../kit/Format.browser.ts"
 import { form, type Values, valuesOf } from "../kit/Form.browser.ts"
 import { receiptButton } from "../kit/ReceiptDialog.browser.ts"
-import type { CallResult, Quote, ToolDetails } from "../kit/ApiResponses.browser.ts"
+import type { CallResult, FreeTiers, Quote, ToolDetails } from "../kit/ApiResponses.browser.ts"
 import { showToolboxButtons } from "../kit/ToolboxButtons.browser.ts"
 import { signIn, signOutButton, storedKey } from "../kit/Session.browser.ts"
 
@@ -30,8 +31,15 @@ export const callForm = (place: HTMLElement, tool: ToolDetails, sample: Schema):
   const shell = el("div")
   const account = el("div", { id: "account" })
   const outcome = el("div", { id: "outcome", "aria-live": "polite" })
+  /** Undefined until the account is known. */
+  let freeCalls: number | undefined = tool.pricing.free_tier_calls === 0 ? 0 : undefined
+  const relabel = (left: number | undefined) => {
+    freeCalls = left
+    const label = callLabel(tool, left)
+    fields.querySelectorAll(`#${FORM} .actions button[type=button]`).forEach((one) => fill(one, label))
+  }
   const show = (all: ReadonlyArray<Argument>): void => {
-    const made = formOf(tool, all, outcome, account)
+    const made = formOf(tool, all, outcome, account, relabel)
     const update = () => {
       const body = { tool_name: tool.qualified_name, input: previewInput(all, valuesOf(made), sample) }
       fill(shell, codeBlock(curl(PATH, "$CONSUMER_KEY", body)))
@@ -44,6 +52,7 @@ export const callForm = (place: HTMLElement, tool: ToolDetails, sample: Schema):
       modeSwitch(asFields, all, made, show)
     )
     update()
+    relabel(freeCalls)
   }
   show(asFields)
   fill(place, fields, outcome, account, el("h3", "curl"), shell)
@@ -54,6 +63,8 @@ export const callForm = (place: HTMLElement, tool: ToolDetails, sample: Schema):
     ({ name }) => {
       place.classList.remove("keyless")
       void showToolboxButtons()
+      // Without the number the label names no price; the quote does.
+      if (tool.pricing.free_tier_calls > 0) void freeCallsLeft(tool).then(relabel, () => undefined)
       fill(
         account,
         el(
@@ -84,8 +95,24 @@ const modeSwitch = (
   return el("p", button(isFields ? "Edit as JSON" : "Edit as fields", change, "plain tiny"))
 }
 
-const formOf = (tool: ToolDetails, all: ReadonlyArray<Argument>, outcome: HTMLElement, account: HTMLElement) => {
-  const { max_cost_microcents, price, price_version } = tool.pricing
+const freeCallsLeft = async ({ id, pricing }: ToolDetails): Promise<number> => {
+  const { free_tiers: tiers } = await accountApi("consumer").get<FreeTiers>("/api/v1/market/free-tiers")
+  return tiers.find(({ tool_id }) => tool_id === id)?.left ?? pricing.free_tier_calls
+}
+
+const callLabel = ({ pricing }: ToolDetails, freeCalls: number | undefined): string => {
+  if (pricing.max_cost_microcents === 0 || freeCalls === undefined) return "Call tool"
+  return freeCalls > 0 ? "Call tool for free" : `Call tool for ${pricing.price}`
+}
+
+const formOf = (
+  tool: ToolDetails,
+  all: ReadonlyArray<Argument>,
+  outcome: HTMLElement,
+  account: HTMLElement,
+  relabel: (freeCalls: number) => void
+) => {
+  const { max_cost_microcents, price_version } = tool.pricing
   const send = async <A>(values: Values, options: object, show: (answer: A) => Node, idempotencyKey?: string) => {
     const key = storedKey("consumer")
     if (key === undefined) {
@@ -109,9 +136,17 @@ const formOf = (tool: ToolDetails, all: ReadonlyArray<Argument>, outcome: HTMLEl
     submit: "Get quote",
     send: (values) => send<Quote>(values, { dry_run: true }, ({ quote }) => quoteView(quote, max_cost_microcents)),
     secondAction: {
-      label: max_cost_microcents === 0 ? "Call tool" : `Call tool for ${price}`,
+      label: callLabel(tool, undefined),
       send: (values, idempotencyKey) =>
-        send<CallResult>(values, { max_cost_microcents, price_version }, resultView, idempotencyKey)
+        send<CallResult>(
+          values,
+          { max_cost_microcents, price_version },
+          (result) => {
+            if (result.meta.free_tier_remaining !== null) relabel(result.meta.free_tier_remaining)
+            return resultView(result)
+          },
+          idempotencyKey
+        )
     }
   })
 }
@@ -131,7 +166,7 @@ const quoteView = (quote: Quote["quote"], maximum: number): HTMLElement => {
         ? `Balance after the call: ${money(quote.balance_after_microcents)}.`
         : [
             `Insufficient balance: ${money(quote.balance_microcents)} is available. `,
-            el("a", { href: "/developers/dashboard" }, "Add funds")
+            el("a", { href: "/developer/funds" }, "Add funds")
           ]
     )
   )

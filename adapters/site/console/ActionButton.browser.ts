@@ -1,0 +1,59 @@
+/**
+ * A button that runs an operation, after a confirmation where one is needed, and announces its result.
+ */
+import { type ComponentChildren } from "preact"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { errorMessage, idempotentRequest } from "../kit/ApiRequest.browser.ts"
+import { announce, clearAnnouncement } from "./Announcements.browser.ts"
+import { type Confirmation, confirmed } from "./Modal.browser.ts"
+import { h, type View } from "./View.browser.ts"
+
+export interface ActionButtonProps {
+  readonly label: string
+  /** Accessible name, where the label alone is ambiguous. */
+  readonly name?: string
+  readonly style?: string
+  readonly confirm?: Confirmation
+  /** Resolves to the message to announce. The idempotency key stays the same until the outcome is known. */
+  readonly run: (idempotencyKey: string) => Promise<ComponentChildren | void>
+}
+
+export const ActionButton = ({ confirm, label, name, run, style = "" }: ActionButtonProps): View => {
+  const [isRunning, setRunning] = useState(false)
+  const request = useMemo(idempotentRequest, [])
+  const button = useRef<HTMLButtonElement>(null)
+  const isFocusLost = useRef(false)
+  useEffect(() => {
+    if (isRunning || !isFocusLost.current) return
+    isFocusLost.current = false
+    if (document.activeElement === null || document.activeElement === document.body) button.current?.focus()
+  }, [isRunning])
+  const start = async () => {
+    if (confirm !== undefined && !(await confirmed(confirm))) return
+    isFocusLost.current = true
+    setRunning(true)
+    clearAnnouncement()
+    try {
+      const message = await run(request.keyFor(label))
+      request.finished()
+      if (message !== undefined) announce("good", message)
+    } catch (error) {
+      request.finished(error)
+      announce("bad", errorMessage(error))
+    } finally {
+      setRunning(false)
+    }
+  }
+  return h(
+    "button",
+    {
+      ref: button,
+      type: "button",
+      class: style,
+      disabled: isRunning,
+      onClick: () => void start(),
+      ...(name === undefined ? {} : { "aria-label": name })
+    },
+    label
+  )
+}

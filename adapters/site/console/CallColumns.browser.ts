@@ -1,0 +1,82 @@
+/**
+ * Calls, as the lists of both consoles show them.
+ */
+import type { UsagePage } from "../kit/ApiResponses.browser.ts"
+import { milliseconds, money } from "../kit/Format.browser.ts"
+import { type Badges, statusBadge } from "./Badge.browser.ts"
+import type { Column } from "./DataTable.browser.ts"
+import type { ListFilter } from "./ListFilters.browser.ts"
+import { pathTo } from "./Place.browser.ts"
+import { TimeText } from "./TimeText.browser.ts"
+import { h } from "./View.browser.ts"
+
+export type Call = UsagePage["records"][number]
+
+export const USAGE_PATH = "/api/v1/market/usage"
+
+export const OUTCOMES: Badges<Call["status"]> = {
+  success: ["Success", "good"],
+  error: ["Error", "bad"],
+  timeout: ["Timeout", "bad"],
+  rate_limited: ["Rate limited", "bad"]
+}
+
+export const PERIODS: ReadonlyArray<readonly [value: string, label: string]> = [
+  ["", "30 days"],
+  ["24h", "24 hours"],
+  ["7d", "7 days"],
+  ["90d", "90 days"]
+]
+
+export const CALL_FILTERS: ReadonlyArray<ListFilter> = [
+  { name: "period", label: "Period", choices: PERIODS },
+  {
+    name: "status",
+    label: "Outcome",
+    choices: [
+      ["", "All"],
+      ["success", "Success"],
+      ["error", "Error"],
+      ["timeout", "Timeout"],
+      ["rate_limited", "Rate limited"]
+    ]
+  }
+]
+
+/** Each row leads to its details. */
+export const callColumns: ReadonlyArray<Column<Call>> = [
+  {
+    name: "Time",
+    cell: (call) => h("a", { href: pathTo("calls", call.receipt_id) }, h(TimeText, { at: call.created_at })),
+    sortBy: ({ created_at }) => created_at,
+    csv: ({ created_at }) => created_at
+  },
+  { name: "Tool", cell: (call) => call.tool_name, sortBy: (call) => call.tool_name, csv: (call) => call.tool_name },
+  {
+    name: "Outcome",
+    cell: ({ status }) => statusBadge(OUTCOMES, status),
+    sortBy: ({ status }) => status,
+    csv: ({ status }) => status
+  },
+  {
+    name: "Cost",
+    cell: (call) => money(call.cost_microcents),
+    isNumber: true,
+    sortBy: (call) => call.cost_microcents,
+    csv: (call) => money(call.cost_microcents)
+  },
+  {
+    name: "Duration",
+    cell: (call) => milliseconds(call.duration_ms),
+    isNumber: true,
+    sortBy: (call) => call.duration_ms,
+    csv: (call) => call.duration_ms
+  }
+]
+
+/** In CSV only. */
+export const receiptColumn: Column<Call> = {
+  name: "Receipt",
+  cell: (call) => h("code", { class: "short", title: call.receipt_id }, `${call.receipt_id.slice(0, 13)}…`),
+  csv: (call) => call.receipt_id
+}

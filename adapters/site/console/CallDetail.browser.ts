@@ -1,0 +1,117 @@
+/**
+ * One call: outcome, cost and why it costs that, receipt and proof.
+ */
+import { type ComponentChildren, Fragment } from "preact"
+import { request } from "../kit/ApiRequest.browser.ts"
+import type { ReceiptResponse, ToolDetails } from "../kit/ApiResponses.browser.ts"
+import { milliseconds, money } from "../kit/Format.browser.ts"
+import { Notice, statusBadge } from "./Badge.browser.ts"
+import { OUTCOMES } from "./CallColumns.browser.ts"
+import { CopyValue } from "./Copyable.browser.ts"
+import { Facts } from "./Figures.browser.ts"
+import { pathTo } from "./Place.browser.ts"
+import { ReceiptCheck } from "./ReceiptCheck.browser.ts"
+import { Loaded, useResource } from "./Resource.browser.ts"
+import { TimeText } from "./TimeText.browser.ts"
+import { h, type View } from "./View.browser.ts"
+
+export type Receipt = ReceiptResponse["receipt"]
+
+export interface CallDetailProps {
+  readonly id: string
+  /** What the reader can do with this call, such as a dispute. */
+  readonly actions?: (receipt: Receipt) => ComponentChildren
+}
+
+export const CallDetail = ({ actions, id }: CallDetailProps): View => {
+  const call = useResource(() => readCall(id), [id])
+  return h(
+    Fragment,
+    null,
+    h("a", { href: pathTo("calls"), class: "back" }, "← All calls"),
+    h(Loaded<CallRead>, {
+      of: call,
+      show: ({ tool, response: { receipt, verification } }) =>
+        h(
+          Fragment,
+          null,
+          h(Facts, {
+            all: [
+              ["Tool", h("a", { href: `/catalog/${receipt.tool_id}` }, receipt.tool_name)],
+              ["Provider", tool === undefined ? undefined : tool.provider.name],
+              ["Time", h(TimeText, { at: receipt.timestamp })],
+              ["Outcome", statusBadge(OUTCOMES, receipt.status)],
+              ["Cost", h("strong", null, money(receipt.cost_microcents))],
+              ["Duration", milliseconds(receipt.duration_ms)],
+              ["Receipt ID", h(CopyValue, { name: "receipt ID", text: receipt.receipt_id })]
+            ]
+          }),
+          h("h2", null, "Price"),
+          priceOf(receipt, tool).map((sentence) => h("p", { key: sentence }, sentence)),
+          actions?.(receipt),
+          h("h2", null, "Receipt"),
+          verification.valid
+            ? h(Notice, { style: "good" }, "Valid: signed by this service.")
+            : h(Notice, { style: "bad" }, "Not valid: the signature does not match."),
+          h(ReceiptCheck, { receipt }),
+          h(
+            "details",
+            { class: "receipt-fields" },
+            h("summary", null, "All fields"),
+            h(Facts, {
+              all: Object.entries(receipt).map(([name, value]) => [name, h("code", null, String(value))] as const)
+            })
+          )
+        )
+    })
+  )
+}
+
+interface CallRead {
+  readonly response: ReceiptResponse
+  /** Undefined where the tool is no longer public. */
+  readonly tool: ToolDetails | undefined
+}
+
+const readCall = async (id: string): Promise<CallRead> => {
+  const response = await request<ReceiptResponse>("GET", `/api/v1/market/receipts/${encodeURIComponent(id)}`)
+  const tool = await request<ToolDetails>("GET", `/api/v1/market/tools/${response.receipt.tool_id}`).catch(
+    () => undefined
+  )
+  return { response, tool }
+}
+
+const FAILURES = {
+  success: "",
+  error: "The tool or its provider returned an error.",
+  timeout: "The provider did not respond in time.",
+  rate_limited: "The provider rejected the call because of its rate limit."
+} as const
+
+/** Why the call costs what it costs. */
+const priceOf = ({ cost_microcents: cost, status, timestamp }: Receipt, tool: ToolDetails | undefined) => {
+  const failure = FAILURES[status]
+  const outcome = failure === "" ? [] : [failure]
+  const terms = tool?.price_history.find(({ effective_from: from }) => from <= timestamp)
+  if (terms === undefined)
+    return [...outcome, cost === 0 ? "This call was not charged." : `This call cost ${money(cost)}.`]
+  const list = `The list price at that time was ${terms.price} (version ${terms.version}).`
+  if (cost === 0 && status !== "success") return [...outcome, "Failed calls of this tool are not charged.", list]
+  if (cost === 0) {
+    return [
+      terms.price_microcents === 0
+        ? "This tool is free."
+        : "This call was not charged: it was within the free calls of the month, or its result did not meet the tool's billing policy.",
+      list
+    ]
+  }
+  if (terms.usage_priced && cost !== terms.price_microcents) {
+    return [
+      ...outcome,
+      `The provider reported a cost of ${money(cost)}, within the maximum of the tool and of your cap.`,
+      list
+    ]
+  }
+  const policy = terms.billing_policy === "attempt" ? "This tool charges for every attempt." : undefined
+  return [...outcome, `This call cost ${money(cost)}.`, ...(policy === undefined ? [] : [policy]), list]
+}

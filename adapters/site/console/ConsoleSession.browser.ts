@@ -1,0 +1,16 @@
+/**
+ * A session that a cookie proves, instead of a key that the browser tab keeps.
+ */
+import type { ComponentType } from "preact"
+import type { ConsoleAccount } from "./ConsoleContext.browser.ts"
+
+export interface SignInProps {
+  readonly entered: (account: ConsoleAccount) => void
+}
+
+export interface ConsoleSession {
+  /** Undefined without a session. */
+  readonly current: () => Promise<ConsoleAccount | undefined>
+  readonly form: ComponentType<SignInProps>
+  readonly end: () => Promise<void>
+}

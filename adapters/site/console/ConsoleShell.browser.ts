@@ -1,0 +1,220 @@
+/**
+ * A console: signs in, then shows one tab at a time beside the list of all of them.
+ */
+import { signal } from "@preact/signals"
+import { type ComponentChildren, Fragment, render } from "preact"
+import { useEffect, useMemo, useRef } from "preact/hooks"
+import { errorMessage } from "../kit/ApiRequest.browser.ts"
+import { forgetKey, KEY_CHANGED, type Role, storedKey, storeKey } from "../kit/Session.browser.ts"
+import { announce, Announcements } from "./Announcements.browser.ts"
+import { Notice } from "./Badge.browser.ts"
+import { consoleApi } from "./ConsoleApi.browser.ts"
+import { type ConsoleAccount, Context, type Tab } from "./ConsoleContext.browser.ts"
+import type { ConsoleSession } from "./ConsoleSession.browser.ts"
+import { Modals } from "./Modal.browser.ts"
+import { followPlace, pathTo, place } from "./Place.browser.ts"
+import { Loaded, Skeleton, useResource } from "./Resource.browser.ts"
+import { type Identified, SignInForm } from "./SignInForm.browser.ts"
+import { h, type View } from "./View.browser.ts"
+
+/** A console that opens with a key, which this browser tab keeps. */
+export interface KeyAccess {
+  readonly role: Role
+  readonly keyLabel: string
+  readonly help?: ComponentChildren
+  readonly identify: (key: string) => Promise<Identified>
+  readonly session?: undefined
+}
+
+/** A console that opens with a session, which a cookie proves. */
+export interface SessionAccess {
+  readonly role: "operator"
+  readonly session: ConsoleSession
+}
+
+export type ConsoleDefinition = (KeyAccess | SessionAccess) & {
+  /** Of its first tab; the others are below it. */
+  readonly path: string
+  readonly name: string
+  /** In the order of the navigation. */
+  readonly tabs: ReadonlyArray<Tab>
+}
+
+type Session =
+  | { readonly kind: "checking" }
+  | { readonly kind: "signed-out"; readonly error?: ComponentChildren }
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "signed-in"; readonly account: ConsoleAccount }
+
+export const startConsole = (definition: ConsoleDefinition): void => {
+  const root = document.querySelector<HTMLElement>("#dashboard")!
+  const { role } = definition
+  const session = signal<Session>({ kind: "checking" })
+  const check = async () => {
+    session.value = { kind: "checking" }
+    try {
+      const found = await signedInTo(definition)
+      if (found !== undefined && "account" in found) {
+        session.value = { kind: "signed-in", account: found.account }
+        return
+      }
+      forgetKey(role)
+      session.value = { kind: "signed-out", error: found?.error }
+    } catch (error) {
+      session.value = { kind: "failed", error }
+    }
+  }
+  followPlace(definition.path)
+  addEventListener(KEY_CHANGED, () => {
+    if (storedKey(role) === undefined && session.value.kind === "signed-in") session.value = { kind: "signed-out" }
+  })
+  const entered = (account: ConsoleAccount) => {
+    session.value = { kind: "signed-in", account }
+  }
+  const Root = (): View => {
+    const current = session.value
+    switch (current.kind) {
+      case "checking":
+        return h(Skeleton, null)
+      case "failed":
+        return h(
+          Fragment,
+          null,
+          h(Notice, { style: "bad" }, errorMessage(current.error)),
+          h("button", { type: "button", onClick: () => void check() }, "Try again")
+        )
+      case "signed-out":
+        return h(
+          Fragment,
+          null,
+          h("h1", null, definition.name),
+          definition.session === undefined
+            ? h(SignInForm, {
+                label: definition.keyLabel,
+                identify: definition.identify,
+                entered: (key, account) => {
+                  storeKey(role, key)
+                  entered(account)
+                },
+                error: current.error,
+                help: definition.help
+              })
+            : h(definition.session.form, { entered })
+        )
+      case "signed-in":
+        return h(Console, { definition, account: current.account, data: root.dataset })
+      default:
+        return current satisfies never
+    }
+  }
+  root.replaceChildren()
+  render(h(Root, null), root)
+  void check()
+}
+
+/** Undefined without a key or a session. */
+const signedInTo = async (definition: ConsoleDefinition): Promise<Identified | undefined> => {
+  if (definition.session === undefined) {
+    const key = storedKey(definition.role)
+    return key === undefined ? undefined : definition.identify(key)
+  }
+  const account = await definition.session.current()
+  return account === undefined ? undefined : { account }
+}
+
+interface ConsoleProps {
+  readonly definition: ConsoleDefinition
+  readonly account: ConsoleAccount
+  readonly data: DOMStringMap
+}
+
+const Console = ({ account, data, definition }: ConsoleProps): View => {
+  const { role, session, tabs } = definition
+  const signOut = async () => {
+    try {
+      await session?.end()
+      forgetKey(role)
+    } catch (error) {
+      announce("bad", errorMessage(error))
+    }
+  }
+  const context = useMemo(() => ({ role, account, api: consoleApi(role), data }), [account])
+  const { detail, tab: path } = place.value
+  const open = path === undefined ? tabs[0] : tabs.slice(1).find((tab) => tab.path === path)
+  return h(
+    Context.Provider,
+    { value: context },
+    h(
+      "div",
+      { class: "console" },
+      h(
+        "div",
+        { class: "console-side" },
+        h(
+          "p",
+          { class: "console-account" },
+          h("span", { class: "small muted" }, `Signed in as ${account.name}.`),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "plain tiny",
+              onClick: () => void signOut()
+            },
+            "Sign out"
+          )
+        ),
+        h(
+          "nav",
+          { class: "console-tabs", "aria-label": definition.name },
+          tabs.map((tab, index) =>
+            h(
+              "a",
+              {
+                key: tab.path,
+                href: index === 0 ? pathTo() : pathTo(tab.path),
+                ...(tab === open ? { "aria-current": "page" as const } : {})
+              },
+              tab.title
+            )
+          )
+        )
+      ),
+      h(
+        "div",
+        { class: "console-main", id: `tab-${open?.path ?? "none"}` },
+        open === undefined
+          ? h(Notice, { style: "bad" }, "This page does not exist.")
+          : h(OpenTab, { key: open.path, tab: open, detail, of: definition.name })
+      )
+    ),
+    h(Modals, null)
+  )
+}
+
+type TabModule = Awaited<ReturnType<Tab["load"]>>
+
+interface OpenTabProps {
+  readonly tab: Tab
+  readonly detail: string | undefined
+  /** The console's name, for the window's title. */
+  readonly of: string
+}
+
+/** Going to another tab moves the focus to its heading, as loading a page would. */
+const OpenTab = ({ detail, of, tab }: OpenTabProps): View => {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const module = useResource(tab.load, [tab])
+  useEffect(() => {
+    document.title = `${tab.title} · ${of}`
+    const { activeElement } = document
+    if (activeElement !== null && activeElement !== document.body) heading.current?.focus({ preventScroll: true })
+  }, [tab, detail])
+  return h(
+    Fragment,
+    null,
+    h("h1", { ref: heading, tabIndex: -1 }, tab.title),
+    h(Announcements, null),
+    h(Loaded<TabModule>, { of: module, show: ({ tab: Content }) => h(Content, { detail }) })
+  )
+}

@@ -1,0 +1,19 @@
+/**
+ * CSV files (RFC 4180) of lists.
+ */
+import type { Column } from "./DataTable.browser.ts"
+
+export const csvOf = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>): string => {
+  const written = columns.filter(({ csv }) => csv !== undefined)
+  const lines = [written.map(({ name }) => name), ...rows.map((row) => written.map(({ csv }) => csv!(row)))]
+  return lines.map((line) => `${line.map(cellOf).join(",")}\r\n`).join("")
+}
+
+/** Spreadsheets would run text that begins like a formula. */
+const FORMULA = /^[=+\-@\t\r]/u
+
+const cellOf = (value: number | string): string => {
+  if (typeof value === "number") return String(value)
+  const text = FORMULA.test(value) ? `'${value}` : value
+  return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,114 @@
+/**
+ * Tables. On narrow screens each row becomes a card with the names of its columns, so that nothing is cut.
+ */
+import { type ComponentChildren } from "preact"
+import { h, type View } from "./View.browser.ts"
+
+export interface Column<Row> {
+  readonly name: string
+  readonly cell: (row: Row) => ComponentChildren
+  readonly isNumber?: boolean
+  /** Text of several words: keeps a minimum width. */
+  readonly isLong?: boolean
+  /** What rows are sorted by. Undefined: the column cannot be sorted. */
+  readonly sortBy?: (row: Row) => number | string
+  /** The value in CSV. Undefined: the column is left out there. */
+  readonly csv?: (row: Row) => number | string
+}
+
+export interface Sorting {
+  readonly column: string
+  readonly isDescending: boolean
+}
+
+export interface DataTableProps<Row> {
+  readonly caption: string
+  readonly columns: ReadonlyArray<Column<Row>>
+  readonly rows: ReadonlyArray<Row>
+  readonly keyOf: (row: Row) => string
+  readonly sorting?: Sorting | undefined
+  readonly sort?: (column: string) => void
+}
+
+export const DataTable = <Row>(props: DataTableProps<Row>): View => {
+  const { caption, columns, keyOf, rows } = props
+  return h(
+    "table",
+    // The roles keep their meaning where the style turns rows into cards.
+    { class: "data", role: "table" },
+    h("caption", { class: "hidden" }, caption),
+    h(
+      "thead",
+      { role: "rowgroup" },
+      h(
+        "tr",
+        { role: "row" },
+        columns.map((column) => headerOf(column, props))
+      )
+    ),
+    h(
+      "tbody",
+      { role: "rowgroup" },
+      rows.map((row) =>
+        h(
+          "tr",
+          { role: "row", key: keyOf(row) },
+          columns.map((column) =>
+            h(
+              "td",
+              { role: "cell", key: column.name, class: styleOf(column), "data-label": column.name },
+              h("div", null, column.cell(row))
+            )
+          )
+        )
+      )
+    )
+  )
+}
+
+const headerOf = <Row>(column: Column<Row>, { sort, sorting }: DataTableProps<Row>): View => {
+  const { name, sortBy } = column
+  if (name === "") return h("td", { key: name, role: "cell" })
+  const isSorted = sorting?.column === name
+  const direction = !isSorted ? "none" : sorting.isDescending ? "descending" : "ascending"
+  const isSortable = sort !== undefined && sortBy !== undefined
+  return h(
+    "th",
+    {
+      key: name,
+      scope: "col",
+      role: "columnheader",
+      class: styleOf(column),
+      ...(isSortable ? { "aria-sort": direction } : {})
+    },
+    isSortable
+      ? h(
+          "button",
+          { type: "button", class: "sort", onClick: () => sort(name) },
+          name,
+          h("span", { "aria-hidden": "true" }, ARROWS[direction])
+        )
+      : name
+  )
+}
+
+const ARROWS = { none: " ↕", ascending: " ↑", descending: " ↓" } as const
+
+const styleOf = <Row>({ isLong, isNumber }: Column<Row>): string =>
+  isNumber === true ? "right number" : isLong === true ? "long" : ""
+
+/** By the value of a column; rows with equal values keep their order. */
+export const sorted = <Row>(
+  rows: ReadonlyArray<Row>,
+  columns: ReadonlyArray<Column<Row>>,
+  sorting: Sorting | undefined
+): ReadonlyArray<Row> => {
+  const by = columns.find(({ name }) => name === sorting?.column)?.sortBy
+  if (by === undefined || sorting === undefined) return rows
+  const direction = sorting.isDescending ? -1 : 1
+  return rows.toSorted((one, other) => {
+    const [a, b] = [by(one), by(other)]
+    const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b))
+    return order * direction
+  })
+}

@@ -1,0 +1,118 @@
+/**
+ * Forms that send requests and show errors beside their fields. A retry carries the same idempotency key until the outcome
+ * is known.
+ */
+import { type ComponentChildren } from "preact"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { ApiError, errorMessage, idempotentRequest } from "../kit/ApiRequest.browser.ts"
+import type { Field, Values } from "../kit/Form.browser.ts"
+import { Notice } from "./Badge.browser.ts"
+import { FieldInput } from "./FieldInput.browser.ts"
+import { h, type View } from "./View.browser.ts"
+
+/** Resolves to what to show below the fields, if anything. */
+type Send = (values: Values, idempotencyKey: string) => Promise<ComponentChildren | void>
+
+export interface InputFormProps {
+  readonly id: string
+  readonly fields: ReadonlyArray<Field>
+  readonly submit: string
+  readonly style?: "stack" | "row"
+  readonly send: Send
+  /** A second action with the same fields. */
+  readonly secondAction?: { readonly label: string; readonly send: Send }
+  /** Keeps the entered values after a success. */
+  readonly keepsValues?: boolean | undefined
+}
+
+type Errors = Readonly<Record<string, string>>
+
+export const InputForm = (props: InputFormProps): View => {
+  const { fields, id, keepsValues = false, secondAction, send, style = "stack", submit } = props
+  const form = useRef<HTMLFormElement>(null)
+  const request = useMemo(idempotentRequest, [])
+  const [errors, setErrors] = useState<Errors>({})
+  const [status, setStatus] = useState<ComponentChildren>()
+  const [isSending, setSending] = useState(false)
+  useEffect(() => {
+    if (Object.keys(errors).length > 0) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus()
+  }, [errors])
+  const run = async (action: string, sendValues: Send) => {
+    const values = valuesOf(form.current!)
+    const missing = missingIn(fields, values)
+    setErrors(missing)
+    if (Object.keys(missing).length > 0) return
+    setSending(true)
+    setStatus(undefined)
+    try {
+      const shown = await sendValues(values, request.keyFor(JSON.stringify([action, values])))
+      request.finished()
+      if (!keepsValues) form.current?.reset()
+      if (shown !== undefined) setStatus(typeof shown === "string" ? h(Notice, { style: "good" }, shown) : shown)
+    } catch (error) {
+      request.finished(error)
+      const found = errorsIn(fields, error)
+      setErrors(found.byField)
+      if (!found.isComplete) setStatus(h(Notice, { style: "bad" }, errorMessage(error)))
+    } finally {
+      setSending(false)
+    }
+  }
+  const statusArea = h("div", { class: "form-status", "aria-live": "polite" }, status)
+  const first = h(
+    "button",
+    // Enter submits the first action, never the second one.
+    { type: "submit", class: secondAction === undefined ? "" : "plain", disabled: isSending },
+    submit
+  )
+  const second =
+    secondAction === undefined
+      ? undefined
+      : h(
+          "button",
+          {
+            type: "button",
+            disabled: isSending,
+            onClick: () => void run(secondAction.label, secondAction.send)
+          },
+          secondAction.label
+        )
+  return h(
+    "form",
+    {
+      ref: form,
+      id,
+      class: style,
+      noValidate: true,
+      "aria-busy": isSending ? "true" : "false",
+      onSubmit: (event: Event) => {
+        event.preventDefault()
+        void run(submit, send)
+      }
+    },
+    fields.map((field) => h(FieldInput, { key: field.name, formId: id, field, error: errors[field.name] })),
+    style === "row"
+      ? [h("div", { class: "row-actions" }, first, second), statusArea]
+      : [statusArea, h("div", { class: "actions" }, first, second)]
+  )
+}
+
+const missingIn = (fields: ReadonlyArray<Field>, values: Values): Errors =>
+  Object.fromEntries(
+    fields
+      .filter(({ name, optional }) => optional !== true && (values[name] ?? "") === "")
+      .map(({ label, name }) => [name, `${label} is required.`])
+  )
+
+/** `isComplete`: every error belongs to a field. */
+const errorsIn = (fields: ReadonlyArray<Field>, error: unknown) => {
+  const all = error instanceof ApiError ? error.fieldErrors : []
+  const shown = all.flatMap(({ message, path }) => {
+    const name = fields.find((field) => path.includes(field.name))?.name
+    return name === undefined ? [] : [[name, message] as const]
+  })
+  return { byField: Object.fromEntries(shown), isComplete: shown.length > 0 && shown.length === all.length }
+}
+
+const valuesOf = (form: HTMLFormElement): Values =>
+  Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]))

@@ -1,0 +1,158 @@
+/**
+ * Lists of rows that are loaded page by page: filters, search, sorting and CSV. Filters, search and sorting are part of the
+ * address.
+ */
+import { type ComponentChildren, Fragment } from "preact"
+import { useState } from "preact/hooks"
+import { errorMessage } from "../kit/ApiRequest.browser.ts"
+import { saveFile } from "../kit/Dom.browser.ts"
+import { count, plural } from "../kit/Format.browser.ts"
+import { ActionButton } from "./ActionButton.browser.ts"
+import { Empty, Notice } from "./Badge.browser.ts"
+import { csvOf } from "./CsvFile.browser.ts"
+import { type Column, DataTable, sorted } from "./DataTable.browser.ts"
+import { Filters, type ListFilter, useListQuery } from "./ListFilters.browser.ts"
+import { Loaded, useResource } from "./Resource.browser.ts"
+import { h, type View } from "./View.browser.ts"
+
+export interface RowPage<Row> {
+  readonly rows: ReadonlyArray<Row>
+  /** Null after the last page. */
+  readonly next: string | null
+}
+
+export interface ListViewProps<Row> {
+  /** Of the rows, such as `calls`: names the CSV file. */
+  readonly id: string
+  readonly caption: string
+  readonly columns: ReadonlyArray<Column<Row>>
+  readonly keyOf: (row: Row) => string
+  /** `filters`: the chosen value of each filter; absent where all values are shown. */
+  readonly load: (cursor: string | undefined, filters: Readonly<Record<string, string>>) => Promise<RowPage<Row>>
+  readonly filters?: ReadonlyArray<ListFilter>
+  /** The text that a search looks at. Undefined: the list cannot be searched. */
+  readonly textOf?: (row: Row) => string
+  /** Shown without rows and without filters. */
+  readonly empty: ComponentChildren
+  /** Loads again when it changes. */
+  readonly version?: unknown
+  /** How long until the first page is loaded again while the page is visible. */
+  readonly refreshMs?: (rows: ReadonlyArray<Row>) => number | undefined
+}
+
+/** More rows are exported by the API. */
+const EXPORTED_MAX = 10_000
+
+export const ListView = <Row>(props: ListViewProps<Row>): View => {
+  const { caption, columns, empty, filters = [], keyOf, load, refreshMs, textOf, version } = props
+  const query = useListQuery(filters)
+  const chosen = JSON.stringify(query.filters)
+  const [further, setFurther] = useState<{ readonly of: unknown; readonly page: RowPage<Row> }>()
+  const first = useResource(
+    () => load(undefined, query.filters),
+    [chosen, version],
+    refreshMs === undefined ? {} : { refreshMs: ({ rows }) => refreshMs(rows) }
+  )
+  return h(Loaded<RowPage<Row>>, {
+    of: first,
+    show: (page) => {
+      const more = further?.of === page ? further.page : undefined
+      const rows = more === undefined ? page.rows : [...page.rows, ...more.rows]
+      const next = more === undefined ? page.next : more.next
+      const isFiltered = chosen !== "{}"
+      if (rows.length === 0 && !isFiltered) return h(Empty, null, empty)
+      const found = query.search === "" ? rows : rows.filter((row) => isMatch(textOf?.(row) ?? "", query.search))
+      const shown = sorted(found, columns, query.sorting)
+      const loadMore = async (cursor: string) => {
+        const after = await load(cursor, query.filters)
+        setFurther({ of: page, page: { rows: [...(more?.rows ?? []), ...after.rows], next: after.next } })
+      }
+      return h(
+        Fragment,
+        null,
+        h(Filters, {
+          id: props.id,
+          filters,
+          query,
+          hasSearch: textOf !== undefined,
+          action: h(CsvButton<Row>, { ...props, chosen: query.filters })
+        }),
+        shown.length === 0
+          ? h(Empty, null, next === null ? "No matches." : "No matches among the loaded rows.")
+          : h(DataTable<Row>, { caption, columns, rows: shown, keyOf, sorting: query.sorting, sort: query.sort }),
+        h(
+          "p",
+          { class: "small muted" },
+          found.length === rows.length
+            ? plural(rows.length, "row")
+            : `${count(found.length)} of ${plural(rows.length, "row")}`,
+          next === null
+            ? ""
+            : query.search === "" && query.sorting === undefined
+              ? ", more available"
+              : " that are loaded"
+        ),
+        next === null ? undefined : h(MoreButton, { key: next, load: () => loadMore(next) })
+      )
+    }
+  })
+}
+
+const isMatch = (text: string, search: string): boolean => text.toLowerCase().includes(search.toLowerCase())
+
+const MoreButton = ({ load }: { readonly load: () => Promise<void> }): View => {
+  const [state, setState] = useState<"idle" | "loading" | { readonly error: unknown }>("idle")
+  const start = () => {
+    setState("loading")
+    load().catch((error: unknown) => setState({ error }))
+  }
+  return h(
+    "div",
+    { "aria-live": "polite" },
+    typeof state === "object" ? h(Notice, { style: "bad" }, errorMessage(state.error)) : undefined,
+    h(
+      "div",
+      { class: "actions" },
+      h(
+        "button",
+        { type: "button", class: "plain", disabled: state === "loading", onClick: start },
+        state === "loading" ? "Loading…" : "Show more"
+      )
+    )
+  )
+}
+
+/** Exports all pages with the chosen filters, not only the loaded ones. */
+const CsvButton = <Row>(props: ListViewProps<Row> & { readonly chosen: Readonly<Record<string, string>> }): View => {
+  const { chosen, columns, id, load } = props
+  const [read, setRead] = useState<number>()
+  return h(
+    Fragment,
+    null,
+    read === undefined
+      ? undefined
+      : h("span", { class: "small muted", role: "status" }, `${plural(read, "row")} read…`),
+    h(ActionButton, {
+      label: "Export CSV",
+      style: "plain tiny",
+      run: async () => {
+        const rows: Array<Row> = []
+        let cursor: string | undefined
+        try {
+          do {
+            setRead(rows.length)
+            const page = await load(cursor, chosen)
+            rows.push(...page.rows)
+            cursor = page.next ?? undefined
+          } while (cursor !== undefined && rows.length < EXPORTED_MAX)
+        } finally {
+          setRead(undefined)
+        }
+        saveFile(`${id}.csv`, csvOf(columns, rows.slice(0, EXPORTED_MAX)))
+        return cursor === undefined
+          ? `Exported ${plural(rows.length, "row")}.`
+          : `Exported the newest ${count(EXPORTED_MAX)} rows. The API returns all of them.`
+      }
+    })
+  )
+}

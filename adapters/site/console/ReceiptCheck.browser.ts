@@ -1,0 +1,113 @@
+/**
+ * Verifies a receipt in the browser with one click, and shows each step of the proof.
+ */
+import { Fragment } from "preact"
+import { useState } from "preact/hooks"
+import { request, requestFile } from "../kit/ApiRequest.browser.ts"
+import { saveFile } from "../kit/Dom.browser.ts"
+import { type ReceiptVerdict, verifyReceipt } from "../verify/ReceiptVerifier.browser.ts"
+import { ActionButton } from "./ActionButton.browser.ts"
+import { Notice } from "./Badge.browser.ts"
+import { h, type View } from "./View.browser.ts"
+
+type Reason = ReceiptVerdict["reason"]
+
+/** In the order in which they are checked, with the results that fail them. */
+const STEPS: ReadonlyArray<readonly [text: string, failures: ReadonlyArray<Reason>]> = [
+  ["The log's public key is an Ed25519 key.", ["bad_key", "unsupported"]],
+  ["The receipt has its eleven fields.", ["bad_receipt"]],
+  ["The proof belongs to this log.", ["bad_proof", "wrong_log"]],
+  ["The log's key signed the checkpoint: the size of the log and its root hash.", ["bad_signature"]],
+  ["The receipt's hash leads to the signed root hash, so the log contains this receipt unchanged.", ["not_in_tree"]]
+]
+
+interface Checked {
+  readonly verdict: ReceiptVerdict
+  readonly proof: string
+  readonly key: string
+}
+
+export interface ReceiptCheckProps {
+  readonly receipt: { readonly receipt_id: string }
+}
+
+export const ReceiptCheck = ({ receipt }: ReceiptCheckProps): View => {
+  const [checked, setChecked] = useState<Checked>()
+  const id = receipt.receipt_id
+  const verify = async () => {
+    const [proof, { logs }] = await Promise.all([
+      requestFile(`/api/v1/market/receipts/${id}/proof`).then((file) => file.text()),
+      request<{ readonly logs: ReadonlyArray<{ readonly origin: string; readonly vkey: string }> }>(
+        "GET",
+        "/api/v1/market/log"
+      )
+    ])
+    const key = logs.find(({ origin }) => proof.includes(`\n${origin}\n`))?.vkey ?? logs.at(-1)?.vkey ?? ""
+    setChecked({ verdict: await verifyReceipt(receipt, proof, key), proof, key })
+  }
+  return h(
+    Fragment,
+    null,
+    h(
+      "p",
+      { class: "muted" },
+      "The service adds each receipt to a public log. Your browser verifies the receipt against the log's signed root hash, with the proof and the log's public key."
+    ),
+    h(
+      "div",
+      { class: "actions" },
+      h(ActionButton, { label: "Verify receipt", run: verify }),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "plain",
+          onClick: () => saveFile(`${id}.json`, `${JSON.stringify(receipt, null, 2)}\n`)
+        },
+        "Download receipt"
+      ),
+      h(ActionButton, {
+        label: "Download proof",
+        style: "plain",
+        run: async () => saveFile(`${id}.tlog-proof`, await requestFile(`/api/v1/market/receipts/${id}/proof`))
+      })
+    ),
+    checked === undefined ? undefined : h(CheckResult, { checked })
+  )
+}
+
+const CheckResult = ({ checked: { key, proof, verdict } }: { readonly checked: Checked }): View => {
+  const failed = STEPS.findIndex(([, failures]) => failures.includes(verdict.reason))
+  return h(
+    "div",
+    { "aria-live": "polite", class: "check-result" },
+    verdict.valid
+      ? h(
+          Notice,
+          { style: "good" },
+          `Valid: entry ${(verdict.leafIndex + 1).toLocaleString()} of ${verdict.treeSize.toLocaleString()} in ${verdict.origin}.`
+        )
+      : h(Notice, { style: "bad" }, verdict.message),
+    h(
+      "ol",
+      { class: "checks" },
+      STEPS.slice(0, failed === -1 ? STEPS.length : failed + 1).map(([text], index) => {
+        const isFailed = index === failed
+        return h(
+          "li",
+          { key: text },
+          h("span", { "aria-hidden": "true" }, isFailed ? "✗" : "✓"),
+          h("span", null, text, h("span", { class: "hidden" }, isFailed ? " Failed." : " Passed."))
+        )
+      })
+    ),
+    h(
+      "details",
+      null,
+      h("summary", null, "Proof and key"),
+      h("p", null, "Compare the key with one from another source, such as a witness or an older receipt's proof."),
+      h("pre", null, h("code", null, key)),
+      h("pre", null, h("code", null, proof))
+    )
+  )
+}

@@ -1,0 +1,114 @@
+/**
+ * Disputes of the developer, each with its details.
+ */
+import { Fragment } from "preact"
+import { statusBadge } from "../../console/Badge.browser.ts"
+import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
+import type { Column } from "../../console/DataTable.browser.ts"
+import {
+  costColumn,
+  decisionDeadline,
+  type Dispute,
+  disputePage,
+  DISPUTES_PATH,
+  filedColumn,
+  reasonColumn,
+  reasonLabel,
+  statusFilter
+} from "../../console/DisputeTerms.browser.ts"
+import { Facts } from "../../console/Figures.browser.ts"
+import { ListView } from "../../console/ListView.browser.ts"
+import { pathTo } from "../../console/Place.browser.ts"
+import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { TimeText } from "../../console/TimeText.browser.ts"
+import { money } from "../../kit/Format.browser.ts"
+import { STATUSES } from "./DisputeStatuses.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
+
+const FILTERS = [statusFilter(STATUSES)]
+
+export const tab = ({ detail }: TabProps): View => {
+  const { api } = useConsole()
+  if (detail !== undefined) return h(DisputeDetail, { id: detail })
+  return h(
+    "section",
+    { id: "disputes" },
+    h(ListView<Dispute>, {
+      id: "disputes",
+      caption: "Disputes",
+      filters: FILTERS,
+      load: (cursor, { status }) => disputePage(api, cursor, status),
+      keyOf: ({ dispute_id }) => dispute_id,
+      textOf: (one) => `${reasonLabel(one.reason)} ${one.receipt_id} ${one.claim.text ?? ""} ${one.answer?.text ?? ""}`,
+      columns: COLUMNS,
+      empty: [
+        "No disputes. You can dispute a paid call for 30 days: open it in ",
+        h("a", { key: "calls", href: pathTo("calls") }, "Calls"),
+        "."
+      ]
+    })
+  )
+}
+
+const COLUMNS: ReadonlyArray<Column<Dispute>> = [
+  filedColumn,
+  reasonColumn,
+  costColumn,
+  {
+    name: "Status",
+    cell: (one) => [statusBadge(STATUSES, one.status), decisionDeadline(one)],
+    sortBy: (one) => one.status,
+    csv: (one) => one.status
+  },
+  {
+    name: "Refunded",
+    cell: (one) => refundOf(one),
+    isNumber: true,
+    sortBy: (one) => one.refunded_microcents,
+    csv: (one) => money(one.refunded_microcents)
+  },
+  { name: "Response", cell: responseOf, isLong: true, csv: (one) => one.answer?.text ?? one.note ?? "" }
+]
+
+const refundOf = (one: Dispute): string =>
+  // The part of the refund that the provider still owes.
+  one.outstanding_microcents > 0
+    ? `${money(one.refunded_microcents)}, ${money(one.outstanding_microcents)} outstanding`
+    : money(one.refunded_microcents)
+
+function responseOf(one: Dispute): View {
+  return h(
+    "span",
+    null,
+    one.answer?.text ?? one.note ?? (one.status === "filed" ? "Due " : ""),
+    one.status === "filed" ? h(TimeText, { at: one.respond_by }) : undefined
+  )
+}
+
+const DisputeDetail = ({ id }: { readonly id: string }): View => {
+  const { api } = useConsole()
+  const dispute = useResource(() => api.get<Dispute>(`${DISPUTES_PATH}/${encodeURIComponent(id)}`), [id])
+  return h(
+    Fragment,
+    null,
+    h("a", { href: pathTo("disputes"), class: "back" }, "← All disputes"),
+    h(Loaded<Dispute>, {
+      of: dispute,
+      show: (one) =>
+        h(Facts, {
+          all: [
+            ["Status", [statusBadge(STATUSES, one.status), decisionDeadline(one)]],
+            ["Call", h("a", { href: pathTo("calls", one.receipt_id) }, one.receipt_id)],
+            ["Cost", money(one.cost_microcents)],
+            ["Refunded", refundOf(one)],
+            ["Reason", reasonLabel(one.reason)],
+            ["Description", one.claim.text ?? undefined],
+            ["Filed", h(TimeText, { at: one.created_at })],
+            ["Response", responseOf(one)],
+            ["Decision", one.note ?? undefined],
+            ["Decided", one.resolved_at === null ? undefined : h(TimeText, { at: one.resolved_at })]
+          ]
+        })
+    })
+  )
+}

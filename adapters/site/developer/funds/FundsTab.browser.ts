@@ -1,0 +1,42 @@
+/**
+ * The developer's money: balance, adding funds, and withdrawals of unspent funds.
+ */
+import { Fragment } from "preact"
+import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { Figures } from "../../console/Figures.browser.ts"
+import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import type { Balance } from "../../kit/ApiResponses.browser.ts"
+import { money } from "../../kit/Format.browser.ts"
+import { AddFunds } from "./AddFunds.browser.ts"
+import { CheckoutResult, checkoutRefreshMs } from "./CheckoutResult.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
+
+export const tab = (): View => {
+  const { api } = useConsole()
+  const balance = useResource(() => api.get<Balance>("/api/v1/market/balance"), [], { refreshMs: checkoutRefreshMs })
+  return h(
+    Fragment,
+    null,
+    h(
+      "section",
+      { id: "wallet" },
+      h(Loaded<Balance>, {
+        of: balance,
+        show: (value) =>
+          h(
+            Fragment,
+            null,
+            h(CheckoutResult, { balance: value }),
+            h(Figures, {
+              all: [
+                ["Available balance", money(value.available_microcents)],
+                ["Reserved", money(value.held_microcents), "for calls in progress"],
+                ["Total balance", money(value.balance_microcents)]
+              ]
+            })
+          )
+      }),
+      h(AddFunds, { balance })
+    )
+  )
+}

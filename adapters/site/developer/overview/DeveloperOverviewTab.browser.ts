@@ -1,0 +1,144 @@
+/**
+ * Balance, spending and free calls at a glance.
+ */
+import { Fragment } from "preact"
+import { Empty, Notice } from "../../console/Badge.browser.ts"
+import { PERIODS, USAGE_PATH } from "../../console/CallColumns.browser.ts"
+import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { DataTable } from "../../console/DataTable.browser.ts"
+import { Figures } from "../../console/Figures.browser.ts"
+import { pathTo, place, setQuery } from "../../console/Place.browser.ts"
+import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { TimeChart } from "../../console/TimeChart.browser.ts"
+import type { Balance, UsageSummary } from "../../kit/ApiResponses.browser.ts"
+import { bytes, count, money, percent, plural } from "../../kit/Format.browser.ts"
+import { FreeCalls } from "./FreeCalls.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
+
+/** While calls are under way, the balance changes. */
+const LIVE_MS = 3_000
+
+export const tab = (): View => {
+  const { api } = useConsole()
+  const balance = useResource(() => api.get<Balance>("/api/v1/market/balance"), [], {
+    refreshMs: ({ held_microcents: held }) => (held > 0 ? LIVE_MS : undefined)
+  })
+  return h(
+    Fragment,
+    null,
+    h("section", { id: "wallet" }, h(Loaded<Balance>, { of: balance, show: balanceOf })),
+    h(Spending, null),
+    h(FreeCalls, null)
+  )
+}
+
+const balanceOf = (balance: Balance): View => {
+  const debt = balance.debt_microcents
+  const isEmpty = balance.available_microcents === 0 && balance.held_microcents === 0
+  return h(
+    Fragment,
+    null,
+    balance.frozen ? h(Notice, { style: "bad" }, `Your account is frozen: ${balance.frozen_reason ?? ""}`) : undefined,
+    debt > 0
+      ? h(
+          Notice,
+          { style: "bad" },
+          `You owe ${money(debt)} after a reversed payment. The next funds you add pay it first.`
+        )
+      : undefined,
+    isEmpty
+      ? h(
+          Notice,
+          null,
+          "Your balance is empty. ",
+          h("a", { href: pathTo("funds") }, "Add funds"),
+          " to call paid tools; free calls work without a balance."
+        )
+      : undefined,
+    h(Figures, {
+      all: [
+        ["Available balance", money(balance.available_microcents)],
+        ["Reserved", money(balance.held_microcents), "for calls in progress"],
+        ["Total balance", money(balance.balance_microcents)],
+        ["Rate limit", count(balance.rate_limit_rpm), "requests per minute"]
+      ]
+    })
+  )
+}
+
+const Spending = (): View => {
+  const { api } = useConsole()
+  const period = place.value.query.get("period") ?? ""
+  const usage = useResource(
+    () => api.get<UsageSummary>(`${USAGE_PATH}/summary`, { period: period === "" ? "30d" : period }),
+    [period]
+  )
+  return h(
+    "section",
+    { id: "spending" },
+    h(
+      "div",
+      { class: "toolbar" },
+      h("h2", null, "Spending"),
+      h(
+        "div",
+        { class: "choice" },
+        h("label", { for: "spending-period" }, "Period"),
+        h(
+          "select",
+          {
+            id: "spending-period",
+            onChange: ({ currentTarget }: Event) => setQuery({ period: (currentTarget as HTMLSelectElement).value })
+          },
+          PERIODS.map(([value, label]) => h("option", { key: value, value, selected: value === period }, label))
+        )
+      )
+    ),
+    h(Loaded<UsageSummary>, { of: usage, show: spendingOf })
+  )
+}
+
+const spendingOf = (usage: UsageSummary): View => {
+  if (usage.total_calls === 0) {
+    return h(
+      Empty,
+      null,
+      "No calls in this period. ",
+      h("a", { href: "/catalog" }, "Browse the catalog"),
+      " or ",
+      h("a", { href: pathTo("connect") }, "connect a client"),
+      "."
+    )
+  }
+  const { summary } = usage
+  const { request_bytes, response_bytes, tokens_input, tokens_output } = summary.data_volume
+  return h(
+    Fragment,
+    null,
+    h(Figures, {
+      all: [
+        ["Spent", money(summary.total_spend_microcents)],
+        ["Calls", count(summary.total_calls)],
+        ["Error rate", percent(summary.error_rate), plural(summary.total_calls - summary.successful_calls, "call")],
+        ["Data", bytes(request_bytes + response_bytes), plural(tokens_input + tokens_output, "token")]
+      ]
+    }),
+    h(TimeChart, {
+      title: "Spending by day",
+      unit: "Spent",
+      points: usage.calls_by_day.map(({ date, spend_microcents: value }) => ({ date, value })),
+      // Ticks of a small scale may be fractions of a microcent.
+      format: (value) => money(Math.round(value))
+    }),
+    h(DataTable<UsageSummary["top_tools"][number]>, {
+      caption: "Spending by tool",
+      columns: [
+        { name: "Tool", cell: (tool) => h("a", { href: `/catalog/${tool.tool_id}` }, tool.tool_name) },
+        { name: "Calls", cell: ({ calls }) => count(calls), isNumber: true },
+        { name: "Spent", cell: (tool) => money(tool.spend_microcents), isNumber: true }
+      ],
+      rows: usage.top_tools,
+      keyOf: ({ tool_id }) => tool_id
+    })
+  )
+}
