@@ -56,7 +56,7 @@ export type Client = {
 /** What an operation takes at run time. */
 type Given = RequestOptions & Partial<Record<"params" | "query" | "payload", Readonly<Record<string, unknown>>>>
 
-/** Without a key only public operations succeed. */
+/** Makes a client of the service at `baseUrl`. Without a key only public operations succeed. */
 export const createClient = ({ baseUrl, ...options }: ClientOptions): Client => {
   const send = makeSend(options)
   const base = baseUrl.replace(/\/+$/u, "")

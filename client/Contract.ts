@@ -2540,6 +2540,388 @@ export interface components {
       /** @description URL of the document as PDF. */
       pdf_url: string
     }
+    /** @description The background jobs of one node. */
+    OperatorJobs: {
+      /** @description Jobs, in the order in which they started. */
+      jobs: components["schemas"]["OperatorJob"][]
+      /**
+       * Format: date-time
+       * @description Time of this response.
+       */
+      timestamp: string
+    }
+    /** @description A background job of the node that answers. */
+    OperatorJob: {
+      /** @description Name of the job. */
+      job: string
+      /** @description Seconds between two runs. */
+      interval_seconds: number
+      /** @description End of the last successful run. `null`: none since the node started. */
+      last_success_at: string | null
+      /** @description Duration of that run in milliseconds. `null`: none yet. */
+      duration_ms: number | null
+      /**
+       * Format: date-time
+       * @description Time from which the next run is due.
+       */
+      next_run_at: string
+      /** @description Whether the job has missed three runs. */
+      late: boolean
+      /** @description Time of the last failure. `null`: none since the node started. */
+      failed_at: string | null
+      /** @description Reason for the last failure. */
+      failure: string | null
+    }
+    /** @description A page of chargebacks. */
+    OperatorChargebacks: {
+      /** @description Chargebacks of this page, newest first. */
+      chargebacks: components["schemas"]["Chargeback"][]
+      /** @description Number of items in the filtered list, counted up to 10000. */
+      total: number
+      /** @description Maximum number of items per page. */
+      limit: number
+      /** @description Number of items skipped before this page. */
+      offset: number
+      /** @description Value of `cursor` for the next page. `null` on the last page. */
+      next_cursor: string | null
+    }
+    /** @description A payment that the payer disputes at the bank. */
+    Chargeback: {
+      /** @description ID of the chargeback at the payment processor. */
+      chargeback_id: string
+      /** @description ID of the consumer. */
+      consumer_id: string
+      /** @description Amount in cents. */
+      amount_cents: number
+      /**
+       * @description Decision of the bank.
+       * @enum {string}
+       */
+      state: "open" | "won" | "lost"
+      /**
+       * @description Whether the processor took the money, or returned it.
+       * @enum {string}
+       */
+      funds: "none" | "withdrawn" | "reinstated"
+      /** @description Whether the operator unfroze the account in spite of it. */
+      released: boolean
+      /**
+       * Format: date-time
+       * @description Time of the chargeback.
+       */
+      opened_at: string
+      /**
+       * Format: date-time
+       * @description Time of its last change.
+       */
+      updated_at: string
+    }
+    /** @description A page of claims. */
+    OperatorClaims: {
+      /** @description Claims of this page, newest first. */
+      claims: components["schemas"]["OperatorClaim"][]
+      /** @description Number of items in the filtered list, counted up to 10000. */
+      total: number
+      /** @description Maximum number of items per page. */
+      limit: number
+      /** @description Number of items skipped before this page. */
+      offset: number
+      /** @description Value of `cursor` for the next page. `null` on the last page. */
+      next_cursor: string | null
+    }
+    /** @description The part of a refund that could not be paid at the decision. */
+    OperatorClaim: {
+      /** @description ID of the claim. */
+      claim_id: string
+      /** @description ID of the dispute that was refunded. */
+      dispute_id: string
+      /** @description ID of the provider that owes it. `null`: the platform. */
+      debtor_id: string | null
+      /** @description ID of the consumer that it is owed to. `null`: the platform, which advanced it. */
+      creditor_id: string | null
+      /** @description Amount in microcents (1/10,000 of a cent). */
+      amount_microcents: number
+      /** @description Paid so far in microcents (1/10,000 of a cent). */
+      paid_microcents: number
+      /**
+       * Format: date-time
+       * @description Time of creation.
+       */
+      created_at: string
+    }
+    /** @description A page of payouts. */
+    OperatorPayouts: {
+      /** @description Payouts of this page, newest first. */
+      payouts: components["schemas"]["OperatorPayout"][]
+      /** @description Number of items in the filtered list, counted up to 10000. */
+      total: number
+      /** @description Maximum number of items per page. */
+      limit: number
+      /** @description Number of items skipped before this page. */
+      offset: number
+      /** @description Value of `cursor` for the next page. `null` on the last page. */
+      next_cursor: string | null
+    }
+    /** @description A payout of a provider. */
+    OperatorPayout: {
+      /** @description ID of the payout. */
+      payout_id: string
+      /** @description ID of the provider. */
+      provider_id: string
+      /** @description Amount in cents. */
+      amount_cents: number
+      /**
+       * @description How far the payout is.
+       * @enum {string}
+       */
+      state: "requested" | "transferring" | "paid" | "failed" | "reversed"
+      /** @description ID of the transfer at the payment processor. `null`: none. */
+      transfer_id: string | null
+      /** @description Why the payout failed. `null`: it did not. */
+      failure: string | null
+      /** @description Reversed amount in cents. */
+      reversed_cents: number
+      /** @description Number of attempts. */
+      attempts: number
+      /** @description Time of the next attempt. `null`: the payout has ended. */
+      next_attempt_at: string | null
+      /**
+       * Format: date-time
+       * @description Time of creation.
+       */
+      created_at: string
+      /** @description Time of payment. `null`: not paid. */
+      paid_at: string | null
+    }
+    /** @description A provider with its money. */
+    OperatorProviderDetails: {
+      /** @description ID of the provider. */
+      provider_id: string
+      /** @description Handle of the provider, the first part of its qualified tool names. */
+      handle: string
+      /** @description Name of the provider. */
+      name: string
+      /** @description E-mail address of the account. */
+      email: string
+      /** @description URL of its MCP server. */
+      endpoint_url: string
+      /**
+       * Format: date-time
+       * @description Time of creation.
+       */
+      created_at: string
+      /** @description Platform fee of the provider in basis points (1/100 of a percent). */
+      platform_fee_bps: number
+      /** @description Whether it is the default fee of the service. */
+      is_default: boolean
+      /** @description Announced increase of the fee. `null`: none. */
+      upcoming: {
+        /** @description Announced platform fee in basis points (1/100 of a percent). */
+        platform_fee_bps: number
+        /** @description Whether it is the default fee of the service. */
+        is_default: boolean
+        /**
+         * Format: date-time
+         * @description Time from which it applies to new calls.
+         */
+        effective_from: string
+      } | null
+      /** @description Description of the provider. */
+      description: string
+      /** @description Earnings that are not mature yet in microcents (1/10,000 of a cent). */
+      maturing_microcents: number
+      /** @description Rolling reserve in microcents (1/10,000 of a cent). */
+      reserved_microcents: number
+      /** @description Earnings that can be paid out in microcents (1/10,000 of a cent). */
+      available_microcents: number
+      /** @description Earnings frozen by open disputes in microcents (1/10,000 of a cent). */
+      frozen_microcents: number
+      /** @description Debt to consumers for refunds in microcents (1/10,000 of a cent). */
+      owed_microcents: number
+      /** @description Whether the rolling reserve is lifted. */
+      reserve_lifted: boolean
+      /** @description ID of its account at the payment processor. `null`: none yet. */
+      payout_account: string | null
+      /** @description Whether payouts are made each month. */
+      automatic_payouts: boolean
+    }
+    /** @description A page of providers. */
+    OperatorProviders: {
+      /** @description Providers of this page. */
+      providers: components["schemas"]["OperatorProvider"][]
+      /** @description Number of items in the filtered list, counted up to 10000. */
+      total: number
+      /** @description Maximum number of items per page. */
+      limit: number
+      /** @description Number of items skipped before this page. */
+      offset: number
+      /** @description Value of `cursor` for the next page. `null` on the last page. */
+      next_cursor: string | null
+    }
+    /** @description A provider. */
+    OperatorProvider: {
+      /** @description ID of the provider. */
+      provider_id: string
+      /** @description Handle of the provider, the first part of its qualified tool names. */
+      handle: string
+      /** @description Name of the provider. */
+      name: string
+      /** @description E-mail address of the account. */
+      email: string
+      /** @description URL of its MCP server. */
+      endpoint_url: string
+      /**
+       * Format: date-time
+       * @description Time of creation.
+       */
+      created_at: string
+    }
+    /** @description A consumer with its money and its record. */
+    OperatorConsumerDetails: {
+      /** @description ID of the consumer. */
+      consumer_id: string
+      /** @description Name of the account. */
+      name: string
+      /** @description E-mail address of the account. */
+      email: string
+      /**
+       * Format: date-time
+       * @description Time of creation.
+       */
+      created_at: string
+      /** @description Whether the account is frozen. A frozen account cannot call tools, but can read and add funds. */
+      frozen: boolean
+      /** @description Reason for the freeze. `null` if the account is not frozen. */
+      frozen_reason: string | null
+      /** @description Time since which the account is frozen. `null`: it is not. */
+      frozen_at: string | null
+      /** @description Whether the operator froze the account. */
+      frozen_by_operator: boolean
+      /** @description What the account is for, in its own words. */
+      use_case: string
+      /** @description Rate limit in requests per minute. */
+      rate_limit_rpm: number
+      /** @description Available balance in microcents (1/10,000 of a cent). */
+      available_microcents: number
+      /** @description Reserved for calls in flight in microcents (1/10,000 of a cent). */
+      held_microcents: number
+      /** @description Debt of the account after a chargeback or a refund in microcents (1/10,000 of a cent). */
+      owed_microcents: number
+      /** @description Number of disputes that it filed. */
+      disputes_filed: number
+      /** @description Number of them that were denied. */
+      disputes_denied: number
+      /** @description Chargebacks of its payments, oldest first. */
+      chargebacks: components["schemas"]["Chargeback"][]
+    }
+    /** @description A page of consumers. */
+    OperatorConsumers: {
+      /** @description Consumers of this page. */
+      consumers: components["schemas"]["OperatorConsumer"][]
+      /** @description Number of items in the filtered list, counted up to 10000. */
+      total: number
+      /** @description Maximum number of items per page. */
+      limit: number
+      /** @description Number of items skipped before this page. */
+      offset: number
+      /** @description Value of `cursor` for the next page. `null` on the last page. */
+      next_cursor: string | null
+    }
+    /** @description A consumer. */
+    OperatorConsumer: {
+      /** @description ID of the consumer. */
+      consumer_id: string
+      /** @description Name of the account. */
+      name: string
+      /** @description E-mail address of the account. */
+      email: string
+      /**
+       * Format: date-time
+       * @description Time of creation.
+       */
+      created_at: string
+      /** @description Whether the account is frozen. A frozen account cannot call tools, but can read and add funds. */
+      frozen: boolean
+      /** @description Reason for the freeze. `null` if the account is not frozen. */
+      frozen_reason: string | null
+      /** @description Time since which the account is frozen. `null`: it is not. */
+      frozen_at: string | null
+      /** @description Whether the operator froze the account. */
+      frozen_by_operator: boolean
+    }
+    /** @description A page of the audit trail. */
+    AuditTrail: {
+      /** @description Entries of this page, newest first. */
+      entries: components["schemas"]["AuditEntry"][]
+      /** @description Number of items in the filtered list, over all pages. */
+      total: number
+      /** @description Maximum number of items per page. */
+      limit: number
+      /** @description Number of items skipped before this page. */
+      offset: number
+      /** @description Value of `cursor` for the next page. `null` on the last page. */
+      next_cursor: string | null
+    }
+    /** @description One action of the operator. */
+    AuditEntry: {
+      /** @description ID of the entry. */
+      entry_id: string
+      /**
+       * Format: date-time
+       * @description Time of the action.
+       */
+      at: string
+      /**
+       * @description What was done.
+       * @enum {string}
+       */
+      action:
+        | "session.create"
+        | "session.end"
+        | "account.freeze"
+        | "account.unfreeze"
+        | "dispute.decide"
+        | "funds.move"
+        | "reserve.set"
+        | "platform_fee.set"
+        | "handle.set"
+        | "invoices.run"
+        | "invoice.credit"
+        | "schema.update"
+      /** @description Name that was given at the sign-in, or `API key`. */
+      actor: string
+      /** @description ID of the session. `null`: the request had the key itself. */
+      session_id: string | null
+      /** @description IP address of the request. */
+      address: string
+      /** @description ID of the account, dispute or document. `null`: the action has none. */
+      subject: string | null
+      /** @description Reason that was given. `null`: none. */
+      reason: string | null
+      /** @description Body of the request, its first 2,000 characters. `null`: none. */
+      details: string | null
+    }
+    /** @description The session has ended. */
+    OperatorSessionEnded: {
+      /** @description Whether there was a session. */
+      ended: boolean
+    }
+    /** @description The session of this request. */
+    OperatorSession: {
+      /** @description ID of the session. `null`: the request has the key itself. */
+      session_id: string | null
+      /** @description Name that was given at the sign-in. */
+      name: string
+      /** @description Time at which the session ends. It ends earlier after an hour without a request. */
+      expires_at: string | null
+    }
+    /** @description The operator's key, and who signs in. */
+    OperatorSignIn: {
+      /** @description Value of `OPERATOR_KEY`. */
+      key: string
+      /** @description Your name, as the audit trail shows it. It is not verified. */
+      name: string
+    }
     /** @description The account is not frozen. */
     Unfrozen: {
       /** @description ID of the consumer. */
@@ -2551,6 +2933,30 @@ export interface components {
       frozen: false
       /** @description Whether the account was frozen. */
       was_frozen: boolean
+    }
+    /** @description Why the account is unfrozen. */
+    Unfreeze: {
+      /** @description Reason, for the audit trail. */
+      reason?: string
+    }
+    /** @description The account is frozen. */
+    Frozen: {
+      /** @description ID of the consumer. */
+      consumer_id: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      frozen: true
+      /** @description Whether the account was frozen before. */
+      was_frozen: boolean
+      /** @description Reason for the freeze. */
+      reason: string
+    }
+    /** @description Why the account is frozen. */
+    Freeze: {
+      /** @description Reason. The account's owner sees it. */
+      reason: string
     }
     /** @description Handles that imitate the handle of a verified provider. */
     HandleImitations: {
@@ -5357,7 +5763,26 @@ export const ROUTES = {
     setPlatformFee: "POST* /api/v1/operator/providers/{provider_id}/platform-fee",
     setHandle: "POST* /api/v1/operator/providers/{provider_id}/handle",
     imitations: "GET /api/v1/operator/handles/imitations",
+    freeze: "POST* /api/v1/operator/consumers/{consumer_id}/freeze",
     unfreeze: "POST* /api/v1/operator/consumers/{consumer_id}/unfreeze"
+  },
+  operatorSession: {
+    signIn: "POST /api/v1/operator/session",
+    session: "GET /api/v1/operator/session",
+    signOut: "DELETE* /api/v1/operator/session",
+    auditTrail: "GET /api/v1/operator/audit-trail"
+  },
+  operatorLists: {
+    consumers: "GET /api/v1/operator/consumers",
+    consumer: "GET /api/v1/operator/consumers/{consumer_id}",
+    providers: "GET /api/v1/operator/providers",
+    provider: "GET /api/v1/operator/providers/{provider_id}",
+    disputes: "GET /api/v1/operator/disputes",
+    dispute: "GET /api/v1/operator/disputes/{id}",
+    payouts: "GET /api/v1/operator/payouts",
+    claims: "GET /api/v1/operator/claims",
+    chargebacks: "GET /api/v1/operator/chargebacks",
+    jobs: "GET /api/v1/operator/jobs"
   },
   invoices: {
     list: "GET /api/v1/market/invoices",
@@ -5771,14 +6196,174 @@ export interface Operations {
     }
     /** List imitating handles. */
     imitations: { success: Schemas["HandleImitations"] }
+    /** Freeze a consumer's account. */
+    freeze: {
+      params: {
+        /** ID of the consumer. */
+        consumer_id: string
+      }
+      payload: Schemas["Freeze"]
+      success: Schemas["Frozen"]
+    }
     /** Unfreeze a consumer's account. */
     unfreeze: {
       params: {
         /** ID of the consumer. */
         consumer_id: string
       }
+      payload: Schemas["Unfreeze"]
       success: Schemas["Unfrozen"]
     }
+  }
+  operatorSession: {
+    /** Sign in as the operator. */
+    signIn: { payload: Schemas["OperatorSignIn"]; success: Schemas["OperatorSession"] }
+    /** Retrieve the operator's session. */
+    session: { success: Schemas["OperatorSession"] }
+    /** Sign out. */
+    signOut: { success: Schemas["OperatorSessionEnded"] }
+    /** List what the operator changed. */
+    auditTrail: {
+      query?: {
+        /** Maximum number of items per page. Default 50; a value above 100 counts as 100. */
+        limit?: number
+        /** Number of items to skip. Use `cursor` instead where items are added while you read. */
+        offset?: number
+        /** `next_cursor` of the previous page. */
+        cursor?: string
+        /** Only this action. */
+        action?:
+          | "session.create"
+          | "session.end"
+          | "account.freeze"
+          | "account.unfreeze"
+          | "dispute.decide"
+          | "funds.move"
+          | "reserve.set"
+          | "platform_fee.set"
+          | "handle.set"
+          | "invoices.run"
+          | "invoice.credit"
+          | "schema.update"
+        /** Only actions on the account, dispute or document with this ID. */
+        subject?: string
+      }
+      success: Schemas["AuditTrail"]
+    }
+  }
+  operatorLists: {
+    /** List consumers. */
+    consumers: {
+      query?: {
+        /** Maximum number of items per page. Default 50; a value above 100 counts as 100. */
+        limit?: number
+        /** Number of items to skip. Use `cursor` instead where items are added while you read. */
+        offset?: number
+        /** `next_cursor` of the previous page. */
+        cursor?: string
+        /** ID, or the beginning of a name, an e-mail address or a handle, without regard to case. */
+        search?: string
+        /** Only frozen accounts. */
+        frozen?: "true"
+      }
+      success: Schemas["OperatorConsumers"]
+    }
+    /** Retrieve a consumer. */
+    consumer: {
+      params: {
+        /** ID of the consumer. */
+        consumer_id: string
+      }
+      success: Schemas["OperatorConsumerDetails"]
+    }
+    /** List providers. */
+    providers: {
+      query?: {
+        /** Maximum number of items per page. Default 50; a value above 100 counts as 100. */
+        limit?: number
+        /** Number of items to skip. Use `cursor` instead where items are added while you read. */
+        offset?: number
+        /** `next_cursor` of the previous page. */
+        cursor?: string
+        /** ID, or the beginning of a name, an e-mail address or a handle, without regard to case. */
+        search?: string
+      }
+      success: Schemas["OperatorProviders"]
+    }
+    /** Retrieve a provider. */
+    provider: {
+      params: {
+        /** ID of the provider. */
+        provider_id: string
+      }
+      success: Schemas["OperatorProviderDetails"]
+    }
+    /** List disputes for a decision. */
+    disputes: {
+      query?: {
+        /** Maximum number of items per page. Default 50; a value above 100 counts as 100. */
+        limit?: number
+        /** Number of items to skip. Use `cursor` instead where items are added while you read. */
+        offset?: number
+        /** `next_cursor` of the previous page. */
+        cursor?: string
+        /** Status of the disputes. */
+        status?: "filed" | "under_review" | "resolved_refund" | "resolved_denied" | "resolved_credit"
+      }
+      success: Schemas["DisputePage"]
+    }
+    /** Retrieve a dispute for a decision. */
+    dispute: {
+      params: {
+        /** ID of the dispute. */
+        id: string
+      }
+      success: Schemas["WholeDispute"]
+    }
+    /** List payouts of all providers. */
+    payouts: {
+      query?: {
+        /** Maximum number of items per page. Default 50; a value above 100 counts as 100. */
+        limit?: number
+        /** Number of items to skip. Use `cursor` instead where items are added while you read. */
+        offset?: number
+        /** `next_cursor` of the previous page. */
+        cursor?: string
+        /** State of the payouts. */
+        state?: "requested" | "transferring" | "paid" | "failed" | "reversed"
+        /** Only payouts of this provider. */
+        provider_id?: string
+      }
+      success: Schemas["OperatorPayouts"]
+    }
+    /** List claims. */
+    claims: {
+      query?: {
+        /** Maximum number of items per page. Default 50; a value above 100 counts as 100. */
+        limit?: number
+        /** Number of items to skip. Use `cursor` instead where items are added while you read. */
+        offset?: number
+        /** `next_cursor` of the previous page. */
+        cursor?: string
+        /** Only claims that are not paid completely. */
+        open?: "true"
+      }
+      success: Schemas["OperatorClaims"]
+    }
+    /** List chargebacks. */
+    chargebacks: {
+      query?: {
+        /** Maximum number of items per page. Default 50; a value above 100 counts as 100. */
+        limit?: number
+        /** Number of items to skip. Use `cursor` instead where items are added while you read. */
+        offset?: number
+        /** `next_cursor` of the previous page. */
+        cursor?: string
+      }
+      success: Schemas["OperatorChargebacks"]
+    }
+    /** List background jobs. */
+    jobs: { success: Schemas["OperatorJobs"] }
   }
   invoices: {
     /** List your invoices, statements and credit notes. */

@@ -1,6 +1,8 @@
 /**
  * Reads the server-sent events of a call: progress events, then the result or a problem.
  */
+
+/** Progress of a call, in the tool's own unit. Without `total` the end is not known. */
 export interface Progress {
   readonly progress: number
   readonly total?: number

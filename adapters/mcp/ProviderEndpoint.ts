@@ -101,7 +101,7 @@ export class ProviderEndpoint implements ExchangeHost {
       const exchange = this.begin(message, (reply) => {
         this.awaited--
         if (reply.kind === "timeout" && exchange?.sent === true)
-          this.tellCancelled(message, "The response did not arrive in time")
+          this.tellCanceled(message, "The response did not arrive in time")
         resume(Effect.succeed(reply))
       })
       if (exchange === undefined) return resume(Effect.succeed(overloaded))
@@ -109,7 +109,7 @@ export class ProviderEndpoint implements ExchangeHost {
       return Effect.sync(() => {
         this.awaited--
         exchange.cancel()
-        if (exchange.sent) this.tellCancelled(message, "The caller disconnected")
+        if (exchange.sent) this.tellCanceled(message, "The caller disconnected")
       })
     })
   }
@@ -120,7 +120,7 @@ export class ProviderEndpoint implements ExchangeHost {
   }
 
   /** Only the legacy era needs a notification; in the modern one the end of the connection is enough. */
-  tellCancelled(message: Message, reason: string): void {
+  tellCanceled(message: Message, reason: string): void {
     const { id, link, subject } = message
     if (id === undefined || link?.era !== "legacy" || message.http === "DELETE") return
     this.tell(this.notification(link, "notifications/cancelled", { requestId: id, reason }, subject))

@@ -29,12 +29,12 @@ export const resumed = Effect.fnUntraced(function* (
     const { lastEventId } = reply
     if (waitMs >= leftMs()) {
       yield* Effect.sleep(leftMs()).pipe(
-        Effect.onExit(() => Effect.sync(() => endpoint.tellCancelled(message, "The response did not arrive in time")))
+        Effect.onExit(() => Effect.sync(() => endpoint.tellCanceled(message, "The response did not arrive in time")))
       )
       return fault("timeout", "The provider did not respond in time")
     }
     yield* Effect.sleep(waitMs).pipe(
-      Effect.onInterrupt(() => Effect.sync(() => endpoint.tellCancelled(message, "The caller disconnected")))
+      Effect.onInterrupt(() => Effect.sync(() => endpoint.tellCanceled(message, "The caller disconnected")))
     )
     const given = extraMs()
     reply = yield* endpoint.ask({

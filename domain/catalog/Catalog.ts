@@ -5,10 +5,10 @@ import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { type ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import { nearestName } from "../shared/NearestName.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type CatalogEntry, type CatalogSort, CatalogStore, entryAt, type ToolState } from "./CatalogStore.ts"
+import { CANDIDATES_MAX, makeNearestTools } from "./NearestTools.ts"
 import { tokensOfQuery } from "./SearchTokens.ts"
 import type { PriceVersion } from "./Terms.ts"
 import type { ToolChange } from "./Tool.ts"
@@ -17,9 +17,6 @@ import { TOOL_VERSIONS_KEPT_MAX, type ToolVersion } from "./ToolVersions.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const TOOLS_PER_REQUEST_MAX = 50
-const CANDIDATES_MAX = 20
-/** Names on either side that a misspelled one is compared with. */
-const NEIGHBORS_MAX = 200
 const PRICES_SHOWN_MAX = 100
 const PROMOTED_AT_ONCE_MAX = 1_000
 
@@ -75,11 +72,16 @@ export class Catalog extends Context.Service<
     findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     findByName(toolName: string): Effect.Effect<ReadonlyArray<CatalogEntry>, StoreUnavailable>
-    /** The listed name closest to a misspelled one; of one provider's tools if given. */
-    nearestName(
+    /** The listed names closest to a misspelled one, at most 3; of one provider's tools if given. */
+    nearestNames(
       toolName: string,
       providerId: ProviderId | undefined
-    ): Effect.Effect<string | undefined, StoreUnavailable>
+    ): Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
+    /** Qualified names of listed tools that are close to this one; without a handle, of tools of this name. */
+    nearestQualified(
+      handle: string | undefined,
+      toolName: string
+    ): Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
     /** Newest first, without versions that were replaced before they took effect. */
     prices(id: ToolId): Effect.Effect<ReadonlyArray<PriceVersion>, StoreUnavailable>
     /** Newest first. */
@@ -99,6 +101,7 @@ export class Catalog extends Context.Service<
       const store = yield* CatalogStore
       const feed = yield* ChangeFeed
       const upsert = yield* makeToolUpsert
+      const nearest = yield* makeNearestTools
       const { atomically } = yield* UnitOfWork
 
       const inEffectNow = <A>(found: Effect.Effect<A, StoreUnavailable>, resolve: (found: A, at: EntryAt) => A) =>
@@ -159,8 +162,7 @@ export class Catalog extends Context.Service<
         findQualified: (handle, toolName) => one(store.findQualified(handle, toolName)),
         findByName: (toolName) =>
           inEffectNow(store.findByName(toolName, CANDIDATES_MAX), (entries, at) => entries.map(at)),
-        nearestName: (toolName, providerId) =>
-          Effect.map(store.similarNames(toolName, providerId, NEIGHBORS_MAX), (names) => nearestName(toolName, names)),
+        ...nearest,
         prices,
         versions: (id) => store.versions(id, TOOL_VERSIONS_KEPT_MAX),
         promote,

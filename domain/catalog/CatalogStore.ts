@@ -82,9 +82,10 @@ export class CatalogStore extends Context.Service<
   {
     /**
      * By provider and tool name, with the versions from `PriceNotice.planPrices`: new ones are added to the history,
-     * and an announced one that is no longer among them is replaced. A withdrawn tool is listed again.
+     * and an announced one that is no longer among them is replaced. A withdrawn tool is listed again. Each tool is given
+     * once; the outcomes are in their order.
      */
-    upsert(tool: ToolUpsert): Effect.Effect<ToolOutcome, StoreUnavailable>
+    upsert(tools: ReadonlyArray<ToolUpsert>): Effect.Effect<ReadonlyArray<ToolOutcome>, StoreUnavailable>
     /**
      * Returns since when it is withdrawn: now, or the first time. None if the provider has no such tool. Announced
      * terms that are not in effect are replaced. `byServer`: by the sync; a withdrawal by the provider takes precedence. A
@@ -104,6 +105,11 @@ export class CatalogStore extends Context.Service<
     /** Listed, withdrawn or a draft. */
     find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
+    /** Those of the provider's tools that have one of these names. */
+    findAllOf(
+      providerId: ProviderId,
+      toolNames: ReadonlyArray<string>
+    ): Effect.Effect<ReadonlyArray<CatalogEntry>, StoreUnavailable>
     /** By the current or a former handle of its provider, except a retired one. */
     findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     /**
@@ -133,8 +139,13 @@ export class CatalogStore extends Context.Service<
      * number of tools.
      */
     promote(now: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
-    /** Keeps the newest versions of the tool within these limits, at least the added one. */
-    addVersion(id: ToolId, version: ToolVersion, kept: VersionsKept): Effect.Effect<void, StoreUnavailable>
+    /** One of each tool. Keeps the newest versions of a tool within these limits, at least the added one. */
+    addVersions(
+      versions: ReadonlyArray<readonly [ToolId, ToolVersion]>,
+      kept: VersionsKept
+    ): Effect.Effect<void, StoreUnavailable>
+    /** The newest version of each tool that has one. */
+    lastVersions(ids: ReadonlyArray<ToolId>): Effect.Effect<ReadonlyMap<ToolId, ToolVersion>, StoreUnavailable>
     /** Newest first, at most `limit`. */
     versions(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<ToolVersion>, StoreUnavailable>
     /** Without what the versions say: for an erased provider. */

@@ -6,9 +6,9 @@ import { Context, Duration, Effect, Layer, Option } from "effect"
 import type { McpEra } from "../mcp/Protocol.ts"
 import { ProviderServers, type ServerAddress, type ServerProfile, type ToolList } from "../mcp/ProviderServers.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
-import { nearestName } from "../shared/NearestName.ts"
+import { GUESSES_MAX, guessOf, nearestNames } from "../shared/NearestName.ts"
 
-/** Zero: endpoints are not asked. */
+/** How long an endpoint is asked what it is. Zero: endpoints are not asked. */
 export const ProbeTimeout = Context.Reference<Duration.Duration>("agent-tool-billing/domain/catalog/ProbeTimeout", {
   defaultValue: () => Duration.seconds(3)
 })
@@ -136,11 +136,11 @@ export const unlistedReason = ({ list }: EndpointReport, toolName: string): stri
   if (list === undefined || list.truncated || list.tools.length === 0) return undefined
   const names = list.tools.map(({ name }) => name).filter((name) => name.length <= 128)
   if (names.includes(toolName)) return undefined
-  const nearest = nearestName(toolName, names)
+  const guess = guessOf(nearestNames(toolName, names, GUESSES_MAX))
   const shown = names.slice(0, NAMES_SHOWN_MAX).map((name) => `\`${name}\``)
   const more = names.length > NAMES_SHOWN_MAX ? ` and ${names.length - NAMES_SHOWN_MAX} more` : ""
   return (
-    `your MCP server does not list a tool named \`${toolName}\`.${nearest === undefined ? "" : ` Did you mean \`${nearest}\`?`} ` +
+    `your MCP server does not list a tool named \`${toolName}\`.${guess} ` +
     `It lists ${shown.join(", ")}${more}. To register the tool anyway, send \`"unlisted": true\``
   )
 }

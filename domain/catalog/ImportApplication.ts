@@ -21,10 +21,10 @@ export const IMPORT_RECORDS_KEPT_MAX = 50
 /** Between two syncs of a provider. */
 export const SYNC_EVERY = Duration.minutes(55)
 /** Tools per unit of work: it locks the provider's tools. */
-const BATCH_MAX = 25
+const BATCH_MAX = 100
 const PAGE_MAX = TOOLS_PER_PROVIDER_MAX
 
-/** From the first sync that misses a tool until it is withdrawn. */
+/** The time from the first sync whose list lacks a tool until the tool is withdrawn. */
 export const WithdrawalGrace = Context.Reference<Duration.Duration>(
   "agent-tool-billing/domain/catalog/WithdrawalGrace",
   { defaultValue: () => Duration.hours(24) }

@@ -5,7 +5,7 @@
 import { Context, DateTime, Duration } from "effect"
 import { better, noWorse, type PriceVersion, pricesAt, sameTerms, type Terms, type ToolPrices } from "./Terms.ts"
 
-/** Zero: every change applies at once. */
+/** From the announcement of terms that charge callers more until they apply. Zero: every change applies at once. */
 export const PriceNotice = Context.Reference<Duration.Duration>("agent-tool-billing/domain/catalog/PriceNotice", {
   defaultValue: () => Duration.hours(24)
 })

@@ -1,5 +1,6 @@
 /**
- * Adds and changes tools, each alone: a fault of one does not affect the others.
+ * Adds and changes tools. A fault of one does not affect the others: all are planned, then those without a fault are stored
+ * in a few statements.
  */
 import { DateTime, Effect, Option, Schema } from "effect"
 import type { Provider } from "../accounts/Account.ts"
@@ -10,12 +11,13 @@ import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type ProviderId, ToolId } from "../shared/Ids.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { CatalogStore, type ToolOutcome } from "./CatalogStore.ts"
+import { type CatalogEntry, CatalogStore, type ToolOutcome, type ToolUpsert } from "./CatalogStore.ts"
 import { type InvalidJsonSchema, JsonSchemas, type SchemaBudgetSpent } from "./JsonSchemas.ts"
 import { planPrices, PriceNotice } from "./PriceNotice.ts"
 import { DefaultFreeTierCalls, declaredTerms } from "./Pricing.ts"
 import { tokensOfTool } from "./SearchTokens.ts"
-import { pricesAt } from "./Terms.ts"
+import { nameFault } from "./ToolNameRule.ts"
+import { pricesAt, type ToolPrices } from "./Terms.ts"
 import { applyChange, declarationOf, type Tool, type ToolChange, type ToolDeclaration } from "./Tool.ts"
 import {
   changedFields,
@@ -85,40 +87,42 @@ export const makeToolUpsert = Effect.gen(function* () {
           (error) => new ToolRejected({ reason: reasonOf(name, error) })
         )
 
-  /** A tool named `acme/echo` would be mistaken for the tool `echo` of the provider with the handle `acme`. */
-  const checkName = Effect.fnUntraced(function* (provider: Provider, toolName: string) {
-    // Calls of its own tool `acme/echo` would go to the new `echo`, at another price and without notice.
-    const qualified = qualifiedName(provider.handle, toolName)
-    if (Option.isSome(yield* store.findOf(provider.id, qualified))) {
-      const reason = `calls of your tool \`${qualified}\` would go to this one. Choose another tool_name`
-      return yield* new ToolRejected({ reason })
-    }
-    const handle = splitQualified(toolName)?.handle
-    const owner = handle === undefined ? undefined : Option.getOrUndefined(yield* handles.ownerOf(handle))
-    if (owner === undefined || owner === provider.id) return
-    const reason = `a tool_name cannot begin with \`${handle}/\`: \`${handle}\` is the handle of another provider`
-    return yield* new ToolRejected({ reason })
+  /** The provider's tools that the changes concern, and the owners of handles that begin new names. */
+  const lookUp = Effect.fnUntraced(function* (provider: Provider, changes: ReadonlyArray<ToolChange>) {
+    const names = changes.flatMap(({ toolName }) => [toolName, qualifiedName(provider.handle, toolName)])
+    const found = yield* store.findAllOf(provider.id, names)
+    const handlesNamed = changes.flatMap(({ toolName }) => splitQualified(toolName)?.handle ?? [])
+    const owners: ReadonlyMap<string, ProviderId> =
+      handlesNamed.length === 0 ? new Map() : yield* handles.ownersOf([...new Set(handlesNamed)])
+    return { known: new Map(found.map((entry) => [entry.tool.toolName, entry])), owners }
   })
 
   /** Including the change that is being made. */
-  const changedTooOften = Effect.fnUntraced(function* (id: ToolId, at: DateTime.Utc) {
-    const first = (yield* store.prices(id, PRICE_CHANGES_PER_DAY_MAX + 1)).at(PRICE_CHANGES_PER_DAY_MAX)
+  const changedTooOften = Effect.fnUntraced(function* (past: CatalogEntry, next: ToolPrices, at: DateTime.Utc) {
+    const added = next.lastVersion - past.prices.lastVersion
+    if (added === 0 || next.lastVersion <= PRICE_CHANGES_PER_DAY_MAX) return false
+    const before = PRICE_CHANGES_PER_DAY_MAX - added
+    const first = (yield* store.prices(past.tool.id, before + 1)).at(before)
     return first !== undefined && DateTime.isGreaterThan(first.announcedAt, DateTime.subtract(at, { days: 1 }))
   })
 
-  /** The version that the tool's definition is in; a draft has none. */
-  const recordVersion = Effect.fnUntraced(function* (
-    id: ToolId,
-    known: Tool | undefined,
-    declaration: ToolDeclaration,
+  /** The versions that the tools' definitions are in; a draft has none. */
+  const recordVersions = Effect.fnUntraced(function* (
+    tools: ReadonlyArray<StoredTool>,
     source: ChangeSource,
     at: DateTime.Utc
   ) {
-    const isFirst = known === undefined || known.draft
-    if (!isFirst && changedFields(known, declaration).length === 0) return
-    const [last] = isFirst ? [] : yield* store.versions(id, 1)
-    const next = nextVersion(last, declaration, source, at)
-    if (next !== undefined) yield* store.addVersion(id, next, VERSIONS_KEPT)
+    const changed = tools.filter(
+      ({ declaration, draft, past }) =>
+        draft !== true && (past === undefined || changedFields(past.tool, declaration).length > 0)
+    )
+    const later = changed.flatMap(({ id, past }) => (past === undefined ? [] : [id]))
+    const last = later.length === 0 ? undefined : yield* store.lastVersions(later)
+    const versions = changed.flatMap(({ declaration, id }) => {
+      const next = nextVersion(last?.get(id), declaration, source, at)
+      return next === undefined ? [] : [[id, next] as const]
+    })
+    if (versions.length > 0) yield* store.addVersions(versions, VERSIONS_KEPT)
   })
 
   return Effect.fn("Catalog.upsert")(function* (
@@ -126,36 +130,49 @@ export const makeToolUpsert = Effect.gen(function* () {
     changes: ReadonlyArray<ToolChange>,
     { source, state, terms }: UpsertMode = BY_PROVIDER
   ) {
-    const stored: Array<ToolOutcome> = []
     const rejected: Array<RejectedTool> = []
-    if (changes.length === 0) return { stored, rejected }
+    if (changes.length === 0) return { stored: [], rejected }
     const provider = Option.getOrThrow(yield* accounts.findProvider(providerId))
     const at = yield* DateTime.now
     let room = TOOLS_PER_PROVIDER_MAX - (yield* store.countOf(providerId))
     const twice = namesTwice(changes)
-    const upsertOne = Effect.fnUntraced(function* (change: ToolChange) {
+    const { known: knownTools, owners } = yield* lookUp(provider, changes)
+    /** Names of the provider's tools, with those that are added now. */
+    const taken = new Set(knownTools.keys())
+
+    const planOne = Effect.fnUntraced(function* (change: ToolChange) {
       if (twice.has(change.toolName)) {
         return yield* new ToolRejected({ reason: "this tool_name is in the request more than once" })
       }
-      const known = Option.getOrUndefined(yield* store.findOf(providerId, change.toolName))
+      const known = knownTools.get(change.toolName)
       if (!isAllowed(state, known?.tool)) {
         return yield* new ToolRejected({ reason: "the tool was listed or withdrawn in the meantime" })
       }
-      if (known === undefined || known.tool.draft) yield* checkName(provider, change.toolName)
+      if (known === undefined || known.tool.draft) {
+        const reason = nameFault(provider, change.toolName, taken, owners)
+        if (reason !== undefined) return yield* new ToolRejected({ reason })
+      }
       const declaration = applyChange(known === undefined ? undefined : declarationOf(known.tool), change)
       if (declaration.outputSchema === undefined && declaration.billingPolicy === "valid_output") {
         return yield* new ToolRejected({ reason: "billing_policy `valid_output` requires an output_schema" })
       }
       yield* checkSchema("input_schema", declaration.inputSchema, providerId)
       yield* checkSchema("output_schema", declaration.outputSchema, providerId)
-      // The history of a draft begins when it is listed.
-      const past = known === undefined || known.tool.draft ? undefined : known.prices
+      const past = withHistory(known)
       const prices =
         past !== undefined && terms === "kept"
-          ? pricesAt(past, at.epochMilliseconds)
-          : planPrices(past, declaredTerms(declaration, provider, defaultFreeTier), at, notice)
+          ? pricesAt(past.prices, at.epochMilliseconds)
+          : planPrices(past?.prices, declaredTerms(declaration, provider, defaultFreeTier), at, notice)
+      if (known === undefined && room-- <= 0) {
+        return yield* new ToolRejected({ reason: `a provider has at most ${TOOLS_PER_PROVIDER_MAX} tools` })
+      }
+      if (past !== undefined && (yield* changedTooOften(past, prices, at))) {
+        const reason = `the price of a tool changes at most ${PRICE_CHANGES_PER_DAY_MAX} times in 24 hours`
+        return yield* new ToolRejected({ reason })
+      }
       const draft = (state === "draft" && past === undefined) || (state === "unchanged" && known?.tool.draft === true)
-      const outcome = yield* store.upsert({
+      taken.add(change.toolName)
+      const upsert = {
         id: ToolId.make(yield* entropy.uuid),
         providerId,
         declaration,
@@ -163,30 +180,35 @@ export const makeToolUpsert = Effect.gen(function* () {
         searchTokens: tokensOfTool(declaration, provider.name),
         at,
         draft
-      })
-      if (outcome.action === "created" && room-- <= 0) {
-        return yield* new ToolRejected({ reason: `a provider has at most ${TOOLS_PER_PROVIDER_MAX} tools` })
       }
-      if (prices.lastVersion > PRICE_CHANGES_PER_DAY_MAX && (yield* changedTooOften(outcome.id, at))) {
-        const reason = `the price of a tool changes at most ${PRICE_CHANGES_PER_DAY_MAX} times in 24 hours`
-        return yield* new ToolRejected({ reason })
-      }
-      if (!draft) yield* recordVersion(outcome.id, known?.tool, declaration, source, at)
-      return outcome
-    }, atomically)
+      return { upsert, past }
+    })
 
+    const planned: Array<{ readonly upsert: ToolUpsert; readonly past: CatalogEntry | undefined }> = []
     for (const [index, change] of changes.entries()) {
-      const outcome = yield* upsertOne(change).pipe(Effect.catchTag("ToolRejected", Effect.succeed))
-      if (outcome instanceof ToolRejected) {
-        rejected.push({ index, tool_name: change.toolName, error: outcome.message })
-      } else {
-        stored.push(outcome)
-        yield* feed.publish({ topic: "catalog", id: outcome.id })
-      }
+      const plan = yield* planOne(change).pipe(Effect.catchTag("ToolRejected", Effect.succeed))
+      if (plan instanceof ToolRejected) rejected.push({ index, tool_name: change.toolName, error: plan.message })
+      else planned.push(plan)
     }
+    if (planned.length === 0) return { stored: [], rejected }
+    const stored = yield* store.upsert(planned.map(({ upsert }) => upsert))
+    yield* recordVersions(
+      planned.map(({ past, upsert }, n) => ({ ...upsert, id: stored[n]!.id, past })),
+      source,
+      at
+    )
+    yield* feed.publishAll(stored.map(({ id }) => ({ topic: "catalog", id })))
     return { stored, rejected }
   }, atomically)
 })
+
+interface StoredTool extends Pick<ToolUpsert, "declaration" | "draft" | "id"> {
+  readonly past: CatalogEntry | undefined
+}
+
+/** The history of a draft begins when it is listed. */
+const withHistory = (known: CatalogEntry | undefined): CatalogEntry | undefined =>
+  known?.tool.draft === true ? undefined : known
 
 const isAllowed = (state: UpsertMode["state"], known: Tool | undefined): boolean => {
   const isWithdrawn = known?.withdrawnAt !== undefined && !known.draft

@@ -7,6 +7,9 @@ import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { Digest } from "../shared/Digest.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** Of a change that is announced. */
+const KEY_CHARS_MAX = 200
+
 export class McpCancellations extends Context.Service<
   McpCancellations,
   {
@@ -26,8 +29,10 @@ export class McpCancellations extends Context.Service<
         if (topic === "mcp_cancel") running.get(id)?.cancel?.()
       })
 
-      const keyOf = (sessionId: string, requestId: string): string =>
-        sha256Hex(`${sessionId}\n${JSON.stringify(JSON.parse(requestId))}`)
+      const keyOf = (sessionId: string, requestId: string): string => {
+        const key = `${sessionId} ${JSON.stringify(JSON.parse(requestId))}`
+        return key.length <= KEY_CHARS_MAX ? key : sha256Hex(key)
+      }
 
       return McpCancellations.of({
         register: (sessionId, requestId, cancel) => {

@@ -2,7 +2,7 @@
  * Sessions of MCP clients of the legacy era. Each has a session of its own at the provider's server, where that has any,
  * so that what the server asks for reaches the client that it concerns.
  */
-import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
@@ -10,7 +10,7 @@ import type { ConsumerId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { initializeResult, type LegacyProfile, negotiatedVersion, offeredResult } from "./InitializeResult.ts"
 import { makeLateEndings } from "./LateEndings.ts"
-import { type LiveSession, liveOf } from "./LiveSession.ts"
+import { isUsable, type LiveSession, liveOf } from "./LiveSession.ts"
 import { type McpSession, McpSessionStore } from "./McpSessionStore.ts"
 import { LEGACY_VERSIONS } from "./Protocol.ts"
 import { ProviderServers, type ServerAddress, type ServerFailed } from "./ProviderServers.ts"
@@ -102,6 +102,7 @@ export class McpSessions extends Context.Service<
       const servers = yield* ProviderServers
       const feed = yield* ChangeFeed
       const entropy = yield* Entropy
+      const clock = yield* Clock.Clock
       const cache = yield* makeFreshCache<Option.Option<LiveSession>>({ entriesMax: CACHED_MAX, ttlMs: CACHE_TTL_MS })
 
       yield* onEachChange(feed, ({ id, topic }) => {
@@ -174,26 +175,28 @@ export class McpSessions extends Context.Service<
 
       const load = (id: string) => Effect.suspend(() => Effect.map(store.find(id), Option.map(liveOf)))
 
-      const find = Effect.fnUntraced(function* (id: string, consumerId: ConsumerId, server: ServerAddress | undefined) {
-        const found = yield* cache.readThrough(id, load(id), Option.isSome)
-        const now = yield* DateTime.now
-        const session = Option.getOrUndefined(found)
-        if (
-          session === undefined ||
-          session.consumerId !== consumerId ||
-          session.server?.providerId !== server?.providerId ||
-          DateTime.isLessThanOrEqualTo(session.expiresAt, now)
-        ) {
-          return yield* new McpSessionNotFound({ reason: "unknown" })
-        }
+      const touched = (session: LiveSession, now: DateTime.Utc) => {
+        cache.forget(session.id)
+        return Effect.as(store.touch(session.id, now, expiryOf(session.createdAt, now)), session)
+      }
+
+      const refreshed = (session: LiveSession, server: ServerAddress | undefined, now: DateTime.Utc) => {
         // The provider moved its server, which does not know the session.
-        if (session.server?.endpointUrl !== server?.endpointUrl) return yield* endRestarted(session)
-        if (now.epochMilliseconds - session.lastSeenAt.epochMilliseconds >= TOUCH_EVERY_MS) {
-          cache.forget(id)
-          yield* store.touch(id, now, expiryOf(session.createdAt, now))
-        }
-        return session
-      })
+        if (session.server?.endpointUrl !== server?.endpointUrl) return endRestarted(session)
+        const unseenMs = now.epochMilliseconds - session.lastSeenAt.epochMilliseconds
+        return unseenMs < TOUCH_EVERY_MS ? Effect.succeed(session) : touched(session, now)
+      }
+
+      /** On the hot path: no generator. */
+      const find = (id: string, consumerId: ConsumerId, server: ServerAddress | undefined) =>
+        Effect.suspend(() =>
+          Effect.flatMapEager(cache.readThrough(id, load(id), Option.isSome), (found) => {
+            const now = DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
+            return Option.isSome(found) && isUsable(found.value, consumerId, server, now)
+              ? refreshed(found.value, server, now)
+              : Effect.fail(new McpSessionNotFound({ reason: "unknown" }))
+          })
+        )
 
       const end = Effect.fn("McpSessions.end")(function* (session: LiveSession) {
         const ended = yield* store.end(session.id)

@@ -56,7 +56,8 @@ export class ToolOffer {
     const known = this.headers.get(toolName)
     if (known !== undefined) return known
     const listed = this.tools.get(toolName)?.listed
-    const parameters = listed === undefined ? [] : (headerParametersOf(listed.definition["inputSchema"]) ?? [])
+    if (listed === undefined) return []
+    const parameters = headerParametersOf(listed.definition["inputSchema"]) ?? []
     this.headers.set(toolName, parameters)
     return parameters
   }

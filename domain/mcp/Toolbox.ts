@@ -44,7 +44,7 @@ export class ToolNotInToolbox extends Schema.TaggedError<ToolNotInToolbox>()("To
   }
 }
 
-/** Where the tools come from. */
+/** Who chose the tools: the `key`, its `account`, or none, so that they are the account's `recent` ones. */
 export type ToolboxSource = "key" | "account" | "recent"
 
 /** What `tools/list` of the market's MCP door contains for an account. */

@@ -5,7 +5,7 @@ import { Context, type DateTime, type Effect } from "effect"
 import type { ConsumerId, KeyId, ToolId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
-/** Whose toolbox it is: undefined for the account's. */
+/** Whose toolbox it is: one key's, or without a key the account's. */
 export interface ToolboxScope {
   readonly consumerId: ConsumerId
   readonly keyId: KeyId | undefined

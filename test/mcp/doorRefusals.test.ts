@@ -48,7 +48,7 @@ it.layer(stripeService, LIVE)("A door rejects", (it) => {
           assert.strictEqual(at(refused.body, "result", "isError"), true, refused.text)
           assert.match(
             textOf(refused),
-            /^This account is frozen.*disputed at the bank.*Add funds at https?:\/\/\S+\/developers\/dashboard\. Nothing was charged\./su
+            /^This account is frozen.*disputed at the bank.*Add funds at https?:\/\/\S+\/developer\/funds\. Nothing was charged\./su
           )
           const billing = { code: "ACCOUNT_FROZEN", charged: false, retryable: false, retry_after_ms: null }
           assert.include(billingOf(refused) as object, billing)

@@ -225,7 +225,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A tool that asks for input", (it) => {
       const asked: Array<string> = []
       client.setRequestHandler("elicitation/create", async ({ params }) => {
         asked.push(params.message)
-        assert.match(String((params as { readonly url?: unknown }).url), /\/developers\/dashboard$/u)
+        assert.match(String((params as { readonly url?: unknown }).url), /\/developer\/funds$/u)
         await api.money.load({ payload: { amount_cents: 100 } })
         return { action: "accept" as const }
       })

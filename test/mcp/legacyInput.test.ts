@@ -9,7 +9,7 @@ import type { ServerResponse } from "node:http"
 import { event, result, type Seen, scriptedServer, stream, text } from "../../testing/mcp/ScriptedServer.ts"
 import { aDeveloper } from "../support/HttpMarket.ts"
 import { purseOf } from "../support/load/LoadMarket.ts"
-import { aLegacyDoor, aPricedTool, connected, rpc } from "../support/mcp/LegacyClients.ts"
+import { aLegacyDoor, aPricedTool, connected, type LegacyDoor, rpc } from "../support/mcp/LegacyClients.ts"
 import { call, canceled, settled } from "../support/mcp/LegacyWire.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { ready } from "../support/ServiceProcess.ts"
@@ -57,33 +57,40 @@ const aDoor = Effect.gen(function* () {
   return { door, open, server, purse: purseOf(url, door.key) }
 })
 
+/** A client whose call waits for its own answer; `answered` gives it, and returns the text of the call's result. */
+const asking = Effect.fnUntraced(function* (door: LegacyDoor) {
+  let answer: (() => void) | undefined
+  const { client, transport } = yield* connected(door, {
+    capabilities: { elicitation: {} },
+    prepare: (one) =>
+      one.setRequestHandler(
+        ElicitRequestSchema,
+        () =>
+          new Promise((resolve) => {
+            answer = () => resolve({ action: "accept", content: { name: "Ada" } })
+          })
+      )
+  })
+  const calling = client.callTool({ name: "ask", arguments: {} })
+  yield* eventually(() => answer !== undefined)
+  const answered = Effect.promise(async () => {
+    answer!()
+    const { content } = (await calling) as { readonly content: ReadonlyArray<{ readonly text: string }> }
+    return content[0]!.text
+  })
+  return { answered, transport }
+})
+
 it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })(
   "A server that asks inside a call",
   (it) => {
     it.effect("waits for the client's answer beyond the tool's time limit, with the hold, and is billed once", () =>
       Effect.gen(function* () {
         const { door, purse, server } = yield* aDoor
-        let answer: (() => void) | undefined
-        const { client } = yield* connected(door, {
-          capabilities: { elicitation: {} },
-          prepare: (one) =>
-            one.setRequestHandler(
-              ElicitRequestSchema,
-              () =>
-                new Promise((resolve) => {
-                  answer = () => resolve({ action: "accept", content: { name: "Ada" } })
-                })
-            )
-        })
-        const calling = client.callTool({ name: "ask", arguments: {} })
-        yield* eventually(() => answer !== undefined)
+        const { answered } = yield* asking(door)
         yield* Effect.sleep(1.5 * TOOL_MS)
         assert.deepStrictEqual(yield* purse, { balance: LOADED, held: PRICE })
-        answer!()
-        const { content } = (yield* Effect.promise(() => calling)) as {
-          readonly content: ReadonlyArray<{ text: string }>
-        }
-        assert.include(content[0]!.text, '"name":"Ada"')
+        assert.include(yield* answered, '"name":"Ada"')
         const [receipt] = yield* settled(door, 1)
         assert.deepStrictEqual([receipt!["status"], receipt!["cost_microcents"]], ["success", PRICE])
         assert.deepStrictEqual(yield* purse, { balance: LOADED - PRICE, held: 0 })
@@ -126,20 +133,7 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })(
     it.effect("gets answers only from its own session: those of another session and account do not end its wait", () =>
       Effect.gen(function* () {
         const { door, open, purse, server } = yield* aDoor
-        let answer: (() => void) | undefined
-        const { client, transport } = yield* connected(door, {
-          capabilities: { elicitation: {} },
-          prepare: (one) =>
-            one.setRequestHandler(
-              ElicitRequestSchema,
-              () =>
-                new Promise((resolve) => {
-                  answer = () => resolve({ action: "accept", content: { name: "Ada" } })
-                })
-            )
-        })
-        const calling = client.callTool({ name: "ask", arguments: {} })
-        yield* eventually(() => answer !== undefined)
+        const { answered, transport } = yield* asking(door)
         const forged = { jsonrpc: "2.0", id: QUESTION_ID, result: { action: "accept", content: { name: "a thief" } } }
         const thief = yield* aDeveloper((yield* Running).url)
         const own = { "mcp-session-id": transport.sessionId! }
@@ -152,11 +146,7 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })(
         for (const seen of answers()) assert.notStrictEqual(sessionOf(seen), sessionOf(asked))
         yield* Effect.sleep(1.5 * TOOL_MS)
         assert.deepStrictEqual(yield* purse, { balance: LOADED, held: PRICE })
-        answer!()
-        const { content } = (yield* Effect.promise(() => calling)) as {
-          readonly content: ReadonlyArray<{ text: string }>
-        }
-        assert.include(content[0]!.text, '"name":"Ada"')
+        assert.include(yield* answered, '"name":"Ada"')
         yield* settled(door, 1)
       })
     )

@@ -111,6 +111,26 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })("A
     })
   )
 
+  it.effect("ends one request of a batch when the client cancels it, and answers the others", () =>
+    Effect.gen(function* () {
+      const door = yield* aDoor
+      const headers = { ...(yield* aSession(door, "2025-03-26")), accept: "application/json" }
+      const read = (id: number) => ({ jsonrpc: "2.0", id, method: "resources/read", params: { uri: `a:${id}` } })
+      const answered = rpc(door, [read(1), read(2)], headers)
+      yield* eventually(() => door.gated.open.length === 2)
+      yield* Effect.promise(() => rpc(door, canceled(1), headers))
+      yield* eventually(() => cancellationsAt(door) === 1)
+      door.gated.finish(0)
+      door.gated.finish(1)
+      const responses = JSON.parse(yield* Effect.promise(async () => (await answered).text()))
+      assert.deepStrictEqual(
+        responses.map(({ id }: { readonly id: number }) => id),
+        [2]
+      )
+      assert.strictEqual(cancellationsAt(door), 1)
+    })
+  )
+
   it.effect("settles a call whose connection broke by its outcome, without a cancellation at the server", () =>
     Effect.gen(function* () {
       const door = yield* aDoor

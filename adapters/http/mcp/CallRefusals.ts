@@ -82,7 +82,7 @@ const extrasOf = (extra: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(extra).filter(([name]) => !OWN.has(name)))
 
 /** For people; agents that pay by themselves use `load_balance_url`. */
-export const addFundsPage = (baseUrl: string): string => pageUrl(baseUrl, "/developers/dashboard")
+export const addFundsPage = (baseUrl: string): string => pageUrl(baseUrl, "/developer/funds")
 
 /** In amounts that a model can pass on to its user; undefined where the error's own message says enough. */
 const wordsOf = (error: HandlerError, baseUrl: string): string | undefined => {

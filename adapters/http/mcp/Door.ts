@@ -10,7 +10,7 @@ import type { ServerAddress } from "../../../domain/mcp/ProviderServers.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import type { AnyInput } from "../pipeline/Route.ts"
+import type { AnyInput, RequestClock } from "../pipeline/Route.ts"
 import type { RpcFault } from "./RpcFault.ts"
 import type { RpcRequest } from "./RpcMessage.ts"
 
@@ -31,6 +31,8 @@ export interface DoorRequest {
   readonly renewSession?: Effect.Effect<UpstreamSession | undefined, StoreUnavailable> | undefined
   readonly caller: Consumer
   readonly input: AnyInput
+  /** Of this request, which may be one of a batch. */
+  readonly clock: RequestClock
   /** Messages that come before the response. A client that takes no stream gets none. */
   readonly onMessage: (message: string) => void
 }

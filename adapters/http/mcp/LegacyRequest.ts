@@ -2,7 +2,7 @@
  * Runs one request of a client of the legacy era. It ends by its response or by the client's cancellation. A connection that
  * breaks ends it only where the client could not come back for the response, and nothing was paid for.
  */
-import { Effect, Fiber } from "effect"
+import { Effect } from "effect"
 import { McpCancellations } from "../../../domain/mcp/McpCancellations.ts"
 import { McpSessions } from "../../../domain/mcp/McpSessions.ts"
 import type { UpstreamSession } from "../../../domain/mcp/Protocol.ts"
@@ -16,33 +16,29 @@ import { invalidRequest, methodNotFound } from "./RpcFault.ts"
 import type { RpcRequest } from "./RpcMessage.ts"
 import { faultReply, responseText, resultMember } from "./RpcReply.ts"
 
-/** After these the provider's server keeps something for the session. */
 const STATEFUL: ReadonlySet<string> = new Set(["resources/subscribe", "logging/setLevel"])
 /** Of the modern era only. */
 const UNKNOWN: ReadonlySet<string> = new Set(["server/discover", "subscriptions/listen"])
 
-/** Undefined: canceled. */
+/** `onCanceled`: the client has canceled the request, and gets no response to it. */
 export type LegacyRequest = (
   context: LegacyContext,
   rpc: RpcRequest,
-  outgoing: Outgoing
-) => Effect.Effect<EncodedReply | undefined, HandlerError>
+  outgoing: Outgoing,
+  onCanceled: () => void
+) => Effect.Effect<EncodedReply, HandlerError>
 
 export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch) {
   const cancellations = yield* McpCancellations
   const sessions = yield* McpSessions
 
-  const answered = Effect.fnUntraced(function* (
+  const answered = (
     context: LegacyContext,
     rpc: RpcRequest,
     clock: RequestClock,
     onMessage: (message: string) => void
-  ): Effect.fn.Return<EncodedReply, HandlerError> {
+  ): Effect.Effect<EncodedReply, HandlerError> => {
     const { caller, door, input, session } = context
-    const { id, method, params } = rpc
-    if (STATEFUL.has(method) || (method === "tools/call" && params?.value["task"] !== undefined)) {
-      yield* sessions.markState(session)
-    }
     let gone: EncodedReply | undefined
     const request: DoorRequest = {
       rpc,
@@ -57,7 +53,7 @@ export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch
           Effect.map(({ upstream }): UpstreamSession | undefined => upstream),
           Effect.catchTags({
             McpSessionNotFound: (error) => {
-              gone = faultReply(sessionGone(error, id))
+              gone = faultReply(sessionGone(error, rpc.id))
               return Effect.undefined
             },
             ServerFailed: () => Effect.undefined
@@ -65,58 +61,56 @@ export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch
         )
       ),
       caller,
-      input: { ...input, clock },
+      input,
+      clock,
       onMessage
     }
-    const reply = yield* dispatch(door, request)
     // Errors of requests are responses: clients take other statuses for failures of the transport.
-    return gone ?? { ...reply, status: 200 }
-  })
+    const reply = Effect.map(dispatch(door, request), (answer) => gone ?? { ...answer, status: 200 })
+    return isStateful(rpc) ? Effect.andThen(sessions.markState(session), reply) : reply
+  }
 
-  const request: LegacyRequest = (context, rpc, outgoing) => {
-    const { input, session } = context
+  const request: LegacyRequest = (context, rpc, outgoing, onCanceled) => {
     const { id, method } = rpc
     if (method === "ping") return Effect.succeed(replyTo(id, "{}"))
     if (method === "initialize") return Effect.succeed(rejected(invalidRequest("This session is initialized."), id))
     if (UNKNOWN.has(method)) return Effect.succeed(rejected(methodNotFound(`Method \`${method}\` does not exist.`), id))
-    return Effect.withFiber(({ context: services }) =>
-      Effect.callback<EncodedReply | undefined, HandlerError>((resume) => {
-        let leave: (() => boolean) | undefined
-        let isHeld = false
-        const clock: RequestClock = {
-          pause: () => input.clock.pause(),
-          restart: (extraMs) => {
-            isHeld = true
-            input.clock.restart(extraMs)
-          },
-          provideLeave: (continues) => {
-            leave = continues
-          }
+    return Effect.suspend(() => {
+      const { clock } = context.input
+      let leave: (() => boolean) | undefined
+      let isHeld = false
+      let isCanceled = false
+      const watched: RequestClock = {
+        ...clock,
+        restart: (extraMs) => {
+          isHeld = true
+          clock.restart(extraMs)
+        },
+        provideLeave: (continues) => {
+          leave = continues
         }
-        input.clock.provideLeave(() => isHeld || outgoing.isStream)
-        const fiber = Effect.runForkWith(services)(answered(context, rpc, clock, (message) => outgoing.send(message)))
-        const stop = (): Effect.Effect<void> => {
-          // A call that was forwarded runs to its end, unless its tool passes cancellations.
-          if (leave?.() === true) return Effect.void
-          return Fiber.interrupt(fiber)
-        }
-        const ended = cancellations.register(session.id, id, () => {
-          ended()
-          resume(Effect.as(stop(), undefined))
-        })
-        fiber.addObserver((exit) => {
-          ended()
-          resume(exit)
-        })
-        return Effect.suspend(() => {
-          ended()
-          return stop()
-        })
+      }
+      // After a cancellation, a call that was forwarded runs to its end, unless its tool passes cancellations.
+      clock.provideLeave(() => (!isCanceled && (isHeld || outgoing.isStream)) || leave?.() === true)
+      const reply = answered(context, rpc, watched, (message) => outgoing.send(message))
+      const ended = cancellations.register(context.session.id, id, () => {
+        ended()
+        isCanceled = true
+        onCanceled()
       })
-    )
+      return Effect.onExit(reply, (exit) => {
+        ended()
+        if (exit._tag === "Failure") outgoing.abandon()
+        return Effect.void
+      })
+    })
   }
   return request
 })
+
+/** Whether the provider's server keeps something for the session afterwards. */
+const isStateful = ({ method, params }: RpcRequest): boolean =>
+  STATEFUL.has(method) || (method === "tools/call" && params?.value["task"] !== undefined)
 
 const replyTo = (id: string, result: string): EncodedReply => ({
   status: 200,

@@ -34,31 +34,32 @@ export const makeLegacySessions = Effect.gen(function* () {
   const sessions = yield* McpSessions
   const passThrough = yield* PassThrough
 
-  const find = Effect.fnUntraced(function* (
+  const find = (
     door: Door,
     caller: Consumer,
     input: AnyInput
-  ): Effect.fn.Return<LegacyContext, HandlerError | RpcFault> {
+  ): Effect.Effect<LegacyContext, HandlerError | RpcFault> => {
     const version = header(input.request, "mcp-protocol-version")
     if (version !== undefined && !LEGACY_VERSIONS.some((known) => known === version)) {
       const requested = version.slice(0, SHOWN_CHARS_MAX)
-      return yield* unsupportedVersion(
-        `Unsupported protocol version \`${requested}\`. Supported: ${LEGACY_VERSIONS.join(", ")}.`,
-        { supported: LEGACY_VERSIONS, requested }
+      return Effect.fail(
+        unsupportedVersion(`Unsupported protocol version \`${requested}\`. Supported: ${LEGACY_VERSIONS.join(", ")}.`, {
+          supported: LEGACY_VERSIONS,
+          requested
+        })
       )
     }
     const id = header(input.request, "mcp-session-id")
     if (id === undefined) {
-      return yield* invalidRequest(
-        "The header Mcp-Session-Id is required. Send initialize first: its response has one."
+      return Effect.fail(
+        invalidRequest("The header Mcp-Session-Id is required. Send initialize first: its response has one.")
       )
     }
-    const given = SESSION_ID.test(id) ? id : ""
-    const session = yield* sessions
-      .find(given, caller.ownerId, door.server)
-      .pipe(Effect.catchTag("McpSessionNotFound", (error) => Effect.fail(sessionGone(error))))
-    return { door, caller, input, session }
-  })
+    return Effect.matchEffect(sessions.find(SESSION_ID.test(id) ? id : "", caller.ownerId, door.server), {
+      onFailure: (error) => Effect.fail(error._tag === "McpSessionNotFound" ? sessionGone(error) : error),
+      onSuccess: (session) => Effect.succeed({ door, caller, input, session })
+    })
+  }
 
   const open = Effect.fnUntraced(function* (
     door: Door,
@@ -80,6 +81,7 @@ export const makeLegacySessions = Effect.gen(function* () {
         session: undefined,
         caller,
         input,
+        clock: input.clock,
         onMessage: () => {}
       }),
       ({ serverInfo, ...rest }) => ({ ...rest, serverInfo: serverInfo ?? UNNAMED })

@@ -40,6 +40,7 @@ export const modernRequests =
       session: undefined,
       caller,
       input,
+      clock: input.clock,
       onMessage: messageSender(input, message.id)
     }
     return message.method === "server/discover" ? discovered(door, request) : dispatch(door, request)

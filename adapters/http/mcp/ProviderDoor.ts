@@ -14,6 +14,7 @@ import {
   type ServerFailed
 } from "../../../domain/mcp/ProviderServers.ts"
 import { withoutAnnouncements, withoutFeatures } from "../../../domain/mcp/ServerFeatures.ts"
+import type { ToolOffer } from "../../../domain/mcp/ToolOffer.ts"
 import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
 import { ToolName } from "../../../domain/catalog/Tool.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
@@ -132,15 +133,17 @@ const providerDoors = Effect.gen(function* () {
         return { tools, nextCursor: last === undefined ? undefined : Base64Url.encode(last) }
       }),
 
-      tool: Effect.fnUntraced(function* (request, name, given) {
-        if (!isToolName(name)) return yield* invalidParams(unknownTool(name))
-        if (request.era === "modern") {
-          const fault = yield* headersFault(request, name, given.value)
-          if (fault !== undefined) return yield* fault
-        }
+      tool: (request, name, given) => {
+        if (!isToolName(name)) return Effect.fail(invalidParams(unknownTool(name)))
         const tool = { toolId: undefined, toolName: name, providerId: provider.id }
-        return { _tag: "Billed" as const, tool, arguments: given }
-      }),
+        const billed = { _tag: "Billed" as const, tool, arguments: given }
+        if (request.era === "legacy") return Effect.succeed(billed)
+        return Effect.flatMapEager(knownOffer(request), (offer) => {
+          const parameters = offer?.headerParameters(name) ?? []
+          const fault = parameterHeadersFault(request.input.request, request.rpc.id, parameters, given.value)
+          return fault === undefined ? Effect.succeed(billed) : Effect.fail(fault)
+        })
+      },
 
       pass: (request) =>
         request.rpc.method === SUBSCRIBE
@@ -149,22 +152,14 @@ const providerDoors = Effect.gen(function* () {
     }
 
     /**
-     * By the list of tools that is known. If none is, only a request that sends such headers waits for it: the server
-     * itself checks what it gets.
+     * The list of tools by which the headers of arguments are checked. If none is known, only a request that sends such
+     * headers waits for it: the server itself checks what it gets.
      */
-    function headersFault(request: DoorRequest, name: string, args: Readonly<Record<string, unknown>>) {
-      const { input, rpc } = request
+    function knownOffer({ input }: DoorRequest): Effect.Effect<ToolOffer | undefined> {
       const known = offers.latest(provider.id)
+      if (known !== undefined) return Effect.succeed(known)
       const sent = Object.keys(input.request.headers).some((header) => header.startsWith("mcp-param-"))
-      const offer =
-        known !== undefined
-          ? Effect.succeed(known)
-          : sent
-            ? Effect.orElseSucceed(offers.offer(server), () => undefined)
-            : Effect.undefined
-      return Effect.map(offer, (one) =>
-        one === undefined ? undefined : parameterHeadersFault(input.request, rpc.id, one.headerParameters(name), args)
-      )
+      return sent ? Effect.orElseSucceed(offers.offer(server), () => undefined) : Effect.undefined
     }
   }
 

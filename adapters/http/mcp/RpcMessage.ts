@@ -136,12 +136,11 @@ const NO_PARTS: Parts = { params: undefined, meta: undefined }
 /** Of two members with one name, this service and the provider's server might read different ones. */
 const objectOf = (value: JsonObject, text: string): RpcObject | RpcFault => {
   const members = membersOf(text)
+  // Of those, `value` has only the last.
+  if (Object.keys(value).length === members.length) return { value, text, members }
   const names = new Set<string>()
-  for (const { name } of members) {
-    if (names.has(name)) return invalidRequest(`The member \`${name.slice(0, 100)}\` is there more than once.`)
-    names.add(name)
-  }
-  return { value, text, members }
+  const repeated = members.find(({ name }) => names.size === names.add(name).size)
+  return invalidRequest(`The member \`${repeated?.name.slice(0, 100)}\` is there more than once.`)
 }
 
 export const isObject = (value: unknown): value is JsonObject =>

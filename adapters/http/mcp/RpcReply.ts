@@ -42,11 +42,12 @@ export const ACCEPTED: EncodedReply = { status: 202, headers: {}, body: "" }
 /** The last event of a request's stream: its response. A problem of the service becomes a JSON-RPC error. */
 export const lastMessage =
   (id: string): LastEvent =>
-  (answer) => ({ data: isProblem(answer) ? problemText(id, bodyText(answer)) : bodyText(answer) })
+  (answer) => ({ data: isProblem(answer) ? problemText(id, textOf(answer)) : textOf(answer) })
 
 const isProblem = ({ headers }: WebResponse): boolean => headers["content-type"] === "application/problem+json"
 
-const bodyText = ({ body }: WebResponse): string => (typeof body === "string" ? body : new TextDecoder().decode(body))
+export const textOf = ({ body }: Pick<EncodedReply, "body">): string =>
+  typeof body === "string" ? body : new TextDecoder().decode(body)
 
 const problemText = (id: string, body: string): string => {
   const {

@@ -19,7 +19,7 @@ export const makeSubscriptions = Effect.gen(function* () {
     request: DoorRequest,
     listen: (limitMs: number) => Effect.Effect<DoorAnswer, DoorFailure>
   ): Effect.fn.Return<DoorAnswer, DoorFailure> {
-    const { caller, input, rpc } = request
+    const { caller, clock, input, rpc } = request
     if (input.startEvents === undefined) {
       return yield* invalidRequest(
         "`subscriptions/listen` needs the header `Accept: application/json, text/event-stream`."
@@ -30,7 +30,7 @@ export const makeSubscriptions = Effect.gen(function* () {
       Effect.sync(() => send({})),
       Schedule.spaced(KEEP_ALIVE_EVERY)
     )
-    input.clock.pause()
+    clock.pause()
     return yield* streams
       .keep(
         caller.ownerId,

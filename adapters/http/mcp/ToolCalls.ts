@@ -38,8 +38,8 @@ export const makeToolCalls = Effect.gen(function* () {
   const callOf = (door: Door, request: DoorRequest, params: ToolCallParams, meaning: Billed): McpCallRequest => {
     const { arguments: given, tool } = meaning
     const idempotencyKey = meaning.idempotencyKey ?? params.idempotencyKey
-    const { caller, input } = request
-    const { clock, notes } = input
+    const { caller, clock, input } = request
+    const { notes } = input
     return {
       consumerId: caller.ownerId,
       tool,
@@ -82,7 +82,10 @@ export const makeToolCalls = Effect.gen(function* () {
     error: HandlerError
   ): Effect.fn.Return<CalledTool, HandlerError | RpcFault> {
     if (error._tag === "StoreUnavailable" || error._tag === "SignerUnavailable") return yield* error
-    if (isOfRequest(error)) return yield* invalidParams(error.message)
+    if (isOfRequest(error)) {
+      const nearest = error._tag === "ToolNotFound" ? (error.nearest ?? []) : []
+      return yield* invalidParams(error.message, nearest.length === 0 ? undefined : { nearest })
+    }
     const refusal = refusalOf(error, baseUrl, yield* Clock.currentTimeMillis)
     return {
       // Clients of the legacy era check `structuredContent` against the tool's output schema even in an error.
@@ -100,7 +103,7 @@ export const makeToolCalls = Effect.gen(function* () {
     const params = { ...read, maxCost: read.maxCost ?? (yield* capHeader(request.input.request)) }
     const meaning = yield* door.tool(request, params.name, params.arguments)
     if (meaning._tag === "Own") return { answer: { _tag: "Result", result: meaning.result }, headers: {} }
-    const { clock } = request.input
+    const { clock } = request
     const called = metering.callMcp(callOf(door, request, params, meaning), (report) => {
       // The provider has responded; the settlement follows.
       clock.restart(0)

@@ -1,7 +1,7 @@
 /**
  * The catalog in memory. A search reads every tool: suitable for tests and small catalogs only.
  */
-import { type DateTime, Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { compareCodePoints, comparePositions, isPosition, positionOf } from "../../../domain/catalog/CatalogOrder.ts"
 import {
   type CatalogEntry,
@@ -11,14 +11,15 @@ import {
   type ToolUpsert
 } from "../../../domain/catalog/CatalogStore.ts"
 import { matches } from "../../../domain/catalog/SearchTokens.ts"
-import { type PriceVersion, pricesAt, type ToolPrices } from "../../../domain/catalog/Terms.ts"
+import { pricesAt } from "../../../domain/catalog/Terms.ts"
 import { NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
 import type { Tool } from "../../../domain/catalog/Tool.ts"
-import type { ToolVersion } from "../../../domain/catalog/ToolVersions.ts"
+import type { ToolVersion, VersionsKept } from "../../../domain/catalog/ToolVersions.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { MemoryTables, type ToolRow } from "../shared/MemoryTables.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
+import { isAfter, replaceUpcoming, toolRowOf } from "./MemoryToolRows.ts"
 
 export const layer = Layer.effect(
   CatalogStore,
@@ -34,27 +35,39 @@ export const layer = Layer.effect(
     const entryAt = (id: ToolId | undefined): Option.Option<CatalogEntry> =>
       Option.map(Option.fromNullishOr(id === undefined ? undefined : tools.get(id)), toEntry)
 
+    const upsertOne = Effect.fnUntraced(function* (upsert: ToolUpsert) {
+      const { declaration, providerId } = upsert
+      if (!providers.has(providerId)) return yield* Effect.die(new Error(`There is no provider ${providerId}`))
+      const ofProvider = toolsOfProvider.get(providerId)
+      const knownId = ofProvider?.get(declaration.toolName)
+      const row = toolRowOf(upsert, knownId === undefined ? undefined : tools.get(knownId)!)
+      const id = row.tool.id
+      yield* put(tools, id, row)
+      if (knownId === undefined) {
+        const named = toolsByName.get(declaration.toolName) ?? []
+        yield* put(toolsOfProvider, providerId, new Map(ofProvider).set(declaration.toolName, id))
+        yield* put(toolsByName, declaration.toolName, [...named, id])
+      }
+      return {
+        id,
+        toolName: declaration.toolName,
+        action: knownId === undefined ? ("created" as const) : ("updated" as const),
+        priceVersion: row.prices.inEffect.version
+      }
+    })
+
+    const addVersion = (id: ToolId, version: ToolVersion, { bytesMax, versionsMax }: VersionsKept) => {
+      const newest = [version, ...(toolVersions.get(id) ?? []).toReversed()].slice(0, versionsMax)
+      let bytes = 0
+      const kept = newest.filter((one, n) => {
+        bytes += bytesOf(one)
+        return n === 0 || bytes <= bytesMax
+      })
+      return put(toolVersions, id, kept.toReversed())
+    }
+
     return CatalogStore.of({
-      upsert: Effect.fnUntraced(function* (upsert) {
-        const { declaration, providerId } = upsert
-        if (!providers.has(providerId)) return yield* Effect.die(new Error(`There is no provider ${providerId}`))
-        const ofProvider = toolsOfProvider.get(providerId)
-        const knownId = ofProvider?.get(declaration.toolName)
-        const row = rowOf(upsert, knownId === undefined ? undefined : tools.get(knownId)!)
-        const id = row.tool.id
-        yield* put(tools, id, row)
-        if (knownId === undefined) {
-          const named = toolsByName.get(declaration.toolName) ?? []
-          yield* put(toolsOfProvider, providerId, new Map(ofProvider).set(declaration.toolName, id))
-          yield* put(toolsByName, declaration.toolName, [...named, id])
-        }
-        return {
-          id,
-          toolName: declaration.toolName,
-          action: knownId === undefined ? "created" : "updated",
-          priceVersion: row.prices.inEffect.version
-        }
-      }),
+      upsert: (upserts) => Effect.forEach(upserts, upsertOne),
 
       withdraw: Effect.fnUntraced(function* (providerId, id, at, byServer = false) {
         const row = tools.get(id)
@@ -86,16 +99,19 @@ export const layer = Layer.effect(
         return true
       }),
 
-      addVersion: (id, version, { bytesMax, versionsMax }) =>
-        Effect.suspend(() => {
-          const newest = [version, ...(toolVersions.get(id) ?? []).toReversed()].slice(0, versionsMax)
-          let bytes = 0
-          const kept = newest.filter((one, n) => {
-            bytes += bytesOf(one)
-            return n === 0 || bytes <= bytesMax
-          })
-          return put(toolVersions, id, kept.toReversed())
-        }),
+      addVersions: (versions, kept) =>
+        Effect.forEach(versions, ([id, version]) => addVersion(id, version, kept), { discard: true }),
+
+      lastVersions: (ids) =>
+        Effect.sync(
+          () =>
+            new Map(
+              ids.flatMap((id) => {
+                const last = toolVersions.get(id)?.at(-1)
+                return last === undefined ? [] : [[id, last] as const]
+              })
+            )
+        ),
 
       versions: (id, limit) => Effect.sync(() => (toolVersions.get(id) ?? []).toReversed().slice(0, limit)),
 
@@ -116,6 +132,12 @@ export const layer = Layer.effect(
       find: (id) => Effect.sync(() => entryAt(id)),
 
       findOf: (providerId, toolName) => Effect.sync(() => entryAt(toolsOfProvider.get(providerId)?.get(toolName))),
+
+      findAllOf: (providerId, toolNames) =>
+        Effect.sync(() => {
+          const ofProvider = toolsOfProvider.get(providerId)
+          return [...new Set(toolNames)].flatMap((name) => Option.toArray(entryAt(ofProvider?.get(name))))
+        }),
 
       findQualified: (handle, toolName) =>
         Effect.sync(() => {
@@ -189,48 +211,3 @@ const isAskedFor = ({ prices, searchTokens, tool }: ToolRow, filter: CatalogFilt
   (filter.maxPrice === undefined || prices.inEffect.maximum <= filter.maxPrice) &&
   (filter.state === "any" || (filter.state ?? "listed") === stateOf(tool)) &&
   matches(searchTokens, filter.tokens)
-
-const rowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolRow => {
-  const { at, declaration, draft = false, id, prices, providerId, searchTokens } = upsert
-  const { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price, ...tool } = declaration
-  const before = replaceUpcoming(known?.history ?? [], at, prices)
-  const lastVersion = before.at(-1)?.version ?? 0
-  const added = [prices.inEffect, prices.upcoming].filter((one) => one !== undefined && one.version > lastVersion)
-  return {
-    tool: {
-      ...tool,
-      declared: { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price },
-      id: known?.tool.id ?? id,
-      providerId,
-      createdAt: known?.tool.createdAt ?? at,
-      updatedAt: known === undefined ? at : later(known.tool.updatedAt, at),
-      withdrawnAt: draft ? at : undefined,
-      draft,
-      withdrawnByServer: false
-    },
-    prices,
-    searchTokens,
-    history: draft ? [] : [...before, ...(added as ReadonlyArray<PriceVersion>)]
-  }
-}
-
-const isAfter = (price: PriceVersion, at: DateTime.Utc): boolean =>
-  price.effectiveFrom.epochMilliseconds > at.epochMilliseconds
-
-const replaceUpcoming = (
-  history: ReadonlyArray<PriceVersion>,
-  at: DateTime.Utc,
-  { inEffect, upcoming }: ToolPrices
-): ReadonlyArray<PriceVersion> =>
-  history.map((price) =>
-    isAfter(price, at) &&
-    isAfter(price, price.announcedAt) &&
-    price.version !== inEffect.version &&
-    price.version !== upcoming?.version &&
-    price.replacedAt === undefined
-      ? { ...price, replacedAt: at }
-      : price
-  )
-
-/** Clocks of two nodes may differ: the history never goes backwards. */
-const later = (a: DateTime.Utc, b: DateTime.Utc): DateTime.Utc => (a.epochMilliseconds > b.epochMilliseconds ? a : b)

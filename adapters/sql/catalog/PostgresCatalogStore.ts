@@ -1,18 +1,15 @@
 /**
  * The catalog in PostgreSQL.
  */
-import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
+import { Array as Arr, Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"
-import { CatalogStore, type ToolUpsert } from "../../../domain/catalog/CatalogStore.ts"
-import type { PriceVersion } from "../../../domain/catalog/Terms.ts"
-import type { JsonSchemaObject, ToolAnnotations } from "../../../domain/catalog/Tool.ts"
-import { ToolId } from "../../../domain/shared/Ids.ts"
+import { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"
 import { ENTRY_COLUMNS, type EntryRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
 import { catalogSearch, isStorable } from "./CatalogSearch.ts"
 import { catalogTotals } from "./CatalogTotals.ts"
-import { toDate, toDateOrNull, toInstant } from "../shared/Instants.ts"
-import { lexemesOf } from "./SearchLexemes.ts"
+import { toDate, toInstant } from "../shared/Instants.ts"
 import { storeSql } from "../shared/StoreSql.ts"
+import { toolUpserts } from "./ToolUpsertRows.ts"
 import { toolVersions } from "./ToolVersionRows.ts"
 
 export const layer = Layer.effect(
@@ -22,78 +19,10 @@ export const layer = Layer.effect(
     const columns = sql.literal(ENTRY_COLUMNS)
     const totals = catalogTotals(sql)
 
-    // `countOf` has locked the provider's row, so the versions that the prices were planned from are still the latest.
-    const upsert = ({ at, declaration, draft = false, id, prices, providerId, searchTokens }: ToolUpsert) => {
-      const { inEffect, lastVersion, upcoming } = prices
-      return sql<{ readonly id: string }>`
-        INSERT INTO tools AS t
-          (id, provider_id, tool_name, category, display_name, description, price_microcents, free_tier_calls,
-           effective_price_microcents, effective_max_cost_microcents, effective_free_tier_calls,
-           effective_billing_policy, effective_leaving, price_version, price_versions, price_announced_at, price_since,
-           upcoming_version, upcoming_from, input_schema, output_schema, annotations, billing_policy, max_cost_microcents, timeout_ms,
-           idempotent, on_cancel, canceled_call_costs, search, created_at, updated_at, withdrawn_at, draft)
-        VALUES (${id}, ${providerId}, ${declaration.toolName}, ${declaration.category}, ${declaration.displayName},
-          ${declaration.description}, ${declaration.price ?? null}::int8, ${declaration.freeTierCalls ?? null}::int4,
-          ${inEffect.price}, ${inEffect.maximum}, ${inEffect.freeTierCalls}, ${inEffect.billingPolicy},
-          ${inEffect.leaving}, ${inEffect.version}, ${lastVersion}, ${toDate(inEffect.announcedAt)}, ${toDate(inEffect.effectiveFrom)},
-          ${upcoming?.version ?? null}::int4, ${toDateOrNull(upcoming?.effectiveFrom)}::timestamptz,
-          ${jsonOrNull(declaration.inputSchema)}::json,
-          ${jsonOrNull(declaration.outputSchema)}::json, ${jsonOrNull(declaration.annotations)}::json, ${declaration.billingPolicy},
-          ${declaration.maxCost ?? null}::int8, ${declaration.timeoutMs ?? null}::int4, ${declaration.idempotent},
-          ${declaration.onCancel}, ${declaration.canceledCallCosts},
-          array_to_tsvector(${lexemesOf(searchTokens)}::text[]), ${toDate(at)}, ${toDate(at)},
-          ${draft ? toDate(at) : null}::timestamptz, ${draft})
-        ON CONFLICT (provider_id, tool_name) DO UPDATE SET
-          category = excluded.category, display_name = excluded.display_name, description = excluded.description,
-          price_microcents = excluded.price_microcents, free_tier_calls = excluded.free_tier_calls,
-          effective_price_microcents = excluded.effective_price_microcents,
-          effective_max_cost_microcents = excluded.effective_max_cost_microcents,
-          effective_free_tier_calls = excluded.effective_free_tier_calls,
-          effective_billing_policy = excluded.effective_billing_policy,
-          effective_leaving = excluded.effective_leaving, price_version = excluded.price_version,
-          price_versions = excluded.price_versions, price_announced_at = excluded.price_announced_at,
-          price_since = excluded.price_since, upcoming_version = excluded.upcoming_version,
-          upcoming_from = excluded.upcoming_from, input_schema = excluded.input_schema,
-          output_schema = excluded.output_schema, annotations = excluded.annotations, billing_policy = excluded.billing_policy,
-          max_cost_microcents = excluded.max_cost_microcents, timeout_ms = excluded.timeout_ms,
-          idempotent = excluded.idempotent, on_cancel = excluded.on_cancel,
-          canceled_call_costs = excluded.canceled_call_costs, search = excluded.search,
-          updated_at = GREATEST(t.updated_at, excluded.updated_at), withdrawn_at = excluded.withdrawn_at,
-          draft = excluded.draft, withdrawn_by_server = false
-        RETURNING id`
-    }
-
-    // Versions that the tool's row no longer names will never take effect.
-    const replaceUpcoming = (toolId: string, at: DateTime.Utc) => sql`
-      UPDATE tool_prices p SET replaced_at = ${toDate(at)} FROM tools t
-      WHERE t.id = ${toolId} AND p.tool_id = t.id AND p.effective_from > ${toDate(at)}
-        AND p.effective_from > p.announced_at AND p.replaced_at IS NULL
-        AND p.version <> t.price_version AND p.version IS DISTINCT FROM t.upcoming_version`
-
-    const addPrice = (toolId: string, price: PriceVersion) => sql`
-      INSERT INTO tool_prices
-        (tool_id, version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, leaving,
-         announced_at, effective_from)
-      VALUES (${toolId}, ${price.version}, ${price.price}, ${price.maximum}, ${price.freeTierCalls},
-        ${price.billingPolicy}, ${price.leaving}, ${toDate(price.announcedAt)}, ${toDate(price.effectiveFrom)})
-      ON CONFLICT (tool_id, version) DO NOTHING`
+    const { replaceUpcoming, upsert } = toolUpserts(sql)
 
     return CatalogStore.of({
-      upsert: Effect.fn("PostgresCatalogStore.upsert")(function* (tool) {
-        const [stored] = yield* upsert(tool)
-        const { inEffect, upcoming } = tool.prices
-        if (tool.draft !== true) {
-          if (stored!.id !== tool.id) yield* replaceUpcoming(stored!.id, tool.at)
-          yield* addPrice(stored!.id, inEffect)
-          if (upcoming !== undefined) yield* addPrice(stored!.id, upcoming)
-        }
-        return {
-          id: ToolId.make(stored!.id),
-          toolName: tool.declaration.toolName,
-          action: stored!.id === tool.id ? "created" : "updated",
-          priceVersion: inEffect.version
-        } as const
-      }),
+      upsert,
 
       withdraw: Effect.fn("PostgresCatalogStore.withdraw")(function* (providerId, id, at, byServer = false) {
         const rows = yield* sql<{ readonly withdrawn_at: Date }>`
@@ -102,7 +31,7 @@ export const layer = Layer.effect(
             upcoming_version = CASE WHEN upcoming_from <= ${toDate(at)} THEN upcoming_version END,
             upcoming_from = CASE WHEN upcoming_from <= ${toDate(at)} THEN upcoming_from END
           WHERE id = ${id} AND provider_id = ${providerId} RETURNING withdrawn_at`
-        if (rows.length > 0) yield* replaceUpcoming(id, at)
+        if (rows.length > 0) yield* replaceUpcoming([{ id, at }])
         return Option.map(Arr.head(rows), (row) => toInstant(row.withdrawn_at))
       }),
 
@@ -145,6 +74,13 @@ export const layer = Layer.effect(
         return yield* sql<EntryRow>`
           SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
           WHERE t.provider_id = ${providerId} AND t.tool_name = ${toolName}`.first(toEntry)
+      }),
+
+      findAllOf: Effect.fn("PostgresCatalogStore.findAllOf")(function* (providerId, toolNames) {
+        const names = toolNames.filter(isStorable)
+        return yield* sql<EntryRow>`
+          SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
+          WHERE t.provider_id = ${providerId} AND t.tool_name = ANY (${names}::text[])`.all(toEntry)
       }),
 
       findQualified: Effect.fn("PostgresCatalogStore.findQualified")(function* (handle, toolName) {
@@ -199,6 +135,3 @@ export const layer = Layer.effect(
     })
   })
 )
-
-const jsonOrNull = (schema: JsonSchemaObject | ToolAnnotations | undefined): string | null =>
-  schema === undefined ? null : JSON.stringify(schema)

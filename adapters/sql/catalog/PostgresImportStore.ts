@@ -10,6 +10,7 @@ import {
 } from "../../../domain/catalog/ImportStore.ts"
 import { definitionOf, type ToolDefinition } from "../../../domain/catalog/ToolVersions.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { columnsOf } from "../shared/Columns.ts"
 import { toDate, toDateOrNull, toInstantOrUndefined } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
@@ -83,14 +84,16 @@ export const layer = Layer.effect(
       ),
 
       putImported: Effect.fn("PostgresImportStore.putImported")(function* (providerId, tools) {
-        for (const { definition, dismissed = false, missingSince, toolName } of tools) {
-          yield* sql`
-            INSERT INTO server_tools (provider_id, tool_name, definition, missing_since, dismissed)
-            VALUES (${providerId}, ${toolName}, ${JSON.stringify(definition)}::json,
-              ${toDateOrNull(missingSince)}::timestamptz, ${dismissed})
-            ON CONFLICT (provider_id, tool_name) DO UPDATE SET definition = excluded.definition,
-              missing_since = excluded.missing_since, dismissed = excluded.dismissed`
-        }
+        if (tools.length === 0) return
+        const { bool, text, timestamptz } = columnsOf(tools)
+        yield* sql`
+          INSERT INTO server_tools (provider_id, tool_name, definition, missing_since, dismissed)
+          SELECT ${providerId}::uuid, tool_name, definition::json, missing_since, dismissed
+          FROM unnest(${text((tool) => tool.toolName)}, ${text((tool) => JSON.stringify(tool.definition))},
+            ${timestamptz((tool) => toDateOrNull(tool.missingSince))}, ${bool((tool) => tool.dismissed === true)})
+            AS t (tool_name, definition, missing_since, dismissed)
+          ON CONFLICT (provider_id, tool_name) DO UPDATE SET definition = excluded.definition,
+            missing_since = excluded.missing_since, dismissed = excluded.dismissed`
       }),
 
       forgetImported: Effect.fn("PostgresImportStore.forgetImported")(

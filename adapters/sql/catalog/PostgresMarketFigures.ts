@@ -1,7 +1,7 @@
 /**
  * Market figures. Proxied and reported calls are counted from `tool_figures` and `proxied_consumers`, which the
- * sequencer maintains, and from the calls that still wait for it. Revenue comes from the hourly rollups, which every
- * settlement updates. No figure reads all calls.
+ * sequencer maintains, and from the calls that still wait for it. Revenue comes from the hourly totals. No figure reads
+ * all calls.
  */
 import { Effect, Layer } from "effect"
 import { type CallCounts, figuresOf } from "../../../domain/catalog/CallCounts.ts"
@@ -50,9 +50,8 @@ export const layer = Layer.effect(
         CASE WHEN ${isProxied} AND r.status <> ${CAUSE_CODE.input_rejected} THEN r.duration_ms ELSE 0 END AS latency_ms,
         (NOT (${isProxied}))::int AS reported, (r.origin = ${FREE_PROXY_CODE})::int AS free_calls,
         CASE WHEN ${isProxied} THEN r.called_at END AS last_called_at, CASE WHEN ${isProxied} THEN r.consumer_id END AS consumer_id
-      FROM (SELECT receipt_id, consumer_id FROM receipts_unlogged LIMIT ${WAITING_READ_MAX}) w
-      CROSS JOIN LATERAL (SELECT * FROM receipts r
-        WHERE r.receipt_id = w.receipt_id AND r.consumer_id = w.consumer_id LIMIT 1) r
+      FROM (SELECT unnest(receipt_ids) AS id FROM receipts_unlogged LIMIT ${WAITING_READ_MAX}) w
+      CROSS JOIN LATERAL (SELECT * FROM receipts WHERE receipt_id = w.id LIMIT 1) r
       WHERE NOT (${isProxied}) OR (r.status <> ${CAUSE_CODE.canceled} AND r.provider_id <> r.consumer_id
         AND ((SELECT lower(email) FROM providers WHERE id = r.provider_id)
           = (SELECT lower(email) FROM consumers WHERE id = r.consumer_id)) IS NOT TRUE)`
@@ -68,7 +67,7 @@ export const layer = Layer.effect(
         coalesce(sum(free_calls), 0)::int8 AS free_calls, max(last_called_at) AS last_call,
         (SELECT count(*) FROM proxied_consumers) + (SELECT count(DISTINCT w.consumer_id) FROM waiting w
           WHERE NOT EXISTS (SELECT FROM proxied_consumers p WHERE p.consumer_id = w.consumer_id)) AS agents,
-        (SELECT coalesce(sum(spend), 0)::int8 FROM usage_hourly) AS revenue
+        (SELECT coalesce(sum(spend), 0)::int8 FROM usage_totals) AS revenue
       FROM counted`.one(totalsOf)
 
     const ofTools = Effect.fnUntraced(function* (ids: ReadonlyArray<ToolId>) {

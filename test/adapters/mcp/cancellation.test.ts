@@ -25,7 +25,7 @@ describe("a caller who disconnects", () => {
         yield* eventually(() => seen.calls.length === 1)
         yield* Fiber.interrupt(fiber)
         // Not canceled, it would run longer than this waits.
-        yield* eventually(() => seen.cancelled === 1)
+        yield* eventually(() => seen.canceled === 1)
       })
     )
   }
@@ -115,6 +115,6 @@ it.live("a call that times out is canceled as well", () =>
     const upstream = yield* makeUpstream()
     const answer = yield* upstream.call({ ...slow(url), timeoutMs: 2_000 })
     assert.strictEqual(answer.status, "timeout")
-    yield* eventually(() => seen.cancelled === 1)
+    yield* eventually(() => seen.canceled === 1)
   })
 )

@@ -1,28 +1,8 @@
-import { createServer, type RequestListener } from "node:http"
-import type { AddressInfo } from "node:net"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { publicAndLoopback, publicOnly } from "../../../adapters/mcp/AddressGuard.ts"
 import { type GuardedRequest, makeGuardedFetch } from "../../../adapters/mcp/GuardedFetch.ts"
-
-const serving = (listener: RequestListener) =>
-  Effect.acquireRelease(
-    Effect.callback<{ readonly url: string; readonly stop: () => void }>((resume) => {
-      const server = createServer(listener)
-      server.listen(0, "127.0.0.1", () =>
-        resume(
-          Effect.succeed({
-            url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-            stop: () => {
-              server.close()
-              server.closeAllConnections()
-            }
-          })
-        )
-      )
-    }),
-    ({ stop }) => Effect.sync(stop)
-  )
+import { loopback } from "../../support/Loopback.ts"
 
 const fetched = (url: string, over: Partial<GuardedRequest> = {}, policy = publicAndLoopback) =>
   Effect.flatMap(makeGuardedFetch({ policy, connectTimeoutMs: 10_000 }), (fetch) =>
@@ -31,7 +11,7 @@ const fetched = (url: string, over: Partial<GuardedRequest> = {}, policy = publi
 
 it.live("reads a file, and follows a limited number of redirects on the same host", () =>
   Effect.gen(function* () {
-    const { url } = yield* serving((request, response) =>
+    const url = yield* loopback((request, response) =>
       request.url === "/file" ? response.end("text") : response.writeHead(302, { location: "/file" }).end()
     )
     const direct = yield* fetched(`${url}/file`)
@@ -46,11 +26,11 @@ it.live("reads a file, and follows a limited number of redirects on the same hos
 it.live("follows no redirect to another host", () =>
   Effect.gen(function* () {
     let reached = false
-    const inner = yield* serving((_request, response) => {
+    const inner = yield* loopback((_request, response) => {
       reached = true
       response.end()
     })
-    const { url } = yield* serving((_request, response) => response.writeHead(302, { location: inner.url }).end())
+    const url = yield* loopback((_request, response) => response.writeHead(302, { location: inner }).end())
     const rejected = yield* Effect.flip(fetched(url, { redirectsMax: 5 }))
     assert.propertyVal(rejected, "reason", "redirected_away")
     assert.isFalse(reached)
@@ -59,7 +39,7 @@ it.live("follows no redirect to another host", () =>
 
 it.live("obeys its address policy, its size limit and its timeout", () =>
   Effect.gen(function* () {
-    const { url } = yield* serving((request, response) => {
+    const url = yield* loopback((request, response) => {
       if (request.url === "/large") response.end("x".repeat(2_000))
     })
     assert.strictEqual((yield* Effect.flip(fetched(url, {}, publicOnly)))._tag, "AddressRejected")

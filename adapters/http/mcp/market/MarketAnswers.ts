@@ -120,7 +120,7 @@ export const makeMarketAnswers = Effect.gen(function* () {
         period: budget.period,
         resets_at: resetsAt(budget.period, now) ?? null
       })),
-      add_funds_url: pageUrl(baseUrl, "/developers/dashboard")
+      add_funds_url: pageUrl(baseUrl, "/developer/funds")
     }
   })
 

@@ -4,16 +4,18 @@
  */
 import { Effect } from "effect"
 import { ToolAliases } from "../../../../domain/mcp/ToolAliases.ts"
+import { makeNearestAliases } from "../../../../domain/mcp/NearestAliases.ts"
 import { ToolboxList } from "../../../../domain/mcp/ToolboxList.ts"
+import { guessOf } from "../../../../domain/shared/NearestName.ts"
 import { API_VERSION } from "../../api/Api.ts"
 import { PRODUCT_NAME } from "../../api/SampleValues.ts"
 import { BaseUrl, pageUrl } from "../../BaseUrl.ts"
 import type { Door } from "../Door.ts"
 import type { DoorPath } from "../DoorRoutes.ts"
-import { invalidParams, methodNotFound } from "../RpcFault.ts"
+import { invalidParams, methodNotFound, type RpcFault } from "../RpcFault.ts"
 import { makeSubscriptions } from "../Subscriptions.ts"
 import { makeMarketMessages } from "./MarketMessages.ts"
-import { isMarketTool, marketToolTexts } from "./MarketToolList.ts"
+import { isMarketTool, MARKET_TOOLS, marketToolTexts } from "./MarketToolList.ts"
 import { makeOwnTools } from "./OwnTools.ts"
 
 const CAPABILITIES = '{"tools":{"listChanged":true}}'
@@ -23,11 +25,23 @@ const instructions = (baseUrl: string): string =>
   "describe_tool, call_tool, quote and balance are those that the account has chosen or used; each description ends with " +
   "its price. For anything else, find a tool with search_tools, read describe_tool, and call it with call_tool. Every " +
   "call returns what it cost; a rejected call costs nothing. If the balance is too low, ask the user to add funds at " +
-  `${pageUrl(baseUrl, "/developers/dashboard")}.`
+  `${pageUrl(baseUrl, "/developer/funds")}.`
+
+const NAME_CHARS_SHOWN_MAX = 128
+
+const unknownTool = (name: string, nearest: ReadonlyArray<string>): RpcFault => {
+  const isQualified = nearest.some((one) => one.includes("/"))
+  const then = isQualified ? "Call it with call_tool. Find tools with search_tools." : "Find tools with search_tools."
+  return invalidParams(
+    `There is no tool \`${name.slice(0, NAME_CHARS_SHOWN_MAX)}\`.${guessOf(nearest)} ${then}`,
+    nearest.length === 0 ? undefined : { nearest }
+  )
+}
 
 const marketDoor = Effect.gen(function* () {
   const list = yield* ToolboxList
   const aliases = yield* ToolAliases
+  const nearestTo = yield* makeNearestAliases
   const own = yield* makeOwnTools
   const subscribed = yield* makeSubscriptions
   const { listen, subscription } = yield* makeMarketMessages
@@ -56,7 +70,7 @@ const marketDoor = Effect.gen(function* () {
       if (isMarketTool(name)) return yield* own[name](caller, given)
       const toolId = yield* aliases.toolOf(name)
       if (toolId === undefined) {
-        return yield* invalidParams(`There is no tool \`${name.slice(0, 128)}\`. Find tools with search_tools.`)
+        return yield* unknownTool(name, yield* nearestTo(name, caller, MARKET_TOOLS))
       }
       const tool = { toolId, toolName: undefined, providerId: undefined }
       return { _tag: "Billed" as const, tool, arguments: given }

@@ -3,6 +3,7 @@
  */
 import { Effect, Schema } from "effect"
 import { ToolAliases } from "../../../../domain/mcp/ToolAliases.ts"
+import { makeNearestAliases } from "../../../../domain/mcp/NearestAliases.ts"
 import { ToolNotFound, type ToolReference } from "../../../../domain/metering/ToolDirectory.ts"
 import { membersOf } from "../../../../domain/shared/JsonText.ts"
 import { ToolId } from "../../../../domain/shared/Ids.ts"
@@ -20,16 +21,24 @@ const isToolId = Schema.is(ToolId)
 export const makeOwnTools = Effect.gen(function* () {
   const answers = yield* makeMarketAnswers
   const aliases = yield* ToolAliases
+  const nearestTo = yield* makeNearestAliases
 
   /**
    * A bare name is not accepted: the tool that it would mean is not always the one that the model has in mind, and any
    * provider may list a tool that is named like an alias, or like a qualified name of another provider.
    */
-  const referenceOf = (name: string): Effect.Effect<ToolReference, ToolNotFound | StoreUnavailable> => {
+  const referenceOf = (
+    caller: Consumer,
+    name: string
+  ): Effect.Effect<ToolReference, ToolNotFound | StoreUnavailable> => {
     if (isToolId(name)) return Effect.succeed(byId(name))
     if (name.includes("/")) return Effect.succeed(byHandle(name))
     return Effect.flatMap(aliases.toolOf(name), (toolId) =>
-      toolId === undefined ? Effect.fail(new ToolNotFound({ tool: name })) : Effect.succeed(byId(toolId))
+      toolId === undefined
+        ? Effect.flatMap(nearestTo(name, caller, []), (nearest) =>
+            Effect.fail(new ToolNotFound({ tool: name, nearest }))
+          )
+        : Effect.succeed(byId(toolId))
     )
   }
 
@@ -44,23 +53,23 @@ export const makeOwnTools = Effect.gen(function* () {
     describe_tool: (caller, given) =>
       answered(
         Effect.flatMap(decode.describe(given.value), ({ tool }) =>
-          Effect.flatMap(referenceOf(tool), (reference) => answers.describeTool(caller, reference))
+          Effect.flatMap(referenceOf(caller, tool), (reference) => answers.describeTool(caller, reference))
         )
       ),
 
     quote: (caller, given) =>
       answered(
         Effect.flatMap(decode.quote(given.value), (input) =>
-          Effect.flatMap(referenceOf(input.tool), (reference) => answers.quote(caller, reference, input))
+          Effect.flatMap(referenceOf(caller, input.tool), (reference) => answers.quote(caller, reference, input))
         )
       ),
 
     balance: (caller, given) => answered(Effect.flatMap(decode.balance(given.value), () => answers.balance(caller))),
 
-    call_tool: (_, given) =>
+    call_tool: (caller, given) =>
       told(
         Effect.flatMap(decode.call(given.value), (input) =>
-          Effect.map(referenceOf(input.tool), (tool): DoorTool => ({
+          Effect.map(referenceOf(caller, input.tool), (tool): DoorTool => ({
             _tag: "Billed",
             tool,
             arguments: {
@@ -96,7 +105,7 @@ const sentencesOf = (error: Rejected): string => {
       .slice(0, FAULTS_SHOWN_MAX)
       .map(({ message }) => message)
       .join(" ")
-  if (error instanceof ToolNotFound && error.nearest === undefined) {
+  if (error instanceof ToolNotFound) {
     return `${error.message} Send \`tool\` of a result of search_tools, such as \`ada-tools/search\`.`
   }
   const violations = "violations" in error ? (error.violations as ReadonlyArray<Violation>) : []
