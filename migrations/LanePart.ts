@@ -5,12 +5,16 @@ import { Effect } from "effect"
 import { budgets } from "./lane/Budgets.ts"
 import { calls } from "./lane/Calls.ts"
 import { ledger } from "./lane/Ledger.ts"
+import { lostCalls } from "./lane/LostCalls.ts"
 import { receipts } from "./lane/Receipts.ts"
 import { usage } from "./lane/Usage.ts"
 import { closeCalls } from "./ledger/CloseCalls.ts"
 import { openCalls } from "./ledger/OpenCalls.ts"
 import { suspendCalls } from "./ledger/SuspendCalls.ts"
 
-export const lanePart = Effect.all([ledger, calls, receipts, usage, budgets, openCalls, closeCalls, suspendCalls], {
-  discard: true
-})
+export const lanePart = Effect.all(
+  [ledger, calls, receipts, lostCalls, usage, budgets, openCalls, closeCalls, suspendCalls],
+  {
+    discard: true
+  }
+)

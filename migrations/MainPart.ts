@@ -7,6 +7,7 @@ import { catalog } from "./main/Catalog.ts"
 import { disputes } from "./main/Disputes.ts"
 import { invoices } from "./main/Invoices.ts"
 import { mcp } from "./main/Mcp.ts"
+import { operator } from "./main/Operator.ts"
 import { payments } from "./main/Payments.ts"
 import { payouts } from "./main/Payouts.ts"
 import { platform } from "./main/Platform.ts"
@@ -16,6 +17,20 @@ import { toolImports } from "./main/ToolImports.ts"
 import { trust } from "./main/Trust.ts"
 
 export const mainPart = Effect.all(
-  [accounts, catalog, toolImports, toolboxes, payments, payouts, invoices, receiptLog, disputes, trust, platform, mcp],
+  [
+    accounts,
+    catalog,
+    toolImports,
+    toolboxes,
+    payments,
+    payouts,
+    invoices,
+    receiptLog,
+    disputes,
+    trust,
+    platform,
+    mcp,
+    operator
+  ],
   { discard: true }
 )

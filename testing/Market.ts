@@ -39,7 +39,7 @@ const secrets = Layer.mergeAll(
   NodeLogSigner.layer(Redacted.make("5eed".repeat(16)))
 )
 
-/** Every market is one of its own. */
+/** A layer with every service of the core in memory. Each value is a market of its own, with its own stores. */
 export const market = ({
   earnings = DRY_RUN_EARNINGS_POLICY,
   freeTierCalls = 0,

@@ -46,7 +46,7 @@ export const fails =
   () =>
     Effect.succeed({ status: "error", result: undefined, problem: { kind, message } })
 
-/** Until the call times out. */
+/** Never returns: the call ends by its time limit. */
 export const neverAnswers: ToolBehavior = () => Effect.never
 
 /** The calls that reached a tool, and the behavior of tools. */

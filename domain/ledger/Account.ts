@@ -27,7 +27,7 @@ export type AccountKind = typeof AccountKind.Type
 
 const MAY_BE_OVERDRAWN: ReadonlySet<AccountKind> = new Set(["processor", "consumer_debt", "loss"])
 
-/** Every other account holds money that can be spent or withdrawn: no posting may leave it below zero. */
+/** Whether an account may be below zero. No other may: it holds money that can be spent or withdrawn. */
 export const mayBeOverdrawn = (account: AccountKind): boolean => MAY_BE_OVERDRAWN.has(account)
 
 /** The owner of the platform's own accounts. */

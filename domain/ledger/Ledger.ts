@@ -47,7 +47,7 @@ export type WalletMovement = Caused & WalletAmount
 /** The processor took a payment back: a load leaves the wallet, and what is missing becomes a debt. */
 export type Reversal = Caused & ReversedLoad
 
-/** Between an account and platform funds. */
+/** An amount that the operator moves between an account and platform funds. */
 export interface Adjustment extends Caused {
   readonly owner: { readonly consumerId: ConsumerId } | { readonly providerId: ProviderId }
   readonly direction: "credit" | "debit"

@@ -23,7 +23,7 @@ export interface AccountChange {
 export const isBounded = ({ account, credits, debits }: AccountChange): boolean =>
   debits > credits && !mayBeOverdrawn(account)
 
-/** Undefined if the posting is valid. */
+/** Why the posting is rejected; undefined if it is valid. */
 export const faultOf = (posting: {
   readonly reference: string
   readonly legs: ReadonlyArray<Leg>

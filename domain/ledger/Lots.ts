@@ -26,7 +26,7 @@ export const LOTS_PER_POSTING_MAX = 400
 /** The lot of a call settled at this time. */
 export const lotDayOf = (settledAt: DateTime.Utc): string => DateTime.formatIsoDateUtc(settledAt)
 
-/** What of the lot can still be taken. */
+/** The part of the lot that was not taken yet. */
 export const remainingIn = (lot: Lot): bigint => lot.credits - lot.debits
 
 export const totalOfParts = (parts: ReadonlyArray<LotPart>): bigint =>

@@ -13,7 +13,7 @@ export const FEE_BASIS_POINTS_MAX = 5_000
 
 const WHOLE = 10_000n
 
-/** Of providers without a fee of their own. */
+/** The platform fee of providers without one of their own, in basis points of what a call costs. */
 export const DefaultFeeBasisPoints = Context.Reference<number>(
   "agent-tool-billing/domain/ledger/DefaultFeeBasisPoints",
   { defaultValue: () => FEE_BASIS_POINTS_DEFAULT }

@@ -93,7 +93,10 @@ export class LogStore extends Context.Service<
     stop(log: number, reason: string, signedNote: string): Effect.Effect<void, StoreUnavailable>
     /** Whether any receipt is queued: read without a lock, so that an idle log costs nothing. */
     readonly waiting: Effect.Effect<boolean, StoreUnavailable>
-    /** Takes queued receipts, for the unit of work. */
+    /**
+     * Takes queued receipts, for the unit of work: at least `limit` if there are as many. Receipts that were queued
+     * together are taken together.
+     */
     take(limit: number): Effect.Effect<ReadonlyArray<SequencedReceipt>, StoreUnavailable>
     append(batch: Appended): Effect.Effect<void, StoreUnavailable>
     /** The existing ones, in any order. */

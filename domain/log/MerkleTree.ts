@@ -2,6 +2,8 @@
  * The Merkle tree of RFC 6962 (section 2.1), as pure functions: hashes of leaves and nodes, and which hashes prove that
  * a leaf is in a tree or that a tree extends a smaller one. Positions are plain numbers, enough for 2^53 leaves.
  */
+
+/** A SHA-256 hash: the root of a tree, or of a part of it. */
 export type Hash = Uint8Array
 
 /** Synchronous, because every use is in a loop. */

@@ -27,7 +27,7 @@ export const ReceiptFollower = Context.Reference<
   (batch: ReadonlyArray<SequencedReceipt>) => Effect.Effect<void, StoreUnavailable>
 >("agent-tool-billing/domain/log/ReceiptFollower", { defaultValue: () => () => Effect.void })
 
-/** Per unit of work. Four times as many as 2,048 are a third faster; larger batches would delay others too long. */
+/** Per unit of work, or a few more. Four times as many as 2,048 are a third faster; larger batches would delay others too long. */
 export const SequencerBatchMax = Context.Reference<number>("agent-tool-billing/domain/log/SequencerBatchMax", {
   defaultValue: () => 8_192
 })

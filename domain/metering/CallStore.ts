@@ -98,6 +98,8 @@ export interface CloseCall {
   readonly tokensOutput: number
   /** Whether `open` found the call inside the free tier. For metrics only: the store decides what is charged. */
   readonly free?: boolean | undefined
+  /** Of its idempotency key, where it has one: recorded if the store loses the call. */
+  readonly keyHash?: string | undefined
   /** For a call inside the free tier: whether it uses up a free call. By default only a success does. */
   readonly usesFreeCall?: boolean | undefined
   /**

@@ -33,7 +33,7 @@ export class TooManyCallsInFlight extends Schema.TaggedError<TooManyCallsInFligh
   }
 }
 
-/** Per account and node; 0 for no limit. */
+/** The most calls of one account that a node forwards at once; 0 for no limit. */
 export const CallsInFlightMax = Context.Reference<number>("agent-tool-billing/domain/metering/CallsInFlightMax", {
   defaultValue: () => 64
 })

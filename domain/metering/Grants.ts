@@ -42,7 +42,7 @@ export class TooManyGrants extends Schema.TaggedError<TooManyGrants>()("TooManyG
 }) {
   override get message() {
     return this.of === "live"
-      ? `A consumer has at most ${this.max} live grants. Take one back first.`
+      ? `A consumer has at most ${this.max} live grants. Revoke one first.`
       : `A consumer gives at most ${this.max} grants in 24 hours.`
   }
 }

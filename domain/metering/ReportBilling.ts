@@ -16,7 +16,7 @@ import type { Metered, MeterRequest } from "./MeterReport.ts"
 import type { Reservation } from "./Grant.ts"
 import { NamePins } from "./NamePins.ts"
 import { OPENED_WITHIN } from "./Reservations.ts"
-import { pinOf } from "./ToolDirectory.ts"
+import { pinOf } from "./CallPin.ts"
 
 const SETTLE_WITHIN = Duration.seconds(30)
 

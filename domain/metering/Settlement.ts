@@ -19,7 +19,7 @@ import { RETAINED_RESULT_MS_MAX, retainedResult, makeRetainedResultQuota } from 
 import type { CallReport, CallRequest } from "./Call.ts"
 import { NamePins } from "./NamePins.ts"
 import { makeOutputCheck } from "./OutputCheck.ts"
-import { pinOf } from "./ToolDirectory.ts"
+import { pinOf } from "./CallPin.ts"
 import type { UpstreamResponse } from "./ToolUpstream.ts"
 import { UnfitOutputs } from "./UnfitOutputs.ts"
 
@@ -129,6 +129,7 @@ export const makeSettle = Effect.gen(function* () {
       tokensOutput: 0,
       free: opened.free,
       usesFreeCall,
+      keyHash: request.idempotency?.keyHash,
       answer: answerFor(call, receipt, answered, canceled, rendered)
     })
     // Before the settlement, so that every paid call with an unfit output is recorded.

@@ -8,6 +8,7 @@ import { qualifiedName, splitQualified } from "../accounts/Handle.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import { type CatalogEntry, entryAt } from "../catalog/CatalogStore.ts"
 import { ChangeFeed, concernsCatalog, onEachChange } from "../shared/ChangeFeed.ts"
+import { guessOf } from "../shared/NearestName.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
 import { format } from "../shared/Timestamp.ts"
@@ -18,15 +19,14 @@ export const DIRECTORY_ENTRIES_MAX = 50_000
 export const DIRECTORY_TTL_MS = 30_000
 const CANDIDATES_NAMED_MAX = 5
 
-/** No listed tool has this id or name. The nearest name is a guess for people. */
+/** No listed tool has this id or name. The nearest names are guesses for people and models. */
 export class ToolNotFound extends Schema.TaggedError<ToolNotFound>()("ToolNotFound", {
   tool: Schema.String,
-  /** The closest name of a listed tool. */
-  nearest: Schema.optional(Schema.String)
+  /** The closest names of listed tools, in the form of the request: qualified or bare. */
+  nearest: Schema.optional(Schema.Array(Schema.String))
 }) {
   override get message() {
-    const guess = this.nearest === undefined ? "" : ` Did you mean \`${this.nearest}\`?`
-    return `There is no tool \`${this.tool}\`.${guess}`
+    return `There is no tool \`${this.tool}\`.${guessOf(this.nearest ?? [])}`
   }
 }
 
@@ -78,12 +78,6 @@ export interface ToolReference {
   /** The name is qualified: a tool whose own name is the same text is not meant. */
   readonly isQualified?: boolean | undefined
 }
-
-/** The pin that a success of the call makes: undefined unless the tool was identified by its bare name alone. */
-export const pinOf = ({ account, providerId, toolId, toolName }: ToolReference, { tool }: CatalogEntry) =>
-  account === undefined || toolId !== undefined || providerId !== undefined || toolName !== tool.toolName
-    ? undefined
-    : { consumerId: account, toolName, toolId: tool.id }
 
 /** Why a reference leads to no tool that can be called. */
 export type ToolUnresolved = ToolNotFound | ToolWithdrawn | ToolAmbiguous | TooManyPins
@@ -157,27 +151,33 @@ export class ToolDirectory extends Context.Service<
           : readOne(`/ ${name}`, () => catalog.findQualified(parts.handle, parts.toolName))
       }
 
-      const unknown = (toolName: string, providerId: ProviderId | undefined) =>
-        Effect.flatMap(catalog.nearestName(toolName, providerId), (nearest) =>
-          Effect.fail(new ToolNotFound({ tool: toolName, nearest }))
+      /** For a qualified name it guesses qualified ones: a bare one would mean a tool of any provider. */
+      const unknown = Effect.fnUntraced(function* (tool: string, providerId: ProviderId | undefined) {
+        const parts = providerId === undefined ? splitQualified(tool) : undefined
+        const nearest = yield* parts === undefined
+          ? catalog.nearestNames(tool, providerId)
+          : catalog.nearestQualified(parts.handle, parts.toolName)
+        return yield* new ToolNotFound({ tool, nearest })
+      })
+
+      const findOfProvider = (providerId: ProviderId, toolName: string, calledAt: DateTime.Utc | undefined) =>
+        Effect.flatMapEager(findOf(providerId, toolName), (own) =>
+          own === undefined ? findQualifiedOf(providerId, toolName, calledAt) : offered(own, calledAt)
         )
 
-      const findOfProvider = Effect.fnUntraced(function* (
+      const findQualifiedOf = Effect.fnUntraced(function* (
         providerId: ProviderId,
         toolName: string,
         calledAt: DateTime.Utc | undefined
       ) {
-        const own = yield* findOf(providerId, toolName)
-        if (own !== undefined) return yield* offered(own, calledAt)
         const qualified = yield* findQualified(toolName)
         if (qualified?.provider.id === providerId) return yield* offered(qualified, calledAt)
         return yield* unknown(toolName, providerId)
       })
 
-      /** Guesses no name: similar ones are bare. */
       const findByHandle = Effect.fnUntraced(function* (name: string, calledAt: DateTime.Utc | undefined) {
         const qualified = yield* findQualified(name)
-        return qualified === undefined ? yield* new ToolNotFound({ tool: name }) : yield* offered(qualified, calledAt)
+        return qualified === undefined ? yield* unknown(name, undefined) : yield* offered(qualified, calledAt)
       })
 
       const findListed = Effect.fnUntraced(function* (

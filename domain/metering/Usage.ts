@@ -1,6 +1,6 @@
 /**
- * Calls and their cost, for a consumer's own calls or for calls of a provider's tools. Totals come from the hourly rollups
- * that the settlement writes, so a period begins at a full hour.
+ * Calls and their cost, for a consumer's own calls or for calls of a provider's tools. Totals come from hourly totals, so a
+ * period begins at a full hour.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { ReceiptOwner } from "../receipts/ReceiptStore.ts"
@@ -19,6 +19,7 @@ export type UsagePeriod = keyof typeof periodDays
  */
 export const USAGE_DAYS_BY_HOUR = 90
 const ROLLED_UP_AT_ONCE_MAX = 10_000
+const COUNTED_AT_ONCE_MAX = 10_000
 
 /** One completed call in a consumer's list. */
 export interface UsageCall {
@@ -91,6 +92,11 @@ export class UsageStore extends Context.Service<
      * Totals of whole days do not change.
      */
     rollUp(beforeDay: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
+    /**
+     * Adds calls to the hourly totals that were completed since, about `limit`; returns how many. The log does so with
+     * each batch that it takes: this keeps totals cheap to read while the log is stopped, and changes none of them.
+     */
+    countWaiting(limit: number): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/UsageStore") {}
 
@@ -120,6 +126,8 @@ export class Usage extends Context.Service<
     summary(owner: ReceiptOwner, period: UsagePeriod): Effect.Effect<UsageSummary, StoreUnavailable>
     /** Turns hours older than any period shown into days: one batch; returns its number of hours. */
     readonly rollUp: Effect.Effect<number, StoreUnavailable>
+    /** Counts calls that wait for the log: one batch; returns its number of calls. */
+    readonly countWaiting: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/Usage") {
   static readonly layer = Layer.effect(
@@ -147,7 +155,7 @@ export class Usage extends Context.Service<
         return yield* store.rollUp(DateTime.startOf(before, "day"), ROLLED_UP_AT_ONCE_MAX)
       }).pipe(Effect.withSpan("Usage.rollUp"))
 
-      return Usage.of({ recent, summary, rollUp })
+      return Usage.of({ recent, summary, rollUp, countWaiting: store.countWaiting(COUNTED_AT_ONCE_MAX) })
     })
   )
 }

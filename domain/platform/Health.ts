@@ -9,6 +9,7 @@ import { diskProbe, DiskWatch } from "./DiskWatch.ts"
 import { giveUpAfter } from "./GiveUpAfter.ts"
 import { Heartbeats } from "./Heartbeats.ts"
 import { PartDown, type Probe } from "./Probe.ts"
+import { ReadReplica } from "./ReadReplica.ts"
 import { SchemaKeeper } from "./SchemaKeeper.ts"
 import { StoreWatch } from "./StoreWatch.ts"
 
@@ -62,6 +63,7 @@ export class Health extends Context.Service<
       const corrected = yield* CorrectedClock
       const startedAt = yield* DateTime.now
       const disk = yield* DiskWatch
+      const replica = yield* ReadReplica
 
       const clock: Probe = {
         name: "clock",
@@ -85,6 +87,7 @@ export class Health extends Context.Service<
         diskProbe(disk),
         // Without a database there is no other clock to compare with.
         ...(corrected === undefined ? [] : [clock]),
+        ...(replica === undefined ? [] : [replicaProbe(replica)]),
         {
           name: "schema",
           critical: false,
@@ -139,6 +142,18 @@ export class Health extends Context.Service<
     })
   )
 }
+
+const replicaProbe = (replica: ReadReplica): Probe => ({
+  name: "read_replica",
+  critical: false,
+  limitMs: 1_000,
+  slowMs: SLOW_MS,
+  ask: Effect.sync(() =>
+    replica.isFresh()
+      ? { note: `${replica.name()} is at most ${Math.ceil(replica.lagMs())} ms behind the primary.` }
+      : `No read replica is within ${replica.lagMsMax} ms of the primary, which answers all reads.`
+  )
+})
 
 const runCheck = Effect.fnUntraced(function* ({ ask, limitMs, name, slowMs }: Probe): Effect.fn.Return<Check> {
   const startNanos = yield* Clock.monotonicTimeNanos

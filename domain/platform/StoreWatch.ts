@@ -19,6 +19,8 @@ export interface StoreBacklog {
   readonly heldMicrocents: bigint
   /** Receipts that are not in the log yet, counted up to `BACKLOG_COUNTED_MAX`. */
   readonly unloggedReceipts: number
+  /** Acknowledged calls that the store lost, and that no operator has reviewed. */
+  readonly lostCalls: number
 }
 
 /** Counting further would slow down a store that is slow already. */

@@ -34,6 +34,7 @@ export const calls = Effect.gen(function* () {
   yield* sql`CREATE INDEX calls_open_suspended ON calls_open (consumer_id) WHERE suspended_leg IS NOT NULL`
 
   // The response of a closed call that came with an idempotency key. While the call is open, its key is in calls_open.
+  // answer_body is packed, with the headers where answer_headers is null: see adapters/sql/metering/KeptAnswers.ts.
   yield* sql`CREATE TABLE call_idempotency (
     consumer_id uuid NOT NULL,
     key_hash bytea NOT NULL,

@@ -21,6 +21,7 @@ export const ledger = Effect.gen(function* () {
     frozen boolean NOT NULL DEFAULT false,
     frozen_at timestamptz(3),
     frozen_reason text,
+    frozen_by_operator boolean NOT NULL DEFAULT false,
     CONSTRAINT wallets_never_below_zero CHECK (debits >= 0 AND held >= 0 AND credits - debits - held >= 0)
   ) WITH (fillfactor = 50)`
   yield* sql`CREATE INDEX wallets_frozen ON wallets (consumer_id) WHERE frozen`

@@ -27,6 +27,22 @@ export const usage = Effect.gen(function* () {
   yield* sql`CREATE INDEX usage_hourly_of_provider ON usage_hourly (provider_id, hour)`
   yield* sql`CREATE INDEX usage_hourly_recent ON usage_hourly USING brin (hour)`
 
+  // What each receipt adds to the totals. Receipts are looked up one by one, regardless of the planner's estimates for
+  // tables that grow by millions.
+  yield* sql`CREATE FUNCTION usage_of(receipt_ids uuid[]) RETURNS SETOF usage_hourly LANGUAGE sql STABLE AS $$
+    SELECT r.consumer_id, date_bin('1 hour', r.called_at, timestamptz '2000-01-01Z'), r.tool_id, r.provider_id, 1::int8,
+      (r.status = 1)::int::int8, (r.status = 3)::int::int8, r.cost, r.fee, r.duration_ms::int8, r.request_bytes::int8,
+      r.response_bytes::int8, r.tokens_input::int8, r.tokens_output::int8
+    FROM unnest(receipt_ids) AS i (id) CROSS JOIN LATERAL (SELECT * FROM receipts WHERE receipt_id = i.id LIMIT 1) r
+  $$`
+
+  // The totals of every completed call: of those that are counted, and of those that still wait for it. Read instead of
+  // `usage_hourly`, whose rows follow about a second later.
+  yield* sql`CREATE VIEW usage_totals AS
+    SELECT * FROM usage_hourly
+    UNION ALL
+    SELECT u.* FROM receipts_unlogged w CROSS JOIN LATERAL usage_of(w.receipt_ids) u WHERE NOT w.usage_counted`
+
   yield* sql`CREATE TABLE free_tier_usage (
     consumer_id uuid NOT NULL,
     tool_id uuid NOT NULL,

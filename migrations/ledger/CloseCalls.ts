@@ -38,20 +38,7 @@ const MANY: Form = {
 const CALLED_AT = "to_timestamp(c.called_ms::float8 / 1000)"
 const CREATED_AT = "to_timestamp(c.created_ms::float8 / 1000)"
 
-const USAGE = [
-  "calls",
-  "successes",
-  "timeouts",
-  "spend",
-  "fee",
-  "latency_ms",
-  "request_bytes",
-  "response_bytes",
-  "tokens_input",
-  "tokens_output"
-]
-
-/** v_charged, v_free, v_budgeted, v_keyed: whether some call needs the statement. */
+/** v_receipts: of the calls. v_charged, v_free, v_budgeted, v_keyed: whether some call needs the statement. */
 const settle = ({ calls, closed, consumers, grouped, total }: Form): string => `
   IF v_charged THEN
     INSERT INTO account_balances AS b (owner_id, account, day, lane, credits)
@@ -70,16 +57,9 @@ const settle = ({ calls, closed, consumers, grouped, total }: Form): string => `
     c.signature, c.tool_name
   FROM ${calls};
 
-  INSERT INTO receipts_unlogged (receipt_id, consumer_id) SELECT c.receipt_id, c.consumer_id FROM ${calls};
-
-  INSERT INTO usage_hourly AS u (consumer_id, hour, tool_id, provider_id, ${USAGE.join(", ")})
-  SELECT c.consumer_id, date_bin('1 hour', ${CALLED_AT}, timestamptz '2000-01-01Z'), c.tool_id, c.provider_id,
-    ${total("1")}, ${total("(c.status = 1)::int")}, ${total("(c.status = 3)::int")}, ${total("c.cost")}, ${total("c.fee")},
-    ${total("c.duration_ms")}, ${total("c.request_bytes")}, ${total("c.response_bytes")}, ${total("c.tokens_input")},
-    ${total("c.tokens_output")}
-  FROM ${calls} ${grouped("1, 2, 3, 4")}
-  ON CONFLICT (consumer_id, hour, tool_id, provider_id) DO UPDATE SET
-    ${USAGE.map((column) => `${column} = u.${column} + excluded.${column}`).join(", ")};
+  IF v_receipts IS NOT NULL THEN
+    INSERT INTO receipts_unlogged (first_receipt, receipt_ids) VALUES (v_receipts[1], v_receipts);
+  END IF;
 
   IF v_free THEN
     UPDATE free_tier_usage f SET used = f.used - g.calls
@@ -162,6 +142,7 @@ export const closeCalls = Effect.gen(function* () {
             v_free := v_open.free AND NOT p_call.uses_free_call;
             v_budgeted := v_open.budget_ids IS NOT NULL;
             v_keyed := v_open.key_hash IS NOT NULL;
+            v_receipts := ARRAY[p_call.receipt_id];
             ${settle(ONE)}
             RETURN;
           END IF;

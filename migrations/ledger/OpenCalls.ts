@@ -166,8 +166,7 @@ export const openCalls = Effect.gen(function* () {
                 ELSE
                   v_code := 4;
                   IF v_single THEN
-                    v_detail := json_build_object('status', v_earlier.answer_status, 'headers',
-                      v_earlier.answer_headers::json);
+                    v_detail := json_build_object('status', v_earlier.answer_status, 'headers', v_earlier.answer_headers);
                     body := v_earlier.answer_body;
                   END IF;
                 END IF;

@@ -26,6 +26,9 @@ export const accounts = Effect.gen(function* () {
     created_at timestamptz(3) NOT NULL
   )`
   yield* sql`CREATE INDEX providers_created ON providers USING brin (created_at)`
+  // The operator's search, by the beginning of a text.
+  yield* sql`CREATE INDEX providers_by_name ON providers (lower(name) text_pattern_ops)`
+  yield* sql`CREATE INDEX providers_by_email ON providers (email text_pattern_ops)`
 
   // Every handle that was ever given keeps its row. After an erasure only the hash of the handle is left.
   yield* sql`CREATE TABLE provider_handles (
@@ -50,6 +53,8 @@ export const accounts = Effect.gen(function* () {
     created_at timestamptz(3) NOT NULL
   )`
   yield* sql`CREATE INDEX consumers_created ON consumers USING brin (created_at)`
+  yield* sql`CREATE INDEX consumers_by_name ON consumers (lower(name) text_pattern_ops)`
+  yield* sql`CREATE INDEX consumers_by_email ON consumers (email text_pattern_ops)`
 
   // A key belongs to exactly one owner. The role of the key follows from whether that is a consumer or a provider.
   yield* sql`CREATE TABLE api_keys (

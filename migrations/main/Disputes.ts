@@ -43,7 +43,7 @@ export const disputes = Effect.gen(function* () {
   yield* sql`CREATE INDEX disputes_of_consumer ON disputes (consumer_id, dispute_id)`
   yield* sql`CREATE INDEX disputes_of_provider ON disputes (provider_id, dispute_id)`
   yield* sql`CREATE INDEX disputes_filed ON disputes (respond_by) WHERE status = 1`
-  yield* sql`CREATE INDEX disputes_contested ON disputes (decide_by) WHERE status = 2`
+  yield* sql`CREATE INDEX disputes_contested ON disputes (decide_by, dispute_id) WHERE status = 2`
 
   // A claim without debtor is owed by the platform, one without creditor to the platform.
   yield* sql`CREATE TABLE claims (
@@ -57,5 +57,6 @@ export const disputes = Effect.gen(function* () {
     CHECK (num_nonnulls(debtor, creditor) > 0)
   )`
   yield* sql`CREATE INDEX claims_open ON claims (debtor, created_at, claim_id) WHERE paid < amount`
+  yield* sql`CREATE INDEX claims_newest_open ON claims (claim_id) WHERE paid < amount`
   yield* sql`CREATE INDEX claims_of_subject ON claims (subject)`
 })

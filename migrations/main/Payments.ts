@@ -47,7 +47,7 @@ const loads = Effect.gen(function* () {
   yield* sql`CREATE INDEX load_reversals_of_load ON load_reversals (load_id)`
 
   yield* sql`CREATE TABLE chargebacks (
-    chargeback_id text PRIMARY KEY,
+    chargeback_id text COLLATE "C" PRIMARY KEY,
     load_id uuid NOT NULL REFERENCES loads (load_id),
     consumer_id uuid NOT NULL,
     amount_cents int8 NOT NULL CHECK (amount_cents > 0),
@@ -57,6 +57,7 @@ const loads = Effect.gen(function* () {
     opened_at timestamptz(3) NOT NULL,
     updated_at timestamptz(3) NOT NULL
   )`
+  yield* sql`CREATE INDEX chargebacks_newest ON chargebacks (opened_at DESC, chargeback_id DESC)`
   yield* sql`CREATE INDEX chargebacks_of_consumer ON chargebacks (consumer_id, opened_at)`
 
   yield* sql`CREATE TABLE payment_events (

@@ -34,5 +34,7 @@ export const payouts = Effect.gen(function* () {
   // One open payout per provider, also when two requests arrive at the same moment.
   yield* sql`CREATE UNIQUE INDEX payouts_open ON payouts (provider_id) WHERE state IN ('requested', 'transferring')`
   yield* sql`CREATE INDEX payouts_due ON payouts (next_attempt_at) WHERE state IN ('requested', 'transferring')`
+  yield* sql`CREATE INDEX payouts_newest ON payouts (created_at DESC, payout_id DESC)`
+  yield* sql`CREATE INDEX payouts_by_state ON payouts (state, created_at DESC, payout_id DESC)`
   yield* sql`CREATE INDEX payouts_of_provider ON payouts (provider_id, created_at DESC, payout_id DESC)`
 })

@@ -58,3 +58,16 @@ describe("a connection URL", () => {
     }
   })
 })
+
+describe("a connection URL of read replicas", () => {
+  it("may name several hosts and no primary", () => {
+    const hosts = Result.getOrThrow(parseDatabaseUrl("postgres://h1,h2/db?target_session_attrs=standby", "replica"))
+    assert.deepStrictEqual(
+      hosts.map(({ url }) => Redacted.value(url)),
+      ["postgres://h1:5432/db", "postgres://h2:5432/db"]
+    )
+    assert.isTrue(Result.isSuccess(parseDatabaseUrl("postgres://h1,h2/db", "replica")))
+    const problem = Result.flip(parseDatabaseUrl(`postgres://h/db?${RW}`, "replica"))
+    assert.include(Result.getOrThrow(problem), "Use standby")
+  })
+})

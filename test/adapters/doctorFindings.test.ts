@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { DatabaseFacts } from "../../adapters/sql/doctor/DatabaseFacts.ts"
-import { judge, judgeHosts } from "../../adapters/sql/doctor/Findings.ts"
+import { judge, judgeHosts, judgeReplicas } from "../../adapters/sql/doctor/Findings.ts"
 import { parseDatabaseUrl } from "../../adapters/sql/primary/DatabaseUrl.ts"
 import type { HostState } from "../../adapters/sql/primary/HostState.ts"
 import { Result } from "effect"
@@ -109,6 +109,22 @@ describe("doctor, of several hosts,", () => {
         [hosts[1]!, second]
       ])
     )
+    assert.strictEqual(finding.severity, severity)
+    assert.include(finding.message, words)
+  })
+})
+
+describe("doctor, of read replicas,", () => {
+  const standby: HostState = { _tag: "Available", isWritable: false, timeline: 0, cluster: "a" }
+
+  it.each<[HostState, number | undefined, string, string]>([
+    [standby, 12, "ok", "db2:5432 (12 ms)"],
+    [standby, undefined, "warning", "db2:5432 is more than 5000 ms behind"],
+    [{ ...standby, isWritable: true }, undefined, "warning", "db2:5432 is not a standby"],
+    [{ ...standby, cluster: "b" }, 12, "problem", "db2:5432 is not a replica of the database"],
+    [{ _tag: "Unavailable", problem: "connect ECONNREFUSED" }, undefined, "warning", "remove it from DATABASE_READ_URL"]
+  ])("judges %j that catches up within %s ms as %s", (state, caughtUpMs, severity, words) => {
+    const finding = judgeReplicas([{ name: "db2:5432", state, caughtUpMs }], "a", 5_000)
     assert.strictEqual(finding.severity, severity)
     assert.include(finding.message, words)
   })

@@ -9,7 +9,7 @@ import * as Migrations from "../../migrations/index.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { sentenceOf } from "../../src/StartFailure.ts"
 import { postgresPorts } from "../contracts/ports.ts"
-import { aConsumer, aProvider, aTool } from "../contracts/samples.ts"
+import { aConsumer, aProvider, aTool, upserted } from "../contracts/samples.ts"
 
 /** Why the database rejected a statement. */
 const rejectionOf = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
@@ -42,7 +42,7 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("T
       const sql = yield* SqlClient.SqlClient
       const provider = yield* aProvider()
       const tool = yield* aTool(provider)
-      yield* (yield* CatalogStore).upsert(tool)
+      yield* upserted(tool)
       for (const amount of [-1n, 9_007_199_254_740_992n]) {
         const statements = [
           sql`UPDATE providers SET default_price_microcents = ${amount} WHERE id = ${provider.id}`,
@@ -85,7 +85,7 @@ it.layer(postgresPorts, { timeout: "60 seconds", excludeTestServices: true })("T
       const provider = yield* aProvider()
       const ids: Array<ToolId> = []
       const one = Effect.fnUntraced(function* (n: number) {
-        const { id } = yield* store.upsert(yield* aTool(provider, { toolName: `tool ${n % 12}` }))
+        const { id } = yield* upserted(yield* aTool(provider, { toolName: `tool ${n % 12}` }))
         if (n % 4 === 3) return yield* Effect.fail("taken back")
         ids.push(id)
       })

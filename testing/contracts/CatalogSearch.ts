@@ -12,7 +12,7 @@ import type { Position } from "../../domain/shared/Page.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Contract, rule } from "../Contract.ts"
 import { aProvider } from "./AccountSamples.ts"
-import { aDeclaration, aTool } from "./ToolSamples.ts"
+import { aDeclaration, aTool, upserted } from "./ToolSamples.ts"
 
 const SORTS: ReadonlyArray<CatalogSort> = ["name", "price", "price_desc", "newest"]
 const EVERYTHING: CatalogFilter = { category: undefined, providerId: undefined, maxPrice: undefined, tokens: [] }
@@ -20,10 +20,9 @@ const FIRST_TEN = { limit: 10, offset: 0, after: undefined }
 
 /** A provider with tools of these names and prices; filtered by the provider, they are a small catalog. */
 const aCatalogue = Effect.fnUntraced(function* (tools: ReadonlyArray<readonly [toolName: string, price: bigint]>) {
-  const store = yield* CatalogStore
   const provider = yield* aProvider()
   for (const [toolName, price] of tools) {
-    yield* store.upsert(yield* aTool(provider, { toolName }, { price: Microcents.make(price) }))
+    yield* upserted(yield* aTool(provider, { toolName }, { price: Microcents.make(price) }))
   }
   const filter: CatalogFilter = { ...EVERYTHING, providerId: provider.id }
   return { provider, filter }
@@ -110,7 +109,7 @@ export const searchOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork>
       const store = yield* CatalogStore
       const { filter, provider } = yield* aCatalogue(["b", "d", "f", "h"].map((name) => [name, 1n]))
       const first = yield* store.search(filter, "name", { limit: 2, offset: 0, after: undefined })
-      for (const toolName of ["a", "e"]) yield* store.upsert(yield* aTool(provider, { toolName }))
+      for (const toolName of ["a", "e"]) yield* upserted(yield* aTool(provider, { toolName }))
       const second = yield* store.search(filter, "name", { limit: 10, offset: 0, after: first.next })
       assert.deepEqual(
         second.items.map(({ tool }) => tool.toolName),
@@ -126,10 +125,10 @@ export const searchOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork>
       const store = yield* CatalogStore
       const category = `maps ${yield* (yield* Entropy).hex(6)}`
       const [here, elsewhere] = [yield* aProvider(), yield* aProvider()]
-      yield* store.upsert(yield* aTool(here, { toolName: "route", category, description: "Fastest way" }))
-      yield* store.upsert(yield* aTool(here, { toolName: "geocode", category, description: "Where it is" }))
-      yield* store.upsert(yield* aTool(here, { toolName: "way", category: "other", description: "fast" }))
-      yield* store.upsert(yield* aTool(elsewhere, { toolName: "route", category, description: "Fastest way" }))
+      yield* upserted(yield* aTool(here, { toolName: "route", category, description: "Fastest way" }))
+      yield* upserted(yield* aTool(here, { toolName: "geocode", category, description: "Where it is" }))
+      yield* upserted(yield* aTool(here, { toolName: "way", category: "other", description: "fast" }))
+      yield* upserted(yield* aTool(elsewhere, { toolName: "route", category, description: "Fastest way" }))
       const found = Effect.fnUntraced(function* (filter: Partial<CatalogFilter>, q = "") {
         const whole = { ...EVERYTHING, tokens: tokensOfQuery(q), ...filter }
         const { items, total } = yield* store.search(whole, "newest", FIRST_TEN)
@@ -169,11 +168,11 @@ export const searchOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork>
         Effect.map(store.search(upTo(price), "name", { limit: 1, offset: 0, after: undefined }), ({ total }) => total)
       assert.deepEqual([yield* totalUpTo(500n), yield* totalUpTo(499n), yield* totalUpTo(501n)], [3, 2, 4])
       // A price change adds and removes the tool.
-      yield* store.upsert(yield* aTool(provider, { toolName: "below" }, { price: Microcents.make(600n) }))
+      yield* upserted(yield* aTool(provider, { toolName: "below" }, { price: Microcents.make(600n) }))
       assert.deepEqual(yield* walk(upTo(500n), "name", 10), ["at it", "free"])
       assert.equal(yield* totalUpTo(500n), 2)
       const category = `c ${yield* (yield* Entropy).hex(6)}`
-      yield* store.upsert(yield* aTool(provider, { toolName: "free", category }, { price: Microcents.make(0n) }))
+      yield* upserted(yield* aTool(provider, { toolName: "free", category }, { price: Microcents.make(0n) }))
       assert.deepEqual(yield* walk({ ...upTo(500n), category }, "name", 10), ["free"])
     })
   ),
@@ -223,9 +222,7 @@ export const searchOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork>
         Effect.map(store.search({ ...EVERYTHING, tokens: [token] }, "name", page), ({ total }) => total)
       const put = Effect.fnUntraced(function* (toolName: string, description: string) {
         const declaration = aDeclaration({ toolName, description })
-        yield* store.upsert(
-          yield* aTool(provider, declaration, { searchTokens: tokensOfTool(declaration, provider.name) })
-        )
+        yield* upserted(yield* aTool(provider, declaration, { searchTokens: tokensOfTool(declaration, provider.name) }))
       })
       assert.equal(yield* totalOf(word), 0)
       yield* put("one", word)
@@ -245,7 +242,7 @@ export const searchOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork>
       const provider = yield* aProvider()
       const word = `w${yield* (yield* Entropy).hex(6)}`
       const put = Effect.fnUntraced(function* (toolName: string, description: string) {
-        yield* store.upsert(yield* aTool(provider, { toolName, description }))
+        yield* upserted(yield* aTool(provider, { toolName, description }))
       })
       const total = Effect.map(
         store.search({ ...EVERYTHING, tokens: [word] }, "name", {

@@ -13,7 +13,7 @@ import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Contract, rule } from "../Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
-import { aTool, putTool, toolOf } from "./ToolSamples.ts"
+import { aTool, putTool, toolOf, upserted } from "./ToolSamples.ts"
 
 const price = Microcents.make
 
@@ -42,7 +42,7 @@ export const toolsOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork> 
         { price: price(MICROCENTS_MAX), freeTierCalls: 0, at: instant("2026-11-20T10:11:12.999Z") }
       )
       for (const tool of [bare, full]) {
-        assert.deepEqual(yield* store.upsert(tool), {
+        assert.deepEqual(yield* upserted(tool), {
           id: tool.id,
           toolName: tool.declaration.toolName,
           action: "created",
@@ -70,14 +70,73 @@ export const toolsOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork> 
   ),
 
   rule(
+    "stores new tools, known ones and drafts together, each with its own fields and prices",
+    Effect.gen(function* () {
+      const store = yield* CatalogStore
+      const provider = yield* aProvider()
+      const soon = instant("2026-11-22T00:00:00.000Z")
+      const known = yield* aTool(provider, { toolName: "known", inputSchema: { type: "object" } }, { price: price(5n) })
+      yield* upserted(known)
+      const { inEffect } = known.prices
+      const upcoming = { ...inEffect, version: 2, price: price(9n), maximum: price(9n), effectiveFrom: soon }
+      const changed = yield* aTool(
+        provider,
+        { toolName: "known", description: "changed" },
+        { prices: { inEffect, upcoming, lastVersion: 2 }, searchTokens: ["known", "changed"] }
+      )
+      const fresh = yield* aTool(provider, { toolName: "fresh", outputSchema: { a: "\0" } }, { price: price(7n) })
+      const draft = yield* aTool(provider, { toolName: "draft", timeoutMs: 9 }, { draft: true, searchTokens: [] })
+      assert.deepEqual(
+        (yield* store.upsert([draft, changed, fresh])).map(({ action, id, priceVersion, toolName }) => [
+          id,
+          toolName,
+          action,
+          priceVersion
+        ]),
+        [
+          [draft.id, "draft", "created", 1],
+          [known.id, "known", "updated", 1],
+          [fresh.id, "fresh", "created", 1]
+        ]
+      )
+      const found = yield* store.findAllOf(provider.id, ["fresh", "known", "draft", "fresh", "missing", "\0", "\ud800"])
+      const byName = new Map(found.map((entry) => [entry.tool.toolName, entry]))
+      assert.equal(found.length, 3)
+      for (const name of ["known", "fresh", "draft"]) {
+        assert.deepEqual(Option.some(byName.get(name)), yield* store.findOf(provider.id, name))
+      }
+      assert.partialDeepStrictEqual(byName.get("known"), {
+        price: 5n,
+        prices: { upcoming, lastVersion: 2 },
+        tool: { description: "changed", inputSchema: undefined }
+      })
+      assert.partialDeepStrictEqual(byName.get("draft")!.tool, { draft: true, timeoutMs: 9, withdrawnAt: draft.at })
+      assert.deepEqual(byName.get("fresh")!.tool.outputSchema, { a: "\0" })
+      const historyOf = (id: ToolId) =>
+        Effect.map(store.prices(id, 10), (all) => all.map((one) => [one.version, one.price]))
+      assert.deepEqual(yield* historyOf(known.id), [
+        [2, 9n],
+        [1, 5n]
+      ])
+      assert.deepEqual(yield* historyOf(fresh.id), [[1, 7n]])
+      assert.deepEqual(yield* historyOf(draft.id), [])
+      const filter = { category: undefined, providerId: provider.id, maxPrice: undefined, tokens: ["changed"] }
+      const page = { limit: 10, offset: 0, after: undefined }
+      assert.equal((yield* store.search(filter, "name", page)).total, 1)
+      assert.deepEqual(yield* store.upsert([]), [])
+      assert.deepEqual(yield* store.findAllOf((yield* aProvider()).id, ["fresh"]), [])
+    })
+  ),
+
+  rule(
     "updates the tool of the same provider and name, with its ID and creation time",
     Effect.gen(function* () {
       const store = yield* CatalogStore
       const provider = yield* aProvider()
       const first = yield* aTool(provider, { description: "before", idempotent: true, timeoutMs: 5 })
       const second = yield* aTool(provider, { description: "after" }, { at: instant("2026-11-21T00:00:00.000Z") })
-      yield* store.upsert(first)
-      assert.deepEqual(yield* store.upsert(second), {
+      yield* upserted(first)
+      assert.deepEqual(yield* upserted(second), {
         id: first.id,
         toolName: "forecast",
         action: "updated",
@@ -108,9 +167,9 @@ export const toolsOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork> 
         const provider = yield* aProvider()
         const tool = yield* aTool(provider, { toolName })
         tools.push(tool)
-        yield* store.upsert(yield* aTool(provider, { toolName: `${toolName}-other` }))
+        yield* upserted(yield* aTool(provider, { toolName: `${toolName}-other` }))
       }
-      for (const tool of tools.toReversed()) yield* store.upsert(tool)
+      for (const tool of tools.toReversed()) yield* upserted(tool)
       const idsOf = (found: ReadonlyArray<{ readonly tool: { readonly id: ToolId } }>) =>
         found.map(({ tool }) => tool.id)
       const ids = tools.map((tool) => tool.id)
@@ -140,11 +199,11 @@ export const toolsOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork> 
         store
           .similarNames(`${prefix}.${name}`, providerId, limit)
           .pipe(Effect.map((names) => names.map((found) => found.slice(prefix.length + 1))))
-      for (const name of ["a", "b", "d", "e"]) yield* store.upsert(yield* aTool(one, { toolName: `${prefix}.${name}` }))
+      for (const name of ["a", "b", "d", "e"]) yield* upserted(yield* aTool(one, { toolName: `${prefix}.${name}` }))
       const gone = yield* aTool(one, { toolName: `${prefix}.c` })
-      yield* store.upsert(gone)
+      yield* upserted(gone)
       yield* store.withdraw(one.id, gone.id, yield* DateTime.now)
-      for (const name of ["b", "f"]) yield* store.upsert(yield* aTool(two, { toolName: `${prefix}.${name}` }))
+      for (const name of ["b", "f"]) yield* upserted(yield* aTool(two, { toolName: `${prefix}.${name}` }))
       assert.deepEqual(yield* near("c", 10), ["a", "b", "d", "e"])
       assert.deepEqual(yield* near("c", 1), ["b", "d"])
       assert.deepEqual(yield* near("d", 1), ["b", "d"])
@@ -164,7 +223,7 @@ export const toolsOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork> 
       const before = yield* store.count
       const provider = yield* aProvider()
       assert.equal(yield* store.countOf(provider.id), 0)
-      for (const toolName of ["a", "b", "c", "a"]) yield* store.upsert(yield* aTool(provider, { toolName }))
+      for (const toolName of ["a", "b", "c", "a"]) yield* upserted(yield* aTool(provider, { toolName }))
       assert.equal(yield* store.countOf(provider.id), 3)
       assert.equal(yield* store.count, before + 3)
     })
@@ -177,7 +236,7 @@ export const toolsOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork> 
       const provider = yield* aProvider()
       const categories = ["zeta", "", "Alpha", "alpha", "\u{1F30D}", "\uFF21", "zeta", "ärger"]
       for (const [n, category] of categories.entries()) {
-        yield* store.upsert(yield* aTool(provider, { toolName: `tool ${n}`, category }))
+        yield* upserted(yield* aTool(provider, { toolName: `tool ${n}`, category }))
       }
       const listed = (yield* store.categories).filter((category) => categories.includes(category))
       assert.deepEqual(listed, ["Alpha", "alpha", "zeta", "ärger", "\uFF21", "\u{1F30D}"])
@@ -192,7 +251,7 @@ export const toolsOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork> 
       assert.deepEqual(yield* store.find(ToolId.make(unknown)), Option.none())
       assert.deepEqual(yield* store.prices(ToolId.make(unknown), 10), [])
       const anonymousEmail = yield* aTool(yield* aProvider(), {}, { providerId: ProviderId.make(unknown) })
-      assert.equal(Exit.isFailure(yield* Effect.exit(store.upsert(anonymousEmail))), true)
+      assert.equal(Exit.isFailure(yield* Effect.exit(upserted(anonymousEmail))), true)
     })
   ),
 
@@ -203,14 +262,14 @@ export const toolsOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork> 
       const { atomically } = yield* UnitOfWork
       const provider = yield* aProvider()
       const kept = yield* aTool(provider, { toolName: "kept" }, { price: price(1n) })
-      yield* store.upsert(kept)
+      yield* upserted(kept)
       const before = yield* store.count
       const entry = yield* store.find(kept.id)
       const dropped = yield* aTool(provider, { toolName: "dropped" })
       const page = { limit: 10, offset: 0, after: undefined }
       const ofProvider = { category: undefined, providerId: provider.id, maxPrice: undefined, tokens: [] }
       const unit = Effect.gen(function* () {
-        yield* store.upsert(dropped)
+        yield* upserted(dropped)
         yield* putTool(provider, { toolName: "kept", price: price(2n) }, kept.at)
         assert.equal(yield* store.count, before + 1)
         assert.equal((yield* store.search(ofProvider, "name", page)).total, 2)
@@ -223,7 +282,7 @@ export const toolsOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork> 
       assert.deepEqual(yield* store.findByName("dropped", 10), [])
       assert.equal(yield* store.count, before)
       assert.equal((yield* store.search(ofProvider, "name", page)).total, 1)
-      assert.equal((yield* store.upsert(dropped)).action, "created")
+      assert.equal((yield* upserted(dropped)).action, "created")
     })
   )
 ]

@@ -10,7 +10,7 @@ import { ToolId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Contract, rule } from "../Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
-import { aTool } from "./ToolSamples.ts"
+import { aTool, upserted } from "./ToolSamples.ts"
 
 export const withdrawalsOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork> = [
   rule(
@@ -23,7 +23,7 @@ export const withdrawalsOfCatalog: Contract<AccountStore | CatalogStore | UnitOf
         yield* aTool(provider, { toolName, category: toolName }),
         yield* aTool(provider, { toolName: `${toolName}-stays`, category: "" })
       ]
-      for (const tool of [leaving, staying]) yield* store.upsert(tool)
+      yield* store.upsert([leaving, staying])
       const before = yield* store.count
       const entry = Option.getOrThrow(yield* store.find(leaving.id))
       const [first, second] = [instant("2026-11-22T00:00:00.000Z"), instant("2026-11-23T00:00:00.000Z")]
@@ -57,13 +57,13 @@ export const withdrawalsOfCatalog: Contract<AccountStore | CatalogStore | UnitOf
       assert.deepEqual(yield* names({ state: "any" }), [toolName, staying.declaration.toolName])
 
       const rival = yield* aTool(stranger, { toolName })
-      yield* store.upsert(rival)
+      yield* upserted(rival)
       assert.deepEqual(
         (yield* store.findByName(toolName, 5)).map(({ tool }) => tool.id),
         [rival.id]
       )
 
-      const again = yield* store.upsert(yield* aTool(provider, { toolName, category: toolName }))
+      const again = yield* upserted(yield* aTool(provider, { toolName, category: toolName }))
       assert.deepEqual([again.id, again.action, again.priceVersion], [leaving.id, "updated", 1])
       assert.deepEqual(Option.getOrThrow(yield* store.find(leaving.id)).tool.withdrawnAt, undefined)
       assert.deepEqual(yield* names({}), [toolName, staying.declaration.toolName])
@@ -78,7 +78,7 @@ export const withdrawalsOfCatalog: Contract<AccountStore | CatalogStore | UnitOf
       const store = yield* CatalogStore
       const { atomically } = yield* UnitOfWork
       const provider = yield* aProvider()
-      const { id } = yield* store.upsert(yield* aTool(provider))
+      const { id } = yield* upserted(yield* aTool(provider))
       const before = yield* store.count
       const unit = Effect.gen(function* () {
         yield* store.withdraw(provider.id, id, instant("2026-11-22T00:00:00.000Z"))

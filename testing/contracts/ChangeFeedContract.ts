@@ -36,7 +36,9 @@ export const changeFeedContract: Contract<ChangeFeed | UnitOfWork> = [
         key("a")
       ]
       yield* Effect.forEach(changes, feed.publish)
-      for (const reader of [one, other]) assert.deepEqual(yield* Queue.takeN(reader, 5), changes)
+      yield* feed.publishAll(changes)
+      yield* feed.publishAll([])
+      for (const reader of [one, other]) assert.deepEqual(yield* Queue.takeN(reader, 10), [...changes, ...changes])
       yield* Effect.sleep("100 millis")
       assert.equal(yield* Queue.size(one), 0)
     })
@@ -50,12 +52,12 @@ export const changeFeedContract: Contract<ChangeFeed | UnitOfWork> = [
       const heard = yield* listenTo(feed)
       const unit = Effect.gen(function* () {
         yield* feed.publish(key("outer"))
-        yield* atomically(feed.publish(key("inner")))
+        yield* atomically(feed.publishAll([key("inner"), key("last")]))
         yield* Effect.sleep("100 millis")
         assert.equal(yield* Queue.size(heard), 0)
       })
       yield* atomically(unit)
-      assert.deepEqual(yield* Queue.takeN(heard, 2), [key("outer"), key("inner")])
+      assert.deepEqual(yield* Queue.takeN(heard, 3), [key("outer"), key("inner"), key("last")])
     })
   ),
 

@@ -10,6 +10,7 @@ import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Contract, rule } from "../Contract.ts"
+import { everyItem, FORGED } from "./ListPages.ts"
 import { changesOnce } from "./RowLock.ts"
 
 const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
@@ -45,6 +46,31 @@ export const claimStoreContract: Contract<ClaimStore | UnitOfWork> = [
       assert.deepEqual(yield* store.lockOpen(debtor, 10), [newer])
       assert.deepEqual(yield* store.ofSubjects([older.subject]), [{ ...older, paid: older.amount }])
       assert.deepEqual(yield* store.ofSubjects([]), [])
+    })
+  ),
+
+  rule(
+    "lists all claims, or the open ones, in the order of their ids, page by page",
+    Effect.gen(function* () {
+      const store = yield* ClaimStore
+      const [paid, open] = [aClaim(), aClaim()]
+      yield* Effect.forEach([paid, open], store.insert)
+      yield* store.setPaid(paid.id, paid.amount)
+      const all = yield* everyItem((page) => store.list(false, page))
+      assert.deepEqual(
+        all.map(({ id }) => id),
+        all
+          .map(({ id }) => id)
+          .toSorted()
+          .toReversed()
+      )
+      assert.ok(all.some(({ id }) => id === paid.id) && all.some(({ id }) => id === open.id))
+      const unpaid = yield* everyItem((page) => store.list(true, page))
+      assert.deepEqual(
+        unpaid.filter(({ id }) => id === paid.id || id === open.id),
+        [open]
+      )
+      for (const page of FORGED) yield* store.list(true, page)
     })
   ),
 

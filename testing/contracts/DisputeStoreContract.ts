@@ -2,59 +2,18 @@
  * What a DisputeStore must do.
  */
 import assert from "node:assert/strict"
-import { DateTime, Effect, Option } from "effect"
-import { randomUUID } from "node:crypto"
-import { ConsumerId, ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
+import { type DateTime, Effect, Option } from "effect"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Dispute, DisputeId, type DisputeStatus } from "../../domain/trust/Dispute.ts"
+import type { Dispute } from "../../domain/trust/Dispute.ts"
 import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { type Contract, rule } from "../Contract.ts"
+import { aDispute, at, decided } from "./DisputeSamples.ts"
 import { atOnce } from "./LedgerSamples.ts"
+import { everyItem, FORGED } from "./ListPages.ts"
 import { changesOnce } from "./RowLock.ts"
 
-const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
 const FIRST_PAGE = { limit: 50, offset: 0, after: undefined }
-
-let made = 0
-
-/** Increasing IDs, as those of UUID version 7. */
-export const aDispute = (changes: Partial<Dispute> = {}): Dispute => ({
-  id: DisputeId.make(`${String(++made).padStart(8, "0")}-0000-7000-8000-000000000000`),
-  receiptId: ReceiptId.make(`rcpt_${randomUUID().replaceAll("-", "")}`),
-  consumerId: ConsumerId.make(randomUUID()),
-  providerId: ProviderId.make(randomUUID()),
-  cost: Microcents.make(500n),
-  fee: Microcents.make(50n),
-  lot: "2026-11-20",
-  frozen: changes.cost === undefined ? Microcents.make(450n) : zero,
-  outcome: "success",
-  cause: undefined,
-  unfit: false,
-  reason: "quality",
-  filedBy: "agent",
-  claim: { text: "It’s “wrong” 𝄞", evidence: '{"a":1}' },
-  answer: undefined,
-  status: "filed",
-  decision: undefined,
-  createdAt: at(0),
-  respondBy: at(30),
-  decideBy: undefined,
-  ...changes
-})
-
-export const decided = (dispute: Dispute, status: DisputeStatus): Dispute => ({
-  ...dispute,
-  answer: { text: "no", evidence: undefined, at: at(1) },
-  status,
-  decision: {
-    by: "operator",
-    amount: status === "resolved_denied" ? zero : dispute.cost,
-    refunded: status === "resolved_denied" ? zero : dispute.fee,
-    note: "so",
-    at: at(2)
-  }
-})
 
 export const disputeStoreContract: Contract<DisputeStore | UnitOfWork> = [
   rule(
@@ -78,6 +37,31 @@ export const disputeStoreContract: Contract<DisputeStore | UnitOfWork> = [
       assert.equal(yield* store.eraseWords({ role: "provider", ownerId: providerId }), 2)
       assert.deepEqual(yield* store.find(filedByProvider.id), Option.some({ ...answered, claim: silent }))
       assert.deepEqual(yield* store.find(elsewhere.id), Option.some(elsewhere))
+    })
+  ),
+
+  rule(
+    "lists contested disputes, earliest deadline first, page by page",
+    Effect.gen(function* () {
+      const store = yield* DisputeStore
+      const contest = Effect.fnUntraced(function* (decideBy: DateTime.Utc) {
+        const dispute = aDispute()
+        yield* store.insert(dispute)
+        const contested: Dispute = { ...dispute, status: "under_review", decideBy }
+        yield* store.update(contested)
+        return contested
+      })
+      const late = yield* contest(at(-10))
+      const [early, twin] = [yield* contest(at(-20)), yield* contest(at(-20))]
+      const over = yield* contest(at(-30))
+      yield* store.update({ ...decided(over, "resolved_denied"), decideBy: over.decideBy })
+      const ours = new Set<string>([late.id, early.id, twin.id, over.id])
+      const listed = yield* everyItem((page) => store.contested(page))
+      assert.deepEqual(
+        listed.filter(({ id }) => ours.has(id)),
+        [early, twin, late]
+      )
+      for (const page of FORGED) yield* store.contested(page)
     })
   ),
 

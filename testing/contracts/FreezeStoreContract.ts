@@ -13,7 +13,11 @@ import type { Contract } from "../Contract.ts"
 import { aCall, closingOf, opened } from "./CallSamples.ts"
 import { aConsumerId, consumerWith, ledgerRule, money } from "./LedgerSamples.ts"
 
-const FREEZE = { reason: "A payment is disputed at the bank.", at: DateTime.makeUnsafe("2026-11-20T10:00:00.000Z") }
+const FREEZE = {
+  reason: "A payment is disputed at the bank.",
+  at: DateTime.makeUnsafe("2026-11-20T10:00:00.000Z"),
+  byOperator: false
+}
 
 export const freezeStoreContract: Contract<CallStore | FreezeStore | LedgerStore | UnitOfWork> = [
   ledgerRule(
@@ -24,13 +28,34 @@ export const freezeStoreContract: Contract<CallStore | FreezeStore | LedgerStore
       assert.deepEqual(yield* store.find(consumerId), Option.none())
       assert.equal(yield* store.unfreeze(consumerId), false)
       yield* store.freeze(consumerId, FREEZE)
-      const later = { at: DateTime.add(FREEZE.at, { minutes: 5 }), reason: "another one" }
+      const later = { at: DateTime.add(FREEZE.at, { minutes: 5 }), reason: "another one", byOperator: false }
       yield* store.freeze(consumerId, later)
-      assert.deepEqual(yield* store.find(consumerId), Option.some({ at: FREEZE.at, reason: later.reason }))
+      assert.deepEqual(yield* store.find(consumerId), Option.some({ ...FREEZE, reason: later.reason }))
+      const frozen = yield* store.findAll([yield* aConsumerId, consumerId])
+      assert.deepEqual([...frozen], [[consumerId, { ...FREEZE, reason: later.reason }]])
+      assert.deepEqual([...(yield* store.findAll([]))], [])
       assert.ok((yield* store.frozen(undefined, 1_000)).includes(consumerId))
       assert.ok(!(yield* store.frozen(consumerId, 1_000)).includes(consumerId))
       assert.equal(yield* store.unfreeze(consumerId), true)
       assert.deepEqual(yield* store.find(consumerId), Option.none())
+    })
+  ),
+
+  ledgerRule(
+    "keeps a freeze by the operator until it is unfrozen",
+    Effect.gen(function* () {
+      const store = yield* FreezeStore
+      const consumerId = yield* aConsumerId
+      const ordered = { ...FREEZE, reason: "Fraud is suspected.", byOperator: true }
+      yield* store.freeze(consumerId, FREEZE)
+      yield* store.freeze(consumerId, ordered)
+      yield* store.freeze(consumerId, FREEZE)
+      assert.deepEqual(yield* store.find(consumerId), Option.some(ordered))
+      yield* store.freeze(consumerId, { ...ordered, reason: "Fraud is proved." })
+      assert.deepEqual(yield* store.find(consumerId), Option.some({ ...ordered, reason: "Fraud is proved." }))
+      assert.equal(yield* store.unfreeze(consumerId), true)
+      yield* store.freeze(consumerId, FREEZE)
+      assert.deepEqual(yield* store.find(consumerId), Option.some(FREEZE))
     })
   ),
 

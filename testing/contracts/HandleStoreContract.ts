@@ -13,7 +13,7 @@ import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
 import { type Contract, rule } from "../Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
-import { aTool } from "./ToolSamples.ts"
+import { aTool, upserted } from "./ToolSamples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")
 
@@ -53,12 +53,12 @@ export const handleStoreContract: Contract<AccountStore | CatalogStore | HandleS
         const store = yield* HandleStore
         const [first, second] = [yield* anId, yield* anId]
         const handle = aHandle()
-        assert.deepEqual(yield* store.ownerOf(handle), Option.none())
+        assert.deepEqual(yield* store.ownersOf([handle]), new Map())
         assert.deepEqual(yield* store.resolve(handle), Option.none())
         assert.equal(yield* claimed(first, handle), true)
         assert.equal(yield* claimed(second, handle), false)
         assert.equal(yield* claimed(first, handle), true)
-        assert.deepEqual(yield* store.ownerOf(handle), Option.some(first))
+        assert.deepEqual(yield* store.ownersOf([handle]), new Map([[handle, first]]))
         assert.deepEqual(yield* store.resolve(handle), Option.some(first))
       })
     ),
@@ -80,7 +80,7 @@ export const handleStoreContract: Contract<AccountStore | CatalogStore | HandleS
         const [store, catalog] = [yield* HandleStore, yield* CatalogStore]
         const provider = yield* aProvider()
         const tool = yield* aTool(provider, { toolName: "maps/route" })
-        yield* catalog.upsert(tool)
+        yield* upserted(tool)
         const [old, current] = [aHandle(), aHandle()]
         for (const handle of [old, current]) yield* claimed(provider.id, handle)
         const found = (handle: string, toolName = "maps/route") =>
@@ -94,7 +94,7 @@ export const handleStoreContract: Contract<AccountStore | CatalogStore | HandleS
 
         yield* store.retire(old)
         assert.deepEqual(yield* found(old), Option.none())
-        assert.deepEqual(yield* store.ownerOf(old), Option.some(provider.id))
+        assert.deepEqual(yield* store.ownersOf([old]), new Map([[old, provider.id]]))
         assert.deepEqual(yield* store.resolve(old), Option.none())
         assert.equal(yield* claimed(yield* anId, old), false)
         assert.equal(yield* claimed(provider.id, old), true)
@@ -136,7 +136,7 @@ export const handleStoreContract: Contract<AccountStore | CatalogStore | HandleS
         const provider = yield* aProvider()
         const handle = aHandle()
         const tool = yield* aTool(provider, { toolName: `${handle}/echo` })
-        yield* catalog.upsert(tool)
+        yield* upserted(tool)
         const other = yield* anId
         assert.equal(yield* store.beginsToolName(handle, other), true)
         assert.equal(yield* store.beginsToolName(handle, provider.id), false)
@@ -151,12 +151,12 @@ export const handleStoreContract: Contract<AccountStore | CatalogStore | HandleS
       Effect.gen(function* () {
         const [store, catalog] = [yield* HandleStore, yield* CatalogStore]
         const provider = yield* aProvider()
-        yield* catalog.upsert(yield* aTool(provider, { toolName: "echo" }))
+        yield* upserted(yield* aTool(provider, { toolName: "echo" }))
         const handle = aHandle()
         yield* claimed(provider.id, handle)
         yield* verify(provider.id)
         yield* store.erase(provider.id)
-        assert.deepEqual(yield* store.ownerOf(handle), Option.none())
+        assert.deepEqual(yield* store.ownersOf([handle]), new Map())
         assert.deepEqual(yield* store.resolve(handle), Option.none())
         assert.deepEqual(yield* catalog.findQualified(handle, "echo"), Option.none())
         assert.deepEqual(yield* store.imitated(skeletonOf(handle), yield* anId), Option.none())

@@ -14,7 +14,8 @@ import { atOnce } from "./LedgerSamples.ts"
 import { aNode, BATCH_MAX, check, logRule, type LogStores, receipts, sequenceAll, sha256 } from "./LogSamples.ts"
 
 /** More than one batch, across several tiles. */
-const EACH = Math.ceil((BATCH_MAX * 1.2) / 8)
+const AT_ONCE = 8
+const EACH = Math.ceil((BATCH_MAX * 1.2) / AT_ONCE)
 
 const turned = (hashes: Uint8Array): Uint8Array => {
   const changed = Uint8Array.from(hashes)
@@ -24,13 +25,15 @@ const turned = (hashes: Uint8Array): Uint8Array => {
 
 export const longLogContract: Contract<LogStores> = [
   logRule(
-    "appends at most a batch at a time, across tiles",
+    "appends one batch at a time, across tiles",
     Effect.gen(function* () {
-      yield* atOnce(8, () => receipts(EACH))
-      assert.equal(yield* aNode(Effect.flatMap(Sequencer, (one) => one.sequence)), BATCH_MAX)
-      assert.equal(yield* aNode(sequenceAll), 8 * EACH - BATCH_MAX)
+      yield* atOnce(AT_ONCE, () => receipts(EACH))
+      const first = yield* aNode(Effect.flatMap(Sequencer, (one) => one.sequence))
+      // Calls that are closed together are taken together, in both halves of the batch.
+      assert.ok(first >= BATCH_MAX && first < BATCH_MAX + 2 * AT_ONCE)
+      assert.equal(yield* aNode(sequenceAll), AT_ONCE * EACH - first)
       const found = yield* aNode(check)
-      assert.deepEqual(found, { logs: 1, receipts: 8 * EACH, waiting: 0, findings: [] })
+      assert.deepEqual(found, { logs: 1, receipts: AT_ONCE * EACH, waiting: 0, findings: [] })
     })
   ),
 
@@ -46,7 +49,7 @@ export const longLogContract: Contract<LogStores> = [
           return store.tiles(log, places)
         }
       })
-      const page = yield* store.scan(undefined, 8 * EACH)
+      const page = yield* store.scan(undefined, AT_ONCE * EACH)
       const some = page.filter((_, n) => n % 97 === 0)
       const provesAll = Effect.gen(function* () {
         const log = yield* ReceiptLog

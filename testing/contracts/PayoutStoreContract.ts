@@ -11,6 +11,7 @@ import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Contract, rule } from "../Contract.ts"
 import { aProvider } from "./AccountSamples.ts"
 import { atOnce } from "./LedgerSamples.ts"
+import { everyItem, FORGED } from "./ListPages.ts"
 import { changesOnce } from "./RowLock.ts"
 
 const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
@@ -48,6 +49,31 @@ export const payoutStoreContract: Contract<AccountStore | PayoutStore | UnitOfWo
       assert.deepEqual(yield* store.openOf(payout.providerId), Option.none())
       assert.equal(yield* store.insert(payout), true)
       assert.equal(yield* store.insert({ ...open, state: "requested" }), false, "an id is used once")
+    })
+  ),
+
+  rule(
+    "lists payouts of all providers newest first, by state and provider, page by page",
+    Effect.gen(function* () {
+      const store = yield* PayoutStore
+      // Two of the same moment, later than those of other rules.
+      const [older, same, newest] = [
+        yield* aPayout({ createdAt: at(100) }),
+        yield* aPayout({ createdAt: at(101) }),
+        yield* aPayout({ createdAt: at(101) })
+      ]
+      yield* Effect.forEach([older, same, newest], store.insert)
+      const failed: Payout = { ...older, state: "failed", failure: "rejected" }
+      yield* store.update(failed)
+      const every = { state: undefined, providerId: undefined }
+      const listed = yield* everyItem((page) => store.list(every, page))
+      const twins = [same, newest].toSorted((a, b) => (a.id < b.id ? 1 : -1))
+      assert.deepEqual(listed.slice(0, 3), [...twins, failed])
+      const only = yield* everyItem((page) => store.list({ state: "failed", providerId: older.providerId }, page))
+      assert.deepEqual(only, [failed])
+      const other = { state: "paid", providerId: older.providerId } as const
+      assert.deepEqual(yield* everyItem((page) => store.list(other, page)), [])
+      for (const page of FORGED) yield* store.list(every, page)
     })
   ),
 

@@ -14,7 +14,7 @@ export interface EchoServer {
   readonly url: Effect.Effect<string, never, Scope.Scope>
 }
 
-/** Servers of the legacy era have one rule more: the session of a client. */
+/** What a ProviderServers must do. Servers of the legacy era have one rule more: the session of a client. */
 export const providerServersContract = (kind: EchoServer): Contract<ProviderServers> => {
   const arrange = Effect.gen(function* () {
     return { server: serverAt(yield* kind.url), servers: yield* ProviderServers }

@@ -21,7 +21,7 @@ const verify = Effect.fnUntraced(function* (text: string, signature: string) {
   return yield* answered((yield* ReceiptSigner).verify(text, signature))
 })
 
-/** You pass how a signer is made whose only key is the secret's UTF-8 bytes; the rules sign with it. */
+/** What a ReceiptSigner must do. You pass how to make one whose only key is the secret's UTF-8 bytes. */
 export const receiptSignerContract = <E>(
   withSecret: (secret: string) => Layer.Layer<ReceiptSigner, E>
 ): Contract<never> => {

@@ -15,7 +15,7 @@ export const storeWatchContract: Contract<StoreWatch | Books> = [
     Effect.gen(function* () {
       const watch = yield* StoreWatch
       const calls = yield* CallStore
-      const nothing = { openCalls: 0, overdueCalls: 0, heldMicrocents: 0n, unloggedReceipts: 0 }
+      const nothing = { openCalls: 0, overdueCalls: 0, heldMicrocents: 0n, unloggedReceipts: 0, lostCalls: 0 }
       assert.deepEqual(yield* watch.backlog, nothing)
       const consumer = yield* consumerWith(10_000)
       const openedAt = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)

@@ -4,12 +4,12 @@
 import assert from "node:assert/strict"
 import { Effect, Option } from "effect"
 import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { ToolAliasStore } from "../../domain/mcp/ToolAliasStore.ts"
 import { type Contract, rule } from "../Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
 import { uuid } from "./LedgerSamples.ts"
-import { aTool } from "./ToolSamples.ts"
+import { aTool, upserted } from "./ToolSamples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")
 const RACERS = 20
@@ -17,7 +17,7 @@ const RACERS = 20
 const aStoredTool = Effect.gen(function* () {
   const provider = yield* aProvider()
   const tool = yield* aTool(provider)
-  yield* (yield* CatalogStore).upsert(tool)
+  yield* upserted(tool)
   return { provider, toolId: tool.id }
 })
 

@@ -50,6 +50,12 @@ export const aTool = Effect.fnUntraced(function* (
   return upsert
 })
 
+/** Stores one tool. */
+export const upserted = Effect.fnUntraced(function* (tool: ToolUpsert) {
+  const [outcome] = yield* (yield* CatalogStore).upsert([tool])
+  return outcome!
+})
+
 /** Stores a tool as the catalog does: with versions planned from the stored ones, under a lock. */
 export const putTool = Effect.fnUntraced(function* (
   provider: Provider,
@@ -64,7 +70,7 @@ export const putTool = Effect.fnUntraced(function* (
     const tool = yield* aTool(provider, declaration, { at })
     const known = Option.getOrUndefined(yield* store.findOf(provider.id, tool.declaration.toolName))
     const prices = planPrices(known?.prices, declaredTerms(tool.declaration, provider, 100), at, notice)
-    return { ...(yield* store.upsert({ ...tool, prices })), prices }
+    return { ...(yield* upserted({ ...tool, prices })), prices }
   })
   return yield* atomically(unit)
 })
@@ -86,7 +92,7 @@ export const FIRST_PAGE: PageRequest = { limit: 50, offset: 0, after: undefined 
 /** A listed tool. */
 export const aListedTool = Effect.fnUntraced(function* (provider: Provider, toolName: string) {
   const tool = yield* aTool(provider, { toolName })
-  yield* (yield* CatalogStore).upsert(tool)
+  yield* upserted(tool)
   return { providerId: provider.id, toolId: tool.id, toolName }
 })
 

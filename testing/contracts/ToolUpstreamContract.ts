@@ -43,7 +43,7 @@ const aCallOf = Effect.fnUntraced(function* (tool: Partial<UpstreamCall>) {
   return call
 })
 
-/** The rules wait for real time-outs: do not run them under TestClock. */
+/** What a ToolUpstream must do. The rules wait for real time-outs: do not run them under TestClock. */
 export const toolUpstreamContract = (tools: ContractTools): Contract<ToolUpstream> => [
   rule(
     "returns a tool's result, and reports the attempt when the request is sent",

@@ -6,6 +6,7 @@ import { DateTime, Effect } from "effect"
 import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import type { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { LogStore } from "../../domain/log/LogStore.ts"
 import type { CallStore } from "../../domain/metering/CallStore.ts"
 import {
   noUsage,
@@ -16,7 +17,7 @@ import {
 } from "../../domain/metering/Usage.ts"
 import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
-import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import type { Contract } from "../Contract.ts"
 import { aProvider } from "./AccountSamples.ts"
 import { consumerWith, ledgerRule } from "./LedgerSamples.ts"
@@ -66,8 +67,17 @@ const aHistory = Effect.gen(function* () {
   return { consumer, provider: { role: "provider", ownerId: provider.id } as ReceiptOwner, a, b, calls }
 })
 
+/** What the owners see of their usage. */
+const seenBy = (owners: ReadonlyArray<ReceiptOwner>, since: DateTime.Utc) =>
+  Effect.forEach(owners, (owner) =>
+    Effect.gen(function* () {
+      const days = yield* (yield* UsageStore).byToolAndDay(owner, since)
+      return [days.toSorted((x, y) => (named(x) < named(y) ? -1 : 1)), yield* recent(owner, { since })]
+    })
+  )
+
 export const usageStoreContract: Contract<
-  AccountStore | CallStore | CatalogStore | LedgerStore | UnitOfWork | UsageStore
+  AccountStore | CallStore | CatalogStore | LedgerStore | LogStore | UnitOfWork | UsageStore
 > = [
   ledgerRule(
     "totals a period from its first instant, for consumer and provider",
@@ -172,12 +182,9 @@ export const usageStoreContract: Contract<
         { role: "consumer", ownerId: consumerId },
         { role: "provider", ownerId: provider.id }
       ]
-      const seen = Effect.forEach(owners, (owner) =>
-        Effect.all([store.byToolAndDay(owner, since), recent(owner, { since })])
-      ).pipe(
-        Effect.map((all) => all.map(([days, now]) => [days.toSorted((x, y) => (named(x) < named(y) ? -1 : 1)), now]))
-      )
+      const seen = seenBy(owners, since)
       const before = yield* seen
+      yield* store.countWaiting(1_000)
       const lastDay = DateTime.makeUnsafe("2026-01-07T00:00:00.000Z")
       for (let n = 0, taken = 1; taken > 0; n++) {
         assert.ok(n < 10)
@@ -190,6 +197,31 @@ export const usageStoreContract: Contract<
       assert.equal((yield* recent(owners[0]!, { since })).totals.calls, 7)
       const afterwards = DateTime.makeUnsafe("2026-01-07T06:00:00.000Z")
       assert.equal((yield* recent(owners[0]!, { since: afterwards })).totals.calls, 1, "later hours are left")
+    })
+  ),
+
+  ledgerRule(
+    "totals every call once, before and after the log takes it",
+    Effect.gen(function* () {
+      const store = yield* UsageStore
+      const log = yield* LogStore
+      const { atomically } = yield* UnitOfWork
+      const { consumer, provider } = yield* aHistory
+      const seen = seenBy([consumer, provider], SINCE)
+      const before = yield* seen
+      const taken = atomically(log.take(1_000))
+      const interrupted = atomically(Effect.andThen(log.take(1_000), Effect.die(new Error("the node went away"))))
+      const steps = [
+        ["an interrupted batch", Effect.exit(interrupted)],
+        ["one call before the log takes it", store.countWaiting(1)],
+        ["two nodes", Effect.all([taken, store.countWaiting(1_000), taken], { concurrency: "unbounded" })],
+        ["whatever they left to each other", taken]
+      ] as const
+      for (const [name, step] of steps) {
+        yield* step
+        assert.deepEqual(yield* seen, before, name)
+      }
+      assert.equal(yield* store.countWaiting(1_000), 0)
     })
   ),
 

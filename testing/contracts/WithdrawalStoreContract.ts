@@ -11,6 +11,7 @@ import { type Withdrawal, type WithdrawalPart, WithdrawalStore } from "../../dom
 import { LoadId, WithdrawalId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Contract, rule } from "../Contract.ts"
+import { everyItem, FORGED } from "./ListPages.ts"
 import { aConsumer } from "./AccountSamples.ts"
 import { atOnce } from "./LedgerSamples.ts"
 import { changesOnce } from "./RowLock.ts"
@@ -208,6 +209,13 @@ export const withdrawalStoreContract: Contract<
         all.map(({ id }) => id),
         [chargeback.id, `dp_2_${load.id}`]
       )
+      const ours = new Set(all.map(({ id }) => id))
+      const listed = yield* everyItem((page) => store.list(page))
+      assert.deepEqual(
+        listed.filter(({ id }) => ours.has(id)),
+        all.toReversed()
+      )
+      for (const page of FORGED) yield* store.list(page)
     })
   )
 ]

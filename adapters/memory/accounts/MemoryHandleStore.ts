@@ -27,11 +27,16 @@ export const layer = Layer.effect(
         return true
       }),
 
-      ownerOf: (handle) =>
-        Effect.sync(() => {
-          const row = handles.get(handle)
-          return row === undefined || row.erased ? Option.none() : Option.some(row.providerId)
-        }),
+      ownersOf: (wanted) =>
+        Effect.sync(
+          () =>
+            new Map(
+              wanted.flatMap((handle) => {
+                const row = handles.get(handle)
+                return row === undefined || row.erased ? [] : [[handle, row.providerId] as const]
+              })
+            )
+        ),
 
       resolve: (handle) =>
         Effect.sync(() => {

@@ -19,7 +19,10 @@ interface Ended {
   readonly problem: UpstreamProblem | undefined
 }
 
-/** `run` returns the tool's result as MCP has it: `content`, and `isError: true` for an error of the tool itself. */
+/**
+ * Calls of tools are calls of `run`, which returns the result as MCP has it: `content`, and `isError: true` for an error of
+ * the tool itself.
+ */
 export const layer = <E, R>(
   run: (call: UpstreamCall) => Effect.Effect<ToolResult, E, R>
 ): Layer.Layer<ToolUpstream, never, R> =>

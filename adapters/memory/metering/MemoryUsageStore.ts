@@ -41,8 +41,9 @@ export const layer = Layer.effect(
             return { ...sumUp(calls.map(ofCall)), toolId, toolName, date: timestamp.slice(0, 10) }
           })
         ),
-      // Usage is computed from the calls: there is nothing to roll up.
-      rollUp: () => Effect.succeed(0)
+      // Usage is computed from the calls: there is nothing to roll up or to count.
+      rollUp: () => Effect.succeed(0),
+      countWaiting: () => Effect.succeed(0)
     })
   })
 )

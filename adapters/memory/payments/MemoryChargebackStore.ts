@@ -3,7 +3,7 @@
  */
 import { Effect, Layer, Option } from "effect"
 import { type Chargeback, ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
-import { oldestFirst } from "../shared/MemoryRows.ts"
+import { oldestFirst, pageByTime } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(ChargebackStore, () => {
@@ -11,6 +11,7 @@ export const layer = Layer.sync(ChargebackStore, () => {
   return ChargebackStore.of({
     find: (id) => Effect.sync(() => Option.fromNullishOr(chargebacks.get(id))),
     put: (chargeback) => put(chargebacks, chargeback.id, chargeback),
+    list: (page) => Effect.sync(() => pageByTime([...chargebacks.values()], page, (one) => one.openedAt, "newest")),
     ofConsumer: (consumerId) =>
       Effect.sync(() =>
         [...chargebacks.values()]

@@ -11,12 +11,17 @@ export const layer = Layer.effect(
   Effect.map(MemoryLedger, ({ frozen }) =>
     FreezeStore.of({
       freeze: (consumerId, freeze) =>
-        Effect.suspend(() => put(frozen, consumerId, { ...freeze, at: frozen.get(consumerId)?.at ?? freeze.at })),
+        Effect.suspend(() => {
+          const current = frozen.get(consumerId)
+          if (current?.byOperator === true && !freeze.byOperator) return Effect.void
+          return put(frozen, consumerId, { ...freeze, at: current?.at ?? freeze.at })
+        }),
       unfreeze: (consumerId) =>
         Effect.suspend(() =>
           frozen.has(consumerId) ? Effect.as(remove(frozen, consumerId), true) : Effect.succeed(false)
         ),
       find: (consumerId) => Effect.sync(() => Option.fromNullishOr(frozen.get(consumerId))),
+      findAll: (ids) => Effect.sync(() => new Map([...frozen].filter(([id]) => ids.includes(id)))),
       frozen: (after, limit) =>
         Effect.sync(() =>
           [...frozen.keys()]

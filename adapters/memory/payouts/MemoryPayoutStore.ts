@@ -4,7 +4,7 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import { isOpen, type Payout, PayoutStore } from "../../../domain/payouts/PayoutStore.ts"
 import type { PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { add, newestFirst, oldestFirst } from "../shared/MemoryRows.ts"
+import { add, newestFirst, oldestFirst, pageByTime } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(PayoutStore, () => {
@@ -30,6 +30,19 @@ export const layer = Layer.sync(PayoutStore, () => {
           .toSorted(oldestFirst((payout) => payout.nextAttemptAt))
           .slice(0, limit)
           .map((payout) => payout.id)
+      ),
+    list: ({ providerId, state }, page) =>
+      Effect.sync(() =>
+        pageByTime(
+          [...payouts.values()].filter(
+            (payout) =>
+              (state === undefined || payout.state === state) &&
+              (providerId === undefined || payout.providerId === providerId)
+          ),
+          page,
+          (payout) => payout.createdAt,
+          "newest"
+        )
       ),
     history: (providerId, limit) =>
       Effect.sync(() =>

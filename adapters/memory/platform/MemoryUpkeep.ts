@@ -22,7 +22,8 @@ const watch = Layer.effect(
         openCalls: open.length,
         overdueCalls: open.filter(({ call }) => call.deadlineAt.epochMilliseconds <= nowMs).length,
         heldMicrocents: open.reduce((sum, { held }) => sum + held, 0n),
-        unloggedReceipts: Math.min(BACKLOG_COUNTED_MAX, ledger.unlogged.length)
+        unloggedReceipts: Math.min(BACKLOG_COUNTED_MAX, ledger.unlogged.length),
+        lostCalls: 0
       }
     })
   }))

@@ -4,7 +4,7 @@
 import { Effect, Layer } from "effect"
 import { type Claim, type ClaimId, outstandingOf } from "../../../domain/refunds/Claim.ts"
 import { ClaimStore } from "../../../domain/refunds/ClaimStore.ts"
-import { oldestFirst } from "../shared/MemoryRows.ts"
+import { oldestFirst, pageById } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(ClaimStore, () => {
@@ -27,6 +27,13 @@ export const layer = Layer.sync(ClaimStore, () => {
         const owing = open(({ debtor }) => debtor !== undefined && (after === undefined || debtor > after))
         return [...new Set(owing.map(({ debtor }) => debtor!))].toSorted().slice(0, limit)
       }),
+    list: (openOnly, page) =>
+      Effect.sync(() =>
+        pageById(
+          [...claims.values()].filter((claim) => !openOnly || outstandingOf(claim) > 0n),
+          page
+        )
+      ),
     ofSubjects: (subjects) =>
       Effect.sync(() => [...claims.values()].filter(({ subject }) => subjects.includes(subject)).toSorted(byAge)),
     owedBy: (debtor) => Effect.sync(() => outstanding((claim) => claim.debtor === debtor)),

@@ -14,6 +14,7 @@ export const layer = Layer.effect(
     const changes = yield* Effect.acquireRelease(PubSub.sliding<Change>(CHANGES_WAITING_MAX), PubSub.shutdown)
     return ChangeFeed.of({
       publish: (change) => afterCommit(Effect.asVoid(PubSub.publish(changes, change))),
+      publishAll: (all) => afterCommit(Effect.asVoid(PubSub.publishAll(changes, all))),
       changes: Stream.fromPubSub(changes)
     })
   })

@@ -42,3 +42,24 @@ export const pageById = <Row extends { readonly id: string }>(
     .toSorted(Order.flip(Order.mapInput(Order.String, ({ id }) => id)))
   return pageOf(listed.slice(offset, offset + limit + 1), limit, rows.length, ({ id }) => ({ key: "", id }))
 }
+
+/** A page of a list in the order of a time, then of ids. */
+export const pageByTime = <Row extends { readonly id: string }>(
+  rows: ReadonlyArray<Row>,
+  { after, limit, offset }: PageRequest,
+  timeOf: (row: Row) => DateTime.Utc,
+  first: "newest" | "oldest"
+): Page<Row> => {
+  const order = first === "newest" ? newestFirst(timeOf) : oldestFirst(timeOf)
+  const isAfter = (row: Row): boolean => {
+    if (after === undefined) return true
+    const [time, end] = [DateTime.formatIso(timeOf(row)), after.key]
+    const later = time === end ? row.id > after.id : time > end
+    return first === "newest" ? !later && !(time === end && row.id === after.id) : later
+  }
+  const listed = rows.filter(isAfter).toSorted(order)
+  return pageOf(listed.slice(offset, offset + limit + 1), limit, rows.length, (last) => ({
+    key: DateTime.formatIso(timeOf(last)),
+    id: last.id
+  }))
+}

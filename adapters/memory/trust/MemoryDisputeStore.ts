@@ -12,7 +12,7 @@ import {
 } from "../../../domain/trust/Dispute.ts"
 import type { ConsumerRulings } from "../../../domain/trust/ScoredDisputes.ts"
 import { type DisputeOwner, DisputeStore } from "../../../domain/trust/DisputeStore.ts"
-import { pageById } from "../shared/MemoryRows.ts"
+import { pageById, pageByTime } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(DisputeStore, () => {
@@ -57,6 +57,15 @@ export const layer = Layer.sync(DisputeStore, () => {
           page
         )
       }),
+    contested: (page) =>
+      Effect.sync(() =>
+        pageByTime(
+          all((one) => one.status === "under_review" && one.decideBy !== undefined),
+          page,
+          (one) => one.decideBy!,
+          "oldest"
+        )
+      ),
     due: (now, limit) =>
       Effect.sync(() =>
         all((one) => automaticDecision(one, now) !== undefined)

@@ -29,12 +29,11 @@ export const layer = Layer.effect(
             RETURNING 1 AS claimed`.hasRows
       ),
 
-      ownerOf: Effect.fn("PostgresHandleStore.ownerOf")((handle) =>
-        sql<{ readonly provider_id: string }>`
-          SELECT provider_id FROM provider_handles WHERE handle = ${handle}`.first((row) =>
-          ProviderId.make(row.provider_id)
-        )
-      ),
+      ownersOf: Effect.fn("PostgresHandleStore.ownersOf")(function* (handles) {
+        const rows = yield* sql<{ readonly handle: string; readonly provider_id: string }>`
+          SELECT handle, provider_id FROM provider_handles WHERE handle = ANY (${handles}::text[])`
+        return new Map(rows.map((row) => [row.handle, ProviderId.make(row.provider_id)]))
+      }),
 
       resolve: Effect.fn("PostgresHandleStore.resolve")((handle) =>
         sql<{ readonly provider_id: string }>`

@@ -4,6 +4,7 @@
 import { SKEW_MS_MAX } from "../../../domain/shared/CorrectedClock.ts"
 import { describeHosts, differentClusters, type HostStates, primaryAmong } from "../primary/HostState.ts"
 import type { DatabaseFacts } from "./DatabaseFacts.ts"
+import type { ReplicaFacts } from "./ReplicaFacts.ts"
 
 export interface Finding {
   readonly check: string
@@ -37,6 +38,34 @@ export const judgeHosts = (states: HostStates): Finding => {
           ? warning(`${hosts}. Start the missing host, or remove it from DATABASE_URL.`)
           : ok(`${hosts}.`)
   return { check: "hosts", ...verdict }
+}
+
+/** `cluster`: the primary's; undefined where it is hidden. */
+export const judgeReplicas = (
+  replicas: ReadonlyArray<ReplicaFacts>,
+  cluster: string | undefined,
+  lagMsMax: number
+): Finding => {
+  const faults = replicas.flatMap(({ caughtUpMs, name, state }): ReadonlyArray<Verdict> => {
+    if (state._tag === "Unavailable") {
+      return [warning(`${name} is not available (${state.problem}). Start it, or remove it from DATABASE_READ_URL.`)]
+    }
+    if (cluster !== undefined && state.cluster !== undefined && state.cluster !== cluster) {
+      return [problem(`${name} is not a replica of the database of DATABASE_URL. Name only its standbys.`)]
+    }
+    if (state.isWritable) return [warning(`${name} is not a standby, so nothing is read from it. Name standbys.`)]
+    return caughtUpMs === undefined
+      ? [warning(`${name} is more than ${lagMsMax} ms behind, so nothing is read from it. Check its disk and network.`)]
+      : []
+  })
+  const worst = faults.find(({ severity }) => severity === "problem") ?? faults[0]
+  const described = replicas.map(({ caughtUpMs, name }) => `${name} (${Math.round(caughtUpMs ?? 0)} ms)`).join(", ")
+  return {
+    check: "read_replicas",
+    ...(worst === undefined
+      ? ok(`Replay what the primary wrote: ${described}.`)
+      : { severity: worst.severity, message: faults.map(({ message }) => message).join(" ") })
+  }
 }
 
 export const judge = (facts: DatabaseFacts): ReadonlyArray<Finding> =>

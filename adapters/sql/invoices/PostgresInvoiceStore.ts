@@ -2,7 +2,7 @@
  * Invoices in PostgreSQL. The database computes a month's totals. Numbering documents locks the row of the month and
  * then the counter of the series.
  */
-import { type DateTime, Effect, Layer, Option, Schema } from "effect"
+import { type DateTime, Effect, Layer, Schema } from "effect"
 import {
   type DraftInvoice,
   Invoice,
@@ -12,7 +12,6 @@ import {
   seriesOf
 } from "../../../domain/invoices/Invoice.ts"
 import { InvoiceStore, type MonthSpan, type MonthTotals } from "../../../domain/invoices/InvoiceStore.ts"
-import { InvoiceId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { columnsOf, column, OID } from "../shared/Columns.ts"
@@ -20,6 +19,7 @@ import { type LineRow, linesOf, type MovementRow, movementsOf, type OwnerRow, ow
 import { stageMonth } from "./InvoiceStaging.ts"
 import { toDate } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
+import { beginsBefore } from "../shared/NewestFirst.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
 interface DocumentRow {
@@ -27,8 +27,6 @@ interface DocumentRow {
 }
 
 const Document = Schema.fromJsonString(Schema.toCodecJson(Invoice))
-const idOf = Schema.decodeUnknownOption(InvoiceId)
-const NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 const decode = Schema.decodeSync(Document)
 const toInvoice = (row: DocumentRow): Invoice => decode(row.document)
 const written = Schema.encodeSync(Document)
@@ -206,10 +204,8 @@ export const layer = Layer.effect(
       }),
 
       list: Effect.fn("PostgresInvoiceStore.list")(function* (owner, page) {
-        // A cursor comes from the client: an invalid id starts at the beginning.
-        const after = Option.getOrElse(idOf(page.after?.id), () => NEWEST)
         const rows = yield* sql<DocumentRow>`
-          SELECT document FROM invoices WHERE owner_id = ${owner} AND invoice_id < ${after}
+          SELECT document FROM invoices WHERE owner_id = ${owner} AND invoice_id < ${beginsBefore(page)}
           ORDER BY invoice_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.all(toInvoice)
         const total = yield* sql<{ readonly total: bigint }>`
           SELECT count(*) AS total FROM invoices WHERE owner_id = ${owner}`.one((row) => Number(row.total))

@@ -9,7 +9,9 @@ import { columnsOf } from "../shared/Columns.ts"
 import { causeOfCode, FREE_PROXY_CODE, originOfCode, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { hasReceiptId } from "../receipts/ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "../receipts/ReceiptRows.ts"
+import { addUsage } from "../metering/UsageRows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
+import { waitingRows } from "./WaitingReceipts.ts"
 
 interface LogRow {
   readonly number: number
@@ -59,20 +61,20 @@ export const layer = Layer.effect(
 
       /**
        * Waiting receipts in the order of their ids, which is nearly chronological. A receipt that has a position keeps
-       * it. The query is written for row-by-row lookups, regardless of the planner's estimates for tables that grow by
-       * millions.
+       * it. Deleting the row of a receipt adds it to the usage. The query is written for row-by-row lookups,
+       * regardless of the planner's estimates for tables that grow by millions.
        */
       take: Effect.fn("PostgresLogStore.take")((limit) =>
         sql<ReceiptRow & { readonly origin: number }>`
           WITH taken AS (
-            DELETE FROM receipts_unlogged WHERE ctid = ANY (ARRAY(SELECT ctid FROM receipts_unlogged LIMIT ${limit}))
-            RETURNING receipt_id, consumer_id
+            DELETE FROM receipts_unlogged WHERE first_receipt = ANY (ARRAY(${waitingRows(sql, limit)}))
+            RETURNING receipt_ids, usage_counted
+          ), counted AS (
+            ${addUsage(sql, sql`taken CROSS JOIN LATERAL usage_of(taken.receipt_ids) WHERE NOT taken.usage_counted`)}
           )
-          SELECT ${columns}, r.origin FROM taken CROSS JOIN LATERAL (
-            SELECT * FROM receipts r
-            WHERE r.receipt_id = taken.receipt_id AND r.consumer_id = taken.consumer_id LIMIT 1) r
-          WHERE (SELECT true FROM receipt_log_places p
-            WHERE p.receipt_id = taken.receipt_id AND p.consumer_id = taken.consumer_id LIMIT 1) IS NULL
+          SELECT ${columns}, r.origin FROM taken CROSS JOIN LATERAL unnest(taken.receipt_ids) AS i (id)
+          CROSS JOIN LATERAL (SELECT * FROM receipts WHERE receipt_id = i.id LIMIT 1) r
+          WHERE (SELECT true FROM receipt_log_places p WHERE p.receipt_id = i.id LIMIT 1) IS NULL
           ORDER BY r.receipt_id`.all((row) => ({
           receipt: toReceipt(row),
           origin: originOfCode(row.origin),

@@ -6,7 +6,13 @@ import type { CloseCall, Closed, OpenCall } from "../../../domain/metering/CallS
 import { receiptOriginOf, statusCodeOf, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { column, OID } from "../shared/Columns.ts"
 import { bytes, type Field, record, records } from "../shared/Records.ts"
+import type { AnswerColumns } from "./KeptAnswers.ts"
 import { availableAfter, totalsOf, walletsOf } from "./BatchWallets.ts"
+
+/** With its answer as it is stored. */
+export interface StoredClosing extends CloseCall {
+  readonly stored: AnswerColumns | undefined
+}
 
 const FUNCTION = "calls_close($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 export const CLOSE = `SELECT ${FUNCTION}`
@@ -17,16 +23,14 @@ export const CLOSE_AND_OPEN = `SELECT c, o FROM ${FUNCTION} c,
 
 /** Sorted by receipt. `opens`: calls that are opened in the same statement; their wallets are locked with these. */
 export const closeParams = (
-  calls: ReadonlyArray<CloseCall>,
+  calls: ReadonlyArray<StoredClosing>,
   opens: ReadonlyArray<OpenCall>
 ): ReadonlyArray<unknown> => [
   ...(calls.length === 1 && opens.length === 0
     ? [record(rowOf(calls[0]!, 0)), ...NO_BATCH]
     : batchParams(calls, opens)),
   column(
-    calls.some((call) => call.answer !== undefined)
-      ? calls.map(({ answer }) => (answer === undefined ? null : Buffer.from(answer.body)))
-      : null,
+    calls.some(({ stored }) => stored !== undefined) ? calls.map(({ stored }) => stored?.body ?? null) : null,
     OID.bytea
   )
 ]
@@ -36,7 +40,7 @@ const NO_BATCH = [
   null
 ]
 
-const batchParams = (calls: ReadonlyArray<CloseCall>, opens: ReadonlyArray<OpenCall>): ReadonlyArray<unknown> => {
+const batchParams = (calls: ReadonlyArray<StoredClosing>, opens: ReadonlyArray<OpenCall>): ReadonlyArray<unknown> => {
   const wallets = walletsOf([...calls, ...opens])
   return [
     null,
@@ -60,12 +64,18 @@ const batchParams = (calls: ReadonlyArray<CloseCall>, opens: ReadonlyArray<OpenC
   ]
 }
 
+/** The calls of `closeParams` as the elements of one array, without its braces. */
+export const rowsIn = (params: ReadonlyArray<unknown>): string => {
+  const [one, many] = [params[0], params[8]]
+  return typeof one === "string" ? `"${one.replace(/["\\]/gu, "\\$&")}"` : (many as string).slice(1, -1)
+}
+
 /** Unknown where it would not cover the cost: the function then compares the cost with what is held. */
 const expectedHold = ({ held, receipt }: CloseCall): bigint | null =>
   held === undefined || held < receipt.cost_microcents ? null : held
 
-const rowOf = (call: CloseCall, i: number): ReadonlyArray<Field> => {
-  const { answer, receipt } = call
+const rowOf = (call: StoredClosing, i: number): ReadonlyArray<Field> => {
+  const { answer, receipt, stored } = call
   return [
     i + 1,
     uuidOfReceipt(receipt.receipt_id),
@@ -90,7 +100,7 @@ const rowOf = (call: CloseCall, i: number): ReadonlyArray<Field> => {
     receipt.tool_name,
     call.usesFreeCall ?? receipt.status === "success",
     answer?.status,
-    answer === undefined ? null : JSON.stringify(answer.headers)
+    stored?.headers ?? null
   ]
 }
 

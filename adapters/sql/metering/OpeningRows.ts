@@ -10,6 +10,7 @@ import { format } from "../../../domain/shared/Timestamp.ts"
 import { ORIGIN_CODE, PERIOD_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
 import { column, OID } from "../shared/Columns.ts"
 import { bytes, type Field, record, records } from "../shared/Records.ts"
+import { answerOf } from "./KeptAnswers.ts"
 import { availableAfter, placesOf, totalsOf, walletsOf } from "./BatchWallets.ts"
 
 export const OPEN = "SELECT calls_open($1, $2, $3, $4, $5, $6, $7)"
@@ -136,8 +137,8 @@ const resultOf = (
 }
 
 const replay = (detail: string, body: Uint8Array): Opened => {
-  const { headers, status }: { readonly headers: Record<string, string>; readonly status: number } = JSON.parse(detail)
-  return { _tag: "Replay", answer: { status, headers, body: Buffer.from(body).toString("utf8") } }
+  const { headers, status }: { readonly headers: string | null; readonly status: number } = JSON.parse(detail)
+  return { _tag: "Replay", answer: answerOf(status, { headers, body }) }
 }
 
 const budgetExceeded = (call: OpenCall, detail: string): Opened => {

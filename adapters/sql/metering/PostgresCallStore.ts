@@ -12,7 +12,6 @@ import type { SqlError } from "effect/sql"
 import {
   type CallIdempotency,
   CallStore,
-  type CloseCall,
   type Closed,
   type Earlier,
   type OpenCall,
@@ -23,13 +22,15 @@ import {
 import type { ConsumerId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import { CLOSE, CLOSE_AND_OPEN, closedOf, closeParams } from "./ClosingRows.ts"
+import { CLOSE, CLOSE_AND_OPEN, closedOf, closeParams, rowsIn, type StoredClosing } from "./ClosingRows.ts"
 import { column, OID } from "../shared/Columns.ts"
 import * as GroupCommit from "./GroupCommit.ts"
+import { answerColumns, answerOf } from "./KeptAnswers.ts"
 import * as LaneConnection from "../shared/LaneConnection.ts"
 import { type Kept, monthOf, OPEN, openedOf, openParams } from "./OpeningRows.ts"
 import { toDate } from "../shared/Instants.ts"
 import { suspending } from "./PostgresSuspensions.ts"
+import { RecentClosings } from "./RecentClosings.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { ORIGIN_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
@@ -41,7 +42,9 @@ const QUEUE_MAX = 20_000
 
 type Answered<A> = Effect.Effect<A, StoreUnavailable>
 
-type Item = { readonly _tag: "Open"; readonly call: OpenCall } | { readonly _tag: "Close"; readonly call: CloseCall }
+type Item =
+  | { readonly _tag: "Open"; readonly call: OpenCall }
+  | { readonly _tag: "Close"; readonly call: StoredClosing }
 
 type Answer = Opened | Kept | Closed
 
@@ -62,17 +65,18 @@ export const layer = Layer.effect(
   CallStore,
   Effect.gen(function* () {
     const sql = yield* storeSql
+    const recent = yield* RecentClosings
     const connection = yield* LaneConnection.make((yield* PgClient.PgClient).config, "calls")
     const lane = yield* GroupCommit.make<Item, Answer>({
       name: "calls",
       batchMax: BATCH_MAX,
       batchWeightMax: BATCH_BYTES_MAX,
-      weightOf: (item) => (item._tag === "Open" ? 0 : (item.call.answer?.body.length ?? 0)),
+      weightOf: (item) => (item._tag === "Open" ? 0 : (item.call.stored?.body.length ?? 0)),
       // Its caller and the sweeper may close a call at the same time.
       keyOf: (item) => (item._tag === "Open" ? undefined : item.call.receipt.receipt_id),
       queueMax: QUEUE_MAX,
       lockedOut: (items) => lockedOut(connection, items),
-      run: (items, again) => settle(connection, items, again)
+      run: (items, again) => settle(connection, recent, items, again)
     })
 
     const earlier = Effect.fn("PostgresCallStore.earlier")(function* (
@@ -103,7 +107,12 @@ export const layer = Layer.effect(
     return CallStore.of({
       open,
 
-      close: (call) => lane({ _tag: "Close", call }) as Answered<Closed>,
+      // The answer is packed here, while the batch before is written.
+      close: (call) =>
+        Effect.suspend(() => {
+          const stored = call.answer === undefined ? undefined : answerColumns(call.answer)
+          return lane({ _tag: "Close", call: { ...call, stored } }) as Answered<Closed>
+        }),
 
       ...suspending(sql),
 
@@ -178,11 +187,12 @@ const lockedOut = Effect.fnUntraced(function* (connection: LaneConnection.LaneCo
 
 const settle = Effect.fnUntraced(function* (
   connection: LaneConnection.LaneConnection,
+  recent: RecentClosings | undefined,
   items: ReadonlyArray<Item>,
   again: boolean
 ): Effect.fn.Return<ReadonlyArray<Answer>, SqlError.SqlError> {
   const opens: Array<OpenCall> = []
-  const closes: Array<CloseCall> = []
+  const closes: Array<StoredClosing> = []
   for (const item of items) {
     if (item._tag === "Open") opens.push(item.call)
     else closes.push(item.call)
@@ -198,6 +208,7 @@ const settle = Effect.fnUntraced(function* (
       ? yield* connection.query(CLOSE, params)
       : yield* connection.query(CLOSE_AND_OPEN, [...params, ...openParams(opens, again)])
   const ofCloses = closedOf(sorted, opens, closed)
+  recent?.add(rowsIn(params), sorted, ofCloses)
   const ofOpens = opens.length === 0 ? [] : openedOf(opens, opened)
   const closedByCall = new Map(sorted.map((call, i) => [call, ofCloses[i]!]))
   let next = 0
@@ -209,11 +220,7 @@ const toEarlier = (row: EarlierRow, requestHash: string): Earlier => {
   if (row.answer_status === null) return { _tag: "InFlight", invocationId: receiptOfUuid(row.invocation_id) }
   return {
     _tag: "Replay",
-    answer: {
-      status: row.answer_status,
-      headers: JSON.parse(row.answer_headers!),
-      body: Buffer.from(row.answer_body!).toString("utf8")
-    }
+    answer: answerOf(row.answer_status, { headers: row.answer_headers, body: row.answer_body! })
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Usage in PostgreSQL: totals from `usage_hourly`, single calls from the receipts.
+ * Usage in PostgreSQL: totals from the view `usage_totals`, single calls from the receipts.
  */
 import { DateTime, Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
@@ -16,7 +16,9 @@ import { pageOf } from "../../../domain/shared/Page.ts"
 import { receiptOfUuid } from "../ledger/LedgerCodes.ts"
 import { belongsTo, beyond, calledSince, hasStatus, STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
 import { rowReader } from "../shared/RowReader.ts"
+import { waitingRows } from "../log/WaitingReceipts.ts"
 import { storeSql } from "../shared/StoreSql.ts"
+import { addUsage } from "./UsageRows.ts"
 
 interface SumsRow {
   readonly calls: bigint
@@ -56,7 +58,7 @@ export const layer = Layer.effect(
     const sql = yield* storeSql
 
     const hours = (owner: ReceiptOwner, since: DateTime.Utc): Statement.Fragment =>
-      sql`usage_hourly h WHERE ${belongsTo(sql, owner, "h")} AND h.hour >= ${DateTime.toDate(since)}`
+      sql`usage_totals h WHERE ${belongsTo(sql, owner, "h")} AND h.hour >= ${DateTime.toDate(since)}`
 
     const totalsOf =
       sql.literal(`coalesce(sum(h.calls), 0)::int8 AS calls, coalesce(sum(h.successes), 0)::int8 AS successes,
@@ -120,20 +122,23 @@ export const layer = Layer.effect(
               WHERE hour < ${DateTime.toDate(beforeDay)} AND hour <> date_trunc('day', hour, 'UTC') LIMIT ${limit}
             )) RETURNING *
           ), days AS (
-            INSERT INTO usage_hourly AS u (consumer_id, hour, tool_id, provider_id, calls, successes, timeouts, spend, fee,
-              latency_ms, request_bytes, response_bytes, tokens_input, tokens_output)
-            SELECT consumer_id, date_trunc('day', hour, 'UTC'), tool_id, provider_id, sum(calls), sum(successes),
-              sum(timeouts), sum(spend), sum(fee), sum(latency_ms), sum(request_bytes), sum(response_bytes),
-              sum(tokens_input), sum(tokens_output)
-            FROM hours GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-            ON CONFLICT (consumer_id, hour, tool_id, provider_id) DO UPDATE SET calls = u.calls + excluded.calls,
-              successes = u.successes + excluded.successes, timeouts = u.timeouts + excluded.timeouts,
-              spend = u.spend + excluded.spend, fee = u.fee + excluded.fee, latency_ms = u.latency_ms + excluded.latency_ms,
-              request_bytes = u.request_bytes + excluded.request_bytes,
-              response_bytes = u.response_bytes + excluded.response_bytes,
-              tokens_input = u.tokens_input + excluded.tokens_input, tokens_output = u.tokens_output + excluded.tokens_output
+            ${addUsage(sql, sql`hours`, "date_trunc('day', hour, 'UTC')")}
           )
           SELECT count(*) AS hours FROM hours`.one(({ hours }) => Number(hours))
+      ),
+
+      countWaiting: Effect.fn("PostgresUsageStore.countWaiting")((limit) =>
+        sql<{ readonly calls: bigint }>`
+          WITH waiting AS (
+            UPDATE receipts_unlogged SET usage_counted = true WHERE first_receipt = ANY (ARRAY(
+              ${waitingRows(sql, limit, sql`NOT usage_counted`, sql`FOR UPDATE SKIP LOCKED`)}))
+            RETURNING receipt_ids
+          ), counted AS (
+            ${addUsage(sql, sql`waiting CROSS JOIN LATERAL usage_of(waiting.receipt_ids)`)}
+          )
+          SELECT coalesce(sum(cardinality(receipt_ids)), 0)::int8 AS calls FROM waiting`.one(({ calls }) =>
+          Number(calls)
+        )
       )
     })
   })

@@ -1,13 +1,18 @@
 /**
  * Chargebacks in PostgreSQL.
  */
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { type Chargeback, ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
 import { toDate } from "../shared/Instants.ts"
+import { COUNTED_MAX, pageOf } from "../../../domain/shared/Page.ts"
+import { timeIn } from "../shared/NewestFirst.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
 const toChargeback = rowReader<Chargeback>({ chargeback_id: "id" }, { amount_cents: Number })
+
+/** A cursor comes from the client: no text contains a NUL. */
+const storable = (id = ""): string => id.replaceAll("\0", "")
 
 export const layer = Layer.effect(
   ChargebackStore,
@@ -28,6 +33,22 @@ export const layer = Layer.effect(
             released = excluded.released, updated_at = excluded.updated_at`,
         Effect.asVoid
       ),
+
+      list: Effect.fn("PostgresChargebackStore.list")(function* (page) {
+        const total = yield* sql<{ readonly total: bigint }>`
+          SELECT count(*) AS total FROM (SELECT FROM chargebacks LIMIT ${COUNTED_MAX}) counted`.one((row) =>
+          Number(row.total)
+        )
+        const from = timeIn(page)
+        const before =
+          from === undefined ? sql`true` : sql`(opened_at, chargeback_id) < (${from}, ${storable(page.after?.id)})`
+        const rows = yield* sql`
+          SELECT * FROM chargebacks WHERE ${before}
+          ORDER BY opened_at DESC, chargeback_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(
+          toChargeback
+        )
+        return pageOf(rows, page.limit, total, ({ id, openedAt }) => ({ key: DateTime.formatIso(openedAt), id }))
+      }),
 
       ofConsumer: Effect.fn("PostgresChargebackStore.ofConsumer")((consumerId) =>
         sql`

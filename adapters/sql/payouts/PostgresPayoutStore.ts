@@ -1,10 +1,12 @@
 /**
  * Payouts in PostgreSQL.
  */
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { type Payout, PayoutStore } from "../../../domain/payouts/PayoutStore.ts"
 import { PayoutId } from "../../../domain/shared/Ids.ts"
 import { toDate, toDateOrNull } from "../shared/Instants.ts"
+import { COUNTED_MAX, pageOf } from "../../../domain/shared/Page.ts"
+import { beginsBeforeTime } from "../shared/NewestFirst.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
@@ -52,6 +54,25 @@ export const layer = Layer.effect(
           WHERE state IN ('requested', 'transferring') AND next_attempt_at <= ${toDate(now)}
           ORDER BY next_attempt_at, payout_id LIMIT ${limit}`.all((row) => PayoutId.make(row.payout_id))
       ),
+
+      list: Effect.fn("PostgresPayoutStore.list")(function* ({ providerId, state }, page) {
+        const asked = sql.and([
+          sql`true`,
+          ...(state === undefined ? [] : [sql`state = ${state}`]),
+          ...(providerId === undefined ? [] : [sql`provider_id = ${providerId}`])
+        ])
+        const total = yield* sql<{ readonly total: bigint }>`
+          SELECT count(*) AS total FROM (SELECT FROM payouts WHERE ${asked} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
+          (row) => Number(row.total)
+        )
+        const before = beginsBeforeTime(page)
+        const rows = yield* sql`
+          SELECT * FROM payouts WHERE ${asked} AND (created_at, payout_id) < (${before.at}, ${before.id}::uuid)
+          ORDER BY created_at DESC, payout_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(
+          toPayout
+        )
+        return pageOf(rows, page.limit, total, ({ createdAt, id }) => ({ key: DateTime.formatIso(createdAt), id }))
+      }),
 
       history: Effect.fn("PostgresPayoutStore.history")((providerId, limit) =>
         sql`

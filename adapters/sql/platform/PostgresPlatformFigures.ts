@@ -1,5 +1,5 @@
 /**
- * Counts over the whole platform, in PostgreSQL. Calls are counted from the hourly rollups, never one by one.
+ * Counts over the whole platform, in PostgreSQL. Calls are counted from hourly totals, never one by one.
  */
 import { Effect, Layer } from "effect"
 import { type MarketCounts, PlatformFigures } from "../../../domain/platform/PlatformFigures.ts"
@@ -19,13 +19,13 @@ export const layer = Layer.effect(
 
     const all = sql`SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers,
       (SELECT coalesce(sum(tools), 0)::int8 FROM catalog_tallies) AS tools,
-      (SELECT coalesce(sum(calls), 0)::int8 FROM usage_hourly) AS invocations`
+      (SELECT coalesce(sum(calls), 0)::int8 FROM usage_totals) AS invocations`
 
     const since = (from: Date) => sql`
       SELECT (SELECT count(*) FROM providers WHERE created_at >= ${from}) AS providers,
         (SELECT count(*) FROM consumers WHERE created_at >= ${from}) AS consumers,
         (SELECT count(*) FROM tools WHERE created_at >= ${from}) AS tools,
-        (SELECT coalesce(sum(calls), 0)::int8 FROM usage_hourly WHERE hour >= ${from}) AS invocations`
+        (SELECT coalesce(sum(calls), 0)::int8 FROM usage_totals WHERE hour >= ${from}) AS invocations`
 
     return PlatformFigures.of({
       count: Effect.fn("PostgresPlatformFigures.count")((sinceHour) =>

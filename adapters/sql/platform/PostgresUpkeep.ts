@@ -18,7 +18,10 @@ export interface Migrations<E> {
   readonly run: Effect.Effect<ReadonlyArray<readonly [id: number, name: string]>, E, PgClient.PgClient>
 }
 
-const toBacklog = rowReader<StoreBacklog>({}, { open_calls: Number, overdue_calls: Number, unlogged_receipts: Number })
+const toBacklog = rowReader<StoreBacklog>(
+  {},
+  { open_calls: Number, overdue_calls: Number, unlogged_receipts: Number, lost_calls: Number }
+)
 
 const keeper = <E>({ latestVersion, run }: Migrations<E>) =>
   Layer.effect(
@@ -80,8 +83,9 @@ const watch = Layer.effect(
       backlog: sql`
         SELECT count(*) AS open_calls, count(*) FILTER (WHERE deadline_at <= now()) AS overdue_calls,
           coalesce(sum(held), 0)::bigint AS held_microcents,
-          (SELECT count(*) FROM (SELECT FROM receipts_unlogged LIMIT ${BACKLOG_COUNTED_MAX}) waiting)
-            AS unlogged_receipts
+          (SELECT least(coalesce(sum(cardinality(receipt_ids)), 0), ${BACKLOG_COUNTED_MAX})::int8 FROM (
+            SELECT receipt_ids FROM receipts_unlogged LIMIT ${BACKLOG_COUNTED_MAX}) waiting) AS unlogged_receipts,
+          (SELECT count(*) FROM lost_calls WHERE reviewed_at IS NULL) AS lost_calls
         FROM calls_open`.one(toBacklog)
     })
   })

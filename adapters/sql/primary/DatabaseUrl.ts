@@ -29,15 +29,21 @@ const SCHEME = "Expected a URL that starts with postgres:// or postgresql://"
 const ENCODE = "Percent-encode special characters of user and password, such as / as %2F"
 const FORM = `Expected postgres://user:password@host:port/database. ${ENCODE}`
 
+/** The server that a URL leads to: the one that accepts writes, or one that replicates it. */
+export type DatabaseRole = "primary" | "replica"
+
 /** The problem is a sentence without the URL, which has a password in it. */
-export const parseDatabaseUrl = (text: string): Result.Result<DatabaseHosts, string> => {
+export const parseDatabaseUrl = (
+  text: string,
+  role: DatabaseRole = "primary"
+): Result.Result<DatabaseHosts, string> => {
   if (!/^postgres(?:ql)?:\/\//u.test(text)) return Result.fail(SCHEME)
   const { hosts = "", path = "", query = "", scheme = "", user } = PARTS.exec(text)?.groups ?? {}
   if (scheme === "") return Result.fail(FORM)
   const parameters = new URLSearchParams(query)
   const named = namesIn(hosts, parameters)
   if (Result.isFailure(named)) return Result.fail(named.failure)
-  const problem = problemOf(named.success.length, parameters.get("target_session_attrs") ?? "any")
+  const problem = problemOf(role, named.success.length, parameters.get("target_session_attrs") ?? "any")
   if (problem !== undefined) return Result.fail(problem)
   for (const own of ["host", "port", "target_session_attrs"]) parameters.delete(own)
   const rest = parameters.size === 0 ? "" : `?${parameters.toString()}`
@@ -52,8 +58,13 @@ export const parseDatabaseUrl = (text: string): Result.Result<DatabaseHosts, str
     : Result.fail(FORM)
 }
 
-const problemOf = (count: number, wanted: string): string | undefined => {
+const problemOf = (role: DatabaseRole, count: number, wanted: string): string | undefined => {
   if (count > HOSTS_MAX) return `It names ${count} hosts, and ${HOSTS_MAX} is the limit`
+  if (role === "replica") {
+    return ["any", "standby", "prefer-standby"].includes(wanted)
+      ? undefined
+      : `target_session_attrs=${wanted} is not supported, because it names read replicas. Use standby`
+  }
   if (!["any", "read-write", "primary"].includes(wanted)) {
     return `target_session_attrs=${wanted} is not supported, because the service needs the primary. Use read-write`
   }

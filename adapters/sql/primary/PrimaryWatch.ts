@@ -12,7 +12,7 @@ import { DatabaseUnfit } from "../shared/DatabaseCheck.ts"
 import { connectionError } from "../shared/SqlFailures.ts"
 import type { DatabaseHost, DatabaseHosts } from "./DatabaseUrl.ts"
 import { describeHosts, differentClusters, type HostState, type Known, primaryAmong } from "./HostState.ts"
-import { makePrimaryRoute, type PrimaryRoute } from "./PrimaryRoute.ts"
+import { makeHostRoute, type HostRoute } from "./HostRoute.ts"
 
 const ASK_EVERY = Duration.seconds(1)
 /** A server that takes longer counts as unavailable. */
@@ -34,8 +34,8 @@ const silence = connectionError("watch", "The server does not answer", new Error
 
 export const followPrimary = Effect.fnUntraced(function* (
   hosts: DatabaseHosts
-): Effect.fn.Return<PrimaryRoute, DatabaseUnfit, Scope.Scope> {
-  const route = makePrimaryRoute(hosts[0])
+): Effect.fn.Return<HostRoute, DatabaseUnfit, Scope.Scope> {
+  const route = makeHostRoute(hosts[0])
   const states = new Map<DatabaseHost, HostState>(hosts.map((host) => [host, unheard]))
   let known: Known = { current: undefined, timeline: 0, cluster: undefined }
   let isMissed = false

@@ -4,8 +4,10 @@
 import { Effect, Layer } from "effect"
 import type { Claim } from "../../../domain/refunds/Claim.ts"
 import { ClaimStore, type ClaimTotals } from "../../../domain/refunds/ClaimStore.ts"
+import { COUNTED_MAX, pageOf } from "../../../domain/shared/Page.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { toDate } from "../shared/Instants.ts"
+import { beginsBefore } from "../shared/NewestFirst.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
@@ -51,6 +53,18 @@ export const layer = Layer.effect(
           SELECT DISTINCT debtor FROM claims WHERE paid < amount AND debtor > ${after ?? BEFORE_ALL}
           ORDER BY debtor LIMIT ${limit}`.all((row) => ProviderId.make(row.debtor))
       ),
+
+      list: Effect.fn("PostgresClaimStore.list")(function* (openOnly, page) {
+        const asked = openOnly ? sql`paid < amount` : sql`true`
+        const total = yield* sql<{ readonly total: bigint }>`
+          SELECT count(*) AS total FROM (SELECT FROM claims WHERE ${asked} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
+          (row) => Number(row.total)
+        )
+        const rows = yield* sql`
+          SELECT * FROM claims WHERE ${asked} AND claim_id < ${beginsBefore(page)}
+          ORDER BY claim_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toClaim)
+        return pageOf(rows, page.limit, total, ({ id }) => ({ key: "", id }))
+      }),
 
       ofSubjects: Effect.fn("PostgresClaimStore.ofSubjects")((subjects) =>
         subjects.length === 0

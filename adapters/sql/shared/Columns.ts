@@ -19,10 +19,15 @@ export const columnsOf = <A>(rows: ReadonlyArray<A>) => {
   return {
     uuid: typed<string | null>(OID.uuid),
     text: typed<string | null>(OID.text),
+    bool: typed<boolean>(OID.bool),
     int2: typed<number>(OID.int2),
-    int8: (of: (row: A) => bigint | number): PgTypes.Parameter =>
+    int4: typed<number | null>(OID.int4),
+    int8: (of: (row: A) => bigint | number | null): PgTypes.Parameter =>
       column(
-        rows.map((row) => BigInt(of(row))),
+        rows.map((row) => {
+          const value = of(row)
+          return value === null ? null : BigInt(value)
+        }),
         OID.int8
       ),
     timestamptz: typed<Date | number | null>(OID.timestamptz),

@@ -116,12 +116,18 @@ export const layer: Layer.Layer<ChangeFeed, SqlError.SqlError, PgClient.PgClient
     )
     yield* Deferred.await(listening)
 
+    const publishAll = Effect.fn("PostgresChangeFeed.publishAll")(function* (all: ReadonlyArray<Change>) {
+      if (all.length === 0) return
+      const numbered = all.map((change) => ({ node, sequence: ++lastSequence, change }))
+      yield* sql`SELECT pg_notify(${CHANNEL}, notice) FROM unnest(${numbered.map((notice) => encodeNotice(notice))}::text[]) AS notice`
+      yield* sql.afterCommit(
+        Effect.forEach(numbered, ({ change, sequence }) => announceOwn(sequence, change), { discard: true })
+      )
+    })
+
     return ChangeFeed.of({
-      publish: Effect.fn("PostgresChangeFeed.publish")(function* (change) {
-        const sequence = ++lastSequence
-        yield* sql`SELECT pg_notify(${CHANNEL}, ${encodeNotice({ node, sequence, change })})`
-        yield* sql.afterCommit(announceOwn(sequence, change))
-      }),
+      publish: (change) => publishAll([change]),
+      publishAll,
       changes: Stream.fromPubSub(changes)
     })
   })

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export const APPEND_ONLY_TABLES = ["invoices", "posted_transfers", "receipts"] as const
+export const APPEND_ONLY_TABLES = ["audit_trail", "invoices", "posted_transfers", "receipts"] as const
 
 export const currentRole = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -24,7 +24,7 @@ export const grantTo = Effect.fnUntraced(function* (role: string) {
         WHERE schemaname = current_schema() AND pg_has_role(tableowner, 'USAGE')`
       yield* sql`GRANT USAGE ON SCHEMA ${sql(owned[0]!.schema)} TO ${sql(role)}`
       yield* sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ${sql.csv(owned.map(({ name }) => sql`${sql(name)}`))} TO ${sql(role)}`
-      yield* sql`GRANT SELECT ON transfers TO ${sql(role)}`
+      yield* sql`GRANT SELECT ON transfers, usage_totals TO ${sql(role)}`
       yield* sql`REVOKE UPDATE, DELETE, TRUNCATE ON ${sql.csv(APPEND_ONLY_TABLES.map((name) => sql`${sql(name)}`))}
         FROM ${sql(role)}`
     })

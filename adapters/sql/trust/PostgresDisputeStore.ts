@@ -1,7 +1,7 @@
 /**
  * Disputes in PostgreSQL. A partial unique index allows one dispute of a receipt at a time.
  */
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { DisputeId } from "../../../domain/trust/Dispute.ts"
 import { type DisputeOwner, DisputeStore } from "../../../domain/trust/DisputeStore.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
@@ -17,9 +17,8 @@ import {
 } from "./DisputeRows.ts"
 import { toDate, toDateOrNull } from "../shared/Instants.ts"
 import { STATUS_CODE, statusCodeOf, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+import { beginsBefore, timeIn } from "../shared/NewestFirst.ts"
 import { storeSql } from "../shared/StoreSql.ts"
-
-const NEWEST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 export const layer = Layer.effect(
   DisputeStore,
@@ -70,9 +69,23 @@ export const layer = Layer.effect(
         const total = yield* sql<{ readonly total: bigint }>`
           SELECT count(*) AS total FROM disputes WHERE ${asked}`.unprepared.one((row) => Number(row.total))
         const rows = yield* sql<DisputeRow>`
-          SELECT * FROM disputes WHERE ${asked} AND dispute_id::text < ${page.after?.id ?? NEWEST}
+          SELECT * FROM disputes WHERE ${asked} AND dispute_id < ${beginsBefore(page)}
           ORDER BY dispute_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toDispute)
         return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.id }))
+      }),
+
+      contested: Effect.fn("PostgresDisputeStore.contested")(function* (page) {
+        const total = yield* sql<{ readonly total: bigint }>`
+          SELECT count(*) AS total FROM disputes WHERE status = 2 AND decide_by IS NOT NULL`.one((row) =>
+          Number(row.total)
+        )
+        const from = timeIn(page)
+        const after =
+          from === undefined ? sql`true` : sql`(decide_by, dispute_id) > (${from}, ${beginsBefore(page)}::uuid)`
+        const rows = yield* sql<DisputeRow>`
+          SELECT * FROM disputes WHERE status = 2 AND decide_by IS NOT NULL AND ${after}
+          ORDER BY decide_by, dispute_id LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toDispute)
+        return pageOf(rows, page.limit, total, (last) => ({ key: DateTime.formatIso(last.decideBy!), id: last.id }))
       }),
 
       due: Effect.fn("PostgresDisputeStore.due")((now, limit) =>

@@ -1,12 +1,12 @@
 /**
- * Where connections to the database go: the host that is the primary now. Every connection of the process is opened
+ * Where the connections of a pool go: the host that is the primary now, or the read replica in use. They are all opened
  * here, so that a move closes those that lead to another host, also if that host is silent and would never end them.
  */
 import { type Duplex } from "node:stream"
 import { connect, type Socket } from "node:net"
 import type { DatabaseHost } from "./DatabaseUrl.ts"
 
-export interface PrimaryRoute {
+export interface HostRoute {
   readonly current: DatabaseHost
   /** The driver calls it for every connection. */
   readonly stream: () => Duplex
@@ -20,7 +20,7 @@ export interface PrimaryRoute {
 const KEEP_ALIVE_MS = 10_000
 const RECONNECT_EVERY_MS = 1_000
 
-export const makePrimaryRoute = (first: DatabaseHost): PrimaryRoute => {
+export const makeHostRoute = (first: DatabaseHost): HostRoute => {
   const open = new Map<Socket, DatabaseHost>()
   let current = first
   let reconnectedAtMs = Number.NEGATIVE_INFINITY

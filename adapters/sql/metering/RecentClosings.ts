@@ -1,0 +1,75 @@
+/**
+ * The calls that this node closed last, as the rows that it sent. After a failover to a standby that lacks the last
+ * commits, they are what is left of calls that were acknowledged.
+ */
+import { Context, Layer } from "effect"
+import type { CloseCall, Closed } from "../../../domain/metering/CallStore.ts"
+import type { ReceiptId } from "../../../domain/shared/Ids.ts"
+
+/** The calls of one statement. */
+export interface ClosedTogether {
+  readonly atMs: number
+  /** Elements of an array of `call_closing`, as text. */
+  readonly rows: string
+  readonly calls: number
+  /** Calls among them with an idempotency key, as receipt and hash. */
+  readonly keyed: ReadonlyArray<readonly [receiptId: ReceiptId, keyHash: string]>
+  /** Receipts among them that did not close their call: the sweeper had. */
+  readonly unused: ReadonlyArray<ReceiptId>
+}
+
+export interface RecentClosings {
+  /** After the statement has succeeded. */
+  add(rows: string, calls: ReadonlyArray<CloseCall>, closed: ReadonlyArray<Closed>): void
+  /** Newest first. */
+  all(): Iterable<ClosedTogether>
+}
+
+/** Between this and half of it is kept: about 25,000 to 50,000 calls. */
+const CHARS_MAX = 16 * 1024 * 1024
+const NONE: ReadonlyArray<never> = []
+
+export const RecentClosings = Context.Reference<RecentClosings | undefined>(
+  "agent-tool-billing/adapters/sql/RecentClosings",
+  { defaultValue: () => undefined }
+)
+
+/** `nowMs`: monotonic. */
+export const makeRecentClosings = (nowMs: () => number, charsMax = CHARS_MAX): RecentClosings => {
+  let older: Array<ClosedTogether> = []
+  let newer: Array<ClosedTogether> = []
+  let chars = 0
+  return {
+    add: (rows, calls, closed) => {
+      if (chars > charsMax / 2) {
+        older = newer
+        newer = []
+        chars = 0
+      }
+      chars += rows.length
+      newer.push({
+        atMs: nowMs(),
+        rows,
+        calls: calls.length,
+        keyed: calls.some(hasKey)
+          ? calls.flatMap(({ keyHash, receipt }) =>
+              keyHash === undefined ? [] : [[receipt.receipt_id, keyHash] as const]
+            )
+          : NONE,
+        unused: closed.some(isUnused)
+          ? calls.flatMap(({ receipt }, n) => (isUnused(closed[n]!) ? [receipt.receipt_id] : []))
+          : NONE
+      })
+    },
+    *all() {
+      yield* newer.toReversed()
+      yield* older.toReversed()
+    }
+  }
+}
+
+const hasKey = ({ keyHash }: CloseCall): boolean => keyHash !== undefined
+const isUnused = ({ _tag }: Closed): boolean => _tag === "AlreadyClosed"
+
+/** Of one service: those who provide it to several layers share it. */
+export const layer = Layer.sync(RecentClosings, () => makeRecentClosings(() => performance.now()))
