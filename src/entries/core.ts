@@ -243,6 +243,15 @@ export {
   type WithdrawalRequest
 } from "../../domain/payments/Withdrawals.ts"
 
+export { AuditTrail, type AuditedWork } from "../../domain/operator/AuditTrail.ts"
+export {
+  OperatorDisabled,
+  OperatorSessions,
+  SessionEnded,
+  type SignedIn,
+  WrongOperatorKey
+} from "../../domain/operator/OperatorSessions.ts"
+
 export type { EarningStates, Maturity } from "../../domain/payouts/EarningStates.ts"
 export type {
   EarningsOfTool,
@@ -267,7 +276,7 @@ export { ProviderMoney, type ProviderHoldings } from "../../domain/payouts/Provi
 export { DiskWatch } from "../../domain/platform/DiskWatch.ts"
 export { Health, OutsideProbes, type Check, type Condition, type HealthReport } from "../../domain/platform/Health.ts"
 export { HealthHistory, type CheckHistory, type DayOfCheck } from "../../domain/platform/HealthHistory.ts"
-export { Heartbeats, type Heartbeat } from "../../domain/platform/Heartbeats.ts"
+export { Heartbeats, type Heartbeat, type JobFailure } from "../../domain/platform/Heartbeats.ts"
 export type { MarketCounts } from "../../domain/platform/PlatformFigures.ts"
 export { PlatformStats, type PlatformCounts, type PlatformTotals } from "../../domain/platform/PlatformStats.ts"
 export { PartDown, type Note, type Probe } from "../../domain/platform/Probe.ts"

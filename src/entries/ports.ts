@@ -95,8 +95,23 @@ export { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
 export { SpendingByLot, type EarnedFrom } from "../../domain/payments/SpendingByLot.ts"
 export { WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
 
+export { AccountSearch } from "../../domain/operator/AccountSearch.ts"
+export {
+  AuditTrailStore,
+  type AuditEntry,
+  AuditEntryId,
+  AuditedAction,
+  type AuditFilter
+} from "../../domain/operator/AuditTrailStore.ts"
+export {
+  OperatorSessionStore,
+  type OperatorSession,
+  OperatorSessionId,
+  type SessionTimes
+} from "../../domain/operator/OperatorSessionStore.ts"
+
 export { PayeeStore } from "../../domain/payouts/PayeeStore.ts"
-export { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
+export { PayoutStore, type PayoutFilter } from "../../domain/payouts/PayoutStore.ts"
 
 export { HealthHistoryStore, type HealthSamples } from "../../domain/platform/HealthHistoryStore.ts"
 export { PlatformFigures } from "../../domain/platform/PlatformFigures.ts"

@@ -5,6 +5,8 @@ import { assert, type Vitest } from "@effect/vitest"
 import { Effect } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { guides } from "../../adapters/site/docs/DocsMap.ts"
+import { LIBRARIES } from "../../src/layers/SiteLibraries.ts"
 import { entries, kindOf } from "../support/api/Entries.ts"
 import { type App, optional, PackedPackage } from "../support/PackedPackage.ts"
 import { projectRoot } from "../support/PlantedProject.ts"
@@ -18,6 +20,11 @@ const sourcesOf = (room: string): ReadonlyArray<string> =>
 const sources = ["adapters", "client", "domain", "migrations", "src", "testing"].flatMap(sourcesOf)
 
 const all = entries()
+
+const isForBrowsers = (source: string): boolean => source.endsWith(".browser")
+/** The bundler writes each module below a comment with its path. */
+const MODULE = /^\/\/ ((?:adapters|client|domain|migrations|src|testing)\/[\w./]+\.ts)$/gmu
+const isChunk = (file: string): boolean => /^dist\/src\/chunks\/[\w.-]+\.js$/u.test(file)
 
 /** Entries that import an optional package. */
 const OPTIONAL_ENTRIES = [
@@ -53,13 +60,46 @@ export const packageSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => 
   it.effect("contains what was built, the sources of its interface, the documents, and nothing else", () =>
     Effect.gen(function* () {
       const { files } = yield* PackedPackage
-      const built = sources.flatMap((source) => [
-        ...[".js", ".d.ts"].map((end) => `dist/${source}${end}`),
+      const declared = sources.flatMap((source) => [
+        `dist/${source}.d.ts`,
         ...(/^(?:domain|src)\//u.test(source) ? [`${source}.ts`, `dist/${source}.d.ts.map`] : [])
       ])
+      const modules = ["src/main", ...all.map(({ module }) => module), ...sources.filter(isForBrowsers)]
+      const built = new Set(modules.map((module) => `dist/${module}.js`))
+      const copied = ["library/LICENSES.txt", ...LIBRARIES.values()].map((name) => `dist/${name}`)
       const toRead = ["LICENSE", "README.md", "package.json"]
-      const chapters = ["api", "clients", "embedding", "testing"].map((name) => `docs/${name}.md`)
-      assert.deepStrictEqual(files, [...built, ...toRead, ...chapters].toSorted())
+      const chapters = ["docs/api.md", ...guides.map(({ file }) => `docs/${file}`)]
+      assert.deepStrictEqual(
+        files,
+        [...declared, ...built, ...files.filter(isChunk), ...copied, ...toRead, ...chapters].toSorted()
+      )
+    })
+  )
+
+  it.effect("has every module once, in a chunk that its entries import", () =>
+    Effect.gen(function* () {
+      const { app, files } = yield* PackedPackage
+      const textOf = (file: string) => readFileSync(join(app.folder, "node_modules/agent-tool-billing", file), "utf8")
+      const modules = files.filter((file) => file.endsWith(".js") && !isForBrowsers(file.slice(0, -".js".length)))
+      const imported = new Set(
+        modules.flatMap((file) =>
+          [...textOf(file).matchAll(/(?:from|import|import\()\s?"(?<path>\.[^"]+)"/gu)].map(([, path]) =>
+            join(file, "..", path!)
+          )
+        )
+      )
+      assert.deepStrictEqual(
+        modules.filter((file) => isChunk(file) && !imported.has(file)),
+        []
+      )
+      // Two copies of a service's class would be two services.
+      const bundled = modules.flatMap((file) => [...textOf(file).matchAll(MODULE)].map(([, name]) => name!))
+      assert.isAbove(bundled.length, sources.length / 3)
+      assert.deepStrictEqual(bundled.toSorted(), [...new Set(bundled)].toSorted())
+      assert.deepStrictEqual(
+        bundled.filter((name) => !sources.includes(name.slice(0, -".ts".length))),
+        []
+      )
     })
   )
 

@@ -4,63 +4,49 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { Effect } from "effect"
-import { lstat, readdir, readFile, realpath } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
+import { rolldown } from "rolldown"
 import manifest from "../../package.json" with { type: "json" }
-import { PackedPackage, required } from "../support/PackedPackage.ts"
+import { bytesIn, installedFor, MEGABYTE } from "../support/InstalledPackages.ts"
+import { type App, PackedPackage, required } from "../support/PackedPackage.ts"
 import { projectRoot } from "../support/PlantedProject.ts"
 
-const MEGABYTE = 1_000_000
-const OWN_MODULES_MAX = 300
+const OWN_MODULES_MAX = 75
+const KIB = 1_024
+
+/** What programs import, and how much of the package and of effect they then contain, minified. */
+const BUNDLES: Readonly<Record<string, number>> = {
+  [`export { core, Ledger, Loads, Metering, Registration } from "agent-tool-billing/core"
+export { ToolUpstream } from "agent-tool-billing/ports"
+export { memoryPorts } from "agent-tool-billing/memory"`]: 400 * KIB,
+  [`export { Ledger } from "agent-tool-billing/core"
+export { sqliteLedger } from "agent-tool-billing/sqlite"`]: 130 * KIB
+}
+
 const INSTALLED_BYTES_MAX = 80 * MEGABYTE
 
-interface Locked {
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly peerDependencies?: Readonly<Record<string, string>>
-  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
-}
-
-/** Folders of the packages that npm installs for these, by the lock file. */
-const installedFor = async (names: ReadonlyArray<string>): Promise<ReadonlySet<string>> => {
-  const { packages } = JSON.parse(await readFile(join(projectRoot, "package-lock.json"), "utf8")) as {
-    readonly packages: Readonly<Record<string, Locked>>
-  }
-  const found = new Set<string>()
-  const visit = (name: string, from: string): void => {
-    const place = `${from === "" ? "" : `${from}/`}node_modules/${name}`
-    if (packages[place] === undefined) {
-      if (from !== "") visit(name, from.slice(0, Math.max(0, from.lastIndexOf("/node_modules/"))))
-      return
-    }
-    if (found.has(place)) return
-    found.add(place)
-    const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = packages[place]
-    const peers = Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional !== true)
-    for (const next of [...Object.keys(dependencies), ...peers]) visit(next, place)
-  }
-  for (const name of names) visit(name, "")
-  return found
-}
-
-/** As `du --apparent-size`. */
-const bytesIn = async (folder: string): Promise<number> => {
-  let bytes = 0
-  for (const entry of await readdir(await realpath(folder), { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).size
-  }
-  return bytes
-}
-
-/** Prints what the entries load, as URLs. */
-const LOADED = `import { registerHooks } from "node:module"
+/** Prints the URLs of what a program loads with these imports. */
+const loadedBy = (imports: ReadonlyArray<string>): string => `import { registerHooks } from "node:module"
 const urls = []
 registerHooks({ load: (url, context, next) => { urls.push(url); return next(url, context) } })
-await import("agent-tool-billing/core")
-await import("agent-tool-billing/memory")
-console.log(JSON.stringify(urls))
+${imports.map((name) => `await import("${name}")`).join("\n")}
+console.log(JSON.stringify(urls.filter((url) => url.startsWith("file:"))))
 `
+
+const loading = Effect.fnUntraced(function* ({ node, write }: App, imports: ReadonlyArray<string>) {
+  yield* write("loaded.mjs", loadedBy(imports))
+  const { code, output } = yield* node("loaded.mjs")
+  assert.strictEqual(code, 0, output)
+  return JSON.parse(output) as ReadonlyArray<string>
+})
+
+const textsOf = (urls: ReadonlyArray<string>) =>
+  Effect.promise(() => Promise.all(urls.map((url) => readFile(new URL(url), "utf8"))))
+
+const charsIn = (texts: ReadonlyArray<string>): number => texts.reduce((total, { length }) => total + length, 0)
 
 export const publishedSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => {
   it.effect("has no problems for publint", () =>
@@ -116,22 +102,47 @@ export const publishedSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void =
     })
   )
 
-  it.effect("loads no library but effect for a core in memory", () =>
+  it.effect("loads no library but effect for a core in memory, and less code than effect alone", () =>
     Effect.gen(function* () {
       const { bare } = yield* PackedPackage
-      yield* bare.write("loaded.mjs", LOADED)
-      const { code, output } = yield* bare.node("loaded.mjs")
-      assert.strictEqual(code, 0, output)
-      const urls = JSON.parse(output) as ReadonlyArray<string>
+      const urls = yield* loading(bare, ["agent-tool-billing/core", "agent-tool-billing/memory"])
       const libraries = urls.flatMap((url) => /.*\/node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\//u.exec(url)?.[1] ?? [])
       assert.deepStrictEqual([...new Set(libraries)].toSorted(), ["agent-tool-billing", "effect"])
-      // Loading effect takes about 120 ms of CPU time on two slow cores, each hundred modules of this package 30 ms.
       const own = urls.filter((url) => url.includes("/agent-tool-billing/"))
-      assert.isAtMost(own.length, OWN_MODULES_MAX)
+      const texts = yield* textsOf(own)
       assert.deepStrictEqual(
-        own.filter((url) => /\/adapters\/(?:http|jsonschema\/Ajv|mcp|pdf|redis|site|sql|telemetry)/u.test(url)),
+        texts.flatMap(
+          (text) => text.match(/^\/\/ adapters\/(?:http|jsonschema\/Ajv|mcp|pdf|redis|site|sql|telemetry).*/mu) ?? []
+        ),
         []
       )
+      // What an import costs is the code that it loads: docs/embedding.md has the times.
+      const effect = yield* loading(bare, ["effect"])
+      assert.isAtMost(own.length, OWN_MODULES_MAX)
+      assert.isBelow(urls.length, effect.length)
+      assert.isBelow(charsIn(yield* textsOf(urls)), charsIn(yield* textsOf(effect)))
+    })
+  )
+
+  it.effect("is bundled as small as its parts: a core in memory, and a ledger alone", () =>
+    Effect.gen(function* () {
+      const { bare } = yield* PackedPackage
+      for (const [program, bytesMax] of Object.entries(BUNDLES)) {
+        yield* bare.write("bundled.mjs", program)
+        const bundle = yield* Effect.promise(() =>
+          rolldown({ input: join(bare.folder, "bundled.mjs"), platform: "node", external: /^node:/u })
+        )
+        const { output } = yield* Effect.promise(() => bundle.generate({ format: "es", minify: true }))
+        yield* Effect.promise(() => bundle.close())
+        const chunks = new Map(
+          output.flatMap((file) => (file.type === "chunk" ? [[file.fileName, file] as const] : []))
+        )
+        const first = new Set([output[0].fileName])
+        for (const name of first) for (const next of chunks.get(name)?.imports ?? []) first.add(next)
+        const bytes = [...first].reduce((total, name) => total + Buffer.byteLength(chunks.get(name)?.code ?? ""), 0)
+        assert.isAbove(bytes, 50 * KIB)
+        assert.isAtMost(bytes, bytesMax, program)
+      }
     })
   )
 }

@@ -3,12 +3,14 @@
  */
 import { it } from "@effect/vitest"
 import { PackedPackage } from "../support/PackedPackage.ts"
+import { containerSuite } from "./ContainerSuite.ts"
 import { packageSuite } from "./PackageSuite.ts"
 import { programSuite } from "./ProgramSuite.ts"
 import { publishedSuite } from "./PublishedSuite.ts"
 
-it.layer(PackedPackage.layer, { timeout: "500 seconds", excludeTestServices: true })("the packed package", (it) => {
+it.layer(PackedPackage.layer, { timeout: "900 seconds", excludeTestServices: true })("the packed package", (it) => {
   packageSuite(it)
   publishedSuite(it)
   programSuite(it)
+  containerSuite(it)
 })
