@@ -1,6 +1,6 @@
 -- How the tables lie on a Citus cluster (12 or newer) with schema-based sharding. Run once on the coordinator, as the owner
 -- of the tables, after `migrate` and before there is traffic; then set search_path = lane_0, public for the service's role.
--- docs/growing.md says what the service still lacks. test/adapters/distribution.test.ts compares this file with the schema
+-- docs/capacity.md says what the service still lacks. test/adapters/distribution.test.ts compares this file with the schema
 -- and runs it on PostgreSQL without Citus.
 
 CREATE EXTENSION IF NOT EXISTS citus;
@@ -14,6 +14,7 @@ ALTER TABLE calls_open SET SCHEMA lane_0;
 ALTER TABLE free_tier_usage SET SCHEMA lane_0;
 ALTER TABLE grant_reservations SET SCHEMA lane_0;
 ALTER TABLE grants SET SCHEMA lane_0;
+ALTER TABLE lost_calls SET SCHEMA lane_0;
 ALTER TABLE posted_transfers SET SCHEMA lane_0;
 ALTER TABLE receipts SET SCHEMA lane_0;
 ALTER TABLE receipts_unlogged SET SCHEMA lane_0;
@@ -24,6 +25,7 @@ ALTER TABLE wallets SET SCHEMA lane_0;
 ALTER TYPE call_closing SET SCHEMA lane_0;
 ALTER TYPE call_opening SET SCHEMA lane_0;
 ALTER VIEW transfers SET SCHEMA lane_0;
+ALTER VIEW usage_totals SET SCHEMA lane_0;
 
 -- Its functions go with it. tally_catalog belongs to the catalog.
 DO $$
@@ -42,6 +44,7 @@ SELECT citus_schema_distribute('lane_0');
 
 -- The main part stays on the coordinator: it grows with people, days and payments, not with calls.
 -- main: api_keys
+-- main: audit_trail
 -- main: book
 -- main: catalog_tallies
 -- main: chargebacks
@@ -64,6 +67,7 @@ SELECT citus_schema_distribute('lane_0');
 -- main: mcp_sessions
 -- main: mcp_stream_events
 -- main: meter_keys
+-- main: operator_sessions
 -- main: payees
 -- main: payment_events
 -- main: payouts

@@ -3,11 +3,13 @@
  */
 import { Console, Effect, Redacted, Result, Schema } from "effect"
 import { type DatabaseFacts, readFacts } from "../adapters/sql/doctor/DatabaseFacts.ts"
-import { type Finding, judge, judgeHosts } from "../adapters/sql/doctor/Findings.ts"
+import { type Finding, judge, judgeHosts, judgeReplicas } from "../adapters/sql/doctor/Findings.ts"
+import { replicaFacts } from "../adapters/sql/doctor/ReplicaFacts.ts"
 import { EmbeddedPostgres } from "../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { type DatabaseHost, parseDatabaseUrl } from "../adapters/sql/primary/DatabaseUrl.ts"
 import { primaryAmong } from "../adapters/sql/primary/HostState.ts"
 import { askHost } from "../adapters/sql/primary/PrimaryWatch.ts"
+import { systemIdentifier, walPosition } from "../adapters/sql/replica/ReplicaCheck.ts"
 import { checkDatabase } from "../adapters/sql/shared/DatabaseCheck.ts"
 import * as migrations from "../migrations/index.ts"
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
@@ -40,10 +42,20 @@ const onDatabaseOf = (config: AppConfig) => {
     ? Effect.flatMap(EmbeddedPostgres, ({ ownerUrl, url }) => examine({ url, ownerUrl, connectionsMax })).pipe(
         Effect.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") }))
       )
-    : examine({ url: config.DATABASE_URL!, ownerUrl: config.MIGRATION_DATABASE_URL, connectionsMax })
+    : examine({
+        url: config.DATABASE_URL!,
+        ownerUrl: config.MIGRATION_DATABASE_URL,
+        readUrl: config.DATABASE_READ_URL,
+        readLagMsMax: valueOf(config, "DATABASE_READ_LAG_MS_MAX"),
+        connectionsMax
+      })
 }
 
-export const examine = Effect.fnUntraced(function* (database: Database) {
+interface Examined extends Database {
+  readonly readLagMsMax?: number
+}
+
+export const examine = Effect.fnUntraced(function* (database: Examined) {
   const parsed = parseDatabaseUrl(Redacted.value(database.url))
   if (Result.isFailure(parsed)) return [unavailable(`${parsed.failure}.`)]
   const [first, ...others] = parsed.success
@@ -57,7 +69,7 @@ export const examine = Effect.fnUntraced(function* (database: Database) {
   return primary === undefined ? [hosts] : [hosts, ...(yield* examineHost(primary.host, database))]
 })
 
-const examineHost = ({ url }: DatabaseHost, { connectionsMax, ownerUrl }: Database) =>
+const examineHost = ({ url }: DatabaseHost, { connectionsMax, ownerUrl, readLagMsMax = 0, readUrl }: Examined) =>
   Effect.gen(function* () {
     const unfit = yield* checkDatabase.pipe(
       Effect.provide(client({ url: ownerUrl ?? url, connectionsMax: 1 })),
@@ -78,7 +90,8 @@ const examineHost = ({ url }: DatabaseHost, { connectionsMax, ownerUrl }: Databa
       )
       return yield* readFacts({ connectionsMax, schemaExpected: migrations.latestVersion, schemaProblem, unfit })
     }).pipe(Effect.provide(client({ url, connectionsMax: 1 })))
-    return judge(facts)
+    const findings = judge(facts)
+    return readUrl === undefined ? findings : [...findings, yield* examineReplicas(readUrl, url, readLagMsMax)]
   }).pipe(
     Effect.catch((error) => Effect.succeed([unavailable(sentenceOf(error))])),
     Effect.timeoutOrElse({
@@ -86,6 +99,22 @@ const examineHost = ({ url }: DatabaseHost, { connectionsMax, ownerUrl }: Databa
       orElse: () => Effect.succeed([unavailable(`It did not respond within ${READ_WITHIN_SECONDS} seconds.`)])
     })
   )
+
+const examineReplicas = Effect.fnUntraced(function* (
+  readUrl: Redacted.Redacted,
+  primaryUrl: Redacted.Redacted,
+  lagMsMax: number
+) {
+  const hosts = Result.getOrThrow(parseDatabaseUrl(Redacted.value(readUrl), "replica"))
+  const { cluster, position } = yield* Effect.all({
+    cluster: systemIdentifier,
+    position: Effect.flatten(walPosition)
+  }).pipe(Effect.provide(client({ url: primaryUrl, connectionsMax: 1 })))
+  const facts = yield* Effect.forEach(hosts, (host) => replicaFacts(host, position, lagMsMax), {
+    concurrency: "unbounded"
+  })
+  return judgeReplicas(facts, cluster, lagMsMax)
+})
 
 const unavailable = (message: string): Finding => ({ check: "connection", severity: "problem", message })
 

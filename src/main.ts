@@ -16,7 +16,7 @@ type OnDatabase = Exclude<Arguments["command"], "config" | "help" | "mcp" | "ser
 
 const onDatabase = Effect.fnUntraced(function* (
   command: OnDatabase,
-  { forget: options, json, subject, supplement }: Arguments,
+  { forget: options, json, reviewed, subject, supplement }: Arguments,
   config: AppConfig
 ) {
   switch (command) {
@@ -31,6 +31,10 @@ const onDatabase = Effect.fnUntraced(function* (
     case "doctor": {
       const { doctor } = yield* needing("@effect/sql-pg", () => import("./Doctor.ts"))
       return yield* doctor(config, json === true)
+    }
+    case "lost-calls": {
+      const { listLostCalls } = yield* needing("@effect/sql-pg", () => import("./ListLostCalls.ts"))
+      return yield* listLostCalls(config, reviewed === true)
     }
     case "fsck": {
       const { fsck } = yield* needing("@effect/sql-pg", () => import("./Fsck.ts"))
@@ -58,7 +62,11 @@ const onDatabase = Effect.fnUntraced(function* (
 })
 
 const needsOf = (command: Arguments["command"]): Needs =>
-  command === "migrate" || command === "audit" ? "database" : command === "fsck" ? "books" : "everything"
+  command === "migrate" || command === "audit" || command === "lost-calls"
+    ? "database"
+    : command === "fsck"
+      ? "books"
+      : "everything"
 
 const program = Effect.gen(function* () {
   const given = yield* Effect.fromResult(parseArguments(process.argv.slice(2)))

@@ -10,7 +10,7 @@ const DIGEST_BYTES = 32
 /** A longer text gets its own buffer. */
 const TEXT_BYTES = 1_024
 
-/** The function returns the tag of a text, in hex. */
+/** Makes a function that returns the HMAC-SHA256 of a text under the secret, in hex. */
 export const hmacOf = (secret: Uint8Array): ((text: string) => string) => {
   const key = secret.length > BLOCK_BYTES ? hash("sha256", secret, "buffer") : secret
   const inner = Buffer.alloc(BLOCK_BYTES + TEXT_BYTES, 0x36)

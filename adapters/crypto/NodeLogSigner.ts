@@ -11,7 +11,7 @@ const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex")
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex")
 const PUBLIC_KEY_BYTES = 32
 
-/** Takes the seed of the Ed25519 key: 64 hex digits. */
+/** Signs the log with the Ed25519 key of a seed: 64 hex digits. */
 export const layer = (seedHex: Redacted.Redacted): Layer.Layer<LogSigner> =>
   Layer.sync(LogSigner, () => {
     const privateKey = createPrivateKey({

@@ -13,7 +13,10 @@ import { logRoutes } from "./handlers/LogHandlers.ts"
 import { meteringRoutes } from "./handlers/MeteringHandlers.ts"
 import { metricsRoutes } from "./handlers/MetricsHandlers.ts"
 import { moneyRoutes } from "./handlers/MoneyHandlers.ts"
+import { operatorAccountsRoutes } from "./handlers/OperatorAccountsHandlers.ts"
+import { operatorListsRoutes } from "./handlers/OperatorListsHandlers.ts"
 import { operatorRoutes } from "./handlers/OperatorHandlers.ts"
+import { operatorSessionRoutes } from "./handlers/OperatorSessionHandlers.ts"
 import { payoutsRoutes } from "./handlers/PayoutsHandlers.ts"
 import { platformRoutes, statusRoutes } from "./handlers/PlatformHandlers.ts"
 import { proxyRoutes } from "./handlers/ProxyHandlers.ts"
@@ -47,6 +50,9 @@ const subjects = Effect.map(
     moneyRoutes,
     payoutsRoutes,
     operatorRoutes,
+    operatorSessionRoutes,
+    operatorAccountsRoutes,
+    operatorListsRoutes,
     webhookRoutes,
     invoicesRoutes,
     receiptsRoutes,

@@ -8,6 +8,7 @@ import { Digest } from "../shared/Digest.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import { isSameText } from "../shared/SameText.ts"
+import type { OperatorSession } from "../operator/OperatorSessionStore.ts"
 import { isWellFormed } from "./ApiKey.ts"
 import { KeyStore, type KeyWithOwner } from "./KeyStore.ts"
 import type { Principal } from "./Principal.ts"
@@ -42,14 +43,17 @@ export const OperatorKey = Context.Reference<Redacted.Redacted | undefined>(
   { defaultValue: () => undefined }
 )
 
-const operator: Principal = {
+export const operatorPrincipal = (session?: OperatorSession): Principal => ({
   role: "operator",
   ownerId: "operator",
   name: "operator",
   keyId: "operator",
   rateLimitRpm: 0,
-  expiresAt: undefined
-}
+  expiresAt: undefined,
+  session
+})
+
+const operator = operatorPrincipal()
 
 interface Cached {
   readonly principal: Principal

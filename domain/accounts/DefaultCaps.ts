@@ -39,7 +39,7 @@ export class DefaultCaps extends Context.Service<
       ) {
         const known = yield* keys.ofOwner(consumerId, yield* DateTime.now)
         yield* accounts.setDefaultCap(consumerId, cap)
-        yield* Effect.forEach(known, (key) => feed.publish({ topic: "key", id: key.hash }), { discard: true })
+        yield* feed.publishAll(known.map(({ hash }) => ({ topic: "key", id: hash })))
       }, atomically)
 
       const setOfKey = Effect.fn("DefaultCaps.setOfKey")(function* (

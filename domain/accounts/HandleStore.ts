@@ -27,8 +27,8 @@ export class HandleStore extends Context.Service<
   {
     /** False if it belongs, or belonged, to another provider. A retired handle resolves again. */
     claim(claim: HandleClaim): Effect.Effect<boolean, StoreUnavailable>
-    /** Its provider, also if it is retired. None: it was never given, or its account is erased. */
-    ownerOf(handle: string): Effect.Effect<Option.Option<ProviderId>, StoreUnavailable>
+    /** The provider of each, also if it is retired; not of one that was never given, or whose account is erased. */
+    ownersOf(handles: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, ProviderId>, StoreUnavailable>
     /** Its provider, by a current or a former handle, but not by a retired one. */
     resolve(handle: string): Effect.Effect<Option.Option<ProviderId>, StoreUnavailable>
     /** It no longer resolves. */

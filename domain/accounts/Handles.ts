@@ -86,7 +86,7 @@ export class Handles extends Context.Service<
       })
 
       const claim = Effect.fnUntraced(function* (handle: string, providerId: ProviderId) {
-        const known = Option.getOrUndefined(yield* store.ownerOf(handle))
+        const known = (yield* store.ownersOf([handle])).get(handle)
         if (known !== undefined && known !== providerId) return yield* new HandleTaken({ handle })
         const rejection = yield* rejectionOf(handle, providerId)
         if (rejection !== undefined) return yield* rejection

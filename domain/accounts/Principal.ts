@@ -2,6 +2,7 @@
  * The authenticated caller: the role and the owner of a key.
  */
 import type { DateTime } from "effect"
+import type { OperatorSession } from "../operator/OperatorSessionStore.ts"
 import type { ConsumerId, KeyId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 
@@ -34,6 +35,8 @@ export type Principal =
       readonly keyId: "operator"
       readonly rateLimitRpm: number
       readonly expiresAt: undefined
+      /** Undefined where the request has the key itself. */
+      readonly session?: OperatorSession | undefined
     }
 
 /** An account that has keys. */

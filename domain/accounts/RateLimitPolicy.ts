@@ -1,9 +1,9 @@
 /**
- * Calls per minute of an account.
+ * How many requests a minute an account may send.
  */
 import { Context } from "effect"
 
-/** Requests per minute that a key of each kind of account may send. */
+/** Limits in requests a minute, by the kind of account. */
 export interface RateLimits {
   /** Of a consumer that requested no limit. */
   readonly defaultRpm: number

@@ -3,7 +3,7 @@
  * and budgets end; ids, receipts, transfers, the log and documents stay.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { CatalogStore } from "../catalog/CatalogStore.ts"
+import { type CatalogEntry, CatalogStore, type ToolUpsert } from "../catalog/CatalogStore.ts"
 import { ImportStore } from "../catalog/ImportStore.ts"
 import { BudgetStore } from "../ledger/BudgetStore.ts"
 import { balanceOf } from "../ledger/Account.ts"
@@ -170,27 +170,10 @@ export class Erasure extends Context.Service<
         let after: PageRequest["after"]
         do {
           const page = yield* catalog.search(filter, "name", { limit: TOOLS_AT_ONCE, offset: 0, after })
-          for (const { prices, tool } of page.items) {
-            if (tool.draft) {
-              yield* catalog.removeDraft(providerId, tool.id)
-              continue
-            }
-            const silent = {
-              displayName: tool.toolName,
-              description: "",
-              inputSchema: undefined,
-              outputSchema: undefined,
-              annotations: undefined
-            }
-            yield* catalog.upsert({
-              id: tool.id,
-              providerId,
-              declaration: { ...declarationOf(tool), ...silent },
-              prices,
-              searchTokens: [],
-              at: now
-            })
-            yield* catalog.withdraw(providerId, tool.id, tool.withdrawnAt ?? now)
+          yield* catalog.upsert(page.items.filter(({ tool }) => !tool.draft).map((entry) => silenced(entry, now)))
+          for (const { tool } of page.items) {
+            if (tool.draft) yield* catalog.removeDraft(providerId, tool.id)
+            else yield* catalog.withdraw(providerId, tool.id, tool.withdrawnAt ?? now)
           }
           after = page.next
         } while (after !== undefined)
@@ -235,3 +218,20 @@ export class Erasure extends Context.Service<
     })
   )
 }
+
+/** The tool without what its provider said of it. */
+const silenced = ({ prices, tool }: CatalogEntry, at: DateTime.Utc): ToolUpsert => ({
+  id: tool.id,
+  providerId: tool.providerId,
+  declaration: {
+    ...declarationOf(tool),
+    displayName: tool.toolName,
+    description: "",
+    inputSchema: undefined,
+    outputSchema: undefined,
+    annotations: undefined
+  },
+  prices,
+  searchTokens: [],
+  at
+})

@@ -14,7 +14,7 @@ export interface MonthSpan {
   readonly end: DateTime.Utc
 }
 
-/** The total of a month's calls from three sources, which must be equal. */
+/** How many documents a month has, and the total of its calls by ledger, invoices and statements: three equal amounts. */
 export interface MonthTotals {
   readonly documents: number
   readonly ledger: bigint

@@ -1,6 +1,6 @@
 /**
  * When a consumer's account is frozen: while a chargeback is open, after a lost one until the debt is paid, and while
- * calls hold money that was refunded meanwhile. The operator may unfreeze it earlier.
+ * calls hold money that was refunded meanwhile. The operator may unfreeze it earlier, and freeze any account.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -22,6 +22,11 @@ export class AccountFreezes extends Context.Service<
     review(consumerId: ConsumerId): Effect.Effect<void, StoreUnavailable>
     /** Reviews every frozen account: a refund or a credit may have paid the debt. Returns how many were unfrozen. */
     readonly reviewAll: Effect.Effect<number, StoreUnavailable>
+    /**
+     * By the operator, who alone ends it: no payment and no won chargeback does. Returns whether the account was frozen
+     * before.
+     */
+    freeze(consumerId: ConsumerId, reason: string): Effect.Effect<boolean, StoreUnavailable>
     /** By the operator. Chargebacks that are known by now do not freeze the account again. */
     unfreeze(consumerId: ConsumerId): Effect.Effect<boolean, StoreUnavailable>
     find(consumerId: ConsumerId): Effect.Effect<Option.Option<Freeze>, StoreUnavailable>
@@ -48,10 +53,12 @@ export class AccountFreezes extends Context.Service<
 
       const review = Effect.fn("AccountFreezes.review")(function* (consumerId: ConsumerId) {
         const owed = yield* payDebt(consumerId)
+        const current = Option.getOrUndefined(yield* freezes.find(consumerId))
+        if (current?.byOperator === true) return
         const { held } = yield* ledger.wallet(consumerId)
         const reason = reasonOf(yield* chargebacks.ofConsumer(consumerId), owed) ?? heldReason(owed, held)
         if (reason === undefined) yield* freezes.unfreeze(consumerId)
-        else yield* freezes.freeze(consumerId, { reason, at: yield* DateTime.now })
+        else yield* freezes.freeze(consumerId, { reason, at: yield* DateTime.now, byOperator: false })
       }, atomically)
 
       const reviewAll = roundOfPages(
@@ -68,6 +75,13 @@ export class AccountFreezes extends Context.Service<
         Effect.withSpan("AccountFreezes.reviewAll")
       )
 
+      const freeze = Effect.fn("AccountFreezes.freeze")(function* (consumerId: ConsumerId, reason: string) {
+        yield* ledger.lockedFunds(consumerId)
+        const wasFrozen = Option.isSome(yield* freezes.find(consumerId))
+        yield* freezes.freeze(consumerId, { reason, at: yield* DateTime.now, byOperator: true })
+        return wasFrozen
+      }, atomically)
+
       const unfreeze = Effect.fn("AccountFreezes.unfreeze")(function* (consumerId: ConsumerId) {
         yield* ledger.lockedFunds(consumerId)
         const now = yield* DateTime.now
@@ -77,7 +91,7 @@ export class AccountFreezes extends Context.Service<
         return yield* freezes.unfreeze(consumerId)
       }, atomically)
 
-      return AccountFreezes.of({ review, reviewAll, unfreeze, find: freezes.find })
+      return AccountFreezes.of({ review, reviewAll, freeze, unfreeze, find: freezes.find })
     })
   )
 }

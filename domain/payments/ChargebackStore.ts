@@ -3,6 +3,7 @@
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, LoadId } from "../shared/Ids.ts"
+import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** A payment that the payer disputed at the bank, from its opening to the bank's decision. */
@@ -28,6 +29,8 @@ export class ChargebackStore extends Context.Service<
     find(id: string): Effect.Effect<Option.Option<Chargeback>, StoreUnavailable>
     /** Inserts, or replaces the record of this id. */
     put(chargeback: Chargeback): Effect.Effect<void, StoreUnavailable>
+    /** Newest first. */
+    list(page: PageRequest): Effect.Effect<Page<Chargeback>, StoreUnavailable>
     /** Oldest first. */
     ofConsumer(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Chargeback>, StoreUnavailable>
   }

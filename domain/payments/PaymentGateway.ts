@@ -98,7 +98,7 @@ export interface Transferred {
   readonly reversedCents: number
 }
 
-/** `settled`: the money returns to the payer; `failed`: it does not. */
+/** `pending`: the processor works on it; `settled`: the money returns to the payer; `failed`: it does not. */
 export type RefundState = "pending" | "settled" | "failed"
 
 /** A part of a payment to refund. The same part is refunded once. */

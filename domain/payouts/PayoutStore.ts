@@ -3,6 +3,7 @@
  */
 import { Context, type DateTime, type Effect, type Option, Schema } from "effect"
 import type { PayoutId, ProviderId } from "../shared/Ids.ts"
+import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** How far a payout is. `failed` and `reversed` end with the money in the balance again. */
@@ -26,6 +27,12 @@ export interface Payout {
   readonly paidAt: DateTime.Utc | undefined
 }
 
+/** Payouts in one state, or of one provider. */
+export interface PayoutFilter {
+  readonly state: PayoutState | undefined
+  readonly providerId: ProviderId | undefined
+}
+
 export const isOpen = ({ state }: Pick<Payout, "state">): boolean => state === "requested" || state === "transferring"
 
 export class PayoutStore extends Context.Service<
@@ -40,6 +47,8 @@ export class PayoutStore extends Context.Service<
     update(payout: Payout): Effect.Effect<void, StoreUnavailable>
     /** Open ones whose next attempt is due, longest waiting first. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<PayoutId>, StoreUnavailable>
+    /** Of all providers, newest first. */
+    list(filter: PayoutFilter, page: PageRequest): Effect.Effect<Page<Payout>, StoreUnavailable>
     /** Newest first. */
     history(providerId: ProviderId, limit: number): Effect.Effect<ReadonlyArray<Payout>, StoreUnavailable>
   }

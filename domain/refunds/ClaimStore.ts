@@ -4,6 +4,7 @@
 import { Context, type Effect } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
+import type { Page, PageRequest } from "../shared/Page.ts"
 import type { Claim, ClaimId } from "./Claim.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
@@ -26,6 +27,8 @@ export class ClaimStore extends Context.Service<
     setPaid(id: ClaimId, paid: Microcents): Effect.Effect<void, StoreUnavailable>
     /** Providers that owe something, by id, after `after`. */
     debtors(after: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<ProviderId>, StoreUnavailable>
+    /** Newest first; `openOnly`: those that are not paid completely. */
+    list(openOnly: boolean, page: PageRequest): Effect.Effect<Page<Claim>, StoreUnavailable>
     /** Oldest first. */
     ofSubjects(subjects: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>, StoreUnavailable>
     /** The total that a provider owes. */

@@ -35,6 +35,8 @@ export class ChangeFeed extends Context.Service<
   ChangeFeed,
   {
     publish(change: Change): Effect.Effect<void, StoreUnavailable>
+    /** In this order. */
+    publishAll(changes: ReadonlyArray<Change>): Effect.Effect<void, StoreUnavailable>
     /** Every change from now on, those of this node included. */
     readonly changes: Stream.Stream<Change>
   }

@@ -49,7 +49,7 @@ export const membersOf = (text: string): ReadonlyArray<JsonMember> => {
   const at = skipSpace(text, 0)
   if (text.charCodeAt(at) !== BRACE) return members
   eachMember(text, at, (nameStart, nameEnd, start, end) => {
-    members.push({ name: JSON.parse(text.slice(nameStart, nameEnd)) as string, text: text.slice(start, end) })
+    members.push({ name: nameOf(text, nameStart, nameEnd), text: text.slice(start, end) })
   })
   return members
 }
@@ -136,6 +136,11 @@ const isName = (text: string, start: number, end: number, name: string): boolean
     : end - start > name.length + 2 &&
       text.slice(start, end).includes("\\") &&
       JSON.parse(text.slice(start, end)) === name
+
+const nameOf = (text: string, start: number, end: number): string => {
+  const name = text.slice(start + 1, end - 1)
+  return name.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : name
+}
 
 const skipSpace = (text: string, at: number): number => {
   let next = at

@@ -1,40 +1,60 @@
 /**
- * The known name that is closest to a misspelled one, for "Did you mean …?". The work per candidate is bounded by the
+ * The known names that are closest to a misspelled one, for "Did you mean …?". The work per candidate is bounded by the
  * lengths of both names; callers bound the number of candidates.
  */
 
 /** Longer names get no suggestion. */
 const CHARS_MAX = 128
-/** Shorter words are too common to be useful. */
+/** Of a guess for people and models. */
+export const GUESSES_MAX = 3
+/** Of the words that both begin with; shorter ones are too common to be useful. */
 const PART_CHARS_MIN = 3
 
 /**
  * By edit distance, ignoring case and separators (`dryRun` matches `dry_run`). If none is close enough, a name that
  * begins with the same words: `max_price` matches `max_price_microcents`, `expires_in_days` matches `expires_at`.
  */
-export const nearestName = (name: string, candidates: Iterable<string>): string | undefined => {
-  if (name.length > CHARS_MAX) return undefined
+export const nearestName = (name: string, candidates: Iterable<string>): string | undefined =>
+  nearestNames(name, candidates, 1)[0]
+
+/** The closest one, and others that are as close: at most `max`, the first ones. */
+export const nearestNames = (name: string, candidates: Iterable<string>, max: number): ReadonlyArray<string> => {
+  if (name.length > CHARS_MAX) return []
   const wanted = plain(name)
   const words = wordsOf(name)
-  let nearest: string | undefined
-  let least = editsMax(wanted.length) + 1
-  let related: string | undefined
-  let sharedMost = 0
+  const near = lowest(max, editsMax(wanted.length))
+  const related = lowest(max, -PART_CHARS_MIN)
   for (const candidate of candidates) {
     if (candidate.length > CHARS_MAX) continue
-    const edits = editDistance(wanted, plain(candidate), least - 1)
-    if (edits < least) {
-      least = edits
-      nearest = candidate
-      if (edits === 0) break
-    }
-    const shared = sharedStart(words, wordsOf(candidate))
-    if (shared > sharedMost) {
-      sharedMost = shared
-      related = candidate
-    }
+    near.add(candidate, editDistance(wanted, plain(candidate), near.limit()))
+    related.add(candidate, -sharedStart(words, wordsOf(candidate)))
   }
-  return nearest ?? related
+  return near.names().length > 0 ? near.names() : related.names()
+}
+
+/** Keeps the first names of the lowest rank, which is at most `limit`. */
+const lowest = (max: number, limit: number) => {
+  let best = limit
+  let names: Array<string> = []
+  return {
+    /** Higher ranks are not kept. */
+    limit: (): number => (names.length < max ? best : best - 1),
+    add: (name: string, rank: number): void => {
+      if (rank < best) {
+        best = rank
+        names = []
+      }
+      if (rank === best && names.length < max) names.push(name)
+    },
+    names: (): ReadonlyArray<string> => names
+  }
+}
+
+/** "Did you mean `a`, `b` or `c`?", after a space; empty without names. */
+export const guessOf = (names: ReadonlyArray<string>): string => {
+  if (names.length === 0) return ""
+  const quoted = names.map((name) => `\`${name}\``)
+  return ` Did you mean ${[quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" or ")}?`
 }
 
 const SEPARATORS = /[^\p{L}\p{N}]+/u
@@ -55,29 +75,39 @@ const editsMax = (length: number): number => (length < 3 ? 0 : Math.min(3, Math.
 const sharedStart = (one: ReadonlyArray<string>, other: ReadonlyArray<string>): number => {
   let letters = 0
   for (let i = 0; i < one.length && one[i] === other[i]; i++) letters += one[i]!.length
-  return letters < PART_CHARS_MIN ? 0 : letters
+  return letters
 }
 
-/** Insertions, deletions, replacements and swaps of neighbors; `max + 1` if there are more than `max`. */
+/**
+ * Insertions, deletions, replacements and swaps of neighbors; `max + 1` if there are more than `max`. Only places that `max`
+ * insertions can reach are computed.
+ */
 const editDistance = (one: string, other: string, max: number): number => {
-  if (Math.abs(one.length - other.length) > max) return max + 1
-  let beforeLast: ReadonlyArray<number> = []
-  let last = Array.from({ length: other.length + 1 }, (_, j) => j)
+  const beyond = max + 1
+  if (Math.abs(one.length - other.length) > max || max < 0) return beyond
+  const size = other.length + 1
+  let beforeLast = new Uint16Array(size)
+  let last = Uint16Array.from({ length: size }, (_, j) => j)
+  let row = new Uint16Array(size)
   for (let i = 1; i <= one.length; i++) {
-    const row = [i]
-    let least = i
-    for (let j = 1; j <= other.length; j++) {
+    row.fill(beyond)
+    row[0] = i
+    let least = Math.min(i, beyond)
+    const end = Math.min(other.length, i + max)
+    for (let j = Math.max(1, i - max); j <= end; j++) {
       const isSame = one[i - 1] === other[j - 1]
       let edits = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (isSame ? 0 : 1))
       if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]) {
         edits = Math.min(edits, beforeLast[j - 2]! + 1)
       }
-      row.push(edits)
+      row[j] = edits
       least = Math.min(least, edits)
     }
-    if (least > max) return max + 1
+    if (least > max) return beyond
+    const free = beforeLast
     beforeLast = last
     last = row
+    row = free
   }
-  return last[other.length]!
+  return Math.min(last[other.length]!, beyond)
 }

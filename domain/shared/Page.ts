@@ -4,6 +4,8 @@
 export const PAGE_LIMIT_DEFAULT = 50
 export const PAGE_LIMIT_MAX = 100
 export const PAGE_OFFSET_MAX = 1_000_000
+/** Lists that may be long count up to this: no page reads a whole table to say how long it is. */
+export const COUNTED_MAX = 10_000
 
 /** The end of a page: the last row's sort key and id. The id breaks ties. */
 export interface Position {

@@ -15,7 +15,7 @@ export interface Challenge {
   readonly instructions: string
 }
 
-/** Where a token from a mail is sent. */
+/** Where a provider sends the token of its mail, as the mail names it. */
 export const VerificationEndpoint = Context.Reference<string>("agent-tool-billing/domain/trust/VerificationEndpoint", {
   defaultValue: () => "the endpoint that verifies providers"
 })

@@ -35,6 +35,8 @@ export class DisputeStore extends Context.Service<
       status: DisputeStatus | undefined,
       page: PageRequest
     ): Effect.Effect<Page<Dispute>, StoreUnavailable>
+    /** Contested ones, which wait for the operator, earliest deadline first. */
+    contested(page: PageRequest): Effect.Effect<Page<Dispute>, StoreUnavailable>
     /** Disputes that may be decided without a person, earliest deadline first: see `automaticDecision`. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<DisputeId>, StoreUnavailable>
     filedBy(owner: DisputeOwner, since: DateTime.Utc): Effect.Effect<FilerRecord, StoreUnavailable>

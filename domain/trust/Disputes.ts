@@ -91,6 +91,8 @@ export class Disputes extends Context.Service<
       status: DisputeStatus | undefined,
       page: PageRequest
     ): Effect.Effect<Page<Dispute>, StoreUnavailable>
+    /** For the operator: contested ones, earliest deadline first. */
+    contested(page: PageRequest): Effect.Effect<Page<Dispute>, StoreUnavailable>
     /** Results of the filer's disputes. */
     recordOf(dispute: Dispute): Effect.Effect<FilerRecord, StoreUnavailable>
     against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally, StoreUnavailable>
@@ -178,6 +180,7 @@ export class Disputes extends Context.Service<
         denyByChargeback,
         find,
         list: store.list,
+        contested: store.contested,
         recordOf: Effect.fnUntraced(function* (dispute) {
           const since = DateTime.subtract(yield* DateTime.now, { days: 1 })
           return yield* store.filedBy(filerOf(dispute), since)

@@ -46,7 +46,7 @@ export interface PaidDay extends PaidCalls {
   readonly date: string
 }
 
-/** What counts for a score. */
+/** Totals of the calls that count for a provider's trust score. */
 export interface CountedCalls {
   readonly consumers: number
   /** Paid calls, and the failed ones that count with them. */

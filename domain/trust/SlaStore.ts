@@ -14,7 +14,7 @@ export interface Pair {
   readonly consumerId: ConsumerId
 }
 
-/** The catalog's copy: computed recently. */
+/** A provider's score as the catalog shows it: a copy that a background job refreshes. */
 export interface CatalogScore {
   readonly providerId: ProviderId
   readonly score: number

@@ -36,7 +36,7 @@ export type Source = Readonly<Record<string, string | undefined>>
 /** What a command needs in production: `database` only a connection, `books` also the keys of receipts and log. */
 export type Needs = "database" | "books" | "everything"
 
-/** Earlier sources take precedence. An empty text counts as absent. */
+/** Reads and checks all settings. Earlier sources take precedence. An empty text counts as absent. */
 export const readConfig = (
   sources: ReadonlyArray<Source>,
   needs: Needs = "everything"
@@ -69,6 +69,9 @@ const missingFor = (profile: AppConfig["profile"], config: Values, needs: Needs)
   }
   if (config.DEMO_PROVIDER === "on" && !mayHaveDemo(profile, config)) {
     faults.push("DEMO_PROVIDER: `on` only in a dry run of memory and embedded")
+  }
+  if (config.DATABASE_READ_URL !== undefined && profile !== "production") {
+    faults.push("DATABASE_READ_URL: only with DATABASE_URL, which it names the replicas of")
   }
   if (profile !== "production") return faults
   if (config.PAYMENTS === undefined && needs === "everything") {

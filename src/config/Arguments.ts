@@ -11,6 +11,7 @@ export const commands = {
   migrate: "update the database schema",
   audit: "recompute every balance from the transfers",
   doctor: "report what is wrong with the database; `--json` for machines",
+  "lost-calls": "list acknowledged calls that a failover lost; `--reviewed` ends the alert",
   fsck: "check the log against the receipts, then run audit",
   "begin-log": "start a new log after the database lost a part of the old one",
   verify: "verify a receipt offline: `verify receipt.json receipt.tlog-proof --vkey …`",
@@ -43,6 +44,8 @@ export interface Arguments {
   readonly supplement?: boolean
   /** Of `doctor`: the findings as JSON. */
   readonly json?: boolean
+  /** Of `lost-calls`: marks them as reviewed. */
+  readonly reviewed?: boolean
   readonly flags: Source
   /** The arguments of a command that parses them itself. */
   readonly rest?: ReadonlyArray<string>
@@ -74,6 +77,7 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
   const forget = command === "forget" ? takeForgetOptions(rest) : undefined
   const supplement = command === "invoices" && take(rest, "--supplement", 1) !== undefined
   const json = command === "doctor" && take(rest, "--json", 1) !== undefined
+  const reviewed = command === "lost-calls" && take(rest, "--reviewed", 1) !== undefined
   const flags: Record<string, string> = {}
   while (rest.length > 0) {
     const word = rest.shift()!
@@ -91,7 +95,8 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
     ...(subject === undefined ? {} : { subject }),
     ...(forget === undefined ? {} : { forget }),
     ...(supplement ? { supplement } : {}),
-    ...(json ? { json } : {})
+    ...(json ? { json } : {}),
+    ...(reviewed ? { reviewed } : {})
   })
 }
 
@@ -102,7 +107,7 @@ export const helpText = (): string =>
     "agent-tool-billing <command> [--flag value …]",
     "",
     "Commands:",
-    ...Object.entries(commands).map(([name, meaning]) => `  ${name.padEnd(10)}${meaning}`),
+    ...Object.entries(commands).map(([name, meaning]) => `  ${name.padEnd(12)}${meaning}`),
     "",
     "Flags (or environment variables, or lines of .env):",
     ...Object.entries(settings).map(

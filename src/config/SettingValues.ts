@@ -4,7 +4,7 @@
 import { Redacted, Result, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
 import { parsePolicy } from "../../adapters/mcp/AddressGuard.ts"
-import { parseDatabaseUrl } from "../../adapters/sql/primary/DatabaseUrl.ts"
+import { type DatabaseRole, parseDatabaseUrl } from "../../adapters/sql/primary/DatabaseUrl.ts"
 
 export const whole = (min: number, max: number) => {
   const message = `Expected an integer between ${min} and ${max}`
@@ -71,17 +71,28 @@ const urlOf = (protocols: ReadonlyArray<string>) =>
     )
   )
 
+/** RFC 9116 accepts these; a line break would add a field. */
+export const reportAddress = text.check(
+  Schema.isPattern(/^(?:mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/u, {
+    message: "Expected a URL that starts with mailto: or https://"
+  })
+)
+
 export const redactedUrl = (protocols: ReadonlyArray<string>) => Schema.RedactedFromValue(urlOf(protocols))
 
-/** One host or several. */
-export const databaseUrl = Schema.RedactedFromValue(
-  text.check(
-    Schema.makeFilter((value: string) => {
-      const parsed = parseDatabaseUrl(value)
-      return Result.isSuccess(parsed) ? undefined : parsed.failure
-    })
+const databaseUrlOf = (role: DatabaseRole) =>
+  Schema.RedactedFromValue(
+    text.check(
+      Schema.makeFilter((value: string) => {
+        const parsed = parseDatabaseUrl(value, role)
+        return Result.isSuccess(parsed) ? undefined : parsed.failure
+      })
+    )
   )
-)
+
+/** One host or several. */
+export const databaseUrl = databaseUrlOf("primary")
+export const replicaUrl = databaseUrlOf("replica")
 
 export const collector = redactedText.check(
   Schema.makeFilter((value: Redacted.Redacted) => {

@@ -2,8 +2,8 @@
  * Every setting: its name, its meaning, how its text is decoded, and its default. The help text, `config` and
  * docs/settings.md come from this list.
  */
-import type { Schema } from "effect"
 import { FEE_BASIS_POINTS_MAX } from "../../domain/ledger/PlatformFee.ts"
+import { type Setting, secretSetting, setting } from "./Setting.ts"
 import {
   collector,
   databaseUrl,
@@ -14,31 +14,14 @@ import {
   ratio,
   redactedText,
   redactedUrl,
+  replicaUrl,
   secret,
   seed,
   text,
   upstream,
+  reportAddress,
   whole
 } from "./SettingValues.ts"
-
-export interface Setting<A, F extends string | undefined> {
-  readonly schema: Schema.ConstraintDecoder<A>
-  readonly meaning: string
-  /** As text; undefined: the setting is absent by default. */
-  readonly fallback: F
-  readonly secret: boolean
-}
-
-const setting = <A, const F extends string | undefined = undefined>(
-  schema: Schema.ConstraintDecoder<A>,
-  meaning: string,
-  fallback?: F
-): Setting<A, F> => ({ schema, meaning, fallback: fallback as F, secret: false })
-
-const secretSetting = <A>(schema: Schema.ConstraintDecoder<A>, meaning: string): Setting<A, undefined> => ({
-  ...setting(schema, meaning),
-  secret: true
-})
 
 export const settings = {
   PROFILE: setting(
@@ -53,6 +36,11 @@ export const settings = {
     "public URL of the service. Default: derived from HOST and PORT. Required where another app mounts the API, with " +
       "the prefix of the API"
   ),
+  SITE_PAGES_DIR: setting(
+    text,
+    "folder with `terms.md`, `privacy.md` and `fees.md`, each optional: the operator's pages at `/docs/terms` and so on"
+  ),
+  SECURITY_CONTACT: setting(reportAddress, "contact in `/.well-known/security.txt`, which is absent without it"),
   DATA_DIR: setting(text, "folder of the embedded database and of generated secrets (mode 0600)", "./data"),
   DATABASE_URL: secretSetting(
     databaseUrl,
@@ -64,15 +52,22 @@ export const settings = {
     "the same database as the role that owns its tables. It migrates, and DATABASE_URL's role cannot change transfers, " +
       "receipts or invoices. Without it the role of DATABASE_URL migrates"
   ),
-  DATABASE_CONNECTIONS_MAX: setting(whole(2, 500), "connections in the pool of each node", "10"),
+  DATABASE_READ_URL: secretSetting(
+    replicaUrl,
+    "read replicas of DATABASE_URL, one or several hosts. They answer reads of the catalog, the market's and the " +
+      "platform's totals, and usage. Everything else is read from the primary"
+  ),
+  DATABASE_READ_LAG_MS_MAX: setting(
+    whole(2_000, 3_600_000),
+    "how far a read replica may be behind the primary. Beyond it, and while no replica responds, the primary answers",
+    "5000"
+  ),
+  DATABASE_CONNECTIONS_MAX: setting(whole(2, 500), "connections of each node, and as many to a read replica", "10"),
   RECEIPT_SIGNING_SECRET: secretSetting(
     secret,
     "signs receipts. Required in production; the embedded profile generates one in DATA_DIR"
   ),
-  RECEIPT_SIGNING_SECRETS_OLD: secretSetting(
-    text,
-    "earlier signing secrets, comma-separated, which still verify receipts"
-  ),
+  RECEIPT_SIGNING_SECRETS_OLD: secretSetting(text, "earlier secrets, comma-separated, which still verify receipts"),
   LOG_SIGNING_KEY: secretSetting(
     seed,
     "Ed25519 seed that signs the transparency log, 64 hex digits. Required in production; the embedded profile " +

@@ -25,6 +25,8 @@ import { FreezeStore } from "../../domain/payments/FreezeStore.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { SpendingByLot } from "../../domain/payments/SpendingByLot.ts"
 import { WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
+import { AccountSearch } from "../../domain/operator/AccountSearch.ts"
+import { AuditTrailStore } from "../../domain/operator/AuditTrailStore.ts"
 import { PayeeStore } from "../../domain/payouts/PayeeStore.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
 import { PlatformFigures } from "../../domain/platform/PlatformFigures.ts"
@@ -39,7 +41,9 @@ import { SlaStore } from "../../domain/trust/SlaStore.ts"
 import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
 
 export const booksPorts = [
+  AccountSearch,
   AccountStore,
+  AuditTrailStore,
   BudgetStore,
   CallStore,
   CatalogStore,

@@ -103,7 +103,7 @@ const sequencing = Sequencer.layer.pipe(
 /** Of this core alone: the metrics read them. */
 const tallies = Layer.merge(Layer.sync(CallTally, makeCallTally), Layer.sync(MismatchTally, makeMismatchTally))
 
-/** Fails with `BooksMixed` on stores that do not share their data. */
+/** Every service of the core, on the ports that you provide. Fails with `BooksMixed` if stores do not share their data. */
 export const core = Layer.mergeAll(
   Registration.layer,
   Erasure.layer,

@@ -2,18 +2,21 @@
  * The PostgreSQL of a profile: its connections, and the migration of its schema.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Context, Effect, Layer, Redacted, Result } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
-import { parseDatabaseUrl } from "../../adapters/sql/primary/DatabaseUrl.ts"
-import { makePrimaryRoute } from "../../adapters/sql/primary/PrimaryRoute.ts"
+import { type DatabaseHost, type DatabaseRole, parseDatabaseUrl } from "../../adapters/sql/primary/DatabaseUrl.ts"
+import { type HostRoute, makeHostRoute } from "../../adapters/sql/primary/HostRoute.ts"
 import { followPrimary } from "../../adapters/sql/primary/PrimaryWatch.ts"
+import { followReplica } from "../../adapters/sql/replica/ReplicaWatch.ts"
+import { rejectStrangers, walPosition } from "../../adapters/sql/replica/ReplicaCheck.ts"
 import { checkDatabase, DatabaseUnfit } from "../../adapters/sql/shared/DatabaseCheck.ts"
 import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
 import { checkSession } from "../../adapters/sql/shared/SessionCheck.ts"
 import { currentRole, grantTo, warnIfChangeable } from "../../adapters/sql/shared/ServiceRole.ts"
 import { ReadOnlyServer } from "../../adapters/sql/shared/StoreSql.ts"
+import type { ReadReplica } from "../../domain/platform/ReadReplica.ts"
 import * as migrations from "../../migrations/index.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 
@@ -21,6 +24,8 @@ export interface Database {
   readonly url: Redacted.Redacted
   /** Of the role that owns the tables and migrates. Default: the role of `url`. */
   readonly ownerUrl?: Redacted.Redacted | undefined
+  /** Of its read replicas. */
+  readonly readUrl?: Redacted.Redacted | undefined
   readonly connectionsMax: number
 }
 
@@ -36,28 +41,49 @@ export const LockTimeoutMs = Context.Reference<number>("agent-tool-billing/src/l
 export const client = ({ connectionsMax, url }: Database) =>
   Layer.effectContext(
     Effect.gen(function* () {
-      const lockTimeoutMs = yield* LockTimeoutMs
-      const parsed = parseDatabaseUrl(Redacted.value(url))
-      if (Result.isFailure(parsed)) return yield* new DatabaseUnfit({ problem: `${parsed.failure}.` })
-      const [first, ...others] = parsed.success
-      const route = others.length === 0 ? makePrimaryRoute(first) : yield* followPrimary([first, ...others])
-      const postgres = yield* PgClient.make({
-        url: first.url,
-        // TLS checks the certificate for the host of the connection.
-        get host() {
-          return route.current.host
-        },
-        stream: route.stream,
-        maxConnections: connectionsMax,
-        applicationName: "agent-tool-billing",
-        startupParameters: { ...startupParameters, lock_timeout: `${lockTimeoutMs}ms` }
-      })
-      return Context.make(PgClient.PgClient, postgres).pipe(
-        Context.add(SqlClient.SqlClient, postgres),
-        Context.add(ReadOnlyServer, { reconnect: route.reconnect })
-      )
+      const [first, ...others] = yield* hostsOf(url, "primary")
+      const route = others.length === 0 ? makeHostRoute(first) : yield* followPrimary([first, ...others])
+      return yield* pool(first, route, connectionsMax)
     })
   ).pipe(Layer.provide(Reactivity.layer))
+
+/** To a read replica of the primary that is in the context. */
+export const replicaClient = (url: Redacted.Redacted, connectionsMax: number, replica: ReadReplica) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const hosts = yield* Effect.mapError(hostsOf(url, "replica"), ofReadUrl)
+      const position = yield* walPosition
+      yield* Effect.mapError(rejectStrangers(hosts), ofReadUrl)
+      return yield* pool(hosts[0], yield* followReplica(hosts, position, replica), connectionsMax)
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+
+const ofReadUrl = ({ problem }: DatabaseUnfit) => new DatabaseUnfit({ problem, setting: "DATABASE_READ_URL" })
+
+const hostsOf = (url: Redacted.Redacted, role: DatabaseRole) =>
+  Effect.mapError(
+    Effect.fromResult(parseDatabaseUrl(Redacted.value(url), role)),
+    (problem) => new DatabaseUnfit({ problem: `${problem}.` })
+  )
+
+const pool = Effect.fnUntraced(function* ({ url }: DatabaseHost, route: HostRoute, connectionsMax: number) {
+  const lockTimeoutMs = yield* LockTimeoutMs
+  const postgres = yield* PgClient.make({
+    url,
+    // TLS checks the certificate for the host of the connection.
+    get host() {
+      return route.current.host
+    },
+    stream: route.stream,
+    maxConnections: connectionsMax,
+    applicationName: "agent-tool-billing",
+    startupParameters: { ...startupParameters, lock_timeout: `${lockTimeoutMs}ms` }
+  })
+  return Context.make(PgClient.PgClient, postgres).pipe(
+    Context.add(SqlClient.SqlClient, postgres),
+    Context.add(ReadOnlyServer, { reconnect: route.reconnect })
+  )
+})
 
 /** Over one connection that waits as long as it takes: nodes that start together wait for the migrations of the first. */
 const withoutLockTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

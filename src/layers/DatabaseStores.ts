@@ -15,5 +15,10 @@ export const databaseStores = (config: AppConfig) => {
           Layer.merge(postgresStores({ url, ownerUrl, connectionsMax }), watch(gaveUp))
         )
       ).pipe(Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") })))
-    : postgresStores({ url: config.DATABASE_URL!, ownerUrl: config.MIGRATION_DATABASE_URL, connectionsMax })
+    : postgresStores({
+        url: config.DATABASE_URL!,
+        ownerUrl: config.MIGRATION_DATABASE_URL,
+        readUrl: config.DATABASE_READ_URL,
+        connectionsMax
+      })
 }

@@ -23,6 +23,8 @@ import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/processor/PaymentEvents.ts
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
 import { Withdrawals } from "../../domain/payments/Withdrawals.ts"
+import { sessionTimes } from "../../domain/operator/OperatorSessions.ts"
+import { OperatorSessionStore } from "../../domain/operator/OperatorSessionStore.ts"
 import { isAutomaticPayoutDay, Payouts } from "../../domain/payouts/Payouts.ts"
 import { SolvencyWatch } from "../../domain/ledger/SolvencyWatch.ts"
 import { Claims } from "../../domain/refunds/Claims.ts"
@@ -35,6 +37,8 @@ import { giveUpAfter } from "../../domain/platform/GiveUpAfter.ts"
 import { OutsideProbes } from "../../domain/platform/Health.ts"
 import { HealthHistory } from "../../domain/platform/HealthHistory.ts"
 import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
+import { monotonicNowMs } from "../../domain/shared/Monotonic.ts"
+import { rootMessage } from "../../domain/shared/RootMessage.ts"
 import { CorrectedClock } from "../../domain/shared/CorrectedClock.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { traced, TraceSampler } from "../../domain/shared/TraceSampler.ts"
@@ -72,18 +76,22 @@ const every = Effect.fnUntraced(function* <E>(
   { after = Duration.zero, interval, limit = ROUND_LIMIT, name, rest = Effect.void }: Job,
   round: Effect.Effect<unknown, E>
 ) {
-  const { beat } = yield* Heartbeats
+  const { beat, failed } = yield* Heartbeats
   const sampler = yield* TraceSampler
   const clock = yield* CorrectedClock
   const sampled = Effect.suspend(() => (sampler.takes(false) ? traced(round, `job ${name}`) : round))
-  const runAndBeat = Effect.andThen(within(limit)(sampled), beat(name, interval))
+  const runAndBeat = Effect.gen(function* () {
+    const startedMs = yield* monotonicNowMs
+    yield* within(limit)(sampled)
+    yield* beat(name, interval, (yield* monotonicNowMs) - startedMs)
+  })
   yield* beat(name, interval)
   // A waiting job counts as late after a while, and the health check `clock` states why.
   yield* Effect.suspend(() => (clock?.jobsWaitFor() === undefined ? runAndBeat : Effect.void)).pipe(
     Effect.catchCause((cause) =>
-      Effect.andThen(
-        Effect.logWarning(`The job ${name} failed; it runs again`, cause),
-        Effect.sleep(PAUSE_AFTER_FAILURE)
+      Effect.logWarning(`The job ${name} failed; it runs again`, cause).pipe(
+        Effect.andThen(failed(name, rootMessage(Cause.squash(cause)))),
+        Effect.andThen(Effect.sleep(PAUSE_AFTER_FAILURE))
       )
     ),
     Effect.andThen(Effect.sleep(interval)),
@@ -135,6 +143,7 @@ export const jobs = Layer.effectDiscard(
     const trust = yield* ProviderTrust
     const proofs = yield* VerificationStore
     const history = yield* HealthHistory
+    const operatorSessions = yield* OperatorSessionStore
     const usage = yield* Usage
     const probes = yield* OutsideProbes
 
@@ -154,6 +163,7 @@ export const jobs = Layer.effectDiscard(
       const now = yield* DateTime.now
       yield* repeatUntilDrained(mcpSessions.prune(now, PRUNED_AT_ONCE_MAX))
       yield* repeatUntilDrained(mcpStreams.prune(DateTime.subtractDuration(now, STREAM_KEPT), PRUNED_AT_ONCE_MAX))
+      yield* repeatUntilDrained(operatorSessions.prune(sessionTimes(now), PRUNED_AT_ONCE_MAX))
       yield* history.prune
       yield* repeatUntilDrained(usage.rollUp)
       yield* repeatUntilDrained(trust.prune)
@@ -169,7 +179,7 @@ export const jobs = Layer.effectDiscard(
     const batch = within(SEQUENCE_LIMIT)((yield* Sequencer).sequence)
     yield* every(
       { name: "log", interval: LOG_INTERVAL, limit: Duration.hours(1), rest },
-      Effect.repeat(batch, { while: (taken) => taken === batchMax })
+      Effect.repeat(batch, { while: (taken) => taken >= batchMax })
     )
     yield* every({ name: "payouts", interval: Duration.seconds(5) }, payouts.work)
     yield* every({ name: "disputes", interval: Duration.seconds(5) }, (yield* Disputes).work)
@@ -204,6 +214,7 @@ export const jobs = Layer.effectDiscard(
       { name: "reconciler", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
       (yield* Reconciler).reconcile
     )
+    yield* every({ name: "usage", interval: Duration.minutes(1) }, repeatUntilDrained(usage.countWaiting))
     yield* every({ name: "prices", interval: Duration.seconds(5) }, (yield* Catalog).promote)
     yield* every({ name: "sweeper", interval: Duration.seconds(5) }, (yield* Sweeper).sweep)
     yield* every(

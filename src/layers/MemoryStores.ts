@@ -2,7 +2,9 @@
  * Every store on plain Maps: the whole service without a database, until the process ends.
  */
 import { Layer } from "effect"
+import * as MemoryAccountSearch from "../../adapters/memory/operator/MemoryAccountSearch.ts"
 import * as MemoryAccountStore from "../../adapters/memory/accounts/MemoryAccountStore.ts"
+import * as MemoryAuditTrailStore from "../../adapters/memory/operator/MemoryAuditTrailStore.ts"
 import * as MemoryBudgetStore from "../../adapters/memory/ledger/MemoryBudgetStore.ts"
 import * as MemoryCallStore from "../../adapters/memory/metering/MemoryCallStore.ts"
 import * as MemoryCatalogStore from "../../adapters/memory/catalog/MemoryCatalogStore.ts"
@@ -22,6 +24,7 @@ import { MemoryLedger } from "../../adapters/memory/ledger/MemoryLedger.ts"
 import * as MemoryLedgerStore from "../../adapters/memory/ledger/MemoryLedgerStore.ts"
 import * as MemoryLoadStore from "../../adapters/memory/payments/MemoryLoadStore.ts"
 import * as MemoryLogStore from "../../adapters/memory/log/MemoryLogStore.ts"
+import * as MemoryOperatorSessionStore from "../../adapters/memory/operator/MemoryOperatorSessionStore.ts"
 import * as MemoryPayeeStore from "../../adapters/memory/payouts/MemoryPayeeStore.ts"
 import * as MemoryPayoutStore from "../../adapters/memory/payouts/MemoryPayoutStore.ts"
 import * as MemoryMcpSessionStore from "../../adapters/memory/mcp/MemoryMcpSessionStore.ts"
@@ -48,7 +51,9 @@ import { ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
 import { Books } from "./Books.ts"
 
 const stores = Layer.mergeAll(
+  MemoryAccountSearch.layer,
   MemoryAccountStore.layer,
+  MemoryAuditTrailStore.layer,
   MemoryBudgetStore.layer,
   MemoryCallStore.layer,
   MemoryCatalogStore.layer,
@@ -72,6 +77,7 @@ const stores = Layer.mergeAll(
   MemoryMcpStreamStore.layer,
   MemoryMeterKeyStore.layer,
   MemoryNamePinStore.layer,
+  MemoryOperatorSessionStore.layer,
   MemoryPayeeStore.layer,
   MemoryPayoutStore.layer,
   MemoryPlatformFigures.layer,

@@ -1,6 +1,6 @@
 /**
- * What only a whole service has: imports of providers' tools, toolboxes for the market door, and sessions of MCP clients. On
- * top of the core, so that a program that embeds only the core does not contain them.
+ * What only a whole service has: imports of providers' tools, toolboxes for the market door, sessions of MCP clients, and the
+ * sessions and audit trail of the operator. On top of the core, so that a program that embeds only the core does not contain them.
  */
 import { Layer } from "effect"
 import { OfferedFeatures } from "../../domain/accounts/OfferedFeatures.ts"
@@ -20,6 +20,8 @@ import { ToolAliases } from "../../domain/mcp/ToolAliases.ts"
 import { ToolboxChanges } from "../../domain/mcp/ToolboxChanges.ts"
 import { ToolboxList } from "../../domain/mcp/ToolboxList.ts"
 import { ToolOffers } from "../../domain/mcp/ToolOffers.ts"
+import { AuditTrail } from "../../domain/operator/AuditTrail.ts"
+import { OperatorSessions } from "../../domain/operator/OperatorSessions.ts"
 
 /** Without `ProviderServers` endpoints are not asked, and nothing is imported. */
 const imports = Layer.merge(EndpointProbe.layer, ToolSync.layer.pipe(Layer.provideMerge(ToolImport.layer)))
@@ -42,4 +44,4 @@ const mcpSessions = Layer.mergeAll(
   McpStreams.layer
 ).pipe(Layer.provideMerge(McpSessions.layer))
 
-export const offers = Layer.mergeAll(toolboxes, mcpSessions)
+export const offers = Layer.mergeAll(toolboxes, mcpSessions, AuditTrail.layer, OperatorSessions.layer)

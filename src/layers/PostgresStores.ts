@@ -2,7 +2,9 @@
  * Every store on one PostgreSQL, after migrating its schema.
  */
 import { Layer } from "effect"
+import * as PostgresAccountSearch from "../../adapters/sql/operator/PostgresAccountSearch.ts"
 import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccountStore.ts"
+import * as PostgresAuditTrailStore from "../../adapters/sql/operator/PostgresAuditTrailStore.ts"
 import * as PostgresBudgetStore from "../../adapters/sql/ledger/PostgresBudgetStore.ts"
 import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalogStore.ts"
@@ -18,9 +20,12 @@ import * as PostgresIdempotencyStore from "../../adapters/sql/shared/PostgresIde
 import * as PostgresImportStore from "../../adapters/sql/catalog/PostgresImportStore.ts"
 import * as PostgresInvoiceStore from "../../adapters/sql/invoices/PostgresInvoiceStore.ts"
 import * as PostgresKeyStore from "../../adapters/sql/accounts/PostgresKeyStore.ts"
+import * as LostCallsWatch from "../../adapters/sql/metering/LostCallsWatch.ts"
+import * as RecentClosings from "../../adapters/sql/metering/RecentClosings.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/ledger/PostgresLedgerStore.ts"
 import * as PostgresLoadStore from "../../adapters/sql/payments/PostgresLoadStore.ts"
 import * as PostgresLogStore from "../../adapters/sql/log/PostgresLogStore.ts"
+import * as PostgresOperatorSessionStore from "../../adapters/sql/operator/PostgresOperatorSessionStore.ts"
 import * as PostgresPayeeStore from "../../adapters/sql/payouts/PostgresPayeeStore.ts"
 import * as PostgresPayoutStore from "../../adapters/sql/payouts/PostgresPayoutStore.ts"
 import * as PostgresMcpSessionStore from "../../adapters/sql/mcp/PostgresMcpSessionStore.ts"
@@ -47,10 +52,13 @@ import * as PostgresWaitlistStore from "../../adapters/sql/platform/PostgresWait
 import { latestVersion } from "../../migrations/index.ts"
 import { Books } from "./Books.ts"
 import { client, type Database, migrateAs, prepareSchema } from "./Database.ts"
+import { replicaReads } from "./ReplicaReads.ts"
 
 /** All stores but that of calls, which holds a connection of its own. */
 export const storesOfCommands = Layer.mergeAll(
+  PostgresAccountSearch.layer,
   PostgresAccountStore.layer,
+  PostgresAuditTrailStore.layer,
   PostgresBudgetStore.layer,
   PostgresCatalogStore.layer,
   PostgresChangeFeed.layer,
@@ -73,6 +81,7 @@ export const storesOfCommands = Layer.mergeAll(
   PostgresMcpStreamStore.layer,
   PostgresMeterKeyStore.layer,
   PostgresNamePinStore.layer,
+  PostgresOperatorSessionStore.layer,
   PostgresPayeeStore.layer,
   PostgresPayoutStore.layer,
   PostgresPlatformFigures.layer,
@@ -95,8 +104,9 @@ export const storesOfCommands = Layer.mergeAll(
 export const postgresStores = (database: Database) =>
   Books.layer(
     Layer.mergeAll(
-      storesOfCommands,
-      PostgresCallStore.layer,
+      replicaReads(database).pipe(Layer.provideMerge(storesOfCommands)),
+      PostgresCallStore.layer.pipe(Layer.provide(RecentClosings.layer)),
+      LostCallsWatch.layer.pipe(Layer.provide([RecentClosings.layer, storesOfCommands])),
       PostgresUpkeep.layer({ latestVersion, run: migrateAs(database.ownerUrl) })
     )
   ).pipe(Layer.provide(Layer.effectDiscard(prepareSchema(database.ownerUrl))), Layer.provideMerge(client(database)))

@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { McpStreamStore } from "../../domain/mcp/McpStreamStore.ts"
 import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
+import { OperatorSessionStore } from "../../domain/operator/OperatorSessionStore.ts"
 import { HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
 import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
 import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
@@ -20,6 +21,7 @@ export const storesAlone = [
   HealthHistoryStore,
   McpStreamStore,
   MeterKeyStore,
+  OperatorSessionStore,
   SchemaKeeper,
   StoreWatch,
   SubmissionStore,

@@ -40,7 +40,7 @@ const otherPorts = [
   ToolUpstream
 ] as const
 
-/** Each can be replaced alone. */
+/** The ports that `service` replaces with yours one by one; stores of `Books` are replaced together. */
 export type ReplaceablePort = Context.Service.Identifier<(typeof otherPorts | typeof storesAlone)[number]>
 
 const PORTS: ReadonlyArray<{ readonly key: string }> = [...otherPorts, ...STORED]

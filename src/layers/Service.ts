@@ -8,10 +8,11 @@ import { type Context, Duration, Effect, Layer, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { BaseUrl, pageUrl } from "../../adapters/http/BaseUrl.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
+import { SecurityContact } from "../../adapters/site/crawlers/CrawlerRoutes.ts"
 import * as SitePages from "../../adapters/site/SitePages.ts"
 import { parseTrustedProxies, TrustedProxyRanges } from "../../adapters/http/pipeline/ClientAddress.ts"
 import { RequestTimeoutMs } from "../../adapters/http/pipeline/stages/Timeout.ts"
-import { RateLimits, RateLimitSettings } from "../../adapters/http/pipeline/RateLimits.ts"
+import { RateLimits, RateLimitSettings, SIGN_INS_PER_MINUTE_MAX } from "../../adapters/http/pipeline/RateLimits.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import { hmacOf } from "../../adapters/crypto/Hmac.ts"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
@@ -52,6 +53,7 @@ import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
 import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { type AppConfig, ConfigInvalid, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/SettingValues.ts"
+import { operatorTexts } from "./OperatorTexts.ts"
 import { assets } from "./SiteAssets.ts"
 import { core } from "./Core.ts"
 import { offers } from "./Offers.ts"
@@ -67,6 +69,7 @@ import { EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
 import { mailer, proofs } from "./Evidence.ts"
 import { rejectIgnored, type Replacements, unlessGiven } from "./Replacements.ts"
 import { logHome, logState } from "./LogState.ts"
+import { readReplica } from "./ReplicaState.ts"
 import { logSigner, signingSecrets } from "./Secrets.ts"
 
 /** Longer than any one attempt may take. */
@@ -82,6 +85,7 @@ const references = (config: AppConfig, baseUrl: string) => {
     Layer.sync(DiskWatch, () =>
       makeDiskWatch(config.profile === "embedded" ? freeBytesAt(valueOf(config, "DATA_DIR")) : undefined)
     ),
+    readReplica(config),
     Layer.succeed(CallsInFlightMax, valueOf(config, "CALLS_IN_FLIGHT_MAX")),
     Layer.succeed(ToolboxToolsMax, valueOf(config, "TOOLBOX_TOOLS_MAX")),
     Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
@@ -97,6 +101,7 @@ const references = (config: AppConfig, baseUrl: string) => {
     Layer.succeed(RateLimitSettings, {
       addressRpm: valueOf(config, "RATE_LIMIT_IP_RPM"),
       registrationRpm: valueOf(config, "RATE_LIMIT_REGISTER_RPM"),
+      signInRpm: SIGN_INS_PER_MINUTE_MAX,
       keysLimited: rpm > 0
     }),
     Layer.sync(EndpointGuard, () =>
@@ -109,8 +114,8 @@ const references = (config: AppConfig, baseUrl: string) => {
     }),
     Layer.succeed(VerificationEndpoint, `POST ${baseUrl}/api/v1/market/providers/verify`),
     Layer.succeed(CheckoutReturn, {
-      successUrl: `${pageUrl(baseUrl, "/developers/dashboard")}?load=success`,
-      cancelUrl: `${pageUrl(baseUrl, "/developers/dashboard")}?load=cancelled`
+      successUrl: `${pageUrl(baseUrl, "/developer/funds")}?load=success`,
+      cancelUrl: `${pageUrl(baseUrl, "/developer/funds")}?load=cancelled`
     }),
     Layer.succeed(ChargebackLiability, valueOf(config, "CHARGEBACK_LIABILITY")),
     Layer.succeed(NewAccountLoadLimit, config.NEW_ACCOUNT_LOAD_CENTS_PER_DAY),
@@ -119,6 +124,8 @@ const references = (config: AppConfig, baseUrl: string) => {
     Layer.succeed(TrustedProxyRanges, parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))),
     Layer.succeed(RequestTimeoutMs, valueOf(config, "REQUEST_TIMEOUT_MS")),
     Layer.succeed(BaseUrl, baseUrl),
+    Layer.succeed(SecurityContact, config.SECURITY_CONTACT),
+    operatorTexts(config).pipe(Layer.provide(NodeServices.layer)),
     moneyPolicy(config)
   )
 }

@@ -1,36 +1,54 @@
 /**
- * The files that pages load, read once: the browser modules without their types, and the chart library.
+ * The files that pages load, read once: the browser modules without their types, and the libraries that they import; with
+ * the texts of the documentation.
  */
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { stripTypeScriptTypes } from "node:module"
 import { type Asset, Assets } from "../../adapters/site/kit/Assets.ts"
+import { LIBRARIES } from "./SiteLibraries.ts"
+import { documents } from "./SiteDocuments.ts"
 
-export const assets = Layer.effect(
+const SCRIPT = "text/javascript; charset=utf-8"
+
+/** Published as a script only, so it is served as a module too. */
+const CHARTS = "uplot"
+const CHARTS_MODULE = "library/uplot.js"
+
+const loadedByPages = Layer.effect(
   Assets,
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const folder = yield* path.fromFileUrl(new URL("../../adapters/site/", import.meta.url))
+    const textOf = (url: URL) => Effect.flatMap(path.fromFileUrl(url), (file) => fs.readFileString(file))
+    const published = (name: string) => textOf(new URL(import.meta.resolve(name)))
     const found = new Map<string, Asset>()
     for (const file of (yield* fs.readDirectory(folder, { recursive: true })).toSorted()) {
-      const parts = /^(\w+\/\w+)\.browser\.(ts|js)$/u.exec(file)
+      const parts = /^((?:\w+\/)+\w+)\.browser\.(ts|js)$/u.exec(file)
       if (parts === null) continue
       const source = yield* fs.readFileString(path.join(folder, file))
-      const text = importingScripts(parts[2] === "ts" ? withoutTypes(source) : source)
-      found.set(`${parts[1]}.js`, { contentType: "text/javascript; charset=utf-8", text })
+      const name = `${parts[1]}.js`
+      const text = servedModule(name, parts[2] === "ts" ? withoutTypes(source) : source)
+      found.set(name, { contentType: SCRIPT, text })
     }
-    for (const [name, file, contentType] of CHARTS) {
-      const text = yield* fs.readFileString(yield* path.fromFileUrl(new URL(import.meta.resolve(`uplot/dist/${file}`))))
-      found.set(name, { contentType, text })
+    // The packed service has copies.
+    const isPacked = !import.meta.url.endsWith(".ts")
+    for (const [specifier, name] of LIBRARIES) {
+      const source = yield* isPacked ? textOf(new URL(`../../${name}`, import.meta.url)) : published(specifier)
+      found.set(name, { contentType: SCRIPT, text: servedModule(name, withoutMap(source)) })
     }
+    const charts = yield* published("uplot/dist/uPlot.iife.min.js")
+    found.set("uPlot.js", { contentType: SCRIPT, text: charts })
+    found.set(CHARTS_MODULE, { contentType: SCRIPT, text: `${charts}\nexport default uPlot\n` })
+    found.set("uPlot.css", {
+      contentType: "text/css; charset=utf-8",
+      text: yield* published("uplot/dist/uPlot.min.css")
+    })
     return found
   })
 )
 
-const CHARTS = [
-  ["uPlot.js", "uPlot.iife.min.js", "text/javascript; charset=utf-8"],
-  ["uPlot.css", "uPlot.min.css", "text/css; charset=utf-8"]
-] as const
+export const assets = Layer.merge(loadedByPages, documents)
 
 /** Node warns that this function may change; the warning would confuse users. */
 const withoutTypes = (source: string): string => {
@@ -43,6 +61,20 @@ const withoutTypes = (source: string): string => {
   }
 }
 
-/** Modules are served without the `.browser` of their file names. */
-const importingScripts = (source: string): string =>
-  source.replaceAll(/(from "\.{1,2}\/[\w/]+)\.browser\.(?:ts|js)"/gu, '$1.js"')
+/** Browsers' developer tools would request it. */
+const withoutMap = (source: string): string => source.replace(/\n?\/\/# sourceMappingURL=\S+\s*$/u, "\n")
+
+const IMPORTED = /(\bfrom\s*|\bimport\()"([^"\n]+)"/gu
+
+/**
+ * Browsers resolve relative imports only: those of libraries become relative. Modules are served without the `.browser` of
+ * their file names.
+ */
+const servedModule = (name: string, source: string): string =>
+  source.replaceAll(IMPORTED, (whole, before: string, specifier: string) => {
+    if (specifier.startsWith(".")) {
+      return `${before}"${specifier.replace(/\.browser\.(?:ts|js)$/u, ".js")}"`
+    }
+    const library = specifier === CHARTS ? CHARTS_MODULE : LIBRARIES.get(specifier)
+    return library === undefined ? whole : `${before}"${"../".repeat(name.split("/").length - 1)}${library}"`
+  })

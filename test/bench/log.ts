@@ -50,7 +50,9 @@ const fill = Effect.fnUntraced(function* (from: number, count: number) {
     FROM (SELECT n, date_trunc('milliseconds', now() - interval '29 days' + n * (interval '29 days' / ${RECEIPTS})) AS at
       FROM generate_series(${from}::int8, ${from + count - 1}::int8) n) c
     JOIN bench_consumers k ON k.n = (c.n * 7919) % 1000 JOIN bench_tools t ON t.n = c.n % 5 ORDER BY c.n`
-  yield* sql`INSERT INTO receipts_unlogged SELECT receipt_id, consumer_id FROM receipts ORDER BY receipt_id DESC LIMIT ${count}`
+  yield* sql`INSERT INTO receipts_unlogged SELECT (array_agg(receipt_id))[1], array_agg(receipt_id) FROM (
+      SELECT receipt_id, row_number() OVER (ORDER BY receipt_id DESC) AS n FROM receipts LIMIT ${count}
+    ) r GROUP BY n / 64`
 })
 
 const prepare = Effect.gen(function* () {

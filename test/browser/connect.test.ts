@@ -89,6 +89,7 @@ it.live.skipIf(!hasBrowser)(
       yield* promise(async () => {
         await dashboard.page.fill("#key", key)
         await dashboard.page.click("form button[type=submit]")
+        await dashboard.page.getByText("Connect a client", { exact: true }).click()
       })
       yield* shown(dashboard.page, "#connect", /claude mcp add/u)
       assert.include(yield* panelText(dashboard.page), `Bearer ${key}`)

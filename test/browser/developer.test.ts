@@ -12,8 +12,11 @@ import { post } from "../support/ServiceProcess.ts"
 const EVIL = `<img src=x onerror="document.title='owned'">'"&`
 
 const text = (page: Page, selector: string) => page.innerText(selector)
+const openTab = (page: Page, title: string) => page.locator(".console-tabs").getByText(title, { exact: true }).click()
 const waitsFor = (page: Page, selector: string, words: string) =>
   page.locator(selector).filter({ hasText: words }).first().waitFor()
+
+const TABS = ["Overview", "Calls", "Keys", "Budgets", "Funds", "Invoices", "Disputes", "Connect a client", "Settings"]
 
 /** Browsers log rejected requests. */
 const unexpected = (complaints: ReadonlyArray<string>) =>
@@ -43,9 +46,20 @@ it.live.skipIf(!hasBrowser)(
         await waitsFor(page, "#wallet", "Your balance is empty")
         assert.notInclude(page.url(), "atb_")
         assert.include(await text(page, "#dashboard"), `Signed in as ${EVIL}`)
-        for (const words of ["No calls in this period", "No budgets", "No grants", "No disputes", "No invoices yet"]) {
+        for (const [title, words] of [
+          ["Overview", "No calls in this period"],
+          ["Calls", "No calls in the last 30 days"],
+          ["Budgets", "No budgets"],
+          ["Budgets", "No grants"],
+          ["Disputes", "No disputes"],
+          ["Invoices", "No invoices yet"]
+        ] as const) {
+          await openTab(page, title)
           await waitsFor(page, "#dashboard", words)
+          assert.include(await page.title(), title)
         }
+        await openTab(page, "Funds")
+        assert.strictEqual(new URL(page.url()).pathname, "/developer/funds")
         // Invalid amounts are rejected beside the field.
         await page.fill("#load-amount_cents", "five")
         await page.click("#load button")
@@ -60,22 +74,40 @@ it.live.skipIf(!hasBrowser)(
       yield* post(`${shop.url}/api/market/proxy`, { tool_id: shop.routeId, input: { to: "Ulm", by: "car" } }, key)
       yield* post(`${shop.url}/api/market/proxy`, { tool_id: shop.jamId, input: {} }, key)
       yield* Effect.promise(async () => {
+        // The tab survives a reload.
         await page.reload()
+        await waitsFor(page, "#tab-funds #wallet .figures", "$4.99875")
+        await openTab(page, "Overview")
         await waitsFor(page, "#wallet .figures", "$4.99875")
         await waitsFor(page, "#spending", "$0.00125")
         await waitsFor(page, "#free-calls", "No free calls used this month")
-        await waitsFor(page, "#calls", "jam")
         await page.waitForSelector("#spending canvas")
-        await page.click("#calls tbody tr:has-text('maps/route') >> text=Receipt")
-        await waitsFor(page, "dialog", "Valid: signed by this service")
-        assert.include(await text(page, "dialog"), "1250")
-        await page.keyboard.press("Escape")
-        await page.click("#calls tbody tr:has-text('maps/route') >> text=Dispute")
-        await page.fill("#dispute-description", EVIL)
+        await openTab(page, "Calls")
+        await waitsFor(page, "#calls", "jam")
+        await page.click("#calls tbody tr:has-text('maps/route') a")
+        await waitsFor(page, "#tab-calls", "Valid: signed by this service")
+        assert.match(page.url(), /\/developer\/calls\/rcpt_[0-9a-f]+$/u)
+        await waitsFor(page, "#tab-calls", "The list price at that time was $0.00125")
+        await page.click("text=All fields")
+        assert.include(await text(page, ".receipt-fields"), "1250")
+        // The proof is loaded and verified with one click.
+        await page.click("text=Verify receipt")
+        await waitsFor(page, ".check-result", "Valid: entry")
+        assert.strictEqual(await page.locator(".checks li").count(), 5)
+        await page.fill("#new-dispute-description", EVIL)
         await page.click("text=File dispute")
+        await waitsFor(page, "#dispute", "Waiting for provider")
+        // The call keeps its address, and the back button returns to the list.
+        await page.reload()
+        await waitsFor(page, "#dispute", "Waiting for provider")
+        await page.goBack()
+        await waitsFor(page, "#calls", "jam")
+        await openTab(page, "Disputes")
         await waitsFor(page, "#disputes", "Waiting for provider")
-        await waitsFor(page, "#calls table", "Disputed")
+        await page.click("#disputes tbody a")
+        await waitsFor(page, "#tab-disputes", EVIL)
 
+        await openTab(page, "Budgets")
         await page.click("#budgets summary")
         await page.fill("#budget-cap_microcents", "2.50")
         await page.click("#budget button")
@@ -84,7 +116,6 @@ it.live.skipIf(!hasBrowser)(
         await page.click("#budgets table >> text=Delete")
         await page.click("dialog button >> text=Delete budget")
         await waitsFor(page, "#budgets", "No budgets")
-        await page.click("#budgets summary")
         await page.fill("#budget-tool_id", shop.routeId)
         await page.fill("#budget-provider_id", shop.adaId)
         await page.selectOption("#budget-period", "month")
@@ -108,6 +139,7 @@ it.live.skipIf(!hasBrowser)(
         await page.click("dialog button >> text=Revoke grant")
         await waitsFor(page, "#grants table", "Revoked")
 
+        await openTab(page, "Keys")
         await page.click("#keys table >> text=Rotate")
         await page.click("dialog button >> text=Rotate key")
         await page.waitForSelector("#keys #new-key")
@@ -123,6 +155,37 @@ it.live.skipIf(!hasBrowser)(
       assert.deepStrictEqual(unexpected(complaints), [])
     }).pipe(Effect.scoped),
   { timeout: 300_000 }
+)
+
+it.live.skipIf(!hasBrowser)(
+  "after a checkout, the page waits for the credit and says whether it is pending, received or canceled",
+  () =>
+    Effect.gen(function* () {
+      const shop = yield* catalogShop
+      const { complaints, page } = yield* open(yield* browser, `${shop.url}/developers/dashboard?load=cancelled`)
+      yield* Effect.promise(async () => {
+        await page.fill("#key", shop.key)
+        await page.click("button[type=submit]")
+        assert.strictEqual(new URL(page.url()).pathname, "/developer/funds")
+        await waitsFor(page, "#wallet", "Payment canceled. Nothing was charged.")
+        // As the form does before the browser leaves for the checkout.
+        await page.evaluate(
+          `sessionStorage.setItem("agent-tool-billing.checkout", JSON.stringify({ funds: 1_000_000 }))`
+        )
+        await page.goto(`${shop.url}/developers/dashboard?load=success`)
+        await waitsFor(page, "#wallet", "Payment pending.")
+        await waitsFor(page, "#wallet .figures", "$1.00")
+      })
+      yield* post(`${shop.url}/api/market/balance/load`, { amount_cents: 500 }, shop.key)
+      yield* Effect.promise(async () => {
+        await waitsFor(page, "#wallet", "Payment received. Your available balance is $6.00.")
+        await page.click("text=Sign out")
+        await page.waitForSelector("#key")
+        assert.strictEqual(await page.evaluate("sessionStorage.length + localStorage.length"), 0)
+      })
+      assert.deepStrictEqual(unexpected(complaints), [])
+    }).pipe(Effect.scoped),
+  { timeout: 240_000 }
 )
 
 it.live.skipIf(!hasBrowser)(
@@ -162,19 +225,34 @@ it.live.skipIf(!hasBrowser)(
       const call = { tool_id: shop.routeId, input: { to: "Ulm", by: "car" } }
       for (let n = 0; n < 12; n++) yield* post(`${shop.url}/api/market/proxy`, call, shop.key)
       const opened = yield* browser
-      for (const path of ["/", "/developers/register", "/providers/register", "/developers/dashboard"]) {
+      for (const path of ["/", "/developers/register", "/providers/register"]) {
         const { complaints, page } = yield* open(opened, `${shop.url}${path}`)
-        if (path === "/developers/dashboard") {
-          yield* Effect.promise(async () => {
-            await page.fill("#key", shop.key)
-            await page.click("button[type=submit]")
-            await page.locator(".panel[aria-busy=false]").nth(8).waitFor()
-            await page.waitForSelector("#spending canvas")
-          })
-        }
         assert.deepStrictEqual(complaints, [], path)
         yield* isReadable(page, path.slice(1).replaceAll("/", "-") || "home")
       }
+      const { complaints, page } = yield* open(opened, `${shop.url}/developers/dashboard`)
+      yield* isReadable(page, "developer-signed-out")
+      yield* Effect.promise(async () => {
+        await page.fill("#key", shop.key)
+        await page.click("button[type=submit]")
+        await page.waitForSelector("#spending canvas")
+      })
+      for (const title of TABS) {
+        yield* Effect.promise(async () => {
+          await openTab(page, title)
+          await page.locator("h1", { hasText: title }).waitFor()
+          await page.waitForSelector(".loaded[aria-busy=true]", { state: "detached" })
+        })
+        yield* isReadable(page, `developer-${title}`)
+      }
+      yield* Effect.promise(async () => {
+        await openTab(page, "Calls")
+        await page.click("#calls tbody a >> nth=0")
+        await page.click("text=Verify receipt")
+        await waitsFor(page, ".check-result", "Valid: entry")
+      })
+      yield* isReadable(page, "developer-call")
+      assert.deepStrictEqual(complaints, [])
     }).pipe(Effect.scoped),
   { timeout: 400_000 }
 )

@@ -11,7 +11,16 @@ import { ready } from "../support/ServiceProcess.ts"
 const PAGES = [
   ["spec", "/spec", "Specification"],
   ["changelog", "/changelog", "Changelog"],
-  ["docs", "/docs", "Agent Tool Billing"],
+  ["docs", "/docs", "Documentation"],
+  ["docs-quickstart", "/docs/quickstart", "Quickstart"],
+  ["docs-budgets", "/docs/budgets", "Budgets and caps"],
+  ["docs-mcp", "/docs/mcp", "MCP"],
+  ["docs-settings", "/docs/settings", "Settings and commands"],
+  ["docs-glossary", "/docs/glossary", "Glossary"],
+  ["docs-terms", "/docs/terms", "Terms"],
+  ["docs-conventions", "/docs/api", "API conventions"],
+  ["docs-endpoint", "/docs/api/calls/proxy", "Call a tool"],
+  ["docs-errors", "/docs/errors", "Errors"],
   ["nothing", "/no/such/page", "Not found"]
 ] as const
 
@@ -44,8 +53,10 @@ it.layer(Site.layer, { timeout: "180 seconds", excludeTestServices: true })("doc
             complaints.filter((one) => !(name === "nothing" && one.includes("404"))),
             []
           )
-          // Scanning the long documentation takes many seconds.
-          yield* name === "docs" ? isReadable(page, name, [WIDE_AND_LIGHT, NARROW_AND_DARK]) : isReadable(page, name)
+          // Scanning a long page takes many seconds.
+          yield* name.startsWith("docs-")
+            ? isReadable(page, name, [WIDE_AND_LIGHT, NARROW_AND_DARK])
+            : isReadable(page, name)
         }),
       { timeout: 400_000 }
     )

@@ -45,6 +45,7 @@ it.live.skipIf(!hasBrowser)(
         yield* Effect.promise(async () => {
           await page.fill("#key", ` ${own} `)
           await page.keyboard.press("Enter")
+          if (place === "developers") await page.locator(".console-tabs").getByText("Keys", { exact: true }).click()
           await page.waitForSelector("#keys table")
           await page.reload()
           await page.waitForSelector("#keys table")

@@ -225,3 +225,15 @@ it.live.skipIf(!hasBrowser)(
     }).pipe(Effect.scoped),
   SLOW
 )
+
+it.live.skipIf(!hasBrowser)(
+  "the button says that a call is free while the developer has free calls left",
+  () =>
+    Effect.gen(function* () {
+      const { jamId, key, url } = yield* catalogShop
+      const { page } = yield* open(yield* browser, `${url}/catalog/${jamId}`)
+      yield* enter(page, key)
+      yield* shown(page, "#arguments .actions", /Call tool for free/u)
+    }).pipe(Effect.scoped),
+  SLOW
+)

@@ -7,7 +7,7 @@ import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { matches, tokensOfQuery, tokensOfTool } from "../../domain/catalog/SearchTokens.ts"
 import { LIVE } from "../support/PostgresTest.ts"
 import type { Ports } from "./ports.ts"
-import { aDeclaration, aProvider, aTool } from "./samples.ts"
+import { aDeclaration, aProvider, aTool, upserted } from "./samples.ts"
 
 export const catalogSearchModel = (name: string, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(`CatalogStore's search over ${name}`, (it) => {
@@ -23,7 +23,7 @@ export const catalogSearchModel = (name: string, ports: Layer.Layer<Ports>) =>
           for (const [n, description] of texts.entries()) {
             const declaration = aDeclaration({ toolName: `t${n}`, displayName: "", category: "", description })
             const searchTokens = tokensOfTool(declaration, provider.name)
-            yield* store.upsert(yield* aTool(provider, declaration, { searchTokens }))
+            yield* upserted(yield* aTool(provider, declaration, { searchTokens }))
             if (matches(searchTokens, tokensOfQuery(query))) expected.push(declaration.toolName)
           }
           const filter = {

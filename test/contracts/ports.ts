@@ -7,6 +7,8 @@ import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import * as MemoryAccountStore from "../../adapters/memory/accounts/MemoryAccountStore.ts"
+import * as MemoryAuditTrailStore from "../../adapters/memory/operator/MemoryAuditTrailStore.ts"
+import * as MemoryOperatorSessionStore from "../../adapters/memory/operator/MemoryOperatorSessionStore.ts"
 import * as MemoryCatalogStore from "../../adapters/memory/catalog/MemoryCatalogStore.ts"
 import * as MemoryChangeFeed from "../../adapters/memory/shared/MemoryChangeFeed.ts"
 import * as MemoryHandleStore from "../../adapters/memory/accounts/MemoryHandleStore.ts"
@@ -22,6 +24,8 @@ import { MemoryTables } from "../../adapters/memory/shared/MemoryTables.ts"
 import * as MemoryUnitOfWork from "../../adapters/memory/shared/MemoryUnitOfWork.ts"
 import * as MemoryVerificationStore from "../../adapters/memory/trust/MemoryVerificationStore.ts"
 import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccountStore.ts"
+import * as PostgresAuditTrailStore from "../../adapters/sql/operator/PostgresAuditTrailStore.ts"
+import * as PostgresOperatorSessionStore from "../../adapters/sql/operator/PostgresOperatorSessionStore.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalogStore.ts"
 import * as PostgresChangeFeed from "../../adapters/sql/shared/PostgresChangeFeed.ts"
 import * as PostgresHandleStore from "../../adapters/sql/accounts/PostgresHandleStore.ts"
@@ -55,6 +59,8 @@ import type { ToolboxStore } from "../../domain/mcp/ToolboxStore.ts"
 import type { McpSessionStore } from "../../domain/mcp/McpSessionStore.ts"
 import type { McpStreamStore } from "../../domain/mcp/McpStreamStore.ts"
 import type { NamePinStore } from "../../domain/metering/NamePinStore.ts"
+import type { AuditTrailStore } from "../../domain/operator/AuditTrailStore.ts"
+import type { OperatorSessionStore } from "../../domain/operator/OperatorSessionStore.ts"
 import type { VerificationStore } from "../../domain/trust/VerificationStore.ts"
 import type { ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import type { Digest } from "../../domain/shared/Digest.ts"
@@ -66,6 +72,7 @@ import { PostgresTest } from "../support/PostgresTest.ts"
 
 export type Ports =
   | AccountStore
+  | AuditTrailStore
   | CatalogStore
   | ChangeFeed
   | Digest
@@ -78,6 +85,7 @@ export type Ports =
   | McpSessionStore
   | McpStreamStore
   | NamePinStore
+  | OperatorSessionStore
   | Sealer
   | ToolAliasStore
   | ToolboxStore
@@ -88,6 +96,7 @@ const crypto = Layer.mergeAll(NodeDigest.layer, NodeEntropy.layer, NodeSealer.la
 
 export const memoryPorts: Layer.Layer<Ports> = Layer.mergeAll(
   MemoryAccountStore.layer,
+  MemoryAuditTrailStore.layer,
   MemoryCatalogStore.layer,
   MemoryChangeFeed.layer,
   MemoryHandleStore.layer.pipe(Layer.provideMerge(MemoryVerificationStore.layer)),
@@ -97,6 +106,7 @@ export const memoryPorts: Layer.Layer<Ports> = Layer.mergeAll(
   MemoryMcpSessionStore.layer,
   MemoryMcpStreamStore.layer,
   MemoryNamePinStore.layer,
+  MemoryOperatorSessionStore.layer,
   MemoryToolAliasStore.layer,
   MemoryToolboxStore.layer,
   MemoryUnitOfWork.layer,
@@ -107,6 +117,7 @@ export const memoryPorts: Layer.Layer<Ports> = Layer.mergeAll(
 /** The ports of one node; a second build is a second node on the same database. */
 export const postgresNode = Layer.mergeAll(
   PostgresAccountStore.layer,
+  PostgresAuditTrailStore.layer,
   PostgresCatalogStore.layer,
   // Its connection needs the time of the machine, also under a test clock.
   PostgresChangeFeed.layer.pipe(Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))),
@@ -117,6 +128,7 @@ export const postgresNode = Layer.mergeAll(
   PostgresMcpSessionStore.layer,
   PostgresMcpStreamStore.layer,
   PostgresNamePinStore.layer,
+  PostgresOperatorSessionStore.layer,
   PostgresToolAliasStore.layer,
   PostgresToolboxStore.layer,
   PostgresUnitOfWork.layer,

@@ -2,4 +2,4 @@
  * Sample accounts, keys and tools: those of the testing kit.
  */
 export { aConsumer, aKey, aProvider, instant } from "../../testing/contracts/AccountSamples.ts"
-export { aDeclaration, aTool, putTool, toolOf } from "../../testing/contracts/ToolSamples.ts"
+export { aDeclaration, aTool, putTool, toolOf, upserted } from "../../testing/contracts/ToolSamples.ts"

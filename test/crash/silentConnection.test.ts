@@ -47,7 +47,7 @@ it.layer(PostgresTest.layerDatabase, { ...LIVE, timeout: "60 seconds" })("a conn
           SqlClient.SqlClient,
           (sql) => sql<{ readonly many: number; readonly waiting: number }>`
             SELECT (SELECT count(*) FROM receipt_log_places)::int4 AS many,
-              (SELECT count(*) FROM receipts_unlogged)::int4 AS waiting`
+              (SELECT coalesce(sum(cardinality(receipt_ids)), 0) FROM receipts_unlogged)::int4 AS waiting`
         ).pipe(
           Effect.map(([row]) => row!),
           connectedTo(database.url)

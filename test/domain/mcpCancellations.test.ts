@@ -31,5 +31,16 @@ for (const [name, ports] of everyStore) {
         assert.deepStrictEqual(canceled, ["s1 a", "s2 a"])
       })
     )
+
+    it.effect("cancels a request with a long id at another node", () =>
+      Effect.gen(function* () {
+        const [owner, other] = [yield* aNode, yield* aNode]
+        const id = JSON.stringify("é".repeat(1_000))
+        const canceled: Array<string> = []
+        owner.register("s1", id, () => void canceled.push(id))
+        yield* other.cancel("s1", id)
+        while (canceled.length === 0) yield* Effect.sleep("5 millis")
+      })
+    )
   })
 }

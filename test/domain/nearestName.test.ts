@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { nearestName } from "../../domain/shared/NearestName.ts"
+import { guessOf, nearestName, nearestNames } from "../../domain/shared/NearestName.ts"
 
 const FIELDS = ["tool_id", "tool_name", "input", "max_cost_microcents", "dry_run", "expires_at", "amount_cents"]
 
@@ -43,6 +43,23 @@ it("prefers the most similar, then the first", () => {
   assert.strictEqual(nearestName("echp", ["each", "echo", "echa"]), "echo")
   assert.strictEqual(nearestName("echo", ["each", "echo"]), "echo")
   assert.isUndefined(nearestName("anything", []))
+})
+
+it("finds all that are as close as the closest, in their order, up to a number", () => {
+  assert.deepStrictEqual(nearestNames("echp", ["each", "echo", "echa", "echos"], 3), ["echo", "echa"])
+  assert.deepStrictEqual(nearestNames("echp", ["echo", "echa", "echb", "echc"], 3), ["echo", "echa", "echb"])
+  assert.deepStrictEqual(nearestNames("search", ["search.papers", "search.web", "find"], 3), [
+    "search.papers",
+    "search.web"
+  ])
+  assert.deepStrictEqual(nearestNames("zzz", ["echo"], 3), [])
+})
+
+it("asks whether one of the names was meant", () => {
+  assert.strictEqual(guessOf([]), "")
+  assert.strictEqual(guessOf(["a"]), " Did you mean `a`?")
+  assert.strictEqual(guessOf(["a", "b"]), " Did you mean `a` or `b`?")
+  assert.strictEqual(guessOf(["a", "b", "c"]), " Did you mean `a`, `b` or `c`?")
 })
 
 it("compares long names in bounded time", () => {

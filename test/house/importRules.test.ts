@@ -136,12 +136,20 @@ it.live("a browser module imports browser modules, and types of the API", () =>
       "adapters/site/tool/Value.browser.ts": `import { a } from "../../http/api/Api.ts"\nexport const b = a\n`,
       "adapters/site/tool/Server.browser.ts": `import type { A } from "../kit/Html.ts"\nexport type B = A\n`,
       "adapters/site/tool/Domain.browser.ts": `import type { A } from "../../../domain/a/A.ts"\nexport type B = A\n`,
-      "adapters/site/tool/Library.browser.ts": `import { Effect } from "effect"\nexport const a = Effect.void\n`
+      "adapters/site/tool/Library.browser.ts": `import { Effect } from "effect"\nexport const a = Effect.void\n`,
+      "adapters/site/tool/form/Value.browser.ts": `import { a } from "../../../http/api/Api.ts"\nexport const b = a\n`,
+      "adapters/site/tool/form/Server.browser.ts": `import type { A } from "../../kit/Html.ts"\nexport type B = A\n`,
+      "adapters/site/tool/form/Domain.browser.ts": `import type { A } from "../../../../domain/a/A.ts"\nexport type B = A\n`,
+      "adapters/site/tool/form/Library.browser.ts": `import { Effect } from "effect"\nexport const a = Effect.void\n`
     }
     const allowed = {
       "adapters/site/tool/Allowed.browser.ts":
         `import type { A } from "../../http/api/Api.ts"\nimport { b } from "./B.browser.ts"\n` +
-        `import { c } from "../kit/C.browser.ts"\nexport const d: A = b + c\n`
+        `import { c } from "../kit/C.browser.ts"\nexport const d: A = b + c\n`,
+      "adapters/site/tool/form/Allowed.browser.ts":
+        `import { signal } from "@preact/signals"\nimport { Fragment } from "preact"\n` +
+        `import type { A } from "../../../http/api/Api.ts"\nimport { b } from "../B.browser.ts"\n` +
+        `import { c } from "../../kit/C.browser.ts"\nexport const d: A = [b, c, signal, Fragment]\n`
     }
     const caught = (yield* lint({ ...files, ...allowed }))
       .filter(({ rule }) => rule === IMPORTS)

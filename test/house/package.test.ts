@@ -78,7 +78,7 @@ describe("the folders of the repository", () => {
       "LICENSE",
       "README.md"
     ]
-    const tools = ["package-lock.json", "tsconfig.build.json", "vitest.config.ts"]
+    const tools = ["package-lock.json", "rolldown.config.ts", "tsconfig.build.json", "vitest.config.ts"]
     const others = visible("")
       .map(({ name }) => name)
       .filter((name) => ![...rooms, ...tools, ...ignored].includes(name))

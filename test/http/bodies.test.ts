@@ -23,12 +23,22 @@ import {
 } from "../support/Market.ts"
 import { type Call, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
+let addresses = 0
+/** Each of another network: sign-ins are limited by network. */
+const nextAddress = () => `10.${++addresses >> 8}.${addresses & 255}.1`
+
 /** Sends the request to every endpoint that takes a body, with a key that it accepts. */
 const toEach = Effect.fnUntraced(function* (call: Omit<Call, "path">) {
   const keys = yield* aKeyOfEachRole
   return yield* Effect.forEach(everyBody(), (endpoint) =>
     Effect.map(
-      send({ ...call, method: endpoint.method, path: pathOf(endpoint), key: keyFor(endpoint, keys) }),
+      send({
+        from: nextAddress(),
+        ...call,
+        method: endpoint.method,
+        path: pathOf(endpoint),
+        key: keyFor(endpoint, keys)
+      }),
       (answer) => ({ answer, endpoint, title: titleOf(endpoint) })
     )
   )

@@ -29,7 +29,8 @@ it.layer(RawHttp.layer(), LIVE)("Long documents", (it) => {
   it.effect("are compressed for clients that accept gzip, whole, and much shorter", () =>
     Effect.gen(function* () {
       for (const [path, shareMax] of [
-        ["/docs", 0.12],
+        ["/docs/errors", 0.2],
+        ["/docs/mcp", 0.4],
         ["/spec", 0.4],
         ["/api/openapi.json", 0.2]
       ] as const) {

@@ -118,7 +118,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it)
   )
 
   it.effect(
-    "allows caching of public reads for a minute, of private ones after revalidation, of anything else not at all",
+    "allows caching of public reads for a minute, of private ones after revalidation, of the operator's and anything else not at all",
     () =>
       Effect.gen(function* () {
         const keys = yield* aKeyOfEachRole
@@ -128,11 +128,19 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it)
           if (answer.status !== 200) continue
           seen++
           const { cacheable, roles } = endpoint.rule
-          const usual = roles.length > 0 ? "private, no-cache" : cacheable ? "public, max-age=60" : "no-store"
+          const isOperators = roles.every((role) => role === "operator") && roles.length > 0
+          const usual = isOperators
+            ? "no-store"
+            : roles.length > 0
+              ? "private, no-cache"
+              : cacheable
+                ? "public, max-age=60"
+                : "no-store"
           // The latest checkpoint of a log may be cached for a second.
           const expected = endpoint.path.endsWith("/checkpoint") ? "public, max-age=1" : usual
           assert.strictEqual(answer.headers["cache-control"], expected, titleOf(endpoint))
-          assert.strictEqual(answer.headers["vary"], roles.length > 0 ? "Authorization, Origin" : "Origin")
+          const keyed = roles.includes("operator") ? "Authorization, Cookie, Origin" : "Authorization, Origin"
+          assert.strictEqual(answer.headers["vary"], roles.length > 0 ? keyed : "Origin")
           const head = yield* expecting(200, { method: "HEAD", path: pathOf(endpoint), key: keyFor(endpoint, keys) })
           assert.strictEqual(head.headers["cache-control"], expected, titleOf(endpoint))
         }

@@ -107,7 +107,7 @@ describe("a mounted service", () => {
     Effect.gen(function* () {
       const ask = yield* appOn(RouterMount.layer(), BELOW)
       const missing = yield* jsonOf(yield* ask("/billing/api/nothing", { headers: { accept: "application/json" } }))
-      assert.strictEqual(missing["type"], "https://app.example/billing/docs#error-NOT_FOUND")
+      assert.strictEqual(missing["type"], "https://app.example/billing/docs/errors#error-NOT_FOUND")
       assert.strictEqual(missing["instance"], "/billing/api/nothing")
       const index = yield* jsonOf(yield* ask("/billing/api/market"))
       assert.strictEqual(index["base_url"], "https://app.example/billing")

@@ -221,7 +221,11 @@ describe("every example", () => {
   })
 })
 
-it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the service", (it) => {
+const SIGN_IN = document.paths["/api/v1/operator/session"]!["post"]!.requestBody!.content["application/json"]!.example
+/** With it the documented sign-in succeeds. */
+const OPERATOR_KEY = (SIGN_IN as { readonly key: string }).key
+
+it.layer(ServiceUnderTest.memory({ BASE_URL, OPERATOR_KEY }), LIVE)("the service", (it) => {
   const open = operations.filter(
     ({ operation }) =>
       operation["x-roles"].length === 0 && operation.parameters.every((parameter) => !parameter.required)

@@ -26,6 +26,7 @@ for (const [store, layer] of everyService()) {
         const second = yield* page("/catalog/providers/ada-pages?page=2")
         assert.deepStrictEqual([...namesIn(first), ...namesIn(second)], names)
         assert.include(first, "23 tools")
+        assert.include(first, provider.id)
         assert.include(first, "$0.0019")
         assert.include(first, "Ada &lt;b&gt;Tools&lt;/b&gt;")
         assert.include(first, "Maps &amp; more")

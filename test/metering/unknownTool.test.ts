@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { aConsumer, aProvider, at, expecting, TOOLS, textAt } from "../support/Market.ts"
+import { aConsumer, aProvider, at, expecting, listedTool, TOOLS, textAt, valueAt } from "../support/Market.ts"
 import { type Call, everyService, LIVE } from "../support/ServiceUnderTest.ts"
 
 const PROXY = "/api/market/proxy"
@@ -58,6 +58,26 @@ for (const [store, layer] of everyService()) {
           })
           assert.notInclude(yield* ask({ tool_name: "translat" }), "Did you mean")
         })
+    )
+
+    it.effect("is rejected with the nearest qualified name, where a qualified name was sent", () =>
+      Effect.gen(function* () {
+        const provider = yield* aProvider({ tools: [{ tool_name: "transcribe" }] })
+        const { key } = yield* aConsumer()
+        const listed = yield* listedTool(provider, "transcribe")
+        const full = String(valueAt(listed, "qualified_name"))
+        const [handle] = full.split("/")
+        for (const tool_name of [`${handle}/transcribed`, `${handle}x/transcribe`]) {
+          const guess = `There is no tool \`${tool_name}\`. Did you mean \`${full}\`?`
+          for (const call of [
+            { path: PROXY, key, json: { tool_name } },
+            { path: `/api/v1/market/tools/${encodeURIComponent(tool_name)}` }
+          ]) {
+            assert.include(yield* saidTo(call), guess)
+          }
+        }
+        assert.notInclude(yield* saidTo({ path: PROXY, key, json: { tool_name: "no-such-one/transcribe" } }), "Did you")
+      })
     )
 
     it.effect("finds a similar name among many, in bounded work", () =>

@@ -11,7 +11,7 @@ import { eventsOf } from "../support/mcp/GatedServer.ts"
 import { aLegacyDoor, aPricedTool } from "../support/mcp/LegacyClients.ts"
 import { aSession } from "../support/mcp/LegacyWire.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
-import { type AnyClient, OFFICIAL_CLIENTS } from "../support/mcp/OfficialClients.ts"
+import { type AnyClient, type Connect, OFFICIAL_CLIENTS } from "../support/mcp/OfficialClients.ts"
 import { sdk2Server } from "../support/mcp/RealServers.ts"
 import { aNode, SteadyNode } from "../support/mcp/TwoNodes.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -74,24 +74,32 @@ const tellingOf = (client: AnyClient, changes: () => number) => {
   }
 }
 
+/** A provider and a developer at one node; `listen` connects the developer's client to another. */
+const apart = Effect.gen(function* () {
+  const here = yield* SteadyNode
+  const there = yield* aNode
+  const provider = yield* imported(here.url)
+  const key = yield* aDeveloper(here.url)
+  const listen = Effect.fnUntraced(function* (connect: Connect, path: string) {
+    let changes = 0
+    const client = yield* Effect.acquireRelease(
+      Effect.promise(() => connect(there.url + path, key, () => void changes++)),
+      ({ close }) => Effect.promise(close)
+    )
+    return { client, ...tellingOf(client, () => changes) }
+  })
+  return { ...provider, here, key, listen }
+})
+
 it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("A client that listens at another node", (it) => {
   for (const [name, connect] of OFFICIAL_CLIENTS) {
     it.effect(
       `learns of the toolbox, prices and imports: ${name}`,
       () =>
         Effect.gen(function* () {
-          const here = yield* SteadyNode
-          const there = yield* aNode
-          const { handle, importNow, listing, priced } = yield* imported(here.url)
-          const key = yield* aDeveloper(here.url)
-          let changes = 0
-          const client = yield* Effect.acquireRelease(
-            Effect.promise(() => connect(`${there.url}/mcp`, key, () => void changes++)),
-            ({ close }) => Effect.promise(close)
-          )
+          const { handle, here, importNow, key, listen, listing, priced } = yield* apart
+          const { client, isTold } = yield* listen(connect, "/mcp")
           assert.lengthOf(yield* Effect.promise(() => client.names()), OWN_TOOLS)
-
-          const { isTold } = tellingOf(client, () => changes)
           yield* isTold(posted(`${here.url}/api/market/toolbox`, { tools: [`${handle}/echo`] }, key), "Costs $0.002")
           yield* isTold(priced(1_000), "Costs $0.001")
           listing.tools = [aTool("Repeats everything.")]
@@ -108,17 +116,9 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("A client that li
       `learns of prices and imports at a provider's endpoint: ${name}`,
       () =>
         Effect.gen(function* () {
-          const here = yield* SteadyNode
-          const there = yield* aNode
-          const { handle, importNow, listing, priced } = yield* imported(here.url)
-          const key = yield* aDeveloper(here.url)
-          let changes = 0
-          const client = yield* Effect.acquireRelease(
-            Effect.promise(() => connect(`${there.url}/mcp/${handle}`, key, () => void changes++)),
-            ({ close }) => Effect.promise(close)
-          )
+          const { handle, importNow, listen, listing, priced } = yield* apart
+          const { client, isTold, isToldOnceItListens } = yield* listen(connect, `/mcp/${handle}`)
           assert.deepStrictEqual(yield* Effect.promise(() => client.names()), ["echo"])
-          const { isTold, isToldOnceItListens } = tellingOf(client, () => changes)
           yield* isToldOnceItListens(priced(1_000), priced(1_500), "Costs $0.001")
           listing.tools = [aTool("Repeats everything.")]
           yield* isTold(importNow, "Repeats everything.")

@@ -18,7 +18,11 @@ const service = onPostgres.pipe(Layer.provide(Layer.succeed(LockTimeoutMs, 250))
 
 const aFrozen = Effect.gen(function* () {
   const consumerId = ConsumerId.make((yield* aConsumer()).id)
-  yield* (yield* FreezeStore).freeze(consumerId, { reason: "a debt that is paid by now", at: yield* DateTime.now })
+  yield* (yield* FreezeStore).freeze(consumerId, {
+    reason: "a debt that is paid by now",
+    at: yield* DateTime.now,
+    byOperator: false
+  })
   return consumerId
 })
 

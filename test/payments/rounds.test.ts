@@ -233,7 +233,11 @@ it.layer(service, LIVE)("While the rows of one item are locked", (it) => {
       const store = yield* FreezeStore
       const aFrozen = Effect.gen(function* () {
         const consumerId = ConsumerId.make((yield* aConsumer()).id)
-        yield* store.freeze(consumerId, { reason: "a debt that is paid by now", at: yield* DateTime.now })
+        yield* store.freeze(consumerId, {
+          reason: "a debt that is paid by now",
+          at: yield* DateTime.now,
+          byOperator: false
+        })
         return consumerId
       })
       const [first, second] = yield* two(aFrozen)

@@ -114,6 +114,7 @@ it.layer(DatabaseLink.layer.pipe(Layer.provideMerge(PostgresTest.layerDatabase))
           SMTP_URL: unreachable("the mail server's password", "smtp"),
           REDIS_URL: unreachable("the password of Redis", "redis"),
           DATABASE_URL: unreachable("the database's password", "postgres"),
+          DATABASE_READ_URL: unreachable("the password of the read replica", "postgres"),
           MIGRATION_DATABASE_URL: unreachable("the password of the database's owner", "postgres"),
           OTLP_URL: `http://127.0.0.1:1/${canaries.plant("a collector's address", aCanary())}`,
           LOG_LEVEL: "Debug"

@@ -172,7 +172,7 @@ export const plants: ReadonlyArray<Planted> = [
   ["a double settle", doubleSettle, ["balances are explained"]],
   ["a lost hold", lostHold, ["one receipt per call", "no failure by itself", "balances are explained"]],
   ["a fee that is too high", feeTooHigh, ["balances are explained"]],
-  ["a replay under another key", replayUnderAnotherKey, ["own answer"]],
+  ["a replay under another key", replayUnderAnotherKey, ["own answer"], 14],
   ["a refund without its fee", refundWithoutFee, ["balances are explained"]]
 ]
 

@@ -80,7 +80,7 @@ const settings = (terms: Terms) =>
     Layer.succeed(ProbeTimeout, Duration.zero),
     Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
     Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
-    Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false })
+    Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, signInRpm: 0, keysLimited: false })
   )
 
 const adapters = Layer.mergeAll(
@@ -124,7 +124,7 @@ const dispatcher = Layer.effect(
     HttpMetrics.layer,
     OpenStreams.layer,
     Draining.layer,
-    Layer.succeed(Pages, { routes: [], notFound: NO_PAGE, invoice: () => NO_PAGE })
+    Layer.succeed(Pages, { routes: [], notFound: NO_PAGE, documents: [], invoice: () => NO_PAGE })
   ])
 )
 

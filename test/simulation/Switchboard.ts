@@ -201,7 +201,7 @@ export class Switchboard {
 }
 
 /** Unlike `Effect.never` it keeps nothing alive. */
-const never = Effect.callback<never>(() => {})
+export const never = Effect.callback<never>(() => {})
 
 const lost = storeFailed("The connection to the store was lost")
 

@@ -17,7 +17,7 @@ import { gatewayOf } from "./ProcessorGateway.ts"
 import { Providers } from "./Providers.ts"
 import { serviceOn, type Services } from "./Service.ts"
 import * as SeededEntropy from "../../testing/SeededEntropy.ts"
-import { type Process, Switchboard } from "./Switchboard.ts"
+import { never, type Process, Switchboard } from "./Switchboard.ts"
 import type { Terms } from "./Terms.ts"
 import type { Violation } from "./Violation.ts"
 
@@ -43,7 +43,7 @@ export interface World {
   /** Of the process that runs now. */
   service<I extends Services, S>(tag: Context.Key<I, S>): S
   port<I extends Ports, S>(tag: Context.Key<I, S>): S
-  /** Never answered where the process dies meanwhile. */
+  /** Never answered where the process dies meanwhile, nor where the one that the sender began with is dead. */
   send(call: Call): Effect.Effect<Answer>
   /** Begins something; `ended` is told how it went, if its process lived to see it. */
   begin<A, E>(doing: Effect.Effect<A, E>, ended: (exit: Exit.Exit<A, E>) => void): Effect.Effect<void>
@@ -111,11 +111,15 @@ export const makeWorld = Effect.fnUntraced(function* (setting: Setting) {
     const mine = { process }
     underWay.add(mine)
     yield* Effect.forkDetach(
-      Effect.flatMap(Effect.exit(doing), (exit) =>
-        Effect.sync(() => {
-          underWay.delete(mine)
-          if (!process.dead) ended(exit)
-        })
+      doing.pipe(
+        Effect.provideService(BegunWith, process),
+        Effect.exit,
+        Effect.flatMap((exit) =>
+          Effect.sync(() => {
+            underWay.delete(mine)
+            if (!process.dead) ended(exit)
+          })
+        )
       )
     )
     yield* rest
@@ -153,6 +157,17 @@ export const makeWorld = Effect.fnUntraced(function* (setting: Setting) {
     return true
   })
 
+  /**
+   * The timers of a dead process still run here: its deadline would answer a request, and its sender would go on with the
+   * next process, unseen by `rest`, while the books are being checked.
+   */
+  const send = Effect.fnUntraced(function* (call: Call) {
+    const { process, services } = running
+    if (((yield* BegunWith) ?? process).dead) return yield* never
+    const answer = yield* exchange(Context.get(services, Dispatcher), call)
+    return process.dead ? yield* never : answer
+  })
+
   const world: World = {
     facts,
     terms,
@@ -163,7 +178,7 @@ export const makeWorld = Effect.fnUntraced(function* (setting: Setting) {
     stores,
     service: (tag) => Context.get(running.services, tag as never),
     port: (tag) => Context.get(running.ports, tag as never),
-    send: (call) => Effect.suspend(() => exchange(Context.get(running.services, Dispatcher), call)),
+    send,
     begin,
     underWay: () => underWay.size,
     lives: () => lives,
@@ -175,6 +190,11 @@ export const makeWorld = Effect.fnUntraced(function* (setting: Setting) {
     setCalendarBy: (ms) => Effect.sync(() => calendar.setBy(ms))
   }
   return world
+})
+
+/** The process that ran when an actor began what it does. */
+const BegunWith = Context.Reference<Process | undefined>("agent-tool-billing/test/simulation/BegunWith", {
+  defaultValue: () => undefined
 })
 
 const TURNS_OF_QUIET = 2

@@ -2,7 +2,7 @@
  * The simulation on PostgreSQL. Its answers take real time, so a seed determines the plan, but not every detail of the run.
  */
 import { assert, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { planOf } from "./Plan.ts"
 import { simulate } from "./Simulation.ts"
@@ -29,3 +29,12 @@ for (const seed of [21, 22]) {
     240_000
   )
 }
+
+/** Services that were built on them would go by it. */
+it.live("The stores over PostgreSQL bring no clock with them", () =>
+  Effect.gen(function* () {
+    const stores: Context.Context<never> = yield* stage.stores
+    assert.isFalse(stores.mapUnsafe.has(Clock.Clock.key))
+    assert.isAbove(stores.mapUnsafe.size, 30)
+  }).pipe(Effect.scoped)
+)

@@ -34,6 +34,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
     "https://example.org/b#",
     "https://me:pw@example.org"
   ],
+  SECURITY_CONTACT: ["security@example.org", "http://example.org", "mailto:a b@example.org"],
   DATABASE_URL: ["mysql://user:hunter2@db/x", "db", "/var/run"],
   DATABASE_CONNECTIONS_MAX: ["1", "501", "many"],
   RECEIPT_SIGNING_SECRET: ["hunter2", "x".repeat(31)],

@@ -17,7 +17,7 @@ import { connectedTo, createDatabase, dropDatabase, urlOf } from "../support/Tes
 
 vi.setConfig({ testTimeout: 180_000 })
 
-const WARNING = "may change or delete rows of invoices, posted_transfers, receipts"
+const WARNING = "may change or delete rows of audit_trail, invoices, posted_transfers, receipts"
 
 const production = (url: Redacted.Redacted, others: Readonly<Record<string, string>> = {}) => ({
   DATABASE_URL: Redacted.value(url),
@@ -51,12 +51,15 @@ const databaseCheck = (url: string) =>
     database: (body["checks"] as Readonly<Record<string, Readonly<Record<string, unknown>>>>)["database"]
   }))
 
+/** One of each table that has no provider. */
+const COLUMNS: Readonly<Record<string, string>> = { audit_trail: "actor", invoices: "month" }
+
 const refusals = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   return yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.forEach(APPEND_ONLY_TABLES, (table) =>
       Effect.all([
         Effect.flip(sql.unsafe(`DELETE FROM ${table}`)),
-        Effect.flip(sql.unsafe(`UPDATE ${table} SET ${table === "invoices" ? "month" : "provider_id"} = NULL`)),
+        Effect.flip(sql.unsafe(`UPDATE ${table} SET ${COLUMNS[table] ?? "provider_id"} = NULL`)),
         Effect.flip(sql.unsafe(`TRUNCATE ${table}`))
       ])
     )
@@ -97,7 +100,7 @@ it.live("a superuser's service warns at its start and in health, and stays ok", 
     assert.deepInclude(database, {
       status: "ok",
       message:
-        "The service's role may change or delete rows of append-only tables: invoices, posted_transfers, receipts."
+        "The service's role may change or delete rows of append-only tables: audit_trail, invoices, posted_transfers, receipts."
     })
     assert.strictEqual(status, "ok")
   })

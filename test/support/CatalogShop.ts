@@ -8,6 +8,7 @@ import { providing } from "./metering/Provider.ts"
 import { post, ready } from "./ServiceProcess.ts"
 
 export const MANY = 23
+export const OPERATOR_KEY = "the-operator-of-this-service-0123456789"
 
 export const ROUTE = {
   tool_name: "maps/route",
@@ -44,6 +45,7 @@ export const catalogShop = Effect.gen(function* () {
   const { url } = yield* ready({
     PROFILE: "memory",
     LOG_LEVEL: "Error",
+    OPERATOR_KEY,
     RATE_LIMIT_IP_RPM: "0",
     RATE_LIMIT_REGISTER_RPM: "0"
   })

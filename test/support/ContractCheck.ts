@@ -85,7 +85,7 @@ const isQuirk = (request: WebRequest, answer: Answer): boolean =>
   request.path === "/api/v1/verify" && (answer.status === 400 || answer.status === 405)
 
 const Problem = Schema.Struct({
-  type: Schema.String.check(Schema.isPattern(/^https?:\/\/[^#]+\/docs#error-[A-Z_]+$/u)),
+  type: Schema.String.check(Schema.isPattern(/^https?:\/\/[^#]+\/docs\/errors#error-[A-Z_]+$/u)),
   title: Schema.NonEmptyString,
   status: Schema.Int,
   detail: Schema.NonEmptyString,

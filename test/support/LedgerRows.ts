@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-const OF_CONSUMERS = ["wallets", "receipts", "call_idempotency", "usage_hourly", "free_tier_usage", "budgets"]
+const OF_CONSUMERS = ["wallets", "receipts", "call_idempotency", "usage_totals", "free_tier_usage", "budgets"]
 
 /** Only transfers of calls; balances are totals over lanes; no free calls left equals no tier. */
 export const rowsOf = Effect.fnUntraced(function* (consumers: ReadonlyArray<string>, providers: ReadonlyArray<string>) {

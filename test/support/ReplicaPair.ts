@@ -28,13 +28,18 @@ export interface Server {
   readonly url: Redacted.Redacted
 }
 
+type ServerSignal = "SIGKILL" | "SIGSTOP" | "SIGCONT"
+
 export interface ReplicaPair {
   readonly primary: Server
   readonly standby: Server
   /** Both hosts, as an operator writes them. */
   readonly url: Redacted.Redacted
   /** Sent to every process of the server: what a kill, a frozen machine and its return look like from outside. */
-  signalPrimary(name: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Effect.Effect<void>
+  signalPrimary(name: ServerSignal): Effect.Effect<void>
+  signalStandby(name: ServerSignal): Effect.Effect<void>
+  /** The standby gets no more of what the primary commits. */
+  readonly stopReplication: Effect.Effect<void>
   readonly promote: Effect.Effect<void>
 }
 
@@ -90,7 +95,7 @@ export const replicaPair = Effect.fnUntraced(function* ({
   const standby: Server = yield* start(second, standbyPort, {
     primary_conninfo: `host=127.0.0.1 port=${primaryPort} user=postgres password=${password} application_name=standby`
   })
-  yield* Effect.addFinalizer(() => signal(primary.pid, "SIGKILL"))
+  yield* Effect.addFinalizer(() => Effect.andThen(signal(primary.pid, "SIGKILL"), signal(standby.pid, "SIGKILL")))
 
   const at = (url: Redacted.Redacted, database = DATABASE) => {
     const to = new URL(Redacted.value(url))
@@ -114,6 +119,17 @@ export const replicaPair = Effect.fnUntraced(function* ({
       `postgres://postgres:${password}@127.0.0.1:${primaryPort},127.0.0.1:${standbyPort}/${DATABASE}?target_session_attrs=read-write`
     ),
     signalPrimary: (name) => signal(primary.pid, name),
+    signalStandby: (name) => signal(standby.pid, name),
+    stopReplication: Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql<{ readonly pid: number }>`SELECT pid FROM pg_stat_replication`
+    ).pipe(
+      at(primary.url),
+      Effect.map((senders) => {
+        for (const { pid } of senders) process.kill(pid, "SIGSTOP")
+      }),
+      Effect.orDie
+    ),
     promote: Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT pg_promote()`).pipe(at(standby.url), Effect.orDie)
   }
 }, Effect.orDie)

@@ -5,6 +5,7 @@
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type { Role } from "../../../domain/accounts/Principal.ts"
+import type { AuditedAction } from "../../../domain/operator/AuditTrailStore.ts"
 
 export class KeyAuth extends HttpApiMiddleware.Service<KeyAuth>()("agent-tool-billing/adapters/http/KeyAuth", {
   security: {
@@ -37,6 +38,10 @@ export interface AccessRule {
   readonly openWithoutOperator: boolean
   /** The key may also be the header `x-api-key`, for MCP clients that cannot set `Authorization`. */
   readonly keyHeader: boolean
+  /** Exchanges the operator's key for a session: few attempts a minute. */
+  readonly signIn: boolean
+  /** How the audit trail names it, where the operator changes something. */
+  readonly action: AuditedAction | undefined
 }
 
 export const Access = Context.Reference<AccessRule>("agent-tool-billing/adapters/http/Access", {
@@ -55,6 +60,8 @@ const rule = <const Overrides extends Partial<AccessRule>>(
   unlimited: false,
   openWithoutOperator: false,
   keyHeader: false,
+  signIn: false,
+  action: undefined,
   ...overrides
 })
 
@@ -74,5 +81,10 @@ export const registration = rule({ registration: true, idempotent: true })
 export const accountRegistration = rule({ registration: true, idempotent: true, showsKey: true })
 export const readBy = (...roles: ReadonlyArray<Role>) => rule({ roles })
 export const writeBy = (...roles: ReadonlyArray<Role>) => rule({ roles, idempotent: true })
-export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true })
+export const operatorAction = (action: AuditedAction) =>
+  rule({ roles: ["operator"] as ReadonlyArray<Role>, idempotent: true, action })
+/** In units of work of its own, and safe to repeat. */
+export const operatorRun = (action: AuditedAction) => rule({ roles: ["operator"] as ReadonlyArray<Role>, action })
+export const operatorSignIn = rule({ signIn: true })
+export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true, action: "schema.update" })
 export const mcpDoor = rule({ roles: ["consumer"], keyHeader: true })

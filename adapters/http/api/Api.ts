@@ -14,6 +14,8 @@ import { LogApi } from "./LogApi.ts"
 import { MeteringApi } from "./MeteringApi.ts"
 import { MoneyApi } from "./MoneyApi.ts"
 import { OperatorApi } from "./OperatorApi.ts"
+import { OperatorListsApi } from "./OperatorListsApi.ts"
+import { OperatorSessionApi } from "./OperatorSessionApi.ts"
 import { PayoutsApi } from "./PayoutsApi.ts"
 import { PlatformApi } from "./PlatformApi.ts"
 import { ReceiptsApi } from "./ReceiptsApi.ts"
@@ -38,6 +40,8 @@ export class Api extends HttpApi.make("agent-tool-billing")
   .add(MoneyApi)
   .add(PayoutsApi)
   .add(OperatorApi)
+  .add(OperatorSessionApi)
+  .add(OperatorListsApi)
   .add(InvoicesApi)
   .add(ReceiptsApi)
   .add(LogApi)
@@ -56,6 +60,8 @@ export class Api extends HttpApi.make("agent-tool-billing")
   ) {}
 
 export interface EndpointInfo {
+  /** As in the OpenAPI document: group and name, such as `receipts.find`. */
+  readonly operationId: string
   readonly method: string
   readonly path: string
   readonly summary: string
@@ -69,9 +75,10 @@ const read = (): ReadonlyArray<EndpointInfo> => {
   const found: Array<EndpointInfo> = []
   HttpApi.reflect(Api, {
     onGroup: () => {},
-    onEndpoint: ({ endpoint, mergedAnnotations }) => {
+    onEndpoint: ({ endpoint, group, mergedAnnotations }) => {
       const summary = Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => "")
       found.push({
+        operationId: `${group.identifier}.${endpoint.identifier}`,
         method: endpoint.method,
         path: endpoint.path,
         summary,

@@ -6,7 +6,7 @@ import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ReceiptId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { DecidedBy, DisputeId, DisputeReason, DisputeStatus, Party, Resolution } from "../../../domain/trust/Dispute.ts"
-import { readBy, uncachedWithKey, writeBy } from "./Access.ts"
+import { operatorAction, readBy, uncachedWithKey, writeBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { Name, pageQuery, Text } from "./InputSchemas.ts"
@@ -74,7 +74,7 @@ const ResolveDispute = Field.object("ResolveDispute", "The operator's decision."
   )
 }).annotate({ examples: [{ resolution: "resolved_denied", note: "The answer is what was asked for" }] })
 
-const disputeId = Field.of(DisputeId, "ID of the dispute.", DISPUTE_ID)
+export const disputeId = Field.of(DisputeId, "ID of the dispute.", DISPUTE_ID)
 const status = Field.of(DisputeStatus, "Status of the dispute.")
 const reason = Field.of(DisputeReason, "Reason of the dispute.", "quality")
 const filedByType = Field.of(Party, "Party that filed the dispute.")
@@ -148,7 +148,7 @@ const Dispute = Field.object("Dispute", "A dispute, as its parties see it.", {
 
 const RECORD = "Record of the party that filed the dispute."
 
-const WholeDispute = Field.object("WholeDispute", "A dispute as its parties see it, with the filer's record.", {
+export const WholeDispute = Field.object("WholeDispute", "A dispute as its parties see it, with the filer's record.", {
   ...Dispute.fields,
   details: Field.of(
     Field.object("FilerRecord", RECORD, {
@@ -168,7 +168,7 @@ const SeenDispute = Schema.Union([WholeDispute, PublicDispute]).annotate({
   description: "The dispute for its parties, its status for other clients."
 })
 
-const DisputePage = shared.pageOf(
+export const DisputePage = shared.pageOf(
   "DisputePage",
   "A page of disputes.",
   "disputes",
@@ -219,7 +219,7 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
       success: Dispute
     }),
     Endpoint.post("resolve", "/api/v1/market/disputes/:id/resolve", {
-      access: writeBy("operator"),
+      access: operatorAction("dispute.decide"),
       summary: "Decide a dispute",
       description:
         "`resolved_refund` refunds the cost: the provider's share from its available earnings, the fee from the platform. " +

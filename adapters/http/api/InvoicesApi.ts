@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { InvoiceKind, Month } from "../../../domain/invoices/Invoice.ts"
 import { InvoiceId } from "../../../domain/shared/Ids.ts"
-import { readBy, writeBy } from "./Access.ts"
+import { operatorAction, operatorRun, readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { Name, pageQuery } from "./InputSchemas.ts"
@@ -128,7 +128,7 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       success: Invoice
     }),
     Endpoint.post("run", "/api/v1/market/invoices/run", {
-      access: readBy("operator"),
+      access: operatorRun("invoices.run"),
       summary: "Issue the documents of a month",
       description:
         "Issues the documents that do not exist yet; an interrupted run can be repeated. The response compares invoices, " +
@@ -137,7 +137,7 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       success: InvoicesMade
     }),
     Endpoint.post("credit", "/api/v1/market/invoices/:id/credit-notes", {
-      access: writeBy("operator"),
+      access: operatorAction("invoice.credit"),
       summary: "Credit an invoice",
       description: "Credits the amount to the consumer's balance and issues a credit note.",
       params: { id: invoiceId },

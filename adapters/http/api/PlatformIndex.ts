@@ -40,7 +40,7 @@ const Market = Schema.Struct({
       providers: url("the registration of providers", "/providers/register"),
       provider_dashboard: url("the provider dashboard", "/providers/dashboard"),
       developers: url("the registration of developers", "/developers/register"),
-      developer_dashboard: url("the developer dashboard", "/developers/dashboard")
+      developer_dashboard: url("the developer dashboard", "/developer")
     }),
     "Pages for registration and dashboards."
   )

@@ -73,6 +73,10 @@ export const titles: Record<ProblemStatus, string> = {
   504: "Provider timed out"
 }
 
+/** The page that documents every code. */
+export const ERRORS_PAGE = "/docs/errors"
+
 /** Documentation of a code: what it means and what to do. */
-export const problemType = (baseUrl: string, code: ProblemCode): string => `${baseUrl}/docs#${problemAnchor(code)}`
+export const problemType = (baseUrl: string, code: ProblemCode): string =>
+  `${baseUrl}${ERRORS_PAGE}#${problemAnchor(code)}`
 export const problemAnchor = (code: ProblemCode): string => `error-${code}`

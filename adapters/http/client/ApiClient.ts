@@ -26,7 +26,7 @@ export const IdempotencyKey = Context.Reference<string | undefined>(
   { defaultValue: () => undefined }
 )
 
-/** Requests are sent by the `HttpClient` of the program. */
+/** Makes a client. Without a key only public operations succeed. The program's `HttpClient` sends the requests. */
 export const make = ({ baseUrl, key }: ApiClientOptions): Effect.Effect<ApiClient, never, HttpClient.HttpClient> =>
   HttpApiClient.make(Api, {
     baseUrl,

@@ -104,7 +104,9 @@ export const accountsRoutes = Effect.gen(function* () {
         import: imported === undefined || list === undefined ? null : importView(imported, list, provider, true),
         message: "Store api_key now: it is not shown again.",
         next_steps: [
-          `Import the tools of your MCP server with POST ${baseUrl}/api/market/tools/import`,
+          ...(imported === undefined
+            ? [`Import the tools of your MCP server with POST ${baseUrl}/api/market/tools/import`]
+            : []),
           `List tools and prices with POST ${baseUrl}/api/market/tools`,
           `Check them in GET ${baseUrl}/api/market/catalog?provider_id=${provider.id}`,
           `Create and rotate keys with ${baseUrl}/api/v1/market/keys`

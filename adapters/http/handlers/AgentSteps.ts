@@ -111,12 +111,14 @@ interface LlmsFacts {
   readonly links: Named
   /** Lines about MCP. */
   readonly mcp: ReadonlyArray<string>
+  /** Links to the documentation as Markdown. */
+  readonly documents: ReadonlyArray<string>
   readonly steps: ReturnType<typeof agentSteps>
   readonly endpoints: Named
 }
 
 /** /llms.txt: the content of the indexes as plain text. */
-export const llmsText = ({ description, endpoints, links, mcp, name, steps }: LlmsFacts): string =>
+export const llmsText = ({ description, documents, endpoints, links, mcp, name, steps }: LlmsFacts): string =>
   [
     `# ${name}`,
     "",
@@ -139,6 +141,7 @@ export const llmsText = ({ description, endpoints, links, mcp, name, steps }: Ll
       ].join("\n")
     ),
     "",
+    ...(documents.length === 0 ? [] : ["## Documentation", "", ...documents, ""]),
     "## Links",
     "",
     ...Object.entries(links).map(([title, url]) => `- [${title}](${url})`),

@@ -3,17 +3,17 @@
  */
 import { Effect } from "effect"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
-import { Claims, type SubjectClaims } from "../../../domain/refunds/Claims.ts"
-import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
+import { Claims } from "../../../domain/refunds/Claims.ts"
+import { zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
-import { type Dispute, isFailed, isOpen, type Statement } from "../../../domain/trust/Dispute.ts"
+import { type Dispute, isFailed, type Statement } from "../../../domain/trust/Dispute.ts"
 import { ANSWER_DAYS } from "../../../domain/trust/DisputeFilings.ts"
 import { Disputes } from "../../../domain/trust/Disputes.ts"
-import type { FilerRecord } from "../../../domain/trust/DisputeStore.ts"
 import { DisputesApi } from "../api/DisputesApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { route } from "../pipeline/Route.ts"
+import { disputeView, filerView, publicDispute } from "./DisputeViews.ts"
 
 const { endpoints } = DisputesApi
 
@@ -23,7 +23,7 @@ export const disputesRoutes = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
 
   const withClaims = Effect.fnUntraced(function* (dispute: Dispute) {
-    return shown(dispute, (yield* claims.ofSubjects([dispute.id])).get(dispute.id))
+    return disputeView(dispute, (yield* claims.ofSubjects([dispute.id])).get(dispute.id))
   })
 
   return [
@@ -52,13 +52,13 @@ export const disputesRoutes = Effect.gen(function* () {
       const caller = as("consumer", "provider", "operator")
       const found = yield* disputes.list(caller.role === "operator" ? undefined : caller, query.status, page)
       const owed = yield* claims.ofSubjects(found.items.map(({ id }) => id))
-      const items = found.items.map((dispute) => shown(dispute, owed.get(dispute.id)))
+      const items = found.items.map((dispute) => disputeView(dispute, owed.get(dispute.id)))
       return { disputes: items, ...pageFields("disputes", page, found) }
     }),
     route(endpoints.find, function* ({ caller, params }) {
       const dispute = yield* disputes.find(params.id)
-      if (!isParty(dispute, caller)) return publicly(dispute)
-      const details = recordOf(yield* disputes.recordOf(dispute))
+      if (!isParty(dispute, caller)) return publicDispute(dispute)
+      const details = filerView(yield* disputes.recordOf(dispute))
       return { ...(yield* withClaims(dispute)), details }
     }),
     route(endpoints.respond, function* ({ as, params, payload: { action, evidence, message } }) {
@@ -93,50 +93,3 @@ const nextStep = (dispute: Dispute): string => {
 const isParty = ({ consumerId, providerId }: Dispute, caller: Principal | undefined): boolean =>
   caller !== undefined &&
   (caller.role === "operator" || caller.ownerId === (caller.role === "consumer" ? consumerId : providerId))
-
-const publicly = (dispute: Dispute) => ({
-  dispute_id: dispute.id,
-  status: dispute.status,
-  reason: dispute.reason,
-  filed_by_type: dispute.filedBy,
-  created_at: format(dispute.createdAt),
-  respond_by: format(dispute.respondBy),
-  decide_by: dispute.decideBy === undefined ? null : format(dispute.decideBy),
-  resolved_at: dispute.decision === undefined ? null : format(dispute.decision.at),
-  decided_by: dispute.decision?.by ?? null
-})
-
-const said = ({ evidence, text }: Statement) => ({
-  text: text ?? null,
-  evidence: evidence === undefined ? null : JSON.parse(evidence)
-})
-
-const shown = (dispute: Dispute, claims: SubjectClaims = NO_CLAIMS) => ({
-  ...publicly(dispute),
-  receipt_id: dispute.receiptId,
-  agent_id: dispute.consumerId,
-  provider_id: dispute.providerId,
-  cost_microcents: dispute.cost,
-  paid_microcents: refundedOf(dispute, claims),
-  refunded_microcents: refundedOf(dispute, claims),
-  outstanding_microcents: Microcents.make(claims.outstandingMicrocents),
-  frozen_microcents: isOpen(dispute) ? dispute.frozen : zero,
-  claim: said(dispute.claim),
-  answer: dispute.answer === undefined ? null : { ...said(dispute.answer), at: format(dispute.answer.at) },
-  note: dispute.decision?.note ?? null
-})
-
-const NO_CLAIMS: SubjectClaims = { paidMicrocents: 0n, outstandingMicrocents: 0n }
-
-/** The refund of the decision, plus payments of claims since. */
-const refundedOf = ({ decision }: Dispute, { paidMicrocents }: SubjectClaims): Microcents =>
-  Microcents.make((decision?.refunded ?? zero) + paidMicrocents)
-
-const recordOf = (record: FilerRecord) => ({
-  filed_in_all: record.total,
-  open: record.open,
-  upheld: record.upheld,
-  denied: record.denied,
-  credited: record.credited,
-  filed_last_day: record.lately
-})

@@ -14,6 +14,7 @@ import { CatalogApi } from "../api/CatalogApi.ts"
 import { PlatformApi } from "../api/PlatformApi.ts"
 import { PRODUCT_DESCRIPTION, PRODUCT_NAME } from "../api/SampleValues.ts"
 import { BaseUrl } from "../BaseUrl.ts"
+import { Pages } from "../Pages.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { documentRoute, type Route, route } from "../pipeline/Route.ts"
 import { agentSteps, HOW_TO_READ_STEPS, llmsText } from "./AgentSteps.ts"
@@ -48,6 +49,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
   const health = yield* Health
   const limits = yield* RateLimits
   const log = yield* ReceiptLog
+  const { documents } = yield* Pages
 
   /** Includes these routes. Call it only after all of them exist. */
   const routes = (): ReadonlyArray<Route> => [...others, ...own]
@@ -103,7 +105,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
           providers: there("/providers/register", "/api/market/register-provider"),
           provider_dashboard: there("/providers/dashboard", "/docs"),
           developers: there("/developers/register", "/api/market/register-consumer"),
-          developer_dashboard: there("/developers/dashboard", "/docs")
+          developer_dashboard: there("/developer", "/docs")
         }
       },
       links: links()
@@ -181,6 +183,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
         ...identity,
         links: links(),
         mcp: mcpLines(routes(), baseUrl),
+        documents: documents.map(({ path, summary, title }) => `- [${title}](${baseUrl}${path}): ${summary}`),
         steps: agentSteps(routes(), baseUrl, mode),
         endpoints: namesOf(routes())
       })

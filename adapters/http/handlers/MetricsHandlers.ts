@@ -11,6 +11,7 @@ import { MismatchTally } from "../../../domain/payments/MismatchTally.ts"
 import { Health } from "../../../domain/platform/Health.ts"
 import { Heartbeats } from "../../../domain/platform/Heartbeats.ts"
 import { admit, MetricsAccess } from "../pipeline/MetricsAccess.ts"
+import { ReadReplica } from "../../../domain/platform/ReadReplica.ts"
 import { type StoreBacklog, StoreWatch } from "../../../domain/platform/StoreWatch.ts"
 import { TelemetryTally } from "../../../domain/platform/TelemetryTally.ts"
 import { CorrectedClock } from "../../../domain/shared/CorrectedClock.ts"
@@ -35,6 +36,7 @@ export const metricsRoutes = Effect.gen(function* () {
   const payments = yield* MismatchTally
   const { startedAt } = yield* Health
   const clock = yield* CorrectedClock
+  const replica = yield* ReadReplica
 
   const asked = Effect.gen(function* () {
     const startedMs = yield* monotonicNowMs
@@ -94,6 +96,7 @@ export const metricsRoutes = Effect.gen(function* () {
         "gauge",
         (clock?.skewMs() ?? 0) / 1_000
       ),
+      ...replicaMetrics(replica),
       ...backlogMetrics(known?.backlog),
       ...solvencyMetrics(yield* solvency.last),
       // Not `job`: Prometheus sets a label of that name and would rename this one.
@@ -162,6 +165,24 @@ const durationSamples = (
   { suffix: "_count", labels, value: count }
 ]
 
+/** Without samples where no read replica is configured. */
+const replicaMetrics = (replica: ReadReplica | undefined): ReadonlyArray<Metric> => {
+  const known = gaugesOf(replica && { inUse: replica.isFresh(), lagSeconds: replica.lagMs() / 1_000 })
+  return [
+    known("atb_read_replica_up", "Whether reads of reports and the catalog go to the read replica.", "inUse"),
+    known("atb_read_replica_lag_seconds", "How far the read replica is behind the primary at most.", "lagSeconds"),
+    {
+      name: "atb_read_replica_reads_total",
+      help: "Reads that the read replica may answer, by the server that did.",
+      type: "counter",
+      samples:
+        replica === undefined
+          ? []
+          : (["replica", "primary"] as const).map((server) => ({ labels: { server }, value: replica.reads(server) }))
+    }
+  ]
+}
+
 /** The same on every node. Empty where the store did not respond. */
 const backlogMetrics = (backlog: StoreBacklog | undefined): ReadonlyArray<Metric> => {
   const known = gaugesOf(backlog)
@@ -169,7 +190,8 @@ const backlogMetrics = (backlog: StoreBacklog | undefined): ReadonlyArray<Metric
     known("atb_calls_open", "Calls with a hold that are not settled, of all nodes.", "openCalls"),
     known("atb_calls_overdue", "Calls that should have been settled by now, of all nodes.", "overdueCalls"),
     known("atb_held_microcents", "Holds of calls that are not settled, of all nodes.", "heldMicrocents"),
-    known("atb_log_backlog_receipts", "Receipts that are not in the log yet, of all nodes.", "unloggedReceipts")
+    known("atb_log_backlog_receipts", "Receipts that are not in the log yet, of all nodes.", "unloggedReceipts"),
+    known("atb_lost_calls", "Acknowledged calls that the database lost, until they are reviewed.", "lostCalls")
   ]
 }
 

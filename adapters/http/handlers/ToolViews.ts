@@ -112,19 +112,20 @@ const stateOf = ({ draft, withdrawnAt }: Tool): "draft" | "listed" | "withdrawn"
 }
 
 /** The tool of a path: by its id, or by its qualified name with the slashes encoded as `%2F`. */
-export const namedTool = (
+export const namedTool = Effect.fnUntraced(function* (
   catalog: Catalog["Service"],
   name: string
-): Effect.Effect<CatalogEntry, ToolNotFound | StoreUnavailable> => {
+): Effect.fn.Return<CatalogEntry, ToolNotFound | StoreUnavailable> {
   const parts = splitQualified(name)
   const found =
     parts === undefined
       ? Option.match(ToolId.makeOption(name), { onNone: () => Effect.succeedNone, onSome: catalog.find })
       : catalog.findQualified(parts.handle, parts.toolName)
-  return Effect.flatMap(found, (entry) =>
-    Option.isNone(entry) ? Effect.fail(new ToolNotFound({ tool: name })) : Effect.succeed(entry.value)
-  )
-}
+  const entry = Option.getOrUndefined(yield* found)
+  if (entry !== undefined) return entry
+  const nearest = parts === undefined ? [] : yield* catalog.nearestQualified(parts.handle, parts.toolName)
+  return yield* new ToolNotFound({ tool: name, nearest })
+})
 
 const termsView = (terms: Terms) => ({
   price_microcents: terms.price,

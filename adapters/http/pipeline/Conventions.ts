@@ -35,16 +35,21 @@ export const crossOrigin = (origin: string | undefined): Readonly<Record<string,
 
 const NONE: Readonly<Record<string, string>> = {}
 
-/** Public reads may be cached for a minute, private ones only with revalidation, writes and problems not at all. */
+/** Public reads may be cached for a minute, private ones only with revalidation; the operator's, writes and problems not. */
 export const cacheControl = (method: string, rule: AccessRule): string => {
   if (method !== "GET" && method !== "HEAD") return "no-store"
+  if (isOperators(rule)) return "no-store"
   if (rule.roles.length > 0) return "private, no-cache"
   return rule.cacheable ? "public, max-age=60" : "no-store"
 }
 
+const isOperators = ({ roles }: AccessRule): boolean => roles.length === 1 && roles[0] === "operator"
+
 /** The request headers that the responses of one URL depend on. */
-export const varyOf = (rule: AccessRule): string =>
-  rule.roles.length > 0 || rule.keyOptional ? "Authorization, Origin" : "Origin"
+export const varyOf = (rule: AccessRule): string => {
+  if (rule.roles.includes("operator")) return "Authorization, Cookie, Origin"
+  return rule.roles.length > 0 || rule.keyOptional ? "Authorization, Origin" : "Origin"
+}
 
 export const addHeaders = (
   answer: WebResponse,

@@ -3,7 +3,7 @@
  */
 import { Effect, Exit, Result, type Schema, SchemaAST, type SchemaIssue, SchemaParser } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { nearestName } from "../../../domain/shared/NearestName.ts"
+import { guessOf, nearestName } from "../../../domain/shared/NearestName.ts"
 import { fieldNames, otherFieldsOf, wireOf } from "../api/OtherFields.ts"
 import { BadRequest, type Fault, FAULTS_MAX, PathRejected, ValidationFailed } from "./Failures.ts"
 import { faultsOf, isObject, meantMember, shapeOf } from "./FaultSentences.ts"
@@ -166,7 +166,7 @@ const NONE_YET: Path = []
 const unknownName = (kind: "field" | "query parameter", name: string, known: ReadonlySet<string>): string => {
   const begin = `Unknown ${kind} \`${name.slice(0, NAME_CHARS_SHOWN_MAX)}\`.`
   const nearest = nearestName(name, known)
-  if (nearest !== undefined) return `${begin} Did you mean \`${nearest}\`?`
+  if (nearest !== undefined) return begin + guessOf([nearest])
   if (known.size === 0) return `${begin} No ${kind} is taken here.`
   const names = [...known].slice(0, NAMES_SHOWN_MAX).map((one) => `\`${one}\``)
   return `${begin} Known ${kind}s: ${names.join(", ")}${known.size > NAMES_SHOWN_MAX ? ", …" : ""}.`

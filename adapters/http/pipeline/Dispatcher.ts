@@ -15,6 +15,7 @@ import { makeAuthentication } from "./stages/Authenticate.ts"
 import { makeReadCache } from "./stages/CacheReads.ts"
 import { decode } from "./stages/Decode.ts"
 import { prepare } from "./stages/Prepare.ts"
+import { makeRecordActions } from "./stages/RecordActions.ts"
 import { makeReplay } from "./stages/Replay.ts"
 import { makeLimits } from "./RateLimits.ts"
 import { annotateLogs, makeMeter, makeTrace, noting } from "./stages/Observe.ts"
@@ -62,10 +63,12 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
       authorize,
       limit.byKey,
       limit.registrations,
+      limit.signIns,
       yield* makeReadCache,
       decode,
       prepare,
-      yield* makeReplay
+      yield* makeReplay,
+      yield* makeRecordActions
     ],
     (context) => context.route.answer(context)
   )

@@ -109,6 +109,16 @@ export class WrongRole extends Schema.TaggedError<WrongRole>()("WrongRole", {
   }
 }
 
+/** A browser sent the operator's cookie with a request of another site's page. */
+export class NotFromOwnPage extends Schema.TaggedError<NotFromOwnPage>()("NotFromOwnPage", {
+  origin: Schema.UndefinedOr(Schema.String)
+}) {
+  override get message() {
+    const from = this.origin === undefined ? "without an Origin" : `from ${this.origin.slice(0, 200)}`
+    return `The operator's session works only on pages of this service, and this request came ${from}. Other clients send \`Authorization: Bearer <key>\`.`
+  }
+}
+
 const IN_TIME = {
   read: "Try again in a few seconds.",
   write:

@@ -1,5 +1,5 @@
 /**
- * Rate limits by address, by address for registrations, and by key; counted in memory, or in Redis for several nodes. If the
+ * Rate limits by address, by address for registrations and sign-ins, and by key; counted in memory, or in Redis for several nodes. If the
  * counter's store fails, requests pass: a failed limiter must not take the service down.
  */
 import { Context, Duration, Effect, Layer } from "effect"
@@ -12,20 +12,36 @@ import { RateLimited } from "./Failures.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
 import type { Next, RequestContext, Stage } from "./RequestContext.ts"
 import type { EncodedReply, Route } from "./Route.ts"
+import { header } from "./WebRequest.ts"
 
 export interface RateLimitSettings {
   /** 0 for no limit. */
   readonly addressRpm: number
   readonly registrationRpm: number
+  /** Attempts to sign in as the operator. */
+  readonly signInRpm: number
   readonly keysLimited: boolean
 }
 
+export const SIGN_INS_PER_MINUTE_MAX = 10
+
 export const RateLimitSettings = Context.Reference<RateLimitSettings>(
   "agent-tool-billing/adapters/http/RateLimitSettings",
-  { defaultValue: () => ({ addressRpm: 600, registrationRpm: 30, keysLimited: true }) }
+  {
+    defaultValue: () => ({
+      addressRpm: 600,
+      registrationRpm: 30,
+      signInRpm: SIGN_INS_PER_MINUTE_MAX,
+      keysLimited: true
+    })
+  }
 )
 
 const WINDOW_MS = 60_000
+/** Of one account. A person who reloads a console must not exhaust the limit of the account's agents. */
+const CONSOLE_READS_RPM = 240
+/** Sent by the pages of the consoles. Any client can send it: reads have this second limit then, writes and calls do not. */
+const CONSOLE_HEADER = "x-console"
 const PROBES_MAX = 1_000_000
 
 /** `X-RateLimit-*`, for the limit that was checked last. */
@@ -36,7 +52,9 @@ export class RateLimits extends Context.Service<
   {
     address(address: string): Effect.Effect<LimitHeaders, RateLimited>
     registration(address: string): Effect.Effect<LimitHeaders, RateLimited>
+    signIn(address: string): Effect.Effect<LimitHeaders, RateLimited>
     key(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
+    consoleReads(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
     /** Whether requests are counted, and jointly by all nodes where configured. If not, the service is degraded, not down. */
     readonly probe: Probe
   }
@@ -65,8 +83,13 @@ export class RateLimits extends Context.Service<
       return RateLimits.of({
         address: (address) => consume(`address:${networkOf(address)}`, settings.addressRpm),
         registration: (address) => consume(`register:${networkOf(address)}`, settings.registrationRpm),
+        signIn: (address) => consume(`sign-in:${networkOf(address)}`, settings.signInRpm),
         key: (principal) =>
           settings.keysLimited ? consume(`${principal.role}:${principal.ownerId}`, principal.rateLimitRpm) : unlimited,
+        consoleReads: (principal) =>
+          settings.keysLimited
+            ? consume(`console:${principal.role}:${principal.ownerId}`, CONSOLE_READS_RPM)
+            : unlimited,
         probe: {
           name: "rate_limits",
           critical: false,
@@ -102,7 +125,7 @@ const headersOf = (limit: number, remaining: number, resetAfterMs: number): Limi
   "x-ratelimit-reset": String(seconds(resetAfterMs))
 })
 
-/** The stages, in the order of their checks: by address, by key, and by address for registrations. */
+/** The stages, in the order of their checks: by address, by key, and by address for registrations and sign-ins. */
 export const makeLimits = Effect.map(RateLimits, (limits) => {
   const byAddress: Stage = (context, next) =>
     context.route.rule.unlimited ? next(context) : limit(limits.address(context.clientAddress), context, next)
@@ -110,13 +133,24 @@ export const makeLimits = Effect.map(RateLimits, (limits) => {
   const byKey: Stage = (context, next) =>
     context.caller === undefined
       ? next(context)
-      : limit(limits.key(context.caller), context, next, context.route.answerLimited)
+      : limit(
+          isConsoleRead(context) ? limits.consoleReads(context.caller) : limits.key(context.caller),
+          context,
+          next,
+          context.route.answerLimited
+        )
 
   const registrations: Stage = (context, next) =>
     context.route.rule.registration ? limit(limits.registration(context.clientAddress), context, next) : next(context)
 
-  return { byAddress, byKey, registrations }
+  const signIns: Stage = (context, next) =>
+    context.route.rule.signIn ? limit(limits.signIn(context.clientAddress), context, next) : next(context)
+
+  return { byAddress, byKey, registrations, signIns }
 })
+
+const isConsoleRead = ({ request, route }: RequestContext): boolean =>
+  route.method === "GET" && header(request, CONSOLE_HEADER) !== undefined
 
 /** The response carries the headers of the limit that was checked last. */
 const limit = (

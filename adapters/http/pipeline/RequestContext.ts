@@ -98,7 +98,7 @@ export const makeRequestContext = Effect.fnUntraced(function* ({ find }: Routing
   }
 })
 
-const UNTIMED: RequestClock = { pause: () => {}, restart: () => {}, provideLeave: () => {} }
+const UNTIMED: RequestClock = { pause: () => {}, restart: () => {}, provideLeave: () => {}, answer: () => {} }
 
 const callerAs = <R extends Role>({ caller, route }: RequestContext, roles: ReadonlyArray<Role>) => {
   if (caller === undefined || !roles.includes(caller.role)) {

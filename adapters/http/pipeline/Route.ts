@@ -33,8 +33,9 @@ export interface RequestClock {
   pause(): void
   /** Restarts the full time of a request, plus `extraMs` for what the rest waits for elsewhere. */
   restart(extraMs: number): void
-  /** The work continues after its caller disconnects or its time is up, if this returns true. */
+  /** The work continues after its caller disconnects, its time is up or `answer` is called, if this returns true. */
   provideLeave(continues: () => boolean): void
+  answer(reply: EncodedReply): void
 }
 
 /** What a handler gets of a request. */

@@ -27,7 +27,8 @@ export class WrongPrefix extends Schema.TaggedError<WrongPrefix>()("WrongPrefix"
 }
 
 /**
- * Below `prefix`, by default the path of BASE_URL. Behind a proxy that removes a prefix, it is what remains of it.
+ * Serves the API in your router below `prefix`, by default the path of BASE_URL. Behind a proxy that removes a part of the
+ * path, `prefix` is what remains.
  */
 export const layer = (prefix?: `/${string}`) =>
   HttpRouter.use(

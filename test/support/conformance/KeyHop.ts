@@ -2,9 +2,9 @@
  * A hop in front of a door that adds a key to every request, since the conformance suite cannot send one. It changes
  * nothing else: bodies and streams are piped.
  */
-import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import { request, type IncomingMessage, type ServerResponse } from "node:http"
 import { Effect } from "effect"
+import { loopback } from "../Loopback.ts"
 
 const forward = (target: URL, key: string, incoming: IncomingMessage, outgoing: ServerResponse): void => {
   const upstream = request(
@@ -28,25 +28,10 @@ const forward = (target: URL, key: string, incoming: IncomingMessage, outgoing: 
 }
 
 /** The URL at which the door needs no key, while the scope is open. */
-export const keyHop = (door: string, key: string) =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.callback<{ readonly url: string; readonly stop: () => void }>((resume) => {
-        const target = new URL(door)
-        const server = createServer((incoming, outgoing) => forward(target, key, incoming, outgoing))
-        server.listen(0, "127.0.0.1", () =>
-          resume(
-            Effect.succeed({
-              url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-              stop: () => {
-                server.close()
-                server.closeAllConnections()
-              }
-            })
-          )
-        )
-      }),
-      ({ stop }) => Effect.sync(stop)
-    ),
-    ({ url }) => url
+export const keyHop = (door: string, key: string) => {
+  const target = new URL(door)
+  return Effect.map(
+    loopback((incoming, outgoing) => forward(target, key, incoming, outgoing)),
+    (origin) => `${origin}/mcp`
   )
+}

@@ -3,10 +3,6 @@
  * official 2.x SDK, with sessions for legacy clients and resumable streams.
  */
 import { randomUUID } from "node:crypto"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
-import { Readable } from "node:stream"
-import type { ReadableStream } from "node:stream/web"
 import {
   classifyInboundRequest,
   createMcpHandler,
@@ -19,6 +15,7 @@ import {
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
 import { Effect } from "effect"
+import { loopback, webListener } from "../Loopback.ts"
 import { codec, registerInput } from "./ReferenceInput.ts"
 import { registerPrompts, registerResources } from "./ReferenceResources.ts"
 import { registerPlainTools } from "./ReferenceTools.ts"
@@ -118,57 +115,8 @@ const reference = () => {
   }
 }
 
-/** Sends a request of node:http to a handler of web requests, and streams the response. */
-export const served = async (
-  handle: (request: Request) => Promise<Response>,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse
-): Promise<void> => {
-  const gone = new AbortController()
-  outgoing.on("close", () => gone.abort())
-  const chunks: Array<Buffer> = []
-  for await (const chunk of incoming) chunks.push(chunk as Buffer)
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(incoming.headers)) headers.set(name, String(value))
-  const { method = "GET", url = "/" } = incoming
-  const response = await handle(
-    new Request(`http://${incoming.headers.host}${url}`, {
-      method,
-      headers,
-      signal: gone.signal,
-      ...(method === "POST" ? { body: Buffer.concat(chunks) } : {})
-    })
-  )
-  outgoing.writeHead(response.status, Object.fromEntries(response.headers))
-  outgoing.flushHeaders()
-  if (response.body === null) return void outgoing.end()
-  const stream = Readable.fromWeb(response.body as ReadableStream)
-  stream.on("error", () => outgoing.destroy())
-  outgoing.on("close", () => stream.destroy())
-  stream.pipe(outgoing)
-}
-
 /** Its URL, while the scope is open. */
 export const referenceServer = Effect.map(
-  Effect.acquireRelease(
-    Effect.callback<{ readonly url: string; readonly stop: () => void }>((resume) => {
-      const handle = reference()
-      const server = createServer((incoming, outgoing) => {
-        served(handle, incoming, outgoing).catch(() => outgoing.destroy())
-      })
-      server.listen(0, "127.0.0.1", () =>
-        resume(
-          Effect.succeed({
-            url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-            stop: () => {
-              server.close()
-              server.closeAllConnections()
-            }
-          })
-        )
-      )
-    }),
-    ({ stop }) => Effect.sync(stop)
-  ),
-  ({ url }) => url
+  Effect.suspend(() => loopback(webListener(reference()))),
+  (origin) => `${origin}/mcp`
 )

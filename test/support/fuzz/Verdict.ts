@@ -24,7 +24,7 @@ export const faultsOf = (sent: FuzzRequest, answer: FuzzAnswer): ReadonlyArray<s
 }
 
 /**
- * Accepted errors: a provider's failure, with a receipt that says so; what the run's configuration omits; not yet
+ * Accepted errors: a provider's failure, with a receipt that says so, or when its tools are read; what the run's configuration omits; not yet
  * available; and a degraded health for a database which is slow under the load of the machine.
  */
 const isOurFault = ({ path }: FuzzRequest, status: number, json: Schema.Json | undefined): boolean => {
@@ -32,6 +32,7 @@ const isOurFault = ({ path }: FuzzRequest, status: number, json: Schema.Json | u
   const code = valueAt(json, "code")
   if (valueAt(json, "receipt_id") !== undefined || code === "NOT_CONFIGURED") return false
   if (path.startsWith("/api/market/health") && valueAt(json, "status") === "degraded") return false
+  if (code === "PROVIDER_ERROR" && path.includes("/tools/import")) return false
   return !(code === "UNAVAILABLE" && path.includes("/proof"))
 }
 

@@ -4,10 +4,7 @@
  */
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
-import { Readable } from "node:stream"
-import type { ReadableStream } from "node:stream/web"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { Server as Server1 } from "@modelcontextprotocol/sdk/server/index.js"
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
@@ -15,6 +12,7 @@ import { CallToolRequestSchema, ElicitResultSchema, ListToolsRequestSchema } fro
 import { createMcpHandler, inputRequired, Server as Server2 } from "@modelcontextprotocol/server"
 import { Effect, type Scope } from "effect"
 import { freePort } from "../FreePort.ts"
+import { loopback, webListener } from "../Loopback.ts"
 
 /** What a real server reports of itself to a test. */
 export interface Observed {
@@ -22,10 +20,10 @@ export interface Observed {
   readonly methods: Array<string>
   readonly versions: Array<string | undefined>
   readonly calls: Array<unknown>
-  cancelled: number
+  canceled: number
 }
 
-const observed = (): Observed => ({ methods: [], versions: [], calls: [], cancelled: 0 })
+const observed = (): Observed => ({ methods: [], versions: [], calls: [], canceled: 0 })
 
 const tools = [
   { name: "echo", inputSchema: { type: "object" as const } },
@@ -74,7 +72,7 @@ const run = async ({ args, name, notify, signal }: Use, seen: Observed) => {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 60_000)
         signal.addEventListener("abort", () => {
-          seen.cancelled++
+          seen.canceled++
           clearTimeout(timer)
           resolve()
         })
@@ -84,25 +82,6 @@ const run = async ({ args, name, notify, signal }: Use, seen: Observed) => {
       throw new Error(`No such tool: ${name}`)
   }
 }
-
-const listening = (listener: RequestListener) =>
-  Effect.acquireRelease(
-    Effect.callback<{ readonly url: string; readonly stop: () => void }>((resume) => {
-      const server = createServer(listener)
-      server.listen(0, "127.0.0.1", () =>
-        resume(
-          Effect.succeed({
-            url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-            stop: () => {
-              server.close()
-              server.closeAllConnections()
-            }
-          })
-        )
-      )
-    }),
-    ({ stop }) => Effect.sync(stop)
-  )
 
 /** The 2.x SDK. `legacy: "reject"` leaves only 2026-07-28. */
 export const sdk2Server = (
@@ -138,8 +117,13 @@ export const sdk2Server = (
       },
       { legacy: options.legacy ?? "stateless", ...(options.mode === undefined ? {} : { responseMode: options.mode }) }
     )
-    const { url } = yield* listening((request, response) => void serveFetch(request, response, handler.fetch, seen))
-    return { url, seen }
+    const origin = yield* loopback(
+      webListener(async (request) => {
+        note(seen, request.method, request.headers.get("mcp-protocol-version"), await request.clone().text())
+        return handler.fetch(request)
+      })
+    )
+    return { url: `${origin}/mcp`, seen }
   })
 
 export interface Sdk1Server {
@@ -184,8 +168,8 @@ export const sdk1Server = (options: {
       return transport
     }
     const serve = async (request: IncomingMessage, response: ServerResponse) => {
-      const body = await readJson(request)
-      note(seen, request, body)
+      const text = await readText(request)
+      note(seen, request.method, request.headers["mcp-protocol-version"], text)
       const id = request.headers["mcp-session-id"]
       if (options.stateful && typeof id === "string" && !sessions.has(id)) {
         response.writeHead(404, { "content-type": "application/json" })
@@ -195,10 +179,10 @@ export const sdk1Server = (options: {
         return
       }
       const transport = (typeof id === "string" ? sessions.get(id) : undefined) ?? (await open())
-      await transport.handleRequest(request, response, body)
+      await transport.handleRequest(request, response, parsed(text))
     }
-    const { url } = yield* listening((request, response) => void serve(request, response))
-    return { url, seen, forget: () => sessions.clear(), sessions: () => sessions.size }
+    const origin = yield* loopback((request, response) => void serve(request, response))
+    return { url: `${origin}/mcp`, seen, forget: () => sessions.clear(), sessions: () => sessions.size }
   })
 
 /** `@modelcontextprotocol/server-everything` over streamable HTTP. */
@@ -220,45 +204,15 @@ export const everythingServer = Effect.gen(function* () {
   return { url: `http://127.0.0.1:${port}/mcp` }
 })
 
-const readJson = async (request: IncomingMessage): Promise<unknown> => {
-  const text = await readText(request)
-  return text === "" ? undefined : JSON.parse(text)
-}
-
 const readText = async (request: IncomingMessage): Promise<string> => {
   const chunks: Array<Buffer> = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks).toString()
 }
 
-const note = (seen: Observed, request: IncomingMessage, body: unknown) => {
-  const method = (body as { readonly method?: string } | undefined)?.method
-  seen.methods.push(method ?? request.method ?? "")
-  seen.versions.push(request.headers["mcp-protocol-version"] as string | undefined)
-}
+const parsed = (text: string): unknown => (text === "" ? undefined : JSON.parse(text))
 
-const serveFetch = async (
-  request: IncomingMessage,
-  response: ServerResponse,
-  fetch: (request: Request) => Promise<Response>,
-  seen: Observed
-) => {
-  const gone = new AbortController()
-  const text = await readText(request)
-  note(seen, request, text === "" ? undefined : JSON.parse(text))
-  response.on("close", () => gone.abort())
-  const answer = await fetch(
-    new Request(`http://${request.headers.host}${request.url}`, {
-      method: request.method ?? "GET",
-      headers: Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)]),
-      signal: gone.signal,
-      ...(text === "" ? {} : { body: text })
-    })
-  ).catch(() => undefined)
-  if (answer === undefined) return void response.destroy()
-  response.writeHead(answer.status, Object.fromEntries(answer.headers))
-  if (answer.body === null) return void response.end()
-  Readable.fromWeb(answer.body as ReadableStream)
-    .on("error", () => response.destroy())
-    .pipe(response)
+const note = (seen: Observed, httpMethod = "", version: string | ReadonlyArray<string> | null = null, text = "") => {
+  seen.methods.push((parsed(text) as { readonly method?: string } | undefined)?.method ?? httpMethod)
+  seen.versions.push(typeof version === "string" ? version : undefined)
 }

@@ -14,6 +14,7 @@ import * as PublishedProofs from "../../../adapters/dns/PublishedProofs.ts"
 import { BaseUrl } from "../../../adapters/http/BaseUrl.ts"
 import * as HttpService from "../../../adapters/http/HttpService.ts"
 import { MetricsAccess } from "../../../adapters/http/pipeline/MetricsAccess.ts"
+import { Documents } from "../../../adapters/site/docs/Documents.ts"
 import { Assets } from "../../../adapters/site/kit/Assets.ts"
 import * as SitePages from "../../../adapters/site/SitePages.ts"
 import { RateLimitSettings } from "../../../adapters/http/pipeline/RateLimits.ts"
@@ -74,13 +75,14 @@ const settings = Layer.mergeAll(
   Layer.succeed(ProbeTimeout, Duration.zero),
   Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
   Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
-  Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, keysLimited: false }),
+  Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, signInRpm: 0, keysLimited: false }),
   Logger.layer([])
 )
 
 const adapters = Layer.mergeAll(
   PUBLIC,
   Layer.succeed(Assets, new Map()),
+  Layer.succeed(Documents, new Map()),
   AjvJsonSchemas.layer,
   NodeSealer.layer(RING),
   NodeReceiptSigner.layer(RING),

@@ -156,6 +156,47 @@ export const accountRows: Rows = {
     path: "/api/v1/operator/funds",
     json: { action: "deposit", amount_cents: 100, reference: `matrix ${caller}` }
   })),
+  // A wrong key, whatever the caller's own.
+  "POST /api/v1/operator/session": row(anybody(401), () => ({
+    path: "/api/v1/operator/session",
+    json: { key: "not the operator's key", name: "Mallory" }
+  })),
+  "GET /api/v1/operator/session": row(operators(200), "/api/v1/operator/session"),
+  "DELETE /api/v1/operator/session": row(operators(200), () => ({
+    method: "DELETE",
+    path: "/api/v1/operator/session"
+  })),
+  "GET /api/v1/operator/consumers": row(operators(200), "/api/v1/operator/consumers?limit=1&search=nothing+like+it"),
+  "GET /api/v1/operator/consumers/:consumer_id": row(
+    operators(200),
+    ({ consumer }) => ({ path: `/api/v1/operator/consumers/${consumer.id}` }),
+    { shows: { operator: ["consumerName", "consumerEmail", "consumerBalance"] } }
+  ),
+  "GET /api/v1/operator/providers": row(operators(200), "/api/v1/operator/providers?limit=1&search=nothing+like+it"),
+  "GET /api/v1/operator/providers/:provider_id": row(
+    operators(200),
+    ({ provider }) => ({ path: `/api/v1/operator/providers/${provider.id}` }),
+    { shows: { operator: ["providerEmail"] } }
+  ),
+  "GET /api/v1/operator/disputes": row(operators(200), "/api/v1/operator/disputes"),
+  "GET /api/v1/operator/disputes/:id": row(
+    operators(200),
+    ({ dispute }) => ({ path: `/api/v1/operator/disputes/${dispute}` }),
+    { shows: { operator: ["receipt", "claim"] } }
+  ),
+  "GET /api/v1/operator/payouts": row(operators(200), "/api/v1/operator/payouts"),
+  "GET /api/v1/operator/claims": row(operators(200), "/api/v1/operator/claims"),
+  "GET /api/v1/operator/chargebacks": row(operators(200), "/api/v1/operator/chargebacks"),
+  "GET /api/v1/operator/jobs": row(operators(200), "/api/v1/operator/jobs"),
+  "GET /api/v1/operator/audit-trail": row(operators(200), "/api/v1/operator/audit-trail"),
+  "POST /api/v1/operator/consumers/:consumer_id/freeze": row(
+    operators(200),
+    ({ consumer }) => ({
+      path: `/api/v1/operator/consumers/${consumer.id}/freeze`,
+      json: { reason: "Fraud is suspected." }
+    }),
+    { touches: { operator: ["consumerOwner"] } }
+  ),
   "POST /api/v1/operator/consumers/:consumer_id/unfreeze": row(operators(200), ({ consumer }) => ({
     method: "POST",
     path: `/api/v1/operator/consumers/${consumer.id}/unfreeze`

@@ -41,8 +41,10 @@ export const accountProblems = {
     code: "VALIDATION_ERROR",
     details: e.tools.map((tool) => ({ path: ["tools", tool.index], message: `${tool.tool_name}: ${tool.error}` }))
   }),
+  SessionEnded: () => unauthorized,
   TooManyKeys: invalid(),
   Unauthorized: () => unauthorized,
+  WrongOperatorKey: () => unauthorized,
   WrongRole: forbidden()
 } satisfies Partial<ProblemTable>
 

@@ -1,7 +1,16 @@
 /**
  * Problems of a request itself, before the rules of the domain apply.
  */
-import { inFlight, keyConflict, limitReached, notFound, type ProblemTable, unavailableFor } from "./ProblemTable.ts"
+import {
+  forbidden,
+  inFlight,
+  keyConflict,
+  limitReached,
+  notConfigured,
+  notFound,
+  type ProblemTable,
+  unavailableFor
+} from "./ProblemTable.ts"
 
 const UNAVAILABLE_RETRY_AFTER_SECONDS = 2
 /** For a database that does not respond. */
@@ -17,6 +26,8 @@ export const requestProblems = {
   IdempotencyInFlight: inFlight,
   MethodNotAllowed: (e) => ({ status: 405, code: "METHOD_NOT_ALLOWED", headers: { allow: e.allow.join(", ") } }),
   NotFound: notFound(),
+  NotFromOwnPage: forbidden(),
+  OperatorDisabled: notConfigured(),
   RequestTimedOut: () => unavailableFor(LATE_RETRY_AFTER_SECONDS),
   PathRejected: (e) => ({ status: 404, code: "NOT_FOUND", details: e.faults }),
   PayloadTooLarge: () => ({ status: 413, code: "PAYLOAD_TOO_LARGE", headers: { connection: "close" } }),

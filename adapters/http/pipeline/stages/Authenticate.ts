@@ -1,16 +1,21 @@
 /**
- * Identifies the caller by the request's key, and checks that the endpoint admits its role.
+ * Identifies the caller by the request's key, or by the cookie of an operator's session, and checks that the endpoint admits its role.
  */
 import { Effect } from "effect"
 import { Authentication, OperatorKey, Unauthorized } from "../../../../domain/accounts/Authentication.ts"
 import type { Role } from "../../../../domain/accounts/Principal.ts"
 import type { AccessRule } from "../../api/Access.ts"
-import { WrongRole } from "../Failures.ts"
-import type { Stage } from "../RequestContext.ts"
+import { OperatorSessions } from "../../../../domain/operator/OperatorSessions.ts"
+import { BaseUrl } from "../../BaseUrl.ts"
+import { NotFromOwnPage, WrongRole } from "../Failures.ts"
+import { isFromOwnPage, sessionToken } from "../OperatorCookie.ts"
+import type { Next, RequestContext, Stage } from "../RequestContext.ts"
 import { bearer, bearerFault, header, isBareKey, type WebRequest } from "../WebRequest.ts"
 
 export const makeAuthentication = Effect.gen(function* () {
   const authentication = yield* Authentication
+  const sessions = yield* OperatorSessions
+  const baseUrl = yield* BaseUrl
   const isUnoperated = (yield* OperatorKey) === undefined
   const rolesOf = (rule: AccessRule): ReadonlyArray<Role> =>
     rule.openWithoutOperator && isUnoperated ? ANYONE : rule.roles
@@ -23,11 +28,22 @@ export const makeAuthentication = Effect.gen(function* () {
     if (credential === "") {
       // Where no key is required, only a key sent in a wrong form is a fault.
       if (isOpen && !isBareKey(request)) return next(context)
+      const token = route.rule.roles.includes("operator") ? sessionToken(request, baseUrl) : undefined
+      if (token !== undefined) return bySession(token, context, next)
       return Effect.fail(new Unauthorized({ reason: bearerFault(request) ?? "missing" }))
     }
     return Effect.flatMap(authentication.authenticate(credential), (caller) => {
       context.caller = caller
       if (caller.role !== "operator") notes.owner_id = caller.ownerId
+      return next(context)
+    })
+  }
+
+  const bySession = (token: string, context: RequestContext, next: Next) => {
+    const { request } = context
+    if (!isFromOwnPage(request, baseUrl)) return new NotFromOwnPage({ origin: header(request, "origin") })
+    return Effect.flatMap(sessions.authenticate(token), (caller) => {
+      context.caller = caller
       return next(context)
     })
   }

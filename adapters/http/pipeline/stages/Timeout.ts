@@ -17,6 +17,8 @@ export const RequestTimeoutMs = Context.Reference<number>("agent-tool-billing/ad
 /** How long a shutdown waits for work whose caller got a response already. The sweeper ends calls that are not done then. */
 const LATE_WORK_WAIT_MAX = "10 seconds"
 
+type Answer = Effect.Effect<EncodedReply, HandlerError>
+
 export const makeTimeout = Effect.gen(function* () {
   const timeoutMs = yield* RequestTimeoutMs
   const deadlines = yield* makeDeadlines
@@ -41,20 +43,28 @@ export const makeTimeout = Effect.gen(function* () {
     Effect.withFiber((caller) => {
       // Read now: a fiber that has ended has no context.
       const services = caller.context
-      let resume: ((exit: Effect.Effect<EncodedReply, HandlerError>) => void) | undefined
+      let early: Answer | undefined
+      let resume: ((answer: Answer) => void) | undefined
       let continues: (() => boolean) | undefined
+      const endWith = (answer: Answer): void => {
+        late.add(worker)
+        if (continues?.() !== true) worker.interruptUnsafe()
+        early = answer
+        resume?.(answer)
+      }
       const deadline: Deadline = deadlines.start(timeoutMs, () => {
         // To ask would count as the caller's cancellation.
         if (closing && continues !== undefined) return
-        late.add(worker)
-        if (continues?.() !== true) worker.interruptUnsafe()
-        resume?.(Effect.fail(new RequestTimedOut({ kind: context.route.late })))
+        endWith(Effect.fail(new RequestTimedOut({ kind: context.route.late })))
       })
       context.clock = {
         pause: () => deadline.restart(Number.POSITIVE_INFINITY),
         restart: (extraMs) => deadline.restart(timeoutMs + extraMs),
         provideLeave: (asked) => {
           continues = asked
+        },
+        answer: (reply) => {
+          if (deadline.end()) endWith(Effect.succeed(reply))
         }
       }
       const worker = Effect.runForkWith(services)(Effect.suspend(() => next(context)))
@@ -64,7 +74,8 @@ export const makeTimeout = Effect.gen(function* () {
         return ended
       }
       return Effect.callback<EncodedReply, HandlerError>((resumeCaller) => {
-        resume = resumeCaller
+        if (early === undefined) resume = resumeCaller
+        else resumeCaller(early)
         worker.addObserver((exit) => {
           deadline.end()
           if (late.size > 0 && late.delete(worker)) return logUnseenFailure(exit, services)
