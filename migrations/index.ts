@@ -1,9 +1,10 @@
 /**
  * The migrations by number and name. Pending ones run in one transaction; nodes that start together wait for each other.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Record, Schema } from "effect"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import baseline from "./0001_baseline.ts"
+import { patiently, type SchemaBusy, yielding } from "./YieldingLocks.ts"
 
 /**
  * Of the baseline's SQL, which `test/house/baseline.test.ts` compares. Until the first release the baseline is edited in
@@ -70,6 +71,9 @@ export const rejectForeignSchema = Effect.gen(function* () {
 /** Brings the schema up to date and returns what was applied. Running it again does nothing. */
 export const run: Effect.Effect<
   ReadonlyArray<readonly [id: number, name: string]>,
-  SchemaNotUpgradable | SchemaTooNew | Migrator.MigrationError | SqlError.SqlError,
+  SchemaBusy | SchemaNotUpgradable | SchemaTooNew | Migrator.MigrationError | SqlError.SqlError,
   SqlClient.SqlClient
-> = Effect.andThen(rejectForeignSchema, Migrator.make({})({ loader: Migrator.fromRecord(migrations) }))
+> = Effect.andThen(
+  rejectForeignSchema,
+  patiently(Migrator.make({})({ loader: Migrator.fromRecord(Record.map(migrations, yielding)) }))
+)
