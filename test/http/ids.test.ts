@@ -90,6 +90,18 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a malformed id", (it)
     })
   )
 
+  it.effect("of a call that is the name of a tool: the message says where names belong", () =>
+    Effect.gen(function* () {
+      const keys = yield* aKeyOfEachRole
+      const json = { tool_id: "demo/echo" }
+      const answer = yield* expecting(422, { path: "/api/market/proxy", key: keys.consumer, json })
+      assert.include(
+        String(valueAt(listAt(answer, "details")[0], "message")),
+        "`tool_id` must be a UUID in lower case (the name of a tool is sent as `tool_name`); `demo/echo` was sent"
+      )
+    })
+  )
+
   it.effect("of a receipt and of a dispute has the same form everywhere", () =>
     Effect.gen(function* () {
       for (const path of ["/api/v1/market/receipts/rcpt_xyz", "/api/v1/market/receipts/rcpt_xyz/proof"]) {

@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
-import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
+import { ProviderId, uuid } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
@@ -16,8 +16,13 @@ import { FreeTierList, periodQuery, UsagePage, usageQuery, UsageSummary } from "
 
 const JsonObject = Schema.Record(Schema.String, Schema.Json)
 
+/** A name under the id's field is a mistake that the message has to name. */
+const ToolIdSent = Schema.String.check(
+  Schema.isPattern(uuid, { message: "must be a UUID in lower case (the name of a tool is sent as `tool_name`)" })
+).pipe(Schema.brand("ToolId"))
+
 const ProxyCall = Field.object("ProxyCall", "The tool, its arguments, and the cap.", {
-  tool_id: Field.optional(ToolId, "ID of the tool. Takes precedence over `tool_name`."),
+  tool_id: Field.optional(ToolIdSent, "ID of the tool. Takes precedence over `tool_name`."),
   tool_name: Field.optional(
     ToolNameSent,
     "Qualified name of the tool (`handle/tool_name`), or its bare name. The first successful call of a bare name pins it " +
