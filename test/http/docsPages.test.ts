@@ -46,6 +46,16 @@ const idsOf = (elements: ReadonlyArray<Element>): ReadonlyArray<string> =>
   elements.flatMap(({ attributes: { id } }) => (id === undefined ? [] : [id]))
 
 it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "0" }), LIVE)("the documentation", (it) => {
+  it("names no page of the site where an app mounts the API below a prefix", () => {
+    const paths = (prefix: string) =>
+      docsNavigation(prefix).sections.flatMap(({ links }) => links.map(({ path }) => path))
+    assert.includeMembers(paths(""), ["/changelog", "/spec"])
+    assert.deepStrictEqual(
+      paths("/market").filter((path) => !path.startsWith("/docs")),
+      []
+    )
+  })
+
   it.effect("has pages of less than 100 kB with their scripts and styles, all from this service", () =>
     Effect.gen(function* () {
       assert.isAbove(pages.length, allEndpoints().length + 20)

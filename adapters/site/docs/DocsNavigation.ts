@@ -43,7 +43,7 @@ const link = (path: string, title: string, below: ReadonlyArray<NavigationLink> 
   below
 })
 
-/** Pages of the site with a layout of their own. */
+/** Pages of the site with a layout of their own. An app that mounts the API below a prefix does not have them. */
 const ELSEWHERE = [link("/changelog", "Changelog"), link("/spec", "Specification")]
 
 /** A group of the contract with a page for each of its operations. */
@@ -65,7 +65,7 @@ const resources = (): ReadonlyArray<NavigationLink> => {
   return groups
 }
 
-export const docsNavigation = (): DocsNavigation => {
+export const docsNavigation = (prefix = ""): DocsNavigation => {
   const written = guideSections.map(({ guides, title }) => ({
     title,
     links: guides.map((guide) => link(guidePath(guide), guide.title))
@@ -81,7 +81,7 @@ export const docsNavigation = (): DocsNavigation => {
       title: about.title,
       links: [
         ...about.links,
-        ...ELSEWHERE,
+        ...(prefix === "" ? ELSEWHERE : []),
         ...OPERATOR_PAGES.map((page) => link(`/docs/${page}`, operatorPageNames[page].title))
       ]
     }

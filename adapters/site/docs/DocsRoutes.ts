@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { publicRead } from "../../http/api/Access.ts"
-import { BaseUrl } from "../../http/BaseUrl.ts"
+import { BaseUrl, prefixOf } from "../../http/BaseUrl.ts"
 import { openApiDocument } from "../../http/OpenApiDocument.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
 import type { DocsContent, DocsSource } from "./DocsContent.ts"
@@ -23,7 +23,7 @@ type Source = DocsSource<Effect.Effect<DocsContent>>
 
 export const docsRoutes = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
-  const layout = yield* makeDocsLayout(docsNavigation())
+  const layout = yield* makeDocsLayout(docsNavigation(prefixOf(baseUrl)))
   const written = yield* writtenPages
   const hasDemo = yield* demoListed
   const limits = yield* documentedLimits
