@@ -118,6 +118,13 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Changed `Metering` and `Payouts` to cover their whole subject: `Metering.record` replaces `DirectMetering`; earnings, the payout account and requests with a key are methods of `Payouts`.",
           "Added `invoices 2026-10 --supplement` to correct a month that was closed too early.",
           "Changed time for money to come from the database. A node whose clock is more than 2 seconds off is not ready.",
+          "Added several hosts in `DATABASE_URL`: the service follows the primary after a failover. `lost-calls` lists calls that an asynchronous standby had not received. See `docs/high-availability.md`.",
+          "Added read replicas for catalog, market figures and usage (`DATABASE_READ_URL`, `DATABASE_READ_LAG_MS_MAX`).",
+          "Added `doctor`, which reports what is wrong with the database before it hurts.",
+          "Added a container file, a compose file and systemd units in `docs/operations`: see `docs/deployment.md`.",
+          "Changed a stopping node to end its keep-alive connections politely.",
+          "Changed a start behind a pooler in transaction mode to fail with a sentence that says why.",
+          "Fixed migrations under load: one that has to wait for a table gives back its locks and starts again.",
           "Fixed `npm start`: it stops the embedded database with npm. Enumerations in settings are case-insensitive."
         ]
       },
@@ -130,6 +137,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added `/catalog` with a page and a call form per tool, `/status` with 90 days of history (`GET /api/v1/status/history`), `/spec` and `/changelog`.",
           "Added configurations for Claude Code, Claude Desktop, Cursor, VS Code and other MCP clients on the pages of tools and providers and on the developer dashboard, with your key filled in; `mcp config <client>` prints them.",
           "Added a page per provider with all of its tools, `/catalog/providers/{handle}`.",
+          "Changed the developer dashboard to tabs with URLs of their own: lists that filter, search, sort, page and export CSV, details of each call, proofs, data export and withdrawal.",
+          "Added `/operator`, a console behind the operator key as a session: solvency, disputes, accounts, payouts, losses, log, jobs, and an audit trail of every action.",
           "Added `/developers/dashboard` and `/providers/dashboard`, and registration at `/developers/register` and `/providers/register`.",
           "Changed unknown URLs to return a page to browsers; other clients receive the error as JSON."
         ]
