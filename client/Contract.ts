@@ -2898,7 +2898,7 @@ export interface components {
       subject: string | null
       /** @description Reason that was given. `null`: none. */
       reason: string | null
-      /** @description Body of the request, its first 2,000 characters. `null`: none. */
+      /** @description Body of the request as JSON. Texts beyond 500 characters are cut. `null`: none. */
       details: string | null
     }
     /** @description The session has ended. */

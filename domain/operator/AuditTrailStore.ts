@@ -40,7 +40,7 @@ export interface AuditEntry {
   /** The account, dispute or invoice that the action is about. */
   readonly subject: string | undefined
   readonly reason: string | undefined
-  /** The body of the request as JSON, cut at its limit. */
+  /** The body of the request as JSON, without white space. */
   readonly details: string | undefined
 }
 

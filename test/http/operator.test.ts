@@ -120,7 +120,7 @@ for (const [name, core] of everyCore) {
           [at(whole, "claim", "text"), at(whole, "answer", "text"), at(whole, "details", "filed_in_all")],
           ["wrong answer 0", "It was right.", 3]
         )
-        const ruling = { resolution: "resolved_refund", note: "The receipt agrees." }
+        const ruling = { note: "The receipt agrees.".repeat(200), resolution: "resolved_refund" }
         const resolve = { path: `/api/v1/market/disputes/${ids[0]}/resolve`, key: OPERATOR_KEY, json: ruling }
         yield* expecting(200, resolve)
         yield* expecting(409, resolve)
@@ -134,8 +134,10 @@ for (const [name, core] of everyCore) {
         const [entry] = listAt(yield* read(`/audit-trail?subject=${ids[0]}`), "entries")
         assert.deepStrictEqual(
           [valueAt(entry, "action"), valueAt(entry, "reason")],
-          ["dispute.decide", "The receipt agrees."]
+          ["dispute.decide", ruling.note.slice(0, 1_000)]
         )
+        // A long note does not push the decision out of the details.
+        assert.match(String(valueAt(entry, "details")), /…","resolution":"resolved_refund"\}$/u)
       })
     )
   })

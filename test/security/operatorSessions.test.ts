@@ -151,6 +151,24 @@ for (const [name, core] of everyCore) {
       })
     )
 
+    it.effect("no white space or repeated member hides from the audit trail what was done", () =>
+      Effect.gen(function* () {
+        const path = "/api/v1/operator/funds"
+        const reference = "r".repeat(90)
+        const move = (n: number) => `"action":"deposit","amount_cents":${n},"reference":"${n}${reference}"`
+        const hidden = [`${" ".repeat(5_000)}{${move(1)}}`, `{${move(9)},${" ".repeat(5_000)}${move(2)}}`]
+        for (const body of hidden) yield* expectingAnswer(200, { path, body, key: OPERATOR_KEY })
+        const entries = yield* Effect.map(
+          expecting(200, { path: `${TRAIL}?action=funds.move&limit=2`, key: OPERATOR_KEY }),
+          (answer) => listAt(answer, "entries")
+        )
+        assert.deepStrictEqual(
+          entries.map((entry) => valueAt(entry, "details")),
+          [`{${move(2)}}`, `{${move(1)}}`]
+        )
+      })
+    )
+
     it.effect("what the operator changes is in the audit trail, by name, once, and only if it succeeded", () =>
       Effect.gen(function* () {
         const cookie = yield* signIn()

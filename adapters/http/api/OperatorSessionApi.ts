@@ -48,7 +48,7 @@ const Entry = Field.object("AuditEntry", "One action of the operator.", {
   address: Field.string("IP address of the request.", "203.0.113.7"),
   subject: Field.nullableString("ID of the account, dispute or document. `null`: the action has none.", CONSUMER_ID),
   reason: Field.nullableString("Reason that was given. `null`: none.", "Fraud is suspected."),
-  details: Field.nullableString("Body of the request, its first 2,000 characters. `null`: none.", "{}")
+  details: Field.nullableString("Body of the request as JSON. Texts beyond 500 characters are cut. `null`: none.", "{}")
 })
 
 const Entries = shared.pageOf(

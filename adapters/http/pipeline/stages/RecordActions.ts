@@ -7,7 +7,7 @@ import type { RequestContext, Stage } from "../RequestContext.ts"
 
 export const makeRecordActions = Effect.map(AuditTrail, ({ audited, record }): Stage => {
   return (context, next) => {
-    const { caller, clientAddress: address, pathParams, route, text } = context
+    const { caller, clientAddress: address, pathParams, route } = context
     const { action } = route.rule
     if (action === undefined || caller?.role !== "operator") return next(context)
     const entry = {
@@ -17,12 +17,22 @@ export const makeRecordActions = Effect.map(AuditTrail, ({ audited, record }): S
       address,
       subject: Object.values(pathParams)[0],
       reason: reasonIn(context),
-      details: text === "" ? undefined : text
+      details: detailsIn(context)
     }
     // What is not idempotent commits in units of work of its own.
     return route.rule.idempotent ? audited(next(context), entry) : Effect.tap(next(context), () => record(entry))
   }
 })
+
+/** A long text must not push an amount or a decision out of the details. */
+const TEXT_CHARS_MAX = 500
+
+/** As it was read: white space and repeated members cannot hide what was done. */
+const detailsIn = ({ text }: RequestContext): string | undefined =>
+  text.trim() === "" ? undefined : JSON.stringify(JSON.parse(text), shortened)
+
+const shortened = (_name: string, value: unknown): unknown =>
+  typeof value === "string" && value.length > TEXT_CHARS_MAX ? `${value.slice(0, TEXT_CHARS_MAX)}…` : value
 
 /** Bodies call it `reason`, or `note` in a decision. */
 const reasonIn = ({ payload }: RequestContext): string | undefined => {
