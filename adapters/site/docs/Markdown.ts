@@ -2,7 +2,7 @@
  * Markdown as HTML of this site. Everything is escaped, HTML in the text too, and only links to known places become links.
  */
 import type { MarkedToken, Token, Tokens } from "marked"
-import { type Html, html, type Part } from "../kit/Html.ts"
+import { breakable, type Html, html, type Part } from "../kit/Html.ts"
 import { copyable } from "../kit/Site.ts"
 
 export interface Heading {
@@ -120,7 +120,7 @@ export const renderMarkdown = (lexer: Lexer, text: string, { linkOf }: MarkdownO
         case "em":
           return html`<em>${inline(token.tokens)}</em>`
         case "codespan":
-          return html`<code>${token.text}</code>`
+          return html`<code>${breakable(token.text)}</code>`
         case "br":
           return html`<br />`
         case "link": {
