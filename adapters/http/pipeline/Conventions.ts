@@ -1,6 +1,7 @@
 /**
  * Headers of every response: request id, trace, CORS, cache and security rules.
  */
+import type { Principal } from "../../../domain/accounts/Principal.ts"
 import type { AccessRule } from "../api/Access.ts"
 import type { WebResponse } from "./WebRequest.ts"
 
@@ -36,9 +37,9 @@ export const crossOrigin = (origin: string | undefined): Readonly<Record<string,
 const NONE: Readonly<Record<string, string>> = {}
 
 /** Public reads may be cached for a minute, private ones only with revalidation; the operator's, writes and problems not. */
-export const cacheControl = (method: string, rule: AccessRule): string => {
+export const cacheControl = (method: string, rule: AccessRule, caller: Principal | undefined): string => {
   if (method !== "GET" && method !== "HEAD") return "no-store"
-  if (isOperators(rule)) return "no-store"
+  if (isOperators(rule) || caller?.role === "operator") return "no-store"
   if (rule.roles.length > 0) return "private, no-cache"
   return rule.cacheable ? "public, max-age=60" : "no-store"
 }

@@ -39,8 +39,11 @@ export const isFromOwnPage = (request: WebRequest, baseUrl: string): boolean => 
   if (site !== undefined && site !== "same-origin") return false
   const origin = header(request, "origin")
   if (origin === undefined) return request.method === "GET" || request.method === "HEAD"
-  return origin === new URL(baseUrl).origin || isOwnHost(origin, header(request, "host"))
+  return origin === new URL(baseUrl).origin || isOwnHost(origin, header(request, "host"), isSecure(baseUrl))
 }
 
-const isOwnHost = (origin: string, host: string | undefined): boolean =>
-  host !== undefined && URL.parse(origin)?.host === host.toLowerCase()
+/** Behind HTTPS, a page that came in plain text is not ours: anyone on its way may have written it. */
+const isOwnHost = (origin: string, host: string | undefined, onlySecure: boolean): boolean => {
+  const page = URL.parse(origin)
+  return host !== undefined && page?.host === host.toLowerCase() && (!onlySecure || page.protocol === "https:")
+}

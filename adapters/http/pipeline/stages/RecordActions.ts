@@ -19,8 +19,12 @@ export const makeRecordActions = Effect.map(AuditTrail, ({ audited, record }): S
       reason: reasonIn(context),
       details: detailsIn(context)
     }
-    // What is not idempotent commits in units of work of its own.
-    return route.rule.idempotent ? audited(next(context), entry) : Effect.tap(next(context), () => record(entry))
+    if (route.rule.idempotent) return audited(next(context), entry)
+    // It commits in units of work of its own, and some of them before a client disconnects or the time is up.
+    return next(context).pipe(
+      Effect.tap(() => record(entry)),
+      Effect.onInterrupt(() => Effect.ignoreCause(record(entry)))
+    )
   }
 })
 

@@ -87,7 +87,7 @@ const replied = (context: RequestContext, { body, headers, status }: EncodedRepl
   return addHeaders(answer, context.requestId, {
     ...context.headers,
     ...context.limitHeaders,
-    "cache-control": cacheControl(context.route.method, rule),
+    "cache-control": cacheControl(context.route.method, rule, context.caller),
     vary: varyOf(rule),
     ...(context.isReplay ? { "idempotent-replay": "true" } : undefined)
   })
