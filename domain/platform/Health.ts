@@ -143,6 +143,7 @@ export class Health extends Context.Service<
   )
 }
 
+/** Its host is not named: any client can read this. */
 const replicaProbe = (replica: ReadReplica): Probe => ({
   name: "read_replica",
   critical: false,
@@ -150,7 +151,7 @@ const replicaProbe = (replica: ReadReplica): Probe => ({
   slowMs: SLOW_MS,
   ask: Effect.sync(() =>
     replica.isFresh()
-      ? { note: `${replica.name()} is at most ${Math.ceil(replica.lagMs())} ms behind the primary.` }
+      ? { note: `It is at most ${Math.ceil(replica.lagMs())} ms behind the primary.` }
       : `No read replica is within ${replica.lagMsMax} ms of the primary, which answers all reads.`
   )
 })

@@ -9,6 +9,7 @@ import type { Probe } from "../../domain/platform/Probe.ts"
 import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
 import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
+import { makeReadReplica, ReadReplica } from "../../domain/platform/ReadReplica.ts"
 import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
 
 interface Parts {
@@ -64,6 +65,17 @@ describe("the status of the service", () => {
 })
 
 describe("health", () => {
+  it.effect("tells how far the read replica is behind, and not where it is", () => {
+    const replica = makeReadReplica(5_000, () => 0)
+    replica.found({ name: "db2.internal:5432", asOfMs: 0 })
+    return Effect.gen(function* () {
+      const { checks } = yield* check()
+      const found = checks.find(({ name }) => name === "read_replica")
+      assert.match(JSON.stringify(found), /is at most 0 ms behind the primary/u)
+      assert.notMatch(JSON.stringify(checks), /internal|5432/u)
+    }).pipe(Effect.provide(healthOf().pipe(Layer.provide(Layer.succeed(ReadReplica, replica)))))
+  })
+
   it.effect("is ok and ready where every part responds", () =>
     Effect.gen(function* () {
       yield* TestClock.adjust("90 seconds")
