@@ -186,16 +186,20 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "2", TRUST_PROXY: "10.0.0.
 )
 
 it.layer(ServiceUnderTest.memory({ RATE_LIMIT_RPM: "4" }))("the rate limit of a key", (it) => {
-  it.effect("does not count a console's reads, which have a limit of their own; writes of a console count", () =>
-    Effect.gen(function* () {
-      const { key } = yield* aConsumer({ rate_limit_rpm: 3 })
-      const read: Call = { path: WHOAMI, key, headers: { "x-console": "1" } }
-      const refused = yield* exhaust(read, 240)
-      assert.deepStrictEqual(limitsOf(refused).slice(0, 2), [240, 0])
-      const write: Call = { path: KEYS, key, json: {}, headers: { "x-console": "1" } }
-      assert.deepStrictEqual(limitsOf(yield* send(write)).slice(0, 2), [3, 2])
-      yield* exhaust({ path: WHOAMI, key }, 2)
-    })
+  it.effect(
+    "does not count a console's reads, which have a limit of their own; writes and streams of MCP doors count",
+    () =>
+      Effect.gen(function* () {
+        const { key } = yield* aConsumer({ rate_limit_rpm: 3 })
+        const read: Call = { path: WHOAMI, key, headers: { "x-console": "1" } }
+        const refused = yield* exhaust(read, 240)
+        assert.deepStrictEqual(limitsOf(refused).slice(0, 2), [240, 0])
+        const write: Call = { path: KEYS, key, json: {}, headers: { "x-console": "1" } }
+        assert.deepStrictEqual(limitsOf(yield* send(write)).slice(0, 2), [3, 2])
+        const stream: Call = { method: "GET", path: "/mcp", key, headers: { "x-console": "1" } }
+        assert.deepStrictEqual(limitsOf(yield* send(stream)).slice(0, 2), [3, 1])
+        yield* exhaust({ path: WHOAMI, key }, 1)
+      })
   )
 
   it.effect("is what the consumer was granted, from any address", () =>

@@ -149,8 +149,9 @@ export const makeLimits = Effect.map(RateLimits, (limits) => {
   return { byAddress, byKey, registrations, signIns }
 })
 
-const isConsoleRead = ({ request, route }: RequestContext): boolean =>
-  route.method === "GET" && header(request, CONSOLE_HEADER) !== undefined
+/** No console opens streams of an MCP door, and each of those opens another at the provider's server. */
+const isConsoleRead = ({ request, route: { method, rule } }: RequestContext): boolean =>
+  method === "GET" && !rule.keyHeader && header(request, CONSOLE_HEADER) !== undefined
 
 /** The response carries the headers of the limit that was checked last. */
 const limit = (
