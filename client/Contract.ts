@@ -3119,6 +3119,11 @@ export interface components {
     Payouts: {
       /** @description ID of the provider. */
       provider_id: string
+      /**
+       * @description `dry_run`: payouts are simulated, and need no payout account.
+       * @enum {string}
+       */
+      mode: "live" | "dry_run"
       /** @description Same as `pending_balance_cents`. */
       pending_cents: number
       /** @description Provider balance (maturing, available, reserved and frozen) in whole cents, rounded toward zero. */

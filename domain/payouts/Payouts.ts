@@ -38,6 +38,8 @@ export type PayoutAnswer =
 export class Payouts extends Context.Service<
   Payouts,
   {
+    /** `dry_run`: payouts are simulated. */
+    readonly mode: "dry_run" | "live"
     /**
      * Pays all available whole cents. One payout of a provider at a time: further requests return it. A key stands for the
      * payout of its first response, even if another request had started that payout.
@@ -77,7 +79,7 @@ export class Payouts extends Context.Service<
       const store = yield* PayoutStore
       const payees = yield* PayeeStore
       const money = yield* ProviderMoney
-      const gateway = yield* PaymentGateway
+      const { mode } = yield* PaymentGateway
       const entropy = yield* Entropy
       const { sha256Hex } = yield* Digest
       const { open, payableCents } = yield* makePayoutOpening
@@ -103,7 +105,7 @@ export class Payouts extends Context.Service<
 
       const request = Effect.fn("Payouts.request")(function* (providerId: ProviderId, key?: string) {
         // A dry run changes nothing, so there is nothing to remember.
-        if (gateway.mode === "dry_run") {
+        if (mode === "dry_run") {
           const cents = yield* payableCents(providerId)
           if (cents < PAYOUT_CENTS_MIN) return yield* new BelowMinimum({ balanceCents: cents })
           return { mode: "dry_run" as const, wouldPayoutCents: cents }
@@ -126,7 +128,7 @@ export class Payouts extends Context.Service<
       })
 
       const payAutomatically = Effect.gen(function* () {
-        if (gateway.mode !== "live") return 0
+        if (mode !== "live") return 0
         const day = DateTime.formatIsoDateUtc(yield* DateTime.now)
         const requested = yield* roundOfPages(
           {
@@ -146,6 +148,7 @@ export class Payouts extends Context.Service<
       }).pipe(Effect.withSpan("Payouts.payAutomatically"))
 
       return Payouts.of({
+        mode,
         request,
         work,
         reversed,

@@ -134,8 +134,8 @@ const program = Effect.fnUntraced(function* (url: string) {
   const opened = yield* browser
   const rows: Array<ReadonlyArray<string>> = [["", "first ms", "median ms", "slowest ms"]]
   for (const [name, path, member] of [
-    ["developer", "/developers/dashboard", found.developer],
-    ["provider", "/providers/dashboard", found.provider]
+    ["developer", "/developer", found.developer],
+    ["provider", "/provider", found.provider]
   ] as const) {
     const { page } = yield* open(opened, `${url}${path}`)
     const firstMs = performance.now()

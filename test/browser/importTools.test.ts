@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser, hasBrowser, overflows, pictured, seriousFindings } from "../support/Browser.ts"
-import { entered, press, says, seen, settled } from "../support/ProviderPage.ts"
+import { agree, entered, follow, openTab, press, says, seen, settled } from "../support/ProviderPage.ts"
 import { sdk2Server } from "../support/mcp/RealServers.ts"
 import { posted } from "../support/HttpMarket.ts"
 import { ready } from "../support/ServiceProcess.ts"
@@ -29,7 +29,9 @@ it.live.skipIf(!hasBrowser)(
         endpoint_url: server.url
       })
       const { complaints, page } = yield* entered(yield* browser, url, String(made["api_key"]))
-      yield* press(page, "#tools", "Import tools")
+      yield* openTab(page, "Tools")
+      yield* follow(page, ".console-main", "Import tools")
+      yield* says(page, "#import-history", "No imports yet")
       yield* Effect.promise(() => page.fill("#import-tools-default_price_microcents", "0.002"))
       yield* press(page, "#import-tools", "Preview import")
       yield* says(page, "#import-tools", "2 stored as drafts")
@@ -48,30 +50,30 @@ it.live.skipIf(!hasBrowser)(
       yield* Effect.promise(() => page.setViewportSize({ width: 1_280, height: 900 }))
 
       yield* press(page, "#import-tools", "Import tools")
-      yield* says(page, "#tools", "Imported: 2 stored as drafts")
+      yield* says(page, ".announcements", "Imported: 2 stored as drafts")
       yield* settled(page)
       assert.include(yield* seen(page, "#tools table"), "Draft")
       yield* press(page, "#tools table", "List search")
-      yield* says(page, "#tools", "search is listed.")
-      yield* settled(page)
+      yield* says(page, "dialog", "at $0.002 per call")
+      yield* agree(page, "List tool")
+      yield* says(page, ".announcements", "search is listed.")
+      yield* says(page, "#tools table", "Listed")
       yield* press(page, "#tools table", "Dismiss fetch")
-      yield* says(page, "#tools", "The draft fetch is dismissed.")
+      yield* says(page, ".announcements", "The draft fetch is dismissed.")
       yield* settled(page)
-      yield* press(page, "#tools", "Import tools")
-      yield* Effect.promise(async () => {
-        await page.waitForSelector("#import-tools")
-        await page.locator("summary", { hasText: "Import history" }).click()
-      })
-      yield* says(page, "#tools", "Drafts: search, fetch")
+      yield* follow(page, ".console-main", "Import tools")
+      yield* says(page, "#import-history", "Drafts: search, fetch")
       yield* pictured(page, "import-history")
-      yield* press(page, "#tools", "Turn off sync")
-      yield* says(page, "#tools", "Sync is off.")
+      yield* press(page, "#sync", "Turn off sync")
+      yield* says(page, ".announcements", "Sync is off.")
+      yield* says(page, "#sync", "Your tools do not follow your MCP server.")
+      yield* openTab(page, "Settings")
       yield* says(page, "#mcp", `${url}/mcp/ada-tools`)
       yield* press(page, "#mcp", "Turn off prompts")
-      yield* says(page, "#mcp", "Prompts are turned off.")
+      yield* says(page, ".announcements", "Prompts are turned off.")
       yield* settled(page)
       yield* press(page, "#mcp", "Turn on prompts")
-      yield* says(page, "#mcp", "Prompts are turned on.")
+      yield* says(page, ".announcements", "Prompts are turned on.")
       assert.deepStrictEqual(complaints, [])
     }),
   120_000

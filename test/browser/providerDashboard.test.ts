@@ -6,7 +6,19 @@ import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
 import { browser, hasBrowser, open } from "../support/Browser.ts"
 import { isReadable } from "../support/Readability.ts"
-import { agree, DASHBOARD, entered, press, says, seen, settled, signIn, unexpected } from "../support/ProviderPage.ts"
+import {
+  agree,
+  DASHBOARD,
+  follow,
+  openTab,
+  entered,
+  press,
+  says,
+  seen,
+  settled,
+  signIn,
+  unexpected
+} from "../support/ProviderPage.ts"
 import {
   aDeveloper,
   aSeller,
@@ -22,6 +34,8 @@ import {
 
 const DAYS_BEHIND = 35
 const DAY_MS = 86_400_000
+
+const TABS = ["Overview", "Tools", "Calls", "Earnings and payouts", "Trust", "Disputes", "Settings"]
 
 /** A provider with calls last month and today, and two disputes. */
 const selling = Effect.gen(function* () {
@@ -58,15 +72,30 @@ it.live.skipIf(!hasBrowser)(
         ["newcomer", newcomer.key]
       ] as const) {
         const { complaints, page } = yield* entered(opened, url, key)
-        if (name === "provider") {
-          yield* press(page, "#tools table", "Edit search")
-          yield* says(page, "#tools h3", "Edit search")
+        for (const title of TABS) {
+          yield* openTab(page, title)
+          yield* Effect.promise(() =>
+            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+          )
+          yield* isReadable(page, `${name}-${title}`)
         }
-        yield* Effect.promise(() =>
-          page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-        )
+        yield* Effect.promise(() => page.setViewportSize({ width: 1_280, height: 900 }))
+        if (name === "provider") {
+          yield* openTab(page, "Tools")
+          yield* follow(page, "#tools table", "Paper search")
+          yield* isReadable(page, "provider-tool")
+          for (const [title, where] of [
+            ["Calls", "#calls"],
+            ["Disputes", "#disputes"]
+          ] as const) {
+            yield* openTab(page, title)
+            yield* Effect.promise(() => page.locator(`${where} tbody a`).first().click())
+            yield* says(page, ".console-main", `← All ${title.toLowerCase()}`)
+            yield* settled(page)
+            yield* isReadable(page, `provider-${title}-detail`)
+          }
+        }
         assert.deepStrictEqual(complaints, [])
-        yield* isReadable(page, name)
       }
     }).pipe(Effect.scoped),
   { timeout: 400_000 }
@@ -79,13 +108,14 @@ it.live.skipIf(!hasBrowser)(
       const { seller, url } = yield* selling
       const { complaints, page } = yield* entered(yield* browser, url, seller.key)
 
+      yield* openTab(page, "Earnings and payouts")
       // Four calls of five weeks ago are only in a longer period.
       assert.match(
         yield* seen(page, "#earnings dl"),
         /Net earnings \$9\.04444 .* Gross revenue \$10\.04938 Platform fee \$1\.00494 Calls 11/u
       )
       yield* Effect.promise(() => page.selectOption("#earnings-period", "all"))
-      yield* settled(page)
+      yield* says(page, "#earnings dl", "$16.24444")
       assert.match(yield* seen(page, "#earnings dl"), /Net earnings \$16\.24444 .* Calls 15/u)
       yield* Effect.promise(() => page.click("#earnings summary"))
       assert.match(yield* seen(page, "#earnings details"), /\$9\.04444 .*\$7\.20/u)
@@ -110,6 +140,7 @@ it.live.skipIf(!hasBrowser)(
         assert.isTrue(file.text.startsWith(begins), file.text.slice(0, 20))
       }
 
+      yield* openTab(page, "Settings")
       // The signing secret is shown on request.
       yield* press(page, "#signing", "Show signing secret")
       const { secret } = yield* got(`${url}/api/v1/market/providers/signing-secret`, seller.key)
@@ -117,7 +148,6 @@ it.live.skipIf(!hasBrowser)(
 
       // Keys: create, rotate the current one, revoke the other.
       yield* Effect.promise(async () => {
-        await page.click("#keys summary")
         await page.fill("#new-key-form-label", "staging")
         await page.selectOption("#new-key-form-expires_at", "30")
         await page.click("#new-key-form button[type=submit]")
@@ -131,7 +161,7 @@ it.live.skipIf(!hasBrowser)(
       )
       yield* Effect.promise(() => page.selectOption("#grace", "0"))
       yield* agree(page, "Rotate key")
-      yield* says(page, "#keys", "This tab now uses the new key.")
+      yield* says(page, ".announcements", "This tab now uses the new key.")
       yield* settled(page)
       const replaced = yield* seen(page, "#new-key")
       assert.notInclude([staging, seller.key], replaced)
@@ -139,7 +169,7 @@ it.live.skipIf(!hasBrowser)(
         page.locator("#keys tr", { hasText: "staging" }).getByRole("button", { name: "Revoke" }).click()
       )
       yield* agree(page, "Revoke key")
-      yield* says(page, "#keys", "Key revoked.")
+      yield* says(page, ".announcements", "Key revoked.")
       yield* Effect.promise(() => page.reload())
       yield* settled(page)
       assert.notInclude(yield* Effect.promise(() => page.content()), replaced)
@@ -193,28 +223,36 @@ it.live.skipIf(!hasBrowser)(
         yield* signIn(refused.page, key)
         yield* says(refused.page, "[role=alert]", words)
         assert.strictEqual(yield* Effect.promise(() => refused.page.evaluate<number>("sessionStorage.length")), 0)
-        assert.strictEqual(yield* Effect.promise(() => refused.page.locator(".panel").count()), 0)
+        assert.strictEqual(yield* Effect.promise(() => refused.page.locator(".console-tabs").count()), 0)
       }
       assert.deepStrictEqual(unexpected(refused.complaints, 401, 403), [])
 
       const { complaints, page } = yield* entered(opened, url, seller.key)
-      for (const [where, times] of [
-        ["#dashboard .toolbar >> nth=0", 1],
-        ["#tools table", 1],
-        ["#disputes .card", 1],
-        ["#disputes table", 2]
-      ] as const) {
-        const shown = yield* Effect.promise(() => page.locator(where).first().textContent())
-        assert.isAtLeast(shown!.split(evil).length - 1, times, where)
-      }
-      yield* press(page, "#tools table", "Edit search")
-      yield* says(page, "#tools h3", "Edit search")
+      const showsEvil = (where: string, times: number) =>
+        Effect.promise(async () => {
+          const shown = await page.locator(where).first().textContent()
+          assert.isAtLeast(shown!.split(evil).length - 1, times, where)
+        })
+      yield* showsEvil(".console-account", 1)
+      yield* openTab(page, "Disputes")
+      yield* showsEvil("#disputes table", 2)
+      yield* Effect.promise(() =>
+        page.locator("#disputes tbody tr").filter({ hasText: "Other" }).locator("a").first().click()
+      )
+      yield* says(page, "blockquote", evil)
+      yield* Effect.promise(() => page.locator("summary").filter({ hasText: "Evidence" }).click())
+      assert.include(yield* seen(page, ".console-main pre"), JSON.stringify(evil))
+      yield* openTab(page, "Settings")
+      assert.include(yield* seen(page, "#keys table"), "<script>")
+      yield* openTab(page, "Tools")
+      yield* showsEvil("#tools table", 1)
+      yield* Effect.promise(() => page.locator("#tools tbody a").first().click())
+      yield* says(page, ".console-main h2", evil)
       assert.strictEqual(yield* Effect.promise(() => page.inputValue("#edit-tool-description")), evil)
       assert.include(yield* Effect.promise(() => page.inputValue("#edit-tool-input_schema")), JSON.stringify(evil))
-      assert.include(yield* seen(page, "#keys table"), "<script>")
       // Saving without changes changes nothing.
       yield* Effect.promise(() => page.click("#edit-tool button[type=submit]"))
-      yield* says(page, "#tools", "The price is unchanged.")
+      yield* says(page, ".announcements", "The price is unchanged.")
       assert.strictEqual(yield* Effect.promise(() => page.locator("#dashboard img, #dashboard script").count()), 0)
       assert.isFalse(yield* Effect.promise(() => page.evaluate<boolean>("'caught' in window")))
       assert.deepStrictEqual(complaints, [])

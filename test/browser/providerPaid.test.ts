@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser, hasBrowser } from "../support/Browser.ts"
-import { agree, DASHBOARD, entered, press, says, seen, settled } from "../support/ProviderPage.ts"
+import { agree, entered, openTab, press, says, seen, settled } from "../support/ProviderPage.ts"
 import { aDeveloper, aSeller, bought, got, listed, posted } from "../support/HttpMarket.ts"
 import { freePort } from "../support/FreePort.ts"
 import { ready } from "../support/ServiceProcess.ts"
@@ -58,6 +58,7 @@ it.live.skipIf(!hasBrowser)(
       yield* bought(url, developer, "search", 2)
 
       const { complaints, page } = yield* entered(yield* browser, url, seller.key)
+      yield* openTab(page, "Earnings and payouts")
       assert.include(yield* seen(page, "#payouts"), "You need $2.80 more for a payout.")
       assert.include(yield* seen(page, "#payouts"), "Not set up")
       yield* bought(url, developer, "search", 1)
@@ -67,14 +68,14 @@ it.live.skipIf(!hasBrowser)(
       // Not before the account is complete.
       yield* press(page, "#payouts", "Pay out $10.80")
       yield* agree(page, "Pay out")
-      yield* says(page, "#payouts", "Complete your account first")
+      yield* says(page, ".announcements", "Complete your account first")
 
       const visit = Effect.fnUntraced(function* (label: string, choice: string) {
         yield* press(page, "#payouts", label)
         yield* Effect.promise(async () => {
           await page.waitForURL(`${double.url}/onboard/**`)
           await page.click(`button[value=${choice}]`)
-          await page.waitForURL(`${url}${DASHBOARD}`)
+          await page.waitForURL(`${url}/provider/earnings`)
         })
         yield* settled(page)
       })
@@ -85,7 +86,7 @@ it.live.skipIf(!hasBrowser)(
 
       yield* press(page, "#payouts", "Pay out $10.80")
       yield* agree(page, "Pay out")
-      yield* says(page, "#payouts", "$10.80 was sent to your account.")
+      yield* says(page, ".announcements", "$10.80 was sent to your account.")
       yield* settled(page)
       assert.match(yield* seen(page, "#payouts table"), /\$10\.80 Paid .* tr_/u)
       assert.include(yield* seen(page, "#payouts"), "You need $10.00 more for a payout.")

@@ -30,9 +30,9 @@ it.live.skipIf(!hasBrowser)(
       })
       const [developerKey, providerKey] = [String(consumer.body["api_key"]), String(provider.body["api_key"])]
       const opened = yield* browser
-      for (const [place, own, other, elsewhere] of [
-        ["developers", developerKey, providerKey, "/providers/dashboard"],
-        ["providers", providerKey, developerKey, "/developers/dashboard"]
+      for (const [place, own, other, elsewhere, tab] of [
+        ["developers", developerKey, providerKey, "/provider", "Keys"],
+        ["providers", providerKey, developerKey, "/developer", "Settings"]
       ] as const) {
         const { page } = yield* open(opened, `${url}/${place}/dashboard`)
         const link = () => page.getAttribute(".notice a", "href")
@@ -45,7 +45,7 @@ it.live.skipIf(!hasBrowser)(
         yield* Effect.promise(async () => {
           await page.fill("#key", ` ${own} `)
           await page.keyboard.press("Enter")
-          if (place === "developers") await page.locator(".console-tabs").getByText("Keys", { exact: true }).click()
+          await page.locator(".console-tabs").getByText(tab, { exact: true }).click()
           await page.waitForSelector("#keys table")
           await page.reload()
           await page.waitForSelector("#keys table")

@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { browser, hasBrowser } from "../support/Browser.ts"
-import { entered, press, settled } from "../support/ProviderPage.ts"
+import { entered, follow, openTab, settled } from "../support/ProviderPage.ts"
 import { aSeller, got, listed } from "../support/HttpMarket.ts"
 import { ready } from "../support/ServiceProcess.ts"
 
@@ -28,7 +28,8 @@ const FULL = {
 
 /** Edits the tool; returns the cancellation before and the request body. */
 const edited = Effect.fnUntraced(function* (page: Page, change: () => Promise<unknown>) {
-  yield* press(page, "#tools table", "Edit search")
+  yield* openTab(page, "Tools")
+  yield* follow(page, "#tools table", "search")
   const [canceled, answer] = yield* Effect.promise(async () => {
     await page.waitForSelector("#edit-tool")
     const before = await page.inputValue("#edit-tool-on_cancel")

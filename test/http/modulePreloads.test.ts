@@ -19,7 +19,8 @@ it.layer(RawHttp.layer(), LIVE)("A page", (it) => {
   it.effect.each([
     "/developer",
     "/developer/calls",
-    "/providers/dashboard",
+    "/provider",
+    "/provider/tools",
     "/verify",
     "/developers/register",
     "/catalog"

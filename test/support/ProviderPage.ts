@@ -5,13 +5,28 @@ import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { open } from "./Browser.ts"
 
-export const DASHBOARD = "/providers/dashboard"
+export const DASHBOARD = "/provider"
 
+/** Waits until the open tab is loaded. */
 export const settled = (page: Page) =>
   Effect.promise(async () => {
-    await page.waitForSelector(".panel", { state: "attached" })
-    await page.waitForSelector(".panel[aria-busy=true]", { state: "detached" })
+    await page.waitForSelector(".console-main .loaded")
+    await page.waitForSelector(".loaded[aria-busy=true]", { state: "detached" })
   })
+
+export const openTab = Effect.fnUntraced(function* (page: Page, title: string) {
+  yield* Effect.promise(async () => {
+    await page.locator(".console-tabs").getByText(title, { exact: true }).click()
+    await page.locator(".console-main h1", { hasText: title }).waitFor()
+  })
+  yield* settled(page)
+})
+
+/** Opens the row of this text, or a page of the tab. */
+export const follow = Effect.fnUntraced(function* (page: Page, within: string, name: string) {
+  yield* Effect.promise(() => page.locator(within).getByRole("link", { name, exact: true }).first().click())
+  yield* settled(page)
+})
 
 export const entered = Effect.fnUntraced(function* (browser: Browser, url: string, key: string) {
   const opened = yield* open(browser, `${url}${DASHBOARD}`)

@@ -64,6 +64,11 @@ const OWED = "Debt to consumers for refunds (your next earnings pay it)"
 
 const PayoutList = Field.object("Payouts", "The provider's balance by state, and its payouts.", {
   provider_id: shared.providerId,
+  mode: Field.of(
+    Schema.Literals(["live", "dry_run"]),
+    "`dry_run`: payouts are simulated, and need no payout account.",
+    "live"
+  ),
   pending_cents: Field.int("Same as `pending_balance_cents`.", 54),
   ...pendingBalance,
   maturing_cents: Field.cents(MATURING, 40),

@@ -38,7 +38,7 @@ const Market = Schema.Struct({
   self_service: Field.of(
     Schema.Struct({
       providers: url("the registration of providers", "/providers/register"),
-      provider_dashboard: url("the provider dashboard", "/providers/dashboard"),
+      provider_dashboard: url("the provider dashboard", "/provider"),
       developers: url("the registration of developers", "/developers/register"),
       developer_dashboard: url("the developer dashboard", "/developer")
     }),

@@ -103,7 +103,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
         },
         self_service: {
           providers: there("/providers/register", "/api/market/register-provider"),
-          provider_dashboard: there("/providers/dashboard", "/docs"),
+          provider_dashboard: there("/provider", "/docs"),
           developers: there("/developers/register", "/api/market/register-consumer"),
           developer_dashboard: there("/developer", "/docs")
         }

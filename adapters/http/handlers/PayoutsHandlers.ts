@@ -72,7 +72,7 @@ export const payoutsRoutes = Effect.gen(function* () {
     ),
     route(endpoints.connect, function* ({ as, payload }) {
       const providerId = as("provider").ownerId
-      const home = pageUrl(baseUrl, "/providers/dashboard")
+      const home = pageUrl(baseUrl, "/provider/earnings")
       const { accountId, expiresAt, url } = yield* payouts.connect(providerId, {
         returnUrl: payload.return_url ?? home,
         refreshUrl: payload.refresh_url ?? home
@@ -145,6 +145,7 @@ export const payoutsRoutes = Effect.gen(function* () {
       const payee = Option.getOrUndefined(yield* payouts.payee(providerId))
       return {
         provider_id: providerId,
+        mode: payouts.mode,
         pending_cents: toCents(balance),
         pending_balance_cents: toCents(balance),
         pending_balance: formatDollars(balance),

@@ -11,11 +11,12 @@ interface WhoAmI {
   readonly role: Role
   readonly id: string
   readonly name: string
+  readonly handle: string | null
 }
 
 const NAMES = { consumer: "developer", provider: "provider" } as const
 
-export const CONSOLE_PATHS = { consumer: "/developer", provider: "/providers/dashboard" } as const
+export const CONSOLE_PATHS = { consumer: "/developer", provider: "/provider" } as const
 
 export const identifyAccount =
   (role: Role) =>

@@ -9,6 +9,8 @@ import type { ConsoleApi } from "./ConsoleApi.browser.ts"
 export interface ConsoleAccount {
   readonly id: string
   readonly name: string
+  /** Of a provider. */
+  readonly handle?: string | null
 }
 
 export interface ConsoleContext {

@@ -201,14 +201,18 @@ interface OpenTabProps {
   readonly of: string
 }
 
-/** Going to another tab moves the focus to its heading, as loading a page would. */
+/** Going to another tab or row moves the focus to the heading, as loading a page would. */
 const OpenTab = ({ detail, of, tab }: OpenTabProps): View => {
   const heading = useRef<HTMLHeadingElement>(null)
+  const shown = useRef(detail)
   const module = useResource(tab.load, [tab])
   useEffect(() => {
     document.title = `${tab.title} · ${of}`
     const { activeElement } = document
-    if (activeElement !== null && activeElement !== document.body) heading.current?.focus({ preventScroll: true })
+    // The link or button that led to another row may be gone.
+    const isMoved = shown.current !== detail || (activeElement !== null && activeElement !== document.body)
+    shown.current = detail
+    if (isMoved) heading.current?.focus({ preventScroll: true })
   }, [tab, detail])
   return h(
     Fragment,

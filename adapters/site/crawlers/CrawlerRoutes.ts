@@ -19,8 +19,10 @@ export const SecurityContact = Context.Reference<string | undefined>(
 /** RFC 9116 recommends less than a year. */
 const SECURITY_TXT_DAYS = 180
 
-/** Answers for one caller, and pages without content of their own. */
-const NOT_CRAWLED = ["/api/market/", "/api/v1/", "/mcp", "/developer", "/operator", "/providers/dashboard"]
+/** Pages without content of their own. */
+const CONSOLES = ["/developer", "/operator", "/provider"]
+/** Consoles, and answers for one caller. Registration, at `/providers/register`, is crawled. */
+const NOT_CRAWLED = ["/api/market/", "/api/v1/", "/mcp", ...CONSOLES.flatMap((path) => [`${path}$`, `${path}/`])]
 
 export const crawlerRoutes = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
@@ -67,7 +69,7 @@ const reply = (contentType: string, body: string): EncodedReply => ({
 /** Pages for people. Tools are found through the catalog. */
 const sitemap = (baseUrl: string): string => {
   const pages = new Set([
-    ...siteLinks.filter((path) => !path.includes(".") && !NOT_CRAWLED.includes(path)),
+    ...siteLinks.filter((path) => !path.includes(".") && !CONSOLES.includes(path)),
     ...docsNavigation().order.map(({ path }) => path)
   ])
   const urls = [...pages].map((path) => html`<url><loc>${baseUrl}${path}</loc></url> `.markup)

@@ -3,36 +3,23 @@
  */
 import { Effect } from "effect"
 import { publicRead } from "../../http/api/Access.ts"
-import { documentRoute, pageRoute } from "../../http/pipeline/Route.ts"
+import { pageRoute } from "../../http/pipeline/Route.ts"
 import { BaseUrl } from "../../http/BaseUrl.ts"
 import { marketDoor } from "../connect/ClientConfigs.ts"
 import { connectData, connectStyle } from "../connect/ConnectSection.ts"
 import { consoleRoutes } from "../console/ConsolePages.ts"
-import { html } from "../kit/Html.ts"
-import { makeSite, needsScript } from "../kit/Site.ts"
 
-/** Providers see onboarding before, and the panels about calls after their first call. */
-const style = `${connectStyle}
-.no-calls .after-first-call,.onboarded .onboarding{display:none}
+const PROVIDER_STYLE = `
 .steps .copyable{margin-top:.5rem}
-.wide form.stack{max-width:none;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr))}
-.wide form.stack>:not(.field),.wide .field:has(textarea){grid-column:1/-1}
-.wide{margin-bottom:1.5rem}
-.wide>.toolbar{margin-bottom:1rem}
+.fields form.stack{max-width:none;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr))}
+.fields form.stack>:not(.field),.fields .field:has(textarea){grid-column:1/-1}
 `
 
 /** Amounts of the whole service are long. */
 const OPERATOR_STYLE = ".figures{grid-template-columns:repeat(auto-fit,minmax(min(100%,12rem),1fr))}"
 
-const PROVIDER = {
-  path: "/providers/dashboard",
-  title: "Provider dashboard",
-  description: "Earnings, calls, tools, payouts, disputes, trust score and API keys.",
-  module: "provider/ProviderDashboard"
-} as const
-
-/** Where the developer dashboard was; clients and emails link to it. */
-const FORMER_PATH = "/developers/dashboard"
+/** Where the dashboards were; clients and emails link to them. */
+const FORMER_PATHS = { consumer: "/developers/dashboard", provider: "/providers/dashboard" } as const
 
 /** A checkout returns with its result, which the Funds tab shows. */
 const movedTo = (query: Readonly<Record<string, string>>): string => {
@@ -41,12 +28,7 @@ const movedTo = (query: Readonly<Record<string, string>>): string => {
 }
 
 export const dashboardRoutes = Effect.gen(function* () {
-  const site = yield* makeSite
   const connect = connectData([["Of all providers", marketDoor(yield* BaseUrl)]])
-  const body = html`
-    <h1>${PROVIDER.title}</h1>
-    <div id="dashboard" data-connect="${connect}">${needsScript}</div>
-  `
   return [
     ...(yield* consoleRoutes({
       folder: "developer",
@@ -64,14 +46,21 @@ export const dashboardRoutes = Effect.gen(function* () {
       style: OPERATOR_STYLE,
       connectData: ""
     })),
-    pageRoute(FORMER_PATH, publicRead, "Redirects to the developer dashboard", ({ query }) =>
-      Effect.succeed({ status: 302, headers: { location: movedTo(query) }, body: "" })
+    ...(yield* consoleRoutes({
+      folder: "provider",
+      title: "Provider dashboard",
+      description: "Tools, calls, earnings, payouts, trust score, disputes and API keys.",
+      module: "provider/ProviderConsole",
+      style: PROVIDER_STYLE,
+      connectData: ""
+    })),
+    pageRoute(FORMER_PATHS.consumer, publicRead, "Redirects to the developer dashboard", ({ query }) =>
+      Effect.succeed(redirect(movedTo(query)))
     ),
-    documentRoute(
-      PROVIDER.path,
-      publicRead,
-      Effect.succeed(site({ ...PROVIDER, style, charts: true, body })),
-      PROVIDER.title
+    pageRoute(FORMER_PATHS.provider, publicRead, "Redirects to the provider dashboard", () =>
+      Effect.succeed(redirect("/provider"))
     )
   ]
 })
+
+const redirect = (location: string) => ({ status: 302, headers: { location }, body: "" })

@@ -31,7 +31,7 @@ export type Site = (page: SitePage) => EncodedReply
 const navigation = [
   ["/catalog", "Catalog"],
   ["/developer", "Developers"],
-  ["/providers/dashboard", "Providers"],
+  ["/provider", "Providers"],
   ["/docs", "Docs"],
   ["/status", "Status"]
 ] as const

@@ -24,7 +24,7 @@ const EMAIL: Field = {
 const showRegistered = (role: Role, key: string, id: string, ...next: ReadonlyArray<Node>): void => {
   storeKey(role, key)
   const heading = el("h2", { tabindex: -1 }, "You are registered")
-  const dashboard = role === "consumer" ? "/developer" : "/providers/dashboard"
+  const dashboard = role === "consumer" ? "/developer" : "/provider"
   fill(
     place,
     heading,

@@ -7,7 +7,8 @@ import { PERIODS, USAGE_PATH } from "../../console/CallColumns.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DataTable } from "../../console/DataTable.browser.ts"
 import { Figures } from "../../console/Figures.browser.ts"
-import { pathTo, place, setQuery } from "../../console/Place.browser.ts"
+import { PeriodChoice, usePeriod } from "../../console/PeriodChoice.browser.ts"
+import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeChart } from "../../console/TimeChart.browser.ts"
 import type { Balance, UsageSummary } from "../../kit/ApiResponses.browser.ts"
@@ -68,7 +69,7 @@ const balanceOf = (balance: Balance): View => {
 
 const Spending = (): View => {
   const { api } = useConsole()
-  const period = place.value.query.get("period") ?? ""
+  const period = usePeriod(PERIODS)
   const usage = useResource(
     () => api.get<UsageSummary>(`${USAGE_PATH}/summary`, { period: period === "" ? "30d" : period }),
     [period]
@@ -80,19 +81,7 @@ const Spending = (): View => {
       "div",
       { class: "toolbar" },
       h("h2", null, "Spending"),
-      h(
-        "div",
-        { class: "choice" },
-        h("label", { for: "spending-period" }, "Period"),
-        h(
-          "select",
-          {
-            id: "spending-period",
-            onChange: ({ currentTarget }: Event) => setQuery({ period: (currentTarget as HTMLSelectElement).value })
-          },
-          PERIODS.map(([value, label]) => h("option", { key: value, value, selected: value === period }, label))
-        )
-      )
+      h(PeriodChoice, { id: "spending-period", periods: PERIODS })
     ),
     h(Loaded<UsageSummary>, { of: usage, show: spendingOf })
   )

@@ -1,11 +1,11 @@
 /**
- * The form that lists or edits a tool. Prices are entered in dollars, schemas as JSON; empty fields use the defaults.
+ * The fields of a tool, and what is sent for them. Prices are entered in dollars, schemas as JSON; empty fields use the
+ * defaults.
  */
-import { accountApi } from "../kit/AccountApi.browser.ts"
-import { ApiError, invalid } from "../kit/ApiRequest.browser.ts"
-import { dollarsInput, INVALID_PRICE, parseDollars } from "../kit/Format.browser.ts"
-import { type Field, form, type Values } from "../kit/Form.browser.ts"
-import type { Declaration, ToolsResponse } from "../kit/ApiResponses.browser.ts"
+import { ApiError, invalid } from "../../kit/ApiRequest.browser.ts"
+import type { Declaration } from "../../kit/ApiResponses.browser.ts"
+import { dollarsInput, INVALID_PRICE, parseDollars } from "../../kit/Format.browser.ts"
+import type { Field, Values } from "../../kit/Form.browser.ts"
 
 const BILLING_POLICIES = [
   ["success", "Successful calls"],
@@ -19,7 +19,8 @@ const CANCELLATIONS = [
   ["nothing", "Is canceled at no charge"]
 ] as const
 
-const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
+/** `tool`: undefined to list a new one. */
+export const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
   ...(tool === undefined
     ? [{ name: "tool_name", label: "Name", placeholder: "search", hint: "As your MCP server lists it." }]
     : []),
@@ -111,32 +112,8 @@ const fieldsOf = (tool: Declaration | undefined): ReadonlyArray<Field> => [
   }
 ]
 
-export const putTool = (declaration: Declaration, idempotencyKey: string): Promise<ToolsResponse> =>
-  accountApi("provider").post<ToolsResponse>("/api/market/tools", { tools: [declaration] }, idempotencyKey)
-
-/** `tool`: undefined to list a new one. */
-export const toolForm = (
-  id: string,
-  tool: Declaration | undefined,
-  saved: (declared: Declaration) => Promise<void>
-): HTMLFormElement =>
-  form({
-    id,
-    fields: fieldsOf(tool),
-    submit: tool === undefined ? "List tool" : "Save tool",
-    send: async (values, idempotencyKey) => {
-      const declared = declarationOf(values, tool)
-      try {
-        await putTool(declared, idempotencyKey)
-      } catch (error) {
-        throw error instanceof ApiError ? withFieldNames(error, declared.tool_name) : error
-      }
-      await saved(declared)
-    }
-  })
-
 /** Only changed fields are sent: the API keeps the others. An emptied field is reset to its default. */
-const declarationOf = (values: Values, tool: Declaration | undefined): Declaration => {
+export const declarationOf = (values: Values, tool: Declaration | undefined): Declaration => {
   const errors: Record<string, string> = {}
   const before = new Map(tool === undefined ? [] : fieldsOf(tool).map(({ name, value }) => [name, value]))
   const isChanged = (name: string): boolean => values[name] !== before.get(name)
@@ -172,7 +149,7 @@ const cancellationOf = (choice: string): object =>
   choice === "finish" ? { on_cancel: choice } : { on_cancel: "pass", canceled_call_costs: choice }
 
 /** Errors are at `tools.0.<field>`, or at `tools.0` with a message that begins with the field's name. */
-const withFieldNames = (error: ApiError, toolName: string): ApiError => {
+export const withFieldNames = (error: ApiError, toolName: string): ApiError => {
   const details = error.fieldErrors.map(({ message, path: [, , field] }) => {
     if (typeof field === "string") return { path: [field], message }
     const text = message.replace(`${toolName}: `, "")

@@ -1,0 +1,90 @@
+/**
+ * Imports the tools of the provider's MCP server: preview, import, sync settings and history.
+ */
+import { Fragment } from "preact"
+import { announce } from "../../console/Announcements.browser.ts"
+import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { InputForm } from "../../console/InputForm.browser.ts"
+import { go, pathTo } from "../../console/Place.browser.ts"
+import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
+import { invalid } from "../../kit/ApiRequest.browser.ts"
+import type { ImportReport, ToolSync } from "../../kit/ApiResponses.browser.ts"
+import { dollarsInput, INVALID_PRICE, parseDollars } from "../../kit/Format.browser.ts"
+import type { Values } from "../../kit/Form.browser.ts"
+import { ImportPreview } from "./ImportPreview.browser.ts"
+import { SyncHistory, SyncState, SYNC_PATH } from "./SyncState.browser.ts"
+
+const IMPORT_PATH = "/api/v1/market/tools/import"
+
+const NEW_TOOLS = [
+  ["draft", "Drafts, which I list myself"],
+  ["listed", "Listed in the catalog"]
+] as const
+
+export const ImportTools = (): View => {
+  const { api } = useConsole()
+  const sync = useResource(() => api.get<ToolSync>(SYNC_PATH), [])
+  return h(
+    Fragment,
+    null,
+    h("h2", null, "Import tools"),
+    h(
+      "p",
+      { class: "muted" },
+      "Reads the tools that your MCP server lists. The preview changes nothing. An import never changes the price of a listed tool."
+    ),
+    h(Loaded<ToolSync>, {
+      of: sync,
+      show: (state) =>
+        h(
+          Fragment,
+          null,
+          h(ImportForm, { sync: state }),
+          h(SyncState, { sync: state, changed: sync.reload }),
+          h(SyncHistory, { history: state.history })
+        )
+    })
+  )
+}
+
+const ImportForm = ({ sync }: { readonly sync: ToolSync }): View => {
+  const { api } = useConsole()
+  const send = async (values: Values, apply: boolean, idempotencyKey?: string) => {
+    const price = parseDollars(values["default_price_microcents"])
+    if (price === undefined) throw invalid({ default_price_microcents: INVALID_PRICE })
+    const body = { default_price_microcents: price, listed: values["listed"] === "listed", apply }
+    return api.post<ImportReport>(IMPORT_PATH, body, idempotencyKey)
+  }
+  return h(InputForm, {
+    id: "import-tools",
+    submit: "Preview import",
+    keepsValues: true,
+    fields: [
+      {
+        name: "default_price_microcents",
+        label: "Price per call of new tools in dollars",
+        type: "number",
+        placeholder: "0.0005",
+        value: dollarsInput(sync.default_price_microcents ?? undefined),
+        hint: "From $0.000001."
+      },
+      {
+        name: "listed",
+        label: "New tools are",
+        type: "select",
+        choices: NEW_TOOLS,
+        value: sync.listed ? "listed" : "draft"
+      }
+    ],
+    send: async (values) => h(ImportPreview, { report: await send(values, false) }),
+    secondAction: {
+      label: "Import tools",
+      send: async (values, idempotencyKey) => {
+        const { message } = await send(values, true, idempotencyKey)
+        go(pathTo("tools"))
+        announce("good", message)
+      }
+    }
+  })
+}
