@@ -124,7 +124,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added a container file, a compose file and systemd units in `docs/operations`: see `docs/deployment.md`.",
           "Changed a stopping node to end its keep-alive connections politely.",
           "Changed a start behind a pooler in transaction mode to fail with a sentence that says why.",
-          "Fixed migrations under load: one that has to wait for a table gives back its locks and starts again.",
+          "Fixed migrations under load: one that has to wait for a table releases its locks and starts again.",
           "Fixed `npm start`: it stops the embedded database with npm. Enumerations in settings are case-insensitive."
         ]
       },

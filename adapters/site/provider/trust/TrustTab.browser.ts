@@ -9,7 +9,7 @@ import { request } from "../../kit/ApiRequest.browser.ts"
 import type { Sla, Trust } from "../../kit/ApiResponses.browser.ts"
 import { ServiceLevels } from "./ServiceLevels.browser.ts"
 import { readTrust } from "./TrustRequest.browser.ts"
-import { ProviderTrust } from "./ProviderTrust.browser.ts"
+import { ScoreComponents } from "./ScoreComponents.browser.ts"
 import { ProviderVerification } from "./ProviderVerification.browser.ts"
 
 /** The service caches public responses for about this long. */
@@ -31,7 +31,7 @@ export const tab = (): View => {
         h(
           Fragment,
           null,
-          h(ProviderTrust, { trust: value }),
+          h(ScoreComponents, { trust: value }),
           h(ProviderVerification, {
             level: value.details.verification_level,
             verified: () => setTimeout(() => void trust.reload(), CACHED_MS)

@@ -23,7 +23,7 @@ const COMPONENTS = [
 ] as const
 const COMPONENT_POINTS_MAX = 25
 
-export const ProviderTrust = ({ trust }: { readonly trust: Trust }): View =>
+export const ScoreComponents = ({ trust }: { readonly trust: Trust }): View =>
   h(
     "section",
     { id: "trust" },
