@@ -1,11 +1,12 @@
 /**
- * `audit`: recomputes every balance from the transfers. Exit code 1 if one differs.
+ * `audit`: recomputes every balance from the transfers, and the fee of every call from its id. Exit code 1 if one differs.
  */
 import { Console, Effect, Layer, Schema } from "effect"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
 import * as PostgresLedgerStore from "../adapters/sql/ledger/PostgresLedgerStore.ts"
 import * as PostgresUnitOfWork from "../adapters/sql/shared/PostgresUnitOfWork.ts"
 import { Ledger } from "../domain/ledger/Ledger.ts"
+import type { Discrepancy } from "../domain/ledger/LedgerStore.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { database } from "./layers/Database.ts"
 
@@ -15,6 +16,14 @@ export class LedgerInconsistent extends Schema.TaggedError<LedgerInconsistent>()
   override get message() {
     return `The ledger is inconsistent:\n${this.findings}`
   }
+}
+
+const SOURCE: Readonly<Record<Discrepancy["figure"], string>> = {
+  credits: "the transfers",
+  debits: "the transfers",
+  held: "the open calls",
+  fee: "its id",
+  fee_bps: "its id"
 }
 
 export const audit = (config: AppConfig) =>
@@ -31,7 +40,7 @@ export const audit = (config: AppConfig) =>
             : [`  ${solvency.unbackedMicrocents} microcents are spendable or withdrawable but were never received.`]),
           ...discrepancies.map(
             (one) =>
-              `  ${one.account} of ${one.ownerId}: ${one.figure} is ${one.kept}, recomputed from the transfers ${one.recomputed}`
+              `  ${one.account} of ${one.ownerId}: ${one.figure} is ${one.kept}, recomputed from ${SOURCE[one.figure]} ${one.recomputed}`
           )
         ]
         if (findings.length > 0) return yield* new LedgerInconsistent({ findings: findings.join("\n") })

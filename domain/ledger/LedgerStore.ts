@@ -47,13 +47,16 @@ export interface AccountTotals extends Balance {
   readonly overdrawn: bigint
 }
 
-/** An account whose stored figure differs from the total of its transfers or of its open calls. */
+/**
+ * An account whose stored figure differs from the total of its transfers or of its open calls. Or a call whose fee, or the
+ * basis points by which it was computed, differ from those that its signed id states: `ownerId` is the receipt.
+ */
 export interface Discrepancy {
   readonly account: AccountKind
   readonly ownerId: string
   /** Of a provider's account: the settlement day. */
   readonly lot: string | undefined
-  readonly figure: "credits" | "debits" | "held"
+  readonly figure: "credits" | "debits" | "held" | "fee" | "fee_bps"
   readonly kept: bigint
   readonly recomputed: bigint
 }

@@ -64,7 +64,7 @@ export const makeCallRuns = Effect.gen(function* () {
   const run = <Ending = never, Failure = never>(
     call: CallToRun<Ending, Failure>
   ): Effect.Effect<CallOutcome | Ending, CallRejected | Failure | Unsettled> => {
-    const { before, entry, holdAmount, invocationId, openedAt, otherEnding, request, timeoutMs } = call
+    const { before, entry, holdAmount, invocationId, otherEnding, request, timeoutMs } = call
     const { provider, tool } = entry
     const opensMs = monotonicMs(clock)
     const progress: CallProgress = {
@@ -114,18 +114,7 @@ export const makeCallRuns = Effect.gen(function* () {
           const heldMs = monotonicMs(clock)
           tally.took("hold", heldMs - opensMs)
           request.onHeld?.()
-          const { feeBasisPoints, render } = call
-          const held: HeldCall = {
-            request,
-            entry,
-            invocationId,
-            openedAt,
-            feeBasisPoints,
-            holdAmount,
-            opened,
-            progress,
-            render
-          }
+          const held: HeldCall = { ...call, opened, progress }
           return Effect.flatMap(Effect.exit(restore(step(guarded(opened.held), "Metering.forward"))), (exit) => {
             tally.took("forward", monotonicMs(clock) - heldMs)
             wait?.end()

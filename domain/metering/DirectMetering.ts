@@ -6,11 +6,11 @@
 import { type Cause, DateTime, Duration, Effect, Exit, Schema } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
-import { Entropy } from "../shared/Entropy.ts"
-import { ConsumerId, type ProviderId, type ReceiptId, receiptIdOf } from "../shared/Ids.ts"
+import { ConsumerId, type ProviderId, type ReceiptId } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
 import type { CallOverdue, Unsettled } from "./CallEndings.ts"
+import { makeCallNames } from "./CallNames.ts"
 import { CallStore, type KeptResult } from "./CallStore.ts"
 import {
   type AccountFrozen,
@@ -81,7 +81,7 @@ export const makeDirectMetering = Effect.gen(function* () {
   const calls = yield* CallStore
   const reservations = yield* Reservations
   const keys = yield* MeterKeyStore
-  const entropy = yield* Entropy
+  const nameCall = yield* makeCallNames
   const billReport = yield* makeBillReport
 
   /** What a success costs, and the grant that it counts against. */
@@ -123,11 +123,13 @@ export const makeDirectMetering = Effect.gen(function* () {
     const listed = yield* directory.find(request.tool, calledAt)
     if (!isReportable(calledAt, now)) return yield* new CallTimeRejected({ calledAt: format(calledAt) })
     const entry = yield* termsOfReport(catalog, listed, calledAt)
-    const invocationId = receiptIdOf(yield* entropy.uuid)
+    // By the fee of now, not of the time that the report states: a provider must not choose its fee.
+    const named = yield* nameCall(entry.provider.fee, now)
+    const { invocationId } = named
     request.onNamed?.(invocationId)
     const agreed = yield* terms(request, entry, invocationId)
     const { reservation } = agreed
-    const run = billReport({ request, render, entry, invocationId, calledAt, now, ...agreed })
+    const run = billReport({ request, render, entry, ...named, calledAt, now, ...agreed })
     return yield* reservation === undefined ? run : Effect.onExit(run, (exit) => settle(reservation, exit))
   }, Effect.uninterruptible)
 

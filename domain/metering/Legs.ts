@@ -92,7 +92,7 @@ export const makeLegs = Effect.fnUntraced(function* ({ run, settle }: CallRuns) 
     render: Render
   ) {
     const { consumerId, exchange } = request
-    const { attempts, invocationId, latencyMs, leg, requestBytes, responseBytes } = state
+    const { invocationId, leg } = state
     const timeoutMs = entry.tool.timeoutMs ?? limits.timeoutMs
     const deadlineAt = DateTime.addDuration(yield* DateTime.now, deadlineOf(timeoutMs, limits))
     request.onNamed?.(invocationId)
@@ -111,7 +111,7 @@ export const makeLegs = Effect.fnUntraced(function* ({ run, settle }: CallRuns) 
       opening: Effect.flatMap(calls.resume({ consumerId, invocationId, leg, deadlineAt }), (resumed) =>
         resumed === undefined ? Effect.fail(new RequestStateRejected({ reason: "used" })) : Effect.succeed(resumed)
       ),
-      before: { attempts, latencyMs, requestBytes, responseBytes },
+      before: state,
       otherEnding: endingOf(leg + 1),
       render
     })

@@ -4,12 +4,10 @@
 import { DateTime, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
-import { basisPointsAt, DefaultFeeBasisPoints } from "../ledger/PlatformFee.ts"
-import { Entropy } from "../shared/Entropy.ts"
-import { receiptIdOf } from "../shared/Ids.ts"
 import { zero } from "../shared/Microcents.ts"
 import type { CallOutcome, CallReport, CallRequest } from "./Call.ts"
 import type { Unsettled } from "./CallEndings.ts"
+import { makeCallNames } from "./CallNames.ts"
 import { type CallRejected, InvalidArguments, replayOrFail } from "./CallRejections.ts"
 import type { CallRuns, OtherEnding } from "./CallRun.ts"
 import { CallStore, type KeptResult } from "./CallStore.ts"
@@ -24,9 +22,8 @@ export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
   const directory = yield* ToolDirectory
   const schemas = yield* JsonSchemas
   const calls = yield* CallStore
-  const entropy = yield* Entropy
+  const nameCall = yield* makeCallNames
   const limits = yield* UpstreamLimits
-  const defaultFee = yield* DefaultFeeBasisPoints
 
   const checkArguments = Effect.fnUntraced(function* (
     { provider, tool }: CatalogEntry,
@@ -46,10 +43,9 @@ export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
     const { tool, provider } = entry
     const holdAmount = yield* holdFor(entry, request)
     if (tool.inputSchema !== undefined) yield* checkArguments(entry, request.arguments)
-    const invocationId = receiptIdOf(yield* entropy.uuid)
-    request.onNamed?.(invocationId)
     const openedAt = yield* DateTime.now
-    const feeBasisPoints = basisPointsAt(provider.fee, defaultFee, openedAt.epochMilliseconds)
+    const { feeBasisPoints, invocationId } = yield* nameCall(provider.fee, openedAt)
+    request.onNamed?.(invocationId)
     const timeoutMs = tool.timeoutMs ?? limits.timeoutMs
     const opening = calls.open({
       invocationId,

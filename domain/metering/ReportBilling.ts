@@ -4,7 +4,6 @@
 import { DateTime, Duration, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { BookGuard } from "../ledger/BookGuard.ts"
-import { basisPointsAt, DefaultFeeBasisPoints } from "../ledger/PlatformFee.ts"
 import { Receipts } from "../receipts/Receipts.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
@@ -26,6 +25,7 @@ export interface ReportedCall {
   readonly render: (metered: Metered) => KeptResult
   readonly entry: CatalogEntry
   readonly invocationId: ReceiptId
+  readonly feeBasisPoints: number
   readonly calledAt: DateTime.Utc
   readonly now: DateTime.Utc
   readonly consumerId: ConsumerId
@@ -38,7 +38,6 @@ export interface ReportedCall {
 export const makeBillReport = Effect.gen(function* () {
   const calls = yield* CallStore
   const book = yield* BookGuard
-  const defaultFee = yield* DefaultFeeBasisPoints
   const receipts = yield* Receipts
   const tally = yield* CallTally
   const pins = yield* NamePins
@@ -53,6 +52,7 @@ export const makeBillReport = Effect.gen(function* () {
     render,
     entry,
     invocationId,
+    feeBasisPoints,
     calledAt,
     now,
     consumerId,
@@ -60,8 +60,6 @@ export const makeBillReport = Effect.gen(function* () {
     freeTier,
     reservation
   }: ReportedCall) {
-    // Of now, not of the time that the report states: a provider must not choose its fee.
-    const feeBasisPoints = basisPointsAt(entry.provider.fee, defaultFee, now.epochMilliseconds)
     const opened = yield* calls.open({
       invocationId,
       consumerId,

@@ -38,8 +38,12 @@ export const isReceiptId = (text: string): text is ReceiptId => receiptId.test(t
 /** Only ids of this form are stored. */
 export const isIssuedReceiptId = (text: string): text is ReceiptId => /^rcpt_[0-9a-f]{32}$/u.test(text)
 
-/** A call's id from a new UUID. Valid by construction, so the hot path does not check it. */
-export const receiptIdOf = (uuid: string): ReceiptId => `rcpt_${uuid.replaceAll("-", "")}` as ReceiptId
+/**
+ * A call's id from a new UUID. Its last four digits are the platform fee in basis points. Valid by construction, so the hot
+ * path does not check it.
+ */
+export const receiptIdOf = (uuid: string, feeBasisPoints: number): ReceiptId =>
+  `rcpt_${uuid.slice(0, 32).replaceAll("-", "")}${feeBasisPoints.toString(16).padStart(4, "0")}` as ReceiptId
 
 /** Identifies a grant. It is a UUID. */
 export const GrantId = Uuid.pipe(Schema.brand("GrantId"))

@@ -3,12 +3,14 @@
  * a receipt whose amounts were changed in the database, and lookups in `transfers` use the indexes of both its parts.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { uuidOfReceipt } from "../../adapters/sql/ledger/LedgerCodes.ts"
+import { MARKET_OWNER } from "../../domain/ledger/Account.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { FEE_BASIS_POINTS_MAX } from "../../domain/ledger/PlatformFee.ts"
 import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
-import { aCall, consumerWith, settled } from "../contracts/ledgerSamples.ts"
+import { aCall, consumerWith, money, settled } from "../contracts/ledgerSamples.ts"
 
 const COST = 1_000n
 const FEE = 100n
@@ -62,6 +64,22 @@ it.layer(postgresLedgerPorts, PG)("The transfers of a call", (it) => {
     })
   )
 
+  it.effect("do not agree with the signed id of a call whose fee was changed with both balances", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id, invocationId, providerId } = yield* aSettledCall
+      yield* sql`UPDATE receipts SET fee = fee - 60 WHERE receipt_id = ${id}`
+      yield* sql`UPDATE account_balances SET credits = credits + 60 WHERE owner_id = ${providerId}`
+      yield* sql`UPDATE account_balances SET credits = credits - 60 WHERE owner_id = ${MARKET_OWNER} AND account = 3`
+      assert.deepStrictEqual(yield* found(invocationId, providerId), ["platform_fee fee: 40, 100"])
+      yield* sql`UPDATE receipts SET fee_bps = 400 WHERE receipt_id = ${id}`
+      assert.deepStrictEqual(yield* found(invocationId, providerId), [
+        "platform_fee fee: 40, 100",
+        "platform_fee fee_bps: 400, 1000"
+      ])
+    })
+  )
+
   it.effect("cannot be stored, nor can transfers without a reference", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -76,6 +94,22 @@ it.layer(postgresLedgerPorts, PG)("The transfers of a call", (it) => {
       const error = yield* Effect.flip(sql`INSERT INTO transfers (transfer_id) VALUES (${id})`)
       assert.match(String(error.reason.cause), /cannot insert into view "transfers"/u)
     })
+  )
+})
+
+it.layer(postgresLedgerPorts, PG)("The audit", (it) => {
+  it.effect.prop(
+    "recomputes the fee of any call as it was computed",
+    {
+      cost: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+      feeBasisPoints: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: FEE_BASIS_POINTS_MAX }))
+    },
+    ({ cost, feeBasisPoints }) =>
+      Effect.gen(function* () {
+        const consumerId = yield* consumerWith(Number.MAX_SAFE_INTEGER)
+        yield* settled(yield* aCall(consumerId, { feeBasisPoints, holdAmount: money(cost) }))
+        assert.deepStrictEqual((yield* (yield* LedgerStore).audit).discrepancies, [])
+      })
   )
 })
 

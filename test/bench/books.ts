@@ -56,7 +56,7 @@ const fill = Effect.gen(function* () {
       INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee,
         request_bytes, response_bytes, tokens_input, tokens_output, duration_ms, price_version, status, origin, fee_bps, signature,
         tool_name)
-      SELECT gen_random_uuid(), k.id, ${provider}::uuid, t.id, c.at, c.at, 500, 50, 300, 120, 10, 20, 40, 1,
+      SELECT overlay(gen_random_uuid()::text PLACING '03e8' FROM 33)::uuid, k.id, ${provider}::uuid, t.id, c.at, c.at, 500, 50, 300, 120, 10, 20, 40, 1,
         CASE WHEN c.n % 50 = 0 THEN 2 ELSE 1 END, 1, 1000, decode(md5(c.n::text) || md5(c.n::text), 'hex'), 'tool_' || t.n
       FROM (SELECT n, timestamptz '2026-03-01Z' + n * (interval '30 days' / ${CALLS}) AS at
         FROM generate_series(${from}::int8, ${until}::int8) n) c

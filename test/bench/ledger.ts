@@ -214,5 +214,6 @@ let receipts = 0
 const receiptId = (epochMs: number): ReceiptId => {
   const time = epochMs.toString(16).padStart(12, "0")
   const count = (receipts++ & 0xfff).toString(16).padStart(3, "0")
-  return ReceiptId.make(`rcpt_${time}7${count}8${randomBytes(8).toString("hex").slice(0, 15)}`)
+  const fee = FEE_BASIS_POINTS_DEFAULT.toString(16).padStart(4, "0")
+  return ReceiptId.make(`rcpt_${time}7${count}8${randomBytes(6).toString("hex").slice(0, 11)}${fee}`)
 }

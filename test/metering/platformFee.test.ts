@@ -61,6 +61,8 @@ for (const [name, core] of everyDisputedCore) {
         })
         assert.deepStrictEqual(yield* gained(during), [PRICE, PRICE - FEE, FEE])
         assert.deepStrictEqual(yield* gained(expecting(200, callOf(buyer, offer))), [PRICE, PRICE - HALF_FEE, HALF_FEE])
+        const call = yield* expecting(200, callOf(buyer, offer))
+        assert.strictEqual(Number.parseInt(textAt(call, "meta", "receipt_id").slice(-4), 16), HALF)
         yield* setFee(offer, null)
         assert.deepStrictEqual(yield* gained(expecting(200, callOf(buyer, offer))), [PRICE, PRICE - FEE, FEE])
       })
@@ -115,6 +117,10 @@ for (const [name, core] of everyDisputedCore) {
         yield* setFee(offer, HALF)
         const backdated = new Date(Date.now() - 3_600_000).toISOString()
         assert.deepStrictEqual(yield* gained(report(backdated)), [PRICE, PRICE - HALF_FEE, HALF_FEE])
+        assert.strictEqual(
+          Number.parseInt(textAt(yield* report(backdated), "receipt", "receipt_id").slice(-4), 16),
+          HALF
+        )
       })
     )
 

@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto"
 import { once } from "node:events"
 import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
 import { CallStore, type Opened } from "../../domain/metering/CallStore.ts"
-import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
+import { ConsumerId, ProviderId, receiptIdOf, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 
 export interface Race {
@@ -36,7 +36,7 @@ const open = Effect.fnUntraced(function* (n: number, consumerId: string = race.c
   const toolId = race.toolIds[n % race.toolIds.length]!
   const openedAt = DateTime.makeUnsafe("2026-11-20T10:11:12.345Z")
   return yield* calls.open({
-    invocationId: ReceiptId.make(`rcpt_${randomUUID().replaceAll("-", "")}`),
+    invocationId: receiptIdOf(randomUUID(), 1_000),
     consumerId: ConsumerId.make(consumerId),
     providerId: ProviderId.make(race.providerId),
     toolId: ToolId.make(toolId),

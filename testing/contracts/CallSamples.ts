@@ -7,7 +7,7 @@ import type { Ledger } from "../../domain/ledger/Ledger.ts"
 import type { CloseCall, OpenCall } from "../../domain/metering/CallStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
-import { type ConsumerId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
+import { type ConsumerId, receiptIdOf, ToolId } from "../../domain/shared/Ids.ts"
 import { FEE_BASIS_POINTS_DEFAULT } from "../../domain/ledger/PlatformFee.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
 import { type Rule, rule } from "../Contract.ts"
@@ -22,20 +22,22 @@ export const callRule = <E>(title: string, check: Effect.Effect<void, E, Ledger 
 
 export const aToolId = Effect.map(uuid, (id) => ToolId.make(id))
 
-export const aReceiptId = Effect.map(uuid, (id) => ReceiptId.make(`rcpt_${id.replaceAll("-", "")}`))
+/** Of a call with the default fee. */
+export const aReceiptId = Effect.map(uuid, (id) => receiptIdOf(id, FEE_BASIS_POINTS_DEFAULT))
 
 /** A call for 1,000 microcents, without free tier and idempotency key. */
 export const aCall = Effect.fnUntraced(function* (consumerId: ConsumerId, changes: Partial<OpenCall> = {}) {
   const openedAt = changes.openedAt ?? OPENED_AT
+  const feeBasisPoints = changes.feeBasisPoints ?? FEE_BASIS_POINTS_DEFAULT
   const call: OpenCall = {
-    invocationId: yield* aReceiptId,
+    invocationId: receiptIdOf(yield* uuid, feeBasisPoints),
     consumerId,
     providerId: yield* aProviderId,
     toolId: yield* aToolId,
     toolName: "search_web",
     priceVersion: 1,
     holdAmount: money(1_000),
-    feeBasisPoints: FEE_BASIS_POINTS_DEFAULT,
+    feeBasisPoints,
     freeTierCalls: 0,
     origin: "proxy",
     openedAt,
@@ -93,7 +95,7 @@ export const closingOf = Effect.fnUntraced(function* (call: OpenCall, ending: En
 
 /** Undefined for three calls in sixteen, wrong for one. */
 const claimedHold = ({ holdAmount, invocationId }: OpenCall): CloseCall["held"] => {
-  const drawn = Number.parseInt(invocationId.slice(-1), 16)
+  const drawn = Number.parseInt(invocationId.slice(-5, -4), 16)
   return drawn < 12 ? holdAmount : drawn < 15 ? undefined : money(holdAmount === 0n ? 1n : holdAmount - 1n)
 }
 

@@ -14,7 +14,7 @@ const AT = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")
 const anOutput = Effect.gen(function* () {
   const output: UnfitOutput = {
     consumerId: yield* aConsumerId,
-    receiptId: receiptIdOf(yield* (yield* Entropy).uuid)
+    receiptId: receiptIdOf(yield* (yield* Entropy).uuid, 0)
   }
   return output
 })

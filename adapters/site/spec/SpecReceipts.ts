@@ -36,7 +36,8 @@ const SAMPLE = {
 export const sampleSignature = createHmac("sha256", SAMPLE_SECRET).update(canonical(SAMPLE)).digest("hex")
 
 const FIELDS: Readonly<Record<keyof Receipt, string>> = {
-  receipt_id: "`rcpt_` and at least 16 lowercase hex digits (this service: 32). Also the id of the call.",
+  receipt_id:
+    "`rcpt_` and at least 16 lowercase hex digits (this service: 32, of which the last four are the platform fee in basis points). Also the id of the call.",
   tool_id: "UUID of the tool.",
   tool_name: "Name of the tool at the time of the call.",
   agent_id: "UUID of the billed consumer.",

@@ -1,11 +1,16 @@
 /**
  * Totals of the ledger in PostgreSQL: as stored, and recomputed. One statement each, so that all figures describe the
- * same moment while calls are settled.
+ * same moment while calls are settled. The fee of a call is recomputed from its id, as `feeOf` does it.
  */
 import { Effect } from "effect"
 import { MARKET_OWNER } from "../../../domain/ledger/Account.ts"
-import { type AccountTotals, type Audit, DISCREPANCIES_SHOWN_MAX } from "../../../domain/ledger/LedgerStore.ts"
-import { ACCOUNT_CODE, NO_LOT, wordOf } from "./LedgerCodes.ts"
+import {
+  type AccountTotals,
+  type Audit,
+  DISCREPANCIES_SHOWN_MAX,
+  type Discrepancy
+} from "../../../domain/ledger/LedgerStore.ts"
+import { ACCOUNT_CODE, NO_LOT, receiptOfUuid, wordOf } from "./LedgerCodes.ts"
 import type { StoreSql } from "../shared/StoreSql.ts"
 
 interface TotalsRow {
@@ -22,7 +27,7 @@ interface AuditRow {
   readonly account: number | null
   readonly owner_id: string | null
   readonly lot: string | null
-  readonly figure: "credits" | "debits" | "held" | null
+  readonly figure: Discrepancy["figure"] | null
   readonly kept: bigint | null
   readonly recomputed: bigint | null
 }
@@ -39,7 +44,7 @@ export const totalsOf = Effect.fnUntraced(function* (sql: StoreSql) {
 })
 
 export const auditOf = Effect.fnUntraced(function* (sql: StoreSql) {
-  const { consumer_debt, provider, provider_frozen, wallet } = ACCOUNT_CODE
+  const { consumer_debt, platform_fee, provider, provider_frozen, wallet } = ACCOUNT_CODE
   const rows = yield* sql<AuditRow>`
     WITH moved AS (
       SELECT debit AS account, consumer_id, provider_id, lot, 0::int8 AS credits, amount AS debits
@@ -72,9 +77,22 @@ export const auditOf = Effect.fnUntraced(function* (sql: StoreSql) {
         ('debits', coalesce(k.debits, 0), coalesce(r.debits, 0)),
         ('held', coalesce(k.held, 0), coalesce(o.held, 0))
       ) AS figure (figure, kept, recomputed)
+    ), named AS (
+      SELECT receipt_id, cost, fee, fee_bps,
+        get_byte(uuid_send(receipt_id), 14)::int8 * 256 + get_byte(uuid_send(receipt_id), 15) AS named_bps
+      FROM receipts
+    ), fees AS (
+      SELECT *, CASE WHEN cost = 0 OR named_bps = 0 THEN 0 ELSE greatest(1,
+        cost / 10000 * named_bps + (cost % 10000 * named_bps + 5000) / 10000) END AS named_fee
+      FROM named
+    ), compared_fees AS (
+      SELECT ${platform_fee}::int2 AS account, receipt_id, ${NO_LOT}::date, figure.*
+      FROM fees CROSS JOIN LATERAL (VALUES ('fee', fee, named_fee), ('fee_bps', fee_bps, named_bps))
+        AS figure (figure, kept, recomputed)
+      WHERE fee <> named_fee OR fee_bps <> named_bps
     ), wrong AS (
-      SELECT * FROM compared WHERE kept <> recomputed ORDER BY owner_id, account, lot, figure
-      LIMIT ${DISCREPANCIES_SHOWN_MAX}
+      SELECT * FROM (SELECT * FROM compared UNION ALL SELECT * FROM compared_fees) every WHERE kept <> recomputed
+      ORDER BY owner_id, account, lot, figure LIMIT ${DISCREPANCIES_SHOWN_MAX}
     )
     SELECT totals.*, wrong.* FROM (
       SELECT (SELECT count(*) FROM transfers) AS transfers, (SELECT count(*) FROM kept) AS accounts,
@@ -91,7 +109,7 @@ export const auditOf = Effect.fnUntraced(function* (sql: StoreSql) {
         : [
             {
               account: wordOf(ACCOUNT_CODE, row.account!),
-              ownerId: row.owner_id!,
+              ownerId: row.figure.startsWith("fee") ? receiptOfUuid(row.owner_id!) : row.owner_id!,
               lot: row.account === provider ? row.lot! : undefined,
               figure: row.figure,
               kept: row.kept!,
