@@ -2,7 +2,8 @@
  * `mcp config <client>`: prints the configuration of an MCP client, as the pages show it. The configuration alone is on
  * stdout, where it belongs and what else works on stderr.
  */
-import { Console, Effect, Result, Schema } from "effect"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Console, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { parseArgs } from "node:util"
 import {
   type ClientConfig,
@@ -19,28 +20,44 @@ import { readConfig, type Source } from "./config/AppConfig.ts"
 import { ArgumentsInvalid } from "./config/Arguments.ts"
 import { httpUrl } from "./config/SettingValues.ts"
 import { baseUrlOf } from "./layers/LogState.ts"
+import { LoginFile } from "./user/LoginFile.ts"
 
 const NAMES: ReadonlyArray<string> = CLIENTS.map(([id]) => id)
 
 const USAGE =
-  `Usage: mcp config <${NAMES.join("|")}> [--provider <handle>] [--url <base URL>] [--key <API key>]. ` +
-  "Without --provider it is for the tools of all providers; without --url for the service of this configuration."
+  `Usage: mcp config <${NAMES.join("|")}> [--provider <handle>] [--url <base URL>] [--key <API key> | --no-key]. ` +
+  "Without --provider it is for the tools of all providers; without --url and --key for the service that you are signed in " +
+  "to (`login`), with its key, or else for the service of this configuration."
 
 /** `sources`: of settings, for the service's URL. */
-export const mcpCommand = Effect.fnUntraced(function* (argv: ReadonlyArray<string>, sources: ReadonlyArray<Source>) {
+export const mcpCommand = Effect.fnUntraced(function* (
+  argv: ReadonlyArray<string>,
+  sources: ReadonlyArray<Source>,
+  environment: Source
+) {
   const given = yield* Effect.fromResult(read(argv))
-  const baseUrl = given.url ?? baseUrlOf(yield* Effect.fromResult(readConfig(sources)))
+  const login = yield* loginIn(environment)
+  const baseUrl = given.url ?? login?.url ?? baseUrlOf(yield* Effect.fromResult(readConfig(sources)))
   const door = given.provider === undefined ? marketDoor(baseUrl) : providerDoor(baseUrl, given.provider)
-  const config = clientConfig(given.client, door, given.key)
+  // The key of the login belongs to its service alone.
+  const own =
+    given.withoutKey || login?.key === undefined || login.url !== baseUrl ? undefined : Redacted.value(login.key)
+  const config = clientConfig(given.client, door, given.key ?? own)
   yield* Console.log(config.snippets[0]!.code)
   yield* Console.error(besides(config))
 })
+
+const loginIn = (environment: Source) =>
+  Effect.flatMap(LoginFile, ({ read }) => Effect.map(read, Option.getOrUndefined)).pipe(
+    Effect.provide(LoginFile.layer(environment).pipe(Layer.provide(NodeServices.layer)))
+  )
 
 interface Given {
   readonly client: ClientId
   readonly provider: string | undefined
   readonly url: string | undefined
   readonly key: string | undefined
+  readonly withoutKey: boolean
 }
 
 const read = (argv: ReadonlyArray<string>): Result.Result<Given, ArgumentsInvalid> => {
@@ -65,7 +82,7 @@ const read = (argv: ReadonlyArray<string>): Result.Result<Given, ArgumentsInvali
   }
   // Without the key, which may be a real one with a stray character.
   if (key !== undefined && !isPlainKey(key)) return Result.fail(invalid("--key is not an API key."))
-  return Result.succeed({ client: client as ClientId, provider, url, key })
+  return Result.succeed({ client: client as ClientId, provider, url, key, withoutKey: values["no-key"] === true })
 }
 
 const parse = (argv: ReadonlyArray<string>) => {
@@ -76,6 +93,7 @@ const parse = (argv: ReadonlyArray<string>) => {
       provider: { type: "string" },
       url: { type: "string" },
       key: { type: "string" },
+      "no-key": { type: "boolean" },
       help: { type: "boolean" }
     }
   })

@@ -12,7 +12,7 @@ import { needing } from "./layers/OptionalPackages.ts"
 import { logging, nodeClock } from "./layers/Process.ts"
 import { sentenceOf } from "./StartFailure.ts"
 
-type OnDatabase = Exclude<Arguments["command"], "config" | "help" | "mcp" | "serve" | "verify" | "witness">
+type OnDatabase = Exclude<Arguments["command"], "config" | "help" | "mcp" | "serve" | "user" | "verify" | "witness">
 
 const onDatabase = Effect.fnUntraced(function* (
   command: OnDatabase,
@@ -68,6 +68,7 @@ const needsOf = (command: Arguments["command"]): Needs =>
       ? "books"
       : "everything"
 
+/** The only place that reads the environment. */
 const program = Effect.gen(function* () {
   const given = yield* Effect.fromResult(parseArguments(process.argv.slice(2)))
   const { command, flags, rest } = given
@@ -80,12 +81,15 @@ const program = Effect.gen(function* () {
     const { witness } = yield* Effect.promise(() => import("./WitnessCommand.ts"))
     return yield* witness(rest ?? [])
   }
+  if (command === "user") {
+    const { userCommand } = yield* Effect.promise(() => import("./user/UserCommands.ts"))
+    return yield* userCommand(rest ?? [], process.env)
+  }
   const dotEnv = existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {}
-  // The only place that reads the environment.
   const sources = [flags, process.env, dotEnv]
   if (command === "mcp") {
     const { mcpCommand } = yield* Effect.promise(() => import("./McpCommand.ts"))
-    return yield* mcpCommand(rest ?? [], sources)
+    return yield* mcpCommand(rest ?? [], sources, process.env)
   }
   const config = yield* Effect.fromResult(readConfig(sources, needsOf(command)))
   if (command === "config") return yield* Console.log(describeConfig(config))

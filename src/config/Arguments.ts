@@ -3,6 +3,7 @@
  */
 import { Result, Schema } from "effect"
 import { parseEnv } from "node:util"
+import { GUESSES_MAX, guessOf, nearestNames } from "../../domain/shared/NearestName.ts"
 import { type Source } from "./AppConfig.ts"
 import { type SettingName, settings } from "./Settings.ts"
 
@@ -27,6 +28,18 @@ export const commands = {
 } as const
 export type CommandName = keyof typeof commands
 
+/** Of users, who call tools with a key of the service. src/user has them. */
+export const userCommands = {
+  login: "sign in to a service with an API key, or register",
+  logout: "remove the stored key from this machine",
+  whoami: "show the service and the account that you are signed in to",
+  tools: "find tools and their prices: `tools search weather`",
+  call: 'call a tool: `call demo/echo \'{"message": "hello"}\'`',
+  keys: "list, create and revoke API keys",
+  funds: "show your balance and add funds",
+  receipts: "list, show and verify receipts"
+} as const
+
 export class ArgumentsInvalid extends Schema.TaggedError<ArgumentsInvalid>()("ArgumentsInvalid", {
   problem: Schema.String
 }) {
@@ -36,7 +49,8 @@ export class ArgumentsInvalid extends Schema.TaggedError<ArgumentsInvalid>()("Ar
 }
 
 export interface Arguments {
-  readonly command: CommandName
+  /** `user`: a command of `userCommands`, or completion for a shell. `rest` names it. */
+  readonly command: CommandName | "user"
   /** The argument of a command: the month of `invoices`, the account of `forget`. */
   readonly subject?: string
   readonly forget?: ForgetOptions
@@ -56,15 +70,21 @@ export interface ForgetOptions {
   readonly leaveMoney: boolean
 }
 
-const flagOf = (name: string): string => `--${name.toLowerCase().replaceAll("_", "-")}`
+const names = [...Object.keys(userCommands), ...Object.keys(commands)]
+
+export const flagOf = (name: string): string => `--${name.toLowerCase().replaceAll("_", "-")}`
 const byFlag = new Map(Object.keys(settings).map((name) => [flagOf(name), name as SettingName]))
 
 export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Arguments, ArgumentsInvalid> => {
   const rest = [...argv]
   const first = rest[0]
+  if (first !== undefined && (Object.hasOwn(userCommands, first) || /^--(?:completions|version)(?:=|$)/u.test(first))) {
+    return Result.succeed({ command: "user", flags: {}, rest })
+  }
   let command: CommandName = "serve"
   if (first !== undefined && !first.startsWith("--")) {
-    if (!Object.hasOwn(commands, first)) return fail(`Unknown command "${first}".`)
+    if (!Object.hasOwn(commands, first))
+      return fail(`Unknown command "${first}".${guessOf(nearestNames(first, names, GUESSES_MAX))}`)
     command = first as CommandName
     rest.shift()
   }
@@ -106,8 +126,13 @@ export const helpText = (): string =>
   [
     "agent-tool-billing <command> [--flag value …]",
     "",
-    "Commands:",
+    "Commands of users (`<command> --help` shows their flags):",
+    ...Object.entries(userCommands).map(([name, meaning]) => `  ${name.padEnd(12)}${meaning}`),
+    "",
+    "Commands of operators:",
     ...Object.entries(commands).map(([name, meaning]) => `  ${name.padEnd(12)}${meaning}`),
+    "",
+    "`--completions bash` (zsh, fish, powershell) prints completion for a shell.",
     "",
     "Flags (or environment variables, or lines of .env):",
     ...Object.entries(settings).map(

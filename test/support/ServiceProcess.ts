@@ -26,6 +26,8 @@ export interface StartOptions {
   /** Instead of `node src/main.ts`, as on a machine that has never started it. */
   readonly command?: readonly [file: string, ...args: ReadonlyArray<string>]
   readonly account?: { readonly uid: number; readonly gid: number }
+  /** Its stdin; otherwise it has none. */
+  readonly input?: string
 }
 
 /** Node caches compiled code there: tests start the service again and again. */
@@ -37,7 +39,7 @@ const EXIT_SECONDS_MAX = 120
 /** Leads a process group of its own, as a shell's job does; what is left of it is killed in the end. */
 export const start = Effect.fnUntraced(function* (
   args: ReadonlyArray<string>,
-  { account, command, cwd, settings = {} }: StartOptions = {}
+  { account, command, cwd, input, settings = {} }: StartOptions = {}
 ): Effect.fn.Return<Started, never, Scope.Scope> {
   const folder = cwd ?? (yield* temporaryFolder)
   const child = yield* Effect.acquireRelease(
@@ -45,7 +47,7 @@ export const start = Effect.fnUntraced(function* (
       spawn(command?.[0] ?? process.execPath, [...(command?.slice(1) ?? [MAIN]), ...args], {
         cwd: folder,
         detached: true,
-        stdio: ["ignore", "pipe", "pipe"],
+        stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
         env: {
           PATH: process.env["PATH"],
           HOME: process.env["HOME"],
@@ -60,8 +62,9 @@ export const start = Effect.fnUntraced(function* (
     killGroup
   )
   const heard = { output: "", problem: "" }
-  child.stdout.on("data", (chunk: Buffer) => (heard.output += chunk.toString("utf8")))
-  child.stderr.on("data", (chunk: Buffer) => (heard.problem += chunk.toString("utf8")))
+  child.stdin?.end(input)
+  child.stdout!.on("data", (chunk: Buffer) => (heard.output += chunk.toString("utf8")))
+  child.stderr!.on("data", (chunk: Buffer) => (heard.problem += chunk.toString("utf8")))
   return {
     child,
     pid: child.pid!,

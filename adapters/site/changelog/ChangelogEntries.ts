@@ -88,6 +88,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added `/api/v1/market/mcp-features`: a provider turns off resources, prompts, completions or log messages of its MCP server at its endpoint.",
           "Added `notifications/tools/list_changed` at the MCP endpoints of providers when a tool or a price changes, in both eras and at every node.",
           "Added dismissing a draft with `DELETE /api/v1/market/tools/:id`: it comes back when the provider's MCP server changes the tool.",
+          "Added commands for users: `login`, `tools`, `call`, `keys`, `funds` and `receipts`, with `--json`, exit codes and completion for shells. `mcp config` fills the URL and the key in from the login.",
           "Added OpenAPI 3.1, documentation, `/.well-known/agents.json` and `/llms.txt`, generated from the contract.",
           'Changed unknown fields and query parameters to return 422 with the nearest known name: "Unknown field `dry_runn`. Did you mean `dry_run`?" Free-form objects and `utm_*` parameters are exempt.',
           "Changed `limit` above its maximum to count as the maximum; `limit=0` returns 400.",

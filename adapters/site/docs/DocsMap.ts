@@ -42,6 +42,7 @@ export const guideSections: ReadonlyArray<GuideSection> = [
       taught("sell-a-tool", "Sell a tool", "List the tools of your MCP server, with prices."),
       taught("payouts", "Payouts and reserves", "When a provider gets its earnings."),
       taught("disputes", "Disputes", "Complain about a call, answer, decide."),
+      taught("command-line", "Command line", "Call tools and manage your account from a shell or a script."),
       taught("verify-offline", "Verify offline", "Check a receipt without trusting this service."),
       guide("mcp", "MCP in detail", "Clients, import of tools, and the rules of both MCP doors."),
       guide("clients", "TypeScript client", "Call the API from TypeScript, with retries and typed errors."),

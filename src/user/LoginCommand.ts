@@ -1,0 +1,161 @@
+/**
+ * `login`, `logout` and `whoami`. The key is asked for or read from stdin, never an argument: those show in the shell's
+ * history and in the list of processes.
+ */
+import { Console, Effect, Option, Redacted, Result, Schema, Stdio } from "effect"
+import { Command, Flag, Prompt } from "effect/cli"
+import { isPlainKey } from "../../adapters/site/connect/ClientConfigs.ts"
+import { httpUrl } from "../config/SettingValues.ts"
+import { failed } from "./CommandFailure.ts"
+import { given, json, shown } from "./Flags.ts"
+import { fromStdin } from "./LimitedInput.ts"
+import { LoginFile, shownKey } from "./LoginFile.ts"
+import { Market, marketAt } from "./Market.ts"
+import { safeLine } from "./SafeText.ts"
+import { textFields } from "./TextTable.ts"
+
+const DEFAULT_URL = "http://127.0.0.1:3000"
+
+const flags = {
+  url: Flag.String("url").pipe(
+    Flag.withDescription("URL of the service, such as https://market.example.com"),
+    Flag.optional
+  ),
+  keyStdin: Flag.Boolean("key-stdin").pipe(
+    Flag.withDescription("Read the API key from stdin instead of asking for it"),
+    Flag.withDefault(false),
+    Flag.withoutNegation
+  ),
+  register: Flag.Boolean("register").pipe(
+    Flag.withDescription("Register a new account, with --name and --email"),
+    Flag.withDefault(false),
+    Flag.withoutNegation
+  ),
+  name: Flag.String("name").pipe(Flag.withDescription("Name of the new account"), Flag.optional),
+  email: Flag.String("email").pipe(Flag.withDescription("Email address of the new account"), Flag.optional)
+}
+
+export const login = Command.make(
+  "login",
+  flags,
+  Effect.fn("login")(function* ({ email, keyStdin, name, register, url: givenUrl }) {
+    const file = yield* LoginFile
+    const before = Option.getOrUndefined(yield* Effect.orElseSucceed(file.read, () => Option.none()))
+    const url = yield* checkedUrl(
+      given(givenUrl) ??
+        (yield* asked("--url", Prompt.String({ message: "URL of the service", default: before?.url ?? DEFAULT_URL })))
+    )
+    if (isExposed(url))
+      yield* Console.error(`Warning: ${url} is not encrypted. Others in the network can read your key.`)
+    const anyone = marketAt({ url, key: undefined, logKeys: [], source: "file" })
+    const existing = register
+      ? undefined
+      : keyStdin
+        ? yield* fromStdin
+        : Redacted.value(
+            yield* asked(
+              "--key-stdin or --register",
+              Prompt.Password({ message: "API key (empty to register a new account)" })
+            )
+          )
+    let key: Redacted.Redacted
+    if (existing === undefined || (existing.trim() === "" && !keyStdin)) {
+      const account = {
+        name: given(name) ?? (yield* asked("--name", Prompt.String({ message: "Name of the account" }))),
+        email: given(email) ?? (yield* asked("--email", Prompt.String({ message: "Email address" })))
+      }
+      const registered = yield* anyone.ask("Registering", (client, signal) =>
+        client.accounts.registerConsumer({ payload: account, signal })
+      )
+      // A service could return what a shell would interpret in the output of `mcp config`.
+      key = yield* checkedKey(registered.api_key)
+      // At once: no request returns it again.
+      yield* file.write({ url, key, logKeys: [] })
+    } else {
+      key = yield* checkedKey(existing.trim())
+    }
+    const own = marketAt({ url, key, logKeys: [], source: "file" })
+    const account = yield* own.ask("Checking the key", (client, signal) => client.accounts.whoAmI({ signal }))
+    const { keys } = yield* own.ask("Reading the keys of the log", (client, signal) => client.log.keys({ signal }))
+    yield* file.write({ url, key, logKeys: keys.map(({ vkey }) => vkey) })
+    yield* Console.log(
+      `Signed in to ${url} as ${safeLine(account.name)} (${account.role} ${account.id}) with key ${shownKey(key)}.`
+    )
+    yield* Console.error(`The key is in ${file.path}, which only you can read.`)
+  })
+).pipe(
+  Command.withDescription(
+    "Sign in to a service with an API key, or register. AGENT_TOOL_BILLING_URL and AGENT_TOOL_BILLING_KEY override it"
+  ),
+  Command.withExamples([
+    { command: "agent-tool-billing login --url https://market.example.com", description: "Asks for the key" },
+    {
+      command: "agent-tool-billing login --key-stdin --url https://market.example.com < key.txt",
+      description: "In a script"
+    },
+    {
+      command: "agent-tool-billing login --register --name 'My agent' --email me@example.org",
+      description: "A new account"
+    }
+  ])
+)
+
+export const logout = Command.make(
+  "logout",
+  {},
+  Effect.fn("logout")(function* () {
+    const file = yield* LoginFile
+    const existed = yield* file.remove
+    yield* Console.log(
+      existed ? "Signed out. The key stays valid: revoke it if you no longer need it." : "You were not signed in."
+    )
+  })
+).pipe(Command.withDescription("Remove the stored key from this machine"))
+
+export const whoami = Command.make(
+  "whoami",
+  { json },
+  Effect.fn("whoami")(function* ({ json }) {
+    const { ask, login } = yield* Market
+    const account = yield* ask("Reading your account", (client, signal) => client.accounts.whoAmI({ signal }))
+    const key = shownKey(login.key!)
+    yield* shown(json, { url: login.url, key, source: login.source, account }, () =>
+      textFields([
+        ["Service", login.url],
+        ["Account", `${account.name}${account.handle === null ? "" : ` (${account.handle})`}`],
+        ["Role", account.role],
+        ["ID", account.id],
+        ["Key", `${key} (${account.key_id})`],
+        ["Signed in", login.source === "file" ? "with `login`" : "by the environment"],
+        ["Rate limit", account.rate_limit_rpm === 0 ? "none" : `${account.rate_limit_rpm} requests a minute`],
+        ["Key expires", account.key_expires_at ?? "never"],
+        ...(account.frozen ? [["Frozen", account.frozen_reason ?? "yes"] as const] : [])
+      ])
+    )
+  }, Effect.provide(Market.layer))
+).pipe(Command.withDescription("Show the service and the account that you are signed in to"))
+
+/** What is missing, where there is no person to ask. */
+const asked = <A>(flag: string, prompt: Prompt.Prompt<A>) =>
+  Effect.gen(function* () {
+    const { stdinIsTerminal } = yield* Stdio.Stdio
+    if (!(yield* stdinIsTerminal)) return yield* failed("invalid", `${flag} is required where stdin is not a terminal.`)
+    return yield* Prompt.run(prompt)
+  })
+
+const checkedUrl = (text: string) => {
+  const url = text.trim().replace(/\/+$/u, "")
+  const checked = Schema.decodeUnknownResult(httpUrl)(url)
+  return Result.isSuccess(checked)
+    ? Effect.succeed(url)
+    : Effect.fail(failed("invalid", `--url=${url.slice(0, 200)}: ${checked.failure.message}.`))
+}
+
+/** Without the key, which may be a real one with a stray character. */
+const checkedKey = (text: string) =>
+  isPlainKey(text) ? Effect.succeed(Redacted.make(text)) : Effect.fail(failed("invalid", "This is not an API key."))
+
+const isExposed = (url: string): boolean => {
+  const { hostname, protocol } = new URL(url)
+  return protocol === "http:" && !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/u.test(hostname)
+}

@@ -1,0 +1,142 @@
+/**
+ * `tools`: finds tools in the catalog and shows what a call costs.
+ */
+import { Effect, type Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import type { Schemas } from "../../client/Contract.ts"
+import { formatPrice } from "../../domain/shared/Microcents.ts"
+import { GUESSES_MAX, guessOf, nearestNames } from "../../domain/shared/NearestName.ts"
+import { type CommandFailure, failed } from "./CommandFailure.ts"
+import { cursor, dollars, given, json, limit, moreAfter, shown } from "./Flags.ts"
+import { Market } from "./Market.ts"
+import { safeJson, safeText } from "./SafeText.ts"
+import { textFields, textTable } from "./TextTable.ts"
+
+type Tool = Schemas["CatalogTool"]
+
+/** Of the catalog, that a misspelled bare name is compared with. */
+const CANDIDATES_MAX = 100
+
+const filters = {
+  json,
+  limit,
+  cursor,
+  category: Flag.String("category").pipe(Flag.withDescription("Category of the tools"), Flag.optional),
+  maxPrice: Flag.String("max-price").pipe(Flag.withDescription("Highest cost of a call, in dollars"), Flag.optional),
+  sort: Flag.Literals("sort", ["name", "price", "price_desc", "newest"]).pipe(
+    Flag.withDescription("Order of the tools"),
+    Flag.withDefault("name")
+  )
+}
+
+interface Filters {
+  readonly json: boolean
+  readonly limit: number
+  readonly cursor: Option.Option<string>
+  readonly category: Option.Option<string>
+  readonly maxPrice: Option.Option<string>
+  readonly sort: "name" | "price" | "price_desc" | "newest"
+}
+
+const listed = Effect.fnUntraced(function* (wanted: Filters, q: string | undefined) {
+  const { ask } = yield* Market
+  const maxPrice = given(wanted.maxPrice)
+  const query = {
+    limit: wanted.limit,
+    cursor: given(wanted.cursor),
+    category: given(wanted.category),
+    max_price_microcents: maxPrice === undefined ? undefined : yield* dollars("--max-price", maxPrice),
+    sort: wanted.sort,
+    q
+  }
+  const page = yield* ask("Reading the catalog", (client, signal) =>
+    client.catalog.catalog({ query: present(query), signal })
+  )
+  yield* shown(wanted.json, page, () =>
+    page.tools.length === 0
+      ? "No tools found."
+      : textTable(
+          ["TOOL", "PRICE", "CATEGORY", "DESCRIPTION"],
+          page.tools.map((tool) => [tool.qualified_name, priceOf(tool), tool.category, tool.description])
+        )
+  )
+  if (!wanted.json) yield* moreAfter(page)
+})
+
+const list = Command.make("list", filters, (wanted) => listed(wanted, undefined)).pipe(
+  Command.withDescription("List the tools of the catalog")
+)
+
+const search = Command.make(
+  "search",
+  { ...filters, words: Argument.String("words").pipe(Argument.variadic({ min: 1 })) },
+  ({ words, ...wanted }) => listed(wanted, words.join(" "))
+).pipe(Command.withDescription("Search the catalog: words that names or descriptions have"))
+
+const show = Command.make(
+  "show",
+  { json, tool: Argument.String("tool").pipe(Argument.withDescription("Qualified name, such as demo/echo, or ID")) },
+  Effect.fn("tools show")(function* ({ json, tool: name }) {
+    const { ask } = yield* Market
+    const tool = yield* Effect.catchIf(
+      ask(`Reading ${name}`, (client, signal) => client.catalog.tool({ params: { id: name }, signal })),
+      ({ details, kind }) => kind === "not_found" && details?.["code"] === "NOT_FOUND",
+      (failure) => unknownTool(name, failure)
+    )
+    yield* shown(json, tool, () =>
+      [
+        textFields([
+          ["Tool", tool.qualified_name],
+          ["ID", tool.id],
+          ["Price", priceOf(tool)],
+          ["Free calls", `${tool.pricing.free_tier_calls} a month`],
+          ["Charged", CHARGED[tool.pricing.billing_policy]],
+          ["Provider", `${tool.provider.name} (${tool.provider.handle}, ${tool.provider.badge})`],
+          ["Category", tool.category]
+        ]),
+        "",
+        safeText(tool.description),
+        "",
+        `Input: ${safeJson(tool.input_schema)}`
+      ].join("\n")
+    )
+  })
+).pipe(Command.withDescription("Show a tool with its price and its input"))
+
+const CHARGED: Readonly<Record<Tool["pricing"]["billing_policy"], string>> = {
+  success: "successful calls",
+  valid_output: "calls whose output is valid",
+  attempt: "every attempt"
+}
+
+export const tools = Command.make("tools").pipe(
+  Command.withDescription("Find tools and their prices"),
+  Command.withSubcommands([list, search, show]),
+  Command.provide(Market.layerPublic)
+)
+
+/** A bare name is none of one tool. The service itself guesses qualified names. */
+const unknownTool = Effect.fnUntraced(function* (name: string, failure: CommandFailure) {
+  if (name.includes("/")) return yield* failure
+  const { ask } = yield* Market
+  const { tools } = yield* ask("Searching for similar names", (client, signal) =>
+    client.catalog.catalog({ query: { limit: CANDIDATES_MAX }, signal })
+  )
+  const near = new Set(
+    nearestNames(
+      name,
+      tools.map((tool) => tool.tool_name),
+      GUESSES_MAX
+    )
+  )
+  const guesses = tools.filter((tool) => near.has(tool.tool_name)).map((tool) => tool.qualified_name)
+  return yield* failed("not_found", `There is no tool \`${name}\`.${guessOf(guesses.slice(0, GUESSES_MAX))}`)
+})
+
+const priceOf = ({ pricing }: Tool): string =>
+  pricing.usage_priced
+    ? `by usage, at most ${formatPrice(BigInt(pricing.max_cost_microcents))}`
+    : formatPrice(BigInt(pricing.price_microcents))
+
+const present = <A extends object>(query: A): { [K in keyof A]: Exclude<A[K], undefined> } =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as never
