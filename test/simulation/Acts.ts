@@ -6,6 +6,7 @@ import { moving } from "./adversaries/Moves.ts"
 import * as Calling from "./Calling.ts"
 import * as Disputing from "./Disputing.ts"
 import { setFee } from "./Fees.ts"
+import { freezeOrLift } from "./Freezing.ts"
 import * as Joining from "./Joining.ts"
 import { work } from "./Jobs.ts"
 import * as Money from "./Money.ts"
@@ -27,6 +28,8 @@ export const doing = (world: World, act: Act): Effect.Effect<string, Violation> 
       return Joining.price(world, act)
     case "Fee":
       return setFee(world, act)
+    case "Freeze":
+      return freezeOrLift(world, act)
     case "Budget":
       return Joining.budget(world, act)
     case "Load":

@@ -8,7 +8,7 @@ import type { OpenCall } from "../../domain/metering/CallStore.ts"
 import type { Payout } from "../../domain/payouts/PayoutStore.ts"
 import type { Withdrawal } from "../../domain/payments/WithdrawalStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
-import type { PayoutId, ReceiptId, WithdrawalId } from "../../domain/shared/Ids.ts"
+import type { ConsumerId, PayoutId, ReceiptId, WithdrawalId } from "../../domain/shared/Ids.ts"
 import type { DisputeId } from "../../domain/trust/Dispute.ts"
 import type { Member } from "../support/Market.ts"
 import type { Call } from "../support/ServiceUnderTest.ts"
@@ -56,6 +56,17 @@ export interface AskedFee {
   readonly sentAtMs: number
   /** Its success was received. */
   isDone: boolean
+}
+
+/** Of the operator, from its success on. */
+export interface OperatorFreeze {
+  readonly consumerId: ConsumerId
+  readonly fromMs: number
+  /** Requests with later words were sent after it. */
+  readonly afterWord: number
+  /** When the operator asked to end it. */
+  liftedAtMs: number | undefined
+  liftedAfterWord: number
 }
 
 /** A request that may be repeated byte for byte. */
@@ -132,6 +143,7 @@ export interface Facts {
   readonly outcomes: Map<ReceiptId, Outcome>
   /** By provider. */
   readonly fees: Map<string, Array<AskedFee>>
+  readonly freezes: Array<OperatorFreeze>
   /** The fee with which each call was held, in basis points. */
   readonly heldFees: Map<ReceiptId, number>
   /** Receipts of which it is not known that they are in the log, and those that must be there by now. */
@@ -169,6 +181,7 @@ export const noFacts = (): Facts => ({
   receipts: new Map(),
   outcomes: new Map(),
   fees: new Map(),
+  freezes: [],
   heldFees: new Map(),
   unplaced: new Set(),
   due: new Set(),

@@ -3,6 +3,7 @@
  */
 import { answering, joiningToAnswer } from "./adversaries/Answers.ts"
 import { RINGS_MAX, schemeOf } from "./adversaries/Schemes.ts"
+import { withOperator } from "./OperatorSteps.ts"
 import { type Random, randomFrom, weighted } from "../../testing/Random.ts"
 import type { Act, Behaviour, Call, Fault, Job, Step } from "./Step.ts"
 import type { ToolTerms } from "./ToolTerms.ts"
@@ -15,9 +16,6 @@ const FAULTY_PERCENT = 35
 /** How many steps are moves of a ring. */
 const RING_PERCENT = 40
 const RING_FAULTY_PERCENT = 10
-/** Before how many steps the operator sets the fee of a provider. */
-const FEE_PERCENT = 4
-const FEE_SALT = 0xfee5
 /** Before how many steps another ring calls a tool that asks for input. */
 const ANSWER_PERCENT = 5
 const ANSWER_SALT = 0xa25e
@@ -36,25 +34,10 @@ export const planOf = (seed: number, steps: number): ReadonlyArray<Step> => {
     plan.push(random.percent(RING_FAULTY_PERCENT) ? { ...move!, fault: faultOf(random) } : move!)
     scheme = others
   }
-  return withAnswers(seed, withFees(seed, plan)).slice(0, steps)
+  return withAnswers(seed, withOperator(seed, plan, OPENING.length, maybeFault)).slice(0, steps)
 }
 
-/** Drawn apart, so that the other steps of a seed stay the same. */
-const withFees = (seed: number, plan: ReadonlyArray<Step>): ReadonlyArray<Step> => {
-  const random = randomFrom(seed ^ FEE_SALT)
-  const feeStep = (): Step => ({
-    act: {
-      _tag: "Fee",
-      provider: random.below(ANY),
-      basisPoints: random.percent(20) ? null : random.pick([0, 1, 500, 1_000, 1_234, 3_333, 5_000])
-    },
-    ...(random.percent(FAULTY_PERCENT) ? { fault: faultOf(random) } : {}),
-    thenMs: 0
-  })
-  return plan.flatMap((step) => (random.percent(FEE_PERCENT) ? [feeStep(), step] : [step]))
-}
-
-/** Drawn apart too. It joins after the opening, when there are tools to call. */
+/** Drawn apart, so that the other steps of a seed stay the same. It joins after the opening, when there are tools to call. */
 const withAnswers = (seed: number, plan: ReadonlyArray<Step>): ReadonlyArray<Step> => {
   const random = randomFrom(seed ^ ANSWER_SALT)
   const answerStep = (): Step => {
@@ -68,6 +51,9 @@ const withAnswers = (seed: number, plan: ReadonlyArray<Step>): ReadonlyArray<Ste
     ...rest.flatMap((step) => (random.percent(ANSWER_PERCENT) ? [answerStep(), step] : [step]))
   ]
 }
+
+const maybeFault = (random: Random): Pick<Step, "fault"> =>
+  random.percent(FAULTY_PERCENT) ? { fault: faultOf(random) } : {}
 
 const tool = (price: number, more: Partial<ToolTerms> = {}): ToolTerms => ({
   price,

@@ -13,6 +13,7 @@ import { makeLeftCheck } from "./CallsThatWereLeft.ts"
 import { calm } from "./Calm.ts"
 import { makeFeeCheck } from "./Fees.ts"
 import { makeFigureChecks } from "./Figures.ts"
+import { makeFreezeChecks } from "./Freezing.ts"
 import { makeMaturityCheck } from "./Maturity.ts"
 import { makeNewAccountCheck } from "./NewAccounts.ts"
 import type { Stores } from "./Ports.ts"
@@ -128,7 +129,13 @@ const makeChecks = (world: World, without: ReadonlyArray<string>) => {
         () => Effect.void
       )
     )
-  const ofReceipts: ReadonlyArray<OfReceipt> = [makeAgreementCheck(world), makeFeeCheck(world), makeLeftCheck(world)]
+  const freezes = makeFreezeChecks(world)
+  const ofReceipts: ReadonlyArray<OfReceipt> = [
+    makeAgreementCheck(world),
+    makeFeeCheck(world),
+    makeLeftCheck(world),
+    freezes.ofReceipt
+  ]
   const books = makeBooks(world)
   const receipts = makeReceiptChecks(
     world,
@@ -147,6 +154,7 @@ const makeChecks = (world: World, without: ReadonlyArray<string>) => {
     claims.afterEach,
     makeRingCheck(world),
     makeRecoveryCheck(world),
+    freezes.afterEach,
     makeMaturityCheck(world),
     makeNewAccountCheck(world),
     makeFigureChecks(world)

@@ -18,6 +18,8 @@ export type Act =
   | { readonly _tag: "Price"; readonly tool: number; readonly price: number }
   /** Null: the default one. */
   | { readonly _tag: "Fee"; readonly provider: number; readonly basisPoints: number | null }
+  /** By the operator. `lifts`: one of its freezes ends, of the consumers that are frozen. */
+  | { readonly _tag: "Freeze"; readonly who: number; readonly lifts: boolean }
   | { readonly _tag: "Budget"; readonly who: number; readonly cap: number; readonly period: Period }
   | { readonly _tag: "Load"; readonly who: number; readonly cents: number; readonly keyed: boolean }
   | { readonly _tag: "Checkout"; readonly which: number; readonly fate: "paid" | "failed" | "expired" }

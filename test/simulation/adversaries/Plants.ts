@@ -108,8 +108,26 @@ const capsForAll: Plant = (stores) => {
   })
 }
 
-const chargebackDoesNotFreeze: Plant = (stores) =>
-  Context.add(stores, FreezeStore, { ...Context.get(stores, FreezeStore), freeze: () => Effect.void })
+const chargebackDoesNotFreeze: Plant = (stores) => {
+  const freezes = Context.get(stores, FreezeStore)
+  return Context.add(stores, FreezeStore, {
+    ...freezes,
+    freeze: (id, freeze) => (freeze.byOperator ? freezes.freeze(id, freeze) : Effect.void)
+  })
+}
+
+/** The review of frozen accounts takes the operator's freeze for one of its own. */
+const reviewEndsFreezes: Plant = (stores) => {
+  const freezes = Context.get(stores, FreezeStore)
+  return Context.add(stores, FreezeStore, {
+    ...freezes,
+    find: (id) =>
+      Effect.map(
+        freezes.find(id),
+        Option.map((one) => ({ ...one, byOperator: false }))
+      )
+  })
+}
 
 /** A dispute is not checked against a chargeback of the same money. */
 const recoveredTwice: Plant = (stores) => {
@@ -178,6 +196,11 @@ export const robberies: ReadonlyArray<Robbery> = [
     name: "a chargeback that freezes nothing",
     plant: chargebackDoesNotFreeze,
     rules: ["a chargeback freezes"]
+  },
+  {
+    name: "a freeze by the operator that ends by itself",
+    plant: reviewEndsFreezes,
+    rules: ["the operator's freeze holds"]
   },
   {
     name: "a call that is recovered twice",
