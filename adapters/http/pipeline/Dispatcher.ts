@@ -13,6 +13,7 @@ import type { EncodedReply, Route } from "./Route.ts"
 import { makeRouting, UNMATCHED } from "./Routing.ts"
 import { makeAuthentication } from "./stages/Authenticate.ts"
 import { makeReadCache } from "./stages/CacheReads.ts"
+import { makeFairReads } from "./stages/FairReads.ts"
 import { decode } from "./stages/Decode.ts"
 import { prepare } from "./stages/Prepare.ts"
 import { makeRecordActions } from "./stages/RecordActions.ts"
@@ -64,6 +65,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
       limit.byKey,
       limit.registrations,
       limit.signIns,
+      makeFairReads(),
       yield* makeReadCache,
       decode,
       prepare,
