@@ -12,6 +12,8 @@ import { formatDollars } from "../../../domain/shared/Microcents.ts"
 import { publicRead } from "../../http/api/Access.ts"
 import { BaseUrl } from "../../http/BaseUrl.ts"
 import { pageRoute } from "../../http/pipeline/Route.ts"
+import { marketDoor } from "../connect/ClientConfigs.ts"
+import { connectSection, connectStyle } from "../connect/ConnectSection.ts"
 import { developerSteps, providerSteps, type Step } from "./Quickstart.ts"
 import { figures } from "../kit/Elements.ts"
 import { type Html, html } from "../kit/Html.ts"
@@ -47,7 +49,9 @@ export const homeRoutes = Effect.gen(function* () {
       title: "Agent Tool Billing: charge for MCP tool calls",
       description: "Billing, metering and authentication for MCP tools.",
       path: "/",
-      style: STYLE,
+      style: STYLE + connectStyle,
+      module: "connect/ConnectPage",
+      connects: false,
       body
     })
   })
@@ -69,7 +73,7 @@ const page = (newest: ReadonlyArray<CatalogEntry>, facts: Facts): Html => html`
   <section class="hero">
     <h1>Billing for MCP tools</h1>
     <p class="lead">
-      Agents call tools through one API with one key. Each call is authenticated, priced, metered and billed, and
+      Agents call tools over MCP or HTTP with one key. Each call is authenticated, priced, metered and billed, and
       returns a signed receipt.
     </p>
     <p class="actions">
@@ -99,6 +103,11 @@ const page = (newest: ReadonlyArray<CatalogEntry>, facts: Facts): Html => html`
       ${track("providers", "Providers", providerSteps(facts.baseUrl))}
     </div>
     <p>Continue in the <a href="/docs">documentation</a>. For agents: <a href="/llms.txt">llms.txt</a>.</p>
+  </section>
+  <section aria-labelledby="connect-title">
+    <h2 id="connect-title">Connect an MCP client</h2>
+    <p>Your agent calls all tools of the market over MCP, with a URL and your key.</p>
+    ${connectSection([["Of all providers", marketDoor(facts.baseUrl)]])}
   </section>
   <section aria-labelledby="trust-title">
     <h2 id="trust-title">Verifiable by design</h2>
