@@ -31,7 +31,7 @@ form.row .row-actions{margin-top:1.85rem;display:flex;gap:.5rem}
 form.row .form-status{flex-basis:100%}
 .form-status:empty{display:none}
 .filters{display:flex;flex-wrap:wrap;gap:.6rem 1rem;align-items:center;margin:0 0 1rem}
-.filters input[type=search]{width:15rem;max-width:100%;padding:.4rem .6rem}
+.filters input[type=search]{width:15rem;height:2.2rem;max-width:100%;padding:.4rem .6rem}
 .filters-action{margin-left:auto;display:flex;gap:.6rem;align-items:center}
 button.sort{background:none;border:0;color:inherit;padding:0;font:inherit;cursor:pointer}
 table.data td .actions{margin:0;justify-content:flex-end}

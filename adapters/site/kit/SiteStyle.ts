@@ -64,7 +64,8 @@ form.row{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end;margin:0 0 1rem}
 .field label,legend{font-weight:600;display:block;margin-bottom:.25rem;padding:0}
 .field .hint{color:var(--muted);font-size:.875rem;margin:.25rem 0 0}
 input,select,textarea{width:100%;min-width:0;padding:.55rem .7rem;border:1px solid var(--muted);border-radius:8px;background:var(--ground);color:var(--ink);font:inherit}
-input[type=checkbox],input[type=radio]{width:auto;margin-right:.45rem}
+input,select,form button[type=submit]:not(.tiny){height:2.65rem}
+input[type=checkbox],input[type=radio]{width:auto;height:auto;margin-right:.45rem}
 textarea{min-height:6rem;resize:vertical}
 textarea.code{font:.875rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
 [aria-invalid=true]{border-color:var(--delete)}
@@ -101,7 +102,7 @@ dialog::backdrop{background:#0008}
 h4{font-size:1.0625rem;margin:0 0 .35rem}
 .choice{display:flex;align-items:center;gap:.5rem}
 .choice label{color:var(--muted);font-size:.9375rem}
-.choice select{width:auto;padding:.3rem .5rem}
+.choice select{width:auto;height:2.2rem;padding:.3rem .5rem}
 .steps>li{margin-bottom:1rem}
 blockquote{margin:0 0 1rem;padding:.1rem 0 .1rem .9rem;border-left:3px solid var(--line);overflow-wrap:anywhere;white-space:pre-wrap}
 meter{width:7rem}
