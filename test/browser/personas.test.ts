@@ -4,6 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser, hasBrowser, open } from "../support/Browser.ts"
+import { sdk2Server } from "../support/mcp/RealServers.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { Person } from "../support/Person.ts"
 import { post, ready } from "../support/ServiceProcess.ts"
@@ -43,6 +44,39 @@ it.live.skipIf(!hasBrowser)(
       yield* person.types("message", "hello")
       yield* person.presses(/^Call/u)
       yield* person.sees(/\$0\.0005.*Balance/u)
+      assert.deepStrictEqual(unexpected(complaints), [])
+      assert.isBelow(person.seconds, 120)
+    }).pipe(Effect.scoped),
+  SLOW
+)
+
+it.live.skipIf(!hasBrowser)(
+  "a provider lists the first tool within two minutes",
+  () =>
+    Effect.gen(function* () {
+      const { complaints, person } = yield* atHome
+      const search = { name: "search", description: "Finds papers", inputSchema: { type: "object" as const } }
+      const server = yield* sdk2Server({ list: () => ({ tools: [search] }) })
+      yield* person.sees("Register as a provider")
+      yield* person.follows("Register as a provider")
+      yield* person.types("Name", "Ada Tools")
+      yield* person.types("Email", "ada@example.org")
+      yield* person.types("MCP server URL", server.url)
+      yield* person.presses("Register")
+      yield* person.sees(/^atb_p_/u)
+      yield* person.follows("Open dashboard")
+      yield* person.sees("List a tool")
+      yield* person.follows(/^Import/u)
+      yield* person.sees("Import tools")
+      yield* person.types("Price per call of new tools in dollars", "0.001")
+      yield* person.presses("Preview import")
+      yield* person.sees(/stored as/u)
+      yield* person.presses("Import tools")
+      yield* person.sees("Draft")
+      yield* person.presses("List search")
+      yield* person.sees("per call")
+      yield* person.presses("List tool")
+      yield* person.sees("search is listed.")
       assert.deepStrictEqual(unexpected(complaints), [])
       assert.isBelow(person.seconds, 120)
     }).pipe(Effect.scoped),
