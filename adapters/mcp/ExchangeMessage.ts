@@ -31,15 +31,12 @@ export const exchangeMessage = (
     progressToken: sent,
     maxCost: call.maxCost
   })
-  const params = [
-    ...othersFor(link, exchange),
-    `"name":${JSON.stringify(call.toolName)}`,
-    `"arguments":${exchange.arguments}`,
-    ...(meta === undefined ? [] : [`"_meta":${meta}`])
-  ]
+  const others = othersFor(link, exchange)
+  const named = `"name":${JSON.stringify(call.toolName)},"arguments":${exchange.arguments}`
+  const params = `{${others}${named}${meta === undefined ? "" : `,"_meta":${meta}`}}`
   return {
     headers,
-    body: requestBody(idText, "tools/call", `{${params.join(",")}}`),
+    body: requestBody(idText, "tools/call", params),
     id,
     link,
     timeoutMs,
@@ -62,10 +59,11 @@ export const exchangeMessage = (
 /** Some servers do not distinguish upper and lower case. */
 const ofTheCall = new Set(["name", "arguments", "_meta"])
 
-/** Members of one era mean nothing in the other. */
-const othersFor = (link: Link, { era, otherParams }: McpExchange): ReadonlyArray<string> =>
+/** Each with a comma behind it. Members of one era mean nothing in the other. */
+const othersFor = (link: Link, { era, otherParams }: McpExchange): string =>
   otherParams === undefined || era !== link.era
-    ? []
+    ? ""
     : membersOf(`{${otherParams}}`)
         .filter(({ name }) => !ofTheCall.has(name.toLowerCase()))
-        .map(({ name, text }) => `${JSON.stringify(name)}:${text}`)
+        .map(({ name, text }) => `${JSON.stringify(name)}:${text},`)
+        .join("")

@@ -7,6 +7,8 @@ import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { Digest } from "../shared/Digest.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
+/** JSON that has no other form. */
+const PLAIN_ID = /^(?:0|[1-9]\d{0,14}|"[A-Za-z0-9_:.-]*")$/u
 /** Of a change that is announced. */
 const KEY_CHARS_MAX = 200
 
@@ -30,7 +32,7 @@ export class McpCancellations extends Context.Service<
       })
 
       const keyOf = (sessionId: string, requestId: string): string => {
-        const key = `${sessionId} ${JSON.stringify(JSON.parse(requestId))}`
+        const key = `${sessionId} ${PLAIN_ID.test(requestId) ? requestId : JSON.stringify(JSON.parse(requestId))}`
         return key.length <= KEY_CHARS_MAX ? key : sha256Hex(key)
       }
 

@@ -20,6 +20,7 @@ export const rawMessage = (text: string, nthObject: number): string | undefined 
 
 /** The text of a member of the object that starts at `at`. Of duplicate members the last counts, as in JSON.parse. */
 export const memberOf = (text: string, at: number, name: string): string | undefined => {
+  if (!mayHaveMember(text, name)) return undefined
   const span = spanOf(text, at, name)
   return span === undefined ? undefined : text.slice(span.start, span.end)
 }
@@ -37,6 +38,16 @@ export const replacedAt = (text: string, path: ReadonlyArray<string>, value: str
   }
   return start === end ? text : text.slice(0, start) + value + text.slice(end)
 }
+
+/**
+ * False if no object in the text has a member of this name, because the text has neither the name nor escapes that could write
+ * it. Much faster than looking for the member. The name has no characters that JSON must escape.
+ */
+export const mayHaveMember = (text: string, name: string): boolean =>
+  text.includes(`${name}"`) || ESCAPED_NAME.test(text)
+
+/** How JSON can write the letters of a name differently: a slash, and any character by its code. */
+const ESCAPED_NAME = /\\[u/]/u
 
 export interface JsonMember {
   readonly name: string

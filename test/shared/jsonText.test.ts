@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { withMembers } from "../../domain/mcp/ResultText.ts"
 import { elementsOf, membersOf, rawMessage, rawResult, replacedAt } from "../../domain/shared/JsonText.ts"
 
 const SPACES = ["", "", " ", "\n", "\r\n\t", "  "]
@@ -129,5 +130,34 @@ describe("The parts of a text", () => {
       [rawMessage(batch, 0), rawMessage(batch, 1), rawMessage(batch, 2)],
       [`{"id":1.0}`, `{"id":2}`, undefined]
     )
+  })
+})
+
+describe("Members that are added to an object", () => {
+  const Names = Schema.Literals(["a", "_meta", "x/y", "ours.z/billing"])
+
+  it.prop(
+    "replace those of the same names, in any form",
+    {
+      object: Schema.Record(Names, Schema.Json),
+      others: Schema.Json,
+      name: Names,
+      value: Schema.Json,
+      seed: Schema.Int
+    },
+    ({ name, object, others, seed, value }) => {
+      const pick = pickerOf(seed)
+      const text = written({ ...object, others }, pick).replaceAll("/", () => (pick(2) === 0 ? "\\/" : "/"))
+      const added = JSON.stringify(value)
+      const expected = { ...JSON.parse(text), [name]: JSON.parse(added) }
+      const result = withMembers(text, { [name]: added })
+      assert.deepStrictEqual(JSON.parse(result), expected)
+      assert.strictEqual(membersOf(result).length, Object.keys(expected).length, "no name is there twice")
+    }
+  )
+
+  it("leave the others as they are written", () => {
+    assert.strictEqual(withMembers(`{ "n" : 1.50 , "m":[ 1E400 ] }`, { a: "1" }), `{ "n" : 1.50 , "m":[ 1E400 ],"a":1}`)
+    assert.strictEqual(withMembers(`{ }`, { a: "1" }), `{"a":1}`)
   })
 })
