@@ -5,7 +5,7 @@
  */
 import { Duration, Effect } from "effect"
 import { WAIT_MS_MAX } from "../metering/CallerWaits.ts"
-import { deadlineOf } from "../metering/CallTerms.ts"
+import { deadlineMsOf } from "../metering/CallTerms.ts"
 import { TOOL_TIMEOUT_MS_MAX, type UpstreamBounds, UpstreamLimits } from "../metering/UpstreamLimits.ts"
 import type { LiveSession } from "./LiveSession.ts"
 import { ProviderServers } from "./ProviderServers.ts"
@@ -15,10 +15,7 @@ export const LATE_ENDINGS_MAX = 10_000
 
 /** The longest call, with all waits for its caller, begun by a node that learned of the session's end `staleMs` late. */
 export const endsAfter = (limits: UpstreamBounds, staleMs: number): Duration.Duration =>
-  Duration.sum(
-    deadlineOf(Math.max(TOOL_TIMEOUT_MS_MAX, limits.timeoutMs), limits),
-    Duration.millis(WAIT_MS_MAX + staleMs)
-  )
+  Duration.millis(deadlineMsOf(Math.max(TOOL_TIMEOUT_MS_MAX, limits.timeoutMs), limits) + WAIT_MS_MAX + staleMs)
 
 /** Nothing waits for the server, which may be away. */
 export const makeLateEndings = Effect.fnUntraced(function* (staleMs: number) {

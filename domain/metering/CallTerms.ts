@@ -14,6 +14,7 @@ import type { UpstreamBounds } from "./UpstreamLimits.ts"
 
 /** After this, a call that was not settled is due for the sweeper. */
 export const SETTLE_GRACE = Duration.seconds(30)
+const SETTLE_GRACE_MS = Duration.toMillis(SETTLE_GRACE)
 
 /** What a caller agrees to pay. */
 export interface Agreement {
@@ -71,9 +72,9 @@ const capOf = (entry: CatalogEntry, { defaultCap, maxCost }: Agreement): Microce
 export const upstreamMsOf = (timeoutMs: number, { retriesMax, totalMs }: UpstreamBounds): number =>
   Math.max(timeoutMs * (retriesMax + 1), totalMs)
 
-/** Not before the upstream gives up. */
-export const deadlineOf = (timeoutMs: number, limits: UpstreamBounds): Duration.Duration =>
-  Duration.sum(Duration.millis(upstreamMsOf(timeoutMs, limits)), SETTLE_GRACE)
+/** From the opening of a call to its deadline, which is not before the upstream gives up. */
+export const deadlineMsOf = (timeoutMs: number, limits: UpstreamBounds): number =>
+  upstreamMsOf(timeoutMs, limits) + SETTLE_GRACE_MS
 
 /** In the result's `_meta`, beside `REPORTED_COST_META`, which has precedence. */
 export const REPORTED_COST_FIELD = "market/cost_microcents"

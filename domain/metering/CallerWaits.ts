@@ -8,7 +8,7 @@ import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import type { CallRequest } from "./Call.ts"
 import { CallStore } from "./CallStore.ts"
-import { deadlineOf } from "./CallTerms.ts"
+import { deadlineMsOf } from "./CallTerms.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
 import { forwardedMsOf } from "./Forwarding.ts"
 import type { McpExchange } from "./ToolUpstream.ts"
@@ -74,10 +74,7 @@ export const makeCallerWaits = Effect.gen(function* () {
 
     const extend = Effect.gen(function* () {
       const now = yield* DateTime.now
-      const deadlineAt = DateTime.addDuration(
-        DateTime.add(now, { milliseconds: WAIT_MS_MAX }),
-        deadlineOf(timeoutMs, limits)
-      )
+      const deadlineAt = DateTime.add(now, { milliseconds: WAIT_MS_MAX + deadlineMsOf(timeoutMs, limits) })
       if (!(yield* calls.extend(consumerId, invocationId, deadlineAt))) return
       extended = "yes"
       pause()

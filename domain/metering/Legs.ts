@@ -11,7 +11,7 @@ import type { McpCallOutcome, McpCallRequest } from "./Call.ts"
 import { CallOverdue, type Unsettled } from "./CallEndings.ts"
 import type { CallRuns, OtherEnding } from "./CallRun.ts"
 import { CallStore } from "./CallStore.ts"
-import { deadlineOf, SETTLE_GRACE } from "./CallTerms.ts"
+import { deadlineMsOf, SETTLE_GRACE } from "./CallTerms.ts"
 import type { Render } from "./NewCalls.ts"
 import { type CallState, makeRequestStates, PROVIDER_STATE_CHARS_MAX, RequestStateRejected } from "./RequestStates.ts"
 import type { HeldCall } from "./Settlement.ts"
@@ -94,7 +94,7 @@ export const makeLegs = Effect.fnUntraced(function* ({ run, settle }: CallRuns) 
     const { consumerId, exchange } = request
     const { invocationId, leg } = state
     const timeoutMs = entry.tool.timeoutMs ?? limits.timeoutMs
-    const deadlineAt = DateTime.addDuration(yield* DateTime.now, deadlineOf(timeoutMs, limits))
+    const deadlineAt = DateTime.add(yield* DateTime.now, { milliseconds: deadlineMsOf(timeoutMs, limits) })
     request.onNamed?.(invocationId)
     return yield* run<McpCallOutcome, RequestStateRejected>({
       request: {

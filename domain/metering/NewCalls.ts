@@ -1,7 +1,7 @@
 /**
  * Calls that are not open yet: the terms, the checks before the hold, and the replay of a call that was made before.
  */
-import { DateTime, Effect } from "effect"
+import { Clock, DateTime, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
 import { zero } from "../shared/Microcents.ts"
@@ -11,7 +11,7 @@ import { makeCallNames } from "./CallNames.ts"
 import { type CallRejected, InvalidArguments, replayOrFail } from "./CallRejections.ts"
 import type { CallRuns, OtherEnding } from "./CallRun.ts"
 import { CallStore, type KeptResult } from "./CallStore.ts"
-import { deadlineOf, holdFor } from "./CallTerms.ts"
+import { deadlineMsOf, holdFor } from "./CallTerms.ts"
 import { replayed } from "./RetainedResults.ts"
 import { ToolDirectory } from "./ToolDirectory.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
@@ -24,6 +24,7 @@ export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
   const calls = yield* CallStore
   const nameCall = yield* makeCallNames
   const limits = yield* UpstreamLimits
+  const clock = yield* Clock.Clock
 
   const checkArguments = Effect.fnUntraced(function* (
     { provider, tool }: CatalogEntry,
@@ -43,7 +44,7 @@ export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
     const { tool, provider } = entry
     const holdAmount = yield* holdFor(entry, request)
     if (tool.inputSchema !== undefined) yield* checkArguments(entry, request.arguments)
-    const openedAt = yield* DateTime.now
+    const openedAt = DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
     const { feeBasisPoints, invocationId } = yield* nameCall(provider.fee, openedAt)
     request.onNamed?.(invocationId)
     const timeoutMs = tool.timeoutMs ?? limits.timeoutMs
@@ -59,7 +60,7 @@ export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
       freeTierCalls: holdAmount === zero ? 0 : entry.freeTierCalls,
       origin: "proxy",
       openedAt,
-      deadlineAt: DateTime.addDuration(openedAt, deadlineOf(timeoutMs, limits)),
+      deadlineAt: DateTime.makeUnsafe(openedAt.epochMilliseconds + deadlineMsOf(timeoutMs, limits)),
       idempotency: request.idempotency
     })
     return yield* run<Ending>({

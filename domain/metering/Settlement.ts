@@ -97,7 +97,7 @@ export const makeSettle = Effect.gen(function* () {
         cost,
         status: answer.status
       },
-      yield* DateTime.now
+      DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
     )
     const receipt = Effect.isEffect(issued)
       ? yield* Effect.catchCause(issued, (cause) => retrySettlement(issued, cause))
