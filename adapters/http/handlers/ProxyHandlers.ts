@@ -20,6 +20,7 @@ import { rejectRounded } from "../pipeline/RequestBody.ts"
 import { encodedRoute } from "../pipeline/Route.ts"
 import { capHeader, idempotencyKey } from "../pipeline/WebRequest.ts"
 import { cancellationView, upcomingView } from "./ToolViews.ts"
+import { decodingUsual } from "./UsualCall.ts"
 
 export const proxyRoutes = Effect.gen(function* () {
   const metering = yield* Metering
@@ -27,58 +28,57 @@ export const proxyRoutes = Effect.gen(function* () {
   const { totalMs } = yield* UpstreamLimits
   const { sha256Hex } = yield* Digest
 
-  return [
-    encodedRoute(
-      CallsApi.endpoints.proxy,
-      function* ({ as, clock, notes, payload, request, requestId, sendEvent, text }) {
-        const caller = as("consumer")
-        yield* rejectRounded(text)
-        const cap = yield* capHeader(request)
-        const call = {
-          consumerId: caller.ownerId,
-          tool: {
-            toolId: payload.tool_id,
-            toolName: payload.tool_name,
-            providerId: payload.provider_id,
-            account: caller.ownerId
-          },
-          arguments: payload.input ?? payload.arguments ?? {},
-          maxCost: payload.max_cost_microcents ?? cap,
-          defaultCap: caller.defaultCap,
-          priceVersion: payload.price_version,
-          idempotency: undefined,
-          onNamed: (invocationId: ReceiptId) => {
-            notes.invocation_id = invocationId
-          },
-          onHeld: () => clock.restart(totalMs),
-          provideLeave: clock.provideLeave,
-          onProgress:
-            sendEvent === undefined
-              ? undefined
-              : (progress: ToolProgress) => sendEvent({ event: "progress", data: JSON.stringify(progress) })
-        }
-        if (payload.dry_run === true) {
-          const quote = yield* metering.quote(call)
-          return { status: 200, headers: {}, body: JSON.stringify(quoteBody(quote)) }
-        }
-        const key = yield* idempotencyKey(request)
-        // The hash is over the body as it was sent: the same call in other JSON text is another call.
-        const idempotency =
-          key === undefined
+  const proxy = encodedRoute(
+    CallsApi.endpoints.proxy,
+    function* ({ as, clock, notes, payload, request, requestId, sendEvent, text }) {
+      const caller = as("consumer")
+      yield* rejectRounded(text)
+      const cap = yield* capHeader(request)
+      const call = {
+        consumerId: caller.ownerId,
+        tool: {
+          toolId: payload.tool_id,
+          toolName: payload.tool_name,
+          providerId: payload.provider_id,
+          account: caller.ownerId
+        },
+        arguments: payload.input ?? payload.arguments ?? {},
+        maxCost: payload.max_cost_microcents ?? cap,
+        defaultCap: caller.defaultCap,
+        priceVersion: payload.price_version,
+        idempotency: undefined,
+        onNamed: (invocationId: ReceiptId) => {
+          notes.invocation_id = invocationId
+        },
+        onHeld: () => clock.restart(totalMs),
+        provideLeave: clock.provideLeave,
+        onProgress:
+          sendEvent === undefined
             ? undefined
-            : { keyHash: sha256Hex(`${caller.ownerId}\n${key}`), requestHash: sha256Hex(text) }
-        const outcome = yield* metering.call({ ...call, idempotency }, (report) => {
-          // The provider has responded; the settlement follows.
-          clock.restart(0)
-          return callResponse(report, baseUrl, requestId)
-        })
-        return outcome._tag === "Settled"
-          ? outcome.answer
-          : { ...outcome.answer, headers: { ...outcome.answer.headers, "idempotent-replay": "true" } }
-      },
-      { late: "call" }
-    )
-  ]
+            : (progress: ToolProgress) => sendEvent({ event: "progress", data: JSON.stringify(progress) })
+      }
+      if (payload.dry_run === true) {
+        const quote = yield* metering.quote(call)
+        return { status: 200, headers: {}, body: JSON.stringify(quoteBody(quote)) }
+      }
+      const key = yield* idempotencyKey(request)
+      // The hash is over the body as it was sent: the same call in other JSON text is another call.
+      const idempotency =
+        key === undefined
+          ? undefined
+          : { keyHash: sha256Hex(`${caller.ownerId}\n${key}`), requestHash: sha256Hex(text) }
+      const outcome = yield* metering.call({ ...call, idempotency }, (report) => {
+        // The provider has responded; the settlement follows.
+        clock.restart(0)
+        return callResponse(report, baseUrl, requestId)
+      })
+      return outcome._tag === "Settled"
+        ? outcome.answer
+        : { ...outcome.answer, headers: { ...outcome.answer.headers, "idempotent-replay": "true" } }
+    },
+    { late: "call" }
+  )
+  return [{ ...proxy, decodePayload: decodingUsual(proxy.decodePayload) }]
 })
 
 /** Amounts as JSON numbers: this response is written without a schema's encoder. */
