@@ -1,5 +1,5 @@
 /**
- * `lost-calls`: lists calls that were acknowledged and that the database lost. `--reviewed` marks them as reviewed, which
+ * `lost-calls`: lists calls that were forwarded and that the database lost. `--reviewed` marks them as reviewed, which
  * ends the alert.
  */
 import { Console, Effect } from "effect"
@@ -20,7 +20,7 @@ export const listLostCalls = (config: AppConfig, isReviewed: boolean) =>
       }).pipe(Effect.provide(database(config)))
 
 /** One JSON object a line. */
-const lineOf = ({ costMicrocents, isRepeated, ...call }: LostCall): string =>
+const lineOf = ({ costMicrocents, isAcknowledged, isRepeated, ...call }: LostCall): string =>
   JSON.stringify({
     receipt_id: call.receiptId,
     consumer_id: call.consumerId,
@@ -29,6 +29,7 @@ const lineOf = ({ costMicrocents, isRepeated, ...call }: LostCall): string =>
     cost_microcents: Number(costMicrocents),
     called_at: call.calledAt.toISOString(),
     found_at: call.foundAt.toISOString(),
+    acknowledged: isAcknowledged,
     forwarded_twice: isRepeated,
     reviewed_at: call.reviewedAt?.toISOString() ?? null
   })

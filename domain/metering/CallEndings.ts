@@ -8,10 +8,13 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
 import type { UpstreamResponse } from "./ToolUpstream.ts"
 
-/** The sweeper closed the call before its settlement: the provider's response is neither billed nor delivered. */
+/**
+ * The sweeper closed the call before its settlement, or a failover of the database lost the call: the provider's response is
+ * neither billed nor delivered.
+ */
 export class CallOverdue extends Schema.TaggedError<CallOverdue>()("CallOverdue", { receiptId: ReceiptId }) {
   override get message() {
-    return `The call could not be settled by its deadline and has been ended: nothing is charged, and receipt ${this.receiptId} says so. The provider may have done its work.`
+    return `The call ${this.receiptId} passed its deadline, or the database lost it in a failover. It has been ended and nothing is charged. The provider may have done its work.`
   }
 }
 

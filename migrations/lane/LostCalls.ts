@@ -1,5 +1,5 @@
 /**
- * Calls that were acknowledged and that a failover lost. The node that closed them knows them, the ledger does not.
+ * Calls that a failover lost. The node that closed them knows them, the ledger does not.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,7 +7,8 @@ import { SqlClient } from "effect/sql"
 export const lostCalls = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // With the fields of a receipt, so that the signed one of a caller can be compared. key_hash: of its idempotency key.
+  // With the fields of a receipt, so that the signed one of a caller can be compared. acknowledged: whether the caller got
+  // it; the others got an error. key_hash: of its idempotency key.
   yield* sql`CREATE TABLE lost_calls (
     receipt_id uuid NOT NULL,
     consumer_id uuid NOT NULL,
@@ -20,6 +21,7 @@ export const lostCalls = Effect.gen(function* () {
     fee int8 NOT NULL,
     status smallint NOT NULL,
     signature bytea NOT NULL,
+    acknowledged boolean NOT NULL,
     key_hash bytea,
     found_at timestamptz NOT NULL,
     reviewed_at timestamptz,

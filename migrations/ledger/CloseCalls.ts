@@ -191,9 +191,12 @@ export const closeCalls = Effect.gen(function* () {
         FROM unnest(p_calls) c
         LEFT JOIN unnest(v_receipts, v_owners, holds, v_fees) AS o (receipt_id, consumer_id, held, fee_bps)
           ON o.receipt_id = c.receipt_id;
-        IF v_wrong OR array_position(same, NULL) > 0 THEN
-          RAISE EXCEPTION 'a closing names a call that was never opened, another consumer''s, costs more than was held, or '
-            'has another fee than was recorded' USING ERRCODE = 'check_violation';
+        IF v_wrong THEN
+          RAISE EXCEPTION 'a closing names another consumer''s call, costs more than was held, or has another fee than was '
+            'recorded' USING ERRCODE = 'check_violation';
+        END IF;
+        IF array_position(same, NULL) > 0 THEN
+          RAISE EXCEPTION 'a closing names a call that was never opened' USING ERRCODE = 'no_data_found';
         END IF;
         p_calls := ARRAY(SELECT c FROM unnest(p_calls) c WHERE c.receipt_id = ANY (v_receipts));
       END IF;

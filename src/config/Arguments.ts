@@ -12,7 +12,7 @@ export const commands = {
   migrate: "update the database schema",
   audit: "recompute every balance from the transfers",
   doctor: "report what is wrong with the database; `--json` for machines",
-  "lost-calls": "list acknowledged calls that a failover lost; `--reviewed` ends the alert",
+  "lost-calls": "list calls that a failover lost; `--reviewed` ends the alert",
   fsck: "check the log against the receipts, then run audit",
   "begin-log": "start a new log after the database lost a part of the old one",
   verify: "verify a receipt offline: `verify receipt.json receipt.tlog-proof --vkey …`",

@@ -5,9 +5,12 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { uuidOfReceipt } from "../../adapters/sql/ledger/LedgerCodes.ts"
+import { closeAgain } from "../../adapters/sql/metering/ClosedAgain.ts"
 import { type LostCall, lostCalls, recordLost, reviewLost } from "../../adapters/sql/metering/LostCalls.ts"
 import { makeRecentClosings, RecentClosings } from "../../adapters/sql/metering/RecentClosings.ts"
 import { storeSql } from "../../adapters/sql/shared/StoreSql.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { replayedResult } from "../../domain/metering/RetainedResults.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import { aCall, closingOf, consumerWith, opened } from "../contracts/ledgerSamples.ts"
@@ -45,21 +48,22 @@ it.layer(keeping, PG)("Calls that the database has lost", (it) => {
 
       const kept = [...recent.all()]
       assert.strictEqual(kept[0]!.unused[0], swept.receipt.receipt_id)
-      assert.deepStrictEqual(yield* recordLost(store, kept), [])
+      assert.deepStrictEqual(yield* recordLost(store, kept, true), [])
 
       const gone = [one!, four!].map(uuidOfReceipt)
       yield* sql`DELETE FROM receipts WHERE receipt_id = ANY (${gone}::uuid[])`
       yield* sql`UPDATE receipts SET signature = '\\x01' WHERE receipt_id = ${uuidOfReceipt(three!)}`
-      const found = yield* recordLost(store, kept)
+      const found = yield* recordLost(store, kept, true)
       assert.sameMembers([...found], [one, three, four])
       assert.notInclude(found, two)
-      assert.deepStrictEqual(yield* recordLost(store, kept), [])
+      assert.deepStrictEqual(yield* recordLost(store, kept, true), [])
 
       const listed: ReadonlyArray<LostCall> = yield* lostCalls(store, 10)
       assert.sameMembers(
         listed.map(({ receiptId }) => receiptId),
         [...found]
       )
+      assert.isTrue(listed.every(({ isAcknowledged }) => isAcknowledged))
       for (const call of listed) {
         assert.deepStrictEqual(
           [call.consumerId, call.toolName, call.costMicrocents, call.isRepeated, call.reviewedAt],
@@ -73,6 +77,77 @@ it.layer(keeping, PG)("Calls that the database has lost", (it) => {
       assert.strictEqual(yield* reviewLost(store), 3)
       assert.strictEqual(yield* reviewLost(store), 0)
       assert.isTrue((yield* lostCalls(store, 10)).every(({ reviewedAt }) => reviewedAt !== null))
+    })
+  )
+})
+
+it.layer(keeping, PG)("A failover that lost", (it) => {
+  it.effect("the end of calls and kept their openings has them closed again, once, by the same receipts", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const store = yield* storeSql
+      const { close, open } = yield* CallStore
+      const ledger = yield* LedgerStore
+      const consumerId = yield* consumerWith(10_000)
+      const idempotency = { keyHash: KEY_HASH, requestHash: "cd".repeat(32) }
+      const calls = [yield* aCall(consumerId), yield* aCall(consumerId, { idempotency }), yield* aCall(consumerId)]
+      for (const call of calls) yield* opened(call)
+      const [plain, keyed, swept] = yield* Effect.forEach(calls, (call) => closingOf(call, { cost: 700 }))
+      // What the standby has: the calls are open, and the money is held.
+      yield* sql`CREATE TABLE kept_opens AS SELECT * FROM calls_open`
+      yield* sql`CREATE TABLE kept_wallets AS SELECT * FROM wallets`
+      const answer = { status: 200, headers: {}, body: "the result" }
+      yield* close(plain!)
+      yield* close({ ...keyed!, keyHash: KEY_HASH, answer })
+      yield* close({ ...swept!, receipt: { ...swept!.receipt, signature: "00".repeat(32) } })
+      assert.strictEqual((yield* close(swept!))._tag, "AlreadyClosed")
+      for (const table of ["receipts", "account_balances", "wallets", "call_idempotency", "receipts_unlogged"]) {
+        yield* sql.unsafe(`DELETE FROM ${table}`)
+      }
+      yield* sql`INSERT INTO calls_open SELECT * FROM kept_opens`
+      yield* sql`INSERT INTO wallets SELECT * FROM kept_wallets`
+
+      const lastThree = [...recent.all()].slice(0, 4)
+      const ids = [plain!, keyed!].map(({ receipt }) => receipt.receipt_id)
+      assert.include(yield* closeAgain(store, lastThree), ids[0])
+      assert.deepStrictEqual(yield* closeAgain(store, lastThree), [])
+      assert.deepStrictEqual(yield* recordLost(store, lastThree, true), [])
+      // The one that another receipt had ended is left to the sweeper.
+      const { credits, debits, held } = yield* ledger.wallet(consumerId)
+      assert.deepStrictEqual([credits, debits, held], [10_000n, 1_400n, 1_000n])
+      const replay = yield* open(yield* aCall(consumerId, { idempotency }))
+      assert.strictEqual(replay._tag, "Replay")
+      assert.strictEqual(
+        replay._tag === "Replay" && (yield* Effect.flip(replayedResult(replay.answer, 0))).receiptId,
+        ids[1]
+      )
+    })
+  )
+
+  it.effect("the opening of a call that was forwarded ends it without a charge, and lists it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { close } = yield* CallStore
+      const consumerId = yield* consumerWith(10_000)
+      const calls = yield* Effect.replicateEffect(aCall(consumerId), 3)
+      for (const call of calls) yield* opened(call)
+      const [lost] = calls
+      yield* sql`DELETE FROM calls_open WHERE invocation_id = ${uuidOfReceipt(lost!.invocationId)}`
+      yield* sql`UPDATE wallets SET held = held - 1000 WHERE consumer_id = ${consumerId}`
+      const closings = yield* Effect.forEach(calls, (call) => closingOf(call))
+      const answers = yield* Effect.forEach(closings, close, { concurrency: "unbounded" })
+      assert.deepStrictEqual(
+        answers.map(({ _tag }) => _tag),
+        ["AlreadyClosed", "Closed", "Closed"]
+      )
+      assert.strictEqual((yield* close(closings[0]!))._tag, "AlreadyClosed")
+      const { debits, held } = yield* (yield* LedgerStore).wallet(consumerId)
+      assert.deepStrictEqual([debits, held], [2_000n, 0n])
+      const listed = (yield* lostCalls(yield* storeSql, 100)).filter((one) => one.consumerId === consumerId)
+      assert.deepStrictEqual(
+        listed.map(({ costMicrocents, isAcknowledged, receiptId }) => [receiptId, costMicrocents, isAcknowledged]),
+        [[lost!.invocationId, 1_000n, false]]
+      )
     })
   )
 })

@@ -191,7 +191,7 @@ const backlogMetrics = (backlog: StoreBacklog | undefined): ReadonlyArray<Metric
     known("atb_calls_overdue", "Calls that should have been settled by now, of all nodes.", "overdueCalls"),
     known("atb_held_microcents", "Holds of calls that are not settled, of all nodes.", "heldMicrocents"),
     known("atb_log_backlog_receipts", "Receipts that are not in the log yet, of all nodes.", "unloggedReceipts"),
-    known("atb_lost_calls", "Acknowledged calls that the database lost, until they are reviewed.", "lostCalls")
+    known("atb_lost_calls", "Forwarded calls that the database lost, until they are reviewed.", "lostCalls")
   ]
 }
 

@@ -1,11 +1,13 @@
 /**
  * After every loss of the database's connection, compares the calls that this node closed last with the database. A new
  * primary may lack the last commits of the old one, and a server that runs without durability those before its crash.
+ * Calls that are still open are closed again; the others are recorded as lost.
  */
 import { Cause, Effect, Layer, Stream } from "effect"
 import { ChangeFeed } from "../../../domain/shared/ChangeFeed.ts"
 import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
 import { storeSql } from "../shared/StoreSql.ts"
+import { closeAgain } from "./ClosedAgain.ts"
 import { recordLost } from "./LostCalls.ts"
 import { type ClosedTogether, RecentClosings } from "./RecentClosings.ts"
 
@@ -27,10 +29,18 @@ export const layer = Layer.effectDiscard(
     /** Commits are lost from the end: before a part that is there, everything is there. */
     const compare = Effect.fnUntraced(function* (sinceMs: number) {
       const lost: Array<string> = []
+      let closedAgain = 0
       for (const part of partsOf(recent.all())) {
-        const found = yield* recordLost(sql, part)
+        const again = yield* closeAgain(sql, part)
+        const found = yield* recordLost(sql, part, true)
+        closedAgain += again.length
         lost.push(...found)
-        if (found.length === 0 && part[0]!.atMs < sinceMs) break
+        if (found.length + again.length === 0 && part[0]!.atMs < sinceMs) break
+      }
+      if (closedAgain > 0) {
+        yield* Effect.logWarning(
+          `The database lost the end of ${closedAgain} calls that were acknowledged. They were closed again by the same receipts.`
+        )
       }
       for (let n = 0; n < lost.length; n += NAMED_AT_ONCE_MAX) {
         yield* Effect.logError(

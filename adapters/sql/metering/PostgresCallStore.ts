@@ -30,8 +30,10 @@ import * as LaneConnection from "../shared/LaneConnection.ts"
 import { type Kept, monthOf, OPEN, openedOf, openParams } from "./OpeningRows.ts"
 import { toDate } from "../shared/Instants.ts"
 import { suspending } from "./PostgresSuspensions.ts"
-import { RecentClosings } from "./RecentClosings.ts"
+import { recordLost } from "./LostCalls.ts"
+import { keyedOf, RecentClosings } from "./RecentClosings.ts"
 import { rowReader } from "../shared/RowReader.ts"
+import { isNeverOpened } from "../shared/SqlFailures.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { ORIGIN_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
 
@@ -104,6 +106,17 @@ export const layer = Layer.effect(
         known === undefined ? open(call) : Effect.succeed(known)
       )
 
+    /** A call is forwarded after its opening is durable, so a standby was promoted that lacks the opening. */
+    const lostOpening = Effect.fnUntraced(function* (call: StoredClosing): Effect.fn.Return<Closed, StoreUnavailable> {
+      const { receipt_id: receiptId } = call.receipt
+      yield* recordLost(sql, [{ rows: rowsIn(closeParams([call], [])), keyed: keyedOf(call), unused: [] }], false)
+      yield* Effect.logError(
+        `The database lost the call ${receiptId} after it was forwarded. It is not charged, and its caller gets an error. ` +
+          "See docs/high-availability.md."
+      )
+      return { _tag: "AlreadyClosed" }
+    })
+
     return CallStore.of({
       open,
 
@@ -111,7 +124,12 @@ export const layer = Layer.effect(
       close: (call) =>
         Effect.suspend(() => {
           const stored = call.answer === undefined ? undefined : answerColumns(call.answer)
-          return lane({ _tag: "Close", call: { ...call, stored } }) as Answered<Closed>
+          const closing: StoredClosing = { ...call, stored }
+          const closed = lane({ _tag: "Close", call: closing }) as Answered<Closed>
+          if (recent === undefined) return closed
+          return Effect.catchCause(closed, (cause) =>
+            isNeverOpened(cause) ? lostOpening(closing) : Effect.failCause(cause)
+          )
         }),
 
       ...suspending(sql),

@@ -3,7 +3,8 @@
  * commits, they are what is left of calls that were acknowledged.
  */
 import { Context, Layer } from "effect"
-import type { CloseCall, Closed } from "../../../domain/metering/CallStore.ts"
+import type { CloseCall, Closed, KeptResult } from "../../../domain/metering/CallStore.ts"
+import { retainedResult } from "../../../domain/metering/RetainedResults.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 
 /** The calls of one statement. */
@@ -12,10 +13,17 @@ export interface ClosedTogether {
   /** Elements of an array of `call_closing`, as text. */
   readonly rows: string
   readonly calls: number
-  /** Calls among them with an idempotency key, as receipt and hash. */
-  readonly keyed: ReadonlyArray<readonly [receiptId: ReceiptId, keyHash: string]>
+  /** Calls among them with an idempotency key. */
+  readonly keyed: ReadonlyArray<KeyedClosing>
   /** Receipts among them that did not close their call: the sweeper had. */
   readonly unused: ReadonlyArray<ReceiptId>
+}
+
+export interface KeyedClosing {
+  readonly receiptId: ReceiptId
+  readonly keyHash: string
+  /** Stored instead of the response, which is not kept here: what the call cost. */
+  readonly mark: string
 }
 
 export interface RecentClosings {
@@ -51,11 +59,7 @@ export const makeRecentClosings = (nowMs: () => number, charsMax = CHARS_MAX): R
         atMs: nowMs(),
         rows,
         calls: calls.length,
-        keyed: calls.some(hasKey)
-          ? calls.flatMap(({ keyHash, receipt }) =>
-              keyHash === undefined ? [] : [[receipt.receipt_id, keyHash] as const]
-            )
-          : NONE,
+        keyed: calls.some(hasKey) ? calls.flatMap(keyedOf) : NONE,
         unused: closed.some(isUnused)
           ? calls.flatMap(({ receipt }, n) => (isUnused(closed[n]!) ? [receipt.receipt_id] : []))
           : NONE
@@ -69,6 +73,13 @@ export const makeRecentClosings = (nowMs: () => number, charsMax = CHARS_MAX): R
 }
 
 const hasKey = ({ keyHash }: CloseCall): boolean => keyHash !== undefined
+
+export const keyedOf = ({ keyHash, receipt }: CloseCall): ReadonlyArray<KeyedClosing> =>
+  keyHash === undefined
+    ? NONE
+    : [{ receiptId: receipt.receipt_id, keyHash, mark: JSON.stringify(retainedResult(NO_RESULT, receipt, 0).headers) }]
+
+const NO_RESULT: KeptResult = { status: 200, headers: {}, body: "" }
 const isUnused = ({ _tag }: Closed): boolean => _tag === "AlreadyClosed"
 
 /** Of one service: those who provide it to several layers share it. */

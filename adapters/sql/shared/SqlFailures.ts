@@ -9,6 +9,8 @@ import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 const DISK_FULL = "53100"
 /** A primary that became a standby. */
 const READ_ONLY_TRANSACTION = "25006"
+/** A closing names a call that the database does not have: see `migrations/ledger/CloseCalls.ts`. */
+const NEVER_OPENED = "P0002"
 
 export const raise = (error: SqlError.SqlError): Effect.Effect<never, StoreUnavailable> =>
   Effect.failCause(Cause.fromReasons([meaningOf(error)]))
@@ -44,6 +46,13 @@ export const isLockedOut = (error: SqlError.SqlError): boolean =>
 
 /** The server became a standby, or rejects writes for another reason. */
 export const isReadOnly = (error: SqlError.SqlError): boolean => sqlStateOf(error) === READ_ONLY_TRANSACTION
+
+/** The call that a statement closes was never opened in this database. */
+export const isNeverOpened = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some(
+    (reason) =>
+      reason._tag === "Die" && SqlError.isSqlError(reason.defect) && sqlStateOf(reason.defect) === NEVER_OPENED
+  )
 
 /** The connection broke, or the server ends it or is starting (SQLSTATE 57P..), or lacks resources. */
 export const isConnectionLost = (error: SqlError.SqlError): boolean =>
