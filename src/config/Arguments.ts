@@ -122,6 +122,8 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
 
 export const readDotEnv = (contents: string): Source => parseEnv(contents)
 
+const FLAG_CHARS = Math.max(...[...byFlag.keys()].map((flag) => flag.length)) + 2
+
 export const helpText = (): string =>
   [
     "agent-tool-billing <command> [--flag value …]",
@@ -137,7 +139,7 @@ export const helpText = (): string =>
     "Flags (or environment variables, or lines of .env):",
     ...Object.entries(settings).map(
       ([name, setting]) =>
-        `  ${flagOf(name).padEnd(32)}${setting.meaning}${setting.fallback === undefined ? "" : ` (${setting.fallback})`}`
+        `  ${flagOf(name).padEnd(FLAG_CHARS)}${setting.meaning}${setting.fallback === undefined ? "" : ` (${setting.fallback})`}`
     )
   ].join("\n")
 
