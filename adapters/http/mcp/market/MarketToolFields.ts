@@ -130,7 +130,7 @@ export const BalanceOutput = Schema.Struct({
   available: Field.of(Schema.String, "Available balance as text."),
   available_microcents: amount("Available balance"),
   held_microcents: amount("Amount that is reserved by calls in flight"),
-  frozen: Field.of(Schema.Boolean, "Whether the account is frozen: then it cannot call tools that cost money."),
+  frozen: Field.of(Schema.Boolean, "Whether the account is frozen: then it cannot call tools."),
   budgets: Field.of(
     Schema.Array(
       Schema.Struct({
