@@ -4,6 +4,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { hasOpenssl } from "../support/Certificates.ts"
 import { until } from "../support/EmbeddedFolders.ts"
 import { callLoad, isKeyed } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
@@ -17,10 +19,11 @@ const CONNECTIONS = 32
 /** Ten times what docs/high-availability.md promises. */
 const RESUMED_MS_MAX = { SIGKILL: 50_000, SIGSTOP: 100_000 } as const
 
-const trial = Effect.fnUntraced(function* (loss: keyof typeof RESUMED_MS_MAX) {
-  const pair = yield* replicaPair({ isSynchronous: true })
+const trial = Effect.fnUntraced(function* (loss: keyof typeof RESUMED_MS_MAX, isEncrypted = false) {
+  const pair = yield* replicaPair({ isSynchronous: true, isEncrypted })
   const settings = {
     DATABASE_URL: Redacted.value(pair.url),
+    ...(pair.authority === undefined ? {} : { NODE_EXTRA_CA_CERTS: pair.authority }),
     RECEIPT_SIGNING_SECRET: "the secret of a service on two servers",
     LOG_SIGNING_KEY: "fa11".repeat(16),
     PAYMENTS: "dry_run"
@@ -41,6 +44,13 @@ const trial = Effect.fnUntraced(function* (loss: keyof typeof RESUMED_MS_MAX) {
     })
   yield* flows(2 * CONNECTIONS)
 
+  if (isEncrypted) {
+    // The certificate of the primary names localhost only.
+    const misnamed = Redacted.value(pair.primary.url).concat("?sslmode=verify-full")
+    const refused = yield* finished(["audit"], { settings: { ...settings, DATABASE_URL: misnamed } })
+    assert.notStrictEqual(refused.code, 0)
+    assert.match(refused.output + refused.problem, /does not match certificate's altnames/u)
+  }
   yield* pair.signalPrimary(loss)
   const before = acknowledged.length
   yield* pair.promote
@@ -55,6 +65,15 @@ const trial = Effect.fnUntraced(function* (loss: keyof typeof RESUMED_MS_MAX) {
   if (loss === "SIGSTOP") {
     yield* pair.signalPrimary("SIGCONT")
     yield* flows(2 * CONNECTIONS)
+  }
+  if (isEncrypted) {
+    const encrypted = yield* Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql<{ readonly ssl: boolean }>`SELECT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid)
+        WHERE a.application_name LIKE 'agent-tool-billing%'`
+    ).pipe(connectedTo(pair.standby.url))
+    assert.isAbove(encrypted.length, 1)
+    assert.isTrue(encrypted.every(({ ssl }) => ssl))
   }
   const heard = yield* load.stop
   assert.deepStrictEqual(heard.unclean, [])
@@ -79,4 +98,6 @@ const trial = Effect.fnUntraced(function* (loss: keyof typeof RESUMED_MS_MAX) {
 describe("with synchronous replication, a primary that is lost under load", () => {
   it.live("by SIGKILL costs nothing that was acknowledged", () => trial("SIGKILL"), 300_000)
   it.live("by SIGSTOP, and returns later, costs nothing that was acknowledged", () => trial("SIGSTOP"), 300_000)
+  const encrypted = hasOpenssl ? it.live : it.live.skip
+  encrypted("over TLS, with a certificate for each host, costs nothing either", () => trial("SIGKILL", true), 300_000)
 })

@@ -13,6 +13,7 @@ import { initdbOptions } from "../../adapters/sql/embedded/ClusterSettings.ts"
 import type { BinariesUnusable, NoServerAccount } from "../../adapters/sql/embedded/EmbeddedPostgresError.ts"
 import { serverAccount } from "../../adapters/sql/embedded/ServerAccount.ts"
 import { SqlClient } from "effect/sql"
+import { certificatesFor } from "./Certificates.ts"
 import { until } from "./EmbeddedFolders.ts"
 import { freePort } from "./FreePort.ts"
 import { settingsOf, startGuardian, temporaryFolder } from "./TemporaryPostgres.ts"
@@ -35,6 +36,8 @@ export interface ReplicaPair {
   readonly standby: Server
   /** Both hosts, as an operator writes them. */
   readonly url: Redacted.Redacted
+  /** The file of the authority that issued the certificates. */
+  readonly authority: string | undefined
   /** Sent to every process of the server: what a kill, a frozen machine and its return look like from outside. */
   signalPrimary(name: ServerSignal): Effect.Effect<void>
   signalStandby(name: ServerSignal): Effect.Effect<void>
@@ -44,9 +47,12 @@ export interface ReplicaPair {
 }
 
 export const replicaPair = Effect.fnUntraced(function* ({
+  isEncrypted = false,
   isSynchronous
 }: {
   readonly isSynchronous: boolean
+  /** Each server has a certificate for its own name only. */
+  readonly isEncrypted?: boolean
 }): Effect.fn.Return<ReplicaPair, BinariesUnusable | NoServerAccount, Scope.Scope> {
   const account = yield* serverAccount("/nonexistent")
   const files = yield* binaries(account)
@@ -60,6 +66,12 @@ export const replicaPair = Effect.fnUntraced(function* ({
         ({ output }) => Effect.die(new Error(`${file}: ${output}`))
       )
     )
+  // The folder of a server that is killed is removed.
+  const tls = isEncrypted ? yield* certificatesFor(["DNS:localhost", "IP:127.0.0.1"], second, command) : undefined
+  const tlsOf = (server: number): Readonly<Record<string, string>> => {
+    const own = tls?.issued[server]
+    return own === undefined ? {} : { ssl: "on", ssl_cert_file: own.certificate, ssl_key_file: own.key }
+  }
   const place = (folder: string) => join(folder, "cluster")
   yield* command(
     files.initdb,
@@ -89,11 +101,13 @@ export const replicaPair = Effect.fnUntraced(function* ({
 
   const primary: Server = yield* start(first, primaryPort, {
     wal_keep_size: "512MB",
+    ...tlsOf(0),
     ...(isSynchronous ? { synchronous_standby_names: "standby" } : {})
   })
   // Before the database is created, which waits for a synchronous standby.
   const standby: Server = yield* start(second, standbyPort, {
-    primary_conninfo: `host=127.0.0.1 port=${primaryPort} user=postgres password=${password} application_name=standby`
+    primary_conninfo: `host=127.0.0.1 port=${primaryPort} user=postgres password=${password} application_name=standby`,
+    ...tlsOf(1)
   })
   yield* Effect.addFinalizer(() => Effect.andThen(signal(primary.pid, "SIGKILL"), signal(standby.pid, "SIGKILL")))
 
@@ -115,8 +129,10 @@ export const replicaPair = Effect.fnUntraced(function* ({
   return {
     primary,
     standby,
+    authority: tls?.authority,
     url: Redacted.make(
-      `postgres://postgres:${password}@127.0.0.1:${primaryPort},127.0.0.1:${standbyPort}/${DATABASE}?target_session_attrs=read-write`
+      `postgres://postgres:${password}@${isEncrypted ? "localhost" : "127.0.0.1"}:${primaryPort},127.0.0.1:${standbyPort}` +
+        `/${DATABASE}?target_session_attrs=read-write${isEncrypted ? "&sslmode=verify-full" : ""}`
     ),
     signalPrimary: (name) => signal(primary.pid, name),
     signalStandby: (name) => signal(standby.pid, name),
