@@ -115,7 +115,7 @@ const references = (config: AppConfig, baseUrl: string) => {
     Layer.succeed(VerificationEndpoint, `POST ${baseUrl}/api/v1/market/providers/verify`),
     Layer.succeed(CheckoutReturn, {
       successUrl: `${pageUrl(baseUrl, "/developer/funds")}?load=success`,
-      cancelUrl: `${pageUrl(baseUrl, "/developer/funds")}?load=cancelled`
+      cancelUrl: `${pageUrl(baseUrl, "/developer/funds")}?load=canceled`
     }),
     Layer.succeed(ChargebackLiability, valueOf(config, "CHARGEBACK_LIABILITY")),
     Layer.succeed(NewAccountLoadLimit, config.NEW_ACCOUNT_LOAD_CENTS_PER_DAY),

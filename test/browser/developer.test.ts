@@ -162,7 +162,7 @@ it.live.skipIf(!hasBrowser)(
   () =>
     Effect.gen(function* () {
       const shop = yield* catalogShop
-      const { complaints, page } = yield* open(yield* browser, `${shop.url}/developers/dashboard?load=cancelled`)
+      const { complaints, page } = yield* open(yield* browser, `${shop.url}/developers/dashboard?load=canceled`)
       yield* Effect.promise(async () => {
         await page.fill("#key", shop.key)
         await page.click("button[type=submit]")

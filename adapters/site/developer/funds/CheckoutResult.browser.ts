@@ -8,7 +8,7 @@ import type { Balance } from "../../kit/ApiResponses.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
 import { KEY_CHANGED, storedKey } from "../../kit/Session.browser.ts"
 
-/** The checkout returns to the page with `load=success` or `load=cancelled`. */
+/** The checkout returns to the page with `load=success` or `load=canceled`. */
 const RESULT = "load"
 const STORAGE_NAME = "agent-tool-billing.checkout"
 const REFRESH_MS = 3_000
@@ -37,7 +37,7 @@ const openedAt = Date.now()
 
 const resultOf = (balance: Balance): Result => {
   switch (place.value.query.get(RESULT)) {
-    case "cancelled":
+    case "canceled":
       return "canceled"
     case "success": {
       const before = remembered()
