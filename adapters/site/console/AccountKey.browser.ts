@@ -2,7 +2,7 @@
  * Which account a key belongs to, and what to say where it cannot open the console of its reader.
  */
 import { ApiError, request } from "../kit/ApiRequest.browser.ts"
-import type { Role } from "../kit/Session.browser.ts"
+import { CONSOLE_PATHS, type Role, ROLE_NAMES } from "../kit/Session.browser.ts"
 import type { Identified } from "./SignInForm.browser.ts"
 import { h } from "./View.browser.ts"
 
@@ -13,10 +13,6 @@ interface WhoAmI {
   readonly name: string
   readonly handle: string | null
 }
-
-const NAMES = { consumer: "developer", provider: "provider" } as const
-
-export const CONSOLE_PATHS = { consumer: "/developer", provider: "/provider" } as const
 
 export const identifyAccount =
   (role: Role) =>
@@ -36,7 +32,7 @@ export const identifyAccount =
   }
 
 const wrongRole = (role: Role) => [
-  `This is a ${NAMES[role]} key. Use it on the `,
-  h("a", { href: CONSOLE_PATHS[role] }, `${NAMES[role]} dashboard`),
+  `This is a ${ROLE_NAMES[role]} key. Use it on the `,
+  h("a", { href: CONSOLE_PATHS[role] }, `${ROLE_NAMES[role]} dashboard`),
   "."
 ]

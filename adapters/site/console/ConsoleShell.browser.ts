@@ -14,7 +14,7 @@ import type { ConsoleSession } from "./ConsoleSession.browser.ts"
 import { Modals } from "./Modal.browser.ts"
 import { followPlace, pathTo, place } from "./Place.browser.ts"
 import { Loaded, Skeleton, useResource } from "./Resource.browser.ts"
-import { type Identified, SignInForm } from "./SignInForm.browser.ts"
+import { type Identified, keyField, SignInForm } from "./SignInForm.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
 /** A console that opens with a key, which this browser tab keeps. */
@@ -90,11 +90,14 @@ export const startConsole = (definition: ConsoleDefinition): void => {
           h("h1", null, definition.name),
           definition.session === undefined
             ? h(SignInForm, {
-                label: definition.keyLabel,
-                identify: definition.identify,
-                entered: (key, account) => {
+                fields: [keyField(definition.keyLabel, "Kept in this tab until you close it or sign out.")],
+                submit: "Open dashboard",
+                enter: async ({ key = "" }) => {
+                  const found = await definition.identify(key)
+                  if ("error" in found) return found.error
                   storeKey(role, key)
-                  entered(account)
+                  entered(found.account)
+                  return undefined
                 },
                 error: current.error,
                 help: definition.help

@@ -37,8 +37,6 @@ button.sort{background:none;border:0;color:inherit;padding:0;font:inherit;cursor
 table.data td .actions{margin:0;justify-content:flex-end}
 td.right .actions{justify-content:flex-end}
 .value{display:inline-flex;flex-wrap:wrap;gap:.3rem .5rem;align-items:center}
-.chart{position:relative}
-.chart-tooltip{position:absolute;top:.25rem;z-index:2;pointer-events:none;background:var(--ink);color:var(--ground);border-radius:6px;padding:.2rem .5rem;font-size:.8125rem;white-space:nowrap}
 .back{display:inline-block;margin-bottom:1rem}
 .checks{list-style:none;padding:0;display:grid;gap:.5rem}
 .checks li{display:grid;grid-template-columns:1.5rem minmax(0,1fr);margin:0}

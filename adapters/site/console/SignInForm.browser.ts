@@ -1,5 +1,5 @@
 /**
- * Asks for the key that opens a console.
+ * Asks for what opens a console, such as a key.
  */
 import { type ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
@@ -11,26 +11,42 @@ import { h, type View } from "./View.browser.ts"
 /** The account of a key, or why the key cannot open this console. */
 export type Identified = { readonly account: ConsoleAccount } | { readonly error: ComponentChildren }
 
-export interface SignInFormProps {
+export interface SignInField {
+  /** Also its ID. */
+  readonly name: string
   readonly label: string
-  readonly identify: (key: string) => Promise<Identified>
-  readonly entered: (key: string, account: ConsoleAccount) => void
-  /** Why the stored key was rejected. */
-  readonly error: ComponentChildren
-  /** How to get a key. */
-  readonly help: ComponentChildren
+  readonly hint: string
+  /** Of its input. */
+  readonly properties: Readonly<Record<string, unknown>>
 }
 
-export const SignInForm = ({ entered, error, help, identify, label }: SignInFormProps): View => {
+/** Browsers neither keep nor show the key. */
+export const keyField = (label: string, hint: string): SignInField => ({
+  name: "key",
+  label,
+  hint,
+  properties: { type: "password", autocomplete: "off", spellcheck: false }
+})
+
+export interface SignInFormProps {
+  readonly fields: ReadonlyArray<SignInField>
+  readonly submit: string
+  /** Resolves to why it cannot open the console, if it cannot. */
+  readonly enter: (values: Readonly<Record<string, string>>) => Promise<ComponentChildren>
+  /** Why the stored key was rejected. */
+  readonly error?: ComponentChildren
+  /** How to get a key. */
+  readonly help?: ComponentChildren
+}
+
+export const SignInForm = ({ enter, error, fields, help, submit }: SignInFormProps): View => {
   const [shown, setShown] = useState(error)
   const [isSending, setSending] = useState(false)
-  const enter = async (form: HTMLFormElement) => {
-    const key = String(new FormData(form).get("key") ?? "").trim()
+  const send = async (form: HTMLFormElement) => {
+    const values = [...new FormData(form)].map(([name, value]) => [name, String(value).trim()])
     setSending(true)
     try {
-      const found = await identify(key)
-      if ("account" in found) return entered(key, found.account)
-      setShown(found.error)
+      setShown(await enter(Object.fromEntries(values)))
     } catch (failure) {
       setShown(errorMessage(failure))
     } finally {
@@ -46,27 +62,22 @@ export const SignInForm = ({ entered, error, help, identify, label }: SignInForm
         class: "stack",
         onSubmit: (event: Event) => {
           event.preventDefault()
-          void enter(event.currentTarget as HTMLFormElement)
+          void send(event.currentTarget as HTMLFormElement)
         }
       },
-      h(
-        "div",
-        { class: "field" },
-        h("label", { for: "key" }, label),
-        h("input", {
-          id: "key",
-          name: "key",
-          type: "password",
-          autocomplete: "off",
-          spellcheck: false,
-          required: true,
-          "aria-describedby": "key-hint"
-        }),
-        h("p", { class: "hint", id: "key-hint" }, "Kept in this tab until you close it or sign out.")
-      ),
+      fields.map(fieldOf),
       h("div", { "aria-live": "polite" }, shown === undefined ? undefined : h(Notice, { style: "bad" }, shown)),
-      h("div", { class: "actions" }, h("button", { type: "submit", disabled: isSending }, "Open dashboard"))
+      h("div", { class: "actions" }, h("button", { type: "submit", disabled: isSending }, submit))
     ),
     help === undefined ? undefined : h("p", null, help)
   )
 }
+
+const fieldOf = ({ hint, label, name, properties }: SignInField): View =>
+  h(
+    "div",
+    { class: "field", key: name },
+    h("label", { for: name }, label),
+    h("input", { ...properties, id: name, name, required: true, "aria-describedby": `${name}-hint` }),
+    h("p", { class: "hint", id: `${name}-hint` }, hint)
+  )

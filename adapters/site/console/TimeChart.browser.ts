@@ -1,41 +1,21 @@
 /**
- * A chart of values by day, with a tooltip and the same values as a table. The scale of bars starts at zero.
+ * A chart of values by day, with a tooltip and the same values as a table.
  */
 import { useEffect, useRef } from "preact/hooks"
 import uPlot from "uplot"
+import { type ChartOptions, drawChart, type Point } from "../kit/ChartDrawing.browser.ts"
 import { day } from "../kit/Format.browser.ts"
 import { DataTable } from "./DataTable.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
-export interface Point {
-  readonly date: string
-  /** Null: no value on this day. */
-  readonly value: number | null
-}
-
-export interface TimeChartProps {
-  readonly title: string
-  readonly unit: string
+export interface TimeChartProps extends ChartOptions {
   readonly points: ReadonlyArray<Point>
-  readonly format: (value: number) => string
-  readonly kind?: "bars" | "line"
-  /** Label of a point; "Day" by default. */
-  readonly pointLabel?: string
-  /** Bounds of the scale. */
-  readonly from?: number
-  readonly to?: number
 }
-
-/** More points than this would hide the line. */
-const POINTS_SHOWN_MAX = 31
-const HEIGHT_PX = 220
-const SECONDS_PER_DAY = 86_400
-const DARK = "(prefers-color-scheme: dark)"
 
 export const TimeChart = (props: TimeChartProps): View => {
   const { format, pointLabel = "Day", points, title, unit } = props
   const element = useRef<HTMLDivElement>(null)
-  useEffect(() => draw(element.current!, props), [JSON.stringify(points)])
+  useEffect(() => drawChart(uPlot, element.current!, points, props), [JSON.stringify(points)])
   return h(
     "figure",
     null,
@@ -56,101 +36,3 @@ export const TimeChart = (props: TimeChartProps): View => {
     )
   )
 }
-
-/** Returns how to remove it. */
-const draw = (element: HTMLElement, props: TimeChartProps): (() => void) => {
-  const { points } = props
-  const days = points.map(({ date }) => Date.parse(`${date.slice(0, 10)}T00:00:00Z`) / 1_000)
-  const values = points.map(({ value }) => value)
-  let drawn: uPlot | undefined
-  const redraw = () => {
-    drawn?.destroy()
-    drawn = new uPlot(settings(element.clientWidth, days, props), [days, values], element)
-  }
-  const observer = new ResizeObserver(() => {
-    if (drawn === undefined) redraw()
-    else drawn.setSize({ width: element.clientWidth, height: HEIGHT_PX })
-  })
-  observer.observe(element)
-  const scheme = matchMedia(DARK)
-  scheme.addEventListener("change", redraw)
-  return () => {
-    observer.disconnect()
-    scheme.removeEventListener("change", redraw)
-    drawn?.destroy()
-  }
-}
-
-const settings = (width: number, days: ReadonlyArray<number>, props: TimeChartProps): uPlot.Options => {
-  const style = getComputedStyle(document.documentElement)
-  const color = (name: string) => style.getPropertyValue(`--${name}`).trim()
-  const { format, from = 0, pointLabel = "Day", to, unit } = props
-  const axis = {
-    stroke: color("muted"),
-    grid: { stroke: color("line"), width: 1 },
-    ticks: { stroke: color("line"), width: 1 },
-    font: "12px system-ui, sans-serif"
-  }
-  return {
-    width,
-    height: HEIGHT_PX,
-    // Days are UTC days.
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), "UTC"),
-    cursor: { y: false },
-    plugins: [tooltip(props)],
-    legend: { show: false },
-    scales: {
-      x: { range: () => [(days[0] ?? 0) - SECONDS_PER_DAY, (days.at(-1) ?? 0) + SECONDS_PER_DAY] },
-      y: { range: (_, __, max) => [from, to ?? (max > from ? max * 1.05 : from + 1)] }
-    },
-    axes: [
-      { ...axis, values: (_, splits) => splits.map((split) => shortDay(split)) },
-      { ...axis, size: 76, values: (_, splits) => splits.map((split) => format(split)) }
-    ],
-    series: [
-      { label: pointLabel },
-      {
-        label: unit,
-        stroke: color("accent"),
-        ...(props.kind === "line"
-          ? { width: 2, points: { show: days.length <= POINTS_SHOWN_MAX, size: 5 } }
-          : {
-              width: 0,
-              fill: color("accent"),
-              points: { show: false },
-              paths: uPlot.paths.bars!({ size: [0.7, 28] })
-            })
-      }
-    ]
-  }
-}
-
-/** Day and value beside the pointer. */
-const tooltip = ({ format, points }: TimeChartProps): uPlot.Plugin => {
-  const box = document.createElement("div")
-  box.className = "chart-tooltip"
-  box.hidden = true
-  return {
-    hooks: {
-      init: (chart) => {
-        chart.over.append(box)
-        chart.over.addEventListener("mouseleave", () => {
-          box.hidden = true
-        })
-      },
-      setCursor: (chart) => {
-        const { idx: index, left = 0 } = chart.cursor
-        const point = index === null || index === undefined ? undefined : points[index]
-        box.hidden = point === undefined
-        if (point === undefined) return
-        box.textContent = `${day(point.date)}: ${point.value === null ? "–" : format(point.value)}`
-        const isRight = left > chart.over.clientWidth / 2
-        box.style.left = isRight ? "" : `${left + 10}px`
-        box.style.right = isRight ? `${chart.over.clientWidth - left + 10}px` : ""
-      }
-    }
-  }
-}
-
-const SHORT = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" })
-const shortDay = (seconds: number): string => SHORT.format(new Date(seconds * 1_000))

@@ -2,7 +2,6 @@
  * A button that runs an operation and shows its result in a status area.
  */
 import { errorMessage, idempotentRequest } from "./ApiRequest.browser.ts"
-import { type Confirmation, confirmed } from "./Dialog.browser.ts"
 import { button, el, fill, notice, restoreFocus, showResult } from "./Dom.browser.ts"
 
 /** Place it outside of content that is reloaded, so that messages stay. */
@@ -14,18 +13,16 @@ export interface Action {
   readonly name?: string
   readonly style?: string
   readonly status: HTMLElement
-  readonly confirm?: Confirmation
   /** Resolves to the message to show. The idempotency key stays the same until the outcome is known. */
   readonly run: (idempotencyKey: string) => Promise<string | Node | void>
 }
 
-export const actionButton = ({ confirm, label, name, run, status, style = "" }: Action): HTMLButtonElement => {
+export const actionButton = ({ label, name, run, status, style = "" }: Action): HTMLButtonElement => {
   const request = idempotentRequest()
   const start = async () => {
     made.disabled = true
     fill(status)
     try {
-      if (confirm !== undefined && !(await confirmed(confirm))) return
       const message = await run(request.keyFor(label))
       request.finished()
       showResult(status, message)

@@ -54,8 +54,6 @@ export const byId = (id: string): HTMLElement => document.querySelector<HTMLElem
 export const button = (label: string, work: () => void, style = ""): HTMLButtonElement =>
   on(el("button", { type: "button", class: style }, label), { click: work })
 
-export const badge = (text: string, kind = ""): HTMLElement => el("span", { class: `badge ${kind}` }, text)
-
 export const notice = (kind: "good" | "bad" | "", ...children: ReadonlyArray<Child>): HTMLElement =>
   el("div", { class: `notice ${kind}`, role: kind === "bad" ? "alert" : "status" }, ...children)
 

@@ -30,8 +30,9 @@ export interface Account {
   readonly [field: string]: unknown
 }
 
-const NAMES = { consumer: "developer", provider: "provider" } as const
-const PATHS = { consumer: "/developers", provider: "/providers" } as const
+export const ROLE_NAMES = { consumer: "developer", provider: "provider" } as const
+export const CONSOLE_PATHS = { consumer: "/developer", provider: "/provider" } as const
+const REGISTRATION_PATHS = { consumer: "/developers/register", provider: "/providers/register" } as const
 
 /** The account of the key, or why the key cannot open this page. */
 const accountOf = async (
@@ -52,8 +53,8 @@ const accountOf = async (
 }
 
 const wrongRole = (role: Role): Child => [
-  `This is a ${NAMES[role]} key. Use it on the `,
-  el("a", { href: `${PATHS[role]}/dashboard` }, `${NAMES[role]} dashboard`),
+  `This is a ${ROLE_NAMES[role]} key. Use it on the `,
+  el("a", { href: CONSOLE_PATHS[role] }, `${ROLE_NAMES[role]} dashboard`),
   "."
 ]
 
@@ -101,7 +102,7 @@ const askForKey = (
   const field = el(
     "div",
     { class: "field" },
-    el("label", { for: "key" }, `Your ${NAMES[role]} key`),
+    el("label", { for: "key" }, `Your ${ROLE_NAMES[role]} key`),
     input,
     el("p", { class: "hint", id: "key-hint" }, "Kept in this tab until you close it or sign out.")
   )
@@ -128,7 +129,7 @@ const askForKey = (
   fill(
     place,
     form,
-    el("p", "No key yet? ", el("a", { href: `${PATHS[role]}/register` }, `Register as a ${NAMES[role]}`), ".")
+    el("p", "No key yet? ", el("a", { href: REGISTRATION_PATHS[role] }, `Register as a ${ROLE_NAMES[role]}`), ".")
   )
 }
 

@@ -30,8 +30,6 @@ main>section{margin-top:2.75rem}
 td.right,th.right{padding-left:.75rem}
 td.right:last-child,th.right:last-child{padding-right:0}
 .nowrap,td time{white-space:nowrap}
-.jump{display:flex;flex-wrap:wrap;gap:.1rem 1rem;border-bottom:1px solid var(--line);padding:.5rem 0}
-.jump a{padding:.25rem 0;text-decoration:none}
 .right+:not(.right){padding-left:1.25rem}
 thead td{border-top:0}
 .scroll th{white-space:nowrap}
@@ -86,9 +84,8 @@ fieldset{border:0;margin:0;padding:0;min-width:0}
 .copyable pre{padding-right:5.5rem}
 .copyable button{position:absolute;top:.6rem;right:.6rem;background:var(--code-ground);color:var(--code-ink);border-color:var(--code-muted)}
 .secret{font-size:1.05rem;user-select:all;-webkit-user-select:all;overflow-wrap:anywhere}
-.chart{min-height:13rem;min-width:0}
-.chart .u-legend th,.chart .u-legend td{border:0}
-.chart .u-legend{color:var(--muted);font-size:.8125rem}
+.chart{min-height:13rem;min-width:0;position:relative}
+.chart-tooltip{position:absolute;top:.25rem;z-index:2;pointer-events:none;background:var(--ink);color:var(--ground);border-radius:6px;padding:.2rem .5rem;font-size:.8125rem;white-space:nowrap}
 details>summary{cursor:pointer;color:var(--accent);padding:.2rem 0}
 details[open]>summary{margin-bottom:.5rem}
 dialog{border:1px solid var(--line);border-radius:14px;background:var(--ground);color:var(--ink);max-width:min(40rem,calc(100vw - 2rem));width:100%;padding:1.25rem}
@@ -96,9 +93,6 @@ dialog>:last-child{margin-bottom:0}
 dialog::backdrop{background:#0008}
 .toolbar{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;justify-content:space-between}
 .toolbar h2,.toolbar h3{margin:0}
-.panel{margin-top:2.5rem}
-.panel>.toolbar{margin-bottom:1rem}
-.panel h3{margin-top:1.75rem}
 h4{font-size:1.0625rem;margin:0 0 .35rem}
 .choice{display:flex;align-items:center;gap:.5rem}
 .choice label{color:var(--muted);font-size:.9375rem}

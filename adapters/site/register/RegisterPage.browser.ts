@@ -8,7 +8,7 @@ import { INVALID_PRICE, parseDollars, plural } from "../kit/Format.browser.ts"
 import { type Field, form } from "../kit/Form.browser.ts"
 import { newKeyCard } from "../kit/NewKey.browser.ts"
 import type { RegisteredConsumer, RegisteredProvider } from "../kit/ApiResponses.browser.ts"
-import { type Role, storeKey } from "../kit/Session.browser.ts"
+import { CONSOLE_PATHS, type Role, storeKey } from "../kit/Session.browser.ts"
 
 const place = byId("register")
 
@@ -24,7 +24,6 @@ const EMAIL: Field = {
 const showRegistered = (role: Role, key: string, id: string, ...next: ReadonlyArray<Node>): void => {
   storeKey(role, key)
   const heading = el("h2", { tabindex: -1 }, "You are registered")
-  const dashboard = role === "consumer" ? "/developer" : "/provider"
   fill(
     place,
     heading,
@@ -33,7 +32,7 @@ const showRegistered = (role: Role, key: string, id: string, ...next: ReadonlyAr
     el(
       "p",
       { class: "actions" },
-      el("a", { class: "button", href: dashboard }, "Open dashboard"),
+      el("a", { class: "button", href: CONSOLE_PATHS[role] }, "Open dashboard"),
       el("a", { class: "button plain", href: "/catalog" }, "Browse the catalog")
     )
   )

@@ -3,7 +3,8 @@
  */
 import { errorMessage, request } from "../kit/ApiRequest.browser.ts"
 import type { Schema } from "../kit/ArgumentFields.browser.ts"
-import { chart, type ChartOptions, type Point } from "../kit/Chart.browser.ts"
+import { chart } from "../kit/Chart.browser.ts"
+import type { ChartOptions, Point } from "../kit/ChartDrawing.browser.ts"
 import { button, el, empty, figures, fill, notice } from "../kit/Dom.browser.ts"
 import { count, dateTime, milliseconds, percent } from "../kit/Format.browser.ts"
 import type { ToolDetails, ToolSla } from "../kit/ApiResponses.browser.ts"
