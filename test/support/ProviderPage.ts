@@ -1,5 +1,5 @@
 /**
- * The provider's dashboard in a browser: opens it with a key, and waits until it is loaded.
+ * A console in a browser, the provider's unless another is named: opens it with a key, and waits until it is loaded.
  */
 import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
@@ -28,8 +28,8 @@ export const follow = Effect.fnUntraced(function* (page: Page, within: string, n
   yield* settled(page)
 })
 
-export const entered = Effect.fnUntraced(function* (browser: Browser, url: string, key: string) {
-  const opened = yield* open(browser, `${url}${DASHBOARD}`)
+export const entered = Effect.fnUntraced(function* (browser: Browser, url: string, key: string, path = DASHBOARD) {
+  const opened = yield* open(browser, `${url}${path}`)
   yield* signIn(opened.page, key)
   yield* settled(opened.page)
   return opened

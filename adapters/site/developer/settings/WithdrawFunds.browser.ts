@@ -36,8 +36,9 @@ export const WithdrawFunds = (): View => {
   const all = useResource(() => api.get<WithdrawalList>(PATH), [], {
     refreshMs: ({ withdrawals }) => (withdrawals.some(({ status }) => status === "pending") ? LIVE_MS : undefined)
   })
-  const withdraw = (available: number) =>
-    h(InputForm, {
+  const withdraw = (available: number) => {
+    const range = `from ${dollars(CENTS_MIN)} to ${dollars(available)}`
+    return h(InputForm, {
       id: "withdraw",
       key: available,
       style: "row",
@@ -48,16 +49,18 @@ export const WithdrawFunds = (): View => {
           label: "Amount in dollars",
           type: "number",
           value: dollarsInput(available * MICROCENTS_PER_CENT),
-          hint: `From ${dollars(CENTS_MIN)} to ${dollars(available)}.`
+          hint: `Any amount ${range}.`
         }
       ],
       send: async ({ amount_cents: entered }, idempotencyKey) => {
         const cents = centsIn(entered)
         if (!Number.isInteger(cents)) throw invalid({ amount_cents: "Enter dollars and cents, such as 5.00." })
+        if (cents < CENTS_MIN || cents > available) throw invalid({ amount_cents: `Enter an amount ${range}.` })
         await api.post<WithdrawalResponse>(PATH, { amount_cents: cents }, idempotencyKey)
         await all.reload()
       }
     })
+  }
   return h(
     "section",
     { id: "withdrawals" },
