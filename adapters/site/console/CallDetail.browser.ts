@@ -42,10 +42,15 @@ export const CallDetail = ({ actions, id }: CallDetailProps): View => {
               ["Time", h(TimeText, { at: receipt.timestamp })],
               ["Outcome", statusBadge(OUTCOMES, receipt.status)],
               ["Cost", h("strong", null, money(receipt.cost_microcents))],
-              ["Duration", milliseconds(receipt.duration_ms)],
+              ["Duration", `${milliseconds(receipt.duration_ms)}, the time that the provider took`],
               ["Receipt ID", h(CopyValue, { name: "receipt ID", text: receipt.receipt_id })]
             ]
           }),
+          h(
+            "p",
+            { class: "small muted" },
+            "The ID of the request is in the header X-Request-Id of the call's response. It is not stored with the receipt."
+          ),
           h("h2", null, "Price"),
           priceOf(receipt, tool).map((sentence) => h("p", { key: sentence }, sentence)),
           actions?.(receipt),
