@@ -30,19 +30,17 @@ export const makeSampler = (
   }
 }
 
-export const layer = (options: SamplerOptions) =>
-  Layer.effect(
-    TraceSampler,
-    Effect.gen(function* () {
-      const random = yield* Random.Random
-      const clock = yield* Clock.Clock
-      return makeSampler(
-        options,
-        () => random.nextDoubleUnsafe(),
-        () => monotonicMs(clock)
-      )
-    })
+export const samplerOf = Effect.fnUntraced(function* (options: SamplerOptions) {
+  const random = yield* Random.Random
+  const clock = yield* Clock.Clock
+  return makeSampler(
+    options,
+    () => random.nextDoubleUnsafe(),
+    () => monotonicMs(clock)
   )
+})
+
+export const layer = (options: SamplerOptions) => Layer.effect(TraceSampler, samplerOf(options))
 
 /** A token bucket whose capacity is one second's refill. */
 const bucket = (perSecond: number, nowMs: () => number): (() => boolean) => {

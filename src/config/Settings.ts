@@ -225,6 +225,12 @@ export const settings = {
   ),
   LOG_LEVEL: setting(oneOf(["Debug", "Info", "Warn", "Error", "None"]), "lowest severity that is logged", "Info"),
   LOG_FORMAT: setting(oneOf(["pretty", "json"]), "`pretty` for people, `json` for machines", "pretty"),
+  ACCESS_LOG_RATIO: setting(
+    ratio,
+    "share of successful requests that leave a line in the log, 0 to 1, at most 100 a second per node. Responses with a " +
+      "problem are logged whatever this is",
+    "0.1"
+  ),
   OTLP_URL: secretSetting(
     collector,
     "OpenTelemetry collector for logs and sampled traces (OTLP over HTTP), such as `http://127.0.0.1:4318`. " +

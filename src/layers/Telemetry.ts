@@ -5,11 +5,14 @@
 import { Effect, Layer, Logger, References, Redacted } from "effect"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import { API_VERSION } from "../../adapters/http/api/Api.ts"
+import { AccessSampler } from "../../adapters/http/pipeline/stages/AccessLog.ts"
+import { samplerOf } from "../../adapters/telemetry/BoundedSampler.ts"
 import * as OtlpExport from "../../adapters/telemetry/OtlpExport.ts"
 import { makeTelemetryTally, TelemetryTally } from "../../domain/platform/TelemetryTally.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { headersOf } from "../config/SettingValues.ts"
+import * as LogOutput from "./LogOutput.ts"
 import { level, lines } from "./Process.ts"
 
 /** For the service. */
@@ -17,6 +20,8 @@ export const telemetry = (config: AppConfig) =>
   (config.OTLP_URL === undefined ? Logger.layer([lines(config)]) : exported(config, config.OTLP_URL)).pipe(
     Layer.provideMerge([
       level(config),
+      LogOutput.layer,
+      Layer.effect(AccessSampler, samplerOf({ ratio: valueOf(config, "ACCESS_LOG_RATIO") })),
       Layer.sync(TelemetryTally, makeTelemetryTally),
       Layer.succeed(References.TracerEnabled, false)
     ])

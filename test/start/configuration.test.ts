@@ -63,6 +63,7 @@ const WRONG: Readonly<Record<string, ReadonlyArray<string>>> = {
     "https://collector#hunter2"
   ],
   OTLP_HEADERS: ["hunter2", "a=b,hunter2", "a b=hunter2", "=hunter2", "a=", "a=hunter2\nb"],
+  ACCESS_LOG_RATIO: ["-1", "1.1", "10%"],
   OTLP_TRACES_RATIO: ["-1", "1.1", "2", "1%", "0.", ".5", "1e-3", "all"],
   REQUEST_TIMEOUT_MS: ["0", "99", "600001", "30s"],
   SHUTDOWN_NOTICE_MS: ["-1", "soon"],

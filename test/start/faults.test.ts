@@ -184,7 +184,8 @@ describe("commands that end", () => {
   it.live("a reader of the log that disconnects does not end the service", () =>
     Effect.gen(function* () {
       const port = yield* freePort
-      const service = yield* start(["serve", "--profile", "memory", "--port", String(port)])
+      const settings = { ACCESS_LOG_RATIO: "1" }
+      const service = yield* start(["serve", "--profile", "memory", "--port", String(port)], { settings })
       service.child.stdout!.destroy()
       service.child.stderr!.destroy()
       const url = `http://127.0.0.1:${port}/api/market/health`
@@ -195,6 +196,8 @@ describe("commands that end", () => {
         )
       )
       yield* until("it answers", isUp)
+      // Each leaves a line.
+      for (let n = 0; n < 50; n++) assert.isTrue(yield* isUp, `request ${n}`)
     })
   )
 })

@@ -4,7 +4,11 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { LINES_PER_SECOND_MAX, makeProblemLog } from "../../adapters/http/pipeline/stages/ProblemLog.ts"
+import {
+  FAILURES_PER_SECOND_MAX,
+  LINES_PER_SECOND_MAX,
+  makeProblemLog
+} from "../../adapters/http/pipeline/stages/ProblemLog.ts"
 import { monotonicNowMs } from "../../domain/shared/Monotonic.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
@@ -42,6 +46,14 @@ it.effect("a flood of problems is logged as some lines a second and a count", ()
       yield* TestClock.adjust("1 second")
       assert.lengthOf(lines, LINES_PER_SECOND_MAX + 1)
       assert.include(lines.at(-1), `${1_000 - LINES_PER_SECOND_MAX} more requests`)
+      const failure = { status: 503, headers: {}, body: '{"code":"UNAVAILABLE"}' }
+      for (let n = 0; n < LINES_PER_SECOND_MAX; n++) yield* log(answer, yield* monotonicNowMs)
+      const before = lines.length
+      for (let n = 0; n < FAILURES_PER_SECOND_MAX + 1; n++) yield* log(failure, yield* monotonicNowMs)
+      assert.lengthOf(lines, before + FAILURES_PER_SECOND_MAX)
+      yield* TestClock.adjust("1 second")
+      assert.match(lines.at(-1)!, /[^\d]1 more requests/u)
+      lines.splice(LINES_PER_SECOND_MAX + 1)
       yield* TestClock.adjust("10 seconds")
       const startedMs = yield* monotonicNowMs
       yield* TestClock.adjust("1500 millis")

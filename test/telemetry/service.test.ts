@@ -19,7 +19,13 @@ const TOLD = "A request was answered"
 
 /** In a process of its own, with a tool to call and a consumer. */
 const aMarket = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
-  const service = yield* ready({ PROFILE: "memory", LOG_FORMAT: "json", ...OPEN_TO_LOAD, ...settings })
+  const service = yield* ready({
+    PROFILE: "memory",
+    LOG_FORMAT: "json",
+    ACCESS_LOG_RATIO: "0",
+    ...OPEN_TO_LOAD,
+    ...settings
+  })
   const provider = yield* providing(fine)
   const market = yield* loadMarket(service.url, provider, { buyers: 1 })
   const key = market.buyers[0]!

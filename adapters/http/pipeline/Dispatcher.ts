@@ -11,6 +11,7 @@ import { OpenStreams } from "./OpenStreams.ts"
 import { inOrder, makeRequestContext } from "./RequestContext.ts"
 import type { EncodedReply, Route } from "./Route.ts"
 import { makeRouting, UNMATCHED } from "./Routing.ts"
+import { makeAccessLog } from "./stages/AccessLog.ts"
 import { makeAuthentication } from "./stages/Authenticate.ts"
 import { makeReadCache } from "./stages/CacheReads.ts"
 import { makeFairReads } from "./stages/FairReads.ts"
@@ -75,7 +76,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
     (context) => context.route.answer(context)
   )
   const answer = inOrder(
-    [annotateLogs, yield* makeMeter(routes), logProblems(logProblem), yield* makeTrace],
+    [annotateLogs, yield* makeMeter(routes), logProblems(logProblem), yield* makeTrace, yield* makeAccessLog],
     respond(handle)
   )
 

@@ -102,6 +102,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
         title: "Operations",
         items: [
           "Added health checks with time limits, `/livez`, `/readyz` and `/metrics`, which requires `METRICS_TOKEN` in production; a full disk fails `/readyz`.",
+          "Added an access log: a line for a sample of the requests (`ACCESS_LOG_RATIO`), with ids, route, status and duration. A reader of the log that is slow or gone costs lines, which are counted, and not the service.",
           "Added OpenTelemetry traces and logs, a Grafana dashboard and alerts: see `docs/operations.md`.",
           "Added limits for connections per address (`CONNECTIONS_PER_ADDRESS_MAX`), provider responses in memory (`ANSWER_BYTES_IN_FLIGHT_MAX`), schema validation, and the duration of requests and background jobs.",
           "Added rate limits in memory or Redis. A node starts without Redis and counts locally until it responds.",

@@ -2,7 +2,7 @@
  * Telemetry of a request: annotations on its log lines, its metrics, and a trace for a sample of requests.
  */
 import { Clock, Effect, References, Tracer } from "effect"
-import { monotonicMs, monotonicNowMs } from "../../../../domain/shared/Monotonic.ts"
+import { monotonicMs } from "../../../../domain/shared/Monotonic.ts"
 import { traced, TraceSampler } from "../../../../domain/shared/TraceSampler.ts"
 import { HttpMetrics, type RouteMeter } from "../HttpMetrics.ts"
 import type { RequestContext, Stage } from "../RequestContext.ts"
@@ -40,23 +40,15 @@ export const makeTrace = Effect.map(TraceSampler, (sampler): Observer => (contex
 })
 
 const trace = (context: RequestContext, work: Effect.Effect<WebResponse>): Effect.Effect<WebResponse> => {
-  const { notes, startedMs, traceparent } = context
+  const { notes, traceparent } = context
   const told = Effect.tap(work, ({ status }) => {
     const { invocation_id, owner_id } = notes
-    return Effect.andThen(
-      Effect.annotateCurrentSpan({
-        "http.response.status_code": status,
-        ...(status >= 500 ? { "error.type": String(status) } : {}),
-        ...(owner_id === undefined ? {} : { owner_id }),
-        ...(invocation_id === undefined ? {} : { invocation_id })
-      }),
-      Effect.flatMap(monotonicNowMs, (nowMs) =>
-        Effect.annotateLogs(Effect.logInfo("A request was answered"), {
-          status,
-          duration_ms: Math.round((nowMs - startedMs) * 1_000) / 1_000
-        })
-      )
-    )
+    return Effect.annotateCurrentSpan({
+      "http.response.status_code": status,
+      ...(status >= 500 ? { "error.type": String(status) } : {}),
+      ...(owner_id === undefined ? {} : { owner_id }),
+      ...(invocation_id === undefined ? {} : { invocation_id })
+    })
   })
   return traced(told, `${notes.method} ${notes.route}`, {
     kind: "server",
