@@ -5,7 +5,6 @@ import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { stat } from "node:fs/promises"
 import { connect } from "node:net"
-import { availableParallelism, loadavg } from "node:os"
 import { join } from "node:path"
 import { dataFolder, isAlive, makeTemplate, serverPid, type Template, until } from "../support/EmbeddedFolders.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
@@ -13,9 +12,8 @@ import { json, ready, type Started } from "../support/ServiceProcess.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-const READY_MS_MAX = 5_000
-/** Ten times as long where other work uses both cores. */
-const BUSY_TIMES = 10
+/** Ten times what a fast machine takes: 2 s on an existing folder, 5 s on a new one. */
+const READY_MS_MAX = { existing: 20_000, created: 50_000 }
 const PROJECT = join(import.meta.dirname, "../..")
 
 let template: Template
@@ -44,8 +42,7 @@ const isGone = (pid: number) =>
   )
 
 /** How long it took to be ready. */
-const npmStart = Effect.gen(function* () {
-  const dataDir = yield* template.copy
+const npmStart = Effect.fnUntraced(function* (dataDir: string) {
   const service = yield* ready({ DATA_DIR: dataDir }, { command: ["npm", "start"], cwd: PROJECT })
   assert.strictEqual((yield* json(`${service.url}/api/market/health`)).body["status"], "ok")
   const database = yield* serverPid(dataDir)
@@ -62,12 +59,11 @@ const endedWell = Effect.fnUntraced(function* ({ exit, problem }: Started) {
 })
 
 describe("a start", () => {
-  it.live("by npm on a warm install is ready within five seconds, and Ctrl-C ends every process", () =>
+  it.live("by npm is ready in time on a new folder and on an existing one, and Ctrl-C ends every process", () =>
     Effect.gen(function* () {
-      let bestMs = Number.POSITIVE_INFINITY
-      for (let n = 0; n < 2 && bestMs > READY_MS_MAX; n++) bestMs = Math.min(bestMs, yield* Effect.scoped(npmStart))
-      const isBusy = loadavg()[0]! > availableParallelism()
-      assert.isBelow(bestMs, isBusy ? BUSY_TIMES * READY_MS_MAX : READY_MS_MAX)
+      const dataDir = yield* dataFolder
+      assert.isBelow(yield* Effect.scoped(npmStart(dataDir)), READY_MS_MAX.created)
+      assert.isBelow(yield* Effect.scoped(npmStart(dataDir)), READY_MS_MAX.existing)
     })
   )
 
