@@ -13,13 +13,24 @@ import { booksAfter } from "../support/load/LoadAudit.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { replicaPair } from "../support/ReplicaPair.ts"
 import { finished, ready } from "../support/ServiceProcess.ts"
+import { tcpBalancer } from "../support/TcpBalancer.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
 const CONNECTIONS = 32
 /** Ten times what docs/high-availability.md promises. */
 const RESUMED_MS_MAX = { SIGKILL: 50_000, SIGSTOP: 100_000 } as const
 
-const trial = Effect.fnUntraced(function* (loss: keyof typeof RESUMED_MS_MAX, isEncrypted = false) {
+interface Variant {
+  readonly nodes?: number
+  /** 503 that callers get before the standby is promoted. */
+  readonly refusedBefore?: number
+  readonly isEncrypted?: boolean
+}
+
+const trial = Effect.fnUntraced(function* (
+  loss: keyof typeof RESUMED_MS_MAX,
+  { isEncrypted = false, nodes: count = 1, refusedBefore = 0 }: Variant = {}
+) {
   const pair = yield* replicaPair({ isSynchronous: true, isEncrypted })
   const settings = {
     DATABASE_URL: Redacted.value(pair.url),
@@ -28,11 +39,14 @@ const trial = Effect.fnUntraced(function* (loss: keyof typeof RESUMED_MS_MAX, is
     LOG_SIGNING_KEY: "fa11".repeat(16),
     PAYMENTS: "dry_run"
   }
-  const node = yield* ready({ ...OPEN_TO_LOAD, ...settings, LOG_LEVEL: "Warn" })
+  const nodes = yield* Effect.replicateEffect(ready({ ...OPEN_TO_LOAD, ...settings, LOG_LEVEL: "Warn" }), count)
+  const balancer = yield* tcpBalancer
+  balancer.lead(nodes.map(({ port }) => port))
+  const url = `http://127.0.0.1:${balancer.port}`
   const provider = yield* echoProvider
   provider.answerAfter(20)
-  const market = yield* loadMarket(node.url, provider)
-  const load = yield* callLoad({ ...market, url: node.url, connections: CONNECTIONS })
+  const market = yield* loadMarket(url, provider)
+  const load = yield* callLoad({ ...market, url, connections: CONNECTIONS })
   const { acknowledged } = load.heard
   const flows = (more: number) =>
     Effect.suspend(() => {
@@ -52,6 +66,10 @@ const trial = Effect.fnUntraced(function* (loss: keyof typeof RESUMED_MS_MAX, is
     assert.match(refused.output + refused.problem, /does not match certificate's altnames/u)
   }
   yield* pair.signalPrimary(loss)
+  yield* until(
+    "callers get 503",
+    Effect.sync(() => (load.heard.statuses.get(503) ?? 0) >= refusedBefore)
+  )
   const before = acknowledged.length
   yield* pair.promote
   const promotedAtMs = performance.now()
@@ -83,7 +101,13 @@ const trial = Effect.fnUntraced(function* (loss: keyof typeof RESUMED_MS_MAX, is
   assert.deepStrictEqual(findings, [])
   const twice = [...provider.invocations].filter(([call, ids]) => isKeyed(call) && ids.length > 1)
   assert.deepStrictEqual(twice, [])
-  assert.include(node.output(), `The primary of the database is now 127.0.0.1:${pair.standby.port}`)
+  for (const node of nodes) {
+    assert.include(node.output(), `The primary of the database is now 127.0.0.1:${pair.standby.port}`)
+  }
+  assert.deepStrictEqual(
+    [...heard.statuses.keys()].filter((status) => status !== 200 && status !== 503),
+    []
+  )
   const audit = yield* finished(["audit"], { settings })
   assert.strictEqual(audit.code, 0, audit.output + audit.problem)
   yield* Effect.log(`${loss}: calls resumed ${Math.round(resumedMs)} ms after the promotion`, totals, {
@@ -98,6 +122,15 @@ const trial = Effect.fnUntraced(function* (loss: keyof typeof RESUMED_MS_MAX, is
 describe("with synchronous replication, a primary that is lost under load", () => {
   it.live("by SIGKILL costs nothing that was acknowledged", () => trial("SIGKILL"), 300_000)
   it.live("by SIGSTOP, and returns later, costs nothing that was acknowledged", () => trial("SIGSTOP"), 300_000)
+  it.live(
+    "by SIGKILL, with two nodes, and long enough that callers get 503, costs nothing either",
+    () => trial("SIGKILL", { nodes: 2, refusedBefore: 2 * CONNECTIONS }),
+    300_000
+  )
   const encrypted = hasOpenssl ? it.live : it.live.skip
-  encrypted("over TLS, with a certificate for each host, costs nothing either", () => trial("SIGKILL", true), 300_000)
+  encrypted(
+    "over TLS, with a certificate for each host, costs nothing either",
+    () => trial("SIGKILL", { isEncrypted: true }),
+    300_000
+  )
 })
