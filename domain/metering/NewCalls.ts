@@ -1,7 +1,7 @@
 /**
  * Calls that are not open yet: the terms, the checks before the hold, and the replay of a call that was made before.
  */
-import { Clock, DateTime, Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
 import { zero } from "../shared/Microcents.ts"
@@ -24,7 +24,6 @@ export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
   const calls = yield* CallStore
   const nameCall = yield* makeCallNames
   const limits = yield* UpstreamLimits
-  const clock = yield* Clock.Clock
 
   const checkArguments = Effect.fnUntraced(function* (
     { provider, tool }: CatalogEntry,
@@ -44,7 +43,7 @@ export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
     const { tool, provider } = entry
     const holdAmount = yield* holdFor(entry, request)
     if (tool.inputSchema !== undefined) yield* checkArguments(entry, request.arguments)
-    const openedAt = DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
+    const openedAt = yield* DateTime.now
     const { feeBasisPoints, invocationId } = yield* nameCall(provider.fee, openedAt)
     request.onNamed?.(invocationId)
     const timeoutMs = tool.timeoutMs ?? limits.timeoutMs

@@ -97,7 +97,7 @@ export const makeSettle = Effect.gen(function* () {
         cost,
         status: answer.status
       },
-      DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
+      yield* DateTime.now
     )
     const receipt = Effect.isEffect(issued)
       ? yield* Effect.catchCause(issued, (cause) => retrySettlement(issued, cause))
