@@ -8,15 +8,17 @@ import type { TraceSampler } from "../../../../domain/shared/TraceSampler.ts"
 import type { Stage } from "../RequestContext.ts"
 import type { WebResponse } from "../WebRequest.ts"
 
-/** Decides which requests are logged: none unless a sampler is provided. */
-export const AccessSampler = Context.Reference<TraceSampler>("agent-tool-billing/adapters/http/AccessSampler", {
-  defaultValue: () => ({ takes: () => false })
-})
+/** Decides which requests are logged. Undefined: none, as in an app that embeds the service and has a log of its own. */
+export const AccessSampler = Context.Reference<TraceSampler | undefined>(
+  "agent-tool-billing/adapters/http/AccessSampler",
+  { defaultValue: () => undefined }
+)
 
 /** Inside of the request's span, which its line names. */
 export const makeAccessLog = Effect.map(
   Effect.all([AccessSampler, Clock.Clock]),
   ([sampler, clock]): Stage<WebResponse, never> => {
+    if (sampler === undefined) return (context, next) => next(context)
     const log = (status: number, startedMs: number) =>
       Effect.annotateLogs(Effect.logInfo("A request was answered"), {
         status,
