@@ -17,7 +17,7 @@ const SECRETS = Object.entries(settings).flatMap(([name, { secret }]) => (secret
 const PROCESS = ["NODE_ENV"]
 const isKnown = (name: string): boolean => name in settings || PROCESS.includes(name)
 
-/** What a stop takes at most with the default settings; see docs/growing.md. */
+/** What a stop takes at most with the default settings; see docs/high-availability.md. */
 const STOP_SECONDS =
   (Number(settings.SHUTDOWN_NOTICE_MS.fallback) + Number(settings.SHUTDOWN_GRACE_MS.fallback)) / 1_000 + 5
 

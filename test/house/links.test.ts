@@ -1,0 +1,47 @@
+/**
+ * Links between the Markdown files of the repository lead to files and headings that exist.
+ */
+import { assert, it } from "@effect/vitest"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { projectRoot } from "../support/PlantedProject.ts"
+
+const read = (file: string) => readFileSync(join(projectRoot, file), "utf8")
+
+const files = [
+  "README.md",
+  ...["docs", "docs/guides", "docs/decisions"].flatMap((folder) =>
+    readdirSync(join(projectRoot, folder)).flatMap((name) => (name.endsWith(".md") ? [`${folder}/${name}`] : []))
+  )
+]
+
+/** As GitHub names headings. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+    .trim()
+    .replaceAll(" ", "-")
+
+const anchorsIn = (file: string) => [...read(file).matchAll(/^#+ (.*)$/gmu)].map(([, heading]) => anchorOf(heading!))
+
+const problemOf = (from: string, href: string): string | undefined => {
+  if (/^(?:https?:|mailto:|\/)/u.test(href)) return undefined
+  const [path = "", anchor] = href.split("#")
+  const to = path === "" ? from : join(dirname(from), path)
+  if (!existsSync(join(projectRoot, to))) return `${from}: ${href} does not exist`
+  return anchor === undefined || !to.endsWith(".md") || anchorsIn(to).includes(anchor)
+    ? undefined
+    : `${from}: ${href} is no heading`
+}
+
+it("links between documents lead somewhere", () => {
+  const links = files.flatMap((file) =>
+    [...read(file).matchAll(/\]\(([^)\s]+)\)/gu)].map(([, href]) => [file, href!] as const)
+  )
+  assert.isAbove(links.length, 100)
+  assert.deepStrictEqual(
+    links.flatMap(([file, href]) => problemOf(file, href) ?? []),
+    []
+  )
+})
