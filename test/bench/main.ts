@@ -40,7 +40,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   log,
   mcp,
   pages,
-  proxy: () => proxy(),
+  proxy: () => (process.argv[3] === undefined ? proxy() : proxy([Number(process.argv[3])])),
   slow,
   steady,
   usage,

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- proxy`: the cost of billing. In one run, in turns: a bare proxy, a prototype with two commits per
- * call and nothing else, this service on PostgreSQL, both with many wallets and with one hot wallet, and this service
+ * `npm run bench -- proxy [connections]`: the cost of billing. In one run, in turns: a bare proxy, a prototype with two commits per
+ * call and nothing else, the service's store of calls and nothing else, this service on PostgreSQL, all with many wallets and with one hot wallet, and this service
  * in memory; a trivial MCP upstream, everything in processes of its own, unique arguments per request. Ends with the
  * audit: every acknowledged call has its receipt and its transfers, and everything sums to zero.
  */
@@ -26,6 +26,7 @@ const BARE = "bare proxy"
 const MANY = "many wallets"
 const HOT = "one hot wallet"
 const PROTOTYPE = "prototype"
+const BOOKS = "books alone"
 const DURABLE = "durable"
 
 /** Of the prototype, by connections. */
@@ -122,6 +123,7 @@ export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTION
   const upstream = await startScript(["test/support/mcp/trivialServer.ts", "modern"], /^(\d+)/mu)
   const bare = await startBare("bareProxy", upstream.port)
   const prototype = await startBare("prototypeProxy", upstream.port)
+  const books = await startBare("booksProxy", upstream.port)
   const durable = await startService("embedded", dataDir)
   const memory = await startService("memory", dataDir)
   try {
@@ -130,8 +132,10 @@ export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTION
     const subjects: ReadonlyArray<Subject> = [
       { name: BARE, server: bare, request: callingBare },
       { name: `${PROTOTYPE}, ${MANY}`, server: prototype, request: callingPrototype(WALLETS) },
+      { name: `${BOOKS}, ${MANY}`, server: books, request: callingPrototype(WALLETS) },
       { name: `${DURABLE}, ${MANY}`, server: durable, request: calling(onDisk) },
       { name: `${PROTOTYPE}, ${HOT}`, server: prototype, request: callingPrototype(1) },
+      { name: `${BOOKS}, ${HOT}`, server: books, request: callingPrototype(1) },
       { name: `${DURABLE}, ${HOT}`, server: durable, request: calling(onDisk, 1) },
       { name: "memory", server: memory, request: calling(inMemory) }
     ]
@@ -154,7 +158,7 @@ export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTION
     )
     await audit(durable.port, onDisk, acknowledged)
   } finally {
-    await Promise.all([bare, prototype, upstream, durable, memory].map((server) => server.stop()))
+    await Promise.all([bare, prototype, books, upstream, durable, memory].map((server) => server.stop()))
     rmSync(dataDir, { recursive: true, force: true })
   }
 }
@@ -170,7 +174,8 @@ const report = (title: string, measured: ReadonlyMap<string, ReadonlyArray<Turn>
     ["", "calls/s", "of bare", "of prototype", "p50 ms", "over bare ms", "p99 ms", "CPU µs/call", "database"],
     ...[...measured].map(([name, turns]) => {
       const of = (figure: (turn: Turn) => number) => median(turns.map(figure))
-      const prototype = name.startsWith(DURABLE) ? measured.get(name.replace(DURABLE, PROTOTYPE)) : undefined
+      const billed = [DURABLE, BOOKS].find((subject) => name.startsWith(subject))
+      const prototype = billed === undefined ? undefined : measured.get(name.replace(billed, PROTOTYPE))
       return [
         name,
         of((one) => one.perSecond).toFixed(0),
