@@ -2340,6 +2340,24 @@ export interface components {
       /** @description Time of creation. */
       created_at?: string
     }
+    /** @description What is stored of a call besides its receipt. */
+    CallDetails: {
+      /** @description ID of the receipt. */
+      receipt_id: string
+      /** @description `X-Request-Id` of the request that ended the call. Only its caller can read it; `null` for others, and where no request did. */
+      request_id: string | null
+      /** @description Why the outcome is `error`, where that is known: the provider rejected the arguments, or the call was canceled or not continued. */
+      cause: ("input_rejected" | "canceled") | null
+      /** @description Duration of each stage, in milliseconds. The settlement stores them, so its own duration is not among them. */
+      stages: {
+        /** @description Time to reserve the price. `null` for a reported call. */
+        hold_ms: number | null
+        /** @description Time that the provider took, with retries: `duration_ms` of the receipt. */
+        provider_ms: number
+        /** @description Time from the start of the hold until the receipt was signed, with waits for input. `null` for a reported call. */
+        signed_after_ms: number | null
+      }
+    }
     /** @description The receipt, and the verification of its signature. */
     OneReceipt: {
       /** @description The receipt. */
@@ -5798,6 +5816,7 @@ export const ROUTES = {
   receipts: {
     list: "GET /api/v1/market/receipts",
     find: "GET /api/v1/market/receipts/{id}",
+    call: "GET /api/v1/market/receipts/{id}/call",
     verify: "POST /api/v1/verify"
   },
   log: {
@@ -6431,6 +6450,14 @@ export interface Operations {
         id: string
       }
       success: Schemas["OneReceipt"]
+    }
+    /** Retrieve the details of a call. */
+    call: {
+      params: {
+        /** ID of the receipt. */
+        id: string
+      }
+      success: Schemas["CallDetails"]
     }
     /** Verify a receipt. */
     verify: { payload: Schemas["ReceiptToVerify"] | Schemas["WrappedReceipt"]; success: Schemas["Verification"] }

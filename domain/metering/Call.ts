@@ -16,6 +16,8 @@ export interface CallRequest extends Agreement {
   readonly tool: ToolReference
   readonly arguments: Readonly<Record<string, unknown>>
   readonly idempotency: CallIdempotency | undefined
+  /** As its caller knows it: stored with the call. */
+  readonly requestId?: string | undefined
   /** Called when the call has its id. The call may still end without a receipt. */
   readonly onNamed?: (invocationId: ReceiptId) => void
   /** Called when the hold is durable, before the provider is called. */

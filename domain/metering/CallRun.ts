@@ -112,9 +112,10 @@ export const makeCallRuns = Effect.gen(function* () {
         (opened): Effect.Effect<CallOutcome | Ending, CallRejected | Unsettled> => {
           if (opened._tag !== "Opened") return Effect.flatMap(rejectionOf(opened, holdAmount), replayed)
           const heldMs = monotonicMs(clock)
-          tally.took("hold", heldMs - opensMs)
+          const holdMs = heldMs - opensMs
+          tally.took("hold", holdMs)
           request.onHeld?.()
-          const held: HeldCall = { ...call, opened, progress }
+          const held: HeldCall = { ...call, opened, progress, holdMs: Math.round(holdMs) }
           return Effect.flatMap(Effect.exit(restore(step(guarded(opened.held), "Metering.forward"))), (exit) => {
             tally.took("forward", monotonicMs(clock) - heldMs)
             wait?.end()

@@ -92,10 +92,14 @@ export interface CloseCall {
   readonly held?: Microcents | undefined
   readonly priceVersion: number
   readonly origin: "proxy" | "meter"
-  readonly requestBytes: number
-  readonly responseBytes: number
-  readonly tokensInput: number
-  readonly tokensOutput: number
+  readonly requestBytes?: number | undefined
+  readonly responseBytes?: number | undefined
+  readonly tokensInput?: number | undefined
+  readonly tokensOutput?: number | undefined
+  /** Of the request that ended the call; undefined where the sweeper did. */
+  readonly requestId?: string | undefined
+  /** How long the hold took, in whole milliseconds; undefined for a report, and where the sweeper ended the call. */
+  readonly holdMs?: number | undefined
   /** Whether `open` found the call inside the free tier. For metrics only: the store decides what is charged. */
   readonly free?: boolean | undefined
   /** Of its idempotency key, where it has one: recorded if the store loses the call. */

@@ -24,6 +24,8 @@ export interface MeterRequest {
   readonly cost: Microcents | undefined
   readonly calledAt: DateTime.Utc | undefined
   readonly idempotency: CallIdempotency | undefined
+  /** As its caller knows it: stored with the call. */
+  readonly requestId?: string | undefined
   /** Called when the call has its id. The call may still end without a receipt. */
   readonly onNamed?: (invocationId: ReceiptId) => void
 }

@@ -60,13 +60,11 @@ export const makeBillReport = Effect.gen(function* () {
     freeTier,
     reservation
   }: ReportedCall) {
+    const { priceVersion, provider, tool } = entry
+    const call = { invocationId, consumerId, providerId: provider.id, toolId: tool.id, toolName: tool.toolName }
     const opened = yield* calls.open({
-      invocationId,
-      consumerId,
-      providerId: entry.provider.id,
-      toolId: entry.tool.id,
-      toolName: entry.tool.toolName,
-      priceVersion: entry.priceVersion,
+      ...call,
+      priceVersion,
       holdAmount: price,
       feeBasisPoints,
       freeTierCalls: freeTier && price > zero ? entry.freeTierCalls : 0,
@@ -82,11 +80,7 @@ export const makeBillReport = Effect.gen(function* () {
     const cost = opened.free ? zero : price
     const issued = receipts.issue(
       {
-        invocationId,
-        toolId: entry.tool.id,
-        toolName: entry.tool.toolName,
-        consumerId,
-        providerId: entry.provider.id,
+        ...call,
         calledAt,
         durationMs: request.durationMs,
         cost,
@@ -104,12 +98,11 @@ export const makeBillReport = Effect.gen(function* () {
       receipt,
       feeBasisPoints,
       held: opened.held,
-      priceVersion: entry.priceVersion,
+      priceVersion,
       origin: "meter",
-      requestBytes: 0,
-      responseBytes: 0,
       tokensInput: request.tokensInput,
       tokensOutput: request.tokensOutput,
+      requestId: request.requestId,
       answer: request.idempotency === undefined ? undefined : answer
     })
     if (closed._tag === "AlreadyClosed") return yield* new CallOverdue({ receiptId: invocationId })

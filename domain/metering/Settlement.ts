@@ -34,6 +34,7 @@ export interface HeldCall {
   readonly holdAmount: Microcents
   readonly opened: Extract<Opened, { readonly _tag: "Opened" }>
   readonly progress: CallProgress
+  readonly holdMs: number
   readonly render: (report: CallReport) => KeptResult
 }
 
@@ -125,8 +126,8 @@ export const makeSettle = Effect.gen(function* () {
       origin: "proxy",
       requestBytes: answer.requestBytes,
       responseBytes: answer.responseBytes,
-      tokensInput: 0,
-      tokensOutput: 0,
+      requestId: request.requestId,
+      holdMs: call.holdMs,
       free: opened.free,
       usesFreeCall,
       keyHash: request.idempotency?.keyHash,

@@ -40,10 +40,6 @@ export class Sweeper extends Context.Service<
           feeBasisPoints: call.feeBasisPoints,
           priceVersion: call.priceVersion,
           origin: call.origin,
-          requestBytes: 0,
-          responseBytes: 0,
-          tokensInput: 0,
-          tokensOutput: 0,
           answer: undefined
         })
         const endedNow = closed._tag === "Closed" && closed.now

@@ -31,6 +31,10 @@ export interface Settled {
   /** The platform fee in effect when the call was held. */
   readonly feeBasisPoints: number
   readonly fee: Microcents
+  /** Of the request that ended the call; undefined where the sweeper did, or where it has none. */
+  readonly requestId: string | undefined
+  /** Undefined for a call without a hold of its own: one that was reported, or that the sweeper ended. */
+  readonly holdMs: number | undefined
 }
 
 export class ReceiptStore extends Context.Service<

@@ -8,6 +8,7 @@ import { SqlClient } from "effect/sql"
 export const receipts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  // hold_ms, request_id: null where unknown. request_id is packed: see adapters/sql/receipts/RequestIds.ts.
   yield* sql`CREATE TABLE receipts (
     receipt_id uuid NOT NULL,
     consumer_id uuid NOT NULL,
@@ -23,11 +24,13 @@ export const receipts = Effect.gen(function* () {
     response_bytes int4 NOT NULL,
     tokens_input int4 NOT NULL,
     tokens_output int4 NOT NULL,
+    hold_ms int4,
     status smallint NOT NULL,
     origin smallint NOT NULL,
     fee_bps smallint NOT NULL,
     signature bytea NOT NULL,
     tool_name text NOT NULL,
+    request_id bytea,
     PRIMARY KEY (receipt_id, consumer_id)
   )`
   yield* sql`CREATE INDEX receipts_of_consumer ON receipts (consumer_id, receipt_id)`

@@ -50,11 +50,11 @@ const settle = ({ calls, closed, consumers, grouped, total }: Form): string => `
   END IF;
 
   INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee, duration_ms,
-    price_version, request_bytes, response_bytes, tokens_input, tokens_output, status, origin, fee_bps, signature,
-    tool_name)
+    price_version, request_bytes, response_bytes, tokens_input, tokens_output, hold_ms, status, origin, fee_bps, signature,
+    tool_name, request_id)
   SELECT c.receipt_id, c.consumer_id, c.provider_id, c.tool_id, ${CALLED_AT}, ${CREATED_AT}, c.cost, c.fee, c.duration_ms,
-    c.price_version, c.request_bytes, c.response_bytes, c.tokens_input, c.tokens_output, c.status, c.origin, c.fee_bps,
-    c.signature, c.tool_name
+    c.price_version, c.request_bytes, c.response_bytes, c.tokens_input, c.tokens_output, c.hold_ms, c.status, c.origin, c.fee_bps,
+    c.signature, c.tool_name, c.request_id
   FROM ${calls};
 
   IF v_receipts IS NOT NULL THEN
@@ -93,7 +93,8 @@ export const closeCalls = Effect.gen(function* () {
     place int4, receipt_id uuid, consumer_id uuid, provider_id uuid, tool_id uuid, called_ms int8,
     created_ms int8, cost int8, fee int8, fee_bps smallint, held int8, duration_ms int4, price_version int4, request_bytes int4,
     response_bytes int4, tokens_input int4, tokens_output int4, status smallint, origin smallint, signature bytea,
-    tool_name text, uses_free_call boolean, answer_status smallint, answer_headers text
+    tool_name text, uses_free_call boolean, answer_status smallint, answer_headers text,
+    hold_ms int4, request_id bytea
   )`
 
   // p_calls: sorted by receipt. p_bodies: kept responses by place. The others are null for a single call. p_wallets:

@@ -161,6 +161,8 @@ const call = (calls: CallStore["Service"], wallets: ReadonlyArray<ConsumerId>) =
       responseBytes: 1_000,
       tokensInput: 0,
       tokensOutput: 0,
+      requestId: randomUUID(),
+      holdMs: 2,
       answer: undefined
     })
     if (closed._tag !== "Closed") return yield* Effect.die(new Error(closed._tag))

@@ -88,6 +88,8 @@ it.live.skipIf(!hasBrowser)(
         await waitsFor(page, "#tab-calls", "Valid: signed by this service")
         assert.match(page.url(), /\/developer\/calls\/rcpt_[0-9a-f]+$/u)
         await waitsFor(page, "#tab-calls", "The list price at that time was $0.00125")
+        await waitsFor(page, "#tab-calls", "Hold: price reserved")
+        assert.match(await text(page, "#tab-calls .facts"), /Request ID\s+[0-9a-f-]{36}/u)
         await page.click("text=All fields")
         assert.include(await text(page, ".receipt-fields"), "1250")
         // The proof is loaded and verified with one click.

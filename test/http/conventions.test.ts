@@ -52,7 +52,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it)
         const made = yield* ask({})
         assert.match(made.headers["x-request-id"]!, UUID, titleOf(endpoint))
       }
-      const refused = ["", " ", "a b", "ä", "x".repeat(129), "a\r\nset-cookie: b=c", "<script>", '"']
+      const refused = ["", " ", "a b", "ä", "x".repeat(65), "a\r\nset-cookie: b=c", "<script>", '"']
       for (const id of refused) {
         const answer = yield* send({ path: CATALOG, headers: { "x-request-id": id } })
         assert.match(answer.headers["x-request-id"]!, UUID, JSON.stringify(id))

@@ -56,6 +56,8 @@ export interface Ending {
   readonly answer?: CloseCall["answer"]
   readonly free?: boolean
   readonly usesFreeCall?: boolean
+  readonly requestId?: string
+  readonly holdMs?: number
   readonly sign?: (receipt: Omit<CloseCall["receipt"], "signature">) => string
 }
 
@@ -88,6 +90,8 @@ export const closingOf = Effect.fnUntraced(function* (call: OpenCall, ending: En
     tokensOutput: 50,
     free: ending.free,
     usesFreeCall: ending.usesFreeCall,
+    requestId: ending.requestId,
+    holdMs: ending.holdMs,
     answer: ending.answer
   }
   return closing

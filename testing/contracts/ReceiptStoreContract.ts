@@ -83,23 +83,38 @@ export const receiptStoreContract: Contract<
   ),
 
   ledgerRule(
-    "returns what was recorded with a receipt: the fee and the cause",
+    "returns what was recorded with a receipt: the fee, the cause, the request and the time of the hold",
     Effect.gen(function* () {
       const store = yield* ReceiptStore
       const consumerId = yield* consumerWith(10_000)
       const tool = yield* aListedTool(yield* aProvider(), "settled")
       const at = "2026-11-20T10:00:00.000Z"
+      const unknown = { requestId: undefined, holdMs: undefined }
       const paid = yield* called(consumerId, tool, at, { cost: 777 }, { feeBasisPoints: 2_345 })
       const caller = { cost: 0, status: "error", cause: "input_rejected" } as const
       const failed = yield* called(consumerId, tool, at, caller, { feeBasisPoints: 0 })
       assert.deepEqual(
         yield* store.settledOf(paid.receipt.receipt_id),
-        Option.some({ cause: undefined, feeBasisPoints: 2_345, fee: money(182) })
+        Option.some({ cause: undefined, feeBasisPoints: 2_345, fee: money(182), ...unknown })
       )
       assert.deepEqual(
         yield* store.settledOf(failed.receipt.receipt_id),
-        Option.some({ cause: "input_rejected", feeBasisPoints: 0, fee: money(0) })
+        Option.some({ cause: "input_rejected", feeBasisPoints: 0, fee: money(0), ...unknown })
       )
+      const uuid = "0193fa00-9c1e-7f43-8b6d-5a4e3d2c1b0a"
+      for (const requestId of [
+        uuid,
+        uuid.toUpperCase(),
+        uuid.replaceAll("-", ""),
+        "sixteen.chars:16",
+        "x",
+        "Z".repeat(64)
+      ]) {
+        const { receipt } = yield* called(consumerId, tool, at, { requestId, holdMs: 40_000 })
+        const recorded = Option.getOrThrow(yield* store.settledOf(receipt.receipt_id))
+        assert.deepEqual([recorded.requestId, recorded.holdMs], [requestId, 40_000])
+      }
+
       assert.deepEqual(yield* store.settledOf(yield* aReceiptId), Option.none())
     })
   ),

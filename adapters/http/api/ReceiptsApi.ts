@@ -3,6 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
+import type { CallCause } from "../../../domain/metering/CallCause.ts"
 import { RECEIPT_ALGORITHM, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { readBy, uncached } from "./Access.ts"
@@ -27,6 +28,30 @@ const ReceiptPage = pageOf(
 const OneReceipt = Field.object("OneReceipt", "The receipt, and the verification of its signature.", {
   receipt,
   verification: Field.of(Schema.Struct({ valid, algorithm, verified_at: verifiedAt }), "Result of the verification.")
+})
+
+const CallDetails = Field.object("CallDetails", "What is stored of a call besides its receipt.", {
+  receipt_id: Field.of(receiptId, "ID of the receipt.", RECEIPT_ID),
+  request_id: Field.nullableString(
+    "`X-Request-Id` of the request that ended the call. Only its caller can read it; `null` for others, and where no request did.",
+    "0193fa00-9c1e-7f43-8b6d-5a4e3d2c1b0a"
+  ),
+  cause: Field.nullable(
+    Schema.Literals(["input_rejected", "canceled"] satisfies ReadonlyArray<CallCause>),
+    "Why the outcome is `error`, where that is known: the provider rejected the arguments, or the call was canceled or not continued.",
+    null
+  ),
+  stages: Field.of(
+    Schema.Struct({
+      hold_ms: Field.nullableInt("Time to reserve the price. `null` for a reported call.", 2),
+      provider_ms: Field.int("Time that the provider took, with retries: `duration_ms` of the receipt.", 120),
+      signed_after_ms: Field.nullableInt(
+        "Time from the start of the hold until the receipt was signed, with waits for input. `null` for a reported call.",
+        123
+      )
+    }),
+    "Duration of each stage, in milliseconds. The settlement stores them, so its own duration is not among them."
+  )
 })
 
 /** A receipt of any issuer of this format: the signed fields are required, the others optional. */
@@ -108,6 +133,13 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       description: "Any client with the receipt ID can retrieve the receipt: IDs cannot be guessed.",
       params: { id: receiptId },
       success: OneReceipt
+    }),
+    Endpoint.get("call", "/api/v1/market/receipts/:id/call", {
+      access: readBy("consumer", "provider"),
+      summary: "Retrieve the details of a call",
+      description: "For the consumer that made the call, and for the provider of the tool.",
+      params: { id: receiptId },
+      success: CallDetails
     }),
     Endpoint.post("verify", "/api/v1/verify", {
       access: uncached,

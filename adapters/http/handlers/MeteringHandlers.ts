@@ -31,7 +31,7 @@ export const meteringRoutes = Effect.gen(function* () {
   })
 
   return [
-    encodedRoute(endpoints.meter, function* ({ as, notes, payload, request, text }) {
+    encodedRoute(endpoints.meter, function* ({ as, notes, payload, request, requestId, text }) {
       const caller = as("consumer", "provider")
       const call = "data" in payload ? payload.data : payload
       const key = (yield* idempotencyKey(request)) ?? ("data" in payload ? eventKey(payload) : undefined)
@@ -59,6 +59,7 @@ export const meteringRoutes = Effect.gen(function* () {
           cost: call.cost_microcents,
           calledAt: call.timestamp,
           idempotency,
+          requestId,
           onNamed: (invocationId) => {
             notes.invocation_id = invocationId
           }

@@ -47,6 +47,7 @@ export const proxyRoutes = Effect.gen(function* () {
         defaultCap: caller.defaultCap,
         priceVersion: payload.price_version,
         idempotency: undefined,
+        requestId,
         onNamed: (invocationId: ReceiptId) => {
           notes.invocation_id = invocationId
         },

@@ -4,6 +4,7 @@
 import { Clock, DateTime, Effect, Option, Schema } from "effect"
 import { RECEIPT_ALGORITHM } from "../../../domain/receipts/Receipt.ts"
 import { Receipts } from "../../../domain/receipts/Receipts.ts"
+import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
 import { format, formatMs } from "../../../domain/shared/Timestamp.ts"
 import { ReceiptsApi } from "../api/ReceiptsApi.ts"
 import { BaseUrl } from "../BaseUrl.ts"
@@ -18,6 +19,7 @@ const VERIFY_BODY = { bytesMax: 65_536, depthMax: 2_000, anyText: true, emptyIsO
 
 export const receiptsRoutes = Effect.gen(function* () {
   const receipts = yield* Receipts
+  const store = yield* ReceiptStore
   const baseUrl = yield* BaseUrl
 
   return [
@@ -49,6 +51,26 @@ export const receiptsRoutes = Effect.gen(function* () {
             algorithm: RECEIPT_ALGORITHM,
             verified_at: format(yield* DateTime.now)
           }
+        }
+      }
+    }),
+    route(endpoints.call, function* ({ as, params }) {
+      const { ownerId, role } = as("consumer", "provider")
+      const found = Option.getOrUndefined(yield* receipts.find(params.id))
+      if (found === undefined || ownerId !== (role === "consumer" ? found.agent_id : found.provider_id)) {
+        return yield* new NotFound({ what: `Call ${params.id}` })
+      }
+      const { cause, holdMs, requestId } = Option.getOrThrow(yield* store.settledOf(params.id))
+      return {
+        receipt_id: params.id,
+        // Of the consumer's choice: it may name what is none of the provider's business.
+        request_id: ownerId === found.agent_id ? (requestId ?? null) : null,
+        cause: cause ?? null,
+        stages: {
+          hold_ms: holdMs ?? null,
+          provider_ms: found.duration_ms,
+          signed_after_ms:
+            holdMs === undefined ? null : Math.max(0, Date.parse(found.created_at) - Date.parse(found.timestamp))
         }
       }
     }),

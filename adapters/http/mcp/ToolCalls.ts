@@ -53,6 +53,7 @@ export const makeToolCalls = Effect.gen(function* () {
               keyHash: sha256Hex(`${caller.ownerId}\n${idempotencyKey}`),
               requestHash: sha256Hex(JSON.stringify(["mcp", tool.toolId, tool.providerId, tool.toolName, given.text]))
             },
+      requestId: input.requestId,
       onNamed: (invocationId: ReceiptId) => {
         notes.invocation_id = invocationId
       },

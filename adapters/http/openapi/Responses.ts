@@ -31,7 +31,7 @@ const text = (description: string): Header => ({ description, schema: { type: "s
 const count = (description: string): Header => ({ description, schema: { type: "integer", minimum: 0 } })
 
 export const headers: Readonly<Record<string, Header>> = {
-  "X-Request-Id": text("ID of the request: the value that you sent, else a generated one."),
+  "X-Request-Id": text("ID of the request: the value that you sent, up to 64 characters, else a generated one."),
   "X-RateLimit-Limit": count("Rate limit in requests per minute."),
   "X-RateLimit-Remaining": count("Number of requests left."),
   "X-RateLimit-Reset": count("Seconds until the rate limit is fully replenished."),

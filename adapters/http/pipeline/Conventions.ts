@@ -5,7 +5,7 @@ import type { Principal } from "../../../domain/accounts/Principal.ts"
 import type { AccessRule } from "../api/Access.ts"
 import type { WebResponse } from "./WebRequest.ts"
 
-const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/u
+const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/u
 /** Neither the trace nor its parent may be all zeros. */
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/u
 

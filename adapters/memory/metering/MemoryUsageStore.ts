@@ -54,10 +54,10 @@ const ofCall = ({ receipt, ...call }: ClosedCallRow): UsageTotals => ({
   spendMicrocents: receipt.cost_microcents,
   feeMicrocents: call.fee,
   latencyMs: BigInt(receipt.duration_ms),
-  requestBytes: BigInt(call.requestBytes),
-  responseBytes: BigInt(call.responseBytes),
-  tokensInput: BigInt(call.tokensInput),
-  tokensOutput: BigInt(call.tokensOutput)
+  requestBytes: BigInt(call.requestBytes ?? 0),
+  responseBytes: BigInt(call.responseBytes ?? 0),
+  tokensInput: BigInt(call.tokensInput ?? 0),
+  tokensOutput: BigInt(call.tokensOutput ?? 0)
 })
 
 const toolAndDay = ({ receipt }: ClosedCallRow): string => `${receipt.tool_id} ${receipt.timestamp.slice(0, 10)}`

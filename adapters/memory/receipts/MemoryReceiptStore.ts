@@ -13,11 +13,16 @@ export const layer = Layer.effect(
       find: (id) => Effect.sync(() => Option.fromUndefinedOr(ledger.closedCalls.get(id)?.receipt)),
       settledOf: (id) =>
         Effect.sync(() =>
-          Option.map(Option.fromUndefinedOr(ledger.closedCalls.get(id)), ({ cause, fee, feeBasisPoints }) => ({
-            cause,
-            feeBasisPoints,
-            fee
-          }))
+          Option.map(
+            Option.fromUndefinedOr(ledger.closedCalls.get(id)),
+            ({ cause, fee, feeBasisPoints, holdMs, requestId }) => ({
+              cause,
+              feeBasisPoints,
+              fee,
+              requestId,
+              holdMs
+            })
+          )
         ),
       list: (owner, filter, page) =>
         Effect.sync(() =>

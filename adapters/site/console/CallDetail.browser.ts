@@ -3,10 +3,12 @@
  */
 import { type ComponentChildren, Fragment } from "preact"
 import { request } from "../kit/ApiRequest.browser.ts"
-import type { ReceiptResponse, ToolDetails } from "../kit/ApiResponses.browser.ts"
+import type { CallDetails, ReceiptResponse, ToolDetails } from "../kit/ApiResponses.browser.ts"
 import { milliseconds, money } from "../kit/Format.browser.ts"
 import { Notice, statusBadge } from "./Badge.browser.ts"
 import { OUTCOMES } from "./CallColumns.browser.ts"
+import type { ConsoleApi } from "./ConsoleApi.browser.ts"
+import { useConsole } from "./ConsoleContext.browser.ts"
 import { CopyValue } from "./Copyable.browser.ts"
 import { Facts } from "./Figures.browser.ts"
 import { pathTo } from "./Place.browser.ts"
@@ -24,14 +26,15 @@ export interface CallDetailProps {
 }
 
 export const CallDetail = ({ actions, id }: CallDetailProps): View => {
-  const call = useResource(() => readCall(id), [id])
+  const { api } = useConsole()
+  const call = useResource(() => readCall(api, id), [id])
   return h(
     Fragment,
     null,
     h("a", { href: pathTo("calls"), class: "back" }, "← All calls"),
     h(Loaded<CallRead>, {
       of: call,
-      show: ({ tool, response: { receipt, verification } }) =>
+      show: ({ details, tool, response: { receipt, verification } }) =>
         h(
           Fragment,
           null,
@@ -42,17 +45,19 @@ export const CallDetail = ({ actions, id }: CallDetailProps): View => {
               ["Time", h(TimeText, { at: receipt.timestamp })],
               ["Outcome", statusBadge(OUTCOMES, receipt.status)],
               ["Cost", h("strong", null, money(receipt.cost_microcents))],
-              ["Duration", `${milliseconds(receipt.duration_ms)}, the time that the provider took`],
-              ["Receipt ID", h(CopyValue, { name: "receipt ID", text: receipt.receipt_id })]
+              ["Receipt ID", h(CopyValue, { name: "receipt ID", text: receipt.receipt_id })],
+              [
+                "Request ID",
+                typeof details?.request_id === "string"
+                  ? h(CopyValue, { name: "request ID", text: details.request_id })
+                  : undefined
+              ]
             ]
           }),
-          h(
-            "p",
-            { class: "small muted" },
-            "The ID of the request is in the header X-Request-Id of the call's response. It is not stored with the receipt."
-          ),
+          h("h2", null, "Timing"),
+          h(Facts, { all: timingOf(receipt, details) }),
           h("h2", null, "Price"),
-          priceOf(receipt, tool).map((sentence) => h("p", { key: sentence }, sentence)),
+          priceOf(receipt, details, tool).map((sentence) => h("p", { key: sentence }, sentence)),
           actions?.(receipt),
           h("h2", null, "Receipt"),
           verification.valid
@@ -74,17 +79,42 @@ export const CallDetail = ({ actions, id }: CallDetailProps): View => {
 
 interface CallRead {
   readonly response: ReceiptResponse
+  /** Undefined for a reader who has the receipt, and is neither the caller nor the provider. */
+  readonly details: CallDetails | undefined
   /** Undefined where the tool is no longer public. */
   readonly tool: ToolDetails | undefined
 }
 
-const readCall = async (id: string): Promise<CallRead> => {
-  const response = await request<ReceiptResponse>("GET", `/api/v1/market/receipts/${encodeURIComponent(id)}`)
+const readCall = async (api: ConsoleApi, id: string): Promise<CallRead> => {
+  const path = `/api/v1/market/receipts/${encodeURIComponent(id)}`
+  const details = api.get<CallDetails>(`${path}/call`).catch(() => undefined)
+  const response = await request<ReceiptResponse>("GET", path)
   const tool = await request<ToolDetails>("GET", `/api/v1/market/tools/${response.receipt.tool_id}`).catch(
     () => undefined
   )
-  return { response, tool }
+  return { response, details: await details, tool }
 }
+
+type Timing = ReadonlyArray<readonly [name: string, value: string]>
+
+/** The stages that the service measured. The settlement stores them, so it cannot store its own duration. */
+const timingOf = ({ duration_ms: providerMs }: Receipt, details: CallDetails | undefined): Timing => {
+  const provider = ["Provider", milliseconds(providerMs)] as const
+  if (details === undefined) return [provider]
+  const { hold_ms: holdMs, signed_after_ms: signedMs } = details.stages
+  if (holdMs === null || signedMs === null) return [["Provider, as reported", milliseconds(providerMs)]]
+  return [
+    ["Hold: price reserved", milliseconds(holdMs)],
+    provider,
+    ["Checks, and waits for input", milliseconds(Math.max(0, signedMs - holdMs - providerMs))],
+    ["Settlement", "after these figures were stored"]
+  ]
+}
+
+const CAUSES = {
+  input_rejected: "The provider rejected the arguments.",
+  canceled: "The call was canceled, or the input that the tool asked for never came."
+} as const
 
 const FAILURES = {
   success: "",
@@ -94,8 +124,13 @@ const FAILURES = {
 } as const
 
 /** Why the call costs what it costs. */
-const priceOf = ({ cost_microcents: cost, status, timestamp }: Receipt, tool: ToolDetails | undefined) => {
-  const failure = FAILURES[status]
+const priceOf = (
+  { cost_microcents: cost, status, timestamp }: Receipt,
+  details: CallDetails | undefined,
+  tool: ToolDetails | undefined
+) => {
+  const cause = details?.cause ?? undefined
+  const failure = cause === undefined ? FAILURES[status] : CAUSES[cause]
   const outcome = failure === "" ? [] : [failure]
   const terms = tool?.price_history.find(({ effective_from: from }) => from <= timestamp)
   if (terms === undefined)

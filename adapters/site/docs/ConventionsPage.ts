@@ -117,7 +117,10 @@ const limits = (documented: DocumentedLimits): Html =>
       <li>
         Request bodies: JSON in UTF-8, at most ${BODY_BYTES_MAX / 1_048_576} MiB and ${JSON_DEPTH_MAX} levels deep.
       </li>
-      <li>Responses carry <code>X-Request-Id</code>: yours if you sent one. <code>traceparent</code> is supported.</li>
+      <li>
+        Responses carry <code>X-Request-Id</code>: yours if you sent one, of up to 64 characters.
+        <code>traceparent</code> is supported.
+      </li>
     </ul>`
 
 const pages = html`<p>

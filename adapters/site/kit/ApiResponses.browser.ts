@@ -39,6 +39,7 @@ export type UsagePage = Response<typeof CallsApi.endpoints.usageV1>
 export type UsageSummary = Response<typeof CallsApi.endpoints.usageSummaryV1>
 export type ProxyResponse = Response<typeof CallsApi.endpoints.proxy>
 export type FreeTiers = Response<typeof CallsApi.endpoints.freeTiers>
+export type CallDetails = Response<typeof ReceiptsApi.endpoints.call>
 export type ReceiptResponse = Response<typeof ReceiptsApi.endpoints.find>
 
 export type Earnings = Response<typeof PayoutsApi.endpoints.providerSummary>

@@ -4,6 +4,7 @@
 import { feeOf } from "../../../domain/ledger/PlatformFee.ts"
 import type { CloseCall, Closed, OpenCall } from "../../../domain/metering/CallStore.ts"
 import { receiptOriginOf, statusCodeOf, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+import { packedRequestId } from "../receipts/RequestIds.ts"
 import { column, OID } from "../shared/Columns.ts"
 import { bytes, type Field, record, records } from "../shared/Records.ts"
 import type { AnswerColumns } from "./KeptAnswers.ts"
@@ -100,14 +101,16 @@ const rowOf = (call: StoredClosing, i: number): ReadonlyArray<Field> => {
     receipt.tool_name,
     call.usesFreeCall ?? receipt.status === "success",
     answer?.status,
-    stored?.headers ?? null
+    stored?.headers ?? null,
+    call.holdMs,
+    call.requestId === undefined ? null : packedRequestId(call.requestId)
   ]
 }
 
 const INT4_MAX = 2_147_483_647
 
 /** What a provider reports is counted up to the maximum of an int4. */
-const count = (n: number): number => (n > 0 ? Math.min(Math.trunc(n), INT4_MAX) : 0)
+const count = (n = 0): number => (n > 0 ? Math.min(Math.trunc(n), INT4_MAX) : 0)
 
 /** The single row that the function returns; `same` is null where every receipt is the one that closed its call. */
 type CloseValues = readonly [

@@ -7,8 +7,17 @@ import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { causeOfCode } from "../ledger/LedgerCodes.ts"
 import { belongsTo, beyond, calledBefore, calledSince, hasReceiptId, hasStatus } from "./ReceiptQueries.ts"
+import { requestIdOf } from "./RequestIds.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
+
+interface SettledRow {
+  readonly status: number
+  readonly fee_bps: number
+  readonly fee: bigint
+  readonly request_id: Uint8Array | null
+  readonly hold_ms: number | null
+}
 
 export const layer = Layer.effect(
   ReceiptStore,
@@ -23,12 +32,14 @@ export const layer = Layer.effect(
       ),
 
       settledOf: Effect.fn("PostgresReceiptStore.settledOf")((id) =>
-        sql<{ readonly status: number; readonly fee_bps: number; readonly fee: bigint }>`
-          SELECT status, fee_bps, fee FROM receipts WHERE ${hasReceiptId(sql, "receipt_id", id)}`.first(
-          ({ fee, fee_bps, status }) => ({
+        sql<SettledRow>`
+          SELECT status, fee_bps, fee, request_id, hold_ms FROM receipts WHERE ${hasReceiptId(sql, "receipt_id", id)}`.first(
+          ({ fee, fee_bps, hold_ms, request_id, status }) => ({
             cause: causeOfCode(status),
             feeBasisPoints: fee_bps,
-            fee: Microcents.make(fee)
+            fee: Microcents.make(fee),
+            requestId: request_id === null ? undefined : requestIdOf(request_id),
+            holdMs: hold_ms ?? undefined
           })
         )
       ),
