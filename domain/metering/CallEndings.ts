@@ -24,19 +24,17 @@ export class CallOverdue extends Schema.TaggedError<CallOverdue>()("CallOverdue"
  */
 export type Unsettled = CallOverdue | SignerUnavailable | StoreUnavailable
 
+const RETRIES_MAX = 120
+
 /**
- * The call was made, so its settlement is retried until the call is due for the sweeper: after 50 ms, then with doubled
- * delays, about 25 s in all. Applied to failures only: a schedule around every settlement would slow down every call.
+ * The call was made, so its settlement is retried: once after 50 ms, then every second while the store or the signer is
+ * unavailable, for two minutes and the time that the attempts take. Applied to failures only: a schedule around every
+ * settlement would slow down every call.
  */
 export const retrySettlement = <A, E>(closing: Effect.Effect<A, E>, cause: Cause.Cause<unknown>): Effect.Effect<A, E> =>
   Effect.andThen(
     Effect.logWarning("A settlement did not get through; it is tried again", cause),
-    closing.pipe(
-      Effect.delay("50 millis"),
-      Effect.sandbox,
-      Effect.retry({ schedule: Schedule.exponential("100 millis"), times: 7 }),
-      Effect.catch(Effect.failCause)
-    )
+    closing.pipe(Effect.delay("50 millis"), Effect.retry({ schedule: Schedule.spaced("1 second"), times: RETRIES_MAX }))
   )
 
 /** For a call that ended before the provider responded: it is settled as not delivered. */

@@ -47,9 +47,17 @@ export class Sweeper extends Context.Service<
         return endedNow
       })
 
+      let wasAway = false
       const endOverdue = Effect.gen(function* () {
         const now = yield* DateTime.now
-        const overdue = yield* calls.overdue(now, SWEEP_BATCH_MAX)
+        const overdue = yield* Effect.tapError(calls.overdue(now, SWEEP_BATCH_MAX), () =>
+          Effect.sync(() => (wasAway = true))
+        )
+        // First, calls in flight are settled by their outcome: their nodes try it again every second.
+        if (wasAway) {
+          wasAway = false
+          return 0
+        }
         let count = 0
         yield* round(overdue, {
           failing: "Overdue calls that could not be ended",

@@ -2,7 +2,7 @@
  * The sweeper ends calls that were not settled.
  */
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, Exit, Layer, Logger } from "effect"
+import { Context, DateTime, Effect, Exit, Layer, Logger } from "effect"
 import { CallStore, type OverdueCall } from "../../domain/metering/CallStore.ts"
 import { Reservations } from "../../domain/metering/Reservations.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
@@ -26,31 +26,36 @@ const call = (digit: number): OverdueCall => ({
 const overdue = [1, 2, 3, 4].map(call)
 const stuck = new Set([overdue[0], overdue[2]].map((one) => one!.invocationId))
 
+const sweeperOver = (calls: Layer.Layer<CallStore>, sweepOfReservations: Effect.Effect<number, StoreUnavailable>) => {
+  const ports = Layer.mergeAll(
+    calls,
+    receiptsSignedBy(Layer.succeed(ReceiptSigner, { sign: () => "0".repeat(64), verify: () => true })),
+    Layer.mock(Reservations, { sweep: sweepOfReservations })
+  )
+  return Effect.map(Layer.build(Sweeper.layer.pipe(Layer.provide(ports))), Context.get(Sweeper))
+}
+
 /** The outcome of a sweep over reservations, and what was logged. */
 const swept = (sweepOfReservations: Effect.Effect<number, StoreUnavailable>) => {
   const ended: Array<string> = []
   const said: Array<string> = []
-  const ports = Layer.mergeAll(
-    Layer.mock(CallStore, {
-      overdue: () => Effect.succeed(overdue),
-      close: ({ receipt }) => {
-        if (stuck.has(receipt.receipt_id)) return Effect.die(new Error("This row does not fit"))
-        ended.push(receipt.receipt_id)
-        return Effect.succeed({ _tag: "Closed", now: true, availableMicrocents: 0n })
-      }
-    }),
-    receiptsSignedBy(Layer.succeed(ReceiptSigner, { sign: () => "0".repeat(64), verify: () => true })),
-    Layer.mock(Reservations, { sweep: sweepOfReservations })
-  )
+  const calls = Layer.mock(CallStore, {
+    overdue: () => Effect.succeed(overdue),
+    close: ({ receipt }) => {
+      if (stuck.has(receipt.receipt_id)) return Effect.die(new Error("This row does not fit"))
+      ended.push(receipt.receipt_id)
+      return Effect.succeed({ _tag: "Closed", now: true, availableMicrocents: 0n })
+    }
+  })
   const listening = Logger.layer([
     Logger.make(({ logLevel, message }) => {
       if (logLevel === "Error") said.push(String(message))
     })
   ])
   return Effect.gen(function* () {
-    const exit = yield* Effect.exit((yield* Sweeper).sweep)
+    const exit = yield* Effect.exit((yield* sweeperOver(calls, sweepOfReservations)).sweep)
     return { ended, exit, said }
-  }).pipe(Effect.provide([Sweeper.layer.pipe(Layer.provide(ports)), listening]))
+  }).pipe(Effect.provide(listening))
 }
 
 it.effect("ends the other calls where it cannot end one, and fails at the end", () =>
@@ -68,5 +73,23 @@ it.effect("fails with both causes where neither calls nor reservations can be en
   Effect.gen(function* () {
     const { exit } = yield* swept(Effect.suspend(() => new StoreUnavailable({ reason: "busy", cause: undefined })))
     assert.isTrue(Exit.hasDies(exit) && Exit.hasFails(exit))
+  })
+)
+
+it.effect("leaves one round after an outage to the settlements that are tried again", () =>
+  Effect.gen(function* () {
+    let isAway = true
+    const calls = Layer.mock(CallStore, {
+      overdue: () =>
+        Effect.suspend(() =>
+          isAway ? new StoreUnavailable({ reason: "unreachable", cause: undefined }) : Effect.succeed(overdue)
+        ),
+      close: () => Effect.succeed({ _tag: "Closed", now: true, availableMicrocents: 0n })
+    })
+    const { sweep } = yield* sweeperOver(calls, Effect.succeed(0))
+    assert.strictEqual((yield* Effect.flip(sweep))._tag, "StoreUnavailable")
+    isAway = false
+    assert.strictEqual(yield* sweep, 0)
+    assert.strictEqual(yield* sweep, overdue.length)
   })
 )

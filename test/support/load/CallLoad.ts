@@ -20,7 +20,7 @@ export interface Heard {
   readonly lost: number
   /** Calls that were answered only when they were repeated under their key. */
   readonly repeated: number
-  /** Responses that no client should get: no problem document, an internal error. At most a few. */
+  /** Responses that no client should get: no problem document, an internal error, a 503 without `Retry-After`. At most a few. */
   readonly unclean: ReadonlyArray<string>
   readonly slowestMs: number
 }
@@ -81,7 +81,7 @@ export const callLoad = Effect.fnUntraced(function* (options: LoadOptions) {
       const { cost_microcents: cost, receipt_id: receiptId } = (JSON.parse(text) as Delivered).meta
       heard.acknowledged.push({ call, receiptId, cost: BigInt(cost) })
       if (headers["idempotent-replay"] !== undefined) heard.repeated++
-    } else if (!isClean(statusCode, headers["content-type"], text) && heard.unclean.length < UNCLEAN_KEPT_MAX) {
+    } else if (!isClean(statusCode, headers, text) && heard.unclean.length < UNCLEAN_KEPT_MAX) {
       heard.unclean.push(`${statusCode} ${text.slice(0, 500)}`)
     }
     return statusCode
@@ -124,7 +124,8 @@ interface Delivered {
   readonly meta: { readonly cost_microcents: number; readonly receipt_id: string }
 }
 
-const isClean = (status: number, contentType: unknown, text: string): boolean =>
+const isClean = (status: number, headers: Readonly<Record<string, unknown>>, text: string): boolean =>
   status !== 500 &&
-  contentType === "application/problem+json" &&
+  (status !== 503 || Number(headers["retry-after"]) >= 1) &&
+  headers["content-type"] === "application/problem+json" &&
   typeof (JSON.parse(text) as { readonly code?: unknown }).code === "string"
