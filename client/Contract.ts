@@ -2896,6 +2896,7 @@ export interface components {
       action:
         | "session.create"
         | "session.end"
+        | "session.end_all"
         | "account.freeze"
         | "account.unfreeze"
         | "dispute.decide"
@@ -2918,6 +2919,16 @@ export interface components {
       reason: string | null
       /** @description Body of the request as JSON. Texts beyond 500 characters are cut. `null`: none. */
       details: string | null
+    }
+    /** @description All sessions have ended. */
+    OperatorSessionsEnded: {
+      /** @description Number of sessions that were ended. */
+      ended: number
+    }
+    /** @description Why all sessions are ended. */
+    EndOperatorSessions: {
+      /** @description Reason, for the audit trail. */
+      reason: string
     }
     /** @description The session has ended. */
     OperatorSessionEnded: {
@@ -5793,6 +5804,7 @@ export const ROUTES = {
     signIn: "POST /api/v1/operator/session",
     session: "GET /api/v1/operator/session",
     signOut: "DELETE* /api/v1/operator/session",
+    endSessions: "POST* /api/v1/operator/sessions/end",
     auditTrail: "GET /api/v1/operator/audit-trail"
   },
   operatorLists: {
@@ -6246,6 +6258,8 @@ export interface Operations {
     session: { success: Schemas["OperatorSession"] }
     /** Sign out. */
     signOut: { success: Schemas["OperatorSessionEnded"] }
+    /** End all sessions of the operator. */
+    endSessions: { payload: Schemas["EndOperatorSessions"]; success: Schemas["OperatorSessionsEnded"] }
     /** List what the operator changed. */
     auditTrail: {
       query?: {
@@ -6259,6 +6273,7 @@ export interface Operations {
         action?:
           | "session.create"
           | "session.end"
+          | "session.end_all"
           | "account.freeze"
           | "account.unfreeze"
           | "dispute.decide"

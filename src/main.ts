@@ -16,7 +16,7 @@ type OnDatabase = Exclude<Arguments["command"], "config" | "help" | "mcp" | "ser
 
 const onDatabase = Effect.fnUntraced(function* (
   command: OnDatabase,
-  { forget: options, json, reviewed, subject, supplement }: Arguments,
+  { endSessions: endOptions, forget: options, json, reviewed, subject, supplement }: Arguments,
   config: AppConfig
 ) {
   switch (command) {
@@ -56,13 +56,17 @@ const onDatabase = Effect.fnUntraced(function* (
       const { forget } = yield* needing("@effect/sql-pg", () => import("./Forget.ts"))
       return yield* forget(config, subject, options ?? { leaveMoney: false })
     }
+    case "end-sessions": {
+      const { endSessions } = yield* needing("@effect/sql-pg", () => import("./EndOperatorSessions.ts"))
+      return yield* endSessions(config, endOptions ?? {})
+    }
     default:
       return command satisfies never
   }
 })
 
 const needsOf = (command: Arguments["command"]): Needs =>
-  command === "migrate" || command === "audit" || command === "lost-calls"
+  command === "migrate" || command === "audit" || command === "lost-calls" || command === "end-sessions"
     ? "database"
     : command === "fsck"
       ? "books"

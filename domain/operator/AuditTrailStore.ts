@@ -15,6 +15,7 @@ export type AuditEntryId = typeof AuditEntryId.Type
 export const AuditedAction = Schema.Literals([
   "session.create",
   "session.end",
+  "session.end_all",
   "account.freeze",
   "account.unfreeze",
   "dispute.decide",

@@ -34,6 +34,8 @@ export class OperatorSessionStore extends Context.Service<
     use(hash: string, times: SessionTimes): Effect.Effect<Option.Option<OperatorSession>, StoreUnavailable>
     /** False if there is none. */
     end(id: OperatorSessionId): Effect.Effect<boolean, StoreUnavailable>
+    /** Returns how many there were. */
+    readonly endAll: Effect.Effect<number, StoreUnavailable>
     /** Removes expired and unused ones; returns their number. */
     prune(times: SessionTimes, limit: number): Effect.Effect<number, StoreUnavailable>
   }

@@ -59,6 +59,8 @@ export class OperatorSessions extends Context.Service<
     signIn(key: string, name: string): Effect.Effect<SignedIn, OperatorDisabled | WrongOperatorKey | StoreUnavailable>
     authenticate(token: string): Effect.Effect<Principal, SessionEnded | StoreUnavailable>
     end(id: OperatorSessionId): Effect.Effect<boolean, StoreUnavailable>
+    /** Of everyone who signed in, on all nodes; returns how many there were. The key still signs in. */
+    readonly endAll: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/operator/OperatorSessions") {
   static readonly layer = Layer.effect(
@@ -99,7 +101,8 @@ export class OperatorSessions extends Context.Service<
       return OperatorSessions.of({
         signIn,
         authenticate,
-        end: store.end
+        end: store.end,
+        endAll: store.endAll
       })
     })
   )

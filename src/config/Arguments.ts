@@ -23,6 +23,7 @@ export const commands = {
     "closed too early",
   payouts: "continue interrupted payouts",
   forget: "erase an account's personal data: `forget <account id> --by <who>`; `--leave-money` if it has a balance",
+  "end-sessions": "end all sessions of the operator: `--by <who> --reason <why>`",
   config: "print the configuration without secrets",
   help: "print this text"
 } as const
@@ -54,6 +55,7 @@ export interface Arguments {
   /** The argument of a command: the month of `invoices`, the account of `forget`. */
   readonly subject?: string
   readonly forget?: ForgetOptions
+  readonly endSessions?: EndSessionsOptions
   /** Of `invoices`: for what was recorded after the month was closed. */
   readonly supplement?: boolean
   /** Of `doctor`: the findings as JSON. */
@@ -68,6 +70,11 @@ export interface Arguments {
 export interface ForgetOptions {
   readonly by?: string
   readonly leaveMoney: boolean
+}
+
+export interface EndSessionsOptions {
+  readonly by?: string
+  readonly reason?: string
 }
 
 const names = [...Object.keys(userCommands), ...Object.keys(commands)]
@@ -95,6 +102,7 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
   const hasSubject = command === "invoices" || command === "forget"
   const subject = hasSubject && rest[0]?.startsWith("--") === false ? rest.shift() : undefined
   const forget = command === "forget" ? takeForgetOptions(rest) : undefined
+  const endSessions = command === "end-sessions" ? takeEndSessionsOptions(rest) : undefined
   const supplement = command === "invoices" && take(rest, "--supplement", 1) !== undefined
   const json = command === "doctor" && take(rest, "--json", 1) !== undefined
   const reviewed = command === "lost-calls" && take(rest, "--reviewed", 1) !== undefined
@@ -114,6 +122,7 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
     flags,
     ...(subject === undefined ? {} : { subject }),
     ...(forget === undefined ? {} : { forget }),
+    ...(endSessions === undefined ? {} : { endSessions }),
     ...(supplement ? { supplement } : {}),
     ...(json ? { json } : {}),
     ...(reviewed ? { reviewed } : {})
@@ -158,6 +167,12 @@ const takeForgetOptions = (words: Array<string>): ForgetOptions => {
   const leaveMoney = take(words, "--leave-money", 1) !== undefined
   const by = take(words, "--by", 2)?.[1]
   return { leaveMoney, ...(by === undefined ? {} : { by }) }
+}
+
+const takeEndSessionsOptions = (words: Array<string>): EndSessionsOptions => {
+  const by = take(words, "--by", 2)?.[1]
+  const reason = take(words, "--reason", 2)?.[1]
+  return { ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) }
 }
 
 const fail = (problem: string) => Result.fail(new ArgumentsInvalid({ problem }))

@@ -144,6 +144,28 @@ for (const [name, core] of everyCore) {
       })
     )
 
+    it.effect("ends with all others, at the request of any of them, with a reason in the audit trail", () =>
+      Effect.gen(function* () {
+        const [stolen, own] = [yield* signIn(), yield* signIn()]
+        const end = { path: `${SESSION}s/end`, json: { reason: "A laptop was stolen." } }
+        yield* expectingAnswer(422, { path: end.path, json: {}, headers: { cookie: own, origin: ORIGIN } })
+        yield* expectingAnswer(403, { ...end, headers: { cookie: own, origin: "https://evil.example" } })
+        yield* expectingAnswer(200, { path: SOLVENCY, headers: { cookie: stolen } })
+        const headers = { cookie: own, origin: ORIGIN, "idempotency-key": "end all" }
+        const answer = yield* expectingAnswer(200, { ...end, headers })
+        assert.isAtLeast(Number(at(answer, "ended")), 2)
+        assert.match(answer.headers["set-cookie"] ?? "", /^operator-session=; Max-Age=0; /u)
+        for (const cookie of [stolen, own]) yield* expectingAnswer(401, { path: SOLVENCY, headers: { cookie } })
+        yield* expectingAnswer(401, { ...end, headers })
+        const trail = yield* expecting(200, { path: `${TRAIL}?action=session.end_all`, key: OPERATOR_KEY })
+        assert.deepStrictEqual(
+          listAt(trail, "entries").map((one) => [valueAt(one, "actor"), valueAt(one, "reason")]),
+          [["Ada Lovelace", "A laptop was stolen."]]
+        )
+        yield* expectingAnswer(200, { path: SOLVENCY, headers: { cookie: yield* signIn() } })
+      })
+    )
+
     it.effect("rejects another key, and says nothing of the right one", () =>
       Effect.gen(function* () {
         for (const key of [`${OPERATOR_KEY} `, OPERATOR_KEY.slice(1), "x"]) {

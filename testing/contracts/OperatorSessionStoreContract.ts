@@ -80,6 +80,20 @@ export const operatorSessionStoreContract: Contract<OperatorSessionStore> = [
   ),
 
   rule(
+    "ends all sessions at once",
+    Effect.gen(function* () {
+      const store = yield* OperatorSessionStore
+      const at = instant("2029-11-22T12:00:00.000Z")
+      yield* store.endAll
+      const made = [yield* aSession(at), yield* aSession(at)]
+      for (const { hash, session } of made) yield* store.insert(session, hash, SESSIONS_MAX)
+      assert.equal(yield* store.endAll, 2)
+      for (const { hash } of made) assert.deepEqual(yield* store.use(hash, usedAt(at)), Option.none())
+      assert.equal(yield* store.endAll, 0)
+    })
+  ),
+
+  rule(
     "prunes what is over, up to a limit",
     Effect.gen(function* () {
       const store = yield* OperatorSessionStore

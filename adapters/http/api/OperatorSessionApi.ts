@@ -39,6 +39,16 @@ const SessionEnd = Field.object("OperatorSessionEnded", "The session has ended."
   ended: Field.boolean("Whether there was a session.")
 })
 
+const REASON_CHARS_MAX = 500
+
+const EndSessions = Field.object("EndOperatorSessions", "Why all sessions are ended.", {
+  reason: Field.of(Name(REASON_CHARS_MAX), "Reason, for the audit trail.", "A laptop was stolen.")
+})
+
+const SessionsEnd = Field.object("OperatorSessionsEnded", "All sessions have ended.", {
+  ended: Field.int("Number of sessions that were ended.", 3)
+})
+
 const Entry = Field.object("AuditEntry", "One action of the operator.", {
   entry_id: Field.of(AuditEntryId, "ID of the entry.", KEY_ID),
   at: Field.timestamp("Time of the action."),
@@ -82,6 +92,15 @@ export class OperatorSessionApi extends HttpApiGroup.make("operatorSession")
       summary: "Sign out",
       description: "Ends the session of this request.",
       success: SessionEnd
+    }),
+    Endpoint.post("endSessions", "/api/v1/operator/sessions/end", {
+      access: operatorAction("session.end_all"),
+      summary: "End all sessions of the operator",
+      description:
+        "Signs everyone out, also the session of this request. `OPERATOR_KEY` still signs in: change it if it is known to " +
+        "others.",
+      payload: EndSessions,
+      success: SessionsEnd
     }),
     Endpoint.get("auditTrail", "/api/v1/operator/audit-trail", {
       access: readBy("operator"),

@@ -58,6 +58,13 @@ export const operatorSessionRoutes = Effect.gen(function* () {
       const ended = session !== undefined && (yield* sessions.end(session.id))
       return { status: 200, body: { ended }, headers: { "set-cookie": endedCookie(baseUrl) } }
     }),
+    replyRoute(endpoints.endSessions, function* () {
+      return {
+        status: 200,
+        body: { ended: yield* sessions.endAll },
+        headers: { "set-cookie": endedCookie(baseUrl) }
+      }
+    }),
     route(endpoints.auditTrail, function* ({ query }) {
       const page = yield* pageRequest("audit-trail", query)
       const found = yield* trail.list({ action: query.action, subject: query.subject }, page)

@@ -38,10 +38,13 @@ export const layer = Layer.sync(OperatorSessionStore, () => {
     return found !== undefined
   })
 
+  const endAll = Effect.suspend(() => prune(sessions, () => true, sessions.size))
+
   return OperatorSessionStore.of({
     insert,
     use,
     end,
+    endAll,
     prune: (times, limit) => prune(sessions, (one) => isOver(one, times), limit)
   })
 })

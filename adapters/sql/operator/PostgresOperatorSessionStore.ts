@@ -42,6 +42,8 @@ export const layer = Layer.effect(
         (id) => sql`DELETE FROM operator_sessions WHERE session_id = ${id} RETURNING session_id`.hasRows
       ),
 
+      endAll: sql`DELETE FROM operator_sessions RETURNING session_id`.count,
+
       prune: Effect.fn("PostgresOperatorSessionStore.prune")(
         (times, limit) =>
           sql`

@@ -2,6 +2,7 @@
  * Everything that the operator changed.
  */
 import { Fragment } from "preact"
+import { EndSessions } from "./EndSessions.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
@@ -16,6 +17,7 @@ type Entry = AuditTrail["entries"][number]
 const ACTIONS: Readonly<Record<Entry["action"], string>> = {
   "session.create": "Signed in",
   "session.end": "Signed out",
+  "session.end_all": "Ended all sessions",
   "account.freeze": "Froze an account",
   "account.unfreeze": "Unfroze an account",
   "dispute.decide": "Decided a dispute",
@@ -55,7 +57,8 @@ export const tab = (): View => {
       textOf: (one) => `${one.actor} ${one.subject ?? ""} ${one.reason ?? ""} ${one.details ?? ""} ${one.address}`,
       columns: COLUMNS,
       empty: "Nothing was changed yet. Each action of the operator appears here, with name, time and reason."
-    })
+    }),
+    h(EndSessions, null)
   )
 }
 
