@@ -66,6 +66,7 @@ SELECT citus_schema_distribute('lane_0');
 -- main: mailed_addresses
 -- main: mcp_sessions
 -- main: mcp_stream_events
+-- main: mcp_tasks
 -- main: meter_keys
 -- main: operator_sessions
 -- main: payees

@@ -1,5 +1,5 @@
 /**
- * Sessions of MCP clients, and events of their streams that other nodes replay.
+ * Sessions of MCP clients, events of their streams that other nodes replay, and tasks of calls.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -38,4 +38,34 @@ export const mcp = Effect.gen(function* () {
     PRIMARY KEY (stream_id, sequence)
   )`
   yield* sql`CREATE INDEX mcp_stream_events_by_age ON mcp_stream_events (stored_at)`
+
+  // A row is open until its call is settled, which sets final. ended_at: the provider's ending is known, in outcome. The
+  // terms may contain an output schema.
+  yield* sql`CREATE TABLE mcp_tasks (
+    id text COLLATE "C" PRIMARY KEY CHECK (char_length(id) BETWEEN 32 AND 64),
+    consumer_id uuid NOT NULL,
+    provider_id uuid NOT NULL,
+    endpoint_url text NOT NULL CHECK (char_length(endpoint_url) <= 2048),
+    receipt_id text COLLATE "C" NOT NULL CHECK (char_length(receipt_id) <= 64),
+    upstream_id text NOT NULL CHECK (char_length(upstream_id) <= 1024),
+    key_hash text COLLATE "C" CHECK (char_length(key_hash) = 64),
+    terms text NOT NULL CHECK (octet_length(terms) <= 524288),
+    created_at timestamptz(3) NOT NULL,
+    state text NOT NULL CHECK (char_length(state) <= 65536),
+    poll_ms int4 NOT NULL CHECK (poll_ms > 0),
+    expires_at timestamptz(3) NOT NULL,
+    asked_at timestamptz(3) NOT NULL,
+    due_at timestamptz(3) NOT NULL,
+    failures int4 NOT NULL CHECK (failures >= 0),
+    canceled boolean NOT NULL,
+    outcome text CHECK (octet_length(outcome) <= 16777216),
+    ended_at timestamptz(3),
+    final text CHECK (octet_length(final) <= 16777216),
+    CHECK ((outcome IS NULL) = (ended_at IS NULL)),
+    CHECK (final IS NULL OR ended_at IS NOT NULL)
+  )`
+  yield* sql`CREATE INDEX mcp_tasks_due ON mcp_tasks (due_at) WHERE final IS NULL`
+  yield* sql`CREATE INDEX mcp_tasks_by_key ON mcp_tasks (consumer_id, key_hash) WHERE key_hash IS NOT NULL`
+  yield* sql`CREATE INDEX mcp_tasks_kept ON mcp_tasks (consumer_id, ended_at DESC) WHERE final IS NOT NULL`
+  yield* sql`CREATE INDEX mcp_tasks_by_end ON mcp_tasks (ended_at) WHERE final IS NOT NULL`
 })

@@ -39,6 +39,7 @@ import * as PostgresReceiptStore from "../../adapters/sql/receipts/PostgresRecei
 import * as PostgresSlaStore from "../../adapters/sql/trust/PostgresSlaStore.ts"
 import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
 import * as PostgresSubmissionStore from "../../adapters/sql/platform/PostgresSubmissionStore.ts"
+import * as PostgresTaskStore from "../../adapters/sql/tasks/PostgresTaskStore.ts"
 import * as PostgresToolAliasStore from "../../adapters/sql/mcp/PostgresToolAliasStore.ts"
 import * as PostgresToolboxStore from "../../adapters/sql/mcp/PostgresToolboxStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWork.ts"
@@ -89,6 +90,7 @@ export const storesOfCommands = Layer.mergeAll(
   PostgresReceiptStore.layer,
   PostgresSlaStore.layer,
   PostgresSubmissionStore.layer,
+  PostgresTaskStore.layer,
   PostgresToolAliasStore.layer,
   PostgresToolboxStore.layer,
   PostgresUnitOfWork.layer,

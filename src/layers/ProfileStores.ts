@@ -11,9 +11,10 @@ import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
 import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
 import { SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
 import { WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
+import { TaskStore } from "../../domain/tasks/TaskStore.ts"
 import type { AppConfig } from "../config/AppConfig.ts"
 import { Books, booksPorts } from "./Books.ts"
-import { memoryStores } from "./MemoryStores.ts"
+import { memoryProfile } from "./MemoryProfile.ts"
 import { isInstalled, needing, PackageMissing } from "./OptionalPackages.ts"
 
 /** Ports of the stores that can be replaced alone. */
@@ -25,6 +26,7 @@ export const storesAlone = [
   SchemaKeeper,
   StoreWatch,
   SubmissionStore,
+  TaskStore,
   UnfitOutputs,
   WaitlistStore
 ] as const
@@ -34,7 +36,7 @@ export const STORED = [...storesAlone, Books, ...booksPorts] as const
 
 /** The modules of PostgreSQL are loaded only if needed. */
 export const profileStores = (config: AppConfig) => {
-  if (config.profile === "memory") return memoryStores
+  if (config.profile === "memory") return memoryProfile
   const needed = config.profile === "embedded" ? isEmbeddedInstalled : Effect.void
   const loaded = needing("@effect/sql-pg", () => import("./DatabaseStores.ts"))
   return Layer.unwrap(Effect.map(Effect.andThen(needed, loaded), ({ databaseStores }) => databaseStores(config)))

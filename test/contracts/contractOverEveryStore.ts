@@ -3,7 +3,7 @@
  */
 import { Clock, Layer } from "effect"
 import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
-import { memoryStores } from "../../src/layers/MemoryStores.ts"
+import { memoryProfile } from "../../src/layers/MemoryProfile.ts"
 import { storesOfCommands } from "../../src/layers/PostgresStores.ts"
 import type { Contract } from "../../testing/Contract.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
@@ -15,9 +15,9 @@ export const postgresStores = Layer.orDie(Layer.merge(storesOfCommands, Postgres
   Layer.provideMerge(PostgresTest.layer)
 )
 
-type EveryStore = Extract<Layer.Success<typeof memoryStores>, Layer.Success<typeof postgresStores>>
+type EveryStore = Extract<Layer.Success<typeof memoryProfile>, Layer.Success<typeof postgresStores>>
 
 export const contractOverEveryStore = (port: string, contract: Contract<EveryStore>) => {
-  contractOver(`${port} over memory`, contract, memoryStores)
+  contractOver(`${port} over memory`, contract, memoryProfile)
   contractOver(`${port} over PostgreSQL`, contract, postgresStores)
 }

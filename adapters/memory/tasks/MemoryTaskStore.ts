@@ -1,0 +1,98 @@
+/**
+ * Tasks of calls in memory.
+ */
+import { DateTime, Effect, Layer, Option } from "effect"
+import { isSameText } from "../../../domain/shared/SameText.ts"
+import type { CallTask } from "../../../domain/tasks/CallTask.ts"
+import { TaskStore } from "../../../domain/tasks/TaskStore.ts"
+import { prune } from "../shared/MemoryRows.ts"
+import { put, remove } from "../shared/MemoryUnitOfWork.ts"
+
+export const layer = Layer.sync(TaskStore, () => {
+  const tasks = new Map<string, CallTask>()
+
+  /** False if the task is not there, or `mayChange` says no. */
+  const change = (
+    id: string,
+    mayChange: (task: CallTask) => boolean,
+    changes: Partial<CallTask>
+  ): Effect.Effect<boolean> =>
+    Effect.suspend(() => {
+      const known = tasks.get(id)
+      return known !== undefined && mayChange(known)
+        ? Effect.as(put(tasks, id, { ...known, ...changes }), true)
+        : Effect.succeed(false)
+    })
+
+  const asked = (task: CallTask, askedAt: DateTime.Utc, dueAt: DateTime.Utc): Effect.Effect<CallTask> => {
+    const claimed = { ...task, progress: { ...task.progress, askedAt, dueAt } }
+    return Effect.as(put(tasks, task.id, claimed), claimed)
+  }
+
+  return TaskStore.of({
+    add: (task) => put(tasks, task.id, task),
+
+    find: (id) => Effect.sync(() => Option.fromUndefinedOr(tasks.get(id))),
+
+    findByKey: (consumerId, keyHash) =>
+      Effect.sync(() =>
+        Option.fromUndefinedOr(
+          [...tasks.values()]
+            .filter((task) => task.consumerId === consumerId && isSameText(task.keyHash ?? "", keyHash))
+            .toSorted((one, other) => DateTime.Order(other.createdAt, one.createdAt))[0]
+        )
+      ),
+
+    claim: (id, askedBefore, now, nextAt) =>
+      Effect.suspend(() => {
+        const task = tasks.get(id)
+        return task !== undefined && isOpen(task) && isUntil(task.progress.askedAt, askedBefore)
+          ? Effect.asSome(asked(task, now, nextAt))
+          : Effect.succeedNone
+      }),
+
+    claimDue: (now, nextAt, limit) =>
+      Effect.suspend(() =>
+        Effect.forEach(
+          [...tasks.values()]
+            .filter((task) => isOpen(task) && isUntil(task.progress.dueAt, now))
+            .toSorted((one, other) => DateTime.Order(one.progress.dueAt, other.progress.dueAt))
+            .slice(0, limit),
+          (task) => asked(task, now, nextAt)
+        )
+      ),
+
+    note: (id, progress) => Effect.asVoid(change(id, isRunning, { progress })),
+
+    cancel: (id) => change(id, isRunning, { canceled: true }),
+
+    end: (id, outcome, at) => change(id, isRunning, { ended: { outcome, at } }),
+
+    settle: Effect.fnUntraced(function* (id, final, bytesMax) {
+      const task = tasks.get(id)
+      if (task?.ended === undefined || !isOpen(task)) return
+      yield* put(tasks, id, { ...task, final, ended: { ...task.ended, outcome: "" } })
+      let bytes = final.length
+      const others = [...tasks.values()]
+        .filter((other) => other.consumerId === task.consumerId && other.id !== id && !isOpen(other))
+        .toSorted((one, other) => DateTime.Order(other.ended!.at, one.ended!.at))
+      for (const other of others) {
+        bytes += other.final!.length
+        if (bytes > bytesMax) yield* remove(tasks, other.id)
+      }
+    }),
+
+    remove: (id) => remove(tasks, id),
+
+    prune: (endedBefore, limit) =>
+      prune(
+        tasks,
+        ({ ended, final }) => final !== undefined && ended !== undefined && DateTime.isLessThan(ended.at, endedBefore),
+        limit
+      )
+  })
+})
+
+const isRunning = ({ ended }: CallTask): boolean => ended === undefined
+const isOpen = ({ final }: CallTask): boolean => final === undefined
+const isUntil = (at: DateTime.Utc, until: DateTime.Utc): boolean => at.epochMilliseconds <= until.epochMilliseconds

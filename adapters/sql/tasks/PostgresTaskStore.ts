@@ -1,0 +1,137 @@
+/**
+ * Tasks of calls in PostgreSQL.
+ */
+import { Effect, Layer } from "effect"
+import { ConsumerId, ProviderId, ReceiptId } from "../../../domain/shared/Ids.ts"
+import type { CallTask } from "../../../domain/tasks/CallTask.ts"
+import { TaskStore } from "../../../domain/tasks/TaskStore.ts"
+import { toDate, toInstant } from "../shared/Instants.ts"
+import { prune } from "../shared/Prune.ts"
+import { storeSql } from "../shared/StoreSql.ts"
+
+interface TaskRow {
+  readonly id: string
+  readonly consumer_id: string
+  readonly provider_id: string
+  readonly endpoint_url: string
+  readonly receipt_id: string
+  readonly upstream_id: string
+  readonly key_hash: string | null
+  readonly terms: string
+  readonly created_at: Date
+  readonly state: string
+  readonly poll_ms: number
+  readonly expires_at: Date
+  readonly asked_at: Date
+  readonly due_at: Date
+  readonly failures: number
+  readonly canceled: boolean
+  readonly outcome: string | null
+  readonly ended_at: Date | null
+  readonly final: string | null
+}
+
+export const layer = Layer.effect(
+  TaskStore,
+  Effect.gen(function* () {
+    const sql = yield* storeSql
+
+    return TaskStore.of({
+      add: Effect.fn("PostgresTaskStore.add")((task) => {
+        const { progress } = task
+        return sql`
+            INSERT INTO mcp_tasks (id, consumer_id, provider_id, endpoint_url, receipt_id, upstream_id, key_hash, terms,
+              created_at, state, poll_ms, expires_at, asked_at, due_at, failures, canceled)
+            VALUES (${task.id}, ${task.consumerId}, ${task.providerId}, ${task.endpointUrl}, ${task.invocationId},
+              ${task.upstreamId}, ${task.keyHash ?? null}, ${task.terms}, ${toDate(task.createdAt)}, ${progress.state},
+              ${progress.pollMs}, ${toDate(progress.expiresAt)}, ${toDate(progress.askedAt)}, ${toDate(progress.dueAt)},
+              ${progress.failures}, ${task.canceled})`
+      }, Effect.asVoid),
+
+      find: (id) => sql<TaskRow>`SELECT * FROM mcp_tasks WHERE id = ${id}`.first(toTask),
+
+      findByKey: (consumerId, keyHash) =>
+        sql<TaskRow>`
+          SELECT * FROM mcp_tasks WHERE consumer_id = ${consumerId} AND key_hash = ${keyHash}
+          ORDER BY created_at DESC LIMIT 1`.first(toTask),
+
+      claim: Effect.fn("PostgresTaskStore.claim")((id, askedBefore, now, nextAt) =>
+        sql<TaskRow>`
+          UPDATE mcp_tasks SET asked_at = ${toDate(now)}, due_at = ${toDate(nextAt)}
+          WHERE id = ${id} AND final IS NULL AND asked_at <= ${toDate(askedBefore)} RETURNING *`.first(toTask)
+      ),
+
+      claimDue: Effect.fn("PostgresTaskStore.claimDue")((now, nextAt, limit) =>
+        sql<TaskRow>`
+          UPDATE mcp_tasks SET asked_at = ${toDate(now)}, due_at = ${toDate(nextAt)} WHERE id IN (
+            SELECT id FROM mcp_tasks WHERE final IS NULL AND due_at <= ${toDate(now)}
+            ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+          RETURNING *`.all(toTask)
+      ),
+
+      note: Effect.fn("PostgresTaskStore.note")(
+        (id, progress) => sql`
+          UPDATE mcp_tasks SET state = ${progress.state}, poll_ms = ${progress.pollMs},
+            expires_at = ${toDate(progress.expiresAt)}, asked_at = ${toDate(progress.askedAt)},
+            due_at = ${toDate(progress.dueAt)}, failures = ${progress.failures}
+          WHERE id = ${id} AND ended_at IS NULL`,
+        Effect.asVoid
+      ),
+
+      cancel: Effect.fn("PostgresTaskStore.cancel")(
+        (id) => sql`UPDATE mcp_tasks SET canceled = true WHERE id = ${id} AND ended_at IS NULL RETURNING 1`.hasRows
+      ),
+
+      end: Effect.fn("PostgresTaskStore.end")(
+        (id, outcome, at) =>
+          sql`
+            UPDATE mcp_tasks SET outcome = ${outcome}, ended_at = ${toDate(at)}
+            WHERE id = ${id} AND ended_at IS NULL RETURNING 1`.hasRows
+      ),
+
+      // The outcome is needed no longer. A statement does not see the row that it changes: the others are summed without it.
+      settle: Effect.fn("PostgresTaskStore.settle")(
+        (id, final, bytesMax) => sql`
+          WITH settled AS (
+            UPDATE mcp_tasks SET final = ${final}, outcome = '' WHERE id = ${id} AND final IS NULL AND ended_at IS NOT NULL
+            RETURNING consumer_id
+          ), others AS (
+            SELECT t.id, sum(octet_length(t.final)) OVER (ORDER BY t.ended_at DESC, t.id) AS bytes
+            FROM mcp_tasks t JOIN settled USING (consumer_id) WHERE t.final IS NOT NULL
+          )
+          DELETE FROM mcp_tasks WHERE id IN (
+            SELECT id FROM others WHERE bytes + octet_length(${final}::text) > ${bytesMax}::int8)`,
+        Effect.asVoid
+      ),
+
+      remove: Effect.fn("PostgresTaskStore.remove")((id) => sql`DELETE FROM mcp_tasks WHERE id = ${id}`, Effect.asVoid),
+
+      prune: Effect.fn("PostgresTaskStore.prune")((endedBefore, limit) =>
+        prune(sql, "mcp_tasks", sql`final IS NOT NULL AND ended_at < ${toDate(endedBefore)}`, limit)
+      )
+    })
+  })
+)
+
+const toTask = (row: TaskRow): CallTask => ({
+  id: row.id,
+  consumerId: ConsumerId.make(row.consumer_id),
+  providerId: ProviderId.make(row.provider_id),
+  endpointUrl: row.endpoint_url,
+  invocationId: ReceiptId.make(row.receipt_id),
+  upstreamId: row.upstream_id,
+  keyHash: row.key_hash ?? undefined,
+  terms: row.terms,
+  createdAt: toInstant(row.created_at),
+  progress: {
+    state: row.state,
+    pollMs: row.poll_ms,
+    expiresAt: toInstant(row.expires_at),
+    askedAt: toInstant(row.asked_at),
+    dueAt: toInstant(row.due_at),
+    failures: row.failures
+  },
+  canceled: row.canceled,
+  ended: row.ended_at === null ? undefined : { outcome: row.outcome!, at: toInstant(row.ended_at) },
+  final: row.final ?? undefined
+})

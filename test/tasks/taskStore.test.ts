@@ -1,0 +1,4 @@
+import { taskStoreContract } from "../../testing/contracts/TaskStoreContract.ts"
+import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
+
+contractOverEveryStore("TaskStore", taskStoreContract)
