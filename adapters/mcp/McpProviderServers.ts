@@ -25,10 +25,12 @@ export const makeProviderServers = Effect.fnUntraced(function* (client: McpClien
   const requests = new Shares(passed)
   // Apart from the requests: one of these may wait for such a message of its client.
   const messages = new Shares(passed)
+  // A caller who uses up its own share must not keep the service from asking what it has to pay for.
+  const tasks = new Shares({ ...passed, perConsumer: Number.POSITIVE_INFINITY })
   return ProviderServers.of({
     profile: yield* makeServerProfiles(client),
     tools: yield* makeToolLists(client),
-    ask: makePassedRequests(client, requests, streams),
+    ask: makePassedRequests(client, requests, streams, tasks),
     ...makeClientSessions(client, messages, streams)
   })
 })

@@ -2,7 +2,7 @@
  * Passes requests of clients to providers' servers, except calls of tools, which are billed.
  */
 import { Effect } from "effect"
-import { isNeverPassed } from "../../domain/mcp/PassedMethods.ts"
+import { isNeverPassed, isOfTask } from "../../domain/mcp/PassedMethods.ts"
 import { METHOD_NOT_FOUND } from "../../domain/mcp/Protocol.ts"
 import type { PassedReply, PassedRequest, ServerAddress, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
 import { replacedAt } from "../../domain/shared/JsonText.ts"
@@ -20,7 +20,7 @@ import { SUBSCRIPTION_ID } from "./ServerMessages.ts"
 import { type Answered, overSharedLink } from "./SharedLink.ts"
 import type { Shares } from "./Shares.ts"
 
-export const makePassedRequests = (client: McpClient, requests: Shares, streams: Shares) => {
+export const makePassedRequests = (client: McpClient, requests: Shares, streams: Shares, tasks: Shares) => {
   const { nowMs, options } = client
 
   /** One request and its response, on resumed streams too. */
@@ -75,9 +75,10 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
     server: ServerAddress,
     request: PassedRequest
   ): Effect.fn.Return<PassedReply, ServerFailed> {
-    if (isNeverPassed(request.method) || !METHOD.test(request.method)) return notPassed(request.method)
+    const ofTask = isOfTask(request.method)
+    if (!ofTask && (isNeverPassed(request.method) || !METHOD.test(request.method))) return notPassed(request.method)
     const known = yield* reach(client, server)
-    const shares = request.method === LISTEN ? streams : requests
+    const shares = request.method === LISTEN ? streams : ofTask ? tasks : requests
     return yield* shares.within<PassedReply, ServerFailed>(
       request.consumerId,
       known.endpoint,

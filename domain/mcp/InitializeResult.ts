@@ -3,7 +3,7 @@
  */
 import { membersOf, objectWith } from "../shared/JsonText.ts"
 import { LEGACY_VERSIONS } from "./Protocol.ts"
-import { withoutTasks } from "./Tasks.ts"
+import { withoutTasks } from "./TaskSupport.ts"
 
 /** JSON texts. */
 export interface LegacyProfile {

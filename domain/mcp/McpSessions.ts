@@ -14,7 +14,7 @@ import { isUsable, type LiveSession, liveOf } from "./LiveSession.ts"
 import { type McpSession, McpSessionStore } from "./McpSessionStore.ts"
 import { LEGACY_VERSIONS } from "./Protocol.ts"
 import { ProviderServers, type ServerAddress, type ServerFailed } from "./ProviderServers.ts"
-import { passedParams } from "./Tasks.ts"
+import { passedParams } from "./TaskSupport.ts"
 
 /** The longest unused one ends when another is opened. */
 export const SESSIONS_PER_ACCOUNT_MAX = 100

@@ -1,12 +1,16 @@
 /**
  * Which requests are never passed to a provider's server as they are: calls of tools are billed, a session begins by its own
- * operation, a request that is named like a notification could cancel the calls of others, and tasks are not offered. Some
- * servers do not distinguish upper and lower case, or ignore other characters of a method.
+ * operation, a request that is named like a notification could cancel the calls of others, and results of tasks are billed.
+ * Some servers do not distinguish upper and lower case, or ignore other characters of a method.
  */
-import { isTaskMethod } from "./Tasks.ts"
+import { isTaskMethod } from "./TaskSupport.ts"
 
 export const isNeverPassed = (method: string): boolean =>
   !NAME.test(method) || isTaskMethod(method) || isOfTheService(lettersOf(method))
+
+/** The service's own requests about the task of a call. */
+export const isOfTask = (method: string): boolean =>
+  method === "tasks/get" || method === "tasks/update" || method === "tasks/cancel"
 
 /** Segments of a path: `x/../tools/call` could be read as another method. */
 const NAME = /^(?!notifications\/)[a-z_$][\w$.-]*(?:\/[\w$-][\w$.-]*)*$/iu

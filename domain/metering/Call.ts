@@ -1,11 +1,14 @@
 /**
  * Types of a call that the steps share: the request, the quote, and the outcome.
  */
+import type { DateTime, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import type { CallIdempotency, KeptResult } from "./CallStore.ts"
+import type { Unsettled } from "./CallEndings.ts"
+import type { CallProgress } from "./CallsInFlight.ts"
+import type { CallIdempotency, KeptResult, Opened } from "./CallStore.ts"
 import type { Agreement } from "./CallTerms.ts"
 import type { ToolReference } from "./ToolDirectory.ts"
 import type { McpExchange, ToolProgress, UpstreamResponse } from "./ToolUpstream.ts"
@@ -31,6 +34,11 @@ export interface CallRequest extends Agreement {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
   /** For a caller that speaks MCP; undefined for all others. */
   readonly exchange?: McpExchange | undefined
+  /**
+   * Takes the call over if its provider starts a task. Undefined, here or as the result: the call ends as an error. Only for
+   * a caller that asks for the task's result.
+   */
+  readonly takeTask?: OtherEnding<McpCallOutcome> | undefined
   /** Called when the call waits for its caller's input, or for another call, with the most that it can still take. */
   readonly onWait?: ((leftMs: number) => void) | undefined
 }
@@ -55,6 +63,29 @@ export interface CallReport {
   readonly freeCallsLeft: number | undefined
 }
 
+/** A call whose hold is durable. */
+export interface HeldCall {
+  readonly request: CallRequest
+  readonly entry: CatalogEntry
+  readonly invocationId: ReceiptId
+  readonly openedAt: DateTime.Utc
+  readonly feeBasisPoints: number
+  /** What the call may cost; more than what is held where it is inside the free tier. */
+  readonly holdAmount: Microcents
+  readonly opened: Extract<Opened, { readonly _tag: "Opened" }>
+  readonly progress: CallProgress
+  readonly holdMs: number
+  readonly render: (report: CallReport) => KeptResult
+  /** For a settlement that several nodes may attempt: the receipt is the same each time. Default: now. */
+  readonly endedAt?: DateTime.Utc | undefined
+}
+
+/** How a call ends otherwise than by the settlement of this response; undefined settles it. */
+export type OtherEnding<Ending> = (
+  held: HeldCall,
+  answer: UpstreamResponse
+) => Effect.Effect<Ending, Unsettled> | undefined
+
 /** How a call ended: settled now with its receipt, or replayed for a repeated idempotency key. */
 export type CallOutcome =
   | { readonly _tag: "Settled"; readonly report: CallReport; readonly answer: KeptResult }
@@ -69,6 +100,14 @@ export interface InputRequired {
   readonly receiptId: ReceiptId | undefined
 }
 
+/** The provider started a task: the call stays open with its hold, and is settled when the task ends. */
+export interface TaskStarted {
+  readonly _tag: "TaskStarted"
+  /** The result's JSON text, with the id that the caller asks by. */
+  readonly resultText: string
+  readonly receiptId: ReceiptId
+}
+
 /** A call from a door that speaks MCP. */
 export interface McpCallRequest extends CallRequest {
   readonly exchange: McpExchange
@@ -76,5 +115,5 @@ export interface McpCallRequest extends CallRequest {
   readonly addFundsUrl?: string | undefined
 }
 
-/** How a call of an MCP client ended. It may also be suspended until the caller answers. */
-export type McpCallOutcome = CallOutcome | InputRequired
+/** How a call of an MCP client ended. It may also be suspended until the caller answers, or until its task ends. */
+export type McpCallOutcome = CallOutcome | InputRequired | TaskStarted

@@ -10,7 +10,7 @@ import { type Microcents, zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { step } from "../shared/TraceSampler.ts"
-import type { CallOutcome, CallReport, CallRequest } from "./Call.ts"
+import type { CallOutcome, CallReport, CallRequest, HeldCall, OtherEnding } from "./Call.ts"
 import { type Unsettled, withoutAnswer } from "./CallEndings.ts"
 import { type CallRejected, rejectionOf } from "./CallRejections.ts"
 import type { KeptResult, Opened } from "./CallStore.ts"
@@ -19,14 +19,9 @@ import { makeCallerWaits } from "./CallerWaits.ts"
 import { CallTally } from "./CallTally.ts"
 import { makeForwarding } from "./Forwarding.ts"
 import { replayed } from "./RetainedResults.ts"
-import { type HeldCall, makeSettle } from "./Settlement.ts"
+import { makeSettle } from "./Settlement.ts"
 import type { UpstreamCall, UpstreamResponse } from "./ToolUpstream.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
-
-export type OtherEnding<Ending> = (
-  held: HeldCall,
-  answer: UpstreamResponse
-) => Effect.Effect<Ending, Unsettled> | undefined
 
 export type RunTotals = Pick<UpstreamResponse, "attempts" | "latencyMs" | "requestBytes" | "responseBytes">
 

@@ -7,14 +7,13 @@ import { DateTime, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { termsOf } from "../catalog/Terms.ts"
 import { objectWith } from "../shared/JsonText.ts"
-import type { McpCallOutcome, McpCallRequest } from "./Call.ts"
+import type { HeldCall, McpCallOutcome, McpCallRequest, OtherEnding } from "./Call.ts"
 import { CallOverdue, type Unsettled } from "./CallEndings.ts"
-import type { CallRuns, OtherEnding } from "./CallRun.ts"
+import type { CallRuns } from "./CallRun.ts"
 import { CallStore } from "./CallStore.ts"
 import { deadlineMsOf, SETTLE_GRACE } from "./CallTerms.ts"
 import type { Render } from "./NewCalls.ts"
 import { type CallState, makeRequestStates, PROVIDER_STATE_CHARS_MAX, RequestStateRejected } from "./RequestStates.ts"
-import type { HeldCall } from "./Settlement.ts"
 import { LEGS_MAX, SUSPENDED_CALLS_MAX, SUSPENDED_MS_MAX } from "./SuspendedCall.ts"
 import type { PendingResult, UpstreamProblem, UpstreamResponse } from "./ToolUpstream.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
@@ -79,11 +78,13 @@ export const makeLegs = Effect.fnUntraced(function* ({ run, settle }: CallRuns) 
     }
   })
 
-  /** The ending of the call's nth leg: settled, unless the provider asks for input. */
+  /** The ending of the call's nth leg: settled, unless the provider asks for input or starts a task. */
   const endingOf =
     (leg: number): OtherEnding<McpCallOutcome> =>
     (held, answer) =>
-      answer.pending?.kind === "input_required" ? suspend(held, answer, answer.pending, leg) : undefined
+      answer.pending?.kind === "input_required"
+        ? suspend(held, answer, answer.pending, leg)
+        : held.request.takeTask?.(held, answer)
 
   const resume = Effect.fnUntraced(function* (
     request: McpCallRequest,

@@ -3,8 +3,6 @@
  * caller may be asked to add funds, and a repeated call waits for the response of the first one.
  */
 import { DateTime, Effect } from "effect"
-import { TasksNotOffered, withoutTasks } from "../mcp/Tasks.ts"
-import { memberOf } from "../shared/JsonText.ts"
 import { zero } from "../shared/Microcents.ts"
 import type { McpCallOutcome, McpCallRequest } from "./Call.ts"
 import type { Unsettled } from "./CallEndings.ts"
@@ -20,7 +18,7 @@ import { replayed } from "./RetainedResults.ts"
 import { ToolDirectory } from "./ToolDirectory.ts"
 
 /** Why a call of an MCP client was not made, or not continued after it was asked for input. */
-export type McpCallRejected = CallRejected | RequestStateRejected | TasksNotOffered
+export type McpCallRejected = CallRejected | RequestStateRejected
 
 type Called = Effect.Effect<McpCallOutcome, McpCallRejected | Unsettled>
 
@@ -68,19 +66,10 @@ export const makeMcpCalls = Effect.fnUntraced(function* (runs: CallRuns, newCall
     return yield* joining({ ...request, idempotency }, known)
   })
 
-  const callMcp = (given: McpCallRequest, render: Render): Called => {
-    const { capabilities, era, otherParams } = given.exchange
-    if (otherParams !== undefined && memberOf(`{${otherParams}}`, 0, "task") !== undefined) {
-      return Effect.fail(new TasksNotOffered())
-    }
-    const request =
-      capabilities === undefined
-        ? given
-        : { ...given, exchange: { ...given.exchange, capabilities: withoutTasks(capabilities) } }
-    return era === "modern" && requestStateText(request.exchange) !== undefined
+  const callMcp = (request: McpCallRequest, render: Render): Called =>
+    request.exchange.era === "modern" && requestStateText(request.exchange) !== undefined
       ? repeated(request, render)
       : newCall(request, render, undefined)
-  }
 
   return { callMcp }
 })

@@ -2,41 +2,23 @@
  * The last step of a call: the cost of its response by the tool's policy, the receipt, and the durable closing of the call.
  */
 import { Clock, DateTime, Effect } from "effect"
-import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { Receipts } from "../receipts/Receipts.ts"
-import type { ReceiptId } from "../shared/Ids.ts"
-import { type Microcents, zero } from "../shared/Microcents.ts"
+import { zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { step } from "../shared/TraceSampler.ts"
 import { billedAmount, canceledAmount } from "./CallTerms.ts"
 import { causeOf } from "./CallCause.ts"
 import { CallOverdue, retrySettlement } from "./CallEndings.ts"
-import { CallStore, type Opened, type KeptResult } from "./CallStore.ts"
-import type { CallProgress } from "./CallsInFlight.ts"
+import { CallStore, type KeptResult } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
 import { RETAINED_RESULT_MS_MAX, retainedResult, makeRetainedResultQuota } from "./RetainedResults.ts"
-import type { CallReport, CallRequest } from "./Call.ts"
+import type { CallReport, HeldCall } from "./Call.ts"
 import { NamePins } from "./NamePins.ts"
 import { makeOutputCheck } from "./OutputCheck.ts"
 import { pinOf } from "./CallPin.ts"
 import type { UpstreamResponse } from "./ToolUpstream.ts"
 import { UnfitOutputs } from "./UnfitOutputs.ts"
-
-/** A call whose hold is durable. */
-export interface HeldCall {
-  readonly request: CallRequest
-  readonly entry: CatalogEntry
-  readonly invocationId: ReceiptId
-  readonly openedAt: DateTime.Utc
-  readonly feeBasisPoints: number
-  /** What the call may cost; more than what is held where it is inside the free tier. */
-  readonly holdAmount: Microcents
-  readonly opened: Extract<Opened, { readonly _tag: "Opened" }>
-  readonly progress: CallProgress
-  readonly holdMs: number
-  readonly render: (report: CallReport) => KeptResult
-}
 
 /**
  * Made once, not per call. The objects of a generator have their own hidden class, which lives long and retains everything
@@ -98,7 +80,7 @@ export const makeSettle = Effect.gen(function* () {
         cost,
         status: answer.status
       },
-      yield* DateTime.now
+      call.endedAt ?? (yield* DateTime.now)
     )
     const receipt = Effect.isEffect(issued)
       ? yield* Effect.catchCause(issued, (cause) => retrySettlement(issued, cause))

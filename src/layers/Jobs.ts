@@ -44,6 +44,7 @@ import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { traced, TraceSampler } from "../../domain/shared/TraceSampler.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
+import { Tasks } from "../../domain/tasks/Tasks.ts"
 
 /** Limits how often a frequent job logs its failure. */
 const PAUSE_AFTER_FAILURE = Duration.seconds(5)
@@ -127,6 +128,18 @@ const repeatUntilDrained = (round: Effect.Effect<number, StoreUnavailable>) =>
 export const importJobs = Layer.effectDiscard(
   Effect.gen(function* () {
     yield* every({ name: "tool sync", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT }, (yield* ToolSync).work)
+  })
+)
+
+/** Of a service whose doors speak MCP. */
+export const taskJobs = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const tasks = yield* Tasks
+    yield* every({ name: "tasks", interval: Duration.seconds(1) }, tasks.work)
+    yield* every(
+      { name: "prune of tasks", interval: Duration.hours(1), limit: Duration.hours(1) },
+      repeatUntilDrained(tasks.prune(PRUNED_AT_ONCE_MAX))
+    )
   })
 )
 

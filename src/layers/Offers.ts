@@ -1,6 +1,6 @@
 /**
- * What only a whole service has: imports of providers' tools, toolboxes for the market door, sessions of MCP clients, and the
- * sessions and audit trail of the operator. On top of the core, so that a program that embeds only the core does not contain them.
+ * What only a whole service has: imports of providers' tools, toolboxes for the market door, sessions of MCP clients, tasks of
+ * calls, and the sessions and audit trail of the operator. On top of the core, so that a program that embeds only the core does not contain them.
  */
 import { Layer } from "effect"
 import { OfferedFeatures } from "../../domain/accounts/OfferedFeatures.ts"
@@ -22,6 +22,8 @@ import { ToolboxList } from "../../domain/mcp/ToolboxList.ts"
 import { ToolOffers } from "../../domain/mcp/ToolOffers.ts"
 import { AuditTrail } from "../../domain/operator/AuditTrail.ts"
 import { OperatorSessions } from "../../domain/operator/OperatorSessions.ts"
+import { Tasks } from "../../domain/tasks/Tasks.ts"
+import { callResult } from "../../adapters/http/mcp/CallResults.ts"
 
 /** Without `ProviderServers` endpoints are not asked, and nothing is imported. */
 const imports = Layer.merge(EndpointProbe.layer, ToolSync.layer.pipe(Layer.provideMerge(ToolImport.layer)))
@@ -44,4 +46,7 @@ const mcpSessions = Layer.mergeAll(
   McpStreams.layer
 ).pipe(Layer.provideMerge(McpSessions.layer))
 
-export const offers = Layer.mergeAll(toolboxes, mcpSessions, AuditTrail.layer, OperatorSessions.layer)
+/** Of calls whose providers work on after the response. */
+const tasks = Tasks.layer(callResult)
+
+export const offers = Layer.mergeAll(tasks, toolboxes, mcpSessions, AuditTrail.layer, OperatorSessions.layer)

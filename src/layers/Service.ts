@@ -59,10 +59,11 @@ import { core } from "./Core.ts"
 import { offers } from "./Offers.ts"
 import { demoProvider, demoServer } from "./DemoProvider.ts"
 import { invoicePrinter } from "./InvoicePdf.ts"
-import { importJobs, jobs } from "./Jobs.ts"
+import { importJobs, jobs, taskJobs } from "./Jobs.ts"
 import { needing } from "./OptionalPackages.ts"
 import { moneyPolicy, upstreamPolicy } from "./Policies.ts"
 import { gateway, sameBook } from "./Payments.ts"
+import { withTaskStore } from "./MemoryProfile.ts"
 import { profileStores, STORED } from "./ProfileStores.ts"
 import { registeredEndpoints } from "../../adapters/mcp/RegisteredEndpoints.ts"
 import { EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
@@ -202,6 +203,7 @@ const composed = <Settings>(config: AppConfig, settings: Context.Context<Setting
     Layer.provide(SitePages.layer),
     Layer.merge(Layer.provide(jobs, probes)),
     Layer.merge(importJobs),
+    Layer.merge(taskJobs),
     Layer.merge(demoProvider(config)),
     Layer.provide(offers),
     Layer.provide(core),
@@ -231,7 +233,8 @@ const composed = <Settings>(config: AppConfig, settings: Context.Context<Setting
  * those are not built. Each value is a service of its own, built once for each program that provides it.
  */
 export const service = <Out = never, E = never, R = never>(config: AppConfig, ports?: Replacements<Out, E, R>) => {
-  const market = Layer.flatMap((ports ?? Layer.empty) as Layer.Layer<never, E, R>, (given) =>
+  const all = Layer.flatMap((ports ?? Layer.empty) as Layer.Layer<never, E, R>, withTaskStore)
+  const market = Layer.flatMap(all, (given) =>
     Layer.flatMap(Layer.unwrap(Effect.map(baseUrlIn(config), (baseUrl) => references(config, baseUrl))), (settings) =>
       // Its layers are constants: two services would share them, with the settings of one.
       Layer.fresh(composed(config, settings, given)).pipe(

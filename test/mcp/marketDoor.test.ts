@@ -75,7 +75,10 @@ for (const [name, market] of everyMarket()) {
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
         const found = yield* asked({ key, method: "server/discover" })
-        assert.deepStrictEqual(found["capabilities"], { tools: { listChanged: true } })
+        assert.deepStrictEqual(found["capabilities"], {
+          tools: { listChanged: true },
+          extensions: { "io.modelcontextprotocol/tasks": {} }
+        })
         assert.include(String(found["instructions"]), "find a tool with search_tools")
         const unknown = yield* send(modernCall({ key, method: "resources/list" }))
         assert.strictEqual(unknown.status, 404)

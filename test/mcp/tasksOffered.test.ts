@@ -1,5 +1,5 @@
 /**
- * What a door declares of tasks: nothing.
+ * What a door declares of tasks: the extension of the modern era, where the server does.
  */
 import { assert, it } from "@effect/vitest"
 import { offeredCapabilities } from "../../adapters/http/mcp/OfferedCapabilities.ts"
@@ -14,9 +14,12 @@ const profile = (era: ServerProfile["era"]): ServerProfile => ({
 })
 
 it.each([
-  ["modern", "modern", `{"tools":{"n":1.50},"extensions":{"x":{}}}`],
+  ["modern", "modern", `{"tools":{"n":1.50},"extensions":{"io.modelcontextprotocol/tasks":{},"x":{}}}`],
   ["legacy", "legacy", `{"tools":{"n":1.50},"extensions":{"x":{}}}`],
   ["legacy", "modern", `{"tools":{}}`]
-] as const)("capabilities of a %s server are offered to a %s client without tasks", (server, client, expected) => {
-  assert.strictEqual(offeredCapabilities(profile(server), client), expected)
-})
+] as const)(
+  "capabilities of a %s server are offered to a %s client with tasks of its era",
+  (server, client, expected) => {
+    assert.strictEqual(offeredCapabilities(profile(server), client), expected)
+  }
+)

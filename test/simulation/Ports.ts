@@ -7,11 +7,11 @@ import { PaymentFailed, PaymentGateway } from "../../domain/payments/PaymentGate
 import { ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { Books } from "../../src/layers/Books.ts"
-import type { memoryStores } from "../../src/layers/MemoryStores.ts"
+import type { memoryProfile } from "../../src/layers/MemoryProfile.ts"
 import { unreachable } from "./Providers.ts"
 import { type Process, storeFailed, type Switchboard } from "./Switchboard.ts"
 
-export type Stores = Layer.Success<typeof memoryStores>
+export type Stores = Layer.Success<typeof memoryProfile>
 export type Ports = Stores | PaymentGateway | ToolUpstream
 
 /** Told of every question that was carried out, whether or not the process lives to hear the answer. */

@@ -3,7 +3,7 @@
  */
 import { Clock, Effect, Layer, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { memoryStores } from "../../src/layers/MemoryStores.ts"
+import { memoryProfile } from "../../src/layers/MemoryProfile.ts"
 import { postgresStores } from "../../src/layers/PostgresStores.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { connectedTo, createDatabase, dropDatabase, urlOf } from "../support/TestDatabases.ts"
@@ -13,7 +13,7 @@ export const memory: Stage = {
   name: "memory",
   isAsynchronous: false,
   stores: Effect.flatMap(Effect.scope, (scope) =>
-    Layer.buildWithMemoMap(memoryStores, Layer.makeMemoMapUnsafe(), scope)
+    Layer.buildWithMemoMap(memoryProfile, Layer.makeMemoMapUnsafe(), scope)
   )
 }
 

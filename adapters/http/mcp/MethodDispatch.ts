@@ -5,22 +5,25 @@ import { Effect } from "effect"
 import { isNeverPassed } from "../../../domain/mcp/PassedMethods.ts"
 import type { McpEra } from "../../../domain/mcp/Protocol.ts"
 import { type ServerFeature, turnedOff } from "../../../domain/mcp/ServerFeatures.ts"
-import { isTaskMethod } from "../../../domain/mcp/Tasks.ts"
+import { isTaskMethod } from "../../../domain/mcp/TaskSupport.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
 import { modernResult } from "./ModernEra.ts"
 import { invalidParams, methodNotFound, RpcFault } from "./RpcFault.ts"
 import { faultReply, replyOf } from "./RpcReply.ts"
+import { LEGACY_TASKS, makeTaskMethods } from "./TaskMethods.ts"
 import { type CalledTool, makeToolCalls } from "./ToolCalls.ts"
 
 export type Dispatch = (door: Door, request: DoorRequest) => Effect.Effect<EncodedReply, HandlerError>
 
 export const makeDispatch = Effect.gen(function* () {
   const callTool = yield* makeToolCalls
+  const tasks = yield* makeTaskMethods
 
   const called = (door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure | HandlerError> => {
-    if (isOfTasks(request)) return Effect.fail(methodNotFound(TASKS))
+    if (isTaskMethod(request.rpc.method)) return tasks(door, request)
+    if (isLegacyTask(request)) return Effect.fail(methodNotFound(LEGACY_TASKS))
     switch (request.rpc.method) {
       case "tools/call":
         return callTool(door, request)
@@ -49,10 +52,9 @@ export const makeDispatch = Effect.gen(function* () {
   return dispatch
 })
 
-const isOfTasks = ({ rpc: { method, params } }: DoorRequest): boolean =>
-  isTaskMethod(method) || (method === "tools/call" && params?.value["task"] !== undefined)
-
-const TASKS = "Tasks are not offered: each call of a tool is billed by its own response. Call it without `task`."
+/** In the modern era the server decides, and ignores this param. */
+const isLegacyTask = ({ era, rpc: { method, params } }: DoorRequest): boolean =>
+  era === "legacy" && method === "tools/call" && params?.value["task"] !== undefined
 
 const passed = (door: Door, request: DoorRequest): Effect.Effect<DoorAnswer, DoorFailure> => {
   if (isNeverPassed(request.rpc.method)) return Effect.fail(methodNotFound(NEVER_PASSED))

@@ -7,7 +7,14 @@ import { headerMismatch, type RpcFault } from "./RpcFault.ts"
 import { isObject, type RpcRequest } from "./RpcMessage.ts"
 
 /** The member of `params` that `Mcp-Name` repeats. */
-const NAMED: Readonly<Record<string, string>> = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri" }
+const NAMED: Readonly<Record<string, string>> = {
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId"
+}
 
 export const methodHeadersFault = (request: WebRequest, { id, method, params }: RpcRequest): RpcFault | undefined => {
   const sentMethod = header(request, "mcp-method")?.trim()

@@ -4,7 +4,7 @@
  */
 import type { McpEra } from "../../../domain/mcp/Protocol.ts"
 import { memberOf, objectWith } from "../../../domain/shared/JsonText.ts"
-import { withoutTasks } from "../../../domain/mcp/Tasks.ts"
+import { withoutLegacyTasks, withoutTasks } from "../../../domain/mcp/TaskSupport.ts"
 import type { ServerProfile } from "../../../domain/mcp/ProviderServers.ts"
 
 const OFFERED = ["tools", "resources", "prompts", "completions"] as const
@@ -28,7 +28,7 @@ export const announces = (capabilities: string): boolean =>
   })
 
 export const offeredCapabilities = ({ capabilities, era }: ServerProfile, client: McpEra): string => {
-  if (era === client) return withoutTasks(capabilities)
+  if (era === client) return client === "modern" ? withoutLegacyTasks(capabilities) : withoutTasks(capabilities)
   const declared = JSON.parse(capabilities) as Readonly<Record<string, unknown>>
   return JSON.stringify(Object.fromEntries(OFFERED.filter((name) => name in declared).map((name) => [name, {}])))
 }

@@ -13,6 +13,7 @@ import {
   type ServerAddress,
   type ServerFailed
 } from "../../../domain/mcp/ProviderServers.ts"
+import { withoutTasks } from "../../../domain/mcp/TaskSupport.ts"
 import { withoutAnnouncements, withoutFeatures } from "../../../domain/mcp/ServerFeatures.ts"
 import type { ToolOffer } from "../../../domain/mcp/ToolOffer.ts"
 import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
@@ -69,7 +70,7 @@ const providerDoors = Effect.gen(function* () {
         method: rpc.method,
         params,
         era: request.era,
-        capabilities: request.capabilities,
+        capabilities: request.capabilities === undefined ? undefined : withoutTasks(request.capabilities),
         clientInfo: request.clientInfo,
         session: request.session,
         requestId: rpc.id,

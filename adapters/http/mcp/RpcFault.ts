@@ -43,6 +43,9 @@ export const serverFailed = faultOf(INTERNAL_ERROR, 200)
 
 const RATE_LIMITED = 429
 
+/** A capability that the client did not declare. */
+export const missingCapability = faultOf(MISSING_CAPABILITY, 400)
+
 /** Too many unbilled requests, bytes or streams. */
 export const limited = (reason: string, retryAfterSeconds: number): RpcFault =>
   faultOf(INTERNAL_ERROR, RATE_LIMITED)(reason, { code: "RATE_LIMITED", retry_after_ms: retryAfterSeconds * 1_000 })

@@ -4,11 +4,15 @@
  */
 import { Clock, Effect } from "effect"
 import type { McpCallOutcome, McpCallRequest } from "../../../domain/metering/Call.ts"
+import { CallInFlight } from "../../../domain/metering/CallRejections.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import { Tasks } from "../../../domain/tasks/Tasks.ts"
+import { declaresTasks, withoutTasks } from "../../../domain/mcp/TaskSupport.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { capHeader } from "../pipeline/WebRequest.ts"
@@ -32,6 +36,7 @@ export const makeToolCalls = Effect.gen(function* () {
   const metering = yield* Metering
   const baseUrl = yield* BaseUrl
   const addFundsUrl = addFundsPage(baseUrl)
+  const tasks = yield* Tasks
   const { totalMs } = yield* UpstreamLimits
   const { sha256Hex } = yield* Digest
 
@@ -61,11 +66,15 @@ export const makeToolCalls = Effect.gen(function* () {
       onWait: (leftMs) => clock.restart(leftMs),
       addFundsUrl,
       provideLeave: clock.provideLeave,
+      takeTask: takesTasks(request) ? tasks.take : undefined,
       exchange: {
         arguments: given.text,
         meta: params.meta,
         otherParams: params.otherParams,
-        capabilities: request.capabilities,
+        capabilities:
+          request.capabilities === undefined || takesTasks(request)
+            ? request.capabilities
+            : withoutTasks(request.capabilities),
         clientInfo: request.clientInfo,
         era: request.era,
         session: request.session,
@@ -76,6 +85,19 @@ export const makeToolCalls = Effect.gen(function* () {
         onMessage: passing(door, request.onMessage)
       }
     }
+  }
+
+  /** A call that started a task and is repeated with its key gets its task again, also while the task runs. */
+  const unlessTask = <E>(
+    { consumerId, idempotency, takeTask }: McpCallRequest,
+    called: Effect.Effect<McpCallOutcome, E>
+  ): Effect.Effect<McpCallOutcome, E | StoreUnavailable> => {
+    if (idempotency === undefined || takeTask === undefined) return called
+    const orElse = (call: Effect.Effect<McpCallOutcome, E | StoreUnavailable>) =>
+      Effect.flatMap(tasks.earlier(consumerId, idempotency), (task) =>
+        task === undefined ? call : Effect.succeed(task)
+      )
+    return orElse(Effect.catchIf(called, isInFlight, (inFlight) => orElse(Effect.fail(inFlight as E))))
   }
 
   const refused = Effect.fnUntraced(function* (
@@ -105,12 +127,13 @@ export const makeToolCalls = Effect.gen(function* () {
     const meaning = yield* door.tool(request, params.name, params.arguments)
     if (meaning._tag === "Own") return { answer: { _tag: "Result", result: meaning.result }, headers: {} }
     const { clock } = request
-    const called = metering.callMcp(callOf(door, request, params, meaning), (report) => {
+    const call = callOf(door, request, params, meaning)
+    const called = metering.callMcp(call, (report) => {
       // The provider has responded; the settlement follows.
       clock.restart(0)
       return callResult(report)
     })
-    return yield* Effect.matchEffect(called, {
+    return yield* Effect.matchEffect(unlessTask(call, called), {
       onFailure: (error) => refused(request, error),
       onSuccess: (outcome) => Effect.succeed(calledTool(outcome))
     })
@@ -123,9 +146,15 @@ const isOfRequest = (error: HandlerError): boolean =>
   error._tag === "ToolWithdrawn" ||
   (error._tag === "RequestStateRejected" && error.reason !== "declined")
 
+const isInFlight = (failure: unknown): boolean => failure instanceof CallInFlight
+
+/** Of the modern era, where the client declares on each request that it can ask for results of tasks. */
+const takesTasks = ({ capabilities, era }: DoorRequest): boolean => era === "modern" && declaresTasks(capabilities)
+
 const calledTool = (outcome: McpCallOutcome): CalledTool => {
   switch (outcome._tag) {
     case "InputRequired":
+    case "TaskStarted":
       return {
         answer: { _tag: "Result", result: outcome.resultText },
         headers: outcome.receiptId === undefined ? {} : { "x-market-receipt": outcome.receiptId }

@@ -45,7 +45,7 @@ import type { Mailer } from "../../../domain/trust/Mailer.ts"
 import type { ProofReader } from "../../../domain/trust/ProofReader.ts"
 import { core } from "../../../src/layers/Core.ts"
 import { offers } from "../../../src/layers/Offers.ts"
-import { memoryStores } from "../../../src/layers/MemoryStores.ts"
+import { memoryProfile } from "../../../src/layers/MemoryProfile.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
 import { PostgresTest } from "../PostgresTest.ts"
 import { DeclaredRoutes } from "../security/DeclaredRoutes.ts"
@@ -114,7 +114,7 @@ const NO_WAITING: MoneyRules = { earnings: DRY_RUN_EARNINGS_POLICY, refundLossLi
 export const LIVE_RULES: MoneyRules = { earnings: LIVE_EARNINGS_POLICY, refundLossLimitCents: 0 }
 
 const on = <G>(
-  stores: Layer.Layer<Layer.Success<typeof memoryStores>>,
+  stores: Layer.Layer<Layer.Success<typeof memoryProfile>>,
   gateway: Layer.Layer<PaymentGateway | G>,
   evidence = NO_EVIDENCE,
   rules: MoneyRules = NO_WAITING
@@ -139,20 +139,20 @@ const onPostgres = Layer.unwrap(
 ).pipe(Layer.provide(PostgresTest.layerDatabase))
 
 export const everyCore = [
-  ["memory", on(memoryStores, DryRunGateway.layer)],
+  ["memory", on(memoryProfile, DryRunGateway.layer)],
   ["PostgreSQL", on(onPostgres, DryRunGateway.layer)]
 ] as const
 
 /** With the test's own mail and proofs. */
 export const coreReading = (evidence: Layer.Layer<Mailer | ProofReader>) =>
   [
-    ["memory", on(memoryStores, DryRunGateway.layer, evidence)],
+    ["memory", on(memoryProfile, DryRunGateway.layer, evidence)],
     ["PostgreSQL", on(onPostgres, DryRunGateway.layer, evidence)]
   ] as const
 
 /** With a payment processor that the test controls. */
 export const coreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>, rules: MoneyRules = NO_WAITING) =>
   [
-    ["memory", on(memoryStores, gateway, NO_EVIDENCE, rules)],
+    ["memory", on(memoryProfile, gateway, NO_EVIDENCE, rules)],
     ["PostgreSQL", on(onPostgres, gateway, NO_EVIDENCE, rules)]
   ] as const

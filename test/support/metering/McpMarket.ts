@@ -20,6 +20,7 @@ import { Loads } from "../../../domain/payments/Loads.ts"
 import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
+import * as MemoryTaskStore from "../../../adapters/memory/tasks/MemoryTaskStore.ts"
 import { core } from "../../../src/layers/Core.ts"
 import { memoryPorts } from "../../../src/layers/MemoryPorts.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
@@ -95,7 +96,10 @@ const market = ({ upstream }: Provider) =>
 /** Each with a provider of its own. */
 export const everyMcpMarket = () =>
   [
-    ["memory", (provider: Provider) => Layer.provideMerge(market(provider), memoryPorts)],
+    [
+      "memory",
+      (provider: Provider) => Layer.provideMerge(market(provider), Layer.merge(memoryPorts, MemoryTaskStore.layer))
+    ],
     [
       "PostgreSQL",
       (provider: Provider) => market(provider).pipe(Layer.provideMerge(onPostgres), Layer.provideMerge(memoryPorts))

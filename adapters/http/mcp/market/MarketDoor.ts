@@ -5,6 +5,8 @@
 import { Effect } from "effect"
 import { ToolAliases } from "../../../../domain/mcp/ToolAliases.ts"
 import { makeNearestAliases } from "../../../../domain/mcp/NearestAliases.ts"
+import { withMembers } from "../../../../domain/mcp/ResultText.ts"
+import { TASKS_EXTENSION } from "../../../../domain/mcp/TaskSupport.ts"
 import { ToolboxList } from "../../../../domain/mcp/ToolboxList.ts"
 import { guessOf } from "../../../../domain/shared/NearestName.ts"
 import { API_VERSION } from "../../api/Api.ts"
@@ -19,6 +21,8 @@ import { isMarketTool, MARKET_TOOLS, marketToolTexts } from "./MarketToolList.ts
 import { makeOwnTools } from "./OwnTools.ts"
 
 const CAPABILITIES = '{"tools":{"listChanged":true}}'
+/** In the modern era: a provider's server may start a task for a call. */
+const MODERN_CAPABILITIES = withMembers(CAPABILITIES, { extensions: `{"${TASKS_EXTENSION}":{}}` })
 
 const instructions = (baseUrl: string): string =>
   "A market of tools of many providers, paid per call from one balance. The listed tools besides search_tools, " +
@@ -48,7 +52,6 @@ const marketDoor = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
 
   const profile = {
-    capabilities: CAPABILITIES,
     serverInfo: JSON.stringify({ name: "agent-tool-billing", title: PRODUCT_NAME, version: API_VERSION }),
     instructions: JSON.stringify(instructions(baseUrl))
   }
@@ -56,7 +59,8 @@ const marketDoor = Effect.gen(function* () {
   const door: Door = {
     featuresOff: [],
 
-    profile: () => Effect.succeed(profile),
+    profile: ({ era }) =>
+      Effect.succeed({ ...profile, capabilities: era === "modern" ? MODERN_CAPABILITIES : CAPABILITIES }),
 
     tools: Effect.fnUntraced(function* ({ caller, input }, cursor) {
       if (cursor !== undefined)

@@ -87,7 +87,6 @@ export const callProblems = {
       "Idempotency-Key is done once."
   }),
   SchemaBudgetSpent: (e) => unavailableFor(e.retryAfterSeconds),
-  TasksNotOffered: invalid(),
   TooManyCallsInFlight: (e) =>
     limitReached(e.max, e.retryAfterSeconds, e.retryAfterSeconds, {
       limit: "calls_in_flight",

@@ -1,0 +1,82 @@
+/**
+ * One step of a task: its provider is asked, and what it says is stored. The first ending counts. A task that has ended is
+ * settled.
+ */
+import { DateTime, Effect, Option } from "effect"
+import type { Unsettled } from "../metering/CallEndings.ts"
+import type { Render } from "../metering/NewCalls.ts"
+import { type CallTask, POLL_MS_MAX } from "./CallTask.ts"
+import { canceledByCaller, canceledByProvider, outcomeText, type TaskOutcome, timedOut } from "./TaskOutcome.ts"
+import { isRunning, type RunningTask } from "./TaskReply.ts"
+import type { makeTaskRequests } from "./TaskRequests.ts"
+import { makeTaskSettlement } from "./TaskSettlement.ts"
+import { TaskStore } from "./TaskStore.ts"
+import { runningText } from "./TaskTexts.ts"
+
+/** A node that claims a task and stops leaves it to the others after this time. */
+const LEASE_MS = 60_000
+/** In the background a provider is asked less often the longer its task runs: after this part of the time that it has taken. */
+const ELAPSED_PART = 8
+const FAILED_MS_MAX = 5 * 60_000
+const FAILURES_COUNTED_MAX = 20
+
+export const makeTaskAdvance = Effect.fnUntraced(function* (
+  requests: Effect.Success<typeof makeTaskRequests>,
+  render: Render
+) {
+  const store = yield* TaskStore
+  const { settle, settleEnded } = yield* makeTaskSettlement(render)
+
+  const end = Effect.fnUntraced(function* (task: CallTask, outcome: TaskOutcome): Effect.fn.Return<string, Unsettled> {
+    const ended = { outcome: outcomeText(outcome), at: yield* DateTime.now }
+    if (yield* store.end(task.id, ended.outcome, ended.at)) return yield* settleEnded({ ...task, ended })
+    // Another node saw its end before, and settles it.
+    const known = Option.getOrUndefined(yield* store.find(task.id))
+    return known?.final ?? runningText(task)
+  }, Effect.uninterruptible)
+
+  const goesOn = Effect.fnUntraced(function* (task: CallTask, said: RunningTask | undefined) {
+    const now = yield* DateTime.now
+    const { createdAt, progress } = task
+    const pollMs = said?.pollMs ?? progress.pollMs
+    const failures = said === undefined ? Math.min(progress.failures + 1, FAILURES_COUNTED_MAX) : 0
+    const expiresAt =
+      said === undefined ? progress.expiresAt : DateTime.add(createdAt, { milliseconds: said.lifetimeMs })
+    if (now.epochMilliseconds >= expiresAt.epochMilliseconds) {
+      yield* Effect.forkDetach(requests.cancel(task))
+      return yield* end(task, timedOut)
+    }
+    const elapsedMs = now.epochMilliseconds - createdAt.epochMilliseconds
+    const waitMs =
+      said === undefined
+        ? Math.min(pollMs * 2 ** failures, FAILED_MS_MAX)
+        : Math.max(pollMs, Math.min(elapsedMs / ELAPSED_PART, POLL_MS_MAX))
+    const next: CallTask = {
+      ...task,
+      progress: {
+        state: said?.state ?? progress.state,
+        pollMs,
+        expiresAt,
+        askedAt: now,
+        dueAt: DateTime.min(DateTime.add(now, { milliseconds: Math.round(waitMs) }), expiresAt),
+        failures
+      }
+    }
+    yield* store.note(task.id, next.progress)
+    return runningText(next)
+  })
+
+  /** Returns what the client gets. */
+  const advance = Effect.fnUntraced(function* (task: CallTask): Effect.fn.Return<string, Unsettled> {
+    const { ended } = task
+    if (ended !== undefined) return yield* Effect.uninterruptible(settleEnded({ ...task, ended }))
+    const said = yield* requests.state(task)
+    if (said !== undefined && !isRunning(said)) {
+      return yield* end(task, task.canceled && said === canceledByProvider ? canceledByCaller : said)
+    }
+    // Work that was done is paid; what runs on after a cancellation is not waited for.
+    return yield* task.canceled ? end(task, canceledByCaller) : goesOn(task, said)
+  })
+
+  return { advance, settle, leaseFrom: (now: DateTime.Utc) => DateTime.add(now, { milliseconds: LEASE_MS }) }
+})

@@ -1,0 +1,74 @@
+/**
+ * How a task ended, as it is stored before the call is settled by it. Nothing else decides what is billed and delivered, so
+ * any node can settle the call, and gets the same.
+ */
+import { memberOf } from "../shared/JsonText.ts"
+import type { ToolResult, UpstreamProblem, UpstreamResponse } from "../metering/ToolUpstream.ts"
+
+export interface TaskOutcome {
+  readonly status: "success" | "error" | "timeout"
+  readonly problem: UpstreamProblem | undefined
+  /** The result's JSON text, verbatim. */
+  readonly resultText: string | undefined
+  /** By its caller: billed by what the tool publishes for that. */
+  readonly canceled: boolean
+}
+
+export const outcomeText = ({ resultText, ...rest }: TaskOutcome): string => {
+  const text = JSON.stringify(rest)
+  return resultText === undefined ? text : `${text.slice(0, -1)},"result":${resultText}}`
+}
+
+export const outcomeIn = (text: string): TaskOutcome => {
+  const { canceled, problem, status } = JSON.parse(text) as Omit<TaskOutcome, "resultText">
+  return { status, canceled, problem, resultText: memberOf(text, 0, "result") }
+}
+
+/** What the call is settled by. */
+export const answerOf = (
+  outcome: TaskOutcome,
+  took: Pick<UpstreamResponse, "attempts" | "latencyMs" | "requestBytes" | "responseBytes">
+): UpstreamResponse => ({
+  status: outcome.status,
+  result: outcome.resultText === undefined ? undefined : (JSON.parse(outcome.resultText) as ToolResult),
+  resultText: outcome.resultText,
+  problem: outcome.problem,
+  ...took,
+  responseBytes: took.responseBytes + new TextEncoder().encode(outcome.resultText).length
+})
+
+const failed = (problem: UpstreamProblem): TaskOutcome => ({
+  status: "error",
+  problem,
+  resultText: undefined,
+  canceled: false
+})
+
+export const completedBy = (resultText: string): TaskOutcome => ({
+  status: (JSON.parse(resultText) as ToolResult)["isError"] === true ? "error" : "success",
+  problem: undefined,
+  resultText,
+  canceled: false
+})
+
+export const failedBy = (rpcError: NonNullable<UpstreamProblem["rpcError"]>): TaskOutcome =>
+  failed({ kind: "json_rpc_error", message: "The provider's task failed", rpcError })
+
+export const canceledByCaller: TaskOutcome = {
+  ...failed({ kind: "canceled", message: "The task was canceled by its caller, and the provider was told." }),
+  canceled: true
+}
+
+export const canceledByProvider = failed({ kind: "unfinished", message: "The provider canceled the task" })
+
+export const forgotten = failed({ kind: "unfinished", message: "The provider does not know its task any more" })
+
+export const malformed = failed({
+  kind: "malformed_answer",
+  message: "The provider's response about its task was not valid"
+})
+
+export const timedOut: TaskOutcome = {
+  ...failed({ kind: "timeout", message: "The provider's task did not end in time" }),
+  status: "timeout"
+}

@@ -1,0 +1,83 @@
+/**
+ * What the call of a task is settled by, as it was when the call was opened: stored with the task, since the tool and its
+ * terms may have changed when the task ends.
+ */
+import { Schema } from "effect"
+import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { termsOf } from "../catalog/Terms.ts"
+import type { HeldCall } from "../metering/Call.ts"
+import type { UpstreamResponse } from "../metering/ToolUpstream.ts"
+import { ProviderId, ToolId } from "../shared/Ids.ts"
+import { Microcents } from "../shared/Microcents.ts"
+
+const TaskTerms = Schema.Struct({
+  toolId: ToolId,
+  /** As the caller named it: a success may pin the name. */
+  reference: Schema.Struct({
+    toolId: Schema.optionalKey(ToolId),
+    toolName: Schema.optionalKey(Schema.String),
+    providerId: Schema.optionalKey(ProviderId)
+  }),
+  idempotency: Schema.optionalKey(Schema.Struct({ keyHash: Schema.String, requestHash: Schema.String })),
+  price: Microcents,
+  maximum: Microcents,
+  freeTierCalls: Schema.Int,
+  billingPolicy: Schema.Literals(["success", "valid_output", "attempt"]),
+  leaving: Schema.Literals(["free", "outcome", "price"]),
+  priceVersion: Schema.Int,
+  feeBasisPoints: Schema.Int,
+  /** Where it decides what is billed. */
+  outputSchema: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
+  /** The caller's cap, which the provider was told. */
+  holdAmount: Microcents,
+  held: Microcents,
+  free: Schema.Boolean,
+  freeCallsLeft: Schema.optionalKey(Schema.Int),
+  holdMs: Schema.Int,
+  /** Of the request that started the task. */
+  requestId: Schema.optionalKey(Schema.String),
+  attempts: Schema.Int,
+  requestBytes: Schema.Int,
+  responseBytes: Schema.Int
+})
+export type TaskTerms = typeof TaskTerms.Type
+
+const Stored = Schema.fromJsonString(Schema.toCodecJson(TaskTerms))
+const encode = Schema.encodeSync(Stored)
+export const termsIn = Schema.decodeSync(Stored)
+
+export const termsText = (held: HeldCall, answer: UpstreamResponse): string => {
+  const { entry, feeBasisPoints, holdAmount, opened, request } = held
+  const { idempotency, tool } = request
+  const { outputSchema } = entry.tool
+  return encode({
+    toolId: entry.tool.id,
+    reference: {
+      ...(tool.toolId === undefined ? {} : { toolId: tool.toolId }),
+      ...(tool.toolName === undefined ? {} : { toolName: tool.toolName }),
+      ...(tool.providerId === undefined ? {} : { providerId: tool.providerId })
+    },
+    ...(idempotency === undefined ? {} : { idempotency }),
+    ...termsOf(entry),
+    priceVersion: entry.priceVersion,
+    feeBasisPoints,
+    ...(outputSchema === undefined || entry.billingPolicy !== "valid_output" ? {} : { outputSchema }),
+    holdAmount,
+    held: opened.held,
+    free: opened.free,
+    ...(opened.freeCallsLeft === undefined ? {} : { freeCallsLeft: opened.freeCallsLeft }),
+    holdMs: held.holdMs,
+    ...(request.requestId === undefined ? {} : { requestId: request.requestId }),
+    attempts: answer.attempts,
+    requestBytes: answer.requestBytes,
+    responseBytes: answer.responseBytes
+  })
+}
+
+/** The tool of today, on the terms of the call. */
+export const entryOn = (terms: TaskTerms, entry: CatalogEntry): CatalogEntry => ({
+  ...entry,
+  ...termsOf(terms),
+  priceVersion: terms.priceVersion,
+  ...(terms.outputSchema === undefined ? {} : { tool: { ...entry.tool, outputSchema: terms.outputSchema } })
+})
