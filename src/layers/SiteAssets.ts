@@ -38,7 +38,6 @@ const loadedByPages = Layer.effect(
       found.set(name, { contentType: SCRIPT, text: servedModule(name, withoutMap(source)) })
     }
     const charts = yield* published("uplot/dist/uPlot.iife.min.js")
-    found.set("uPlot.js", { contentType: SCRIPT, text: charts })
     found.set(CHARTS_MODULE, { contentType: SCRIPT, text: `${charts}\nexport default uPlot\n` })
     found.set("uPlot.css", {
       contentType: "text/css; charset=utf-8",

@@ -1,6 +1,9 @@
 /**
  * The interactive part of the catalog: a signed-in developer chooses tools for the toolbox.
  */
-import { showToolboxButtons } from "../kit/ToolboxButtons.browser.ts"
+import { storedKey } from "../kit/Session.browser.ts"
 
-void showToolboxButtons()
+// Readers without a key load nothing more.
+if (storedKey("consumer") !== undefined) {
+  void import("./ToolboxButtons.browser.ts").then(({ showToolboxButtons }) => showToolboxButtons())
+}

@@ -2,9 +2,11 @@
  * Configurations of MCP clients in tabs, with the key of the signed-in developer. Without scripts the page has the same
  * configurations with a placeholder.
  */
-import { codeBlock } from "../kit/CodeBlock.browser.ts"
-import { button, type Child, el, fill, on } from "../kit/Dom.browser.ts"
-import { KEY_CHANGED, storedKey } from "../kit/Session.browser.ts"
+import { type ComponentChildren, Fragment, render } from "preact"
+import { useMemo, useRef, useState } from "preact/hooks"
+import { CodeBlock } from "../console/Copyable.browser.ts"
+import { useStoredKey } from "../console/StoredKey.browser.ts"
+import { h, type View } from "../console/View.browser.ts"
 
 /** From the server, which writes a placeholder instead of a key. */
 interface ClientConfig {
@@ -21,105 +23,118 @@ interface ConnectData {
 }
 
 /** `data`: as the server wrote it. */
-export const connectTabs = (place: HTMLElement, data: string): void => {
-  const { doors, placeholder } = JSON.parse(data) as ConnectData
-  let chosen = doors[0]!
-  let client = 0
-  const hint = el("p", { class: "small muted", "aria-live": "polite" })
-  const body = el("div")
-  const show = () => {
-    const key = storedKey("consumer")
-    const withKey = (code: string) => (key === undefined ? code : code.replaceAll(placeholder, () => key))
-    fill(hint, ...(key === undefined ? WITHOUT_KEY : WITH_KEY))
-    fill(
-      body,
-      tabs(chosen.configs, withKey, client, (index) => {
-        client = index
-      })
-    )
-  }
-  const select = on(
-    el(
-      "select",
-      { id: `${place.id}-door` },
-      doors.map(({ label }, index) => el("option", { value: index }, label))
-    ),
-    {
-      change: () => {
-        chosen = doors[Number(select.value)]!
-        show()
-      }
-    }
+export const ConnectTabs = ({ data }: { readonly data: string }): View => {
+  const { doors, placeholder } = useMemo(() => JSON.parse(data) as ConnectData, [data])
+  const [door, setDoor] = useState(0)
+  const key = useStoredKey("consumer")
+  const withKey = (code: string) => (key === undefined ? code : code.replaceAll(placeholder, () => key))
+  return h(
+    Fragment,
+    null,
+    doors.length > 1
+      ? h(
+          "div",
+          { class: "choice" },
+          h("label", { for: "connect-door" }, "Tools"),
+          h(
+            "select",
+            {
+              id: "connect-door",
+              onChange: (event: Event) => setDoor(Number((event.currentTarget as HTMLSelectElement).value))
+            },
+            doors.map(({ label }, index) => h("option", { key: label, value: index }, label))
+          )
+        )
+      : undefined,
+    h(ClientTabs, { configs: doors[door]!.configs, withKey }),
+    h("p", { class: "small muted", "aria-live": "polite" }, key === undefined ? WITHOUT_KEY : WITH_KEY)
   )
-  const choice = el("div", { class: "choice" }, el("label", { for: select.id }, "Tools"), select)
-  fill(place, doors.length > 1 ? choice : undefined, body, hint)
-  addEventListener(KEY_CHANGED, show)
-  show()
 }
 
 /** On a page that the server rendered with a place for them. */
 export const connectPage = (): void => {
   const place = document.querySelector<HTMLElement>("#connect")
   if (place === null) return
-  connectTabs(place, place.dataset["connect"]!)
+  place.replaceChildren()
+  render(h(ConnectTabs, { data: place.dataset["connect"]! }), place)
 }
 
-const WITH_KEY: ReadonlyArray<Child> = ["Includes the API key of this browser tab. Keep it secret."]
-const WITHOUT_KEY: ReadonlyArray<Child> = [
+const WITH_KEY = "Includes the API key of this browser tab. Keep it secret."
+const WITHOUT_KEY: ReadonlyArray<ComponentChildren> = [
   "Replace ",
-  el("code", "YOUR_API_KEY"),
+  h("code", null, "YOUR_API_KEY"),
   " with your key: ",
-  el("a", { href: "/developers/register" }, "register as a developer"),
+  h("a", { href: "/developers/register" }, "register as a developer"),
   " or sign in to your ",
-  el("a", { href: "/developer" }, "dashboard"),
+  h("a", { href: "/developer" }, "dashboard"),
   "."
 ]
 
+interface ClientTabsProps {
+  readonly configs: ReadonlyArray<ClientConfig>
+  readonly withKey: (code: string) => string
+}
+
 /** By arrow keys as by clicks. */
-const tabs = (
-  configs: ReadonlyArray<ClientConfig>,
-  withKey: (code: string) => string,
-  first: number,
-  chose: (index: number) => void
-): HTMLElement => {
-  const panels = configs.map((config) =>
-    el(
+const ClientTabs = ({ configs, withKey }: ClientTabsProps): View => {
+  const [open, setOpen] = useState(0)
+  const buttons = useRef<Array<HTMLElement | null>>([])
+  const step = (event: KeyboardEvent) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (by === undefined) return
+    event.preventDefault()
+    const next = (open + by + configs.length) % configs.length
+    setOpen(next)
+    buttons.current[next]?.focus()
+  }
+  return h(
+    "div",
+    null,
+    h(
       "div",
-      { role: "tabpanel", id: `connect-${config.id}`, "aria-labelledby": `connect-${config.id}-tab` },
-      config.snippets.map(({ code, place }) => [el("p", { class: "place" }, place), codeBlock(withKey(code))]),
-      config.link === undefined
-        ? undefined
-        : el("p", el("a", { class: "button plain", href: config.link.href }, config.link.label)),
-      el("p", { class: "small muted" }, coded(config.note))
+      { role: "tablist", class: "tabs", "aria-label": "MCP clients" },
+      configs.map(({ id, label }, index) =>
+        h(
+          "button",
+          {
+            key: id,
+            ref: (element: HTMLElement | null) => {
+              buttons.current[index] = element
+            },
+            type: "button",
+            class: "tab",
+            role: "tab",
+            id: `connect-${id}-tab`,
+            "aria-controls": `connect-${id}`,
+            "aria-selected": String(index === open),
+            tabIndex: index === open ? 0 : -1,
+            onClick: () => setOpen(index),
+            onKeyDown: step
+          },
+          label
+        )
+      )
+    ),
+    configs.map(({ id, link, note, snippets }, index) =>
+      h(
+        "div",
+        {
+          key: id,
+          role: "tabpanel",
+          id: `connect-${id}`,
+          "aria-labelledby": `connect-${id}-tab`,
+          hidden: index !== open
+        },
+        snippets.map(({ code, place }) =>
+          h(Fragment, { key: place }, h("p", { class: "place" }, place), h(CodeBlock, { text: withKey(code) }))
+        ),
+        link === undefined ? undefined : h("p", null, h("a", { class: "button plain", href: link.href }, link.label)),
+        h("p", { class: "small muted" }, coded(note))
+      )
     )
   )
-  const buttons = configs.map(({ id, label }, index) => {
-    const made = button(label, () => open(index), "tab")
-    made.id = `connect-${id}-tab`
-    made.setAttribute("role", "tab")
-    made.setAttribute("aria-controls", `connect-${id}`)
-    return on(made, {
-      keydown: (event) => {
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
-        if (step === undefined) return
-        event.preventDefault()
-        open((index + step + buttons.length) % buttons.length).focus()
-      }
-    })
-  })
-  const open = (index: number): HTMLElement => {
-    chose(index)
-    for (const [at, panel] of panels.entries()) {
-      panel.hidden = at !== index
-      buttons[at]!.setAttribute("aria-selected", String(at === index))
-      buttons[at]!.tabIndex = at === index ? 0 : -1
-    }
-    return buttons[index]!
-  }
-  open(first)
-  return el("div", el("div", { role: "tablist", class: "tabs", "aria-label": "MCP clients" }, buttons), panels)
 }
 
 /** Text with code in backticks. */
-const coded = (text: string): ReadonlyArray<Child> =>
-  text.split("`").map((piece, index) => (index % 2 === 1 ? el("code", piece) : piece))
+const coded = (text: string): ReadonlyArray<ComponentChildren> =>
+  text.split("`").map((piece, index) => (index % 2 === 1 ? h("code", null, piece) : piece))

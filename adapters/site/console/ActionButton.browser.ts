@@ -14,11 +14,16 @@ export interface ActionButtonProps {
   readonly name?: string
   readonly style?: string
   readonly confirm?: Confirmation
-  /** Resolves to the message to announce. The idempotency key stays the same until the outcome is known. */
+  /** Where the result is shown; at the top of the page unless given. Without content there is none yet. */
+  readonly show?: (style: "good" | "bad", content?: ComponentChildren) => void
+  /** Resolves to the message to show. The idempotency key stays the same until the outcome is known. */
   readonly run: (idempotencyKey: string) => Promise<ComponentChildren | void>
 }
 
-export const ActionButton = ({ confirm, label, name, run, style = "" }: ActionButtonProps): View => {
+const announced: NonNullable<ActionButtonProps["show"]> = (style, content) =>
+  content === undefined ? clearAnnouncement() : announce(style, content)
+
+export const ActionButton = ({ confirm, label, name, run, show = announced, style = "" }: ActionButtonProps): View => {
   const [isRunning, setRunning] = useState(false)
   const request = useMemo(idempotentRequest, [])
   const button = useRef<HTMLButtonElement>(null)
@@ -32,14 +37,14 @@ export const ActionButton = ({ confirm, label, name, run, style = "" }: ActionBu
     if (confirm !== undefined && !(await confirmed(confirm))) return
     isFocusLost.current = true
     setRunning(true)
-    clearAnnouncement()
+    show("good")
     try {
       const message = await run(request.keyFor(label))
       request.finished()
-      if (message !== undefined) announce("good", message)
+      if (message !== undefined) show("good", message)
     } catch (error) {
       request.finished(error)
-      announce("bad", errorMessage(error))
+      show("bad", errorMessage(error))
     } finally {
       setRunning(false)
     }

@@ -32,8 +32,7 @@ export const consoleRoutes = (pages: ConsolePages) =>
     const assets = yield* Assets
     const { connectData, description, folder, module, title } = pages
     const tabs = tabModules([...assets.keys()], folder)
-    const charts = assets.get("uPlot.css")?.text ?? ""
-    const style = consoleStyle + (pages.style ?? "") + charts
+    const style = consoleStyle + (pages.style ?? "")
     const body = html`<div id="dashboard" data-connect="${connectData}">
       <h1>${title}</h1>
       ${needsScript}
@@ -41,7 +40,7 @@ export const consoleRoutes = (pages: ConsolePages) =>
     const documents = new Map(
       [...tabs].map(([tab, tabModule]) => [
         tab,
-        site({ title, description, path: `/${folder}`, module, tabModule, style, body })
+        site({ title, description, path: `/${folder}`, module, tabModule, style, charts: true, body })
       ])
     )
     const first = documents.get(FIRST_TAB)

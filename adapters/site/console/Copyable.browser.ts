@@ -1,26 +1,16 @@
 /**
- * Code with a copy button. Without clipboard access it selects the text instead.
+ * Code with a copy button.
  */
 import { useRef, useState } from "preact/hooks"
+import { copyText } from "../kit/CopiedText.browser.ts"
 import { h, type View } from "./View.browser.ts"
-
-const FEEDBACK_MS = 1_500
 
 /** Copies the text of another element. */
 export const useCopy = (label: string) => {
   const source = useRef<HTMLElement>(null)
   const [shown, setShown] = useState(label)
   const copy = async () => {
-    const element = source.current
-    if (element === null) return
-    try {
-      await navigator.clipboard.writeText(element.textContent)
-      setShown("Copied")
-    } catch {
-      getSelection()?.selectAllChildren(element)
-      setShown("Selected")
-    }
-    setTimeout(() => setShown(label), FEEDBACK_MS)
+    if (source.current !== null) await copyText(source.current, label, setShown)
   }
   return { source, shown, copy }
 }

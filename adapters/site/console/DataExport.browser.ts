@@ -2,7 +2,7 @@
  * Exports what the service stores about the account, as one JSON file.
  */
 import { useState } from "preact/hooks"
-import { saveFile } from "../kit/Dom.browser.ts"
+import { saveFile } from "../kit/SavedFile.browser.ts"
 import { plural } from "../kit/Format.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
 import { useConsole } from "./ConsoleContext.browser.ts"

@@ -2,7 +2,7 @@
  * Invoices, statements and credit notes of an account, each as HTML or PDF.
  */
 import type { Invoices } from "../kit/ApiResponses.browser.ts"
-import { saveFile } from "../kit/Dom.browser.ts"
+import { saveFile } from "../kit/SavedFile.browser.ts"
 import { money, month } from "../kit/Format.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
 import { type ConsoleContext, useConsole } from "./ConsoleContext.browser.ts"

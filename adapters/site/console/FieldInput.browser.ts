@@ -1,8 +1,19 @@
 /**
  * One field of a form: label, input, hint and error.
  */
-import type { Field } from "../kit/Form.browser.ts"
 import { h, type View } from "./View.browser.ts"
+
+export interface Field {
+  readonly name: string
+  readonly label: string
+  readonly hint?: string
+  readonly type?: "text" | "email" | "url" | "number" | "textarea" | "json" | "select"
+  readonly value?: string
+  readonly optional?: boolean
+  readonly placeholder?: string
+  readonly autocomplete?: string
+  readonly choices?: ReadonlyArray<readonly [value: string, label: string]>
+}
 
 export interface FieldInputProps {
   readonly formId: string

@@ -5,10 +5,11 @@
 import { type ComponentChildren } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { ApiError, errorMessage, idempotentRequest } from "../kit/ApiRequest.browser.ts"
-import type { Field, Values } from "../kit/Form.browser.ts"
 import { Notice } from "./Badge.browser.ts"
-import { FieldInput } from "./FieldInput.browser.ts"
+import { type Field, FieldInput } from "./FieldInput.browser.ts"
 import { h, type View } from "./View.browser.ts"
+
+export type Values = Readonly<Record<string, string>>
 
 /** Resolves to what to show below the fields, if anything. */
 type Send = (values: Values, idempotencyKey: string) => Promise<ComponentChildren | void>
@@ -23,12 +24,14 @@ export interface InputFormProps {
   readonly secondAction?: { readonly label: string; readonly send: Send }
   /** Keeps the entered values after a success. */
   readonly keepsValues?: boolean | undefined
+  /** Called with the values at first, and when one changes. */
+  readonly changed?: (values: Values) => void
 }
 
 type Errors = Readonly<Record<string, string>>
 
 export const InputForm = (props: InputFormProps): View => {
-  const { fields, id, keepsValues = false, secondAction, send, style = "stack", submit } = props
+  const { changed, fields, id, keepsValues = false, secondAction, send, style = "stack", submit } = props
   const form = useRef<HTMLFormElement>(null)
   const request = useMemo(idempotentRequest, [])
   const [errors, setErrors] = useState<Errors>({})
@@ -37,11 +40,26 @@ export const InputForm = (props: InputFormProps): View => {
   useEffect(() => {
     if (Object.keys(errors).length > 0) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus()
   }, [errors])
-  const run = async (action: string, sendValues: Send) => {
+  const focused = useRef<Element | null>(null)
+  useEffect(() => {
+    if (isSending) return
+    // The button lost the focus while it was disabled.
+    const { activeElement } = document
+    const isLost = activeElement === null || activeElement === document.body
+    if (isLost && focused.current instanceof HTMLElement) focused.current.focus()
+    focused.current = null
+  }, [isSending])
+  const tellValues = () => {
+    if (form.current !== null) changed?.(valuesOf(form.current))
+  }
+  useEffect(tellValues, [])
+  // By action, not by its label: a retry is the same request even if the label has changed meanwhile.
+  const run = async (action: "first" | "second", sendValues: Send) => {
     const values = valuesOf(form.current!)
     const missing = missingIn(fields, values)
     setErrors(missing)
     if (Object.keys(missing).length > 0) return
+    focused.current = document.activeElement
     setSending(true)
     setStatus(undefined)
     try {
@@ -73,7 +91,7 @@ export const InputForm = (props: InputFormProps): View => {
           {
             type: "button",
             disabled: isSending,
-            onClick: () => void run(secondAction.label, secondAction.send)
+            onClick: () => void run("second", secondAction.send)
           },
           secondAction.label
         )
@@ -85,9 +103,10 @@ export const InputForm = (props: InputFormProps): View => {
       class: style,
       noValidate: true,
       "aria-busy": isSending ? "true" : "false",
+      onInput: tellValues,
       onSubmit: (event: Event) => {
         event.preventDefault()
-        void run(submit, send)
+        void run("first", send)
       }
     },
     fields.map((field) => h(FieldInput, { key: field.name, formId: id, field, error: errors[field.name] })),

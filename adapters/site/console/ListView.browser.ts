@@ -5,7 +5,7 @@
 import { type ComponentChildren, Fragment } from "preact"
 import { useState } from "preact/hooks"
 import { errorMessage } from "../kit/ApiRequest.browser.ts"
-import { saveFile } from "../kit/Dom.browser.ts"
+import { saveFile } from "../kit/SavedFile.browser.ts"
 import { count, plural } from "../kit/Format.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
 import { Empty, Notice } from "./Badge.browser.ts"

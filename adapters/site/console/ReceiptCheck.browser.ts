@@ -4,7 +4,7 @@
 import { Fragment } from "preact"
 import { useState } from "preact/hooks"
 import { request, requestFile } from "../kit/ApiRequest.browser.ts"
-import { saveFile } from "../kit/Dom.browser.ts"
+import { saveFile } from "../kit/SavedFile.browser.ts"
 import { type ReceiptVerdict, verifyReceipt } from "../verify/ReceiptVerifier.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
 import { Notice } from "./Badge.browser.ts"

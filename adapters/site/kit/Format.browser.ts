@@ -1,8 +1,6 @@
 /**
  * Formats amounts, numbers and times. Amounts are whole microcents and are never rounded.
  */
-import { el } from "./Dom.browser.ts"
-
 const MICROCENTS_PER_DOLLAR = 1_000_000
 const FRACTION_DIGITS_MIN = 2
 
@@ -51,9 +49,6 @@ const MONTH = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric
 
 /** In the reader's time zone. */
 export const localTime = (timestamp: string): string => DATE_TIME.format(new Date(timestamp))
-
-export const dateTime = (timestamp: string): HTMLTimeElement =>
-  el("time", { datetime: timestamp, title: timestamp }, localTime(timestamp))
 
 /** A UTC day. */
 export const day = (date: string): string => DAY.format(new Date(`${date.slice(0, 10)}T00:00:00Z`))

@@ -1,8 +1,11 @@
 /**
  * Shows the page's times in the reader's time zone.
  */
-import { dateTime } from "./Format.browser.ts"
+import { localTime } from "./Format.browser.ts"
 
-for (const time of document.querySelectorAll<HTMLTimeElement>("time[data-moment]")) {
-  time.replaceWith(dateTime(time.dateTime))
+export const showLocalTimes = (): void => {
+  for (const time of document.querySelectorAll<HTMLTimeElement>("time[data-moment]")) {
+    time.title = time.dateTime
+    time.textContent = localTime(time.dateTime)
+  }
 }

@@ -13,8 +13,6 @@ export interface PageParts {
   readonly modules?: ReadonlyArray<string>
   /** URLs of the modules that those import. */
   readonly preloads?: ReadonlyArray<string>
-  /** A library that is loaded before the modules, with its style sheet. */
-  readonly library?: { readonly script: string; readonly styleSheet: string }
   /** Whether scripts may send requests to the service. */
   readonly connects?: boolean
   readonly status?: number
@@ -30,10 +28,10 @@ export const pageReply = (parts: PageParts): EncodedReply => ({
   body: pageText(parts)
 })
 
-const policyFor = ({ connects, library, modules, style }: PageParts): string =>
+const policyFor = ({ connects, modules, style }: PageParts): string =>
   [
     "default-src 'none'",
-    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'${library === undefined ? "" : " 'self'"}`,
+    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
     ...(modules === undefined ? [] : ["script-src 'self'"]),
     ...(connects === true ? ["connect-src 'self'"] : []),
     "img-src 'self' data:",
@@ -49,7 +47,7 @@ export const ICON_SVG =
 /** Inline, so that browsers do not request /favicon.ico. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`
 
-const pageText = ({ title, description, library, modules = [], preloads = [], style, body }: PageParts): string =>
+const pageText = ({ title, description, modules = [], preloads = [], style, body }: PageParts): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
@@ -62,12 +60,6 @@ const pageText = ({ title, description, library, modules = [], preloads = [], st
 <style>`.markup +
   style +
   html`</style>
-${
-  library === undefined
-    ? ""
-    : html`<link rel="stylesheet" href="${library.styleSheet}" />
-        <script defer src="${library.script}"></script>`
-}
 ${preloads.map((preload) => html`<link rel="modulepreload" href="${preload}" />`)}
 ${modules.map((module) => html`<script type="module" src="${module}"></script>`)}
 </head>

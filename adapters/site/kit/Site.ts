@@ -21,6 +21,7 @@ export interface SitePage {
   /** A module that `module` loads at once: the page loads both together. */
   readonly tabModule?: string
   readonly connects?: boolean
+  /** Whether its modules draw charts. */
   readonly charts?: boolean
   readonly status?: number
   readonly body: Html
@@ -53,6 +54,7 @@ export const siteLinks: ReadonlyArray<string> = ["/", ...[...navigation, ...foot
 export const makeSite = Effect.gen(function* () {
   const version = yield* assetsVersion
   const assets = yield* Assets
+  const chartStyle = assets.get("uPlot.css")?.text ?? ""
   const site: Site = (page) => {
     const { body, charts, connects, description, module, path, status, style = "", tabModule, title } = page
     const modules = [...new Set(["kit/CopyButtons", module, tabModule])].flatMap((name) =>
@@ -62,10 +64,9 @@ export const makeSite = Effect.gen(function* () {
     return pageReply({
       title: path === "/" ? title : `${title} · Agent Tool Billing`,
       description,
-      style: siteStyle + style,
+      style: siteStyle + style + (charts === true ? chartStyle : ""),
       modules: modules.map(address),
       preloads: [...new Set(modules.flatMap((name) => importsOf(assets, name)))].map(address),
-      ...(charts === true ? { library: { script: address("uPlot.js"), styleSheet: address("uPlot.css") } } : {}),
       connects: connects ?? module !== undefined,
       ...(status === undefined ? {} : { status }),
       body: html`

@@ -1,16 +1,18 @@
 /**
  * The registration forms for developers and providers.
  */
+import { render } from "preact"
+import { useEffect, useRef, useState } from "preact/hooks"
+import { CodeBlock } from "../console/Copyable.browser.ts"
+import type { Field } from "../console/FieldInput.browser.ts"
+import { InputForm } from "../console/InputForm.browser.ts"
+import { NewKeyCard } from "../console/NewKeyCard.browser.ts"
+import { h, type View } from "../console/View.browser.ts"
 import { invalid, request } from "../kit/ApiRequest.browser.ts"
-import { codeBlock, curl } from "../kit/CodeBlock.browser.ts"
-import { byId, el, fill } from "../kit/Dom.browser.ts"
-import { INVALID_PRICE, parseDollars, plural } from "../kit/Format.browser.ts"
-import { type Field, form } from "../kit/Form.browser.ts"
-import { newKeyCard } from "../kit/NewKey.browser.ts"
 import type { RegisteredConsumer, RegisteredProvider } from "../kit/ApiResponses.browser.ts"
+import { curl } from "../kit/Curl.browser.ts"
+import { INVALID_PRICE, parseDollars, plural } from "../kit/Format.browser.ts"
 import { CONSOLE_PATHS, type Role, storeKey } from "../kit/Session.browser.ts"
-
-const place = byId("register")
 
 const NAME = { name: "name", label: "Name", autocomplete: "organization" }
 const EMAIL: Field = {
@@ -21,26 +23,38 @@ const EMAIL: Field = {
   autocomplete: "email"
 }
 
-const showRegistered = (role: Role, key: string, id: string, ...next: ReadonlyArray<Node>): void => {
-  storeKey(role, key)
-  const heading = el("h2", { tabindex: -1 }, "You are registered")
-  fill(
-    place,
-    heading,
-    newKeyCard(key, id),
-    ...next,
-    el(
-      "p",
-      { class: "actions" },
-      el("a", { class: "button", href: CONSOLE_PATHS[role] }, "Open dashboard"),
-      el("a", { class: "button plain", href: "/catalog" }, "Browse the catalog")
-    )
-  )
-  heading.focus()
+interface Registered {
+  readonly role: Role
+  readonly apiKey: string
+  readonly id: string
+  /** What to do first. */
+  readonly next: ReadonlyArray<View>
 }
 
-const developerForm = () =>
-  form({
+interface RegistrationProps {
+  readonly registered: (account: Registered) => void
+}
+
+const Registered = ({ apiKey, id, next, role }: Registered): View => {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus(), [])
+  return h(
+    "div",
+    null,
+    h("h2", { ref: heading, tabIndex: -1 }, "You are registered"),
+    h(NewKeyCard, { apiKey, ownerId: id }),
+    next,
+    h(
+      "p",
+      { class: "actions" },
+      h("a", { class: "button", href: CONSOLE_PATHS[role] }, "Open dashboard"),
+      h("a", { class: "button plain", href: "/catalog" }, "Browse the catalog")
+    )
+  )
+}
+
+const DeveloperForm = ({ registered }: RegistrationProps): View =>
+  h(InputForm, {
     id: "developer",
     submit: "Register",
     fields: [
@@ -65,21 +79,23 @@ const developerForm = () =>
           ...(rpm === "" ? {} : { rate_limit_rpm: Number(rpm) })
         }
       })
-      showRegistered(
-        "consumer",
-        made.api_key,
-        made.consumer_id,
-        el("p", `Rate limit: ${plural(made.rate_limit_rpm, "request")} per minute.`),
-        el("h3", "Next: add funds"),
-        codeBlock(curl("/api/market/balance/load", made.api_key, { amount_cents: 500 }))
-      )
+      registered({
+        role: "consumer",
+        apiKey: made.api_key,
+        id: made.consumer_id,
+        next: [
+          h("p", null, `Rate limit: ${plural(made.rate_limit_rpm, "request")} per minute.`),
+          h("h3", null, "Next: add funds"),
+          h(CodeBlock, { text: curl("/api/market/balance/load", made.api_key, { amount_cents: 500 }) })
+        ]
+      })
     }
   })
 
 const toolNames = (text = ""): ReadonlyArray<string> => text.split(/[\s,]+/u).filter((name) => name !== "")
 
-const providerForm = () =>
-  form({
+const ProviderForm = ({ registered }: RegistrationProps): View =>
+  h(InputForm, {
     id: "provider",
     submit: "Register",
     fields: [
@@ -133,19 +149,32 @@ const providerForm = () =>
       const next =
         made.tools.length === 0
           ? [
-              el("h3", "Next: list a tool"),
-              codeBlock(
-                curl("/api/market/tools", made.api_key, {
+              h("h3", null, "Next: list a tool"),
+              h(CodeBlock, {
+                text: curl("/api/market/tools", made.api_key, {
                   tools: [{ tool_name: "search", description: "What it does", price_microcents: 1_000 }]
                 })
-              )
+              })
             ]
           : [
-              el("h3", "Next: verify your email address"),
-              codeBlock(curl("/api/v1/market/providers/verify", made.api_key, { level: "email" }))
+              h("h3", null, "Next: verify your email address"),
+              h(CodeBlock, { text: curl("/api/v1/market/providers/verify", made.api_key, { level: "email" }) })
             ]
-      showRegistered("provider", made.api_key, made.provider_id, ...next)
+      registered({ role: "provider", apiKey: made.api_key, id: made.provider_id, next })
     }
   })
 
-fill(place, place.dataset["role"] === "provider" ? providerForm() : developerForm())
+const Registration = ({ role }: { readonly role: Role }): View => {
+  const [account, setAccount] = useState<Registered>()
+  const registered = (made: Registered) => {
+    storeKey(made.role, made.apiKey)
+    setAccount(made)
+  }
+  return account === undefined
+    ? h(role === "provider" ? ProviderForm : DeveloperForm, { registered })
+    : h(Registered, account)
+}
+
+const place = document.querySelector<HTMLElement>("#register")!
+place.replaceChildren()
+render(h(Registration, { role: place.dataset["role"] === "provider" ? "provider" : "consumer" }), place)

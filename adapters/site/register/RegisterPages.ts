@@ -4,6 +4,7 @@
 import { Effect } from "effect"
 import { publicRead } from "../../http/api/Access.ts"
 import { documentRoute } from "../../http/pipeline/Route.ts"
+import { kitStyle } from "../console/KitStyle.ts"
 import { html } from "../kit/Html.ts"
 import { makeSite, needsScript } from "../kit/Site.ts"
 
@@ -33,6 +34,7 @@ export const registerRoutes = Effect.map(makeSite, (site) =>
           title,
           description,
           path: `${path}/register`,
+          style: kitStyle,
           module: "register/RegisterPage",
           body: html`
             <h1>${title}</h1>

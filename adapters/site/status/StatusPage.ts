@@ -42,7 +42,7 @@ const statusPage = (site: Site, report: HealthReport, known: Html | undefined): 
     title: "Status",
     description: `Current status of Agent Tool Billing and its health checks of the last ${HISTORY_DAYS} days.`,
     path: "/status",
-    module: "kit/LocalTimes",
+    module: "status/StatusPage",
     style: statusStyle,
     body: html`
       <div class="status">

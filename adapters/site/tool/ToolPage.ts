@@ -21,6 +21,7 @@ import {
 import { providerPath } from "../catalog/CatalogQuery.ts"
 import { marketDoor, providerDoor } from "../connect/ClientConfigs.ts"
 import { connectSection, connectStyle } from "../connect/ConnectSection.ts"
+import { kitStyle } from "../console/KitStyle.ts"
 import { curlPost } from "../kit/CurlExample.ts"
 import { figures, table } from "../kit/Elements.ts"
 import { type Html, html } from "../kit/Html.ts"
@@ -34,7 +35,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
     description:
       tool.description === "" ? `Price and usage of ${tool.qualified_name}.` : shortened(tool.description, 160),
     path: `/catalog/${tool.id}`,
-    style: toolStyle + connectStyle,
+    style: kitStyle + toolStyle + connectStyle,
     module: "tool/ToolPage",
     charts: true,
     body: html`
@@ -60,13 +61,12 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
       ${tool.withdrawn_at === null ? connect(tool, baseUrl) : ""}
       <section aria-labelledby="provider-title">
         <h2 id="provider-title">Service levels, last 30 days</h2>
-        <div id="sla" data-tool="${tool.id}">
-          <p class="muted">
-            JSON: <a href="/api/v1/market/tools/${tool.id}/sla">this tool</a>,
-            <a href="/api/v1/market/providers/${tool.provider.id}/sla">all tools of ${tool.provider.name}</a>,
-            <a href="/api/v1/market/providers/${tool.provider.id}/trust">trust score</a>
-          </p>
-        </div>
+        <div id="sla" data-tool="${tool.id}"></div>
+        <p class="muted">
+          JSON: <a href="/api/v1/market/tools/${tool.id}/sla">this tool</a>,
+          <a href="/api/v1/market/providers/${tool.provider.id}/sla">all tools of ${tool.provider.name}</a>,
+          <a href="/api/v1/market/providers/${tool.provider.id}/trust">trust score</a>
+        </p>
       </section>
       <section aria-labelledby="schema-title">
         <h2 id="schema-title">Input and output</h2>
@@ -219,7 +219,7 @@ const priceHistory = ({ price_history: history }: ToolDetails): Html =>
 
 /** A script shows it in the reader's time zone. */
 const dateTime = (timestamp: string): Html =>
-  html`<time datetime="${timestamp}">${timestamp.slice(0, 16).replace("T", " ")} UTC</time>`
+  html`<time datetime="${timestamp}" data-moment>${timestamp.slice(0, 16).replace("T", " ")} UTC</time>`
 
 const schema = (title: string, value: ToolDetails["input_schema"], missing: string): Html =>
   html`<div>

@@ -11,7 +11,8 @@ import { ListView } from "../../console/ListView.browser.ts"
 import type { Confirmation } from "../../console/Modal.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
-import type { Field, Values } from "../../kit/Form.browser.ts"
+import type { Field } from "../../console/FieldInput.browser.ts"
+import type { Values } from "../../console/InputForm.browser.ts"
 import { periodLabel } from "./LimitPeriods.browser.ts"
 
 export interface LimitListProps<Row, List> {

@@ -2,19 +2,16 @@
  * How to connect an MCP client to the tools of all providers.
  */
 import { Fragment } from "preact"
-import { useEffect, useRef } from "preact/hooks"
-import { connectTabs } from "../../connect/ConnectTabs.browser.ts"
+import { ConnectTabs } from "../../connect/ConnectTabs.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 
 export const tab = (): View => {
   const { data } = useConsole()
-  const element = useRef<HTMLDivElement>(null)
-  useEffect(() => connectTabs(element.current!, data["connect"]!), [data])
   return h(
     Fragment,
     null,
-    h("div", { id: "connect", class: "connect", ref: element }),
+    h("div", { id: "connect", class: "connect" }, h(ConnectTabs, { data: data["connect"]! })),
     h(
       "p",
       { class: "small muted" },

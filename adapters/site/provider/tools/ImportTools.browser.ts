@@ -11,7 +11,7 @@ import { h, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import type { ImportReport, ToolSync } from "../../kit/ApiResponses.browser.ts"
 import { dollarsInput, INVALID_PRICE, parseDollars } from "../../kit/Format.browser.ts"
-import type { Values } from "../../kit/Form.browser.ts"
+import type { Values } from "../../console/InputForm.browser.ts"
 import { ImportPreview } from "./ImportPreview.browser.ts"
 import { SyncHistory, SyncState, SYNC_PATH } from "./SyncState.browser.ts"
 

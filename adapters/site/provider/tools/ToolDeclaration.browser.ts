@@ -5,7 +5,8 @@
 import { ApiError, invalid } from "../../kit/ApiRequest.browser.ts"
 import type { Declaration } from "../../kit/ApiResponses.browser.ts"
 import { dollarsInput, INVALID_PRICE, parseDollars } from "../../kit/Format.browser.ts"
-import type { Field, Values } from "../../kit/Form.browser.ts"
+import type { Field } from "../../console/FieldInput.browser.ts"
+import type { Values } from "../../console/InputForm.browser.ts"
 
 const BILLING_POLICIES = [
   ["success", "Successful calls"],

@@ -13,7 +13,8 @@ import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Trust, VerifyResponse } from "../../kit/ApiResponses.browser.ts"
 import { relativeTime } from "../../kit/Format.browser.ts"
-import type { Field, Values } from "../../kit/Form.browser.ts"
+import type { Field } from "../../console/FieldInput.browser.ts"
+import type { Values } from "../../console/InputForm.browser.ts"
 
 type Level = Trust["details"]["verification_level"]
 type Method = Exclude<Level, "unverified">
