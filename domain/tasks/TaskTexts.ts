@@ -12,9 +12,9 @@ import { type CallTask, TASK_KEPT_MS } from "./CallTask.ts"
 /** The acknowledgment of `tasks/update` and `tasks/cancel`. */
 export const ACKNOWLEDGED = '{"resultType":"complete"}'
 
-/** The result of the call that started it. */
+/** The result of the call that started it. Whether it asks or has ended is a matter of `tasks/get`. */
 export const createdText = (task: CallTask): string =>
-  text(task, "task", task.ended?.at ?? task.progress.expiresAt, task.progress.state)
+  text(task, "task", task.ended?.at ?? task.progress.expiresAt, '{"status":"working"}')
 
 /** The result of `tasks/get` while nothing is settled. */
 export const runningText = (task: CallTask): string =>

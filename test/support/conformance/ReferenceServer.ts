@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto"
 import {
   classifyInboundRequest,
   createMcpHandler,
+  fromJsonSchema,
   type EventStore,
   hostHeaderValidationResponse,
   isInitializeRequest,
@@ -18,7 +19,8 @@ import { Effect } from "effect"
 import { loopback, webListener } from "../Loopback.ts"
 import { codec, registerInput } from "./ReferenceInput.ts"
 import { registerPrompts, registerResources } from "./ReferenceResources.ts"
-import { registerPlainTools } from "./ReferenceTools.ts"
+import { referenceTasks, TASK_TOOLS } from "./ReferenceTasks.ts"
+import { NO_ARGUMENTS, registerPlainTools, text } from "./ReferenceTools.ts"
 
 const RECONNECT_AFTER_MS = 500
 
@@ -42,6 +44,7 @@ const eventStore = (): EventStore => {
 
 const reference = () => {
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
+  const tasks = referenceTasks()
 
   const aServer = (): McpServer => {
     const listChanged = true
@@ -53,7 +56,8 @@ const reference = () => {
           resources: { subscribe: true, listChanged },
           prompts: { listChanged },
           logging: {},
-          completions: {}
+          completions: {},
+          extensions: { "io.modelcontextprotocol/tasks": {} }
         },
         requestState: { verify: codec.verify }
       }
@@ -64,6 +68,10 @@ const reference = () => {
       promptsChanged: () => modern.notify.promptsChanged()
     })
     registerInput(server)
+    for (const name of TASK_TOOLS) {
+      const inputSchema = fromJsonSchema<Record<string, unknown>>(NO_ARGUMENTS)
+      server.registerTool(name, { description: `Scenario tool ${name}`, inputSchema }, async () => text("only modern"))
+    }
     registerResources(server)
     registerPrompts(server)
     return server
@@ -107,7 +115,7 @@ const reference = () => {
       ...(typeof version !== "string" ? {} : { protocolVersionHeader: version }),
       ...(typeof method !== "string" ? {} : { mcpMethodHeader: method })
     })
-    if (inbound.kind !== "legacy") return modern.fetch(request)
+    if (inbound.kind !== "legacy") return tasks(request.headers, body) ?? modern.fetch(request)
     if (known !== undefined) return known.handleRequest(request)
     if (sessionId === null && isInitializeRequest(body)) return (await opened()).handleRequest(request)
     const [status, message] = sessionId === null ? [400, "Session ID required"] : [404, "Session not found"]

@@ -28,6 +28,6 @@ export const report = (comparisons: ReadonlyArray<Comparison>): string =>
     "# Conformance",
     "Made by `npm run conformance`; do not edit.",
     `The server scenarios of \`@modelcontextprotocol/conformance\` ${suiteVersion} run twice for each revision of the Model Context Protocol: directly against a reference server, and through the door of a provider that runs this server. A hop in front of the door adds the key, which the suite cannot send. The reference server is the official TypeScript SDK 2.x with the tools, resources and prompts that the scenarios call (\`test/support/conformance\`).`,
-    "Checks that fail directly need a feature that the reference server does not have, such as the extension for tasks. Fewer checks can apply through the door: where the server opens a stream and the door responds with JSON, there are no events to check. `test/compatible/conformance.test.ts` fails if a check that passes directly does not pass through the door.",
+    "Fewer checks can apply through the door: where the server opens a stream and the door responds with JSON, there are no events to check. `test/compatible/conformance.test.ts` fails if a check that passes directly does not pass through the door.",
     ...comparisons.map(section)
   ].join("\n\n")}\n`

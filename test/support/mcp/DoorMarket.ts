@@ -18,12 +18,16 @@ export interface Offer {
   readonly tools: ReadonlyArray<string>
   readonly priceMicrocents?: number
   readonly funds?: number
+  readonly onCancel?: "finish" | "pass"
 }
 
 let made = 0
 
 /** At a service whose origin is given, and whose upstreams may be on loopback. */
-export const doorMarket = (origin: string, { funds, priceMicrocents = 500, tools, upstream }: Offer) =>
+export const doorMarket = (
+  origin: string,
+  { funds, onCancel = "finish", priceMicrocents = 500, tools, upstream }: Offer
+) =>
   Effect.promise(async (): Promise<DoorMarket> => {
     const handle = `strangers-${String.fromCharCode(97 + (made++ % 26)).repeat(3)}-tools`
     await createClient({ baseUrl: origin }).accounts.registerProvider({
@@ -32,7 +36,7 @@ export const doorMarket = (origin: string, { funds, priceMicrocents = 500, tools
         email: "strangers@example.org",
         handle,
         endpoint_url: upstream,
-        tools: tools.map((tool_name) => ({ tool_name, price_microcents: priceMicrocents }))
+        tools: tools.map((tool_name) => ({ tool_name, price_microcents: priceMicrocents, on_cancel: onCancel }))
       }
     })
     const registered = await createClient({ baseUrl: origin }).accounts.registerConsumer({
