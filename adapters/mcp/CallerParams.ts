@@ -4,7 +4,7 @@
  */
 import { MAX_COST_FIELD } from "../../domain/metering/CallTerms.ts"
 import { META_PREFIX, type McpEra } from "../../domain/mcp/Protocol.ts"
-import { membersOf } from "../../domain/shared/JsonText.ts"
+import { type JsonMember, membersOf } from "../../domain/shared/JsonText.ts"
 import type { Link } from "./ProtocolEra.ts"
 
 /** A client, as its request describes it. Texts are JSON. */
@@ -16,7 +16,7 @@ export interface Caller {
 
 interface OwnFields {
   /** The service's `_meta` of a modern request. */
-  readonly meta: string
+  readonly meta: ReadonlyArray<JsonMember>
   /** As the server gets it, as JSON. */
   readonly progressToken: string | undefined
   readonly maxCost?: bigint | undefined
@@ -31,7 +31,7 @@ export const metaFor = (link: Link, caller: Caller, given: string | undefined, o
   if (own.progressToken !== undefined) fields.push(`"progressToken":${own.progressToken}`)
   if (own.maxCost !== undefined) fields.push(`"${MAX_COST_FIELD}":${own.maxCost}`)
   if (link.era === "modern") {
-    for (const { name, text } of membersOf(own.meta)) {
+    for (const { name, text } of own.meta) {
       const theirs =
         caller.era !== "modern" ? undefined : name === CLIENT_INFO ? caller.clientInfo : capabilitiesOf(name, caller)
       fields.push(`"${name}":${theirs ?? text}`)

@@ -27,7 +27,7 @@ export const exchangeMessage = (
   // Progress reaches the client verbatim in its own session: it must not tell the id.
   const sent = own ? token : wantsProgress ? idText : undefined
   const meta = metaFor(link, exchange, exchange.meta, {
-    meta: endpoint.meta,
+    meta: endpoint.metaMembers,
     progressToken: sent,
     maxCost: call.maxCost
   })

@@ -27,7 +27,7 @@ export const passedMessage = (
   const token = tokenOf(request.progressToken)
   const sent = token === undefined ? undefined : own ? token : idText
   const params = paramsWith(request.params, (meta) =>
-    metaFor(link, request, meta, { meta: endpoint.meta, progressToken: sent })
+    metaFor(link, request, meta, { meta: endpoint.metaMembers, progressToken: sent })
   )
   return {
     headers: postHeaders(link, request.method, link.era === "modern" ? nameOf(request) : undefined),

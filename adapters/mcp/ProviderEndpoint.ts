@@ -3,6 +3,7 @@
  */
 import { Effect } from "effect"
 import { Pool } from "undici"
+import { type JsonMember, membersOf } from "../../domain/shared/JsonText.ts"
 import type { ResponseBytes } from "./ResponseBytes.ts"
 import { builtInConnector } from "./BuiltInServer.ts"
 import { CircuitBreaker } from "./CircuitBreaker.ts"
@@ -46,7 +47,10 @@ export class ProviderEndpoint implements ExchangeHost {
   readonly answerBytes: ResponseBytes
   readonly dispatcher: Pool
   readonly circuit: CircuitBreaker
+  /** Of every modern request, as JSON. */
   readonly meta: string
+  /** The same, parsed once. */
+  readonly metaMembers: ReadonlyArray<JsonMember>
   /** Determined once, and again if it proves wrong. */
   era: Link["era"] | undefined = undefined
   toolHeaders: ToolHeaders = new Map()
@@ -80,6 +84,7 @@ export class ProviderEndpoint implements ExchangeHost {
     this.userAgent = `${shared.options.clientName}/${shared.options.clientVersion}`
     this.circuit = new CircuitBreaker(shared.options)
     this.meta = modernMeta(shared.options)
+    this.metaMembers = membersOf(this.meta)
     this.dispatcher = this.makePool(shared.options.socketsMax)
   }
 
