@@ -39,7 +39,7 @@ export const progressSender = (start: EventStarter | undefined): ((event: Server
 
 export const takesEvents = (request: WebRequest): boolean => {
   const accept = header(request, "accept")
-  return accept !== undefined && /\btext\/event-stream\b/iu.test(accept) && accept.split(",").some(isEvents)
+  return accept !== undefined && accept.split(",").some(isEvents)
 }
 
 /** A weight of zero means not accepted (RFC 9110, 12.4.2). */
