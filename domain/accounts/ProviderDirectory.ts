@@ -27,7 +27,7 @@ export class ProviderNotFound extends Schema.TaggedError<ProviderNotFound>()("Pr
 export class ProviderDirectory extends Context.Service<
   ProviderDirectory,
   {
-    /** By its id, or by a handle that resolves. */
+    /** By its id, or by a handle that resolves. The cache is read at the call, not when the effect runs. */
     find(name: string): Effect.Effect<Provider, ProviderNotFound | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/accounts/ProviderDirectory") {
@@ -55,11 +55,9 @@ export class ProviderDirectory extends Context.Service<
 
       return ProviderDirectory.of({
         find: (name) =>
-          Effect.suspend(() =>
-            // Unknown names are not cached: any client could fill the cache with them.
-            Effect.flatMapEager(cache.readThrough(name, load(name), Option.isSome), (found) =>
-              Option.isSome(found) ? Effect.succeed(found.value) : Effect.fail(new ProviderNotFound({ named: name }))
-            )
+          // Unknown names are not cached: any client could fill the cache with them.
+          Effect.flatMapEager(cache.readThrough(name, load(name), Option.isSome), (found) =>
+            Option.isSome(found) ? Effect.succeed(found.value) : Effect.fail(new ProviderNotFound({ named: name }))
           )
       })
     })

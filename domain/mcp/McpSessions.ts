@@ -79,6 +79,7 @@ export class McpSessions extends Context.Service<
       request: SessionRequest,
       profile: Effect.Effect<LegacyProfile, E>
     ): Effect.Effect<SessionOpened, E | ServerFailed | McpInitializeRejected | StoreUnavailable>
+    /** A session that this node knows is found at the call, not when the effect runs. */
     find(
       id: string,
       consumerId: ConsumerId,
@@ -189,14 +190,12 @@ export class McpSessions extends Context.Service<
 
       /** On the hot path: no generator. */
       const find = (id: string, consumerId: ConsumerId, server: ServerAddress | undefined) =>
-        Effect.suspend(() =>
-          Effect.flatMapEager(cache.readThrough(id, load(id), Option.isSome), (found) => {
-            const now = DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
-            return Option.isSome(found) && isUsable(found.value, consumerId, server, now)
-              ? refreshed(found.value, server, now)
-              : Effect.fail(new McpSessionNotFound({ reason: "unknown" }))
-          })
-        )
+        Effect.flatMapEager(cache.readThrough(id, load(id), Option.isSome), (found) => {
+          const now = DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
+          return Option.isSome(found) && isUsable(found.value, consumerId, server, now)
+            ? refreshed(found.value, server, now)
+            : Effect.fail(new McpSessionNotFound({ reason: "unknown" }))
+        })
 
       const end = Effect.fn("McpSessions.end")(function* (session: LiveSession) {
         const ended = yield* store.end(session.id)

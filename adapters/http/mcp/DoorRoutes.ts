@@ -102,7 +102,7 @@ export const makeDoorRoutes = Effect.gen(function* () {
       (input: AnyInput): Handled => {
         const origin = originFault(input.request, baseUrl)
         if (origin !== undefined) return Effect.succeed(faultReply(origin))
-        const handled = Effect.flatMap(doorOf(input), (door) => handle(door, input))
+        const handled = Effect.flatMapEager(doorOf(input), (door) => handle(door, input))
         return Effect.catchIf(
           handled,
           (error) => error instanceof RpcFault,

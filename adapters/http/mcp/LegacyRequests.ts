@@ -84,7 +84,7 @@ export const makeLegacyRequests = Effect.fnUntraced(function* (dispatch: Dispatc
     post: (door, caller, input, message) =>
       message._tag === "Request" && message.method === "initialize"
         ? open(door, caller, input, message)
-        : Effect.flatMap(find(door, caller, input), (context) => taken(context, message)),
+        : Effect.flatMapEager(find(door, caller, input), (context) => taken(context, message)),
     get: (door: Door, caller: Consumer, input: AnyInput) => Effect.flatMap(find(door, caller, input), stream),
     delete: Effect.fnUntraced(function* (door: Door, caller: Consumer, input: AnyInput) {
       const { session } = yield* find(door, caller, input)

@@ -55,9 +55,9 @@ export const makeLegacySessions = Effect.gen(function* () {
         invalidRequest("The header Mcp-Session-Id is required. Send initialize first: its response has one.")
       )
     }
-    return Effect.matchEffect(sessions.find(SESSION_ID.test(id) ? id : "", caller.ownerId, door.server), {
-      onFailure: (error) => Effect.fail(error._tag === "McpSessionNotFound" ? sessionGone(error) : error),
-      onSuccess: (session) => Effect.succeed({ door, caller, input, session })
+    return Effect.mapBothEager(sessions.find(SESSION_ID.test(id) ? id : "", caller.ownerId, door.server), {
+      onFailure: (error) => (error._tag === "McpSessionNotFound" ? sessionGone(error) : error),
+      onSuccess: (session) => ({ door, caller, input, session })
     })
   }
 

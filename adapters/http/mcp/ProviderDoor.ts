@@ -181,7 +181,7 @@ export const providerDoorPath = Effect.gen(function* () {
   const path: DoorPath = {
     path: "/mcp/:provider",
     summary: "A provider's MCP server, with its prices: for MCP clients, with a consumer's key",
-    doorOf: ({ pathParams }) => Effect.map(directory.find(pathParams["provider"] ?? ""), doorOf)
+    doorOf: ({ pathParams }) => Effect.mapEager(directory.find(pathParams["provider"] ?? ""), doorOf)
   }
   return path
 })

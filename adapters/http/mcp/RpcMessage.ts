@@ -65,14 +65,14 @@ const ID_CHARS_MAX = 1_024
 const METHOD_CHARS_MAX = 128
 
 export const parseMessages = (text: string): Effect.Effect<RpcMessage | RpcBatch, RpcFault> =>
-  Effect.matchEffect(parseJson(text, BODY), {
-    onFailure: ({ message }) => Effect.fail(parseError(message)),
-    onSuccess: (value): Effect.Effect<RpcMessage | RpcBatch, RpcFault> => {
+  Effect.flatMapEager(
+    Effect.mapErrorEager(parseJson(text, BODY), ({ message }) => parseError(message)),
+    (value): Effect.Effect<RpcMessage | RpcBatch, RpcFault> => {
       if (Array.isArray(value)) return batchOf(text, value)
       const message = messageOf(value, text)
       return message instanceof RpcFault ? Effect.fail(message) : Effect.succeed(message)
     }
-  })
+  )
 
 const batchOf = (text: string, values: ReadonlyArray<unknown>): Effect.Effect<RpcBatch, RpcFault> => {
   if (values.length === 0) return Effect.fail(invalidRequest("The batch is empty."))
