@@ -14,24 +14,29 @@ export const RETAINED_RESULT_MS_MAX = 10 * 60_000
 /** Per account and node, over the storage time. */
 export const RETAINED_RESULT_BYTES_MAX = 16 * 1024 * 1024
 
-/** The call ended after its caller disconnected, and its result is gone. The receipt says what it cost. */
+/** The call was made, and its result is gone. The receipt says what it cost. */
 export class ResultNotRetained extends Schema.TaggedError<ResultNotRetained>()("ResultNotRetained", {
   receiptId: ReceiptId,
   outcome: ReceiptStatus,
-  costMicrocents: Schema.BigInt
+  costMicrocents: Schema.BigInt,
+  /** In a failover of the database, after which the call was settled again by its receipt. Otherwise its caller had disconnected. */
+  isLost: Schema.Boolean
 }) {
   override get message() {
-    return `The answer of this call is no longer kept: its caller disconnected before it ended. Outcome: ${this.outcome}. Cost: ${this.costMicrocents} microcents. See receipt ${this.receiptId}. Use a new Idempotency-Key for a new call.`
+    return `The answer of this call is no longer kept: ${this.isLost ? "a failover of the database lost it" : "its caller disconnected before it ended"}. Outcome: ${this.outcome}. Cost: ${this.costMicrocents} microcents. See receipt ${this.receiptId}. Use a new Idempotency-Key for a new call.`
   }
 }
 
 /** The first header of the stored response, never sent: expiry, receipt, outcome and cost. */
 const MARK = "left"
 
+/** Instead of the time until which the result is kept: the database lost it. */
+export const LOST = -1
+
 /** `keptUntilMs` 0: the body is not stored. */
 export const retainedResult = (rendered: KeptResult, receipt: Receipt, keptUntilMs: number): KeptResult => {
   const mark = [keptUntilMs, receipt.receipt_id, receipt.status, receipt.cost_microcents].join(" ")
-  return keptUntilMs === 0
+  return keptUntilMs <= 0
     ? { status: rendered.status, headers: { [MARK]: mark }, body: "" }
     : { ...rendered, headers: { [MARK]: mark, ...rendered.headers } }
 }
@@ -50,7 +55,8 @@ export const replayedResult = (answer: KeptResult, nowMs: number): Effect.Effect
         new ResultNotRetained({
           receiptId: ReceiptId.make(receiptId!),
           outcome: outcome as ReceiptStatus,
-          costMicrocents: Microcents.make(BigInt(cost!))
+          costMicrocents: Microcents.make(BigInt(cost!)),
+          isLost: Number(untilMs) === LOST
         })
       )
 }

@@ -179,6 +179,7 @@ for (const [name, service] of everyCore) {
             [receipt!.receipt_id, "success", PRICE]
           )
           assert.include(textAt(late, "message"), receipt!.receipt_id)
+          assert.include(textAt(late, "message"), "its caller disconnected")
         }
         assert.deepStrictEqual(
           problemOf(yield* buy(consumer, offer, { input: { other: 1 } }, "lost").pipe(later("11 minutes"))),

@@ -123,7 +123,9 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     extra: { tool_id: TOOL_ID, withdrawn_at: "2026-11-20T09:29:58.412Z" }
   },
   ANSWER_NOT_KEPT: {
-    message: "The response of this call is no longer stored: the caller disconnected before the call completed.",
+    message:
+      "The response of this call is no longer stored: the caller disconnected before the call completed, or a failover " +
+      "of the database lost it.",
     remedy: "The call completed and is not repeated. Read its receipt; use a new `Idempotency-Key` for a new call.",
     extra: { outcome: "success", cost_cents: 0, cost_microcents: 500, receipt_id: RECEIPT_ID },
     places: ["POST /api/market/proxy"]

@@ -4,7 +4,7 @@
  */
 import { Context, Layer } from "effect"
 import type { CloseCall, Closed, KeptResult } from "../../../domain/metering/CallStore.ts"
-import { retainedResult } from "../../../domain/metering/RetainedResults.ts"
+import { LOST, retainedResult } from "../../../domain/metering/RetainedResults.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 
 /** The calls of one statement. */
@@ -77,7 +77,13 @@ const hasKey = ({ keyHash }: CloseCall): boolean => keyHash !== undefined
 export const keyedOf = ({ keyHash, receipt }: CloseCall): ReadonlyArray<KeyedClosing> =>
   keyHash === undefined
     ? NONE
-    : [{ receiptId: receipt.receipt_id, keyHash, mark: JSON.stringify(retainedResult(NO_RESULT, receipt, 0).headers) }]
+    : [
+        {
+          receiptId: receipt.receipt_id,
+          keyHash,
+          mark: JSON.stringify(retainedResult(NO_RESULT, receipt, LOST).headers)
+        }
+      ]
 
 const NO_RESULT: KeptResult = { status: 200, headers: {}, body: "" }
 const isUnused = ({ _tag }: Closed): boolean => _tag === "AlreadyClosed"
