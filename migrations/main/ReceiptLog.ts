@@ -22,13 +22,15 @@ export const receiptLog = Effect.gen(function* () {
     statement text
   ) WITH (fillfactor = 50)`
 
-  // The row of a tile only grows. Level -1 holds bundles of entries.
+  // A tile is stored in 16 parts of 16 hashes, so that adding some does not write the others again. The row of a part only
+  // grows. Level -1 holds bundles of entries.
   yield* sql`CREATE TABLE receipt_log_tiles (
+    tile int8 NOT NULL,
     log smallint NOT NULL,
     level smallint NOT NULL,
-    tile int8 NOT NULL,
+    part smallint NOT NULL,
     hashes bytea NOT NULL,
-    PRIMARY KEY (log, level, tile)
+    PRIMARY KEY (log, level, tile, part)
   )`
   // Hashes do not compress.
   yield* sql`ALTER TABLE receipt_log_tiles ALTER COLUMN hashes SET STORAGE EXTERNAL`

@@ -1,16 +1,18 @@
 /**
- * The log in PostgreSQL: a row per tile, a row for the position of each receipt, and the row of the log, whose lock
+ * The log in PostgreSQL: a row per part of a tile, a row for the position of each receipt, and the row of the log, whose lock
  * admits one sequencer at a time.
  */
 import { Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
 import { type Log, LogStore } from "../../../domain/log/LogStore.ts"
-import { leafTile, TILE_WIDTH } from "../../../domain/log/Tiles.ts"
+import { HASH_BYTES } from "../../../domain/log/MerkleTree.ts"
+import { edgeOf, leafTile, partialWidth, type Tile, TILE_WIDTH, type TilePlace } from "../../../domain/log/Tiles.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { causeOfCode, FREE_PROXY_CODE, originOfCode, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { hasReceiptId } from "../receipts/ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "../receipts/ReceiptRows.ts"
 import { addUsage } from "../metering/UsageRows.ts"
-import { storeSql } from "../shared/StoreSql.ts"
+import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
 import { waitingRows } from "./WaitingReceipts.ts"
 
 interface LogRow {
@@ -25,6 +27,10 @@ interface LogRow {
   readonly signed_note: string | null
   readonly statement: string | null
 }
+
+/** Hashes in a row: see `migrations/main/ReceiptLog.ts`. */
+const PART_WIDTH = 16
+const PART_BYTES = PART_WIDTH * HASH_BYTES
 
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
 
@@ -84,13 +90,13 @@ export const layer = Layer.effect(
       ),
 
       append: Effect.fn("PostgresLogStore.append")(function* (batch) {
-        const tiles = columnsOf(batch.tiles)
+        const parts = columnsOf(batch.tiles.flatMap((tile) => changedParts(tile, batch.firstIndex)))
         const receipts = columnsOf(batch.receipts)
         yield* sql`
-          INSERT INTO receipt_log_tiles (log, level, tile, hashes)
-          SELECT ${batch.log}, t.* FROM unnest(${tiles.int2((tile) => tile.level)}, ${tiles.int8((tile) => tile.index)},
-            ${tiles.bytea((tile) => tile.hashes)}) t
-          ON CONFLICT (log, level, tile) DO UPDATE SET hashes = excluded.hashes`
+          INSERT INTO receipt_log_tiles (log, level, tile, part, hashes)
+          SELECT ${batch.log}, p.* FROM unnest(${parts.int2((part) => part.level)}, ${parts.int8((part) => part.index)},
+            ${parts.int2((part) => part.part)}, ${parts.bytea((part) => part.hashes)}) p
+          ON CONFLICT (log, level, tile, part) DO UPDATE SET hashes = excluded.hashes`
         yield* sql`
           INSERT INTO receipt_log_places (receipt_id, consumer_id, log, leaf)
           SELECT r.receipt_id, r.consumer_id, ${batch.log}, ${BigInt(batch.firstIndex)}::int8 + r.nth - 1 FROM unnest(
@@ -106,11 +112,10 @@ export const layer = Layer.effect(
         if (places.length === 0) return []
         const { int2, int8 } = columnsOf(places)
         return yield* sql<{ readonly level: number; readonly tile: bigint; readonly hashes: Uint8Array }>`
-          SELECT t.level, t.tile, t.hashes
+          SELECT a.level, a.tile, t.hashes
           FROM unnest(${int2((place) => place.level)}, ${int8((place) => place.index)}) AS a (level, tile)
-          JOIN receipt_log_tiles t ON t.log = ${log} AND t.level = a.level AND t.tile = a.tile`.all(
-          ({ hashes, level, tile }) => ({ level, index: Number(tile), hashes })
-        )
+          CROSS JOIN LATERAL (${wholeTile(sql, sql`part.log = ${log} AND part.level = a.level AND part.tile = a.tile`)}) t
+          WHERE t.hashes IS NOT NULL`.all(({ hashes, level, tile }) => ({ level, index: Number(tile), hashes }))
       }),
 
       find: Effect.fn("PostgresLogStore.find")((id) =>
@@ -118,7 +123,9 @@ export const layer = Layer.effect(
           SELECT ${columns}, l.*, p.leaf, t.hashes FROM receipt_log_places p
           JOIN receipts r ON r.receipt_id = p.receipt_id AND r.consumer_id = p.consumer_id
           JOIN receipt_logs l ON l.number = p.log
-          JOIN receipt_log_tiles t ON t.log = p.log AND t.level = 0 AND t.tile = p.leaf / ${TILE_WIDTH}
+          CROSS JOIN LATERAL (
+            ${wholeTile(sql, sql`part.log = p.log AND part.level = 0 AND part.tile = p.leaf / ${TILE_WIDTH}`)}
+          ) t
           WHERE ${hasReceiptId(sql, "p.receipt_id", id)}`.first((row) => {
           const index = Number(row.leaf)
           return { receipt: toReceipt(row), index, log: toLog(row), tile: { ...leafTile(index), hashes: row.hashes } }
@@ -138,6 +145,23 @@ export const layer = Layer.effect(
     })
   })
 )
+
+/** Null where there is none. */
+const wholeTile = (sql: StoreSql, isOfTile: Statement.Fragment) =>
+  sql`SELECT string_agg(part.hashes, '' ORDER BY part.part) AS hashes FROM receipt_log_tiles part WHERE ${isOfTile}`
+
+/** The parts of a tile that the leaves from `firstIndex` on have changed. */
+const changedParts = ({ hashes, index, level }: Tile, firstIndex: number) => {
+  const before = isEdge({ index, level }, firstIndex) ? partialWidth(level, firstIndex) : 0
+  const parts = []
+  for (let part = Math.floor(before / PART_WIDTH); part * PART_BYTES < hashes.length; part++) {
+    parts.push({ level, index, part, hashes: hashes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES) })
+  }
+  return parts
+}
+
+const isEdge = (place: TilePlace, size: number): boolean =>
+  edgeOf(size).some(({ index, level }) => index === place.index && level === place.level)
 
 const toLog = (row: LogRow): Log => ({
   number: row.number,
