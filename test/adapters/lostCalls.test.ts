@@ -5,6 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { uuidOfReceipt } from "../../adapters/sql/ledger/LedgerCodes.ts"
+import { storedDigest } from "../../adapters/sql/metering/KeyDigests.ts"
 import { closeAgain } from "../../adapters/sql/metering/ClosedAgain.ts"
 import { type LostCall, lostCalls, recordLost, reviewLost } from "../../adapters/sql/metering/LostCalls.ts"
 import { makeRecentClosings, RecentClosings } from "../../adapters/sql/metering/RecentClosings.ts"
@@ -72,7 +73,7 @@ it.layer(keeping, PG)("Calls that the database has lost", (it) => {
       }
       // The key was used again.
       yield* sql`INSERT INTO call_idempotency (consumer_id, key_hash, request_hash, invocation_id, created_at)
-        VALUES (${consumerId}, ${Buffer.from(KEY_HASH, "hex")}, '', ${uuidOfReceipt(two!)}, now())`
+        VALUES (${consumerId}, ${Buffer.from(storedDigest(KEY_HASH), "hex")}, '', ${uuidOfReceipt(two!)}, now())`
       assert.isTrue((yield* lostCalls(store, 10)).every(({ isRepeated }) => isRepeated))
       assert.strictEqual(yield* reviewLost(store), 3)
       assert.strictEqual(yield* reviewLost(store), 0)

@@ -3,6 +3,7 @@
  */
 import { against } from "./against.ts"
 import { books } from "./books.ts"
+import { bytes } from "./bytes.ts"
 import { catalog } from "./catalog.ts"
 import { dashboards } from "./dashboards.ts"
 import { ledger } from "./ledger.ts"
@@ -34,6 +35,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   },
   against,
   books,
+  bytes,
   catalog,
   dashboards,
   ledger,

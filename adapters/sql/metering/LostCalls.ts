@@ -7,6 +7,7 @@ import type { Effect } from "effect"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { receiptOfUuid, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import type { StoreSql } from "../shared/StoreSql.ts"
+import { storedDigest } from "./KeyDigests.ts"
 import type { ClosedTogether } from "./RecentClosings.ts"
 
 /** A lost call as operators see it. */
@@ -41,7 +42,7 @@ export const recordLost = (
       k.key_hash, now()
     FROM unnest(${rows}::call_closing[]) c
     LEFT JOIN unnest(${keyed.map(({ receiptId: id }) => uuidOfReceipt(id))}::uuid[],
-      ${keyed.map(({ keyHash }) => `\\x${keyHash}`)}::bytea[]) AS k (receipt_id, key_hash) ON k.receipt_id = c.receipt_id
+      ${keyed.map(({ keyHash }) => `\\x${storedDigest(keyHash)}`)}::bytea[]) AS k (receipt_id, key_hash) ON k.receipt_id = c.receipt_id
     WHERE NOT EXISTS (SELECT FROM receipts r WHERE r.receipt_id = c.receipt_id AND r.consumer_id = c.consumer_id
         AND r.signature = c.signature)
       AND c.receipt_id <> ALL (${closings.flatMap((one) => one.unused.map(uuidOfReceipt))}::uuid[])

@@ -11,6 +11,7 @@ import { ORIGIN_CODE, PERIOD_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "
 import { column, OID } from "../shared/Columns.ts"
 import { bytes, type Field, record, records } from "../shared/Records.ts"
 import { answerOf } from "./KeptAnswers.ts"
+import { storedDigest } from "./KeyDigests.ts"
 import { availableAfter, placesOf, totalsOf, walletsOf } from "./BatchWallets.ts"
 
 export const OPEN = "SELECT calls_open($1, $2, $3, $4, $5, $6, $7)"
@@ -69,13 +70,15 @@ const rowOf = (call: OpenCall, wallet: number, tier: number | null): ReadonlyArr
   ORIGIN_CODE[call.origin],
   call.openedAt.epochMilliseconds,
   call.deadlineAt.epochMilliseconds,
-  bytes(call.idempotency?.keyHash),
-  bytes(call.idempotency?.requestHash),
+  digest(call.idempotency?.keyHash),
+  digest(call.idempotency?.requestHash),
   call.holdAmount,
   false,
   null,
   null
 ]
+
+const digest = (hash: string | undefined): Field => bytes(hash === undefined ? undefined : storedDigest(hash))
 
 /** The single row that the function returns. All but the first are null where every call was opened at its price. */
 type OpenValues = readonly [

@@ -26,6 +26,7 @@ import { CLOSE, CLOSE_AND_OPEN, closedOf, closeParams, rowsIn, type StoredClosin
 import { column, OID } from "../shared/Columns.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import { answerColumns, answerOf } from "./KeptAnswers.ts"
+import { storedDigest } from "./KeyDigests.ts"
 import * as LaneConnection from "../shared/LaneConnection.ts"
 import { type Kept, monthOf, OPEN, openedOf, openParams } from "./OpeningRows.ts"
 import { toDate } from "../shared/Instants.ts"
@@ -85,7 +86,7 @@ export const layer = Layer.effect(
       consumerId: ConsumerId,
       { keyHash, requestHash }: CallIdempotency
     ) {
-      const key = Buffer.from(keyHash, "hex")
+      const key = Buffer.from(storedDigest(keyHash), "hex")
       const [row] = yield* sql<EarlierRow>`
         SELECT request_hash, invocation_id, answer_status, answer_headers, answer_body FROM call_idempotency
         WHERE consumer_id = ${consumerId} AND key_hash = ${key}
@@ -234,7 +235,8 @@ const settle = Effect.fnUntraced(function* (
 })
 
 const toEarlier = (row: EarlierRow, requestHash: string): Earlier => {
-  if (Buffer.from(row.request_hash).toString("hex") !== requestHash) return { _tag: "IdempotencyConflict" }
+  const request = Buffer.from(storedDigest(requestHash), "hex")
+  if (!request.equals(row.request_hash)) return { _tag: "IdempotencyConflict" }
   if (row.answer_status === null) return { _tag: "InFlight", invocationId: receiptOfUuid(row.invocation_id) }
   return {
     _tag: "Replay",
