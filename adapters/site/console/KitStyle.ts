@@ -24,14 +24,6 @@ td.right .actions{justify-content:flex-end}
 .checks li{display:grid;grid-template-columns:1.5rem minmax(0,1fr);margin:0}
 .sign-in{max-width:36rem}
 @media (max-width:40rem){
-table.data thead{display:none}
-table.data,table.data tbody{display:block}
-table.data tr{display:block;border:1px solid var(--line);border-radius:10px;padding:.4rem .8rem;margin-bottom:.6rem}
-table.data td,table.data td.right,table.data .right+:not(.right){display:grid;grid-template-columns:minmax(6rem,2fr) minmax(0,3fr);gap:.75rem;border:0;padding:.25rem 0;text-align:left}
-table.data td::before{content:attr(data-label);color:var(--muted);font-size:.875rem}
-table.data td>div{text-align:right;overflow-wrap:anywhere;min-width:0}
-table.data td[data-label=""],table.data .right+td[data-label=""]{grid-template-columns:minmax(0,1fr)}
-table.data td[data-label=""]::before{content:none}
 form.row .row-actions{margin-top:0;flex-basis:100%}
 form.row .field{max-width:none;flex-basis:100%}
 }

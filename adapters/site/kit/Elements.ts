@@ -9,34 +9,41 @@ export interface Column {
   readonly isNumber?: boolean
 }
 
-/** The first cell of a row is its header. */
+/** The first cell of a row is its header. On narrow screens each row becomes a card with the names of its columns. */
 export const table = (
   caption: string,
   columns: ReadonlyArray<Column>,
   rows: ReadonlyArray<ReadonlyArray<Part>>
 ): Html => {
   const style = (index: number) => (columns[index]?.isNumber === true ? "right number nowrap" : "")
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
-    <table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          ${columns.map(({ name }, index) => html`<th scope="col" class="${style(index)}">${name}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ([header, ...cells]) =>
-            html`<tr>
-              <th scope="row">${header}</th>
-              ${cells.map((cell, index) => html`<td class="${style(index + 1)}">${cell}</td>`)}
-            </tr>`
+  const nameOf = (index: number) => columns[index]?.name ?? ""
+  // The roles keep their meaning where the style turns rows into cards.
+  return html`<table class="data" role="table">
+    <caption>
+      ${caption}
+    </caption>
+    <thead role="rowgroup">
+      <tr role="row">
+        ${columns.map(
+          ({ name }, index) => html`<th role="columnheader" scope="col" class="${style(index)}">${name}</th>`
         )}
-      </tbody>
-    </table>
-  </div>`
+      </tr>
+    </thead>
+    <tbody role="rowgroup">
+      ${rows.map(
+        ([header, ...cells]) =>
+          html`<tr role="row">
+            <th role="rowheader" scope="row" data-label="${nameOf(0)}"><div>${header}</div></th>
+            ${cells.map(
+              (cell, index) =>
+                html`<td role="cell" class="${style(index + 1)}" data-label="${nameOf(index + 1)}">
+                  <div>${cell}</div>
+                </td>`
+            )}
+          </tr>`
+      )}
+    </tbody>
+  </table>`
 }
 
 export const figures = (all: ReadonlyArray<readonly [name: string, value: string, note?: string]>): Html =>

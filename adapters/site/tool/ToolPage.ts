@@ -55,9 +55,10 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
         </section>
         <section aria-labelledby="cost-title">
           <h2 id="cost-title">Pricing</h2>
-          ${terms(tool)} ${upcomingTerms(tool)} ${priceHistory(tool)}
+          ${terms(tool)} ${upcomingTerms(tool)}
         </section>
       </div>
+      <section aria-label="Price history">${priceHistory(tool)}</section>
       ${tool.withdrawn_at === null ? connect(tool, baseUrl) : ""}
       <section aria-labelledby="provider-title">
         <h2 id="provider-title">Service levels, last 30 days</h2>
