@@ -4629,6 +4629,8 @@ export interface components {
       listed: boolean
       /** @description Price of a call of new tools, in microcents. `null`: the default price of your account. */
       default_price_microcents: number | null
+      /** @description Default price of your account, in microcents, as you registered it. New tools have it if `default_price_microcents` is `null`. */
+      account_price_microcents: number
       /** @description Time of the next sync. `null`: none. */
       next_sync_at: string | null
       /** @description Time of the last attempt to read the server. `null`: never. */

@@ -141,6 +141,11 @@ export const SyncSettings = Field.object("SyncSettings", "How your tools are kep
 
 export const ToolSyncState = Field.object("ToolSync", "Sync settings and the history of imports.", {
   ...SyncSettings.fields,
+  account_price_microcents: Field.of(
+    MicrocentsFromInt,
+    "Default price of your account, in microcents, as you registered it. New tools have it if `default_price_microcents` is `null`.",
+    1_000
+  ),
   next_sync_at: Field.nullableTimestamp("Time of the next sync. `null`: none.", "2026-11-20T10:24:58.412Z"),
   checked_at: Field.nullableTimestamp("Time of the last attempt to read the server. `null`: never."),
   problem: Field.nullableString("Why the server could not be read. `null`: it was read."),

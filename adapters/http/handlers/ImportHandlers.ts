@@ -64,15 +64,17 @@ export const importRoutes = Effect.gen(function* () {
     importing(endpoints.importTools),
     importing(endpoints.importToolsV1),
     route(endpoints.toolSync, function* ({ as }) {
-      return syncView(yield* sync.history(as("provider").ownerId))
+      const { ownerId } = as("provider")
+      return syncView(yield* sync.history(ownerId), yield* providerOf(ownerId))
     }),
     route(endpoints.configureToolSync, function* ({ as, payload }) {
-      const history = yield* sync.configure(as("provider").ownerId, {
+      const { ownerId } = as("provider")
+      const history = yield* sync.configure(ownerId, {
         enabled: payload.enabled,
         listed: payload.listed,
         defaultPrice: payload.default_price_microcents ?? undefined
       })
-      return syncView(history)
+      return syncView(history, yield* providerOf(ownerId))
     }),
     route(endpoints.mcpFeatures, ({ as }) => featuresOf(as("provider").ownerId)),
     route(endpoints.turnOffMcpFeatures, function* ({ as, payload }) {

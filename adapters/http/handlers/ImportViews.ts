@@ -87,10 +87,11 @@ const messageOf = (
   return applied ? `Imported: ${summary}.` : `Preview: ${summary}. Nothing was changed.`
 }
 
-export const syncView = ({ records, state }: SyncHistory) => ({
+export const syncView = ({ records, state }: SyncHistory, provider: Provider) => ({
   enabled: state?.enabled ?? false,
   listed: state?.listed ?? false,
   default_price_microcents: state?.defaultPrice ?? null,
+  account_price_microcents: effectivePrice(undefined, provider),
   next_sync_at: state?.enabled === true ? format(state.nextAt) : null,
   checked_at: state?.checkedAt === undefined ? null : format(state.checkedAt),
   problem: state?.problem ?? null,

@@ -48,6 +48,12 @@ export const ImportTools = (): View => {
   )
 }
 
+/** Of the last import, or of the registration. An account without a price says nothing about its tools. */
+const defaultPriceOf = (sync: ToolSync): number | undefined => {
+  if (sync.default_price_microcents !== null) return sync.default_price_microcents
+  return sync.account_price_microcents === 0 ? undefined : sync.account_price_microcents
+}
+
 const ImportForm = ({ sync }: { readonly sync: ToolSync }): View => {
   const { api } = useConsole()
   const send = async (values: Values, apply: boolean, idempotencyKey?: string) => {
@@ -66,7 +72,7 @@ const ImportForm = ({ sync }: { readonly sync: ToolSync }): View => {
         label: "Price per call of new tools in dollars",
         type: "number",
         placeholder: "0.0005",
-        value: dollarsInput(sync.default_price_microcents ?? undefined),
+        value: dollarsInput(defaultPriceOf(sync)),
         hint: "From $0.000001."
       },
       {
