@@ -112,6 +112,7 @@ table.data td>div,table.data tbody th>div{text-align:right;overflow-wrap:anywher
 table.data td[data-label=""],table.data .right+td[data-label=""]{grid-template-columns:minmax(0,1fr)}
 table.data td[data-label=""]::before{content:none}
 table.data tbody th::before{font-weight:400}
+table.data caption{display:block}
 table.data td.nowrap{white-space:normal}
 }
 @media (max-width:30rem){.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}.figures{gap:.5rem;grid-template-columns:minmax(0,1fr)}.figure{display:flex;justify-content:space-between;align-items:baseline;gap:1rem;padding:.5rem .8rem}.figure dd{font-size:1.2rem;text-align:right}}
