@@ -26,13 +26,16 @@ it.live.skipIf(!hasBrowser)(
       const made = yield* posted(`${url}/api/market/register-provider`, {
         name: "Ada Tools",
         email: "ada@example.org",
-        endpoint_url: server.url
+        endpoint_url: server.url,
+        default_price_microcents: 1_500
       })
       const { complaints, page } = yield* entered(yield* browser, url, String(made["api_key"]))
       yield* openTab(page, "Tools")
       yield* follow(page, ".console-main", "Import tools")
       yield* says(page, "#import-history", "No imports yet")
-      yield* Effect.promise(() => page.fill("#import-tools-default_price_microcents", "0.002"))
+      const price = page.locator("#import-tools-default_price_microcents")
+      assert.strictEqual(yield* Effect.promise(() => price.inputValue()), "0.0015")
+      yield* Effect.promise(() => price.fill("0.002"))
       yield* press(page, "#import-tools", "Preview import")
       yield* says(page, "#import-tools", "2 stored as drafts")
       const preview = yield* seen(page, "#import-tools")
