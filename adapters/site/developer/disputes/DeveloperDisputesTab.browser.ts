@@ -1,10 +1,10 @@
 /**
  * Disputes of the developer, each with its details.
  */
-import { Fragment } from "preact"
 import { statusBadge } from "../../console/Badge.browser.ts"
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
+import { DisputeDetail } from "../../console/DisputeDetail.browser.ts"
 import {
   costColumn,
   decisionDeadline,
@@ -19,7 +19,6 @@ import {
 import { Facts } from "../../console/Figures.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
 import { STATUSES } from "./DisputeStatuses.browser.ts"
@@ -29,7 +28,7 @@ const FILTERS = [statusFilter(STATUSES)]
 
 export const tab = ({ detail }: TabProps): View => {
   const { api } = useConsole()
-  if (detail !== undefined) return h(DisputeDetail, { id: detail })
+  if (detail !== undefined) return h(DisputeDetail<Dispute>, { path: DISPUTES_PATH, id: detail, show: factsOf })
   return h(
     "section",
     { id: "disputes" },
@@ -85,30 +84,18 @@ function responseOf(one: Dispute): View {
   )
 }
 
-const DisputeDetail = ({ id }: { readonly id: string }): View => {
-  const { api } = useConsole()
-  const dispute = useResource(() => api.get<Dispute>(`${DISPUTES_PATH}/${encodeURIComponent(id)}`), [id])
-  return h(
-    Fragment,
-    null,
-    h("a", { href: pathTo("disputes"), class: "back" }, "← All disputes"),
-    h(Loaded<Dispute>, {
-      of: dispute,
-      show: (one) =>
-        h(Facts, {
-          all: [
-            ["Status", [statusBadge(STATUSES, one.status), decisionDeadline(one)]],
-            ["Call", h("a", { href: pathTo("calls", one.receipt_id) }, one.receipt_id)],
-            ["Cost", money(one.cost_microcents)],
-            ["Refunded", refundOf(one)],
-            ["Reason", reasonLabel(one.reason)],
-            ["Description", one.claim.text ?? undefined],
-            ["Filed", h(TimeText, { at: one.created_at })],
-            ["Response", responseOf(one)],
-            ["Decision", one.note ?? undefined],
-            ["Decided", one.resolved_at === null ? undefined : h(TimeText, { at: one.resolved_at })]
-          ]
-        })
-    })
-  )
-}
+const factsOf = (one: Dispute): View =>
+  h(Facts, {
+    all: [
+      ["Status", [statusBadge(STATUSES, one.status), decisionDeadline(one)]],
+      ["Call", h("a", { href: pathTo("calls", one.receipt_id) }, one.receipt_id)],
+      ["Cost", money(one.cost_microcents)],
+      ["Refunded", refundOf(one)],
+      ["Reason", reasonLabel(one.reason)],
+      ["Description", one.claim.text ?? undefined],
+      ["Filed", h(TimeText, { at: one.created_at })],
+      ["Response", responseOf(one)],
+      ["Decision", one.note ?? undefined],
+      ["Decided", one.resolved_at === null ? undefined : h(TimeText, { at: one.resolved_at })]
+    ]
+  })

@@ -4,12 +4,11 @@
 import { Fragment } from "preact"
 import { statusBadge } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { DisputeDetail } from "../../console/DisputeDetail.browser.ts"
 import { reasonLabel } from "../../console/DisputeTerms.browser.ts"
 import { Facts } from "../../console/Figures.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { confirmed } from "../../console/Modal.browser.ts"
-import { pathTo } from "../../console/Place.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { announce } from "../../console/Announcements.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
@@ -19,27 +18,20 @@ import { auditLink, consumerLink, OPERATOR, providerLink } from "../OperatorList
 import type { Dispute, Resolved } from "../OperatorResponses.browser.ts"
 import { STATUSES } from "./RulingStatuses.browser.ts"
 
-export const DisputeDecision = ({ id }: { readonly id: string }): View => {
-  const { api } = useConsole()
-  const dispute = useResource(() => api.get<Dispute>(`${OPERATOR}/disputes/${encodeURIComponent(id)}`), [id])
-  return h(
-    Fragment,
-    null,
-    h("a", { href: pathTo("disputes"), class: "back" }, "← All disputes"),
-    h(Loaded<Dispute>, {
-      of: dispute,
-      show: (one) =>
-        h(
-          Fragment,
-          null,
-          h(Facts, { all: factsOf(one) }),
-          one.status === "under_review" || one.status === "filed"
-            ? h(Decide, { dispute: one, decided: dispute.reload })
-            : undefined
-        )
-    })
-  )
-}
+export const DisputeDecision = ({ id }: { readonly id: string }): View =>
+  h(DisputeDetail<Dispute>, {
+    path: `${OPERATOR}/disputes`,
+    id,
+    show: (one, reload) =>
+      h(
+        Fragment,
+        null,
+        h(Facts, { all: factsOf(one) }),
+        one.status === "under_review" || one.status === "filed"
+          ? h(Decide, { dispute: one, decided: reload })
+          : undefined
+      )
+  })
 
 const factsOf = (one: Dispute) =>
   [

@@ -2,47 +2,39 @@
  * One dispute: the developer's claim, the provider's answer and the decision.
  */
 import { Fragment } from "preact"
-import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { DisputeDetail } from "../../console/DisputeDetail.browser.ts"
 import { decisionDeadline, type Dispute, DISPUTES_PATH, reasonLabel } from "../../console/DisputeTerms.browser.ts"
 import { Facts } from "../../console/Figures.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { money, relativeTime } from "../../kit/Format.browser.ts"
 import { DisputeAnswer } from "./DisputeAnswer.browser.ts"
 import { deciderOf, needsResponse, providerBadge } from "./ProviderDisputeStatuses.browser.ts"
 
-export const ProviderDispute = ({ id }: { readonly id: string }): View => {
-  const { api } = useConsole()
-  const dispute = useResource(() => api.get<Dispute>(`${DISPUTES_PATH}/${encodeURIComponent(id)}`), [id])
-  return h(
-    Fragment,
-    null,
-    h("a", { href: pathTo("disputes"), class: "back" }, "← All disputes"),
-    h(Loaded<Dispute>, {
-      of: dispute,
-      show: (one) =>
-        h(
-          Fragment,
-          null,
-          h(Facts, { all: factsOf(one) }),
-          one.claim.text === null || one.claim.text === ""
-            ? undefined
-            : h(Fragment, null, h("h2", null, "Claim"), h("blockquote", null, one.claim.text)),
-          one.claim.evidence === null
-            ? undefined
-            : h(
-                "details",
-                null,
-                h("summary", null, "Evidence"),
-                h("pre", null, h("code", null, JSON.stringify(one.claim.evidence, null, 2)))
-              ),
-          needsResponse(one) ? h(DisputeAnswer, { dispute: one, answered: dispute.reload }) : undefined
-        )
-    })
-  )
-}
+export const ProviderDispute = ({ id }: { readonly id: string }): View =>
+  h(DisputeDetail<Dispute>, {
+    path: DISPUTES_PATH,
+    id,
+    show: (one, reload) =>
+      h(
+        Fragment,
+        null,
+        h(Facts, { all: factsOf(one) }),
+        one.claim.text === null || one.claim.text === ""
+          ? undefined
+          : h(Fragment, null, h("h2", null, "Claim"), h("blockquote", null, one.claim.text)),
+        one.claim.evidence === null
+          ? undefined
+          : h(
+              "details",
+              null,
+              h("summary", null, "Evidence"),
+              h("pre", null, h("code", null, JSON.stringify(one.claim.evidence, null, 2)))
+            ),
+        needsResponse(one) ? h(DisputeAnswer, { dispute: one, answered: reload }) : undefined
+      )
+  })
 
 const factsOf = (one: Dispute) =>
   [
