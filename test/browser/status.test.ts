@@ -111,7 +111,7 @@ it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the stat
           (yield* barsOf(page, "schema")).slice(0, 89).every(({ shape }) => shape === "good" || shape === "none")
         )
         // Four of the service, three of the database, one of the limits, one of the check with HTML in its name.
-        const table = yield* Effect.promise(() => page.innerText("[aria-label='Incidents']"))
+        const table = yield* Effect.promise(() => page.innerText("table:has(caption:text('Incidents'))"))
         const today = service[89]!.words.split(":")[0]!
         const rows = table.split("\n").filter((row) => row.trim() !== "" && !row.includes(today))
         // Besides the caption and the header.

@@ -33,11 +33,11 @@ export const table = (
       ${rows.map(
         ([header, ...cells]) =>
           html`<tr role="row">
-            <th role="rowheader" scope="row" data-label="${nameOf(0)}"><div>${header}</div></th>
+            <th role="rowheader" scope="row" data-label="${nameOf(0)}"><span>${header}</span></th>
             ${cells.map(
               (cell, index) =>
                 html`<td role="cell" class="${style(index + 1)}" data-label="${nameOf(index + 1)}">
-                  <div>${cell}</div>
+                  <span>${cell}</span>
                 </td>`
             )}
           </tr>`

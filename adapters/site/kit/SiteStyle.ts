@@ -108,7 +108,7 @@ table.data,table.data tbody{display:block}
 table.data tr{display:block;border:1px solid var(--line);border-radius:10px;padding:.4rem .8rem;margin-bottom:.6rem}
 table.data td,table.data tbody th,table.data td.right,table.data .right+:not(.right){display:grid;grid-template-columns:minmax(6rem,2fr) minmax(0,3fr);gap:.75rem;border:0;padding:.25rem 0;text-align:left}
 table.data td::before,table.data tbody th::before{content:attr(data-label);color:var(--muted);font-size:.875rem}
-table.data td>div,table.data tbody th>div{text-align:right;overflow-wrap:anywhere;min-width:0}
+table.data td>div,table.data td>span,table.data tbody th>span{text-align:right;overflow-wrap:anywhere;min-width:0}
 table.data td[data-label=""],table.data .right+td[data-label=""]{grid-template-columns:minmax(0,1fr)}
 table.data td[data-label=""]::before{content:none}
 table.data tbody th::before{font-weight:400}
