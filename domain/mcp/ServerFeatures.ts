@@ -32,11 +32,14 @@ const featuresOf = ({ method, params }: FeatureRequest): ReadonlyArray<ServerFea
 export const withoutFeatures = (capabilities: string, off: ReadonlyArray<ServerFeature>): string =>
   off.reduce((left, feature) => objectWith(left, feature, undefined), capabilities)
 
-/** The params of `subscriptions/listen`, without announcements of features that are turned off. */
+/**
+ * The params of `subscriptions/listen`, without announcements of features that are turned off, and of tasks, whose ids at
+ * the server are others.
+ */
 export const withoutAnnouncements = (params: string, off: ReadonlyArray<ServerFeature>): string => {
   const wanted = membersOf(params).findLast(({ name }) => name === "notifications")?.text
   if (wanted === undefined || !wanted.startsWith("{")) return params
-  const names = off.flatMap((feature) => ANNOUNCED[feature])
+  const names = [...off.flatMap((feature) => ANNOUNCED[feature]), "taskIds"]
   return objectWith(
     params,
     "notifications",

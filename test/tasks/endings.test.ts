@@ -2,7 +2,7 @@
  * What the call of a task costs in each ending, and what its client gets.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import {
   checkReceipt,
   completedWith,
@@ -22,6 +22,7 @@ import { later } from "../support/metering/TestTime.ts"
 import { TASK_MS_MAX } from "../../domain/tasks/CallTask.ts"
 import { BILLING_META } from "../../domain/mcp/Protocol.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
+import { TaskStore } from "../../domain/tasks/TaskStore.ts"
 import { Tasks } from "../../domain/tasks/Tasks.ts"
 
 const PRICE = BigInt(MCP_PRICE)
@@ -103,6 +104,23 @@ for (const [name, market] of everyTaskMarket()) {
         const task = yield* started({ billingPolicy: "attempt" })
         yield* seen(task)
         yield* checkReceipt(task, "error", PRICE)
+      })
+    )
+
+    it.effect("is billed by the output schema of the time of its call, where valid output is billed", () =>
+      Effect.gen(function* () {
+        const outputSchema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
+        for (const [structuredContent, cost] of [
+          [{ n: 1 }, PRICE],
+          [{ n: "one" }, 0n]
+        ] as const) {
+          saying(completedWith("done", { structuredContent }))
+          const task = yield* started({ billingPolicy: "valid_output", outputSchema })
+          const store = yield* TaskStore
+          assert.include(Option.getOrThrow(yield* store.find(task.id)).terms, '"required":["n"]')
+          yield* seen(task)
+          yield* checkReceipt(task, "success", cost)
+        }
       })
     )
 

@@ -7,7 +7,7 @@ import { type Answer, json, result, rpcError, type Script, text } from "../../te
 import { got } from "../support/HttpMarket.ts"
 import { aFundedConsumer, PRICE } from "../support/load/LoadMarket.ts"
 import { aDoor, fine, LOADED, onOther, SETTINGS } from "../support/mcp/ADoor.ts"
-import { type Answered, ask, at, errorCode, type Json } from "../support/mcp/DoorClient.ts"
+import { type Answered, ask, at, errorCode, type Json, opened } from "../support/mcp/DoorClient.ts"
 import { RawHttp } from "../support/RawHttp.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
@@ -186,6 +186,29 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A task at a door", (it) => {
       }
       // At the door of the market it is the account's too.
       yield* eventually(tasks("get", taskId, {}, `${base}/mcp`), ({ text: said }) => said.includes("secret"))
+    })
+  )
+
+  it.effect("cannot be subscribed to: its states are not passed on", () =>
+    Effect.gen(function* () {
+      const { base, key, server, start, url } = yield* aTaskDoor()
+      const taskId = taskIdOf(yield* start())
+      const params = { notifications: { taskIds: [taskId, "theirs-1"], promptsListChanged: true } }
+      for (const path of [url, `${base}/mcp`]) {
+        const undeclared = yield* ask({ url: path, key, method: "subscriptions/listen", params })
+        assert.deepStrictEqual(errorCode(undeclared), [400, -32_021])
+      }
+      const connection = new AbortController()
+      const { signal } = connection
+      yield* Effect.forkChild(opened({ url, key, method: "subscriptions/listen", params, meta: TAKING, signal }))
+      yield* eventually(
+        Effect.sync(() => server.of("subscriptions/listen")),
+        (seen) => seen.length > 0
+      )
+      connection.abort()
+      const passed = server.of("subscriptions/listen")[0]!
+      assert.deepStrictEqual(passed.params["notifications"], { promptsListChanged: true })
+      assert.notInclude(passed.text, "modelcontextprotocol/tasks")
     })
   )
 

@@ -5,14 +5,15 @@ import { Effect } from "effect"
 import { isNeverPassed } from "../../../domain/mcp/PassedMethods.ts"
 import type { McpEra } from "../../../domain/mcp/Protocol.ts"
 import { type ServerFeature, turnedOff } from "../../../domain/mcp/ServerFeatures.ts"
-import { isTaskMethod } from "../../../domain/mcp/TaskSupport.ts"
+import { declaresTasks, isTaskMethod } from "../../../domain/mcp/TaskSupport.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
 import { modernResult } from "./ModernEra.ts"
 import { invalidParams, methodNotFound, RpcFault } from "./RpcFault.ts"
+import { isObject } from "./RpcMessage.ts"
 import { faultReply, replyOf } from "./RpcReply.ts"
-import { LEGACY_TASKS, makeTaskMethods } from "./TaskMethods.ts"
+import { LEGACY_TASKS, makeTaskMethods, missingTasks } from "./TaskMethods.ts"
 import { type CalledTool, makeToolCalls } from "./ToolCalls.ts"
 
 export type Dispatch = (door: Door, request: DoorRequest) => Effect.Effect<EncodedReply, HandlerError>
@@ -58,8 +59,15 @@ const isLegacyTask = ({ era, rpc: { method, params } }: DoorRequest): boolean =>
 
 const passed = (door: Door, request: DoorRequest): Effect.Effect<DoorAnswer, DoorFailure> => {
   if (isNeverPassed(request.rpc.method)) return Effect.fail(methodNotFound(NEVER_PASSED))
+  if (wantsTasks(request) && !declaresTasks(request.capabilities)) return Effect.fail(missingTasks)
   const off = turnedOff(door.featuresOff, request.rpc)
   return off === undefined ? door.pass(request) : Effect.fail(methodNotFound(turnedOffText(off)))
+}
+
+/** A subscription to the states of tasks. */
+const wantsTasks = ({ rpc: { method, params } }: DoorRequest): boolean => {
+  const notifications = method === "subscriptions/listen" ? params?.value["notifications"] : undefined
+  return isObject(notifications) && notifications["taskIds"] !== undefined
 }
 
 const turnedOffText = (feature: ServerFeature): string => `The provider of this server has turned off ${feature}.`

@@ -69,7 +69,7 @@ export const makeTaskMethods = Effect.gen(function* () {
     const { method, params } = request.rpc
     if (request.era === "legacy") return Effect.fail(methodNotFound(LEGACY_TASKS))
     if (!isOfTask(method)) return Effect.fail(methodNotFound(`Method \`${method}\` does not exist.`))
-    if (!declaresTasks(request.capabilities)) return Effect.fail(missingCapability(MISSING, REQUIRED))
+    if (!declaresTasks(request.capabilities)) return Effect.fail(missingTasks)
     return passThrough
       .limit(request.caller.ownerId, params?.text.length ?? 0, answered(door, request), (answer) =>
         answer._tag === "Result" ? answer.result.length : answer.error.length
@@ -84,6 +84,10 @@ export const makeTaskMethods = Effect.gen(function* () {
 })
 
 const MISSING = `Tasks are for clients that declare the extension \`${TASKS_EXTENSION}\` in the capabilities of each request.`
-const REQUIRED = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } }
+
+/** For a client that did not declare that it can handle tasks. */
+export const missingTasks = missingCapability(MISSING, {
+  requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } }
+})
 
 const resultOf = (result: string): DoorAnswer => ({ _tag: "Result", result })
