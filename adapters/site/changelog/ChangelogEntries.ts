@@ -33,7 +33,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added `POST /api/v1/market/meter` for calls outside of the proxy, within grants of consumers; a report may name `provider_id` with a bare `tool_name`.",
           "Added usage-priced tools, shown as `up to` their maximum. Calls need a cost limit (422 `CAP_REQUIRED`).",
           "Added `on_cancel: pass` for tools that support cancellation. Other forwarded calls complete even if the caller disconnects. An account has at most 64 calls in progress per node.",
-          "Added `GET /api/v1/market/receipts/{id}/call`: the request ID of a call and the duration of its stages. An `X-Request-Id` of more than 64 characters is replaced.",
+          "Added `GET /api/v1/market/receipts/:id/call`: the request ID of a call and the duration of its stages. An `X-Request-Id` of more than 64 characters is replaced.",
           "Changed price increases to take effect after a notice period of 24 hours. A call that names a `price_version` is charged under it or rejected.",
           'Changed tool errors: results with `isError` return 200 with the provider\'s result and `meta.outcome: "error"`; 502 means that the provider failed.',
           "Changed JSON integers above 2^53 − 1 to be rejected with 422, also in a tool's input."
