@@ -2728,6 +2728,12 @@ export interface components {
        * @description Time of creation.
        */
       created_at: string
+      /** @description Whether the account is frozen. A frozen account cannot call tools, but can read and add funds. */
+      frozen: boolean
+      /** @description Reason for the freeze. `null` if the account is not frozen. */
+      frozen_reason: string | null
+      /** @description Time since which the account is frozen. `null`: it is not. */
+      frozen_at: string | null
       /** @description Platform fee of the provider in basis points (1/100 of a percent). */
       platform_fee_bps: number
       /** @description Whether it is the default fee of the service. */
@@ -2793,6 +2799,12 @@ export interface components {
        * @description Time of creation.
        */
       created_at: string
+      /** @description Whether the account is frozen. A frozen account cannot call tools, but can read and add funds. */
+      frozen: boolean
+      /** @description Reason for the freeze. `null` if the account is not frozen. */
+      frozen_reason: string | null
+      /** @description Time since which the account is frozen. `null`: it is not. */
+      frozen_at: string | null
     }
     /** @description A consumer with its money and its record. */
     OperatorConsumerDetails: {
@@ -2899,6 +2911,9 @@ export interface components {
         | "session.end_all"
         | "account.freeze"
         | "account.unfreeze"
+        | "provider.freeze"
+        | "provider.unfreeze"
+        | "payout.retry"
         | "dispute.decide"
         | "funds.move"
         | "reserve.set"
@@ -2951,6 +2966,67 @@ export interface components {
       /** @description Your name, as the audit trail shows it. It is not verified. */
       name: string
     }
+    /** @description The payout that replaces the failed one. */
+    RetriedPayout: {
+      /** @description ID of the new payout. */
+      payout_id: string
+      /** @description ID of the failed payout. */
+      retried_payout_id: string
+      /** @description ID of the provider. */
+      provider_id: string
+      /** @description Amount in cents: what the provider has available now. */
+      amount_cents: number
+      /**
+       * @description How far the payout is.
+       * @enum {string}
+       */
+      state: "requested" | "transferring" | "paid" | "failed" | "reversed"
+      /** @description Why the payout failed. `null`: it did not. */
+      failure: string | null
+      /** @description Whether the payout existed before this request. */
+      repeated: boolean
+    }
+    /** @description Why the payout is retried. */
+    RetryPayout: {
+      /** @description Reason, for the audit trail. */
+      reason: string
+    }
+    /** @description The provider is not frozen. */
+    UnfrozenProvider: {
+      /** @description ID of the provider. */
+      provider_id: string
+      /**
+       * @description Always `false`.
+       * @enum {boolean}
+       */
+      frozen: false
+      /** @description Whether the provider was frozen. */
+      was_frozen: boolean
+    }
+    /** @description Why the provider is unfrozen. */
+    UnfreezeProvider: {
+      /** @description Reason, for the audit trail. */
+      reason: string
+    }
+    /** @description The provider is frozen. */
+    FrozenProvider: {
+      /** @description ID of the provider. */
+      provider_id: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      frozen: true
+      /** @description Whether the provider was frozen before. */
+      was_frozen: boolean
+      /** @description Reason for the freeze. */
+      reason: string
+    }
+    /** @description Why the account is frozen. */
+    Freeze: {
+      /** @description Reason. The account's owner sees it. */
+      reason: string
+    }
     /** @description The account is not frozen. */
     Unfrozen: {
       /** @description ID of the consumer. */
@@ -2980,11 +3056,6 @@ export interface components {
       /** @description Whether the account was frozen before. */
       was_frozen: boolean
       /** @description Reason for the freeze. */
-      reason: string
-    }
-    /** @description Why the account is frozen. */
-    Freeze: {
-      /** @description Reason. The account's owner sees it. */
       reason: string
     }
     /** @description Handles that imitate the handle of a verified provider. */
@@ -5800,7 +5871,10 @@ export const ROUTES = {
     setHandle: "POST* /api/v1/operator/providers/{provider_id}/handle",
     imitations: "GET /api/v1/operator/handles/imitations",
     freeze: "POST* /api/v1/operator/consumers/{consumer_id}/freeze",
-    unfreeze: "POST* /api/v1/operator/consumers/{consumer_id}/unfreeze"
+    unfreeze: "POST* /api/v1/operator/consumers/{consumer_id}/unfreeze",
+    freezeProvider: "POST* /api/v1/operator/providers/{provider_id}/freeze",
+    unfreezeProvider: "POST* /api/v1/operator/providers/{provider_id}/unfreeze",
+    retryPayout: "POST /api/v1/operator/payouts/{payout_id}/retry"
   },
   operatorSession: {
     signIn: "POST /api/v1/operator/session",
@@ -6252,6 +6326,33 @@ export interface Operations {
       payload: Schemas["Unfreeze"]
       success: Schemas["Unfrozen"]
     }
+    /** Freeze a provider. */
+    freezeProvider: {
+      params: {
+        /** ID of the provider. */
+        provider_id: string
+      }
+      payload: Schemas["Freeze"]
+      success: Schemas["FrozenProvider"]
+    }
+    /** Unfreeze a provider. */
+    unfreezeProvider: {
+      params: {
+        /** ID of the provider. */
+        provider_id: string
+      }
+      payload: Schemas["UnfreezeProvider"]
+      success: Schemas["UnfrozenProvider"]
+    }
+    /** Retry a failed payout. */
+    retryPayout: {
+      params: {
+        /** ID of the failed payout. */
+        payout_id: string
+      }
+      payload: Schemas["RetryPayout"]
+      success: Schemas["RetriedPayout"]
+    }
   }
   operatorSession: {
     /** Sign in as the operator. */
@@ -6278,6 +6379,9 @@ export interface Operations {
           | "session.end_all"
           | "account.freeze"
           | "account.unfreeze"
+          | "provider.freeze"
+          | "provider.unfreeze"
+          | "payout.retry"
           | "dispute.decide"
           | "funds.move"
           | "reserve.set"

@@ -11,6 +11,12 @@ import { suffixed } from "./Handle.ts"
 /** How a provider describes its prices to people. Calls are billed by the terms of each tool, not by this. */
 export type PricingModel = "per_call" | "per_token" | "free"
 
+/** Since when a provider cannot sell, and why. Only the operator begins and ends it. */
+export interface ProviderFreeze {
+  readonly reason: string
+  readonly at: DateTime.Utc
+}
+
 /** An account that sells tools behind one MCP endpoint. */
 export interface Provider {
   readonly id: ProviderId
@@ -24,6 +30,8 @@ export interface Provider {
   readonly defaultPrice: Microcents
   /** Features of its MCP server that are not offered; undefined: none. */
   readonly featuresOff?: ReadonlyArray<ServerFeature> | undefined
+  /** Undefined: its tools can be called, and it can be paid out. */
+  readonly frozen?: ProviderFreeze | undefined
   readonly createdAt: DateTime.Utc
 }
 

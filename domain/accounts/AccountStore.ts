@@ -6,7 +6,7 @@ import type { ProviderFee } from "../ledger/PlatformFee.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { ServerFeature } from "../mcp/ServerFeatures.ts"
-import type { Consumer, Erasure, Provider } from "./Account.ts"
+import type { Consumer, Erasure, Provider, ProviderFreeze } from "./Account.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class AccountStore extends Context.Service<
@@ -24,7 +24,9 @@ export class AccountStore extends Context.Service<
     setFee(id: ProviderId, fee: ProviderFee): Effect.Effect<void, StoreUnavailable>
     /** Empty: all features are offered. */
     setFeaturesOff(id: ProviderId, features: ReadonlyArray<ServerFeature>): Effect.Effect<void, StoreUnavailable>
-    /** Writes the complete account, except the fee, the features and the default cap. */
+    /** Undefined: not frozen. */
+    setFrozen(id: ProviderId, freeze: ProviderFreeze | undefined): Effect.Effect<void, StoreUnavailable>
+    /** Writes the complete account, except the fee, the features, the freeze and the default cap. */
     updateProvider(provider: Provider): Effect.Effect<void, StoreUnavailable>
     updateConsumer(consumer: Consumer): Effect.Effect<void, StoreUnavailable>
     setDefaultCap(id: ConsumerId, cap: Microcents | undefined): Effect.Effect<void, StoreUnavailable>

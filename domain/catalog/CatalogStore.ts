@@ -36,7 +36,7 @@ export interface CatalogEntry extends Terms {
   /** Number of the terms; receipts refer to it. */
   readonly priceVersion: number
   readonly prices: ToolPrices
-  readonly provider: Pick<Provider, "id" | "handle" | "name" | "endpointUrl" | "pricingModel"> & {
+  readonly provider: Pick<Provider, "id" | "handle" | "name" | "endpointUrl" | "pricingModel" | "frozen"> & {
     readonly fee: ProviderFee
   }
 }

@@ -85,13 +85,10 @@ export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("Budget
   }
 }
 
-/** The consumer's account is frozen after a chargeback. Nothing was called or charged. */
+/** The account is frozen: after a chargeback, or by the operator. Nothing was called, charged or paid. */
 export class AccountFrozen extends Schema.TaggedError<AccountFrozen>()("AccountFrozen", {}) {
   override get message() {
-    return (
-      "This account is frozen, so it cannot spend: a payment of it is disputed at the bank, or was charged back and the " +
-      "debt is not paid."
-    )
+    return "This account is frozen: it can neither spend nor be paid out. Your account shows why."
   }
 }
 

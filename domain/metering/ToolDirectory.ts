@@ -35,9 +35,11 @@ export class ToolWithdrawn extends Schema.TaggedError<ToolWithdrawn>()("ToolWith
   tool: Schema.String,
   toolId: Schema.String,
   since: Schema.String,
-  pinned: Schema.Boolean
+  pinned: Schema.Boolean,
+  frozen: Schema.optional(Schema.Boolean)
 }) {
   override get message() {
+    if (this.frozen) return `The operator has frozen the provider of ${this.tool}. Nothing was charged.`
     const withdrawn = `Its provider withdrew the tool ${this.tool} on ${this.since.slice(0, 10)}. Nothing was charged.`
     return this.pinned
       ? `${withdrawn} Your account's calls of this name stay with this tool. To call another provider's, send its qualified name \`handle/tool_name\`.`
@@ -240,8 +242,9 @@ const offeredAt = (
   calledAt: DateTime.Utc | undefined,
   pinned: boolean
 ): Effect.Effect<CatalogEntry, ToolWithdrawn> => {
-  const { id, toolName, withdrawnAt } = entry.tool
-  return withdrawnAt === undefined || (calledAt !== undefined && DateTime.isLessThan(calledAt, withdrawnAt))
+  const [{ frozen }, { id, toolName, withdrawnAt }] = [entry.provider, entry.tool]
+  const since = frozen?.at ?? withdrawnAt
+  return since === undefined || (!frozen && calledAt !== undefined && DateTime.isLessThan(calledAt, since))
     ? Effect.succeed(entryAt(entry, nowMs))
-    : Effect.fail(new ToolWithdrawn({ tool: toolName, toolId: id, since: format(withdrawnAt), pinned }))
+    : Effect.fail(new ToolWithdrawn({ tool: toolName, toolId: id, since: format(since), pinned, frozen: !!frozen }))
 }

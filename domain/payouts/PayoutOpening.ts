@@ -48,8 +48,8 @@ export const makePayoutOpening = Effect.gen(function* () {
   })
 
   const payableCents = Effect.fn("Payouts.payableCents")(function* (providerId: ProviderId) {
-    const { availableMicrocents } = yield* money.holdings(providerId)
-    return yield* payableOf(providerId, availableMicrocents)
+    const { availableMicrocents, isFrozen } = yield* money.holdings(providerId)
+    return yield* payableOf(providerId, isFrozen ? 0n : availableMicrocents)
   })
 
   /** Undefined if another request was first. */
@@ -65,8 +65,9 @@ export const makePayoutOpening = Effect.gen(function* () {
   })
 
   const draft = Effect.fnUntraced(function* (id: PayoutId, providerId: ProviderId, accountId: string) {
-    const { available } = yield* money.holdings(providerId)
-    const amountCents = yield* payableOf(providerId, totalOfParts(available.slice(0, LOTS_PER_POSTING_MAX)))
+    const { available, isFrozen } = yield* money.holdings(providerId)
+    const most = isFrozen ? 0n : totalOfParts(available.slice(0, LOTS_PER_POSTING_MAX))
+    const amountCents = yield* payableOf(providerId, most)
     if (amountCents < PAYOUT_CENTS_MIN) return yield* new BelowMinimum({ balanceCents: amountCents })
     const now = yield* DateTime.now
     const payout: Payout = {

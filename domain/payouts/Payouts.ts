@@ -140,7 +140,7 @@ export class Payouts extends Context.Service<
             work: (providerId) =>
               beginAutomatic(providerId, day).pipe(
                 Effect.map(({ repeated }) => (repeated ? 0 : 1)),
-                Effect.catchTags({ BelowMinimum: () => Effect.succeed(0), NotOnboarded: () => Effect.succeed(0) })
+                Effect.catchTag(["BelowMinimum", "NotOnboarded"], () => Effect.succeed(0))
               )
           }
         )

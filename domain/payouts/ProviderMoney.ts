@@ -16,6 +16,8 @@ export interface ProviderHoldings extends EarningStates {
   /** All four states together. */
   readonly pendingMicrocents: bigint
   readonly reserveLifted: boolean
+  /** Nothing is paid out, whatever is available. */
+  readonly isFrozen: boolean
 }
 
 export class ProviderMoney extends Context.Service<
@@ -47,7 +49,8 @@ export class ProviderMoney extends Context.Service<
           ...states,
           frozenMicrocents: frozen,
           pendingMicrocents: maturingMicrocents + reservedMicrocents + availableMicrocents + frozen,
-          reserveLifted
+          reserveLifted,
+          isFrozen: provider?.frozen !== undefined
         }
       })
 

@@ -23,6 +23,8 @@ export const accounts = Effect.gen(function* () {
     fee_bps int2 CHECK (fee_bps BETWEEN 0 AND 5000),
     upcoming_fee_bps int2 CHECK (upcoming_fee_bps BETWEEN 0 AND 5000),
     upcoming_fee_from timestamptz(3),
+    frozen_at timestamptz(3),
+    frozen_reason text CHECK (char_length(frozen_reason) BETWEEN 1 AND 500 AND (frozen_reason IS NULL) = (frozen_at IS NULL)),
     created_at timestamptz(3) NOT NULL
   )`
   yield* sql`CREATE INDEX providers_created ON providers USING brin (created_at)`

@@ -1,9 +1,11 @@
 /**
  * What only a whole service has: imports of providers' tools, toolboxes for the market door, sessions of MCP clients, tasks of
- * calls, and the sessions and audit trail of the operator. On top of the core, so that a program that embeds only the core does not contain them.
+ * calls, and what the operator has: sessions, the audit trail, freezes of providers and retries of payouts. On top of the core, so
+ * that a program that embeds only the core does not contain them.
  */
 import { Layer } from "effect"
 import { OfferedFeatures } from "../../domain/accounts/OfferedFeatures.ts"
+import { ProviderFreezes } from "../../domain/accounts/ProviderFreezes.ts"
 import { ProviderDirectory } from "../../domain/accounts/ProviderDirectory.ts"
 import { EndpointProbe } from "../../domain/catalog/EndpointProbe.ts"
 import { ToolImport } from "../../domain/catalog/ToolImport.ts"
@@ -22,6 +24,7 @@ import { ToolboxList } from "../../domain/mcp/ToolboxList.ts"
 import { ToolOffers } from "../../domain/mcp/ToolOffers.ts"
 import { AuditTrail } from "../../domain/operator/AuditTrail.ts"
 import { OperatorSessions } from "../../domain/operator/OperatorSessions.ts"
+import { PayoutRetries } from "../../domain/payouts/PayoutRetries.ts"
 import { Tasks } from "../../domain/tasks/Tasks.ts"
 import { callResult } from "../../adapters/http/mcp/CallResults.ts"
 
@@ -49,4 +52,6 @@ const mcpSessions = Layer.mergeAll(
 /** Of calls whose providers work on after the response. */
 const tasks = Tasks.layer(callResult)
 
-export const offers = Layer.mergeAll(tasks, toolboxes, mcpSessions, AuditTrail.layer, OperatorSessions.layer)
+const operator = Layer.mergeAll(AuditTrail.layer, OperatorSessions.layer, ProviderFreezes.layer, PayoutRetries.layer)
+
+export const offers = Layer.mergeAll(tasks, toolboxes, mcpSessions, operator)

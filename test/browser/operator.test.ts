@@ -92,6 +92,7 @@ it.live.skipIf(!hasBrowser)(
       assert.strictEqual(refused.status, 403)
       yield* isReadable(page, "operator-account")
       yield* Effect.promise(async () => {
+        await page.fill("#unfreeze-reason", "The suspicion was unfounded.")
         await page.click("form#unfreeze button[type=submit]")
         await waitsFor(page, ".announcements", "The account is unfrozen.")
       })

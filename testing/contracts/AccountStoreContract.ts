@@ -71,6 +71,22 @@ export const accountStoreContract: Contract<AccountStore | CatalogStore | UnitOf
   ),
 
   rule(
+    "keeps a provider's freeze, whatever else of the account changes",
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const [provider, other] = [yield* aProvider(), yield* aProvider()]
+      const frozen = { reason: "Fraud is suspected.", at: instant("2026-11-20T10:00:00.000Z") }
+      yield* accounts.setFrozen(provider.id, frozen)
+      yield* accounts.updateProvider({ ...provider, name: "Other" })
+      const found = Option.getOrThrow(yield* accounts.findProvider(provider.id))
+      assert.deepEqual([found.name, found.frozen], ["Other", frozen])
+      yield* accounts.setFrozen(provider.id, undefined)
+      assert.equal(Option.getOrThrow(yield* accounts.findProvider(provider.id)).frozen, undefined)
+      assert.deepEqual(yield* accounts.findProvider(other.id), Option.some(other))
+    })
+  ),
+
+  rule(
     "keeps a provider's fee, whatever else of the account changes",
     Effect.gen(function* () {
       const accounts = yield* AccountStore

@@ -73,7 +73,10 @@ const providerFields = {
   name: shared.providerName,
   email: Field.string("E-mail address of the account.", "ada@example.org"),
   endpoint_url: Field.string("URL of its MCP server.", "https://mcp.example.org/mcp"),
-  created_at: shared.createdAt
+  created_at: shared.createdAt,
+  frozen: shared.frozen,
+  frozen_reason: shared.frozenReason,
+  frozen_at: Field.nullableTimestamp("Time since which the account is frozen. `null`: it is not.")
 }
 
 export const Providers = listOf(

@@ -4,14 +4,15 @@
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Handle } from "../../../domain/accounts/Handle.ts"
-import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { FEE_BASIS_POINTS_MAX } from "../../../domain/ledger/PlatformFee.ts"
-import { operatorAction, readBy } from "./Access.ts"
+import { operatorAction, operatorRun, readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { IntBetween, Name, Text } from "./InputSchemas.ts"
+import { IntBetween } from "./InputSchemas.ts"
+import * as Freezes from "./FreezeBodies.ts"
 import { PlatformFee } from "./PlatformFeeBodies.ts"
-import { PROVIDER_ID } from "./SampleValues.ts"
+import { KEY_ID, PROVIDER_ID } from "./SampleValues.ts"
 import { answeredAt, consumerId, handle, providerId } from "./SharedFields.ts"
 import { solvencyFields } from "./MoneyApi.ts"
 
@@ -108,29 +109,6 @@ const SetPlatformFee = Field.object("SetPlatformFee", "The fee of a provider.", 
   )
 })
 
-const FREEZE_REASON_CHARS_MAX = 500
-
-const Freeze = Field.object("Freeze", "Why the account is frozen.", {
-  reason: Field.of(Name(FREEZE_REASON_CHARS_MAX), "Reason. The account's owner sees it.", "Fraud is suspected.")
-})
-
-const Unfreeze = Field.object("Unfreeze", "Why the account is unfrozen.", {
-  reason: Field.optional(Text(FREEZE_REASON_CHARS_MAX), "Reason, for the audit trail.")
-})
-
-const Frozen = Field.object("Frozen", "The account is frozen.", {
-  consumer_id: consumerId,
-  frozen: Field.always(true),
-  was_frozen: Field.boolean("Whether the account was frozen before.", false),
-  reason: Field.string("Reason for the freeze.", "Fraud is suspected.")
-})
-
-const Unfrozen = Field.object("Unfrozen", "The account is not frozen.", {
-  consumer_id: consumerId,
-  frozen: Field.always(false),
-  was_frozen: Field.boolean("Whether the account was frozen.")
-})
-
 export class OperatorApi extends HttpApiGroup.make("operator")
   .add(
     Endpoint.get("solvency", "/api/v1/operator/solvency", {
@@ -200,21 +178,50 @@ export class OperatorApi extends HttpApiGroup.make("operator")
         "The account's calls are rejected until you unfreeze it; calls in flight end as usual. The owner sees the reason, " +
         "and can still read and add funds.",
       params: { consumer_id: consumerId },
-      payload: Freeze,
-      success: Frozen
+      payload: Freezes.Freeze,
+      success: Freezes.Frozen
     }),
     Endpoint.post("unfreeze", "/api/v1/operator/consumers/:consumer_id/unfreeze", {
       access: operatorAction("account.unfreeze"),
       summary: "Unfreeze a consumer's account",
       description: "Known chargebacks do not freeze the account again; a new one does. A debt remains.",
       params: { consumer_id: consumerId },
-      payload: Unfreeze,
-      success: Unfrozen
+      payload: Freezes.Unfreeze,
+      success: Freezes.Unfrozen
+    }),
+    Endpoint.post("freezeProvider", "/api/v1/operator/providers/:provider_id/freeze", {
+      access: operatorAction("provider.freeze"),
+      summary: "Freeze a provider",
+      description:
+        "Its tools cannot be called, its reports are rejected, and nothing is paid out, until you unfreeze it. Calls in " +
+        "flight are settled, payouts under way end, and refunds are taken from its earnings. The owner sees the reason.",
+      params: { provider_id: providerId },
+      payload: Freezes.Freeze,
+      success: Freezes.FrozenProvider
+    }),
+    Endpoint.post("unfreezeProvider", "/api/v1/operator/providers/:provider_id/unfreeze", {
+      access: operatorAction("provider.unfreeze"),
+      summary: "Unfreeze a provider",
+      description: "Its tools can be called and it can be paid out again.",
+      params: { provider_id: providerId },
+      payload: Freezes.UnfreezeProvider,
+      success: Freezes.UnfrozenProvider
+    }),
+    Endpoint.post("retryPayout", "/api/v1/operator/payouts/:payout_id/retry", {
+      access: operatorRun("payout.retry"),
+      summary: "Retry a failed payout",
+      description:
+        "A failed payout has returned its money. This starts a new one to the provider's own account, of what the provider " +
+        "has available now, once for each failed payout. It is rejected for a frozen provider, and in a dry run.",
+      params: { payout_id: Field.of(PayoutId, "ID of the failed payout.", KEY_ID) },
+      payload: Freezes.RetryPayout,
+      success: Freezes.RetriedPayout,
+      problems: [404, 409, 422]
     })
   )
   .annotateMerge(
     Endpoint.about(
       "Operator",
-      "Solvency, platform funds, reserves, platform fees, handles and frozen accounts. Needs `OPERATOR_KEY`."
+      "Solvency, platform funds, reserves, platform fees, handles, frozen accounts and failed payouts. Needs `OPERATOR_KEY`."
     )
   ) {}

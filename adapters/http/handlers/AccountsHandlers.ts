@@ -12,7 +12,7 @@ import { Registration, ToolsRejected } from "../../../domain/accounts/Registrati
 import { EndpointProbe, type EndpointReport, unlistedReason } from "../../../domain/catalog/EndpointProbe.ts"
 import { ToolImport } from "../../../domain/catalog/ToolImport.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
-import { type Freeze, FreezeStore } from "../../../domain/payments/FreezeStore.ts"
+import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
 import { type KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { formatDollars, fromCents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
@@ -52,8 +52,7 @@ export const accountsRoutes = Effect.gen(function* () {
     return rejected.length === 0 ? Effect.void : Effect.fail(new ToolsRejected({ tools: rejected }))
   }
 
-  const handleOf = (id: ProviderId) =>
-    Effect.map(accounts.findProvider(id), (found) => Option.getOrUndefined(found)?.handle ?? null)
+  const providerOf = (id: ProviderId) => Effect.map(accounts.findProvider(id), Option.getOrUndefined)
 
   const revoke = Effect.fnUntraced(function* (caller: KeyOwner, id: KeyId) {
     const revoked = yield* keys.revoke(caller, id)
@@ -142,19 +141,21 @@ export const accountsRoutes = Effect.gen(function* () {
     }),
     route(endpoints.whoAmI, function* ({ as }) {
       const caller = as("consumer", "provider")
-      const freeze = caller.role === "consumer" ? yield* freezes.find(caller.ownerId) : Option.none<Freeze>()
+      const provider = caller.role === "provider" ? yield* providerOf(caller.ownerId) : undefined
+      const freeze =
+        caller.role === "consumer" ? Option.getOrUndefined(yield* freezes.find(caller.ownerId)) : provider?.frozen
       return {
         role: caller.role,
         id: caller.ownerId,
-        handle: caller.role === "provider" ? yield* handleOf(caller.ownerId) : null,
+        handle: provider?.handle ?? null,
         name: caller.name,
         key_id: caller.keyId,
         rate_limit_rpm: caller.rateLimitRpm,
         default_cap_microcents: caller.role === "consumer" ? (caller.defaultCap ?? null) : null,
         account_default_cap_microcents: caller.role === "consumer" ? (caller.accountDefaultCap ?? null) : null,
         key_expires_at: caller.expiresAt === undefined ? null : format(caller.expiresAt),
-        frozen: Option.isSome(freeze),
-        frozen_reason: Option.isSome(freeze) ? freeze.value.reason : null
+        frozen: freeze !== undefined,
+        frozen_reason: freeze?.reason ?? null
       }
     }),
     route(endpoints.listKeys, function* ({ as }) {

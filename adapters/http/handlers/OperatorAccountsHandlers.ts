@@ -123,11 +123,14 @@ const consumerView = ({ createdAt, email, id, name }: Consumer, freeze: Freeze |
   frozen_by_operator: freeze?.byOperator ?? false
 })
 
-const providerView = ({ createdAt, email, endpointUrl, handle, id, name }: Provider) => ({
+const providerView = ({ createdAt, email, endpointUrl, frozen, handle, id, name }: Provider) => ({
   provider_id: id,
   handle,
   name,
   email,
   endpoint_url: endpointUrl,
-  created_at: format(createdAt)
+  created_at: format(createdAt),
+  frozen: frozen !== undefined,
+  frozen_reason: frozen?.reason ?? null,
+  frozen_at: frozen === undefined ? null : format(frozen.at)
 })

@@ -5,10 +5,12 @@ import { DateTime, Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { Handles } from "../../../domain/accounts/Handles.ts"
 import { PlatformFees } from "../../../domain/accounts/PlatformFees.ts"
+import { ProviderFreezes } from "../../../domain/accounts/ProviderFreezes.ts"
 import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
 import { UnknownProvider } from "../../../domain/metering/Grants.ts"
 import { AccountFreezes } from "../../../domain/payments/AccountFreezes.ts"
 import { NotFound } from "../pipeline/Failures.ts"
+import { PayoutRetries } from "../../../domain/payouts/PayoutRetries.ts"
 import { ProviderMoney } from "../../../domain/payouts/ProviderMoney.ts"
 import { Claims } from "../../../domain/refunds/Claims.ts"
 import { fromCents } from "../../../domain/shared/Microcents.ts"
@@ -27,6 +29,8 @@ export const operatorRoutes = Effect.gen(function* () {
   const freezes = yield* AccountFreezes
   const handles = yield* Handles
   const fees = yield* PlatformFees
+  const providerFreezes = yield* ProviderFreezes
+  const retries = yield* PayoutRetries
 
   const solvencyNow = Effect.gen(function* () {
     const found = yield* funds.solvency
@@ -101,6 +105,26 @@ export const operatorRoutes = Effect.gen(function* () {
       }
       const wasFrozen = yield* freezes.unfreeze(consumer_id)
       return { consumer_id, frozen: false as const, was_frozen: wasFrozen }
+    }),
+    route(endpoints.freezeProvider, function* ({ params: { provider_id }, payload: { reason } }) {
+      const wasFrozen = yield* providerFreezes.freeze(provider_id, reason)
+      return { provider_id, frozen: true as const, was_frozen: wasFrozen, reason }
+    }),
+    route(endpoints.unfreezeProvider, function* ({ params: { provider_id } }) {
+      const wasFrozen = yield* providerFreezes.unfreeze(provider_id)
+      return { provider_id, frozen: false as const, was_frozen: wasFrozen }
+    }),
+    route(endpoints.retryPayout, function* ({ params: { payout_id } }) {
+      const { payout, repeated } = yield* retries.retry(payout_id)
+      return {
+        payout_id: payout.id,
+        retried_payout_id: payout_id,
+        provider_id: payout.providerId,
+        amount_cents: payout.amountCents,
+        state: payout.state,
+        failure: payout.failure ?? null,
+        repeated
+      }
     })
   ]
 })

@@ -6,6 +6,7 @@ import { PlatformFees } from "../../../domain/accounts/PlatformFees.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import type { EarningsTotals } from "../../../domain/payouts/Earnings.ts"
+import { AccountFrozen } from "../../../domain/metering/CallRejections.ts"
 import { Payouts } from "../../../domain/payouts/Payouts.ts"
 import type { Payout } from "../../../domain/payouts/PayoutStore.ts"
 import type { ProviderHoldings } from "../../../domain/payouts/ProviderMoney.ts"
@@ -106,7 +107,10 @@ export const payoutsRoutes = Effect.gen(function* () {
       }
     }),
     replyRoute(endpoints.requestPayout, function* ({ as, request }) {
-      const asked = yield* payouts.request(as("provider").ownerId, yield* idempotencyKey(request))
+      const providerId = as("provider").ownerId
+      // Nothing is payable then, but that is not the reason to give.
+      if ((yield* payouts.holdings(providerId)).isFrozen) return yield* new AccountFrozen()
+      const asked = yield* payouts.request(providerId, yield* idempotencyKey(request))
       if (asked.mode === "dry_run") {
         const cents = asked.wouldPayoutCents
         return {

@@ -54,9 +54,9 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     remedy: "Use an API key of the role that the message names."
   },
   ACCOUNT_FROZEN: {
-    message: "This account is frozen: one of its payments is disputed at the bank.",
+    message: "This account is frozen: one of its payments is disputed at the bank, or the operator froze it.",
     remedy:
-      "`GET /api/v1/market/balance` shows the reason. Withdraw the dispute at your bank, or pay the debt with " +
+      "`GET /api/v1/market/whoami` shows the reason. Withdraw the dispute at your bank, or pay the debt with " +
       "`POST /api/market/balance/load`.",
     places: ["POST /api/market/proxy", "POST /api/v1/market/meter", "POST /api/v1/market/balance/withdraw"]
   },

@@ -24,6 +24,7 @@ import type { Metering } from "../../../domain/metering/Metering.ts"
 import type { Loads } from "../../../domain/payments/Loads.ts"
 import type { Withdrawals } from "../../../domain/payments/Withdrawals.ts"
 import type { OperatorSessions } from "../../../domain/operator/OperatorSessions.ts"
+import type { PayoutRetries } from "../../../domain/payouts/PayoutRetries.ts"
 import type { Payouts } from "../../../domain/payouts/Payouts.ts"
 import type { PaymentEvents } from "../../../domain/processor/PaymentEvents.ts"
 import type { Receipts } from "../../../domain/receipts/Receipts.ts"
@@ -56,7 +57,7 @@ export type HandlerError =
   | MetricsRejected
   | ErrorOfService<Authentication | Registration | ProviderDirectory | Keys | DefaultCaps | Handles | Catalog>
   | ErrorOfService<Metering | Grants | Budgets | Toolbox>
-  | ErrorOfService<OperatorSessions>
+  | ErrorOfService<OperatorSessions | PayoutRetries>
   | ErrorOfService<EndpointProbe | ToolImport | ToolSync>
   | ErrorOfService<Loads | Withdrawals | PlatformFunds | Payouts | PaymentEvents>
   | ErrorOfService<Invoicing | InvoicePrinter>

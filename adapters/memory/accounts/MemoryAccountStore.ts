@@ -5,6 +5,7 @@ import { Effect, Layer, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
+import { change } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.effect(
@@ -20,22 +21,11 @@ export const layer = Layer.effect(
         Effect.sync(() => (providers.has(id) ? Option.some(providerFees.get(id) ?? NO_OWN_FEE) : Option.none())),
       setFee: (id, fee) => put(providerFees, id, fee),
       setFeaturesOff: (id, features) =>
-        Effect.suspend(() => {
-          const provider = providers.get(id)
-          const featuresOff = features.length === 0 ? undefined : features
-          return provider === undefined ? Effect.void : put(providers, id, { ...provider, featuresOff })
-        }),
-      updateProvider: (provider) =>
-        Effect.suspend(() => {
-          const known = providers.get(provider.id)
-          return put(providers, provider.id, { ...provider, featuresOff: known?.featuresOff })
-        }),
+        change(providers, id, { featuresOff: features.length === 0 ? undefined : features }),
+      setFrozen: (id, frozen) => change(providers, id, { frozen }),
+      updateProvider: ({ featuresOff: _, frozen: __, ...provider }) => change(providers, provider.id, provider),
       updateConsumer: (consumer) => put(consumers, consumer.id, consumer),
-      setDefaultCap: (id, defaultCap) =>
-        Effect.suspend(() => {
-          const consumer = consumers.get(id)
-          return consumer === undefined ? Effect.void : put(consumers, id, { ...consumer, defaultCap })
-        }),
+      setDefaultCap: (id, defaultCap) => change(consumers, id, { defaultCap }),
       recordErasure: (erasure) =>
         Effect.suspend(() => (erasures.has(erasure.ownerId) ? Effect.void : put(erasures, erasure.ownerId, erasure))),
       erasureOf: (id) => Effect.sync(() => Option.fromNullishOr(erasures.get(id))),

@@ -6,6 +6,7 @@ import { compareCodePoints } from "../../../domain/catalog/CatalogOrder.ts"
 import { HandleStore } from "../../../domain/accounts/HandleStore.ts"
 import { VerificationStore } from "../../../domain/trust/VerificationStore.ts"
 import { type HandleRow, MemoryTables } from "../shared/MemoryTables.ts"
+import { change } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.effect(
@@ -44,11 +45,7 @@ export const layer = Layer.effect(
           return row === undefined || row.erased || row.retired ? Option.none() : Option.some(row.providerId)
         }),
 
-      retire: (handle) =>
-        Effect.suspend(() => {
-          const row = handles.get(handle)
-          return row === undefined ? Effect.void : put(handles, handle, { ...row, retired: true })
-        }),
+      retire: (handle) => change(handles, handle, { retired: true }),
 
       imitated: Effect.fnUntraced(function* (skeleton, except) {
         const alike = inUse().filter((row) => row.skeleton === skeleton && row.providerId !== except)

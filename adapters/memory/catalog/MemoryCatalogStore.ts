@@ -27,9 +27,9 @@ export const layer = Layer.effect(
     const { handles, providerFees, providers, tools, toolsByName, toolsOfProvider, toolVersions } = yield* MemoryTables
 
     const toEntry = ({ prices, tool }: ToolRow): CatalogEntry => {
-      const { endpointUrl, handle, id, name, pricingModel } = providers.get(tool.providerId)!
+      const { endpointUrl, frozen, handle, id, name, pricingModel } = providers.get(tool.providerId)!
       const fee = providerFees.get(id) ?? NO_OWN_FEE
-      return entryOf(tool, prices, { id, handle, name, endpointUrl, pricingModel, fee })
+      return entryOf(tool, prices, { id, handle, name, endpointUrl, pricingModel, frozen, fee })
     }
 
     const entryAt = (id: ToolId | undefined): Option.Option<CatalogEntry> =>

@@ -9,6 +9,7 @@ import {
   type SyncState
 } from "../../../domain/catalog/ImportStore.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
+import { change } from "../shared/MemoryRows.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(ImportStore, () => {
@@ -56,11 +57,7 @@ export const layer = Layer.sync(ImportStore, () => {
         return put(syncs, providerId, { ...known, nextAt: DateTime.min(known.nextAt, from) })
       }),
 
-    checked: (providerId, checkedAt, problem) =>
-      Effect.suspend(() => {
-        const known = syncs.get(providerId)
-        return known === undefined ? Effect.void : put(syncs, providerId, { ...known, checkedAt, problem })
-      }),
+    checked: (providerId, checkedAt, problem) => change(syncs, providerId, { checkedAt, problem }),
 
     imported: (providerId) => Effect.sync(() => [...(imported.get(providerId)?.values() ?? [])]),
 

@@ -6,6 +6,7 @@ import { type Appended, type Log, type LogPlace, LogStore, type NewLog } from ".
 import { leafTile, type TilePlace } from "../../../domain/log/Tiles.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 import { MemoryLedger } from "../ledger/MemoryLedger.ts"
+import { change } from "../shared/MemoryRows.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.effect(
@@ -47,7 +48,7 @@ export const layer = Layer.effect(
       for (const [at, receipt] of receipts.entries()) {
         yield* put(places, receipt.receipt_id, { log, index: firstIndex + at })
       }
-      yield* put(logs, log, { ...before, size, root, checkpoint })
+      yield* change(logs, log, { size, root, checkpoint })
     })
 
     const found = (log: number, asked: ReadonlyArray<TilePlace>) =>
@@ -66,7 +67,7 @@ export const layer = Layer.effect(
     return LogStore.of({
       logs: Effect.sync(() => [...logs.values()]),
       begin,
-      stop: (log, stopped, signedNote) => Effect.asVoid(put(logs, log, { ...logs.get(log)!, stopped, signedNote })),
+      stop: (log, stopped, signedNote) => change(logs, log, { stopped, signedNote }),
       lock: Effect.sync(() => Option.fromUndefinedOr([...logs.values()].at(-1))),
       waiting: Effect.sync(() => ledger.unlogged.length > 0),
       take,

@@ -5,7 +5,7 @@ import { DateTime, Effect, Layer, Option, Order } from "effect"
 import type { UpstreamSession } from "../../../domain/mcp/Protocol.ts"
 import { type McpSession, McpSessionStore } from "../../../domain/mcp/McpSessionStore.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
-import { prune } from "../shared/MemoryRows.ts"
+import { change, prune } from "../shared/MemoryRows.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(McpSessionStore, () => {
@@ -13,12 +13,6 @@ export const layer = Layer.sync(McpSessionStore, () => {
 
   const ofConsumer = (consumerId: ConsumerId): ReadonlyArray<McpSession> =>
     [...sessions.values()].filter((session) => session.consumerId === consumerId)
-
-  const change = (id: string, changes: Partial<McpSession>): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      const known = sessions.get(id)
-      return known === undefined ? Effect.void : put(sessions, id, { ...known, ...changes })
-    })
 
   return McpSessionStore.of({
     open: Effect.fnUntraced(function* (session, sessionsMax) {
@@ -31,17 +25,17 @@ export const layer = Layer.sync(McpSessionStore, () => {
 
     find: (id) => Effect.sync(() => Option.fromUndefinedOr(sessions.get(id))),
 
-    touch: (id, lastSeenAt, expiresAt) => change(id, { lastSeenAt, expiresAt }),
+    touch: (id, lastSeenAt, expiresAt) => change(sessions, id, { lastSeenAt, expiresAt }),
 
     replaceUpstream: (id, lost, next) =>
       Effect.suspend(() => {
         const known = sessions.get(id)
         return known?.upstream !== undefined && !known.hasState && isSame(known.upstream, lost)
-          ? Effect.as(change(id, { upstream: next }), true)
+          ? Effect.as(change(sessions, id, { upstream: next }), true)
           : Effect.succeed(false)
       }),
 
-    markState: (id) => change(id, { hasState: true }),
+    markState: (id) => change(sessions, id, { hasState: true }),
 
     end: (id) =>
       Effect.suspend(() => {

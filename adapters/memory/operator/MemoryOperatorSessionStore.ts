@@ -32,11 +32,11 @@ export const layer = Layer.sync(OperatorSessionStore, () => {
     return Option.some<OperatorSession>(used)
   })
 
-  const end = Effect.fnUntraced(function* (id: OperatorSessionId) {
-    const found = [...sessions].find(([, one]) => one.id === id)
-    if (found !== undefined) yield* remove(sessions, found[0])
-    return found !== undefined
-  })
+  const end = (id: OperatorSessionId) =>
+    Effect.map(
+      prune(sessions, (one) => one.id === id, 1),
+      (ended) => ended === 1
+    )
 
   const endAll = Effect.suspend(() => prune(sessions, () => true, sessions.size))
 

@@ -4,7 +4,7 @@
 import { Effect, Layer } from "effect"
 import { type Claim, type ClaimId, outstandingOf } from "../../../domain/refunds/Claim.ts"
 import { ClaimStore } from "../../../domain/refunds/ClaimStore.ts"
-import { oldestFirst, pageById } from "../shared/MemoryRows.ts"
+import { change, oldestFirst, pageById } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.sync(ClaimStore, () => {
@@ -21,7 +21,7 @@ export const layer = Layer.sync(ClaimStore, () => {
   return ClaimStore.of({
     insert: (claim) => put(claims, claim.id, claim),
     lockOpen: (debtor, limit) => Effect.sync(() => open((claim) => claim.debtor === debtor).slice(0, limit)),
-    setPaid: (id, paid) => Effect.suspend(() => put(claims, id, { ...claims.get(id)!, paid })),
+    setPaid: (id, paid) => change(claims, id, { paid }),
     debtors: (after, limit) =>
       Effect.sync(() => {
         const owing = open(({ debtor }) => debtor !== undefined && (after === undefined || debtor > after))

@@ -9,6 +9,13 @@ import { put, write } from "./MemoryUnitOfWork.ts"
 export const add = <K, V>(map: Map<K, V>, key: K, value: V): Effect.Effect<boolean> =>
   Effect.suspend(() => (map.has(key) ? Effect.succeed(false) : Effect.as(put(map, key, value), true)))
 
+/** Changes a row, undone on failure. Without the row nothing is changed. */
+export const change = <K, V extends object>(map: Map<K, V>, key: K, changes: Partial<V>): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const row = map.get(key)
+    return row === undefined ? Effect.void : put(map, key, { ...row, ...changes })
+  })
+
 /** Deletes at most `limit` of the rows for which `isOld` holds, undone on failure, and returns their number. */
 export const prune = <K, V>(map: Map<K, V>, isOld: (value: V) => boolean, limit: number): Effect.Effect<number> =>
   write(

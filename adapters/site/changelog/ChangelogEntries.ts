@@ -142,6 +142,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added configurations for Claude Code, Claude Desktop, Cursor, VS Code and other MCP clients on the pages of tools and providers and on the developer dashboard, with your key filled in; `mcp config <client>` prints them.",
           "Added a page per provider with all of its tools, `/catalog/providers/{handle}`.",
           "Changed the dashboards, `/developer` and `/provider`, to tabs with URLs of their own: lists that filter, search, sort, page and export CSV, details of each call, proofs, imports, simulated payouts, data export and withdrawal.",
+          "Added freezes of providers, retries of failed payouts, and an end of all sessions to the operator's console; each needs a reason.",
           "Added `/operator`, a console behind the operator key as a session: solvency, disputes, accounts, payouts, losses, log, jobs, and an audit trail of every action.",
           "Added registration at `/developers/register` and `/providers/register`.",
           "Changed unknown URLs to return a page to browsers; other clients receive the error as JSON."

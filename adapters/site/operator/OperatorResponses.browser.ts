@@ -22,6 +22,7 @@ export type Disputes = Response<Lists["disputes"]>
 export type Dispute = Response<Lists["dispute"]>
 export type Resolved = Response<typeof DisputesApi.endpoints.resolve>
 export type Payouts = Response<Lists["payouts"]>
+export type RetriedPayout = Response<typeof OperatorApi.endpoints.retryPayout>
 export type Claims = Response<Lists["claims"]>
 export type Chargebacks = Response<Lists["chargebacks"]>
 export type Jobs = Response<Lists["jobs"]>

@@ -2,15 +2,15 @@
  * Accounts in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
-import type { Consumer, Erasure, Provider } from "../../../domain/accounts/Account.ts"
+import type { Consumer, Erasure } from "../../../domain/accounts/Account.ts"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import type { ProviderFee } from "../../../domain/ledger/PlatformFee.ts"
 import { toDate, toDateOrNull } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
+import { type FrozenRow, PROVIDER_COLUMNS, toProvider } from "./ProviderRows.ts"
 import { FEE_COLUMNS, type FeeRow, toFee } from "./ProviderFeeRows.ts"
 
-const toProvider = rowReader<Provider>({ default_price_microcents: "defaultPrice" })
 const toConsumer = rowReader<Consumer>({ default_cap_microcents: "defaultCap" })
 const toErasure = rowReader<Erasure>({ erased_by: "by", erased_at: "at" })
 
@@ -37,9 +37,7 @@ export const layer = Layer.effect(
       ),
 
       findProvider: Effect.fn("PostgresAccountStore.findProvider")((id) =>
-        sql`
-          SELECT id, handle, name, email, endpoint_url, description, pricing_model, default_price_microcents, features_off, created_at
-          FROM providers WHERE id = ${id}`.first(toProvider)
+        sql<FrozenRow>`SELECT ${sql.literal(PROVIDER_COLUMNS)} FROM providers WHERE id = ${id}`.first(toProvider)
       ),
 
       findConsumer: Effect.fn("PostgresAccountStore.findConsumer")((id) =>
@@ -62,6 +60,13 @@ export const layer = Layer.effect(
       setFeaturesOff: Effect.fn("PostgresAccountStore.setFeaturesOff")(
         (id, features) => sql`
           UPDATE providers SET features_off = ${features.length === 0 ? null : features}::text[] WHERE id = ${id}`,
+        Effect.asVoid
+      ),
+
+      setFrozen: Effect.fn("PostgresAccountStore.setFrozen")(
+        (id, freeze) => sql`
+          UPDATE providers SET frozen_at = ${toDateOrNull(freeze?.at)}::timestamptz, frozen_reason = ${freeze?.reason ?? null}
+          WHERE id = ${id}`,
         Effect.asVoid
       ),
 

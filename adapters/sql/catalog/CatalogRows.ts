@@ -15,11 +15,12 @@ import type {
 } from "../../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
+import { type FrozenRow, toFreeze } from "../accounts/ProviderRows.ts"
 import { FEE_COLUMNS, type FeeRow, toFee } from "../accounts/ProviderFeeRows.ts"
 import { toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 
-export interface EntryRow extends FeeRow {
+export interface EntryRow extends FeeRow, FrozenRow {
   readonly id: string
   readonly provider_id: string
   readonly tool_name: string
@@ -86,6 +87,7 @@ export const ENTRY_COLUMNS =
   "t.output_schema, t.annotations, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.on_cancel, " +
   "t.canceled_call_costs, t.created_at, " +
   "t.updated_at, t.withdrawn_at, t.draft, t.withdrawn_by_server, p.handle AS provider_handle, p.name AS provider_name, p.endpoint_url, p.pricing_model, " +
+  "p.frozen_at, p.frozen_reason, " +
   FEE_COLUMNS
 
 export const toPriceVersion = rowReader<PriceVersion>({ price_microcents: "price", max_cost_microcents: "maximum" })
@@ -139,6 +141,7 @@ export const toEntry = (row: EntryRow): CatalogEntry =>
       name: row.provider_name,
       endpointUrl: row.endpoint_url,
       pricingModel: row.pricing_model,
+      frozen: toFreeze(row),
       fee: toFee(row)
     }
   )

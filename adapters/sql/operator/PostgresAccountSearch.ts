@@ -2,16 +2,16 @@
  * Lists of all accounts in PostgreSQL. Each way to search has an index; a list without a search follows the primary key.
  */
 import { Effect, Layer, Schema } from "effect"
-import type { Consumer, Provider } from "../../../domain/accounts/Account.ts"
+import type { Consumer } from "../../../domain/accounts/Account.ts"
 import { AccountSearch } from "../../../domain/operator/AccountSearch.ts"
 import { Uuid } from "../../../domain/shared/Ids.ts"
 import { COUNTED_MAX, pageOf } from "../../../domain/shared/Page.ts"
+import { type FrozenRow, PROVIDER_COLUMNS, toProvider } from "../accounts/ProviderRows.ts"
 import { beginsBefore } from "../shared/NewestFirst.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
 const toConsumer = rowReader<Consumer>({ default_cap_microcents: "defaultCap" })
-const toProvider = rowReader<Provider>({ default_price_microcents: "defaultPrice" })
 
 const isUuid = Schema.is(Uuid)
 
@@ -52,10 +52,8 @@ export const layer = Layer.effect(
           SELECT count(*) AS total FROM (SELECT FROM providers WHERE ${where} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
           (row) => Number(row.total)
         )
-        const rows = yield* sql`
-          SELECT id, handle, name, email, endpoint_url, description, pricing_model, default_price_microcents,
-            features_off, created_at
-          FROM providers WHERE ${where} AND id < ${beginsBefore(page)}
+        const rows = yield* sql<FrozenRow>`
+          SELECT ${sql.literal(PROVIDER_COLUMNS)} FROM providers WHERE ${where} AND id < ${beginsBefore(page)}
           ORDER BY id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toProvider)
         return pageOf(rows, page.limit, total, ({ id }) => ({ key: "", id }))
       }),

@@ -161,6 +161,10 @@ export const accountRows: Rows = {
     path: "/api/v1/operator/session",
     json: { key: "not the operator's key", name: "Mallory" }
   })),
+  "POST /api/v1/operator/sessions/end": row(operators(200), () => ({
+    path: "/api/v1/operator/sessions/end",
+    json: { reason: "A laptop was stolen." }
+  })),
   "GET /api/v1/operator/session": row(operators(200), "/api/v1/operator/session"),
   "DELETE /api/v1/operator/session": row(operators(200), () => ({
     method: "DELETE",
@@ -200,6 +204,20 @@ export const accountRows: Rows = {
   "POST /api/v1/operator/consumers/:consumer_id/unfreeze": row(operators(200), ({ consumer }) => ({
     method: "POST",
     path: `/api/v1/operator/consumers/${consumer.id}/unfreeze`
+  })),
+  "POST /api/v1/operator/providers/:provider_id/freeze": row(
+    operators(200),
+    ({ provider }) => ({ path: `/api/v1/operator/providers/${provider.id}/freeze`, json: { reason: "Fraud." } }),
+    // Its tools leave the list of a toolbox.
+    { touches: { operator: ["providerOwner", "consumerOwner"] } }
+  ),
+  "POST /api/v1/operator/providers/:provider_id/unfreeze": row(operators(200), ({ provider }) => ({
+    path: `/api/v1/operator/providers/${provider.id}/unfreeze`,
+    json: { reason: "A mistake." }
+  })),
+  "POST /api/v1/operator/payouts/:payout_id/retry": row(operators(404), () => ({
+    path: "/api/v1/operator/payouts/00000000-0000-4000-8000-000000000000/retry",
+    json: { reason: "The account is complete." }
   })),
   "POST /api/v1/operator/providers/:provider_id/reserve": row(
     operators(200),

@@ -37,6 +37,7 @@ export const callRows: Rows = {
   // Any client with a receipt's id may verify it.
   [`GET ${RECEIPTS}/:id`]: row(anybody(), ({ marks }) => ({ path: `${RECEIPTS}/${marks.receipt}` })),
   [`GET ${RECEIPTS}/:id/proof`]: row(anybody(), ({ marks }) => ({ path: `${RECEIPTS}/${marks.receipt}/proof` })),
+  [`GET ${RECEIPTS}/:id/call`]: row(accounts(200, 404), ({ marks }) => ({ path: `${RECEIPTS}/${marks.receipt}/call` })),
   "POST /api/v1/verify": row(anybody(), () => ({ path: "/api/v1/verify", json: { receipt: {} } })),
 
   [`GET ${DISPUTES}`]: row({ ...accounts(200), operator: 200 }, DISPUTES, {

@@ -17,7 +17,7 @@ export const moneyProblems = {
   AccountFrozen: () => ({
     status: 403,
     code: "ACCOUNT_FROZEN",
-    hint: "GET /api/v1/market/balance shows the reason; POST /api/market/balance/load pays a debt."
+    hint: "GET /api/v1/market/whoami shows the reason; POST /api/market/balance/load pays a debt."
   }),
   BelowMinimum: (e) => ({
     status: 422,
@@ -65,6 +65,10 @@ export const moneyProblems = {
     details: [{ path: ["amount_cents"], message: e.message }],
     extra: { withdrawable_cents: e.withdrawableCents }
   }),
+  PayoutNotRetried: (e) =>
+    e.because === "unknown"
+      ? { status: 404, code: "NOT_FOUND", hint: "GET /api/v1/operator/payouts lists all payouts." }
+      : { status: 422, code: "VALIDATION_ERROR", details: [{ path: ["payout_id"], message: e.message }] },
   PaymentFailed: providerError(),
   PaymentsNotConfigured: notConfigured(),
   PdfNotConfigured: notConfigured(),

@@ -167,5 +167,12 @@ const PROVIDER_COLUMNS: ReadonlyArray<Column<Provider>> = [
     sortBy: ({ created_at: at }) => at,
     csv: ({ created_at: at }) => at
   },
+  {
+    name: "Status",
+    cell: ({ frozen }) =>
+      frozen ? h(Badge, { label: "Frozen", style: "bad" }) : h(Badge, { label: "Active", style: "good" }),
+    sortBy: ({ frozen }) => (frozen ? 1 : 0),
+    csv: ({ frozen }) => (frozen ? "frozen" : "active")
+  },
   { name: "ID", cell: ({ provider_id: id }) => shortId(id), csv: ({ provider_id: id }) => id }
 ]

@@ -2,12 +2,10 @@
  * One consumer with its money and its record; freeze and unfreeze.
  */
 import { Fragment } from "preact"
-import { announce } from "../../console/Announcements.browser.ts"
 import { Badge, Notice } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { CopyValue } from "../../console/Copyable.browser.ts"
 import { Facts, Figures } from "../../console/Figures.browser.ts"
-import { InputForm } from "../../console/InputForm.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
@@ -15,6 +13,7 @@ import { h, type View } from "../../console/View.browser.ts"
 import { count, money, plural } from "../../kit/Format.browser.ts"
 import { auditLink, OPERATOR } from "../OperatorLists.browser.ts"
 import type { Consumer } from "../OperatorResponses.browser.ts"
+import { FreezeForm } from "./FreezeForm.browser.ts"
 
 export const ConsumerDetail = ({ id }: { readonly id: string }): View => {
   const { api } = useConsole()
@@ -41,7 +40,14 @@ export const ConsumerDetail = ({ id }: { readonly id: string }): View => {
             ]
           }),
           h(Facts, { all: factsOf(one) }),
-          h(FreezeForm, { consumer: one, changed: consumer.reload })
+          h(FreezeForm, {
+            path,
+            frozen: one.frozen,
+            effect:
+              "Its calls are rejected until you unfreeze it. Calls in flight end as usual, and the owner can still read and add funds.",
+            end: "Its calls are accepted again. Known chargebacks do not freeze it again; a new one does.",
+            changed: consumer.reload
+          })
         )
     })
   )
@@ -64,47 +70,3 @@ const factsOf = (one: Consumer) =>
     ["Chargebacks", plural(one.chargebacks.length, "chargeback")],
     ["History", auditLink(one.consumer_id)]
   ] as const
-
-interface FreezeProps {
-  readonly consumer: Consumer
-  readonly changed: () => Promise<void>
-}
-
-const FreezeForm = ({ changed, consumer }: FreezeProps): View => {
-  const { api } = useConsole()
-  const { consumer_id: id, frozen } = consumer
-  const [verb, done] = frozen ? (["unfreeze", "unfrozen"] as const) : (["freeze", "frozen"] as const)
-  return h(
-    "section",
-    { id: "freeze", key: verb },
-    h("h2", null, frozen ? "Unfreeze the account" : "Freeze the account"),
-    h(
-      "p",
-      null,
-      frozen
-        ? "Its calls are accepted again. Known chargebacks do not freeze it again; a new one does."
-        : "Its calls are rejected until you unfreeze it. Calls in flight end as usual, and the owner can still read and add funds."
-    ),
-    h(InputForm, {
-      id: verb,
-      submit: frozen ? "Unfreeze account" : "Freeze account",
-      fields: [
-        {
-          name: "reason",
-          label: "Reason",
-          optional: frozen,
-          hint: frozen ? "For the audit trail." : "The account's owner sees it, and the audit trail records it."
-        }
-      ],
-      send: async ({ reason = "" }, idempotencyKey) => {
-        await api.post(
-          `${OPERATOR}/consumers/${encodeURIComponent(id)}/${verb}`,
-          reason === "" ? {} : { reason },
-          idempotencyKey
-        )
-        await changed()
-        announce("good", `The account is ${done}.`)
-      }
-    })
-  )
-}

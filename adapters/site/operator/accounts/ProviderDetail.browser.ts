@@ -3,6 +3,7 @@
  */
 import { Fragment } from "preact"
 import { announce } from "../../console/Announcements.browser.ts"
+import { Notice } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { CopyValue } from "../../console/Copyable.browser.ts"
 import { Facts, Figures } from "../../console/Figures.browser.ts"
@@ -14,6 +15,7 @@ import { h, type View } from "../../console/View.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
 import { auditLink, OPERATOR } from "../OperatorLists.browser.ts"
 import type { Provider } from "../OperatorResponses.browser.ts"
+import { FreezeForm } from "./FreezeForm.browser.ts"
 
 export const ProviderDetail = ({ id }: { readonly id: string }): View => {
   const { api } = useConsole()
@@ -30,6 +32,15 @@ export const ProviderDetail = ({ id }: { readonly id: string }): View => {
           Fragment,
           null,
           h("h2", null, one.name),
+          one.frozen_at === null
+            ? undefined
+            : h(
+                Notice,
+                { style: "bad" },
+                "Frozen since ",
+                h(TimeText, { at: one.frozen_at }),
+                `: ${one.frozen_reason ?? ""}`
+              ),
           h(Figures, {
             all: [
               ["Available earnings", money(one.available_microcents)],
@@ -68,7 +79,16 @@ export const ProviderDetail = ({ id }: { readonly id: string }): View => {
                 announce("good", "The fee is set.")
               }
             })
-          )
+          ),
+          h(FreezeForm, {
+            path,
+            frozen: one.frozen,
+            effect:
+              "Its tools cannot be called and nothing is paid out until you unfreeze it. Calls in flight are settled, a " +
+              "payout under way ends, and refunds are taken from its earnings.",
+            end: "Its tools can be called, and it can be paid out again.",
+            changed: provider.reload
+          })
         )
     })
   )

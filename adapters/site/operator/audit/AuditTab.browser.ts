@@ -20,6 +20,9 @@ const ACTIONS: Readonly<Record<Entry["action"], string>> = {
   "session.end_all": "Ended all sessions",
   "account.freeze": "Froze an account",
   "account.unfreeze": "Unfroze an account",
+  "provider.freeze": "Froze a provider",
+  "provider.unfreeze": "Unfroze a provider",
+  "payout.retry": "Retried a payout",
   "dispute.decide": "Decided a dispute",
   "funds.move": "Moved platform funds",
   "reserve.set": "Set a reserve",
@@ -90,5 +93,7 @@ function subjectOf({ action, subject }: Entry) {
   if (subject === null) return "–"
   if (action.startsWith("account.")) return consumerLink(subject)
   if (action === "dispute.decide") return disputeLink(subject)
-  return ["reserve.set", "platform_fee.set", "handle.set"].includes(action) ? providerLink(subject) : subject
+  return action.startsWith("provider.") || ["reserve.set", "platform_fee.set", "handle.set"].includes(action)
+    ? providerLink(subject)
+    : subject
 }

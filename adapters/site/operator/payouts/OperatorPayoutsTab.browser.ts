@@ -1,6 +1,7 @@
 /**
  * Payouts of all providers.
  */
+import { useState } from "preact/hooks"
 import { type Badges, statusBadge } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
@@ -10,6 +11,7 @@ import { h, type View } from "../../console/View.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
 import { providerLink, rowsOf } from "../OperatorLists.browser.ts"
 import type { Payouts } from "../OperatorResponses.browser.ts"
+import { RetryButton } from "./RetryButton.browser.ts"
 
 type Payout = Payouts["payouts"][number]
 
@@ -25,10 +27,16 @@ const STATES: Badges<Payout["state"]> = {
 
 export const tab = (): View => {
   const { api } = useConsole()
+  const [version, setVersion] = useState(0)
+  const columns = [...COLUMNS, retryColumn(() => setVersion((before) => before + 1))]
   return h(
     "section",
     { id: "payouts" },
-    h("p", null, "An open payout is attempted again automatically until the processor reports its outcome."),
+    h(
+      "p",
+      null,
+      "An open payout is attempted again automatically until the processor reports its outcome. A failed one has returned its money: retry it when its cause is gone."
+    ),
     h(ListView<Payout>, {
       id: "payouts",
       caption: "Payouts",
@@ -42,11 +50,18 @@ export const tab = (): View => {
       load: rowsOf<"payouts", Payout>(api, "/payouts", "payouts"),
       keyOf: ({ payout_id }) => payout_id,
       textOf: (one) => `${one.payout_id} ${one.provider_id} ${one.transfer_id ?? ""} ${one.failure ?? ""}`,
-      columns: COLUMNS,
+      columns,
+      version: String(version),
       empty: "No payouts yet. A provider requests one when its earnings are mature, or gets one each month."
     })
   )
 }
+
+const retryColumn = (retried: () => void): Column<Payout> => ({
+  name: "Retry",
+  cell: (one) => (one.state === "failed" ? h(RetryButton, { payout: one, retried }) : undefined),
+  csv: () => ""
+})
 
 const amountOf = ({ amount_cents: cents }: Payout): number => cents * MICROCENTS_PER_CENT
 
