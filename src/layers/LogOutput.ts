@@ -3,7 +3,8 @@
  * buffer lines are dropped and counted. Pipes buffer in memory without a limit otherwise, and a closed one raises EPIPE.
  * Files and terminals are written synchronously; their writes end or fail at once.
  */
-import { Console, Layer } from "effect"
+import { Console, Context, Layer } from "effect"
+import { LogLoss } from "../../domain/platform/LogLoss.ts"
 
 export const BUFFERED_BYTES_MAX = 1_048_576
 
@@ -17,7 +18,7 @@ export interface LogStream {
 type Print = (...parts: ReadonlyArray<unknown>) => void
 
 /** Prints while the stream takes it. After a gap the first line says how many are missing. */
-export const bounded = (stream: LogStream): ((print: Print) => Print) => {
+export const bounded = (stream: LogStream, loss: LogLoss = { dropped: 0 }): ((print: Print) => Print) => {
   let dropped = 0
   let isClosed = false
   stream.on("error", () => {
@@ -27,6 +28,7 @@ export const bounded = (stream: LogStream): ((print: Print) => Print) => {
     (...parts) => {
       if (isClosed || stream.writableLength > BUFFERED_BYTES_MAX) {
         dropped++
+        loss.dropped++
         return
       }
       if (dropped > 0) {
@@ -37,9 +39,9 @@ export const bounded = (stream: LogStream): ((print: Print) => Print) => {
     }
 }
 
-const make = (): Console.Console => {
+const make = (loss: LogLoss): Console.Console => {
   const { console, process } = globalThis
-  const [out, err] = [bounded(process.stdout), bounded(process.stderr)]
+  const [out, err] = [bounded(process.stdout, loss), bounded(process.stderr, loss)]
   // The other methods are those of the process.
   return Object.assign(Object.create(console) as Console.Console, {
     log: out(console.log),
@@ -51,4 +53,7 @@ const make = (): Console.Console => {
 }
 
 /** Of a process that logs. */
-export const layer = Layer.sync(Console.Console, make)
+export const layer = Layer.syncContext(() => {
+  const loss: LogLoss = { dropped: 0 }
+  return Context.make(Console.Console, make(loss)).pipe(Context.add(LogLoss, loss))
+})

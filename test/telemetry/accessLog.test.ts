@@ -103,6 +103,28 @@ it("nothing is written to a stream that failed", () => {
 })
 
 it.live(
+  "/metrics counts the lines that a closed reader did not take",
+  () =>
+    Effect.gen(function* () {
+      const { child, url } = yield* ready({ PROFILE: "memory", LOG_FORMAT: "json", ACCESS_LOG_RATIO: "1" })
+      const dropped = Effect.promise(async () => {
+        const text = await (await fetch(`${url}/metrics`)).text()
+        return Number(/^atb_log_lines_dropped_total (\d+)$/mu.exec(text)?.[1])
+      })
+      assert.strictEqual(yield* dropped, 0)
+      child.stdout!.destroy()
+      yield* until(
+        "lines are counted",
+        Effect.gen(function* () {
+          yield* json(`${url}/api/market/health`)
+          return (yield* dropped) > 0
+        })
+      )
+    }),
+  SLOW
+)
+
+it.live(
   "a reader that takes nothing costs lines, not memory",
   () =>
     Effect.gen(function* () {

@@ -11,6 +11,7 @@ import { MismatchTally } from "../../../domain/payments/MismatchTally.ts"
 import { Health } from "../../../domain/platform/Health.ts"
 import { Heartbeats } from "../../../domain/platform/Heartbeats.ts"
 import { admit, MetricsAccess } from "../pipeline/MetricsAccess.ts"
+import { LogLoss } from "../../../domain/platform/LogLoss.ts"
 import { ReadReplica } from "../../../domain/platform/ReadReplica.ts"
 import { type StoreBacklog, StoreWatch } from "../../../domain/platform/StoreWatch.ts"
 import { TelemetryTally } from "../../../domain/platform/TelemetryTally.ts"
@@ -32,6 +33,7 @@ export const metricsRoutes = Effect.gen(function* () {
   const store = yield* StoreWatch
   const heartbeats = yield* Heartbeats
   const telemetry = yield* TelemetryTally
+  const loss = yield* LogLoss
   const solvency = yield* SolvencyWatch
   const payments = yield* MismatchTally
   const { startedAt } = yield* Health
@@ -114,6 +116,12 @@ export const metricsRoutes = Effect.gen(function* () {
           .read()
           .map(({ batches, outcome, signal }) => ({ labels: { signal, outcome }, value: batches }))
       },
+      one(
+        "atb_log_lines_dropped_total",
+        "Log lines that this process dropped, because the reader of its output was too slow or gone.",
+        "counter",
+        loss.dropped
+      ),
       {
         name: "atb_job_last_success_timestamp_seconds",
         help: "Time of the last success of each background job of this node.",
