@@ -88,7 +88,10 @@ export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("Budget
 /** The account is frozen: after a chargeback, or by the operator. Nothing was called, charged or paid. */
 export class AccountFrozen extends Schema.TaggedError<AccountFrozen>()("AccountFrozen", {}) {
   override get message() {
-    return "This account is frozen: it can neither spend nor be paid out. Your account shows why."
+    return (
+      "This account is frozen: a payment of it is disputed at the bank or was charged back, or the operator froze it. " +
+      "It can neither spend nor be paid out. Your account shows why."
+    )
   }
 }
 

@@ -125,7 +125,7 @@ it.layer(postgresLedgerPorts, PG)("A lookup in transfers", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO receipts SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), at, at, 500,
-          50, 1, 1, 1, 1, 0, 0, 1, 1, 1000, 'x', 'echo'
+          50, 1, 1, 1, 1, 0, 0, NULL, 1, 1, 1000, 'x', 'echo'
         FROM (SELECT timestamptz '2025-01-01Z' + n * interval '30 minutes' AS at FROM generate_series(1, ${FILLER_ROWS}) n) filler`
       yield* sql`INSERT INTO posted_transfers SELECT gen_random_uuid(), gen_random_uuid(), NULL, 500, at, at, 1, 3, 4, 1, n::text
         FROM (SELECT n, timestamptz '2025-01-01Z' + n * interval '30 minutes' AS at FROM generate_series(1, ${FILLER_ROWS}) n) filler`

@@ -28,7 +28,7 @@ import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 const NODES = 3
 
-const keyOf = (n: number) => ({ keyHash: n.toString(16).padStart(64, "0"), requestHash: "cd".repeat(32) })
+const keyOf = (n: number) => ({ keyHash: n.toString(16).padStart(8, "0").repeat(8), requestHash: "cd".repeat(32) })
 
 /** One step after the other on every node: none of them ever has two to gather. */
 const onEveryNode = <A, E, R>(lives: (node: number) => Effect.Effect<A, E, R>) =>

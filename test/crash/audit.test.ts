@@ -28,7 +28,7 @@ const aCall = Effect.fnUntraced(function* (fault: Fault = {}) {
   const [id, consumer, provider, tool] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   yield* sql`INSERT INTO wallets VALUES (${consumer}, ${100_000n}, ${debits}, ${held})`
   yield* sql`INSERT INTO receipts VALUES (${id}, ${consumer}, ${provider}, ${tool}, now(), now(), ${cost}, ${fee}, 1, 1, 1, 1, 0,
-    0, 1, 1, 1000, ${new Uint8Array(32)}, 'echo')`
+    0, NULL, 1, 1, 1000, ${new Uint8Array(32)}, 'echo')`
   yield* sql`INSERT INTO account_balances AS b (owner_id, account, lane, day, credits) VALUES
       (${provider}, 2, 1, (now() AT TIME ZONE 'UTC')::date, ${earned}), (${MARKET_OWNER}, 3, 1, '1970-01-01', ${FEE})
     ON CONFLICT (owner_id, account, day, lane) DO UPDATE SET credits = b.credits + excluded.credits`

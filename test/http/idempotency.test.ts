@@ -232,7 +232,9 @@ const NEED_NO_KEY = [
   "/api/webhooks/stripe",
   "/api/v1/init",
   // Each sign-in makes a session of its own.
-  "/api/v1/operator/session"
+  "/api/v1/operator/session",
+  // A failed payout is retried once.
+  "/api/v1/operator/payouts/:payout_id/retry"
 ]
 
 it("every POST except the stateless ones declares that it takes an Idempotency-Key", () => {

@@ -19,6 +19,9 @@ export interface Guidance {
 /** Endpoints that take an idempotency key declare headers. */
 export const takesIdempotencyKey = ({ endpoint }: EndpointInfo): boolean => endpoint.headers !== undefined
 
+/** A failed payout is retried once, under a key of its own. */
+const happensOnce = ({ path }: EndpointInfo): boolean => path === "/api/v1/operator/payouts/:payout_id/retry"
+
 export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   BAD_REQUEST: {
     message: "`offset` must be an integer between 0 and 1000000, in digits only; `-1` was sent.",
@@ -97,7 +100,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   IDEMPOTENCY_CONFLICT: {
     message: "This `Idempotency-Key` was used with another request. Use a new key for a new request.",
     remedy: "Use a new key. With `Retry-After`, the first request is still in progress: retry after that time.",
-    only: takesIdempotencyKey
+    only: (endpoint) => takesIdempotencyKey(endpoint) || happensOnce(endpoint)
   },
   INSUFFICIENT_PLATFORM_FUNDS: {
     message: "Insufficient platform funds: $0.50 is needed and $0.12 is available. Record a deposit first.",
