@@ -6,7 +6,13 @@ export { Books, BooksMixed, type BooksPort } from "../layers/Books.ts"
 export { core } from "../layers/Core.ts"
 export { jobs } from "../layers/Jobs.ts"
 
-export type { Consumer, Erasure as AccountErasure, PricingModel, Provider } from "../../domain/accounts/Account.ts"
+export type {
+  Consumer,
+  Erasure as AccountErasure,
+  PricingModel,
+  Provider,
+  ProviderFreeze
+} from "../../domain/accounts/Account.ts"
 export type { ApiKey } from "../../domain/accounts/ApiKey.ts"
 export { Authentication, OperatorKey, Unauthorized } from "../../domain/accounts/Authentication.ts"
 export { DefaultCaps } from "../../domain/accounts/DefaultCaps.ts"

@@ -170,7 +170,7 @@ type Planted = readonly [name: string, plant: Plant, rules: ReadonlyArray<string
 
 export const plants: ReadonlyArray<Planted> = [
   ["a double settle", doubleSettle, ["balances are explained"]],
-  ["a lost hold", lostHold, ["one receipt per call", "no failure by itself", "balances are explained"]],
+  ["a lost hold", lostHold, ["one receipt per call", "no failure by itself", "balances are explained", "no defect"]],
   ["a fee that is too high", feeTooHigh, ["balances are explained"]],
   ["a replay under another key", replayUnderAnotherKey, ["own answer"], 14],
   ["a refund without its fee", refundWithoutFee, ["balances are explained"]]

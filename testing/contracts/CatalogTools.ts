@@ -61,7 +61,7 @@ export const toolsOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork> 
           ...termsOf(tool.prices.inEffect),
           priceVersion: 1,
           prices: tool.prices,
-          provider: { id, handle, name, endpointUrl, pricingModel, fee: NO_OWN_FEE }
+          provider: { id, handle, name, endpointUrl, pricingModel, frozen: undefined, fee: NO_OWN_FEE }
         })
       }
       const schema = Option.getOrThrow(yield* store.find(full.id)).tool.inputSchema
