@@ -18,9 +18,7 @@ export interface Guidance {
 
 /** Endpoints that take an idempotency key declare headers. */
 export const takesIdempotencyKey = ({ endpoint }: EndpointInfo): boolean => endpoint.headers !== undefined
-
-/** A failed payout is retried once, under a key of its own. */
-const happensOnce = ({ path }: EndpointInfo): boolean => path === "/api/v1/operator/payouts/:payout_id/retry"
+const RETRIED_UNDER_OWN_KEY = "/api/v1/operator/payouts/:payout_id/retry"
 
 export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   BAD_REQUEST: {
@@ -100,7 +98,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   IDEMPOTENCY_CONFLICT: {
     message: "This `Idempotency-Key` was used with another request. Use a new key for a new request.",
     remedy: "Use a new key. With `Retry-After`, the first request is still in progress: retry after that time.",
-    only: (endpoint) => takesIdempotencyKey(endpoint) || happensOnce(endpoint)
+    only: (endpoint) => takesIdempotencyKey(endpoint) || endpoint.path === RETRIED_UNDER_OWN_KEY
   },
   INSUFFICIENT_PLATFORM_FUNDS: {
     message: "Insufficient platform funds: $0.50 is needed and $0.12 is available. Record a deposit first.",
