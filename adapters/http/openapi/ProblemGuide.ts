@@ -1,7 +1,7 @@
 /**
  * Every error code: an example of its message, and what to do. A code without an entry does not compile.
  */
-import { codesByStatus, type ProblemCode, type ProblemStatus, problemType, titles } from "../api/Problem.ts"
+import type { ProblemCode } from "../api/Problem.ts"
 import type { EndpointInfo } from "../api/Api.ts"
 import type { Json } from "./OpenApiModel.ts"
 import { BASE_URL, RECEIPT_ID, TOOL_ID } from "../api/SampleValues.ts"
@@ -18,6 +18,7 @@ export interface Guidance {
 
 /** Endpoints that take an idempotency key declare headers. */
 export const takesIdempotencyKey = ({ endpoint }: EndpointInfo): boolean => endpoint.headers !== undefined
+
 const RETRIED_UNDER_OWN_KEY = "/api/v1/operator/payouts/:payout_id/retry"
 
 export const guide: Readonly<Record<ProblemCode, Guidance>> = {
@@ -225,26 +226,3 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     remedy: "Retry, or call another tool. Nothing was charged, unless the tool's `billing_policy` says otherwise."
   }
 }
-
-export const statuses = Object.keys(codesByStatus).map(Number) as ReadonlyArray<number> as ReadonlyArray<ProblemStatus>
-
-export const isProblemStatus = (status: number): status is ProblemStatus => Object.hasOwn(codesByStatus, status)
-
-export const codesAt = (status: ProblemStatus, endpoint: EndpointInfo): ReadonlyArray<ProblemCode> =>
-  codesByStatus[status].filter((code) => {
-    const { only, places } = guide[code]
-    return (places?.includes(`${endpoint.method} ${endpoint.path}`) ?? true) && (only?.(endpoint) ?? true)
-  })
-
-export const exampleProblem = (status: ProblemStatus, code: ProblemCode): Json => ({
-  type: problemType(BASE_URL, code),
-  title: titles[status],
-  status,
-  detail: guide[code].message,
-  instance: "/api/market/register-consumer",
-  error: true,
-  code,
-  message: guide[code].message,
-  request_id: "0193fa00-9c1e-7f43-8b6d-5a4e3d2c1b0a",
-  ...guide[code].extra
-})

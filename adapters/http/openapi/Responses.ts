@@ -19,7 +19,8 @@ import {
   type Reference,
   type Response
 } from "./OpenApiModel.ts"
-import { codesAt, exampleProblem, guide, isProblemStatus, takesIdempotencyKey } from "./ProblemGuide.ts"
+import { codesAt, exampleProblem, isProblemStatus } from "./EndpointProblems.ts"
+import { guide, takesIdempotencyKey } from "./ProblemGuide.ts"
 import { tidy } from "./TidySchema.ts"
 
 type Components = Readonly<Record<string, JsonSchema>>

@@ -3,7 +3,8 @@
  */
 import { codesByStatus, problemAnchor, type ProblemCode, type ProblemStatus, titles } from "../../http/api/Problem.ts"
 import { type Located, type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
-import { exampleProblem, guide, statuses } from "../../http/openapi/ProblemGuide.ts"
+import { exampleProblem, statuses } from "../../http/openapi/EndpointProblems.ts"
+import { guide } from "../../http/openapi/ProblemGuide.ts"
 import { type Html, html, prose } from "../kit/Html.ts"
 import { jsonText } from "../kit/Json.ts"
 import { operationPath } from "./DocsNavigation.ts"
