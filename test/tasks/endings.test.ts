@@ -29,20 +29,16 @@ const PRICE = BigInt(MCP_PRICE)
 
 for (const [name, market] of everyTaskMarket()) {
   const provider = new TaskProvider()
-  const saying = (said: Effect.Success<ReturnType<TaskProvider["says"]>>) => {
-    provider.says = () => Effect.succeed(said)
-  }
-
   it.layer(market(provider), { timeout: "120 seconds", excludeTestServices: true })(`A task over ${name}`, (it) => {
     it.effect("keeps its hold while it runs, and is billed once when it completes", () =>
       Effect.gen(function* () {
-        saying(working)
+        provider.saysOfAll(working)
         const task = yield* started()
         assert.notInclude(task.text, "upstream-")
         yield* checkWallet(task.consumerId, 0n, PRICE)
         assert.strictEqual((yield* seen(task)).status, "working")
         assert.isUndefined(yield* receiptOf(task))
-        saying(completedWith("done"))
+        provider.saysOfAll(completedWith("done"))
         const { _meta, result, status } = yield* seen(task)
         assert.deepStrictEqual([status, result?.content[0]?.text], ["completed", "done"])
         assert.deepStrictEqual(_meta?.[BILLING_META], { receipt_id: task.receiptId, cost_microcents: Number(PRICE) })
@@ -53,7 +49,7 @@ for (const [name, market] of everyTaskMarket()) {
 
     it.effect("is settled in the background if its client never asks", () =>
       Effect.gen(function* () {
-        saying(completedWith("unread"))
+        provider.saysOfAll(completedWith("unread"))
         const task = yield* started()
         yield* isDue(task)
         yield* work
@@ -67,11 +63,11 @@ for (const [name, market] of everyTaskMarket()) {
 
     it.effect("returns the same bytes again, whatever the provider says later", () =>
       Effect.gen(function* () {
-        saying(completedWith("first"))
+        provider.saysOfAll(completedWith("first"))
         const task = yield* started()
         yield* isDue(task)
         const text = yield* textOf(task)
-        saying(completedWith("second"))
+        provider.saysOfAll(completedWith("second"))
         yield* work
         assert.strictEqual(yield* textOf(task), text)
         assert.include(text, "first")
@@ -88,7 +84,7 @@ for (const [name, market] of everyTaskMarket()) {
       ["no known status", { status: "done" }, "completed", 0n]
     ] as const)("that ends with %s costs nothing", ([, said, status, cost]) =>
       Effect.gen(function* () {
-        saying(said)
+        provider.saysOfAll(said)
         const task = yield* started()
         const ended = yield* seen(task)
         assert.strictEqual(ended.status, status)
@@ -100,7 +96,7 @@ for (const [name, market] of everyTaskMarket()) {
 
     it.effect("that fails costs the price where the tool charges attempts", () =>
       Effect.gen(function* () {
-        saying(completedWith("no", { isError: true }))
+        provider.saysOfAll(completedWith("no", { isError: true }))
         const task = yield* started({ billingPolicy: "attempt" })
         yield* seen(task)
         yield* checkReceipt(task, "error", PRICE)
@@ -114,7 +110,7 @@ for (const [name, market] of everyTaskMarket()) {
           [{ n: 1 }, PRICE],
           [{ n: "one" }, 0n]
         ] as const) {
-          saying(completedWith("done", { structuredContent }))
+          provider.saysOfAll(completedWith("done", { structuredContent }))
           const task = yield* started({ billingPolicy: "valid_output", outputSchema })
           const store = yield* TaskStore
           assert.include(Option.getOrThrow(yield* store.find(task.id)).terms, '"required":["n"]')
@@ -130,7 +126,7 @@ for (const [name, market] of everyTaskMarket()) {
           [300, 300n],
           [9_000_000, PRICE]
         ] as const) {
-          saying(completedWith("done", { _meta: { "agent-tool-billing/cost_microcents": reported } }))
+          provider.saysOfAll(completedWith("done", { _meta: { "agent-tool-billing/cost_microcents": reported } }))
           const task = yield* started()
           yield* seen(task)
           yield* checkReceipt(task, "success", billed)
@@ -140,7 +136,7 @@ for (const [name, market] of everyTaskMarket()) {
 
     it.effect("is asked for again while its provider is away, and ends as a time-out after its time", () =>
       Effect.gen(function* () {
-        saying("away")
+        provider.saysOfAll("away")
         const task = yield* started()
         assert.strictEqual((yield* seen(task)).status, "working")
         yield* checkWallet(task.consumerId, 0n, PRICE)
@@ -154,7 +150,7 @@ for (const [name, market] of everyTaskMarket()) {
 
     it.effect("that still runs after its time is a time-out, and its provider is told", () =>
       Effect.gen(function* () {
-        saying({ status: "working", ttlMs: 120_000 })
+        provider.saysOfAll({ status: "working", ttlMs: 120_000 })
         const task = yield* started()
         yield* isDue(task)
         yield* later("119 seconds")(work)
@@ -168,7 +164,7 @@ for (const [name, market] of everyTaskMarket()) {
 
     it.effect("that was voided by the sweeper is not delivered", () =>
       Effect.gen(function* () {
-        saying(completedWith("too late"))
+        provider.saysOfAll(completedWith("too late"))
         const task = yield* started()
         yield* later(TASK_MS_MAX + 3_600_000)(Effect.flatMap(Sweeper, ({ sweep }) => sweep))
         yield* checkReceipt(task, "error", 0n)
@@ -189,19 +185,19 @@ for (const [name, market] of everyTaskMarket()) {
           ["nothing", 0n],
           ["price", PRICE]
         ] as const) {
-          saying(working)
+          provider.saysOfAll(working)
           const passing = yield* started({ onCancel: "pass", canceledCallCosts })
           yield* cancel(passing)
-          saying(completedWith("too late"))
+          provider.saysOfAll(completedWith("too late"))
           const canceled = yield* seen(passing)
           assert.deepStrictEqual([canceled.status, canceled.result], ["cancelled", undefined])
           yield* checkReceipt(passing, "error", cost)
         }
-        saying(working)
+        provider.saysOfAll(working)
         const finishing = yield* started()
         yield* cancel(finishing)
         assert.strictEqual((yield* seen(finishing)).status, "working")
-        saying(completedWith("done"))
+        provider.saysOfAll(completedWith("done"))
         assert.strictEqual((yield* seen(finishing)).status, "completed")
         yield* checkReceipt(finishing, "success", PRICE)
         assert.strictEqual(provider.timesAsked("tasks/cancel", true), 0)

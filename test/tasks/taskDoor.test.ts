@@ -81,11 +81,11 @@ const receipts = ({ base, key }: { readonly base: string; readonly key: string }
 it.layer(RawHttp.layer(SETTINGS), LIVE)("A task at a door", (it) => {
   it.effect("is one call with one receipt, which is billed when it completes", () =>
     Effect.gen(function* () {
-      const { base, key, purse, server, start, tasks, working } = yield* aTaskDoor()
+      const { base, key, wallet, server, start, tasks, working } = yield* aTaskDoor()
       const answer = yield* start()
       const taskId = taskIdOf(answer)
       assert.notInclude(answer.text, "theirs-1")
-      assert.deepStrictEqual(yield* purse, { balance: LOADED, held: PRICE })
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: PRICE })
       assert.strictEqual(at((yield* tasks("get", taskId)).body, "result", "status"), "working")
       assert.lengthOf(yield* receipts({ base, key }), 0)
       working.says = { status: "completed", result: { ...text("done"), n: 1.5 } }
@@ -96,7 +96,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A task at a door", (it) => {
       assert.strictEqual(at(billing as Json, "cost_microcents"), PRICE)
       assert.strictEqual(at(billing as Json, "receipt_id"), answer.headers.get("x-market-receipt"))
       assert.strictEqual((yield* tasks("get", taskId)).text, done.text)
-      assert.deepStrictEqual(yield* purse, { balance: LOADED - PRICE, held: 0 })
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED - PRICE, held: 0 })
       assert.lengthOf(yield* receipts({ base, key }), 1)
       // What the provider is asked names its own task, to a client that declares the extension.
       const [asked] = server.of("tasks/get")
@@ -108,27 +108,27 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A task at a door", (it) => {
 
   it.effect("is settled though its client never asks", () =>
     Effect.gen(function* () {
-      const { purse, start, working } = yield* aTaskDoor()
+      const { wallet, start, working } = yield* aTaskDoor()
       working.says = { status: "completed", result: text("done") }
       taskIdOf(yield* start())
-      yield* eventually(purse, ({ balance, held }) => balance === LOADED - PRICE && held === 0)
+      yield* eventually(wallet, ({ balance, held }) => balance === LOADED - PRICE && held === 0)
     })
   )
 
   it.effect("is the same task for a call that is repeated with its key", () =>
     Effect.gen(function* () {
-      const { purse, server, start } = yield* aTaskDoor()
+      const { wallet, server, start } = yield* aTaskDoor()
       const meta = { "agent-tool-billing/idempotency_key": "once" }
       const first = yield* start(meta)
       assert.strictEqual(taskIdOf(yield* start(meta)), taskIdOf(first))
       assert.lengthOf(server.of("tools/call"), 1)
-      assert.deepStrictEqual(yield* purse, { balance: LOADED, held: PRICE })
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: PRICE })
     })
   )
 
   it.effect("passes questions and answers on, and a cancellation where the tool publishes that", () =>
     Effect.gen(function* () {
-      const { purse, server, start, tasks, working } = yield* aTaskDoor({
+      const { wallet, server, start, tasks, working } = yield* aTaskDoor({
         on_cancel: "pass",
         canceled_call_costs: "nothing"
       })
@@ -145,7 +145,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A task at a door", (it) => {
       assert.strictEqual(server.of("tasks/cancel")[0]!.params["taskId"], "theirs-1")
       assert.strictEqual(at((yield* tasks("get", taskId)).body, "result", "status"), "cancelled")
       assert.deepStrictEqual((yield* tasks("cancel", taskId)).body["result"], { resultType: "complete" })
-      assert.deepStrictEqual(yield* purse, { balance: LOADED, held: 0 })
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: 0 })
     })
   )
 
@@ -237,10 +237,10 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A task at a door", (it) => {
 
   it.effect("that a server starts for a client without the extension is an error, and `task` is ignored", () =>
     Effect.gen(function* () {
-      const { call, purse, server } = yield* aTaskDoor()
+      const { call, wallet, server } = yield* aTaskDoor()
       const answer = yield* call()
       assert.isTrue(at(answer.body, "result", "isError"))
-      assert.deepStrictEqual(yield* purse, { balance: LOADED, held: 0 })
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: 0 })
       const declared = at(server.of("tools/call")[0]!.params, "_meta", "io.modelcontextprotocol/clientCapabilities")
       assert.deepStrictEqual(declared, {})
       const other = yield* aDoor(fine)

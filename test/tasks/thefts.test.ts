@@ -27,10 +27,6 @@ const PRICE = BigInt(MCP_PRICE)
 
 for (const [name, market] of everyTaskMarket()) {
   const provider = new TaskProvider()
-  const saying = (said: Effect.Success<ReturnType<TaskProvider["says"]>>) => {
-    provider.says = () => Effect.succeed(said)
-  }
-
   it.layer(market(provider), { timeout: "120 seconds", excludeTestServices: true })(`A task over ${name}`, (it) => {
     it.effect("is settled once, however many ask for it at the same time", () =>
       Effect.gen(function* () {
@@ -53,7 +49,7 @@ for (const [name, market] of everyTaskMarket()) {
 
     it.effect("is unknown to another account, and at the door of another provider", () =>
       Effect.gen(function* () {
-        saying(completedWith("secret"))
+        provider.saysOfAll(completedWith("secret"))
         const task = yield* started()
         const other = yield* aConsumer()
         const { provider: stranger } = yield* tools()
@@ -75,7 +71,7 @@ for (const [name, market] of everyTaskMarket()) {
 
     it.effect("is billed though its account is frozen, or its tool withdrawn, before it completes", () =>
       Effect.gen(function* () {
-        saying(working)
+        provider.saysOfAll(working)
         const { provider: seller, tools: made } = yield* tools()
         const consumerId = yield* aConsumer()
         const task = yield* started({}, {}, { consumerId, toolId: made[0]!.id })
@@ -85,7 +81,7 @@ for (const [name, market] of everyTaskMarket()) {
           byOperator: false
         })
         yield* (yield* Catalog).withdraw(seller.id, made[0]!.id)
-        saying(completedWith("done"))
+        provider.saysOfAll(completedWith("done"))
         assert.strictEqual((yield* seen(task)).status, "completed")
         yield* checkReceipt(task, "success", PRICE)
         yield* checkWallet(consumerId, PRICE, 0n)
@@ -94,7 +90,7 @@ for (const [name, market] of everyTaskMarket()) {
 
     it.effect("is found again with the key of its call, and its call is made once", () =>
       Effect.gen(function* () {
-        saying(working)
+        provider.saysOfAll(working)
         const idempotency = { keyHash: "ab".repeat(32), requestHash: "cd".repeat(32) }
         const task = yield* started({}, { idempotency })
         const calls = provider.calls.calls.length
@@ -104,7 +100,7 @@ for (const [name, market] of everyTaskMarket()) {
         const otherRequest = { ...idempotency, requestHash: "ef".repeat(32) }
         assert.isUndefined(yield* tasks.earlier(task.consumerId, otherRequest))
         assert.isUndefined(yield* tasks.earlier(yield* aConsumer(), idempotency))
-        saying(completedWith("done"))
+        provider.saysOfAll(completedWith("done"))
         yield* seen(task)
         const replayed = yield* callMcp(yield* taking(task.consumerId, task.toolId, { idempotency }))
         assert.strictEqual(replayed._tag, "Replayed")
@@ -115,7 +111,7 @@ for (const [name, market] of everyTaskMarket()) {
 
     it.effect("beyond the number that an account may have ends its call, and its provider is told", () =>
       Effect.gen(function* () {
-        saying(working)
+        provider.saysOfAll(working)
         const first = yield* started()
         for (let n = 1; n < 32; n++) yield* started({}, {}, first)
         const told = provider.timesAsked("tasks/cancel")
@@ -145,7 +141,7 @@ for (const [name, market] of everyTaskMarket()) {
     it.effect("shows its questions, and nothing else that its provider writes", () =>
       Effect.gen(function* () {
         const inputRequests = { name: { method: "elicitation/create", params: { n: 1 } } }
-        saying({
+        provider.saysOfAll({
           status: "input_required",
           inputRequests,
           statusMessage: "m".repeat(5_000),
@@ -176,14 +172,14 @@ for (const [name, market] of everyTaskMarket()) {
         const update = provider.asked.findLast(({ method }) => method === "tasks/update")
         assert.match(update!.params!, /^\{"taskId":"upstream-\d+","inputResponses":\{"name":\{"n":1\.50\}\}\}$/u)
         // The answer may be seen at once.
-        saying(completedWith("thanks"))
+        provider.saysOfAll(completedWith("thanks"))
         assert.include(yield* textOf(task), "thanks")
       })
     )
 
     it.effect("asks its provider only as often as the provider wants", () =>
       Effect.gen(function* () {
-        saying({ status: "working", pollIntervalMs: 30_000 })
+        provider.saysOfAll({ status: "working", pollIntervalMs: 30_000 })
         const task = yield* started()
         yield* seen(task)
         const asked = provider.timesAsked("tasks/get", true)

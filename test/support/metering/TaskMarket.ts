@@ -42,6 +42,11 @@ export class TaskProvider {
   says: (taskId: string) => Effect.Effect<Said> = () => Effect.succeed(working)
   private started = 0
 
+  /** From now on, of each task. */
+  saysOfAll(said: Said): void {
+    this.says = () => Effect.succeed(said)
+  }
+
   constructor() {
     this.calls.respond = () => Effect.sync(() => startedWith({ taskId: `upstream-${++this.started}`, ...working }))
   }
