@@ -18,7 +18,7 @@ import {
   PRICE
 } from "../support/backup/BackupMarket.ts"
 import { NO_TOOLS, tool, toolsHere } from "../support/backup/PostgresTools.ts"
-import { purseOf } from "../support/load/LoadMarket.ts"
+import { walletOf } from "../support/load/LoadMarket.ts"
 import { temporaryFolder } from "../support/ServiceProcess.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { connectedTo, createDatabase, urlOf } from "../support/TestDatabases.ts"
@@ -75,7 +75,7 @@ it.live(
       assert.strictEqual(accepted.code, 0, accepted.problem)
       yield* until(
         "the load that was paid is credited",
-        Effect.map(purseOf(anew.url, market.open.buyer), ({ balance }) => balance % PRICE === OPEN_LOAD % PRICE)
+        Effect.map(walletOf(anew.url, market.open.buyer), ({ balance }) => balance % PRICE === OPEN_LOAD % PRICE)
       )
       yield* anew.kill
       yield* isSound(restored!, NEXT_LOG_KEY)

@@ -17,7 +17,7 @@ import type { Source } from "../../src/config/AppConfig.ts"
 import { at } from "../support/Market.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { forwarded, slowProvider } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, buy, PRICE, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, PRICE, walletOf } from "../support/metering/Shop.ts"
 import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 import { ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
@@ -185,7 +185,7 @@ describe("markets of one process", () => {
         yield* eventually(() => forwarded(slow.server) === 1)
         yield* Scope.close(scope, Exit.void)
         yield* Fiber.await(calling)
-        assert.deepStrictEqual(yield* purseOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
+        assert.deepStrictEqual(yield* walletOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
       }).pipe(Effect.provide(ServiceUnderTest.over(Layer.succeedContext(context))))
     }).pipe(Effect.scoped)
   )

@@ -19,7 +19,7 @@ import {
 import { callLoad } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { booksAfter, type Evidence } from "../support/load/LoadAudit.ts"
-import { loadMarket, OPEN_TO_LOAD, purseOf } from "../support/load/LoadMarket.ts"
+import { loadMarket, OPEN_TO_LOAD, walletOf } from "../support/load/LoadMarket.ts"
 import { freePort } from "../support/FreePort.ts"
 import { finished, ready } from "../support/ServiceProcess.ts"
 
@@ -102,8 +102,8 @@ describe("under load from 64 connections", () => {
         yield* until(
           "no hold is left",
           Effect.map(
-            Effect.forEach(market.buyers, (key) => purseOf(url, key)),
-            (purses) => purses.every(({ held }) => held === 0)
+            Effect.forEach(market.buyers, (key) => walletOf(url, key)),
+            (wallets) => wallets.every(({ held }) => held === 0)
           )
         )
         yield* kill(last.child, "SIGTERM")

@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { client, kill, makeTemplate, startAnd, type Template, until } from "../support/EmbeddedFolders.ts"
-import { aFundedConsumer, loadMarket, OPEN_TO_LOAD, PRICE, purseOf } from "../support/load/LoadMarket.ts"
+import { aFundedConsumer, loadMarket, OPEN_TO_LOAD, PRICE, walletOf } from "../support/load/LoadMarket.ts"
 import { freePort } from "../support/FreePort.ts"
 import { ready } from "../support/ServiceProcess.ts"
 import { json, result, scriptedServer, text } from "../../testing/mcp/ScriptedServer.ts"
@@ -88,7 +88,7 @@ it.live(
         "the server has the call",
         Effect.sync(() => upstream.of("tools/call").length === 1)
       )
-      assert.strictEqual((yield* purseOf(url, key)).held, PRICE)
+      assert.strictEqual((yield* walletOf(url, key)).held, PRICE)
       yield* kill(first.child, "SIGKILL")
 
       yield* timePassesForOpenCalls(dataDir)
@@ -96,16 +96,16 @@ it.live(
       const second = yield* started
       yield* until(
         "the hold is released",
-        Effect.map(purseOf(url, key), ({ held }) => held === 0)
+        Effect.map(walletOf(url, key), ({ held }) => held === 0)
       )
-      assert.strictEqual((yield* purseOf(url, key)).balance, FUNDS)
+      assert.strictEqual((yield* walletOf(url, key)).balance, FUNDS)
 
       const [one, again] = [yield* callAt(door, key), yield* callAt(door, key)]
       assert.include(one, "done")
       assert.strictEqual(again, one, "the same bytes again")
       assert.lengthOf(upstream.of("tools/call"), 2)
-      const purse = yield* purseOf(url, key)
-      assert.deepStrictEqual([purse.held, purse.balance], [0, FUNDS - PRICE])
+      const wallet = yield* walletOf(url, key)
+      assert.deepStrictEqual([wallet.held, wallet.balance], [0, FUNDS - PRICE])
       yield* kill(second.child, "SIGTERM")
     }),
   300_000

@@ -18,7 +18,7 @@ import {
   TOOLS
 } from "../support/Market.ts"
 import { forwarded, providing, fine, slowProvider } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, callOf, PRICE, purseOf, receiptsOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, callOf, PRICE, walletOf, receiptsOf } from "../support/metering/Shop.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
@@ -145,7 +145,7 @@ it.layer(service, LIVE)("a call whose settlement the database does not confirm",
       const again = yield* untilItWorks(keyed)
       assert.strictEqual(again.headers["idempotent-replay"], "true")
       assert.strictEqual(forwarded(slow.server), 1)
-      assert.deepStrictEqual(yield* purseOf(consumer), {
+      assert.deepStrictEqual(yield* walletOf(consumer), {
         balance: 1_000_000 - PRICE,
         held: 0,
         available: 1_000_000 - PRICE
@@ -170,7 +170,7 @@ it.layer(service, LIVE)("a call whose settlement the database does not confirm",
       }).pipe(Effect.timeout("50 seconds"))
       const [abandoned] = yield* receiptsOf(consumer)
       assert.deepStrictEqual([abandoned?.status, abandoned?.cost_microcents], ["error", 0])
-      assert.deepStrictEqual(yield* purseOf(consumer), { balance: before, held: 0, available: before })
+      assert.deepStrictEqual(yield* walletOf(consumer), { balance: before, held: 0, available: before })
       assert.strictEqual(forwarded(server), 1)
     })
   )

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { connect } from "node:net"
-import { loadMarket, PRICE, purseOf } from "../support/load/LoadMarket.ts"
+import { loadMarket, PRICE, walletOf } from "../support/load/LoadMarket.ts"
 import { forwarded, slowProvider } from "../support/metering/Provider.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { RawHttp } from "../support/RawHttp.ts"
@@ -20,7 +20,7 @@ const aMarket = Effect.gen(function* () {
   const { buyers, toolId } = yield* loadMarket(url, slow.server, { buyers: 1, cents: LOADED / 10_000 })
   const body = JSON.stringify({ tool_id: toolId, input: {} })
   const headers = { "content-type": "application/json", authorization: `Bearer ${buyers[0]!}` }
-  const paid = Effect.repeat(purseOf(url, buyers[0]!), {
+  const paid = Effect.repeat(walletOf(url, buyers[0]!), {
     until: ({ balance, held }) => held === 0 && balance < LOADED,
     schedule: Schedule.spaced(20)
   })

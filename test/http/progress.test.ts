@@ -10,7 +10,7 @@ import type { WebResponse, WebRequest } from "../../adapters/http/pipeline/WebRe
 import { endStream, isStreaming, writeEvent } from "../../adapters/http/server/EventStreams.ts"
 import { UnreadResponses } from "../../adapters/http/server/HttpMessages.ts"
 import { answering } from "../../adapters/http/server/RouterMount.ts"
-import { loadMarket, PRICE, purseOf } from "../support/load/LoadMarket.ts"
+import { loadMarket, PRICE, walletOf } from "../support/load/LoadMarket.ts"
 import {
   type Answer,
   event,
@@ -136,7 +136,7 @@ for (const [server, layer] of [
           })
         )
         assert.strictEqual(receipt.status, 200)
-        assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED - PRICE, held: 0 })
+        assert.deepStrictEqual(yield* walletOf(url, key), { balance: LOADED - PRICE, held: 0 })
       })
     )
 
@@ -151,7 +151,7 @@ for (const [server, layer] of [
           ["progress", "progress", "problem"]
         )
         assert.deepStrictEqual([at(told[2]!.data, "status"), at(told[2]!.data, "code")], [502, "PROVIDER_ERROR"])
-        assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED, held: 0 })
+        assert.deepStrictEqual(yield* walletOf(url, key), { balance: LOADED, held: 0 })
       })
     )
 
@@ -166,7 +166,7 @@ for (const [server, layer] of [
         )
         const last = told[2]!.data
         assert.deepStrictEqual([at(last, "result", "isError"), at(last, "meta", "outcome")], [true, "error"])
-        assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED, held: 0 })
+        assert.deepStrictEqual(yield* walletOf(url, key), { balance: LOADED, held: 0 })
       })
     )
 
@@ -219,7 +219,7 @@ for (const [server, layer] of [
         assert.strictEqual(again.headers.get("idempotent-replay"), "true")
         assert.deepStrictEqual(yield* Effect.promise(() => again.json()), told[2]!.data)
         assert.strictEqual(provider.of("tools/call").length, 1)
-        assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED - PRICE, held: 0 })
+        assert.deepStrictEqual(yield* walletOf(url, key), { balance: LOADED - PRICE, held: 0 })
       })
     )
 
@@ -239,13 +239,13 @@ for (const [server, layer] of [
         const response = yield* call(EVENTS, hangUp.signal)
         yield* Effect.promise(() => read(response, () => hangUp.abort()).catch(() => []))
         yield* Effect.sleep(100)
-        assert.deepStrictEqual(yield* purseOf(url, key), { balance: LOADED, held: PRICE })
+        assert.deepStrictEqual(yield* walletOf(url, key), { balance: LOADED, held: PRICE })
         finish!()
-        const purse = yield* Effect.repeat(purseOf(url, key), {
+        const wallet = yield* Effect.repeat(walletOf(url, key), {
           until: ({ held }) => held === 0,
           schedule: Schedule.spaced(20)
         })
-        assert.deepStrictEqual(purse, { balance: LOADED - PRICE, held: 0 })
+        assert.deepStrictEqual(wallet, { balance: LOADED - PRICE, held: 0 })
         assert.isFalse(cutOff)
       })
     )

@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { json, result, text } from "../../testing/mcp/ScriptedServer.ts"
 import { HeldStripe } from "../support/HeldStripe.ts"
-import { posted, purseOf } from "../support/load/LoadMarket.ts"
+import { posted, walletOf } from "../support/load/LoadMarket.ts"
 import { at, billingOf, textOf } from "../support/mcp/DoorClient.ts"
 import { aClientOf, aServerOf, ERAS } from "../support/mcp/EitherEra.ts"
 import {
@@ -59,7 +59,7 @@ it.layer(stripeService, LIVE)("A door rejects", (it) => {
           assert.isAbove((at(listed.body, "result", "tools") as ReadonlyArray<unknown>).length, 0)
         }
         assert.strictEqual(calls(), 1)
-        assert.strictEqual((yield* purseOf(yield* base, key)).held, 0)
+        assert.strictEqual((yield* walletOf(yield* base, key)).held, 0)
 
         stripe.dispute(payment, true)
         yield* delivered
@@ -107,7 +107,7 @@ it.layer(stripeService, LIVE)("A door rejects", (it) => {
         assert.include(billingOf(refused) as object, { code: "BUDGET_EXCEEDED", charged: false, retryable: true })
         assert.isAbove(Number(at(billingOf(refused), "retry_after_ms")), 0)
         assert.strictEqual(calls(), 1)
-        assert.deepStrictEqual(yield* purseOf(yield* base, key), { balance: LOADED - PRICE, held: 0 })
+        assert.deepStrictEqual(yield* walletOf(yield* base, key), { balance: LOADED - PRICE, held: 0 })
       })
     )
 
@@ -133,7 +133,7 @@ it.layer(stripeService, LIVE)("A door rejects", (it) => {
         assert.lengthOf(server.of("tools/call"), 0)
         const paid = yield* client.send("tools/call", ECHO_CALL, cap(2 * PRICE))
         assert.strictEqual(at(billingOf(paid), "cost_microcents"), 2 * PRICE, "the provider asks for more than the cap")
-        assert.deepStrictEqual(yield* purseOf(yield* base, key), { balance: LOADED - 2 * PRICE, held: 0 })
+        assert.deepStrictEqual(yield* walletOf(yield* base, key), { balance: LOADED - 2 * PRICE, held: 0 })
       })
     )
 
@@ -176,11 +176,11 @@ it.layer(stripeService, LIVE)("A door rejects", (it) => {
         assert.include(billingOf(refused) as object, { code: "ACCOUNT_FROZEN", charged: false }, refused.text)
       }
       assert.lengthOf(server.of("tools/call"), 1)
-      assert.strictEqual((yield* purseOf(yield* base, key)).held, PRICE)
+      assert.strictEqual((yield* walletOf(yield* base, key)).held, PRICE)
       stripe.dispute(payment, true)
       yield* delivered
       assert.strictEqual(at(billingOf(yield* continued), "cost_microcents"), PRICE)
-      assert.deepStrictEqual(yield* purseOf(yield* base, key), { balance: 2 * LOADED - PRICE, held: 0 })
+      assert.deepStrictEqual(yield* walletOf(yield* base, key), { balance: 2 * LOADED - PRICE, held: 0 })
     })
   )
 })

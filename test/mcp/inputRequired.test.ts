@@ -7,7 +7,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Effect } from "effect"
 import { type Answer, json, result, rpcError, text } from "../../testing/mcp/ScriptedServer.ts"
 import { behind, got } from "../support/HttpMarket.ts"
-import { aFundedConsumer, posted, PRICE, purseOf } from "../support/load/LoadMarket.ts"
+import { aFundedConsumer, posted, PRICE, walletOf } from "../support/load/LoadMarket.ts"
 import { aDoor, LOADED, onOther, SETTINGS } from "../support/mcp/ADoor.ts"
 import { type Answered, ask, at, billingOf, errorCode, type Json, opened, textOf } from "../support/mcp/DoorClient.ts"
 import { aClientOf } from "../support/mcp/EitherEra.ts"
@@ -69,13 +69,13 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A tool that asks for input", (it) => {
       assert.deepStrictEqual(at(first.body, "result", "inputRequests"), QUESTION)
       assert.notInclude(first.text, "theirs", "the provider's own state is sealed")
       const second = yield* continued(door, stateOf(first))
-      for (const _ of [first, second]) assert.deepStrictEqual(yield* door.purse, { balance: LOADED, held: PRICE })
+      for (const _ of [first, second]) assert.deepStrictEqual(yield* door.wallet, { balance: LOADED, held: PRICE })
       assert.lengthOf(yield* receiptsOf(door), 0)
       const last = yield* continued(door, stateOf(second))
       assert.strictEqual(textOf(last), "done")
       assert.strictEqual(at(billingOf(last), "cost_microcents"), PRICE)
       assert.strictEqual(at(billingOf(last), "receipt_id"), first.headers.get("x-market-receipt"))
-      assert.deepStrictEqual(yield* door.purse, { balance: LOADED - PRICE, held: 0 })
+      assert.deepStrictEqual(yield* door.wallet, { balance: LOADED - PRICE, held: 0 })
       assert.lengthOf(yield* receiptsOf(door), 1)
       assert.deepStrictEqual(
         door.server.of("tools/call").map(({ params }) => [params["requestState"], params["inputResponses"]]),
@@ -105,7 +105,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A tool that asks for input", (it) => {
         rejectedWith(answer, /This `requestState` was used before.*Nothing was charged for this request/u)
       }
       assert.lengthOf(door.server.of("tools/call"), 2)
-      assert.deepStrictEqual(yield* door.purse, { balance: LOADED - PRICE, held: 0 })
+      assert.deepStrictEqual(yield* door.wallet, { balance: LOADED - PRICE, held: 0 })
     })
   )
 
@@ -130,8 +130,8 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A tool that asks for input", (it) => {
       rejectedWith(yield* continued(door, changed), /was not issued .*or was changed/u)
       rejectedWith(yield* continued(door, state, { arguments: { to: "a thief" } }), /The `arguments` differ/u)
       assert.lengthOf(door.server.seen, before, "nothing reaches the provider")
-      assert.deepStrictEqual(yield* purseOf(door.base, thief), { balance: LOADED, held: 0 })
-      assert.deepStrictEqual(yield* door.purse, { balance: LOADED, held: PRICE })
+      assert.deepStrictEqual(yield* walletOf(door.base, thief), { balance: LOADED, held: 0 })
+      assert.deepStrictEqual(yield* door.wallet, { balance: LOADED, held: PRICE })
       assert.strictEqual(textOf(yield* continued(door, state)), "done", "its own account goes on")
     })
   )
@@ -154,9 +154,9 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A tool that asks for input", (it) => {
       ask!()
       for (let held = PRICE; held !== 0;) {
         yield* Effect.sleep("50 millis")
-        ;({ held } = yield* door.purse)
+        ;({ held } = yield* door.wallet)
       }
-      assert.deepStrictEqual(yield* door.purse, { balance: LOADED, held: 0 })
+      assert.deepStrictEqual(yield* door.wallet, { balance: LOADED, held: 0 })
       const [receipt] = yield* receiptsOf(door)
       assert.strictEqual(receipt!["cost_microcents"], 0)
     })
@@ -173,7 +173,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A tool that asks for input", (it) => {
         const answer = yield* door.call()
         assert.deepStrictEqual(errorCode(answer), [400, -32_021])
         assert.deepStrictEqual(at(answer.body, "error", "data"), data)
-        assert.deepStrictEqual(yield* door.purse, { balance: LOADED, held: 0 })
+        assert.deepStrictEqual(yield* door.wallet, { balance: LOADED, held: 0 })
 
         const { client: api, door: url, key } = yield* strangerMarket(100)
         const params = { name: "test_missing_capability", arguments: {} }
@@ -191,7 +191,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A tool that asks for input", (it) => {
       const answer = yield* client.send("tools/call", { name: "echo", arguments: {} })
       assert.strictEqual(at(answer.body, "result", "isError"), true, answer.text)
       assert.include(billingOf(answer) as object, { charged: false, cost_microcents: 0 })
-      assert.deepStrictEqual(yield* door.purse, { balance: LOADED, held: 0 })
+      assert.deepStrictEqual(yield* door.wallet, { balance: LOADED, held: 0 })
     })
   )
 
@@ -275,14 +275,14 @@ it.live(
       const send: Door["send"] = (asked) => ask({ url, key, ...asked })
       const first = yield* send({ method: "tools/call", params: { name: "echo", arguments: {} } })
       const state = stateOf(first)
-      const purse = purseOf(base, key)
-      assert.deepStrictEqual(yield* purse, { balance: LOADED, held: PRICE })
+      const wallet = walletOf(base, key)
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: PRICE })
       yield* today
       for (let held = PRICE; held !== 0;) {
         yield* Effect.sleep("50 millis")
-        ;({ held } = yield* purse)
+        ;({ held } = yield* wallet)
       }
-      assert.deepStrictEqual(yield* purse, { balance: LOADED, held: 0 })
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: 0 })
       const [receipt, ...others] = yield* receiptsOf({ base, key })
       assert.lengthOf(others, 0)
       assert.deepInclude(receipt, {
@@ -292,7 +292,7 @@ it.live(
       })
       rejectedWith(yield* continued({ send }, state), /has expired.*Nothing was charged/u)
       assert.lengthOf(server.of("tools/call"), 1)
-      assert.deepStrictEqual(yield* purse, { balance: LOADED, held: 0 })
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: 0 })
     }).pipe(Effect.scoped),
   120_000
 )

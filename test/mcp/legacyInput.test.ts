@@ -8,7 +8,7 @@ import { Context, Effect, Fiber, Layer } from "effect"
 import type { ServerResponse } from "node:http"
 import { event, result, type Seen, scriptedServer, stream, text } from "../../testing/mcp/ScriptedServer.ts"
 import { aDeveloper } from "../support/HttpMarket.ts"
-import { purseOf } from "../support/load/LoadMarket.ts"
+import { walletOf } from "../support/load/LoadMarket.ts"
 import { aLegacyDoor, aPricedTool, connected, type LegacyDoor, rpc } from "../support/mcp/LegacyClients.ts"
 import { call, canceled, settled } from "../support/mcp/LegacyWire.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
@@ -54,7 +54,7 @@ const aDoor = Effect.gen(function* () {
   const { open, server } = yield* askingServer
   const tool = aPricedTool("ask", { timeout_ms: TOOL_MS, unlisted: true })
   const door = yield* aLegacyDoor(url, server.url, [tool])
-  return { door, open, server, purse: purseOf(url, door.key) }
+  return { door, open, server, wallet: walletOf(url, door.key) }
 })
 
 /** A client whose call waits for its own answer; `answered` gives it, and returns the text of the call's result. */
@@ -86,21 +86,21 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })(
   (it) => {
     it.effect("waits for the client's answer beyond the tool's time limit, with the hold, and is billed once", () =>
       Effect.gen(function* () {
-        const { door, purse, server } = yield* aDoor
+        const { door, wallet, server } = yield* aDoor
         const { answered } = yield* asking(door)
         yield* Effect.sleep(1.5 * TOOL_MS)
-        assert.deepStrictEqual(yield* purse, { balance: LOADED, held: PRICE })
+        assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: PRICE })
         assert.include(yield* answered, '"name":"Ada"')
         const [receipt] = yield* settled(door, 1)
         assert.deepStrictEqual([receipt!["status"], receipt!["cost_microcents"]], ["success", PRICE])
-        assert.deepStrictEqual(yield* purse, { balance: LOADED - PRICE, held: 0 })
+        assert.deepStrictEqual(yield* wallet, { balance: LOADED - PRICE, held: 0 })
         assert.lengthOf(server.of("tools/call"), 1)
       })
     )
 
     it.effect("keeps the hold where the client cancels or ends its session, and is billed by its outcome", () =>
       Effect.gen(function* () {
-        const { door, open, purse } = yield* aDoor
+        const { door, open, wallet } = yield* aDoor
         for (const [n, leaves] of ["cancels", "ends"].entries()) {
           const headers = yield* Effect.promise(async () => {
             const params = {
@@ -119,20 +119,20 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })(
             const authorization = `Bearer ${door.key}`
             yield* Effect.promise(() => fetch(door.door, { method: "DELETE", headers: { ...headers, authorization } }))
           }
-          assert.deepStrictEqual(yield* purse, { balance: LOADED - n * PRICE, held: PRICE })
+          assert.deepStrictEqual(yield* wallet, { balance: LOADED - n * PRICE, held: PRICE })
           // The client's answer does not arrive any more; the server goes on without it.
           const [asked, waiting] = open.pop()!
           waiting.end(event(result(asked, text("done without an answer"))))
           const receipts = yield* settled(door, n + 1)
           for (const receipt of receipts) assert.strictEqual(receipt["cost_microcents"], PRICE)
-          assert.deepStrictEqual(yield* purse, { balance: LOADED - (n + 1) * PRICE, held: 0 })
+          assert.deepStrictEqual(yield* wallet, { balance: LOADED - (n + 1) * PRICE, held: 0 })
         }
       })
     )
 
     it.effect("gets answers only from its own session: those of another session and account do not end its wait", () =>
       Effect.gen(function* () {
-        const { door, open, purse, server } = yield* aDoor
+        const { door, open, wallet, server } = yield* aDoor
         const { answered, transport } = yield* asking(door)
         const forged = { jsonrpc: "2.0", id: QUESTION_ID, result: { action: "accept", content: { name: "a thief" } } }
         const thief = yield* aDeveloper((yield* Running).url)
@@ -145,7 +145,7 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })(
         const answers = () => server.seen.filter(({ id, method }) => method === undefined && id === QUESTION_ID)
         for (const seen of answers()) assert.notStrictEqual(sessionOf(seen), sessionOf(asked))
         yield* Effect.sleep(1.5 * TOOL_MS)
-        assert.deepStrictEqual(yield* purse, { balance: LOADED, held: PRICE })
+        assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: PRICE })
         assert.include(yield* answered, '"name":"Ada"')
         yield* settled(door, 1)
       })

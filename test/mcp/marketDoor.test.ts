@@ -14,7 +14,7 @@ import {
   everyMarket,
   type Offer,
   PRICE,
-  purseOf,
+  walletOf,
   qualifiedNameOf
 } from "../support/metering/Shop.ts"
 import { scriptedServer } from "../../testing/mcp/ScriptedServer.ts"
@@ -163,7 +163,7 @@ for (const [name, market] of everyMarket()) {
           server.of("tools/call").map(({ params }) => params["name"]),
           ["echo"]
         )
-        assert.strictEqual((yield* purseOf(consumer)).available, 1_000_000 - PRICE)
+        assert.strictEqual((yield* walletOf(consumer)).available, 1_000_000 - PRICE)
 
         const unknown = yield* send(
           modernCall({ key: consumer.key, method: "tools/call", params: { name: "echo", arguments: {} } })
@@ -265,7 +265,7 @@ for (const [name, market] of everyMarket()) {
           const answer = yield* toolCalled(consumer.key, own, { tool: misspelled })
           assert.include(errorText(answer), "Send `tool` of a result of search_tools")
         }
-        assert.strictEqual((yield* purseOf(consumer)).available, 1_000_000)
+        assert.strictEqual((yield* walletOf(consumer)).available, 1_000_000)
         assert.strictEqual(forwarded(server), 0)
         const full = yield* qualifiedNameOf(squatter)
         assert.strictEqual(structured(yield* toolCalled(consumer.key, "describe_tool", { tool: full }))["tool"], full)
@@ -281,7 +281,7 @@ for (const [name, market] of everyMarket()) {
         yield* anOffer(server.url, { tool_name: alias, price_microcents: 900_000, unlisted: true })
         const called = yield* toolCalled(consumer.key, "call_tool", { tool: alias, arguments: {} })
         assert.include(errorText(called), "There is no tool")
-        assert.strictEqual((yield* purseOf(consumer)).available, 1_000_000)
+        assert.strictEqual((yield* walletOf(consumer)).available, 1_000_000)
         assert.strictEqual(forwarded(server), 0)
       })
     )

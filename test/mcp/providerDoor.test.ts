@@ -14,7 +14,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's door", (it) => {
   it.effect("calls a tool as the proxy does, and returns the provider's result with what it cost", () =>
     Effect.gen(function* () {
       const raw = '{"content":[{"type":"text","text":"1"}],"n":12345678901234567890,"_meta":{"theirs":1.50}}'
-      const { call, purse, server } = yield* aDoor((seen, response) => {
+      const { call, wallet, server } = yield* aDoor((seen, response) => {
         response
           .writeHead(200, { "content-type": "application/json" })
           .end(`{"jsonrpc":"2.0","id":${seen.id},"result":${raw}}`)
@@ -30,14 +30,14 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's door", (it) => {
         free_tier_remaining: null
       })
       assert.match(String(at(billingOf(answer), "receipt_id")), /^rcpt_[0-9a-f]{32}$/u)
-      assert.deepStrictEqual(yield* purse, { balance: LOADED - PRICE, held: 0 })
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED - PRICE, held: 0 })
       assert.deepStrictEqual(server.of("tools/call")[0]!.params["arguments"], { n: 1 })
     })
   )
 
   it.effect("answers the same key and arguments with the same bytes, and other arguments with a conflict", () =>
     Effect.gen(function* () {
-      const { call, purse, server } = yield* aDoor(fine)
+      const { call, wallet, server } = yield* aDoor(fine)
       const key = { "agent-tool-billing/idempotency_key": "once" }
       const [first, again] = [yield* call({ a: 1 }, key), yield* call({ a: 1 }, key)]
       assert.strictEqual(again.text, first.text)
@@ -45,7 +45,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's door", (it) => {
       const other = yield* call({ a: 2 }, key)
       assert.strictEqual(at(billingOf(other), "code"), "IDEMPOTENCY_CONFLICT")
       assert.strictEqual(server.of("tools/call").length, 1)
-      assert.deepStrictEqual(yield* purse, { balance: LOADED - PRICE, held: 0 })
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED - PRICE, held: 0 })
     })
   )
 
@@ -117,7 +117,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's door", (it) => {
       assert.strictEqual(at(failed.body, "result", "isError"), true)
       assert.include(billingOf(failed) as object, { code: "PROVIDER_ERROR", charged: false, cost_microcents: 0 })
       assert.match(textOf(failed), /Nothing was charged\. Receipt: rcpt_/u)
-      assert.deepStrictEqual(yield* down.purse, { balance: LOADED, held: 0 })
+      assert.deepStrictEqual(yield* down.wallet, { balance: LOADED, held: 0 })
     })
   )
 
@@ -149,7 +149,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's door", (it) => {
   it.effect("a caller that disconnects pays by the outcome of the call", () =>
     Effect.gen(function* () {
       let finish: (() => void) | undefined
-      const { key, purse, url } = yield* aDoor((seen, response) => {
+      const { key, wallet, url } = yield* aDoor((seen, response) => {
         stream(response).write(event({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info" } }))
         finish = () => response.end(event(result(seen, text("done"))))
       })
@@ -159,9 +159,9 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's door", (it) => {
       assert.strictEqual(response.status, 200)
       hangUp.abort()
       yield* Effect.sleep("100 millis")
-      assert.deepStrictEqual(yield* purse, { balance: LOADED, held: PRICE })
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: PRICE })
       finish!()
-      const settled = yield* Effect.repeat(purse, { until: ({ held }) => held === 0, schedule: Schedule.spaced(20) })
+      const settled = yield* Effect.repeat(wallet, { until: ({ held }) => held === 0, schedule: Schedule.spaced(20) })
       assert.deepStrictEqual(settled, { balance: LOADED - PRICE, held: 0 })
     })
   )

@@ -43,7 +43,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's door", (it) => {
 
   it.effect("describes the server, and passes other requests unbilled", () =>
     Effect.gen(function* () {
-      const { purse, send, server } = yield* aDoor(fine)
+      const { wallet, send, server } = yield* aDoor(fine)
       const discovered = yield* send({ method: "server/discover" })
       assert.deepInclude(at(discovered.body, "result") as object, {
         capabilities: { tools: { listChanged: true }, prompts: {}, resources: {} },
@@ -64,7 +64,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's door", (it) => {
       const read = yield* send({ method: "resources/read", params: { uri: "file:///a" } })
       assert.deepInclude(at(read.body, "result") as object, { ttlMs: 0, cacheScope: "private" })
       assert.deepStrictEqual(errorCode(yield* send({ method: "no/such" })), [404, -32_601])
-      assert.deepStrictEqual(yield* purse, { balance: LOADED, held: 0 })
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: 0 })
       assert.strictEqual(server.of("tools/call").length, 0)
     })
   )

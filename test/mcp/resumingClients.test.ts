@@ -13,7 +13,7 @@ import { Context, Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { purseOf } from "../support/load/LoadMarket.ts"
+import { walletOf } from "../support/load/LoadMarket.ts"
 import { breakingHop } from "../support/mcp/BreakingHop.ts"
 import { gatedServer } from "../support/mcp/GatedServer.ts"
 import { aLegacyDoor, aPricedTool, type LegacyDoor } from "../support/mcp/LegacyClients.ts"
@@ -180,7 +180,7 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })(
               assert.lengthOf(gated.server.of("tools/call"), n + 1)
             }
             assert.lengthOf(gated.server.of("notifications/cancelled"), 0)
-            assert.deepStrictEqual(yield* purseOf(url, direct.key), { balance: LOADED - 2 * PRICE, held: 0 })
+            assert.deepStrictEqual(yield* walletOf(url, direct.key), { balance: LOADED - 2 * PRICE, held: 0 })
           }),
         120_000
       )

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
-import { loadMarket, PRICE, purseOf } from "../support/load/LoadMarket.ts"
+import { loadMarket, PRICE, walletOf } from "../support/load/LoadMarket.ts"
 import { sdk1Server, sdk2Server } from "../support/mcp/RealServers.ts"
 import { RawHttp } from "../support/RawHttp.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -30,7 +30,7 @@ const aMarket = Effect.fnUntraced(function* (serverUrl: string, tool: object, ce
   const { port } = yield* RawHttp
   const base = `http://127.0.0.1:${port}`
   const { buyers, providerId } = yield* loadMarket(base, { url: serverUrl }, { buyers: 1, cents, tool: { ...tool } })
-  return { url: `${base}/mcp/${providerId}`, key: buyers[0]!, purse: purseOf(base, buyers[0]!) }
+  return { url: `${base}/mcp/${providerId}`, key: buyers[0]!, wallet: walletOf(base, buyers[0]!) }
 })
 
 const resultOf = (value: unknown) =>
@@ -48,7 +48,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("The SDK's client", (it) => {
     it.effect(`connects, lists and calls over ${name}`, () =>
       Effect.gen(function* () {
         const { url: serverUrl } = yield* server
-        const { key, purse, url } = yield* aMarket(serverUrl, {})
+        const { key, wallet, url } = yield* aMarket(serverUrl, {})
         const client = yield* connected(url, key)
         const { tools } = yield* Effect.promise(() => client.listTools())
         assert.deepStrictEqual(
@@ -60,7 +60,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("The SDK's client", (it) => {
         assert.strictEqual(resultOf(called).content[0]!.text, '{"city":"Bern"}')
         const billing = resultOf(called)._meta?.["agent-tool-billing/billing"] as { readonly cost_microcents: number }
         assert.strictEqual(billing.cost_microcents, PRICE)
-        assert.deepStrictEqual(yield* purse, { balance: 1_000_000 - PRICE, held: 0 })
+        assert.deepStrictEqual(yield* wallet, { balance: 1_000_000 - PRICE, held: 0 })
       })
     )
   }

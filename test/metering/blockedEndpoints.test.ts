@@ -11,7 +11,15 @@ import { ProviderId } from "../../domain/shared/Ids.ts"
 import { at, aProvider, expecting, faultPaths, PROVIDERS, textAt } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aFundedConsumer, buy, everyMarket, offerOf, problemOf, purseOf, receiptsOf } from "../support/metering/Shop.ts"
+import {
+  aFundedConsumer,
+  buy,
+  everyMarket,
+  offerOf,
+  problemOf,
+  walletOf,
+  receiptsOf
+} from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const BLOCKED = [
@@ -67,7 +75,7 @@ for (const [name, core] of everyCore) {
           const answer = yield* buy(consumer, offer)
           assert.deepStrictEqual(problemOf(answer), [422, "BLOCKED_ENDPOINT"])
           assert.deepStrictEqual([at(answer, "attempts"), at(answer, "cost_microcents")], [0, 0])
-          assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000)
+          assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000)
           const [receipt] = yield* receiptsOf(consumer)
           assert.include(receipt, { receipt_id: textAt(answer, "receipt_id") as never, status: "error" })
         }

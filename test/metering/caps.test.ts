@@ -17,7 +17,7 @@ import {
   PRICE,
   problemOf,
   PROXY,
-  purseOf
+  walletOf
 } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import type { Answer } from "../support/Answer.ts"
@@ -50,7 +50,7 @@ for (const [name, market] of everyMarket()) {
         const consumer = yield* aFundedConsumer()
         const refused = yield* buy(consumer, offer)
         assert.deepStrictEqual(problemOf(refused), [422, "CAP_REQUIRED"])
-        assert.strictEqual((yield* purseOf(consumer)).available, 1_000_000)
+        assert.strictEqual((yield* walletOf(consumer)).available, 1_000_000)
         assert.strictEqual((yield* setCap(consumer.key, 5_000)).status, 200)
         assert.strictEqual(costOf(yield* buy(consumer, offer)), 5_000)
         const keyId = String(at(yield* expecting(200, { path: WHOAMI, key: consumer.key }), "key_id"))
@@ -130,7 +130,7 @@ for (const [name, market] of everyMarket()) {
         for (const cap of ["", "-1", "1.5", "1e3", "0x10", "free", "9007199254740992", "99999999999999999999"]) {
           assert.deepStrictEqual(problemOf(yield* withHeader(consumer, offer, cap)), [400, "BAD_REQUEST"], cap)
         }
-        assert.strictEqual((yield* purseOf(consumer)).available, 1_000_000)
+        assert.strictEqual((yield* walletOf(consumer)).available, 1_000_000)
       })
     )
 
@@ -154,7 +154,7 @@ for (const [name, market] of everyMarket()) {
         const consumer = yield* aFundedConsumer()
         const call = yield* Effect.forkChild(buy(consumer, offer, { max_cost_microcents: 30_000 }))
         while (forwarded(server) === 0) yield* Effect.sleep("5 millis")
-        assert.strictEqual((yield* purseOf(consumer)).held, 30_000)
+        assert.strictEqual((yield* walletOf(consumer)).held, 30_000)
         yield* answer
         assert.strictEqual((yield* Fiber.join(call)).status, 200)
         const [seen] = server.of("tools/call")

@@ -29,7 +29,7 @@ const aMarket = Effect.fnUntraced(function* (service: Process, endpoint_url: str
   return { key, call: { path: "/api/market/proxy", key, json: { tool_id: tool!.id, input: {} } } }
 })
 
-const purse = (service: Process, key: string) =>
+const wallet = (service: Process, key: string) =>
   Effect.map(ask(service, { path: "/api/v1/market/balance", key }), ({ json }) => {
     const { balance_microcents: balance, held_microcents: held } = json as Readonly<Record<string, number>>
     return { balance, held }
@@ -53,12 +53,12 @@ describe("A service on a data folder", () => {
         const keyed = { ...call, headers: { "idempotency-key": "before the crash" } }
         const dying = yield* Effect.forkChild(Effect.exit(ask(first, keyed)))
         yield* eventually(() => forwarded(slow.server) === 1)
-        assert.deepStrictEqual(yield* purse(first, key), { balance: 1_000_000, held: PRICE })
+        assert.deepStrictEqual(yield* wallet(first, key), { balance: 1_000_000, held: PRICE })
         yield* first.kill
         assert.strictEqual((yield* Fiber.join(dying))._tag, "Failure", "its caller got no answer")
 
         const second = yield* serve(dataDir)
-        assert.deepStrictEqual(yield* purse(second, key), { balance: 1_000_000, held: PRICE })
+        assert.deepStrictEqual(yield* wallet(second, key), { balance: 1_000_000, held: PRICE })
         assert.deepStrictEqual(yield* receipts(second, key), [])
         // Until the sweeper's deadline the outcome is unknown: the key waits for it.
         const again = yield* ask(second, keyed)
@@ -69,7 +69,7 @@ describe("A service on a data folder", () => {
         yield* slow.answer
         const next = yield* ask(second, call)
         assert.strictEqual(next.status, 200, next.text)
-        assert.deepStrictEqual(yield* purse(second, key), { balance: 1_000_000 - PRICE, held: PRICE })
+        assert.deepStrictEqual(yield* wallet(second, key), { balance: 1_000_000 - PRICE, held: PRICE })
         const books = yield* ask(second, { path: "/api/v1/market/ledger/trial-balance" })
         assert.strictEqual(field(books, "balanced"), true)
         yield* second.stop
@@ -93,7 +93,7 @@ describe("A service on a data folder", () => {
           schedule: Schedule.spaced(20)
         })
         assert.include(receipt, { status: "success", cost_microcents: PRICE })
-        assert.deepStrictEqual(yield* purse(service, key), { balance: 1_000_000 - PRICE, held: 0 })
+        assert.deepStrictEqual(yield* wallet(service, key), { balance: 1_000_000 - PRICE, held: 0 })
         assert.strictEqual(slow.left(), 0)
       }),
     180_000
@@ -116,7 +116,7 @@ describe("A service on a data folder", () => {
         yield* Fiber.join(stopping)
 
         const second = yield* serve(dataDir)
-        assert.deepStrictEqual(yield* purse(second, key), { balance: 1_000_000 - PRICE, held: 0 })
+        assert.deepStrictEqual(yield* wallet(second, key), { balance: 1_000_000 - PRICE, held: 0 })
         const [receipt] = yield* receipts(second, key)
         assert.include(receipt, { status: "success", cost_microcents: PRICE })
         yield* second.stop
@@ -142,7 +142,7 @@ describe("A service on a data folder", () => {
         yield* Fiber.join(stopping)
 
         const second = yield* serve(dataDir)
-        assert.deepStrictEqual(yield* purse(second, key), { balance: 1_000_000 - PRICE, held: 0 })
+        assert.deepStrictEqual(yield* wallet(second, key), { balance: 1_000_000 - PRICE, held: 0 })
         const [receipt] = yield* receipts(second, key)
         assert.include(receipt, { receipt_id: answer.headers.get("x-market-receipt"), cost_microcents: PRICE })
         const verified = yield* posted(second, "/api/v1/verify", { receipt })

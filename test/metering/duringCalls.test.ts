@@ -16,7 +16,7 @@ import {
   callOf,
   PRICE,
   problemOf,
-  purseOf,
+  walletOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { scriptedServer } from "../../testing/mcp/ScriptedServer.ts"
@@ -53,14 +53,14 @@ for (const [name, service] of everyCore) {
       Effect.gen(function* () {
         const consumer = yield* aFundedConsumer()
         const { fiber, slow } = yield* underWay(consumer)
-        assert.deepStrictEqual(yield* purseOf(consumer), HOLDING)
+        assert.deepStrictEqual(yield* walletOf(consumer), HOLDING)
         const dear = yield* anOffer(slow.server.url, { price_microcents: 1_000_000 })
         const refused = yield* buy(consumer, dear)
         assert.deepStrictEqual(problemOf(refused), [402, "INSUFFICIENT_FUNDS"])
         assert.strictEqual(at(refused, "balance_microcents"), 1_000_000 - PRICE)
         yield* slow.answer
         yield* Fiber.join(fiber)
-        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
       })
     )
 
@@ -69,13 +69,13 @@ for (const [name, service] of everyCore) {
         const consumer = yield* aFundedConsumer()
         const { call, fiber, slow } = yield* underWay(consumer)
         yield* Fiber.interrupt(fiber)
-        assert.deepStrictEqual(yield* purseOf(consumer), HOLDING)
+        assert.deepStrictEqual(yield* walletOf(consumer), HOLDING)
         assert.deepStrictEqual(problemOf(yield* send(call)), [409, "IDEMPOTENCY_CONFLICT"])
 
         yield* slow.answer
         yield* settledOf(consumer, 1)
         assert.strictEqual(slow.left(), 0)
-        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
         const [receipt, ...others] = yield* receiptsOf(consumer)
         assert.include(receipt, { status: "success", cost_microcents: PRICE })
         assert.isEmpty(others)
@@ -85,7 +85,7 @@ for (const [name, service] of everyCore) {
         assert.strictEqual(again.headers["idempotent-replay"], "true")
         assert.strictEqual(textAt(again, "meta", "receipt_id"), receipt!.receipt_id)
         assert.strictEqual(forwarded(slow.server), 1)
-        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
         yield* books
       })
     )
@@ -97,13 +97,13 @@ for (const [name, service] of everyCore) {
         yield* Fiber.interrupt(fiber)
         yield* slow.answer
         yield* settledOf(consumer, 1)
-        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
         const [receipt] = yield* receiptsOf(consumer)
         assert.include(receipt, { status: "success", cost_microcents: PRICE })
 
         const again = yield* expecting(200, call)
         assert.strictEqual(again.headers["idempotent-replay"], "true")
-        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
         assert.strictEqual(forwarded(slow.server), 1)
       })
     )
@@ -117,12 +117,12 @@ for (const [name, service] of everyCore) {
           const offer = yield* anOffer(silent.url, { billing_policy: "attempt" })
           const fiber = yield* Effect.forkChild(buy(consumer, offer))
           // The call waits for the handshake that the registration began.
-          yield* purseOf(consumer).pipe(
+          yield* walletOf(consumer).pipe(
             Effect.repeat({ until: ({ held }) => held > 0, schedule: Schedule.spaced("10 millis") })
           )
           yield* Fiber.interrupt(fiber)
           assert.strictEqual(forwarded(silent), 0, "nothing but the handshake was sent")
-          assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+          assert.deepStrictEqual(yield* walletOf(consumer), WHOLE)
           const [receipt] = yield* receiptsOf(consumer)
           assert.include(receipt, { status: "error", cost_microcents: 0 })
         })
@@ -141,7 +141,7 @@ for (const [name, service] of everyCore) {
         yield* slow.answer
         for (const consumer of consumers) {
           yield* settledOf(consumer, 50)
-          assert.deepStrictEqual(yield* purseOf(consumer), { balance: 500_000, held: 0, available: 500_000 })
+          assert.deepStrictEqual(yield* walletOf(consumer), { balance: 500_000, held: 0, available: 500_000 })
         }
         assert.strictEqual(slow.left(), 0)
         yield* books
@@ -157,7 +157,7 @@ for (const [name, service] of everyCore) {
         const answer = yield* Fiber.join(fiber)
         assert.deepStrictEqual(problemOf(answer), [502, "PROVIDER_ERROR"])
         assert.strictEqual(at(answer, "outcome"), "error")
-        assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+        assert.deepStrictEqual(yield* walletOf(consumer), WHOLE)
         assert.strictEqual((yield* receiptsOf(consumer)).length, 1)
       })
     )
@@ -169,11 +169,11 @@ for (const [name, service] of everyCore) {
         const { call, fiber, slow } = yield* underWay(consumer)
         assert.strictEqual(yield* sweep, 0)
         assert.strictEqual(yield* later(`${DEADLINE_SECONDS - 2} seconds`)(sweep), 0)
-        assert.deepStrictEqual(yield* purseOf(consumer), HOLDING)
+        assert.deepStrictEqual(yield* walletOf(consumer), HOLDING)
         assert.deepStrictEqual(problemOf(yield* send(call)), [409, "IDEMPOTENCY_CONFLICT"])
 
         assert.strictEqual(yield* later(`${DEADLINE_SECONDS + 1} seconds`)(sweep), 1)
-        assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+        assert.deepStrictEqual(yield* walletOf(consumer), WHOLE)
         const swept = yield* receiptsOf(consumer)
         assert.strictEqual(swept.length, 1)
         assert.include(swept[0], { status: "error", cost_microcents: 0, duration_ms: 0 })
@@ -186,11 +186,11 @@ for (const [name, service] of everyCore) {
         assert.deepStrictEqual(problemOf(late), [503, "UNAVAILABLE"])
         const told = [at(late, "receipt_id"), at(late, "outcome"), at(late, "cost_microcents")]
         assert.deepStrictEqual(told, [swept[0]!.receipt_id, "error", 0])
-        assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+        assert.deepStrictEqual(yield* walletOf(consumer), WHOLE)
         assert.deepStrictEqual(yield* receiptsOf(consumer), swept)
 
         yield* expecting(200, call)
-        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
         yield* books
       })
     )
@@ -203,7 +203,7 @@ for (const [name, service] of everyCore) {
         const consumer = yield* aFundedConsumer()
         const calls = yield* Effect.forEach(Array.from({ length: 60 }), () => Effect.forkChild(buy(consumer, offer)))
         yield* eventually(() => forwarded(slow.server) === 60)
-        assert.strictEqual((yield* purseOf(consumer)).held, 500_000)
+        assert.strictEqual((yield* walletOf(consumer)).held, 500_000)
         const sweeps = yield* Effect.all(
           Array.from({ length: 4 }, () => later("1 hour")(sweep)),
           { concurrency: "unbounded" }
@@ -213,7 +213,7 @@ for (const [name, service] of everyCore) {
           60
         )
         assert.strictEqual(yield* later("1 hour")(sweep), 0)
-        assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+        assert.deepStrictEqual(yield* walletOf(consumer), WHOLE)
         const receipts = yield* receiptsOf(consumer)
         assert.strictEqual(new Set(receipts.map((receipt) => receipt.receipt_id)).size, 60)
         yield* slow.answer
@@ -251,8 +251,8 @@ for (const [name, service] of everyCore) {
         )
         yield* Fiber.interrupt(fiber)
         for (const answer of yield* Fiber.join(calls)) assert.strictEqual(answer.status, 200)
-        assert.strictEqual((yield* purseOf(here)).balance, 1_000_000 - 20 * PRICE)
-        assert.deepStrictEqual(yield* purseOf(away), HOLDING)
+        assert.strictEqual((yield* walletOf(here)).balance, 1_000_000 - 20 * PRICE)
+        assert.deepStrictEqual(yield* walletOf(away), HOLDING)
       })
     )
   })

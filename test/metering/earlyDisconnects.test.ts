@@ -17,7 +17,7 @@ import {
   callOf,
   PRICE,
   problemOf,
-  purseOf,
+  walletOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { json, result, rpcError, text } from "../../testing/mcp/ScriptedServer.ts"
@@ -65,7 +65,7 @@ for (const [name, service] of everyCore) {
         yield* slow.answer
         for (const thief of thieves) {
           yield* settledOf(thief, 50)
-          assert.strictEqual((yield* purseOf(thief)).balance, 500_000)
+          assert.strictEqual((yield* walletOf(thief)).balance, 500_000)
         }
         assert.deepStrictEqual(yield* slaOf(offer.provider), [100, 100, 100])
         yield* books
@@ -79,7 +79,7 @@ for (const [name, service] of everyCore) {
         const consumer = yield* aFundedConsumer()
         const fiber = yield* Effect.forkChild(buy(consumer, offer))
         yield* Fiber.interrupt(fiber)
-        assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+        assert.deepStrictEqual(yield* walletOf(consumer), WHOLE)
         for (const receipt of yield* receiptsOf(consumer)) {
           assert.include(receipt, { status: "error", cost_microcents: 0 })
         }
@@ -136,7 +136,7 @@ for (const [name, service] of everyCore) {
         assert.strictEqual(answer.headers["retry-after"], "1")
         assert.deepStrictEqual([at(answer, "limit"), at(answer, "calls_in_flight_max")], ["calls_in_flight", 64])
         assert.strictEqual(forwarded(slow.server), IN_FLIGHT_MAX)
-        assert.strictEqual((yield* purseOf(thief)).held, IN_FLIGHT_MAX * 1_000)
+        assert.strictEqual((yield* walletOf(thief)).held, IN_FLIGHT_MAX * 1_000)
 
         const replay = yield* expecting(200, kept)
         assert.strictEqual(replay.headers["idempotent-replay"], "true")
@@ -144,7 +144,7 @@ for (const [name, service] of everyCore) {
 
         yield* slow.answer
         yield* settledOf(thief, IN_FLIGHT_MAX + 1)
-        assert.strictEqual((yield* purseOf(thief)).balance, 1_000_000 - 1 - IN_FLIGHT_MAX * 1_000)
+        assert.strictEqual((yield* walletOf(thief)).balance, 1_000_000 - 1 - IN_FLIGHT_MAX * 1_000)
         yield* expecting(200, callOf(thief, offer))
       })
     )
@@ -186,7 +186,7 @@ for (const [name, service] of everyCore) {
           [409, "IDEMPOTENCY_CONFLICT"]
         )
         assert.strictEqual(forwarded(slow.server), 1)
-        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
       })
     )
 
@@ -219,12 +219,12 @@ for (const [name, service] of everyCore) {
         yield* eventually(() => slow.left() === 1)
         const [receipt] = yield* settledOf(consumer, 1)
         assert.include(receipt, { status: "error", cost_microcents: PRICE })
-        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
         yield* slow.answer
         const again = yield* expecting(502, call)
         assert.strictEqual(textAt(again, "receipt_id"), receipt!.receipt_id)
         assert.strictEqual(forwarded(slow.server), 1)
-        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
         yield* books
       })
     )
@@ -241,7 +241,7 @@ for (const [name, service] of everyCore) {
         yield* eventually(() => slow.left() === 1)
         const [receipt] = yield* settledOf(consumer, 1)
         assert.include(receipt, { status: "error", cost_microcents: 0 })
-        assert.deepStrictEqual(yield* purseOf(consumer), WHOLE)
+        assert.deepStrictEqual(yield* walletOf(consumer), WHOLE)
         yield* slow.answer
         yield* expecting(502, callOf(consumer, offer, {}, "canceled"))
         assert.strictEqual(forwarded(slow.server), 1)
@@ -275,7 +275,7 @@ for (const [name, service] of everyCore) {
         const consumer = yield* aFundedConsumer()
         const answer = yield* expecting(200, callOf(consumer, offer))
         assert.strictEqual(at(answer, "meta", "cost_microcents"), PRICE)
-        assert.deepStrictEqual(yield* purseOf(consumer), CHARGED)
+        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
       })
     )
   })

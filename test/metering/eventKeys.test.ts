@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Member } from "../support/Market.ts"
-import { aFundedConsumer, anOffer, everyMarket, METER, PRICE, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, everyMarket, METER, PRICE, walletOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const report = (reporter: Member, json: object) =>
@@ -31,7 +31,7 @@ for (const [name, market] of everyMarket()) {
           const again = yield* report(consumer, event)
           assert.deepStrictEqual([again.text, again.headers["idempotent-replay"]], [first.text, "true"])
         }
-        assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000 - names.length * PRICE)
+        assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000 - names.length * PRICE)
       })
     )
   })

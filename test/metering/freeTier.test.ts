@@ -15,7 +15,7 @@ import {
   numberAt,
   offerOf,
   PRICE,
-  purseOf
+  walletOf
 } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import type { Answer } from "../support/Answer.ts"
@@ -104,7 +104,7 @@ for (const [name, market] of everyMarket()) {
           assert.strictEqual(costs.length, made)
           assert.strictEqual(costs.filter((cost) => cost === 0).length, 5)
           assert.strictEqual(costs.filter((cost) => cost === price).length, made - 5)
-          assert.strictEqual((yield* purseOf(consumer)).balance, cents * 10_000 - (made - 5) * price)
+          assert.strictEqual((yield* walletOf(consumer)).balance, cents * 10_000 - (made - 5) * price)
         }
       })
     )

@@ -18,7 +18,7 @@ import {
   offerOf,
   PRICE,
   problemOf,
-  purseOf,
+  walletOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
@@ -97,7 +97,7 @@ for (const [name, market] of everyMarket()) {
         const tooMuch = yield* bill(offer, consumer, { cost_microcents: 40_001 })
         assert.deepStrictEqual(problemOf(tooMuch), [422, "VALIDATION_ERROR"])
         const spent = PRICE + 7 + 40_000
-        assert.deepStrictEqual(yield* purseOf(consumer), {
+        assert.deepStrictEqual(yield* walletOf(consumer), {
           balance: 1_000_000 - spent,
           held: 0,
           available: 1_000_000 - spent
@@ -142,7 +142,7 @@ for (const [name, market] of everyMarket()) {
         const outcomes = answers.map(outcomeOf)
         assert.strictEqual(outcomes.filter((outcome) => outcome === PRICE).length, 5)
         assert.strictEqual(outcomes.filter((outcome) => outcome === 403).length, 27)
-        assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000 - 5 * PRICE)
+        assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000 - 5 * PRICE)
         assert.strictEqual((yield* listed(consumer))[0]!["spent_microcents"], 5 * PRICE)
       })
     )

@@ -17,7 +17,7 @@ import {
   offerOf,
   PRICE,
   problemOf,
-  purseOf,
+  walletOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
@@ -62,7 +62,7 @@ for (const [name, market] of everyMarket()) {
         assert.include(answer.headers["link"], `/api/v1/market/receipts/${receipt_id}>; rel="receipt"`)
         const verified = yield* expecting(200, { path: "/api/v1/verify", json: { receipt: at(answer, "receipt") } })
         assert.strictEqual(at(verified, "verification", "reason"), "ok")
-        assert.deepStrictEqual(yield* purseOf(consumer), {
+        assert.deepStrictEqual(yield* walletOf(consumer), {
           balance: 1_000_000 - PRICE,
           held: 0,
           available: 1_000_000 - PRICE
@@ -84,7 +84,7 @@ for (const [name, market] of everyMarket()) {
         }
         const both = { agent_id: consumer.id, consumer_id: other.id }
         assert.deepStrictEqual(problemOf(yield* report(consumer, { ...own, ...both })), [422, "VALIDATION_ERROR"])
-        assert.strictEqual((yield* purseOf(other)).balance, 1_000_000)
+        assert.strictEqual((yield* walletOf(other)).balance, 1_000_000)
         assert.strictEqual((yield* receiptsOf(consumer)).length, 3)
       })
     )
@@ -107,7 +107,7 @@ for (const [name, market] of everyMarket()) {
           const answer = yield* recorded(consumer, { tool_id: offer.toolId, ...words })
           assert.deepStrictEqual([textAt(answer, "status"), costOf(answer)], [status, cost], JSON.stringify(words))
         }
-        assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000 - 4 * PRICE)
+        assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000 - 4 * PRICE)
         const contrary = { tool_id: offer.toolId, success: true, status: "error" }
         assert.deepStrictEqual(problemOf(yield* report(consumer, contrary)), [422, "VALIDATION_ERROR"])
       })
@@ -204,7 +204,7 @@ for (const [name, market] of everyMarket()) {
           const refused = yield* report(consumer, { tool_id: offer.toolId, ...wrong })
           assert.deepStrictEqual(problemOf(refused), [422, "VALIDATION_ERROR"], JSON.stringify(wrong))
         }
-        assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000)
+        assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000)
       })
     )
   })
@@ -230,7 +230,7 @@ for (const [name, market] of everyMarket()) {
         }
         const changed = { ...event, data: { ...event.data, duration_ms: 6 } }
         assert.deepStrictEqual(problemOf(yield* report(consumer, changed, cloud)), [409, "IDEMPOTENCY_CONFLICT"])
-        assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000 - 3 * PRICE)
+        assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000 - 3 * PRICE)
       })
     )
 

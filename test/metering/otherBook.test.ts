@@ -14,7 +14,7 @@ import { OPENED_AT } from "../contracts/ledgerSamples.ts"
 import { aConsumer, type Member } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, forwarded, providing } from "../support/metering/Provider.ts"
-import { anOffer, buy, METER, purseOf, receiptsOf } from "../support/metering/Shop.ts"
+import { anOffer, buy, METER, walletOf, receiptsOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const LIVE_BOOK: Book = { mode: "live", accountId: "acct_1" }
@@ -55,12 +55,12 @@ for (const [name, core] of everyCore) {
           assert.strictEqual(answer.status, 503, answer.text)
         }
         assert.strictEqual(forwarded(provider), 0)
-        assert.deepStrictEqual(yield* purseOf(consumer), { balance: LOADED, held: 0, available: LOADED })
+        assert.deepStrictEqual(yield* walletOf(consumer), { balance: LOADED, held: 0, available: LOADED })
         for (const { cost_microcents } of yield* receiptsOf(consumer)) assert.strictEqual(cost_microcents, 0)
 
         const report = { tool_id: offer.toolId, status: "success", duration_ms: 1 }
         assert.strictEqual((yield* send({ path: METER, key: consumer.key, json: report })).status, 503)
-        assert.strictEqual((yield* purseOf(consumer)).balance, LOADED)
+        assert.strictEqual((yield* walletOf(consumer)).balance, LOADED)
         assert.strictEqual((yield* buy(consumer, free)).status, 200)
       })
     )

@@ -15,7 +15,7 @@ import {
   FEE,
   type Offer,
   PRICE,
-  purseOf,
+  walletOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -73,7 +73,7 @@ const check = Effect.fnUntraced(function* (
   checkAnswer(outcome, policy, offer, answer, cost)
 
   const balance = 1_000_000 - cost
-  assert.deepStrictEqual(yield* purseOf(consumer), { balance, held: 0, available: balance }, policy)
+  assert.deepStrictEqual(yield* walletOf(consumer), { balance, held: 0, available: balance }, policy)
   yield* checkReceipt(outcome, offer, consumer, answer, cost)
   return cost
 })

@@ -19,7 +19,7 @@ import {
   numberAt,
   type Offer,
   PRICE,
-  purseOf
+  walletOf
 } from "../support/metering/Shop.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
@@ -97,7 +97,7 @@ for (const [name, core] of everyDisputedCore) {
           assert.deepStrictEqual([answer.status, at(answer, "status")], [200, "resolved_refund"])
           assert.deepStrictEqual(yield* books, before, `${held}`)
         }
-        assert.strictEqual((yield* purseOf(buyer)).available, 1_000_000)
+        assert.strictEqual((yield* walletOf(buyer)).available, 1_000_000)
       })
     )
 
@@ -149,7 +149,7 @@ for (const [name, core] of everyDisputedCore) {
         const before = yield* books
         assert.strictEqual(yield* later(`${DEADLINE_SECONDS + 1} seconds`)((yield* Sweeper).sweep), 1)
         assert.deepStrictEqual(yield* books, before)
-        assert.strictEqual((yield* purseOf(buyer)).held, 0)
+        assert.strictEqual((yield* walletOf(buyer)).held, 0)
         yield* slow.answer
         yield* Fiber.join(fiber)
         assert.deepStrictEqual(yield* books, before)

@@ -15,7 +15,7 @@ import {
   numberAt,
   PRICE,
   problemOf,
-  purseOf,
+  walletOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -52,7 +52,7 @@ for (const [name, market] of everyMarket()) {
           assert.strictEqual(before.wallets - after.wallets, BigInt(price))
           assert.strictEqual(after.fees - before.fees, BigInt(fee), `of ${price}`)
           assert.strictEqual(after.providers - before.providers, BigInt(price - fee))
-          assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000 - price)
+          assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000 - price)
         }
       })
     )
@@ -86,7 +86,7 @@ for (const [name, market] of everyMarket()) {
           assert.strictEqual(at(answer, "meta", "cost_cents"), 0)
           assert.strictEqual(at(answer, "meta", "cost"), "$0.0001")
         }
-        assert.deepStrictEqual(yield* purseOf(consumer), { balance: 990_000, held: 0, available: 990_000 })
+        assert.deepStrictEqual(yield* walletOf(consumer), { balance: 990_000, held: 0, available: 990_000 })
       })
     )
 
@@ -144,7 +144,7 @@ for (const [name, market] of everyMarket()) {
           const consumer = yield* aFundedConsumer()
           const answer = yield* expecting(200, callOf(consumer, offer, { max_cost_microcents: 50_000 }))
           assert.strictEqual(costOf(answer), cost, JSON.stringify(reported))
-          assert.deepStrictEqual(yield* purseOf(consumer), {
+          assert.deepStrictEqual(yield* walletOf(consumer), {
             balance: 1_000_000 - cost,
             held: 0,
             available: 1_000_000 - cost
@@ -232,7 +232,7 @@ for (const [name, market] of everyMarket()) {
         assert.strictEqual(made, 6)
         assert.strictEqual(answers.filter((answer) => answer.status === 402).length, 58)
         assert.strictEqual(forwarded(server), 6)
-        assert.deepStrictEqual(yield* purseOf(consumer), { balance: 100_000, held: 0, available: 100_000 })
+        assert.deepStrictEqual(yield* walletOf(consumer), { balance: 100_000, held: 0, available: 100_000 })
       })
     )
   })

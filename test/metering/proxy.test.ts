@@ -15,7 +15,7 @@ import {
   PRICE,
   problemOf,
   PROXY,
-  purseOf,
+  walletOf,
   qualifiedNameOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
@@ -213,7 +213,7 @@ for (const [name, market] of everyMarket()) {
           "PRICE_CHANGED"
         ])
         assert.deepStrictEqual(problemOf(yield* buy(consumer, offer, { dry_run: true })), [422, "VALIDATION_ERROR"])
-        assert.deepStrictEqual(yield* purseOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
+        assert.deepStrictEqual(yield* walletOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
         assert.strictEqual(forwarded(server), 1)
       })
     )

@@ -20,7 +20,7 @@ import {
   offerOf,
   PRICE,
   problemOf,
-  purseOf,
+  walletOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
@@ -71,7 +71,7 @@ for (const [name, market] of everyMarket()) {
         assert.strictEqual(answer.status, 200)
         assert.strictEqual(at(answer, "result", "drawn"), "once")
         assert.strictEqual(forwarded(server), 1)
-        assert.deepStrictEqual(yield* purseOf(consumer), {
+        assert.deepStrictEqual(yield* walletOf(consumer), {
           balance: 1_000_000 - PRICE,
           held: 0,
           available: 1_000_000 - PRICE
@@ -101,7 +101,7 @@ for (const [name, market] of everyMarket()) {
           headers: { "content-type": "application/cloudevents+json" }
         })
         assert.notStrictEqual(at(cloud, "invocation_id"), at(header, "invocation_id"))
-        assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000 - 2 * PRICE)
+        assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000 - 2 * PRICE)
         assert.strictEqual((yield* receiptsOf(consumer)).length, 2)
       })
     )
@@ -112,7 +112,7 @@ for (const [name, market] of everyMarket()) {
         const headers = { "idempotency-key": "the same for both: they are other requests" }
         const loaded = yield* atOnce({ path: LOAD, key: consumer.key, json: { amount_cents: 500 }, headers })
         assert.strictEqual(at(loaded, "new_balance_cents"), 500)
-        assert.strictEqual((yield* purseOf(consumer)).balance, 5_000_000)
+        assert.strictEqual((yield* walletOf(consumer)).balance, 5_000_000)
         const { provider } = yield* anOffer("http://127.0.0.1:9/mcp")
         const json = { provider_id: provider.id, cap_microcents: 1 }
         const grant: Call = { path: GRANTS, key: consumer.key, json, headers: { "idempotency-key": "a grant" } }
@@ -186,7 +186,7 @@ for (const [name, market] of everyMarket()) {
         assert.strictEqual(at(again, "meta", "outcome"), "error")
         assert.deepStrictEqual(ownHeaders(again), ownHeaders(first))
         assert.strictEqual(forwarded(server), 1)
-        assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000 - PRICE)
+        assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000 - PRICE)
       })
     )
 

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expecting, textAt } from "../support/Market.ts"
-import { aFundedConsumer, anOffer, books, everyMarket, METER, PRICE, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, books, everyMarket, METER, PRICE, walletOf } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 for (const [name, market] of everyMarket()) {
@@ -18,7 +18,7 @@ for (const [name, market] of everyMarket()) {
           const answer = yield* expecting(201, { path: METER, key, json })
           assert.deepStrictEqual([textAt(answer, "tool_id"), textAt(answer, "provider_id")], [toolId, provider.id])
         }
-        assert.strictEqual((yield* purseOf({ id, key })).balance, 1_000_000 - 2 * PRICE)
+        assert.strictEqual((yield* walletOf({ id, key })).balance, 1_000_000 - 2 * PRICE)
         yield* books
       })
     )

@@ -22,7 +22,7 @@ import {
   METER,
   PRICE,
   problemOf,
-  purseOf,
+  walletOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
@@ -51,7 +51,7 @@ const spentBy = Effect.fnUntraced(function* (consumer: Member) {
   return Number(grant!.spent)
 })
 
-const balanceOf = (consumer: Member) => Effect.map(purseOf(consumer), ({ balance }) => balance)
+const balanceOf = (consumer: Member) => Effect.map(walletOf(consumer), ({ balance }) => balance)
 
 /** A report of a process that dies between two steps: step by step. */
 const reserved = Effect.fnUntraced(function* (consumer: Member) {

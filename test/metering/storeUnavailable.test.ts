@@ -16,7 +16,7 @@ import { money } from "../contracts/ledgerSamples.ts"
 import { expecting } from "../support/Market.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
-import { aFundedConsumer, anOffer, books, GRANTS, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, books, GRANTS, walletOf } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const COST = 5_000
@@ -57,7 +57,7 @@ it.layer(service, LIVE)("While the call store is unavailable", (it) => {
       assert.strictEqual((yield* Effect.flip(call(request, rendered)))._tag, "StoreUnavailable")
       assert.strictEqual((yield* calls.earlier(request.consumerId, KEY))?._tag, "InFlight")
       yield* later("10 minutes")((yield* Sweeper).sweep)
-      assert.strictEqual((yield* purseOf(buyer)).balance, 1_000_000)
+      assert.strictEqual((yield* walletOf(buyer)).balance, 1_000_000)
       yield* books
     })
   )
@@ -98,7 +98,7 @@ it.layer(service, LIVE)("While the call store is unavailable", (it) => {
       assert.isFalse(yield* keys.bind(rebound, yield* DateTime.now))
       yield* later("10 minutes")((yield* Sweeper).sweep)
       assert.strictEqual(yield* spent, COST)
-      assert.strictEqual((yield* purseOf(buyer)).balance, 1_000_000 - COST)
+      assert.strictEqual((yield* walletOf(buyer)).balance, 1_000_000 - COST)
       yield* books
     })
   )

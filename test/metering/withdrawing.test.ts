@@ -15,7 +15,7 @@ import {
   offerOf,
   PRICE,
   problemOf,
-  purseOf,
+  walletOf,
   PROXY,
   receiptsOf
 } from "../support/metering/Shop.ts"
@@ -37,7 +37,7 @@ for (const [name, market] of everyMarket()) {
         const consumer = yield* aFundedConsumer()
         const bought = yield* buy(consumer, offer, {}, "before")
         const receiptId = textAt(bought, "meta", "receipt_id")
-        const before = { purse: yield* purseOf(consumer), receipts: yield* receiptsOf(consumer) }
+        const before = { wallet: yield* walletOf(consumer), receipts: yield* receiptsOf(consumer) }
         const sla = () => expecting(200, { path: unasked(`${PROVIDERS}/${provider.id}/sla`) })
         const calls = numberAt(yield* sla(), "total_calls_30d")
 
@@ -67,7 +67,7 @@ for (const [name, market] of everyMarket()) {
         // A repeated key returns the result of the earlier call.
         const replayed = yield* buy(consumer, offer, {}, "before")
         assert.deepStrictEqual([replayed.status, textAt(replayed, "meta", "receipt_id")], [200, receiptId])
-        assert.deepStrictEqual({ purse: yield* purseOf(consumer), receipts: yield* receiptsOf(consumer) }, before)
+        assert.deepStrictEqual({ wallet: yield* walletOf(consumer), receipts: yield* receiptsOf(consumer) }, before)
         assert.isAtLeast(numberAt(yield* sla(), "total_calls_30d"), calls)
         yield* expecting(201, { path: DISPUTES, key: consumer.key, json: { receipt_id: receiptId, reason: "quality" } })
       })

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { until } from "../support/EmbeddedFolders.ts"
 import { echoProvider, type EchoProvider } from "../support/load/EchoProvider.ts"
 import { Fleet, OPERATOR_OF_FLEET } from "../support/load/Fleet.ts"
-import { aFundedConsumer, loadMarket, posted, PRICE, purseOf } from "../support/load/LoadMarket.ts"
+import { aFundedConsumer, loadMarket, posted, PRICE, walletOf } from "../support/load/LoadMarket.ts"
 import { ask, type Reply } from "../support/metering/Process.ts"
 import { NO_REDIS } from "../support/RedisServer.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -77,7 +77,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
       const replies = yield* onEveryNode(AFFORDED + 60, (node, n) => callAt(node, { key, toolId, call: `plain-${n}` }))
       assert.deepStrictEqual(count(replies), { 200: AFFORDED, 402: 60 })
       assert.strictEqual(provider.invocations.size, AFFORDED, "what is not held is not forwarded")
-      assert.deepStrictEqual(yield* purseOf(url, key), { balance: CENTS * 10_000 - AFFORDED * PRICE, held: 0 })
+      assert.deepStrictEqual(yield* walletOf(url, key), { balance: CENTS * 10_000 - AFFORDED * PRICE, held: 0 })
     })
   )
 
@@ -106,7 +106,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
       assert.strictEqual(new Set(receipts).size, 1)
       assert.strictEqual(new Set([...told, ...later].map(({ text }) => text)).size, 1, "the same to the byte")
       assert.lengthOf(provider.invocations.get("keyed-once")!, 1)
-      assert.deepStrictEqual(yield* purseOf(url, key), { balance: CENTS * 10_000 - PRICE, held: 0 })
+      assert.deepStrictEqual(yield* walletOf(url, key), { balance: CENTS * 10_000 - PRICE, held: 0 })
     })
   )
 
@@ -121,7 +121,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
       const counts = count(replies)
       assert.isAtLeast(counts[200] ?? 0, 1)
       assert.strictEqual((counts[200] ?? 0) + (counts[409] ?? 0), 30, JSON.stringify(counts))
-      assert.deepStrictEqual(yield* purseOf(url, key), { balance: CENTS * 10_000, held: 0 })
+      assert.deepStrictEqual(yield* walletOf(url, key), { balance: CENTS * 10_000, held: 0 })
     })
   )
 

@@ -10,7 +10,7 @@ import { callLoad } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { Fleet } from "../support/load/Fleet.ts"
 import { booksAfter } from "../support/load/LoadAudit.ts"
-import { loadMarket, purseOf } from "../support/load/LoadMarket.ts"
+import { loadMarket, walletOf } from "../support/load/LoadMarket.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
@@ -102,8 +102,8 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes under loa
         yield* until(
           "the open calls of dead nodes have ended",
           Effect.map(
-            Effect.forEach(market.buyers, (key) => purseOf(url, key)),
-            (purses) => purses.every(({ held }) => held === 0)
+            Effect.forEach(market.buyers, (key) => walletOf(url, key)),
+            (wallets) => wallets.every(({ held }) => held === 0)
           )
         )
         const swept = yield* onTheDatabase(booksAfter(evidence))

@@ -10,7 +10,7 @@ import { json, result, scriptedServer, text } from "../../testing/mcp/ScriptedSe
 import { kill } from "../support/EmbeddedFolders.ts"
 import { got } from "../support/HttpMarket.ts"
 import { booksAfter } from "../support/load/LoadAudit.ts"
-import { aFundedConsumer, posted, purseOf } from "../support/load/LoadMarket.ts"
+import { aFundedConsumer, posted, walletOf } from "../support/load/LoadMarket.ts"
 import { onOther } from "../support/mcp/ADoor.ts"
 import { type Answered, ask, at, billingOf, errorCode, textOf } from "../support/mcp/DoorClient.ts"
 import { eventsOf, gatedServer } from "../support/mcp/GatedServer.ts"
@@ -139,7 +139,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("Another node tak
           if (n % 2 === 0) yield* eventually(() => stream.ended)
         }
         assert.lengthOf(gated.server.of("tools/call"), CALLS)
-        assert.deepStrictEqual(yield* purseOf(other.url, there.key), { balance: LOADED, held: CALLS * PRICE })
+        assert.deepStrictEqual(yield* walletOf(other.url, there.key), { balance: LOADED, held: CALLS * PRICE })
 
         // Half of them are being settled when the node dies.
         const answeredFirst = (n: number) => n < CALLS / 2
@@ -151,7 +151,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("Another node tak
         const costOf = new Map(receipts.map((one) => [String(one["receipt_id"]), Number(one["cost_microcents"])]))
         assert.strictEqual(costOf.size, CALLS)
         const charged = [...costOf.values()].reduce((sum, cost) => sum + cost, 0)
-        assert.deepStrictEqual(yield* purseOf(other.url, there.key), { balance: LOADED - charged, held: 0 })
+        assert.deepStrictEqual(yield* walletOf(other.url, there.key), { balance: LOADED - charged, held: 0 })
 
         const told = yield* Effect.forEach(
           running,
@@ -184,7 +184,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("Another node tak
         const all = yield* settled(there, CALLS + made)
         const chargedInAll = all.reduce((sum, one) => sum + Number(one["cost_microcents"]), 0)
         assert.strictEqual(chargedInAll, charged + made * PRICE)
-        assert.deepStrictEqual(yield* purseOf(other.url, there.key), { balance: LOADED - chargedInAll, held: 0 })
+        assert.deepStrictEqual(yield* walletOf(other.url, there.key), { balance: LOADED - chargedInAll, held: 0 })
         const invocations = new Map<string, Array<string>>()
         for (const { headers, params } of gated.server.of("tools/call")) {
           const { call } = params["arguments"] as { readonly call: string }
@@ -207,14 +207,14 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("Another node tak
         yield* Effect.forkChild(Effect.exit(called(node.url, { hangs: true }, stateOf(runs))))
         yield* eventually(() => server.of("tools/call").length === 3)
         yield* kill(node.child, "SIGKILL")
-        assert.deepStrictEqual(yield* purseOf(other.url, key), { balance: LOADED, held: 2 * PRICE })
+        assert.deepStrictEqual(yield* walletOf(other.url, key), { balance: LOADED, held: 2 * PRICE })
 
         const used = yield* called(other.url, { hangs: true }, stateOf(runs))
         assert.deepStrictEqual(errorCode(used), [200, -32_602], used.text)
         const done = yield* called(other.url, {}, stateOf(waits))
         assert.strictEqual(textOf(done), "done")
         assert.strictEqual(at(billingOf(done), "receipt_id"), waits.headers.get("x-market-receipt"))
-        assert.deepStrictEqual(yield* purseOf(other.url, key), { balance: LOADED - PRICE, held: PRICE })
+        assert.deepStrictEqual(yield* walletOf(other.url, key), { balance: LOADED - PRICE, held: PRICE })
         yield* timePasses
         const receipts = yield* settled({ url: other.url, door: "", key }, 2)
         const voided = receipts.find((one) => one["receipt_id"] === runs.headers.get("x-market-receipt"))
@@ -222,7 +222,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("Another node tak
         const again = yield* called(other.url, { hangs: true }, stateOf(runs))
         assert.deepStrictEqual(errorCode(again), [200, -32_602])
         assert.lengthOf(server.of("tools/call"), 4)
-        assert.deepStrictEqual(yield* purseOf(other.url, key), { balance: LOADED - PRICE, held: 0 })
+        assert.deepStrictEqual(yield* walletOf(other.url, key), { balance: LOADED - PRICE, held: 0 })
         yield* booksBalance(other.url, new Map())
       }),
     240_000
@@ -260,7 +260,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("Another node tak
         gated.finish(1)
         assert.isUndefined((yield* Effect.promise(() => next)).isError)
         yield* settled(there, 2)
-        assert.deepStrictEqual(yield* purseOf(other.url, there.key), { balance: LOADED - PRICE, held: 0 })
+        assert.deepStrictEqual(yield* walletOf(other.url, there.key), { balance: LOADED - PRICE, held: 0 })
       }),
     240_000
   )
@@ -281,7 +281,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })("Another node tak
         for (const answer of answers) if (answer !== done[0]) assert.deepStrictEqual(errorCode(answer), [200, -32_602])
         assert.lengthOf(server.of("tools/call"), 2 * (round + 1))
         const spent = (round + 1) * PRICE
-        assert.deepStrictEqual(yield* purseOf(other.url, key), { balance: LOADED - spent, held: 0 })
+        assert.deepStrictEqual(yield* walletOf(other.url, key), { balance: LOADED - spent, held: 0 })
       }
     })
   )

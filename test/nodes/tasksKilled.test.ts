@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { json, result, scriptedServer, text } from "../../testing/mcp/ScriptedServer.ts"
 import { kill, until } from "../support/EmbeddedFolders.ts"
 import { booksAfter } from "../support/load/LoadAudit.ts"
-import { aFundedConsumer, posted, purseOf } from "../support/load/LoadMarket.ts"
+import { aFundedConsumer, posted, walletOf } from "../support/load/LoadMarket.ts"
 import { onOther } from "../support/mcp/ADoor.ts"
 import { ask, at } from "../support/mcp/DoorClient.ts"
 import { aNode, SteadyNode } from "../support/mcp/TwoNodes.ts"
@@ -100,8 +100,8 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })(
           const other = yield* SteadyNode
           const { key, start, state, textOf } = yield* aTaskServer(other.url)
           const ids = yield* Effect.all(Array.from({ length: TASKS }, () => start(node.url)))
-          const purse = purseOf(other.url, key)
-          assert.deepStrictEqual(yield* purse, { balance: LOADED, held: TASKS * PRICE })
+          const wallet = walletOf(other.url, key)
+          assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: TASKS * PRICE })
           state.isSilent = true
           const before = state.asked
           yield* until(
@@ -114,9 +114,9 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })(
           yield* leasesPass
           yield* until(
             "all are settled",
-            Effect.map(purse, ({ held }) => held === 0)
+            Effect.map(wallet, ({ held }) => held === 0)
           )
-          assert.deepStrictEqual(yield* purse, { balance: LOADED - TASKS * PRICE, held: 0 })
+          assert.deepStrictEqual(yield* wallet, { balance: LOADED - TASKS * PRICE, held: 0 })
           for (const id of ids) assert.include(yield* textOf(other.url, id), '"status":"completed"')
           yield* booksBalance
         }),
@@ -129,7 +129,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })(
         Effect.gen(function* () {
           const other = yield* SteadyNode
           const { key, start, state, textOf } = yield* aTaskServer(other.url)
-          const purse = purseOf(other.url, key)
+          const wallet = walletOf(other.url, key)
           const [ended, settled] = [yield* start(other.url), yield* start(other.url)]
           // The node stopped before the settlement: whatever the provider says now, the stored end counts.
           const outcome = JSON.stringify({ status: "success", canceled: false, result: text("stored") })
@@ -141,7 +141,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })(
           state.isDone = true
           yield* until(
             "both are settled",
-            Effect.map(purse, ({ held }) => held === 0)
+            Effect.map(wallet, ({ held }) => held === 0)
           )
           const final = yield* textOf(other.url, settled)
           assert.include(final, "stored")
@@ -161,7 +161,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })(
             { ...again.result._meta["agent-tool-billing/billing"], remaining_balance_microcents: 0 },
             receipt
           )
-          assert.deepStrictEqual(yield* purse, { balance: LOADED - 2 * PRICE, held: 0 })
+          assert.deepStrictEqual(yield* wallet, { balance: LOADED - 2 * PRICE, held: 0 })
           yield* booksBalance
         }),
       90_000

@@ -120,8 +120,8 @@ for (const [name, core] of everyDisputedCore) {
         yield* load(watcher, CENTS)
         const failed = yield* buy(watcher, offer)
         assert.strictEqual(failed.status, 410, failed.text)
-        const purse = yield* expecting(200, { path: BALANCE, key: watcher.key })
-        assert.strictEqual(at(purse, "balance_microcents"), CENTS * 10_000)
+        const wallet = yield* expecting(200, { path: BALANCE, key: watcher.key })
+        assert.strictEqual(at(wallet, "balance_microcents"), CENTS * 10_000)
 
         const now = yield* DateTime.now
         const consumerId = ConsumerId.make(consumer.id)

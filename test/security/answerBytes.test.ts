@@ -9,7 +9,7 @@ import { at, textAt } from "../support/Market.ts"
 import { json, result, text } from "../../testing/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { providing } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, buy, PRICE, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, PRICE, walletOf } from "../support/metering/Shop.ts"
 import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const MEGABYTE = 1_048_576
@@ -47,7 +47,7 @@ it.layer(service, LIVE)("large results", (it) => {
       const other = yield* anOffer(
         (yield* providing((seen, response) => json(response, result(seen, text("y".repeat(3 * MEGABYTE)))))).url
       )
-      const [elsewhere, before] = [yield* aFundedConsumer(), yield* purseOf(buyer)]
+      const [elsewhere, before] = [yield* aFundedConsumer(), yield* walletOf(buyer)]
       const calls = yield* Effect.forkChild(
         Effect.all(
           Array.from({ length: 24 }, () => buy(buyer, greedy)),
@@ -68,7 +68,7 @@ it.layer(service, LIVE)("large results", (it) => {
         assert.strictEqual(answer.headers["retry-after"], "1")
         assert.include(textAt(answer, "message"), "no room for a response of this size")
       }
-      const after = yield* purseOf(buyer)
+      const after = yield* walletOf(buyer)
       assert.strictEqual(before.balance - after.balance, delivered.length * PRICE)
       assert.strictEqual(after.held, 0)
       const again = yield* Effect.forkChild(buy(buyer, greedy))

@@ -12,7 +12,7 @@ import {
   buy,
   everyMarket,
   type Offer,
-  purseOf,
+  walletOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { json, rpcError } from "../../testing/mcp/ScriptedServer.ts"
@@ -73,7 +73,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
         yield* change(offer, { on_cancel: "pass", canceled_call_costs: "price" })
         assert.strictEqual(yield* costOfLeaving(consumer, offer, slow, false), 0)
         assert.strictEqual(slow.left(), 0)
-        assert.deepStrictEqual(yield* purseOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
+        assert.deepStrictEqual(yield* walletOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
         yield* announcedCancellation(offer, ["finish", "price"], ["pass", "price"])
       })
     )
@@ -92,7 +92,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
           const consumer = yield* aFundedConsumer()
           yield* change(offer, dearer)
           assert.strictEqual(yield* costOfLeaving(consumer, offer, slow, true), 0)
-          assert.deepStrictEqual(yield* purseOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
+          assert.deepStrictEqual(yield* walletOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
           yield* announcedCancellation(offer, ["pass", "nothing"], upcoming)
         }
       })

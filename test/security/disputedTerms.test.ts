@@ -17,7 +17,7 @@ import {
   buy,
   type Offer,
   PRICE,
-  purseOf,
+  walletOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -48,7 +48,7 @@ for (const [name, core] of everyDisputedCore) {
         yield* eventually(() => forwarded(slow.server) === 1)
         yield* Fiber.interrupt(fiber)
         assert.strictEqual(yield* disputed(thief, offer), "filed")
-        assert.strictEqual((yield* purseOf(thief)).balance, 1_000_000 - PRICE)
+        assert.strictEqual((yield* walletOf(thief)).balance, 1_000_000 - PRICE)
         yield* books
       })
     )
@@ -60,7 +60,7 @@ for (const [name, core] of everyDisputedCore) {
         const rival = yield* aFundedConsumer()
         yield* buy(rival, offer)
         assert.strictEqual(yield* disputed(rival, offer), "filed")
-        assert.strictEqual((yield* purseOf(rival)).balance, 1_000_000 - PRICE)
+        assert.strictEqual((yield* walletOf(rival)).balance, 1_000_000 - PRICE)
         yield* books
       })
     )

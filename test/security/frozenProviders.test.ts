@@ -22,7 +22,7 @@ import {
   METER,
   PRICE,
   problemOf,
-  purseOf
+  walletOf
 } from "../support/metering/Shop.ts"
 import { when } from "../support/metering/TestTime.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
@@ -57,8 +57,8 @@ for (const [name, core] of everyCore) {
         assert.strictEqual(forwarded(slow.server), 1)
         yield* slow.answer
         assert.strictEqual((yield* Fiber.join(inFlight)).status, 200)
-        assert.deepInclude(yield* purseOf(early), { balance: 1_000_000 - PRICE, held: 0 })
-        assert.deepInclude(yield* purseOf(late), { balance: 1_000_000, held: 0 })
+        assert.deepInclude(yield* walletOf(early), { balance: 1_000_000 - PRICE, held: 0 })
+        assert.deepInclude(yield* walletOf(late), { balance: 1_000_000, held: 0 })
 
         const me = yield* expecting(200, { path: "/api/v1/market/whoami", key })
         assert.deepStrictEqual([at(me, "frozen"), at(me, "frozen_reason")], [true, REASON])
@@ -91,7 +91,7 @@ for (const [name, core] of everyCore) {
         for (const more of [{}, { timestamp: hourAgo }, { agent_id: undefined }]) {
           assert.deepStrictEqual(problemOf(yield* report(more)), [410, "TOOL_WITHDRAWN"])
         }
-        assert.strictEqual((yield* purseOf(buyer)).balance, 1_000_000 - PRICE)
+        assert.strictEqual((yield* walletOf(buyer)).balance, 1_000_000 - PRICE)
       })
     )
   })

@@ -11,7 +11,7 @@ import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aConsumer, at, expecting, textAt } from "../support/Market.ts"
 import { coreWith } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { anOffer, books, buy, purseOf } from "../support/metering/Shop.ts"
+import { anOffer, books, buy, walletOf } from "../support/metering/Shop.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
@@ -52,7 +52,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
             const accept = { path: `${DISPUTES}/${id}/respond`, key: provider.key, json: { action: "accept" } }
             yield* expecting(200, accept)
           }
-          const { balance } = yield* purseOf(buyer)
+          const { balance } = yield* walletOf(buyer)
           assert.isAtMost(paidOutCents + balance / 10_000, LOADED_CENTS, `after ${ring + 1} rings`)
           yield* books
         }

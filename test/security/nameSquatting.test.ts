@@ -29,7 +29,7 @@ import {
   PRICE,
   problemOf,
   PROXY,
-  purseOf,
+  walletOf,
   qualifiedNameOf
 } from "../support/metering/Shop.ts"
 import { OWN_TOOLS } from "../support/security/Paths.ts"
@@ -94,7 +94,7 @@ for (const [name, core] of everyCore) {
         })
         assert.deepStrictEqual([own.status, at(own, "tool_id")], [201, victim.offer.toolId], own.text)
         assert.deepStrictEqual([forwarded(victim.server), forwarded(squatter.server)], [2, 0])
-        assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000 - 3 * PRICE)
+        assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000 - 3 * PRICE)
       })
     )
 
@@ -122,7 +122,7 @@ for (const [name, core] of everyCore) {
         }
         assert.strictEqual(forwarded(squatter.server), 0)
         for (const one of [caller, reporter]) {
-          assert.strictEqual((yield* purseOf(one)).balance, 1_000_000 - PRICE)
+          assert.strictEqual((yield* walletOf(one)).balance, 1_000_000 - PRICE)
         }
 
         yield* putTools(victim.offer.provider, { tool_name: popular })
@@ -150,7 +150,7 @@ for (const [name, core] of everyCore) {
           for (const one of qualified) assert.include(textAt(refused, "message"), one)
         }
         assert.deepStrictEqual([forwarded(victim.server), forwarded(squatter.server)], [0, 0])
-        assert.strictEqual((yield* purseOf(consumer)).balance, 1_000_000)
+        assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000)
 
         for (const [n, { toolId }] of [victim.offer, squatter.offer].entries()) {
           const answer = yield* call(consumer, qualified[n]!)

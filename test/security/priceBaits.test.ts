@@ -15,7 +15,7 @@ import {
   numberAt,
   type Offer,
   problemOf,
-  purseOf
+  walletOf
 } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import type { Answer } from "../support/Answer.ts"
@@ -75,7 +75,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
             assert.include(String(at(refused, "message")), way)
           }
           assert.strictEqual(forwarded(server), 0)
-          assert.strictEqual((yield* purseOf(consumer)).available, 1_000_000_000)
+          assert.strictEqual((yield* walletOf(consumer)).available, 1_000_000_000)
 
           const quote = yield* expecting(200, callOf(consumer, offer, { dry_run: true }))
           assert.deepStrictEqual(
@@ -88,7 +88,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
           )
           const capped = yield* expecting(200, callOf(consumer, offer, { max_cost_microcents: 700 }))
           assert.strictEqual(costOf(capped), 700)
-          assert.strictEqual((yield* purseOf(consumer)).available, 1_000_000_000 - 700)
+          assert.strictEqual((yield* walletOf(consumer)).available, 1_000_000_000 - 700)
         })
     )
 
@@ -189,7 +189,7 @@ for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
         yield* change(offer, { billing_policy: "attempt" })
         yield* buy(consumer, offer)
         assert.strictEqual(forwarded(server), 1)
-        assert.strictEqual((yield* purseOf(consumer)).available, 1_000_000)
+        assert.strictEqual((yield* walletOf(consumer)).available, 1_000_000)
         const shown = yield* details(offer)
         yield* announced(shown, "pricing")
         assert.deepStrictEqual(
@@ -291,7 +291,7 @@ for (const [name, market] of everyMarket()) {
           const refused = yield* buy(consumer, offer, { price_version: 1 })
           assert.deepStrictEqual(problemOf(refused), [409, "PRICE_CHANGED"])
           assert.deepStrictEqual([at(refused, "price_version"), at(refused, "price_microcents")], [2, PRICE * 2])
-          assert.strictEqual((yield* purseOf(consumer)).available, 1_000_000)
+          assert.strictEqual((yield* walletOf(consumer)).available, 1_000_000)
           assert.strictEqual(costOf(yield* expecting(200, callOf(consumer, offer, { price_version: 2 }))), PRICE * 2)
           const dry = yield* buy(consumer, offer, { price_version: 1, dry_run: true })
           assert.deepStrictEqual(problemOf(dry), [409, "PRICE_CHANGED"])

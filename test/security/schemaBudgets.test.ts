@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { at, listAt, putTools, textAt } from "../support/Market.ts"
 import { fine, forwarded, providing } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, buy, offerOf, PRICE, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, offerOf, PRICE, walletOf } from "../support/metering/Shop.ts"
 import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const TOOLS = 40
@@ -52,7 +52,7 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback", RATE_LIMIT_RPM: "
         const put = yield* putTools(hostile.provider, ...manyTools("^(?=(a|a)*$)"))
         const other = yield* offerOf((yield* anOffer(server.url)).provider, { input_schema: schemaOf("^[a-z]+$", 0) })
         const buyer = yield* aFundedConsumer(1_000)
-        const before = yield* purseOf(buyer)
+        const before = yield* walletOf(buyer)
         const answers = yield* Effect.all(
           Array.from({ length: TOOLS }, (_, n) =>
             buy(buyer, { toolId: textAt(put, "tools", n, "id") }, { input: { text: TEXT } })
@@ -68,7 +68,7 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback", RATE_LIMIT_RPM: "
           assert.include(textAt(answer, "message"), "Nothing was charged")
         }
         for (const { status, text } of answers) assert.include([422, 503], status, text)
-        assert.deepStrictEqual(yield* purseOf(buyer), before)
+        assert.deepStrictEqual(yield* walletOf(buyer), before)
         assert.strictEqual(forwarded(server), 0)
         const elsewhere = yield* buy(buyer, other, { input: { text: "abc" } })
         assert.strictEqual(elsewhere.status, 200, elsewhere.text)

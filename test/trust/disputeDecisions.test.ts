@@ -10,7 +10,7 @@ import { Disputes } from "../../domain/trust/Disputes.ts"
 import { at, expecting, textAt } from "../support/Market.ts"
 import { later, when } from "../support/metering/TestTime.ts"
 import { providing } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, books, buy, FEE, PRICE, problemOf, walletOf } from "../support/metering/Shop.ts"
 import { json, result, text } from "../../testing/mcp/ScriptedServer.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import {
@@ -36,7 +36,7 @@ for (const [name, core] of everyDisputedCore) {
         yield* later("169 hours")(disputes.work)
         const decided = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
         assert.deepStrictEqual([at(decided, "status"), at(decided, "decided_by")], ["resolved_refund", "deadline"])
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+        assert.strictEqual((yield* walletOf(buyer)).balance, MILLION)
         assert.strictEqual(yield* earned(offer), 0)
       })
     )
@@ -83,7 +83,7 @@ for (const [name, core] of everyDisputedCore) {
           [at(decided, "status"), at(decided, "decided_by"), at(decided, "decide_by")],
           ["resolved_refund", "operator_deadline", until]
         )
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+        assert.strictEqual((yield* walletOf(buyer)).balance, MILLION)
         yield* books
       })
     )
@@ -106,7 +106,7 @@ for (const [name, core] of everyDisputedCore) {
           assert.include(["operator", "operator_deadline"], wonBy)
           const isRefunded = wonBy === "operator_deadline"
           assert.strictEqual(at(decided, "status"), isRefunded ? "resolved_refund" : "resolved_denied")
-          assert.strictEqual((yield* purseOf(buyer)).balance, isRefunded ? MILLION : MILLION - PRICE)
+          assert.strictEqual((yield* walletOf(buyer)).balance, isRefunded ? MILLION : MILLION - PRICE)
           assert.strictEqual(yield* earned(offer), isRefunded ? 0 : PRICE - FEE)
         }
         yield* books
@@ -119,14 +119,14 @@ for (const [name, core] of everyDisputedCore) {
         const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
         const buyer = yield* aFundedConsumer()
         const failed = yield* buy(buyer, offer)
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE, failed.text)
+        assert.strictEqual((yield* walletOf(buyer)).balance, MILLION - PRICE, failed.text)
         const answer = yield* file(buyer, textAt(failed, "receipt_id"), { reason: "tool_error" })
         assert.include(textAt(answer, "message"), "The outcome on the receipt is error")
         assert.isAtLeast(yield* Effect.flatMap(Disputes, (one) => one.work), 1)
         const id = textAt(answer, "dispute_id")
         const decided = yield* expecting(200, { path: `${DISPUTES}/${id}`, key: buyer.key })
         assert.deepStrictEqual([at(decided, "status"), at(decided, "decided_by")], ["resolved_refund", "evidence"])
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+        assert.strictEqual((yield* walletOf(buyer)).balance, MILLION)
       })
     )
 
@@ -141,7 +141,7 @@ for (const [name, core] of everyDisputedCore) {
         const buyer = yield* aFundedConsumer()
         const receipts: Array<string> = []
         for (const _ of answers) receipts.push(textAt(yield* buy(buyer, offer), "meta", "receipt_id"))
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - 3 * PRICE)
+        assert.strictEqual((yield* walletOf(buyer)).balance, MILLION - 3 * PRICE)
         const ids: Array<string> = []
         for (const receiptId of receipts) {
           const answer = yield* file(buyer, receiptId)
@@ -158,7 +158,7 @@ for (const [name, core] of everyDisputedCore) {
         )
         const refunded = ["resolved_refund", "evidence"]
         assert.deepStrictEqual(stand, [refunded, refunded, ["filed", null]])
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE)
+        assert.strictEqual((yield* walletOf(buyer)).balance, MILLION - PRICE)
         yield* books
       })
     )
@@ -169,7 +169,7 @@ for (const [name, core] of everyDisputedCore) {
         const answer = yield* file(offer.provider, receiptId, { reason: "tool_error" })
         assert.strictEqual(at(answer, "filed_by_type"), "provider")
         yield* Effect.flatMap(Disputes, (one) => one.work)
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+        assert.strictEqual((yield* walletOf(buyer)).balance, MILLION)
       })
     )
   })

@@ -9,7 +9,7 @@ import { Disputes } from "../../domain/trust/Disputes.ts"
 import { aProvider, textAt } from "../support/Market.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, books, buy, problemOf, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, books, buy, problemOf, walletOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import {
   everyDisputedCore,
@@ -145,7 +145,7 @@ for (const [name, core] of everyDisputedCore) {
           ),
           { concurrency: "unbounded" }
         )
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+        assert.strictEqual((yield* walletOf(buyer)).balance, MILLION)
         assert.strictEqual(yield* earned(offer), 0)
         yield* books
         const decided = yield* disputes.find(id)

@@ -9,7 +9,7 @@ import { Claims } from "../../domain/refunds/Claims.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { at, expecting, listAt, textAt } from "../support/Market.ts"
-import { aFundedConsumer, books, buy, FEE, PRICE, problemOf, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, books, buy, FEE, PRICE, problemOf, walletOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import {
   everyDisputedCore,
@@ -96,7 +96,7 @@ for (const [name, core] of everyDisputedCore) {
           [at(answer, "status"), at(answer, "paid_microcents"), at(answer, "decided_by")],
           ["resolved_refund", PRICE, "provider"]
         )
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+        assert.strictEqual((yield* walletOf(buyer)).balance, MILLION)
         assert.strictEqual(yield* earned(offer), 0)
         const after = yield* books
         assert.deepStrictEqual(
@@ -107,7 +107,7 @@ for (const [name, core] of everyDisputedCore) {
           assert.deepStrictEqual(problemOf(yield* respond(offer.provider, id, json)), [409, "DUPLICATE"])
         }
         assert.deepStrictEqual(problemOf(yield* resolve(id, { resolution: "resolved_denied" })), [409, "DUPLICATE"])
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION)
+        assert.strictEqual((yield* walletOf(buyer)).balance, MILLION)
       })
     )
 
@@ -124,7 +124,7 @@ for (const [name, core] of everyDisputedCore) {
           yield* respond(offer.provider, id, { action: "contest", message: "It was fine" })
           const answer = yield* resolve(id, json)
           assert.strictEqual(answer.status, 200, answer.text)
-          assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE + back)
+          assert.strictEqual((yield* walletOf(buyer)).balance, MILLION - PRICE + back)
           assert.strictEqual(yield* earned(offer), left)
           yield* books
         }
@@ -175,11 +175,11 @@ for (const [name, core] of everyDisputedCore) {
           [FEE, PRICE - FEE]
         )
         assert.strictEqual(yield* earned(offer), 0)
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE + FEE)
+        assert.strictEqual((yield* walletOf(buyer)).balance, MILLION - PRICE + FEE)
         assert.strictEqual((yield* buy(buyer, offer)).status, 200)
         yield* (yield* Claims).work
         assert.strictEqual(yield* earned(offer), 0)
-        assert.strictEqual((yield* purseOf(buyer)).balance, MILLION - PRICE)
+        assert.strictEqual((yield* walletOf(buyer)).balance, MILLION - PRICE)
         for (const key of [buyer.key, offer.provider.key]) {
           const seen = yield* expecting(200, { path: `${DISPUTES}/${id}`, key })
           assert.deepStrictEqual([at(seen, "refunded_microcents"), at(seen, "outstanding_microcents")], [PRICE, 0])

@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { at, expecting, textAt } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, books, callOf, purseOf } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, books, callOf, walletOf } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { everyDisputedCore, file, respond } from "../support/trust/Disputing.ts"
 
@@ -28,7 +28,7 @@ for (const [name, core] of everyDisputedCore) {
         assert.deepStrictEqual([answer.status, at(answer, "status")], [200, "resolved_refund"])
         const disputed = yield* books
         assert.deepStrictEqual([disputed.providers, disputed.fees], [before.providers, before.fees])
-        assert.strictEqual((yield* purseOf(buyer)).available, 1_000_000)
+        assert.strictEqual((yield* walletOf(buyer)).available, 1_000_000)
       })
     )
   })

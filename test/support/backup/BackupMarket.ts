@@ -18,7 +18,7 @@ import { kill, until } from "../EmbeddedFolders.ts"
 import { type Acknowledged, callLoad, type Load } from "../load/CallLoad.ts"
 import { echoProvider } from "../load/EchoProvider.ts"
 import { booksAfter } from "../load/LoadAudit.ts"
-import { loadMarket, type LoadMarket, OPEN_TO_LOAD, posted, purseOf } from "../load/LoadMarket.ts"
+import { loadMarket, type LoadMarket, OPEN_TO_LOAD, posted, walletOf } from "../load/LoadMarket.ts"
 import { behind, bought, got } from "../HttpMarket.ts"
 import { finished, json, post, ready, temporaryFolder } from "../ServiceProcess.ts"
 import { StripeDouble } from "../../../testing/stripe/StripeDouble.ts"
@@ -199,9 +199,9 @@ export const continues = Effect.fnUntraced(function* (
   }
   assert.include(yield* proofOf(url, before[0]!.receiptId), "market.example/api/v1/market/log/1\n")
   const buyer = market.buyers.at(-1)!
-  const { balance } = yield* purseOf(url, buyer)
+  const { balance } = yield* walletOf(url, buyer)
   const [receiptId] = yield* bought(url, buyer, "echo", 1)
-  assert.strictEqual((yield* purseOf(url, buyer)).balance, balance - PRICE)
+  assert.strictEqual((yield* walletOf(url, buyer)).balance, balance - PRICE)
   assert.include(yield* proofOf(url, receiptId!), `market.example/api/v1/market/log/${logNumber}`)
   const documents = yield* got(`${url}/api/v1/market/invoices`, buyer)
   assert.lengthOf(documents["invoices"] as ReadonlyArray<unknown>, 1)

@@ -56,15 +56,15 @@ export const aFundedConsumer = Effect.fnUntraced(function* (url: string, cents: 
   return key
 })
 
-export interface Purse {
+export interface Wallet {
   readonly balance: number
   readonly held: number
 }
 
-export const purseOf = (url: string, key: string) =>
+export const walletOf = (url: string, key: string) =>
   Effect.map(json(`${url}/api/v1/market/balance`, { headers: { authorization: `Bearer ${key}` } }), ({ body }) => {
-    const purse: Purse = { balance: Number(body["balance_microcents"]), held: Number(body["held_microcents"]) }
-    return purse
+    const wallet: Wallet = { balance: Number(body["balance_microcents"]), held: Number(body["held_microcents"]) }
+    return wallet
   })
 
 export const posted = (url: string, body: unknown, key?: string) =>

@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import { type Answer, json, result, type Script, scriptedServer, text } from "../../../testing/mcp/ScriptedServer.ts"
-import { loadMarket, purseOf } from "../load/LoadMarket.ts"
+import { loadMarket, walletOf } from "../load/LoadMarket.ts"
 import { RawHttp } from "../RawHttp.ts"
 import { ask, type Asked } from "./DoorClient.ts"
 
@@ -65,7 +65,7 @@ export const aDoor = Effect.fnUntraced(function* (
   const send = (asked: Omit<Asked, "url" | "key">) => ask({ url, key: key!, ...asked })
   const call = (args: object = {}, meta: object = {}, headers: Record<string, string> = {}) =>
     send({ method: "tools/call", params: { name: "echo", arguments: args }, meta: meta as never, headers })
-  return { base, url, key: key!, providerKey, server, send, call, purse: purseOf(base, key!) }
+  return { base, url, key: key!, providerKey, server, send, call, wallet: walletOf(base, key!) }
 })
 
 export const fine: Answer = (seen, response) => json(response, result(seen, text("fine")))

@@ -90,13 +90,13 @@ export const callOf = (
 export const buy = (consumer: Member, offer: Pick<Offer, "toolId">, more: Fields = {}, idempotencyKey?: string) =>
   send(callOf(consumer, offer, more, idempotencyKey))
 
-export interface Purse {
+export interface Wallet {
   readonly balance: number
   readonly held: number
   readonly available: number
 }
 
-export const purseOf = (consumer: Member): Effect.Effect<Purse, never, ServiceUnderTest> =>
+export const walletOf = (consumer: Member): Effect.Effect<Wallet, never, ServiceUnderTest> =>
   Effect.map(expecting(200, { path: BALANCE, key: consumer.key }), (answer) => ({
     balance: numberAt(answer, "balance_microcents"),
     held: numberAt(answer, "held_microcents"),
