@@ -2609,6 +2609,8 @@ export interface components {
       chargeback_id: string
       /** @description ID of the consumer. */
       consumer_id: string
+      /** @description Name of the consumer. */
+      consumer_name: string
       /** @description Amount in cents. */
       amount_cents: number
       /**
@@ -2655,8 +2657,12 @@ export interface components {
       dispute_id: string
       /** @description ID of the provider that owes it. `null`: the platform. */
       debtor_id: string | null
+      /** @description Name of that provider. `null`: the platform. */
+      debtor_name: string | null
       /** @description ID of the consumer that it is owed to. `null`: the platform, which advanced it. */
       creditor_id: string | null
+      /** @description Name of that consumer. `null`: the platform. */
+      creditor_name: string | null
       /** @description Amount in microcents (1/10,000 of a cent). */
       amount_microcents: number
       /** @description Paid so far in microcents (1/10,000 of a cent). */
@@ -2686,6 +2692,8 @@ export interface components {
       payout_id: string
       /** @description ID of the provider. */
       provider_id: string
+      /** @description Name of the provider. */
+      provider_name: string
       /** @description Amount in cents. */
       amount_cents: number
       /**
@@ -2710,6 +2718,145 @@ export interface components {
       created_at: string
       /** @description Time of payment. `null`: not paid. */
       paid_at: string | null
+    }
+    /** @description A dispute as the operator sees it, with the filer's record. */
+    OperatorDisputeDetails: {
+      /** @description ID of the dispute. */
+      dispute_id: string
+      /**
+       * @description Status of the dispute.
+       * @enum {string}
+       */
+      status: "filed" | "under_review" | "resolved_refund" | "resolved_denied" | "resolved_credit"
+      /**
+       * @description Reason of the dispute.
+       * @enum {string}
+       */
+      reason: "tool_error" | "overcharge" | "timeout" | "quality" | "other"
+      /**
+       * @description Party that filed the dispute.
+       * @enum {string}
+       */
+      filed_by_type: "agent" | "provider"
+      /**
+       * Format: date-time
+       * @description Time of creation.
+       */
+      created_at: string
+      /**
+       * Format: date-time
+       * @description Deadline for the provider's answer.
+       */
+      respond_by: string
+      /** @description Deadline for the operator's decision, then the dispute is decided for the filer. `null`: not contested. */
+      decide_by: string | null
+      /** @description Time of the decision. `null`: the dispute is open. */
+      resolved_at: string | null
+      /** @description What decided the dispute: the receipt or invalid output (`evidence`), the provider, its missed deadline (`deadline`), the operator, its missed deadline (`operator_deadline`), or a chargeback. `null`: the dispute is open. */
+      decided_by: ("evidence" | "provider" | "deadline" | "operator" | "operator_deadline" | "chargeback") | null
+      /** @description ID of the receipt. */
+      receipt_id: string
+      /** @description ID of the consumer whose agent called. */
+      agent_id: string
+      /** @description ID of the provider. */
+      provider_id: string
+      /** @description Cost of the call in microcents (1/10,000 of a cent). */
+      cost_microcents: number
+      /** @description Same as `refunded_microcents`. */
+      paid_microcents: number
+      /** @description Amount refunded to the consumer in microcents (1/10,000 of a cent). */
+      refunded_microcents: number
+      /** @description Amount owed to the consumer (the provider's next earnings pay it) in microcents (1/10,000 of a cent). */
+      outstanding_microcents: number
+      /** @description Earnings of the call (frozen until the decision) in microcents (1/10,000 of a cent). */
+      frozen_microcents: number
+      /** @description Statement of the party that filed the dispute. */
+      claim: components["schemas"]["DisputeClaim"]
+      /** @description Answer of the provider. `null`: none. */
+      answer: components["schemas"]["DisputeAnswer"] | null
+      /** @description Explanation of the decision. */
+      note: string | null
+      /** @description Record of the party that filed the dispute. */
+      details: components["schemas"]["FilerRecord"]
+      /** @description Name of the consumer. */
+      consumer_name: string
+      /** @description Name of the provider. */
+      provider_name: string
+    }
+    /** @description A page of disputes with the names of their parties. */
+    OperatorDisputes: {
+      /** @description Disputes of this page. */
+      disputes: components["schemas"]["OperatorDispute"][]
+      /** @description Number of items in the filtered list, over all pages. */
+      total: number
+      /** @description Maximum number of items per page. */
+      limit: number
+      /** @description Number of items skipped before this page. */
+      offset: number
+      /** @description Value of `cursor` for the next page. `null` on the last page. */
+      next_cursor: string | null
+    }
+    /** @description A dispute as the operator sees it. */
+    OperatorDispute: {
+      /** @description ID of the dispute. */
+      dispute_id: string
+      /**
+       * @description Status of the dispute.
+       * @enum {string}
+       */
+      status: "filed" | "under_review" | "resolved_refund" | "resolved_denied" | "resolved_credit"
+      /**
+       * @description Reason of the dispute.
+       * @enum {string}
+       */
+      reason: "tool_error" | "overcharge" | "timeout" | "quality" | "other"
+      /**
+       * @description Party that filed the dispute.
+       * @enum {string}
+       */
+      filed_by_type: "agent" | "provider"
+      /**
+       * Format: date-time
+       * @description Time of creation.
+       */
+      created_at: string
+      /**
+       * Format: date-time
+       * @description Deadline for the provider's answer.
+       */
+      respond_by: string
+      /** @description Deadline for the operator's decision, then the dispute is decided for the filer. `null`: not contested. */
+      decide_by: string | null
+      /** @description Time of the decision. `null`: the dispute is open. */
+      resolved_at: string | null
+      /** @description What decided the dispute: the receipt or invalid output (`evidence`), the provider, its missed deadline (`deadline`), the operator, its missed deadline (`operator_deadline`), or a chargeback. `null`: the dispute is open. */
+      decided_by: ("evidence" | "provider" | "deadline" | "operator" | "operator_deadline" | "chargeback") | null
+      /** @description ID of the receipt. */
+      receipt_id: string
+      /** @description ID of the consumer whose agent called. */
+      agent_id: string
+      /** @description ID of the provider. */
+      provider_id: string
+      /** @description Cost of the call in microcents (1/10,000 of a cent). */
+      cost_microcents: number
+      /** @description Same as `refunded_microcents`. */
+      paid_microcents: number
+      /** @description Amount refunded to the consumer in microcents (1/10,000 of a cent). */
+      refunded_microcents: number
+      /** @description Amount owed to the consumer (the provider's next earnings pay it) in microcents (1/10,000 of a cent). */
+      outstanding_microcents: number
+      /** @description Earnings of the call (frozen until the decision) in microcents (1/10,000 of a cent). */
+      frozen_microcents: number
+      /** @description Statement of the party that filed the dispute. */
+      claim: components["schemas"]["DisputeClaim"]
+      /** @description Answer of the provider. `null`: none. */
+      answer: components["schemas"]["DisputeAnswer"] | null
+      /** @description Explanation of the decision. */
+      note: string | null
+      /** @description Name of the consumer. */
+      consumer_name: string
+      /** @description Name of the provider. */
+      provider_name: string
     }
     /** @description A provider with its money. */
     OperatorProviderDetails: {
@@ -6455,7 +6602,7 @@ export interface Operations {
         /** Status of the disputes. */
         status?: "filed" | "under_review" | "resolved_refund" | "resolved_denied" | "resolved_credit"
       }
-      success: Schemas["DisputePage"]
+      success: Schemas["OperatorDisputes"]
     }
     /** Retrieve a dispute for a decision. */
     dispute: {
@@ -6463,7 +6610,7 @@ export interface Operations {
         /** ID of the dispute. */
         id: string
       }
-      success: Schemas["WholeDispute"]
+      success: Schemas["OperatorDisputeDetails"]
     }
     /** List payouts of all providers. */
     payouts: {

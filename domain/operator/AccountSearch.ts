@@ -3,7 +3,7 @@
  */
 import { Context, type Effect } from "effect"
 import type { Consumer, Provider } from "../accounts/Account.ts"
-import type { ConsumerId } from "../shared/Ids.ts"
+import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
@@ -17,5 +17,7 @@ export class AccountSearch extends Context.Service<
     providers(search: string | undefined, page: PageRequest): Effect.Effect<Page<Provider>, StoreUnavailable>
     /** In any order, without unknown ones. */
     consumersOf(ids: ReadonlyArray<ConsumerId>): Effect.Effect<ReadonlyArray<Consumer>, StoreUnavailable>
+    /** In any order, without unknown ones. */
+    providersOf(ids: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyArray<Provider>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/operator/AccountSearch") {}

@@ -100,6 +100,7 @@ it.layer(postgresStores, LIVE)("The operator's lists on large tables", (it) => {
           ])
         ),
         "consumers by id": accounts.consumersOf([ConsumerId.make(ID)]),
+        "providers by id": accounts.providersOf([ProviderId.make(ID)]),
         "freezes of accounts": freezes.findAll([ConsumerId.make(ID)]),
         "frozen accounts": freezes.frozen(undefined, 50),
         payouts: payouts.list({ state: undefined, providerId: undefined }, LATER),

@@ -66,8 +66,14 @@ it.live.skipIf(!hasBrowser)(
 
       yield* Effect.promise(async () => {
         await openTab(page, "Disputes")
+        await page.fill("#disputes input[type=search]", "Ada & S")
+        await waitsFor(page, "#disputes tbody tr", "Ada & Söhne")
+        await page.fill("#disputes input[type=search]", "a name that is on no dispute")
+        await waitsFor(page, "#disputes .empty", "No matches")
+        await page.fill("#disputes input[type=search]", "")
         await page.locator("#disputes tbody tr a").first().click()
-        await waitsFor(page, ".facts", EVIL)
+        await waitsFor(page, ".facts", `${EVIL} (`)
+        await waitsFor(page, ".facts", "Ada & Söhne (")
         await page.selectOption("#decision-resolution", "resolved_refund")
         await page.fill("#decision-note", "The receipt agrees.")
       })

@@ -7,7 +7,7 @@ import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { AccountSearch } from "../../domain/operator/AccountSearch.ts"
 import { type Contract, rule } from "../Contract.ts"
 import { aConsumer, aProvider } from "./AccountSamples.ts"
-import { aConsumerId, uuid } from "./LedgerSamples.ts"
+import { aConsumerId, aProviderId, uuid } from "./LedgerSamples.ts"
 import { everyItem, FORGED } from "./ListPages.ts"
 
 export const accountSearchContract: Contract<AccountSearch | AccountStore> = [
@@ -62,6 +62,16 @@ export const accountSearchContract: Contract<AccountSearch | AccountStore> = [
       const consumer = yield* aConsumer()
       assert.deepEqual(yield* search.consumersOf([consumer.id, yield* aConsumerId]), [consumer])
       assert.deepEqual(yield* search.consumersOf([]), [])
+    })
+  ),
+
+  rule(
+    "returns the providers of ids",
+    Effect.gen(function* () {
+      const search = yield* AccountSearch
+      const provider = yield* aProvider()
+      assert.deepEqual(yield* search.providersOf([provider.id, yield* aProviderId]), [provider])
+      assert.deepEqual(yield* search.providersOf([]), [])
     })
   )
 ]

@@ -125,7 +125,7 @@ const statement = (text: string) => ({
 const CLAIM = "Statement of the party that filed the dispute."
 const ANSWER = "Answer of the provider."
 
-const Dispute = Field.object("Dispute", "A dispute, as its parties see it.", {
+export const Dispute = Field.object("Dispute", "A dispute, as its parties see it.", {
   ...PublicDispute.fields,
   receipt_id: shared.receiptId,
   agent_id: shared.agentId,

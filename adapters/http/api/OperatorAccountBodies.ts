@@ -41,6 +41,7 @@ export const Consumers = listOf(
 const chargebackFields = {
   chargeback_id: Field.string("ID of the chargeback at the payment processor.", "dp_1PgafTB1a2"),
   consumer_id: shared.consumerId,
+  consumer_name: shared.consumerName,
   amount_cents: Field.int("Amount in cents.", 5_000),
   state: Field.of(Schema.Literals(["open", "won", "lost"]), "Decision of the bank.", "open"),
   funds: Field.of(

@@ -8,7 +8,7 @@ import { ClaimId } from "../../../domain/refunds/Claim.ts"
 import { ConsumerId, PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { DisputeStatus } from "../../../domain/trust/Dispute.ts"
 import { readBy } from "./Access.ts"
-import { disputeId, DisputePage, WholeDispute } from "./DisputesApi.ts"
+import { Dispute, disputeId, WholeDispute } from "./DisputesApi.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { pageQuery } from "./InputSchemas.ts"
@@ -33,6 +33,7 @@ const Payouts = listOf(
     Field.object("OperatorPayout", "A payout of a provider.", {
       payout_id: Field.of(PayoutId, "ID of the payout.", KEY_ID),
       provider_id: Field.of(ProviderId, "ID of the provider.", PROVIDER_ID),
+      provider_name: shared.providerName,
       amount_cents: Field.int("Amount in cents.", 12_500),
       state: Field.of(PayoutState, "How far the payout is.", "paid"),
       transfer_id: Field.nullableString("ID of the transfer at the payment processor. `null`: none.", "tr_1PgafT"),
@@ -47,6 +48,24 @@ const Payouts = listOf(
   )
 )
 
+const parties = { consumer_name: shared.consumerName, provider_name: shared.providerName }
+
+const Disputes = shared.pageOf(
+  "OperatorDisputes",
+  "A page of disputes with the names of their parties.",
+  "disputes",
+  Field.list(
+    Field.object("OperatorDispute", "A dispute as the operator sees it.", { ...Dispute.fields, ...parties }),
+    "Disputes of this page."
+  )
+)
+
+const DisputeForDecision = Field.object(
+  "OperatorDisputeDetails",
+  "A dispute as the operator sees it, with the filer's record.",
+  { ...WholeDispute.fields, ...parties }
+)
+
 const Claims = listOf(
   "OperatorClaims",
   "A page of claims.",
@@ -56,11 +75,13 @@ const Claims = listOf(
       claim_id: Field.of(ClaimId, "ID of the claim.", KEY_ID),
       dispute_id: Field.string("ID of the dispute that was refunded.", KEY_ID),
       debtor_id: Field.nullable(ProviderId, "ID of the provider that owes it. `null`: the platform.", PROVIDER_ID),
+      debtor_name: Field.nullableString("Name of that provider. `null`: the platform.", "Paper tools"),
       creditor_id: Field.nullable(
         ConsumerId,
         "ID of the consumer that it is owed to. `null`: the platform, which advanced it.",
         CONSUMER_ID
       ),
+      creditor_name: Field.nullableString("Name of that consumer. `null`: the platform.", "Research agent"),
       amount_microcents: Field.microcents("Amount", 5_000_000),
       paid_microcents: Field.microcents("Paid so far", 1_000_000),
       created_at: shared.createdAt
@@ -135,14 +156,14 @@ export class OperatorListsApi extends HttpApiGroup.make("operatorLists")
         "Without `status`: contested disputes, which wait for your decision, earliest deadline first. With `status`: all " +
         "disputes with it, newest first.",
       query: { ...pageQuery, status: Field.optional(DisputeStatus, "Status of the disputes.") },
-      success: DisputePage
+      success: Disputes
     }),
     Endpoint.get("dispute", "/api/v1/operator/disputes/:id", {
       access: operator,
       summary: "Retrieve a dispute for a decision",
       description: "Returns the whole dispute with the record of its filer.",
       params: { id: disputeId },
-      success: WholeDispute
+      success: DisputeForDecision
     }),
     Endpoint.get("payouts", "/api/v1/operator/payouts", {
       access: operator,

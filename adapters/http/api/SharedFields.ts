@@ -26,6 +26,7 @@ export const receiptStatus = Field.of(ReceiptStatus, "Outcome of the call.", "su
 export const latencyMs = Field.int("Time that the provider took, in milliseconds.", 86)
 export const durationMs = Field.int("Duration of the call in milliseconds.", 86)
 
+export const consumerName = Field.string("Name of the consumer.", "Research agent")
 export const createdAt = Field.timestamp("Time of creation.")
 export const answeredAt = Field.timestamp("Time of this response.")
 export const date = Field.string("Day (UTC).", "2026-11-20")

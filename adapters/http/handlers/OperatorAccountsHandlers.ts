@@ -80,7 +80,7 @@ export const operatorAccountsRoutes = Effect.gen(function* () {
         owed_microcents: Number(owedMicrocents),
         disputes_filed: filed.total,
         disputes_denied: filed.denied,
-        chargebacks: (yield* chargebacks.ofConsumer(id)).map(chargebackView)
+        chargebacks: (yield* chargebacks.ofConsumer(id)).map((one) => chargebackView(one, consumer.name))
       }
     }),
     route(endpoints.providers, function* ({ query }) {

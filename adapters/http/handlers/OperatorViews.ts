@@ -6,11 +6,13 @@ import type { Chargeback } from "../../../domain/payments/ChargebackStore.ts"
 import { isOpen, type Payout } from "../../../domain/payouts/PayoutStore.ts"
 import type { Heartbeat } from "../../../domain/platform/Heartbeats.ts"
 import type { Claim } from "../../../domain/refunds/Claim.ts"
+import type { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 
-export const chargebackView = (one: Chargeback) => ({
+export const chargebackView = (one: Chargeback, consumerName: string) => ({
   chargeback_id: one.id,
   consumer_id: one.consumerId,
+  consumer_name: consumerName,
   amount_cents: one.amountCents,
   state: one.state,
   funds: one.funds,
@@ -19,9 +21,10 @@ export const chargebackView = (one: Chargeback) => ({
   updated_at: format(one.updatedAt)
 })
 
-export const payoutView = (payout: Payout) => ({
+export const payoutView = (payout: Payout, providerName: string) => ({
   payout_id: payout.id,
   provider_id: payout.providerId,
+  provider_name: providerName,
   amount_cents: payout.amountCents,
   state: payout.state,
   transfer_id: payout.transferId ?? null,
@@ -33,11 +36,13 @@ export const payoutView = (payout: Payout) => ({
   paid_at: payout.paidAt === undefined ? null : format(payout.paidAt)
 })
 
-export const claimView = (claim: Claim) => ({
+export const claimView = (claim: Claim, nameOf: (id: ConsumerId | ProviderId) => string) => ({
   claim_id: claim.id,
   dispute_id: claim.subject,
   debtor_id: claim.debtor ?? null,
+  debtor_name: claim.debtor === undefined ? null : nameOf(claim.debtor),
   creditor_id: claim.creditor ?? null,
+  creditor_name: claim.creditor === undefined ? null : nameOf(claim.creditor),
   amount_microcents: claim.amount,
   paid_microcents: claim.paid,
   created_at: format(claim.createdAt)

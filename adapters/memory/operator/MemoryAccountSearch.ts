@@ -28,14 +28,19 @@ export const layer = Layer.effect(
           one.id === start ||
           [one.name, one.email, one.handle].some((text) => text?.toLowerCase().startsWith(start) === true)
       )
-      const { items, next, total } = pageById(found, page)
-      return { items, next, total: Math.min(total, COUNTED_MAX) }
+      const listedPage = pageById(found, page)
+      return { ...listedPage, total: Math.min(listedPage.total, COUNTED_MAX) }
     }
+    const those =
+      <Id extends string, Row>(rows: ReadonlyMap<Id, Row>) =>
+      (ids: ReadonlyArray<Id>) =>
+        Effect.sync(() => ids.flatMap((id) => rows.get(id) ?? []))
 
     return AccountSearch.of({
       consumers: (search, page) => Effect.sync(() => listed(consumers.values(), search, page)),
       providers: (search, page) => Effect.sync(() => listed(providers.values(), search, page)),
-      consumersOf: (ids) => Effect.sync(() => ids.flatMap((id) => (consumers.has(id) ? [consumers.get(id)!] : [])))
+      consumersOf: those(consumers),
+      providersOf: those(providers)
     })
   })
 )

@@ -1,6 +1,7 @@
 /**
  * What the operator's lists share: pages of the API, and links between accounts, disputes and the audit trail.
  */
+import { Fragment } from "preact"
 import type { ConsoleApi } from "../console/ConsoleApi.browser.ts"
 import type { RowPage } from "../console/ListView.browser.ts"
 import { pathTo } from "../console/Place.browser.ts"
@@ -8,6 +9,7 @@ import { h, type View } from "../console/View.browser.ts"
 
 export const OPERATOR = "/api/v1/operator"
 const PAGE_SIZE = 50
+const ID_CHARS_SHOWN = 12
 
 type Query = Readonly<Record<string, string | undefined>>
 
@@ -25,6 +27,16 @@ export const consumerLink = (id: string, text = id): View =>
 
 export const providerLink = (id: string, text = id): View =>
   h("a", { href: pathTo("accounts", `provider-${id}`) }, text)
+
+/** The end of an id differs from all others; its beginning is a time. */
+export const shortId = (id: string): View => h("code", { title: id }, `…${id.slice(-ID_CHARS_SHOWN)}`)
+
+/** A link to an account by its name, with its ID: several accounts can have one name. */
+export const named = (link: typeof consumerLink, name: string, id: string): View =>
+  h(Fragment, null, link(id, name), h("div", { class: "small muted" }, shortId(id)))
+
+/** With its ID, in details and exported lists. */
+export const namedId = (name: string, id: string): string => `${name} (${id})`
 
 export const disputeLink = (id: string): View => h("a", { href: pathTo("disputes", id) }, id)
 

@@ -60,6 +60,11 @@ export const layer = Layer.effect(
 
       consumersOf: Effect.fn("PostgresAccountSearch.consumersOf")((ids) =>
         sql`SELECT * FROM consumers WHERE id = ANY (${ids}::uuid[])`.all(toConsumer)
+      ),
+
+      providersOf: Effect.fn("PostgresAccountSearch.providersOf")((ids) =>
+        sql<FrozenRow>`
+          SELECT ${sql.literal(PROVIDER_COLUMNS)} FROM providers WHERE id = ANY (${ids}::uuid[])`.all(toProvider)
       )
     })
   })

@@ -9,7 +9,7 @@ import { ListView } from "../../console/ListView.browser.ts"
 import { place, setQuery } from "../../console/Place.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
-import { consumerLink, providerLink, rowsOf } from "../OperatorLists.browser.ts"
+import { consumerLink, providerLink, rowsOf, shortId } from "../OperatorLists.browser.ts"
 import type { Consumers, Providers } from "../OperatorResponses.browser.ts"
 import { ConsumerDetail } from "./ConsumerDetail.browser.ts"
 import { ProviderDetail } from "./ProviderDetail.browser.ts"
@@ -22,8 +22,6 @@ const KINDS = [
   ["frozen", "Frozen consumers"],
   ["providers", "Providers"]
 ] as const
-
-const ID_CHARS_SHOWN = 12
 
 /** The address names what a row is of: `consumer-…` or `provider-…`. */
 const DETAIL = /^(consumer|provider)-(.+)$/u
@@ -119,9 +117,6 @@ const found = (search: string | undefined): string =>
   search === undefined
     ? "No accounts yet. They appear here when they register."
     : "No account has this ID, or begins with this text."
-
-/** The end of an id differs from all others; its beginning is a time. */
-const shortId = (id: string): View => h("code", { title: id }, `…${id.slice(-ID_CHARS_SHOWN)}`)
 
 const CONSUMER_COLUMNS: ReadonlyArray<Column<Consumer>> = [
   {

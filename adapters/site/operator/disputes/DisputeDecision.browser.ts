@@ -14,7 +14,7 @@ import { announce } from "../../console/Announcements.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import { dollarsInput, money, parseDollars, plural, relativeTime } from "../../kit/Format.browser.ts"
-import { auditLink, consumerLink, OPERATOR, providerLink } from "../OperatorLists.browser.ts"
+import { auditLink, consumerLink, namedId, OPERATOR, providerLink } from "../OperatorLists.browser.ts"
 import type { Dispute, Resolved } from "../OperatorResponses.browser.ts"
 import { STATUSES } from "./RulingStatuses.browser.ts"
 
@@ -51,8 +51,8 @@ const factsOf = (one: Dispute) =>
         ` by the ${one.filed_by_type === "agent" ? "consumer" : "provider"}`
       ]
     ],
-    ["Consumer", consumerLink(one.agent_id)],
-    ["Provider", providerLink(one.provider_id)],
+    ["Consumer", consumerLink(one.agent_id, namedId(one.consumer_name, one.agent_id))],
+    ["Provider", providerLink(one.provider_id, namedId(one.provider_name, one.provider_id))],
     ["Receipt", h("a", { href: `/verify?receipt=${encodeURIComponent(one.receipt_id)}` }, one.receipt_id)],
     ["Claim", one.claim.text ?? "No text"],
     ["Evidence", evidenceOf(one.claim.evidence)],

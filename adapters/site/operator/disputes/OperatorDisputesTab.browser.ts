@@ -4,14 +4,17 @@
 import { statusBadge } from "../../console/Badge.browser.ts"
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
-import { costColumn, type Dispute, filedColumn, reasonColumn, reasonLabel } from "../../console/DisputeTerms.browser.ts"
+import { costColumn, filedColumn, reasonColumn, reasonLabel } from "../../console/DisputeTerms.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { relativeTime } from "../../kit/Format.browser.ts"
-import { providerLink, rowsOf } from "../OperatorLists.browser.ts"
+import { named, namedId, providerLink, rowsOf } from "../OperatorLists.browser.ts"
+import type { Disputes } from "../OperatorResponses.browser.ts"
 import { DisputeDecision } from "./DisputeDecision.browser.ts"
 import { STATUSES } from "./RulingStatuses.browser.ts"
+
+type Dispute = Disputes["disputes"][number]
 
 const CHOICES = [
   ["", "Waiting for you"],
@@ -34,7 +37,9 @@ export const tab = ({ detail }: TabProps): View => {
       filters: [{ name: "status", label: "Status", choices: CHOICES }],
       load: rowsOf<"disputes", Dispute>(api, "/disputes", "disputes"),
       keyOf: ({ dispute_id }) => dispute_id,
-      textOf: (one) => `${reasonLabel(one.reason)} ${one.receipt_id} ${one.claim.text ?? ""} ${one.answer?.text ?? ""}`,
+      textOf: (one) =>
+        `${reasonLabel(one.reason)} ${one.receipt_id} ${one.consumer_name} ${one.agent_id} ${one.provider_name} ` +
+        `${one.provider_id} ${one.claim.text ?? ""} ${one.answer?.text ?? ""}`,
       columns: COLUMNS,
       empty: "No dispute waits for you. A dispute appears here when its provider contests it."
     })
@@ -54,7 +59,12 @@ const COLUMNS: ReadonlyArray<Column<Dispute>> = [
   },
   reasonColumn,
   costColumn,
-  { name: "Provider", cell: ({ provider_id: id }) => providerLink(id), csv: ({ provider_id: id }) => id },
+  {
+    name: "Provider",
+    cell: (one) => named(providerLink, one.provider_name, one.provider_id),
+    sortBy: (one) => one.provider_name,
+    csv: (one) => namedId(one.provider_name, one.provider_id)
+  },
   { name: "Claim", cell: ({ claim }) => claim.text ?? "–", isLong: true, csv: ({ claim }) => claim.text ?? "" },
   {
     name: "Status",

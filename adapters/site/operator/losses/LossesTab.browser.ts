@@ -13,7 +13,7 @@ import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import { money, parseDollars } from "../../kit/Format.browser.ts"
-import { consumerLink, disputeLink, OPERATOR, providerLink, rowsOf } from "../OperatorLists.browser.ts"
+import { consumerLink, disputeLink, named, namedId, OPERATOR, providerLink, rowsOf } from "../OperatorLists.browser.ts"
 import type { Chargebacks, Claims, Solvency } from "../OperatorResponses.browser.ts"
 
 type Claim = Claims["claims"][number]
@@ -98,6 +98,7 @@ export const tab = (): View => {
         ],
         load: rowsOf<"claims", Claim>(api, "/claims", "claims"),
         keyOf: ({ claim_id }) => claim_id,
+        textOf: (one) => [one.dispute_id, one.debtor_name, one.debtor_id, one.creditor_name, one.creditor_id].join(" "),
         columns: CLAIM_COLUMNS,
         empty: "No claims: every refund was paid at its decision."
       })
@@ -111,6 +112,7 @@ export const tab = (): View => {
         caption: "Chargebacks",
         load: rowsOf<"chargebacks", Chargeback>(api, "/chargebacks", "chargebacks"),
         keyOf: ({ chargeback_id }) => chargeback_id,
+        textOf: (one) => `${one.chargeback_id} ${one.consumer_name} ${one.consumer_id}`,
         columns: CHARGEBACK_COLUMNS,
         empty: "No chargebacks: no payment was disputed at a bank."
       })
@@ -123,13 +125,14 @@ const CLAIM_COLUMNS: ReadonlyArray<Column<Claim>> = [
   { name: "Dispute", cell: ({ dispute_id: id }) => disputeLink(id), csv: ({ dispute_id: id }) => id },
   {
     name: "Owed by",
-    cell: ({ debtor_id: id }) => (id === null ? "Platform" : providerLink(id)),
-    csv: ({ debtor_id: id }) => id ?? "platform"
+    cell: ({ debtor_id: id, debtor_name: name }) => (id === null ? "Platform" : named(providerLink, name ?? id, id)),
+    csv: ({ debtor_id: id, debtor_name: name }) => (id === null ? "platform" : namedId(name ?? id, id))
   },
   {
     name: "Owed to",
-    cell: ({ creditor_id: id }) => (id === null ? "Platform" : consumerLink(id)),
-    csv: ({ creditor_id: id }) => id ?? "platform"
+    cell: ({ creditor_id: id, creditor_name: name }) =>
+      id === null ? "Platform" : named(consumerLink, name ?? id, id),
+    csv: ({ creditor_id: id, creditor_name: name }) => (id === null ? "platform" : namedId(name ?? id, id))
   },
   {
     name: "Amount",
@@ -145,7 +148,11 @@ const STATES: Badges<Chargeback["state"]> = { open: ["Open", "info"], won: ["Won
 
 const CHARGEBACK_COLUMNS: ReadonlyArray<Column<Chargeback>> = [
   { name: "Opened", cell: ({ opened_at: at }) => h(TimeText, { at }), csv: ({ opened_at: at }) => at },
-  { name: "Consumer", cell: ({ consumer_id: id }) => consumerLink(id), csv: ({ consumer_id: id }) => id },
+  {
+    name: "Consumer",
+    cell: (one) => named(consumerLink, one.consumer_name, one.consumer_id),
+    csv: (one) => namedId(one.consumer_name, one.consumer_id)
+  },
   {
     name: "Amount",
     cell: (one) => money(one.amount_cents * MICROCENTS_PER_CENT),

@@ -9,7 +9,7 @@ import { ListView } from "../../console/ListView.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
-import { providerLink, rowsOf } from "../OperatorLists.browser.ts"
+import { named, namedId, providerLink, rowsOf } from "../OperatorLists.browser.ts"
 import type { Payouts } from "../OperatorResponses.browser.ts"
 import { RetryButton } from "./RetryButton.browser.ts"
 
@@ -49,7 +49,8 @@ export const tab = (): View => {
       ],
       load: rowsOf<"payouts", Payout>(api, "/payouts", "payouts"),
       keyOf: ({ payout_id }) => payout_id,
-      textOf: (one) => `${one.payout_id} ${one.provider_id} ${one.transfer_id ?? ""} ${one.failure ?? ""}`,
+      textOf: (one) =>
+        `${one.payout_id} ${one.provider_name} ${one.provider_id} ${one.transfer_id ?? ""} ${one.failure ?? ""}`,
       columns,
       version: String(version),
       empty: "No payouts yet. A provider requests one when its earnings are mature, or gets one each month."
@@ -72,7 +73,12 @@ const COLUMNS: ReadonlyArray<Column<Payout>> = [
     sortBy: ({ created_at: at }) => at,
     csv: ({ created_at: at }) => at
   },
-  { name: "Provider", cell: ({ provider_id: id }) => providerLink(id), csv: ({ provider_id: id }) => id },
+  {
+    name: "Provider",
+    cell: (one) => named(providerLink, one.provider_name, one.provider_id),
+    sortBy: (one) => one.provider_name,
+    csv: (one) => namedId(one.provider_name, one.provider_id)
+  },
   {
     name: "Amount",
     cell: (one) => money(amountOf(one)),
