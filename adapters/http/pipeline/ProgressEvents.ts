@@ -39,8 +39,11 @@ export const progressSender = (start: EventStarter | undefined): ((event: Server
 
 export const takesEvents = (request: WebRequest): boolean => {
   const accept = header(request, "accept")
-  return accept !== undefined && accept.split(",").some(isEvents)
+  return accept === MCP_ACCEPT || (accept !== undefined && accept.split(",").some(isEvents))
 }
+
+/** As the SDKs of MCP write it. */
+const MCP_ACCEPT = "application/json, text/event-stream"
 
 /** A weight of zero means not accepted (RFC 9110, 12.4.2). */
 const isEvents = (taken: string): boolean =>
