@@ -2897,6 +2897,30 @@ export interface components {
          */
         effective_from: string
       } | null
+      /** @description History of the provider's fee, newest first: at most 50 changes. */
+      fee_changes: {
+        /**
+         * Format: date-time
+         * @description Time of the change.
+         */
+        changed_at: string
+        /** @description The operator's session, `API key`, or `registration`. */
+        changed_by: string
+        /** @description Reason for the change. */
+        reason: string | null
+        /** @description Fee from then on in basis points. `null`: the default fee. */
+        platform_fee_bps: number | null
+        /** @description Increase that was announced. `null`: none. */
+        upcoming: {
+          /** @description Announced fee in basis points. `null`: the default fee. */
+          platform_fee_bps: number | null
+          /**
+           * Format: date-time
+           * @description Time from which it applies, unless a later change replaces it.
+           */
+          effective_from: string
+        } | null
+      }[]
       /** @description Description of the provider. */
       description: string
       /** @description Earnings that are not mature yet in microcents (1/10,000 of a cent). */
@@ -3259,11 +3283,37 @@ export interface components {
          */
         effective_from: string
       } | null
+      /** @description History of the provider's fee, newest first: at most 50 changes. */
+      fee_changes: {
+        /**
+         * Format: date-time
+         * @description Time of the change.
+         */
+        changed_at: string
+        /** @description The operator's session, `API key`, or `registration`. */
+        changed_by: string
+        /** @description Reason for the change. */
+        reason: string | null
+        /** @description Fee from then on in basis points. `null`: the default fee. */
+        platform_fee_bps: number | null
+        /** @description Increase that was announced. `null`: none. */
+        upcoming: {
+          /** @description Announced fee in basis points. `null`: the default fee. */
+          platform_fee_bps: number | null
+          /**
+           * Format: date-time
+           * @description Time from which it applies, unless a later change replaces it.
+           */
+          effective_from: string
+        } | null
+      }[]
     }
     /** @description The fee of a provider. */
     SetPlatformFee: {
       /** @description Platform fee of the provider in basis points (1/100 of a percent). `null`: the default fee. */
       platform_fee_bps: number | null
+      /** @description Reason, for the history of the fee and the audit trail. */
+      reason?: string
     }
     /** @description The setting in effect. */
     Reserve: {

@@ -1,13 +1,16 @@
 /**
- * `audit`: recomputes every balance from the transfers, and the fee of every call from its id. Exit code 1 if one differs.
+ * `audit`: recomputes every balance from the transfers, and the fee of every call from its id, and compares fees with their
+ * history. Exit code 1 if one differs.
  */
 import { Console, Effect, Layer, Schema } from "effect"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
 import * as PostgresLedgerStore from "../adapters/sql/ledger/PostgresLedgerStore.ts"
 import * as PostgresUnitOfWork from "../adapters/sql/shared/PostgresUnitOfWork.ts"
+import { auditFees } from "../adapters/sql/accounts/FeeAudit.ts"
 import { Ledger } from "../domain/ledger/Ledger.ts"
+import { DefaultFeeBasisPoints } from "../domain/ledger/PlatformFee.ts"
 import type { Discrepancy } from "../domain/ledger/LedgerStore.ts"
-import type { AppConfig } from "./config/AppConfig.ts"
+import { type AppConfig, valueOf } from "./config/AppConfig.ts"
 import { database } from "./layers/Database.ts"
 
 export class LedgerInconsistent extends Schema.TaggedError<LedgerInconsistent>()("LedgerInconsistent", {
@@ -41,7 +44,8 @@ export const audit = (config: AppConfig) =>
           ...discrepancies.map(
             (one) =>
               `  ${one.account} of ${one.ownerId}: ${one.figure} is ${one.kept}, recomputed from ${SOURCE[one.figure]} ${one.recomputed}`
-          )
+          ),
+          ...(yield* auditFees).map((finding) => `  ${finding}`)
         ]
         if (findings.length > 0) return yield* new LedgerInconsistent({ findings: findings.join("\n") })
         const { shortfallMicrocents } = solvency
@@ -54,7 +58,9 @@ export const audit = (config: AppConfig) =>
         Effect.provide(
           Ledger.layer.pipe(
             Layer.provide([PostgresLedgerStore.layer, PostgresUnitOfWork.layer]),
-            Layer.provide([database(config), NodeEntropy.layer])
+            Layer.provide(NodeEntropy.layer),
+            Layer.provideMerge(database(config)),
+            Layer.provideMerge(Layer.succeed(DefaultFeeBasisPoints, valueOf(config, "PLATFORM_FEE_BASIS_POINTS")))
           )
         )
       )

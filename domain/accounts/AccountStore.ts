@@ -2,7 +2,7 @@
  * Port to the accounts of consumers and providers.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { ProviderFee } from "../ledger/PlatformFee.ts"
+import type { FeeChange, ProviderFee } from "../ledger/PlatformFee.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { ServerFeature } from "../mcp/ServerFeatures.ts"
@@ -12,6 +12,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 export class AccountStore extends Context.Service<
   AccountStore,
   {
+    /** Begins the history of its fee. */
     insertProvider(provider: Provider): Effect.Effect<void, StoreUnavailable>
     insertConsumer(consumer: Consumer): Effect.Effect<void, StoreUnavailable>
     findProvider(id: ProviderId): Effect.Effect<Option.Option<Provider>, StoreUnavailable>
@@ -21,7 +22,10 @@ export class AccountStore extends Context.Service<
      * until its end.
      */
     feeOf(id: ProviderId): Effect.Effect<Option.Option<ProviderFee>, StoreUnavailable>
-    setFee(id: ProviderId, fee: ProviderFee): Effect.Effect<void, StoreUnavailable>
+    /** The change is also added to the history. */
+    setFee(id: ProviderId, change: FeeChange): Effect.Effect<void, StoreUnavailable>
+    /** Newest first. */
+    feeHistory(id: ProviderId): Effect.Effect<ReadonlyArray<FeeChange>, StoreUnavailable>
     /** Empty: all features are offered. */
     setFeaturesOff(id: ProviderId, features: ReadonlyArray<ServerFeature>): Effect.Effect<void, StoreUnavailable>
     /** Undefined: not frozen. */

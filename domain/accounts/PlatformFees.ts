@@ -3,7 +3,14 @@
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { PriceNotice } from "../catalog/PriceNotice.ts"
-import { DefaultFeeBasisPoints, type OwnFee, planFee, type ProviderFee, providerFeeAt } from "../ledger/PlatformFee.ts"
+import {
+  DefaultFeeBasisPoints,
+  type FeeChange,
+  type OwnFee,
+  planFee,
+  type ProviderFee,
+  providerFeeAt
+} from "../ledger/PlatformFee.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -29,7 +36,11 @@ export class PlatformFees extends Context.Service<
      * Sets the fee of a provider; undefined: the default fee. An increase takes effect after `PriceNotice`. Calls that are
      * held keep the fee that is recorded on them.
      */
-    set(providerId: ProviderId, wanted: OwnFee): Effect.Effect<FeeInEffect, ProviderUnknown | StoreUnavailable>
+    set(
+      providerId: ProviderId,
+      wanted: OwnFee,
+      origin: Pick<FeeChange, "by" | "reason">
+    ): Effect.Effect<FeeInEffect, ProviderUnknown | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/accounts/PlatformFees") {
   static readonly layer = Layer.effect(
@@ -46,11 +57,15 @@ export class PlatformFees extends Context.Service<
         return fee ?? (yield* new ProviderUnknown({ providerId }))
       })
 
-      const set = Effect.fn("PlatformFees.set")(function* (providerId: ProviderId, wanted: OwnFee) {
+      const set = Effect.fn("PlatformFees.set")(function* (
+        providerId: ProviderId,
+        wanted: OwnFee,
+        { by, reason }: Pick<FeeChange, "by" | "reason">
+      ) {
         const before = yield* known(providerId)
         const now = yield* DateTime.now
         const fee = planFee(before, wanted, { defaultFee, notice, now })
-        yield* accounts.setFee(providerId, fee)
+        yield* accounts.setFee(providerId, { fee, at: now, by, reason })
         yield* feed.publish({ topic: "account", id: providerId })
         return feeInEffect(fee, defaultFee, now)
       }, atomically)

@@ -39,5 +39,9 @@ export type Principal =
       readonly session?: OperatorSession | undefined
     }
 
+/** Who acted, for records of what the operator does. */
+export const actorOf = ({ session }: Extract<Principal, { readonly role: "operator" }>): string =>
+  session?.name ?? "API key"
+
 /** An account that has keys. */
 export type KeyOwner = Exclude<Principal, { readonly role: "operator" }>

@@ -28,6 +28,18 @@ export interface ProviderFee {
   readonly upcoming: { readonly own: OwnFee; readonly effectiveFrom: DateTime.Utc } | undefined
 }
 
+/** One entry of the history of a provider's fee, which is only added to. */
+export interface FeeChange {
+  readonly fee: ProviderFee
+  readonly at: DateTime.Utc
+  /** The operator's session, its key, or the registration. */
+  readonly by: string
+  readonly reason: string | undefined
+}
+
+/** Of a provider's history, the newest: more are not returned. */
+export const FEE_CHANGES_SHOWN_MAX = 50
+
 export const NO_OWN_FEE: ProviderFee = { own: undefined, upcoming: undefined }
 
 /**

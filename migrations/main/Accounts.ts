@@ -32,6 +32,20 @@ export const accounts = Effect.gen(function* () {
   yield* sql`CREATE INDEX providers_by_name ON providers (lower(name) text_pattern_ops)`
   yield* sql`CREATE INDEX providers_by_email ON providers (email text_pattern_ops)`
 
+  // Append-only: every fee that a provider has had, in order, as its row in providers had it. With the id 0, the default fee
+  // of the nodes.
+  yield* sql`CREATE TABLE provider_fees (
+    provider_id uuid NOT NULL,
+    revision int4 NOT NULL CHECK (revision > 0),
+    fee_bps int2 CHECK (fee_bps BETWEEN 0 AND 5000),
+    upcoming_fee_bps int2 CHECK (upcoming_fee_bps BETWEEN 0 AND 5000),
+    upcoming_fee_from timestamptz(3),
+    recorded_at timestamptz(3) NOT NULL,
+    recorded_by text NOT NULL CHECK (char_length(recorded_by) BETWEEN 1 AND 100),
+    reason text CHECK (char_length(reason) <= 1000),
+    PRIMARY KEY (provider_id, revision)
+  )`
+
   // Every handle that was ever given keeps its row. After an erasure only the hash of the handle is left.
   yield* sql`CREATE TABLE provider_handles (
     handle_hash bytea PRIMARY KEY,

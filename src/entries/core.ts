@@ -111,7 +111,13 @@ export {
 } from "../../domain/ledger/LedgerStore.ts"
 export type { Lot, LotPart } from "../../domain/ledger/Lots.ts"
 export type { ReversedLoad, WalletAmount } from "../../domain/ledger/Movements.ts"
-export { DefaultFeeBasisPoints, feeOf, type OwnFee, type ProviderFee } from "../../domain/ledger/PlatformFee.ts"
+export {
+  DefaultFeeBasisPoints,
+  type FeeChange,
+  feeOf,
+  type OwnFee,
+  type ProviderFee
+} from "../../domain/ledger/PlatformFee.ts"
 export { FundsTooLow, NoSuchLoss, PlatformFunds, type FundsMovement } from "../../domain/ledger/PlatformFunds.ts"
 export type { Solvency } from "../../domain/ledger/Solvency.ts"
 export { SolvencyWatch, type SolvencyReading } from "../../domain/ledger/SolvencyWatch.ts"

@@ -5,6 +5,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer, Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
+import { recordDefaultFee } from "../../adapters/sql/accounts/RecordedDefaultFee.ts"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { type DatabaseHost, type DatabaseRole, parseDatabaseUrl } from "../../adapters/sql/primary/DatabaseUrl.ts"
 import { type HostRoute, makeHostRoute } from "../../adapters/sql/primary/HostRoute.ts"
@@ -117,7 +118,7 @@ const migrated = (ownerUrl: Redacted.Redacted | undefined) =>
 
 /** Before the service opens. */
 export const prepareSchema = (ownerUrl: Redacted.Redacted | undefined) =>
-  Effect.andThen(migrateAs(ownerUrl), warnIfChangeable)
+  Effect.all([migrateAs(ownerUrl), warnIfChangeable, recordDefaultFee], { discard: true })
 
 const COMMAND_CONNECTIONS = 2
 

@@ -17,6 +17,7 @@ import { fromCents, Microcents } from "../../domain/shared/Microcents.ts"
 import { everyStore, withServices } from "../contracts/ports.ts"
 import { aDeclaration, aProvider } from "../contracts/samples.ts"
 
+const BY = { by: "Ada", reason: undefined }
 const NOTICE = Duration.seconds(10)
 const price = Microcents.make
 
@@ -68,9 +69,9 @@ for (const [name, ports] of everyStore) {
           return basisPointsAt(entry.provider.fee, FEE_BASIS_POINTS_DEFAULT, (yield* DateTime.now).epochMilliseconds)
         })
         assert.strictEqual(yield* fee, FEE_BASIS_POINTS_DEFAULT)
-        yield* fees.set(provider.id, 400)
+        yield* fees.set(provider.id, 400, BY)
         assert.strictEqual(yield* fee, 400)
-        yield* fees.set(provider.id, 2_000)
+        yield* fees.set(provider.id, 2_000, BY)
         assert.strictEqual(yield* fee, 400)
         yield* TestClock.adjust(Duration.subtract(NOTICE, Duration.millis(1)))
         assert.strictEqual(yield* fee, 400)

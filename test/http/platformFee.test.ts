@@ -2,7 +2,7 @@
  * The platform fee as a setting, and as the operator sets it for a provider.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, type Schema } from "effect"
 import { at, expecting, faultPaths, listAt, textAt, unasked, valueAt } from "../support/Market.ts"
 import { OPERATOR_KEY } from "../support/EndpointTable.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
@@ -23,8 +23,16 @@ const HOUR_MS = 3_600_000
 const pathOf = (providerId: string) => `/api/v1/operator/providers/${providerId}/platform-fee`
 const asking = (providerId: string, basisPoints: unknown) =>
   send({ path: pathOf(providerId), key: OPERATOR_KEY, json: { platform_fee_bps: basisPoints } })
-const setFee = ({ provider }: Offer, platform_fee_bps: number | null) =>
-  expecting(200, { path: pathOf(provider.id), key: OPERATOR_KEY, json: { platform_fee_bps } })
+const setFee = ({ provider }: Offer, platform_fee_bps: number | null, reason?: string) =>
+  expecting(200, { path: pathOf(provider.id), key: OPERATOR_KEY, json: { platform_fee_bps, reason } })
+
+/** Who, why, the fee, and the announced one. */
+const changesIn = (changes: Schema.Json | undefined) =>
+  Array.from({ length: (changes as ReadonlyArray<unknown>).length }, (_, n) =>
+    [["changed_by"], ["reason"], ["platform_fee_bps"], ["upcoming", "platform_fee_bps"]].map((path) =>
+      valueAt(changes, n, ...path)
+    )
+  )
 const feeOf = ({ provider }: Offer) => expecting(200, { path: pathOf(provider.id), key: OPERATOR_KEY })
 
 const listedFee = (offer: Offer) =>
@@ -57,12 +65,14 @@ for (const [name, market] of everyMarket({
         const agents = yield* expecting(200, { path: "/.well-known/agents.json" })
         assert.strictEqual(at(agents, "money", "platform_fee_bps"), 1_500)
         assert.include((yield* send({ path: "/spec" })).text, "The default fee is 15% (1,500 basis points)")
-        assert.deepStrictEqual((yield* feeOf(offer)).json, {
+        const { fee_changes: changes, ...fee } = (yield* feeOf(offer)).json as Readonly<Record<string, Schema.Json>>
+        assert.deepStrictEqual(fee, {
           provider_id: offer.provider.id,
           platform_fee_bps: 1_500,
           is_default: true,
           upcoming: null
         })
+        assert.deepStrictEqual(changesIn(changes), [["registration", null, null, undefined]])
         const buyer = yield* aFundedConsumer()
         assert.strictEqual(yield* feeTaken(expecting(200, callOf(buyer, offer))), 150)
       })
@@ -76,7 +86,7 @@ for (const [name, market] of everyMarket({
         // The tool is cached from here on.
         assert.strictEqual(yield* feeTaken(expecting(200, callOf(buyer, offer))), 150)
 
-        const lowered = yield* setFee(offer, 500)
+        const lowered = yield* setFee(offer, 500, "Agreed for a year.")
         assert.deepStrictEqual(
           [at(lowered, "platform_fee_bps"), at(lowered, "is_default"), at(lowered, "upcoming")],
           [500, false, null]
@@ -108,6 +118,17 @@ for (const [name, market] of everyMarket({
           [500, 1_500]
         )
         assert.strictEqual(at(removed, "upcoming", "is_default"), true)
+        assert.deepStrictEqual(changesIn(at(removed, "fee_changes")), [
+          ["API key", null, 500, null],
+          ["API key", null, 500, 3_000],
+          ["API key", "Agreed for a year.", 500, undefined],
+          ["registration", null, null, undefined]
+        ])
+        const detail = yield* expecting(200, {
+          path: `/api/v1/operator/providers/${offer.provider.id}`,
+          key: OPERATOR_KEY
+        })
+        assert.deepStrictEqual(at(detail, "fee_changes"), at(removed, "fee_changes"))
       })
     )
 

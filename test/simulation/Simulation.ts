@@ -11,6 +11,7 @@ import { makeClaimChecks } from "./ClaimsFirst.ts"
 import { Calendar } from "./Calendar.ts"
 import { makeLeftCheck } from "./CallsThatWereLeft.ts"
 import { calm } from "./Calm.ts"
+import { makeFeeHistoryCheck } from "./FeeHistories.ts"
 import { makeFeeCheck } from "./Fees.ts"
 import { makeFigureChecks } from "./Figures.ts"
 import { makeFreezeChecks } from "./Freezing.ts"
@@ -133,6 +134,7 @@ const makeChecks = (world: World, without: ReadonlyArray<string>) => {
   const ofReceipts: ReadonlyArray<OfReceipt> = [
     makeAgreementCheck(world),
     makeFeeCheck(world),
+    makeFeeHistoryCheck(world),
     makeLeftCheck(world),
     freezes.ofReceipt
   ]

@@ -17,7 +17,7 @@ import { connectedTo, createDatabase, dropDatabase, urlOf } from "../support/Tes
 
 vi.setConfig({ testTimeout: 180_000 })
 
-const WARNING = "may change or delete rows of audit_trail, invoices, posted_transfers, receipts"
+const WARNING = "may change or delete rows of audit_trail, invoices, posted_transfers, provider_fees, receipts"
 
 const production = (url: Redacted.Redacted, others: Readonly<Record<string, string>> = {}) => ({
   DATABASE_URL: Redacted.value(url),
@@ -100,7 +100,7 @@ it.live("a superuser's service warns at its start and in health, and stays ok", 
     assert.deepInclude(database, {
       status: "ok",
       message:
-        "The service's role may change or delete rows of append-only tables: audit_trail, invoices, posted_transfers, receipts."
+        "The service's role may change or delete rows of append-only tables: audit_trail, invoices, posted_transfers, provider_fees, receipts."
     })
     assert.strictEqual(status, "ok")
   })

@@ -6,7 +6,12 @@ import { Effect, Exit, Option } from "effect"
 import { erasedConsumer, erasedProvider } from "../../domain/accounts/Account.ts"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
-import { FEE_BASIS_POINTS_MAX, NO_OWN_FEE, type ProviderFee } from "../../domain/ledger/PlatformFee.ts"
+import {
+  FEE_BASIS_POINTS_MAX,
+  FEE_CHANGES_SHOWN_MAX,
+  NO_OWN_FEE,
+  type ProviderFee
+} from "../../domain/ledger/PlatformFee.ts"
 import { SERVER_FEATURES } from "../../domain/mcp/ServerFeatures.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
@@ -93,6 +98,7 @@ export const accountStoreContract: Contract<AccountStore | CatalogStore | UnitOf
       const [provider, other] = [yield* aProvider(), yield* aProvider()]
       assert.deepEqual(yield* accounts.feeOf(provider.id), Option.some(NO_OWN_FEE))
       const effectiveFrom = instant("2026-12-01T00:00:00.123Z")
+      const change = { at: instant("2026-11-20T10:11:12.345Z"), by: "Ada", reason: undefined }
       const fees: ReadonlyArray<ProviderFee> = [
         { own: 0, upcoming: { own: FEE_BASIS_POINTS_MAX, effectiveFrom } },
         { own: undefined, upcoming: { own: 1_500, effectiveFrom } },
@@ -100,7 +106,7 @@ export const accountStoreContract: Contract<AccountStore | CatalogStore | UnitOf
         { own: 1, upcoming: undefined }
       ]
       for (const fee of fees) {
-        yield* accounts.setFee(provider.id, fee)
+        yield* accounts.setFee(provider.id, { ...change, fee })
         yield* accounts.updateProvider({ ...provider, name: "Other" })
         assert.deepEqual(yield* accounts.feeOf(provider.id), Option.some(fee))
         const { id } = yield* putTool(provider, {}, instant("2026-11-20T10:11:12.345Z"))
@@ -110,6 +116,26 @@ export const accountStoreContract: Contract<AccountStore | CatalogStore | UnitOf
       assert.deepEqual(yield* accounts.feeOf(other.id), Option.some(NO_OWN_FEE))
       const unknown = ProviderId.make(yield* (yield* Entropy).uuid)
       assert.deepEqual(yield* accounts.feeOf(unknown), Option.none())
+    })
+  ),
+
+  rule(
+    "adds every fee of a provider to its history",
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const [provider, other] = [yield* aProvider(), yield* aProvider()]
+      const first = { fee: NO_OWN_FEE, at: provider.createdAt, by: "registration", reason: undefined }
+      assert.deepEqual(yield* accounts.feeHistory(provider.id), [first])
+      const at = instant("2026-11-20T10:11:12.345Z")
+      const upcoming = { own: FEE_BASIS_POINTS_MAX, effectiveFrom: instant("2026-12-01T00:00:00.123Z") }
+      const lowered = { fee: { own: 0, upcoming: undefined }, at, by: "Ada", reason: "Agreed for a year." }
+      const raised = { fee: { own: 0, upcoming }, at, by: "API key", reason: undefined }
+      for (const change of [lowered, raised, lowered]) yield* accounts.setFee(provider.id, change)
+      assert.deepEqual(yield* accounts.feeHistory(provider.id), [lowered, raised, lowered, first])
+      for (let n = 0; n < FEE_CHANGES_SHOWN_MAX; n++) yield* accounts.setFee(provider.id, raised)
+      const shown = yield* accounts.feeHistory(provider.id)
+      assert.deepEqual([shown.length, shown.at(-1)], [FEE_CHANGES_SHOWN_MAX, raised])
+      assert.equal((yield* accounts.feeHistory(other.id)).length, 1)
     })
   ),
 

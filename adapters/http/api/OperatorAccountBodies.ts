@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import { COUNTED_MAX } from "../../../domain/shared/Page.ts"
 import * as Field from "./Field.ts"
-import { feeFields } from "./PlatformFeeBodies.ts"
+import { feeChanges, feeFields } from "./PlatformFeeBodies.ts"
 import * as shared from "./SharedFields.ts"
 
 /** A long list is not counted to its end. */
@@ -90,6 +90,7 @@ export const Providers = listOf(
 export const WholeProvider = Field.object("OperatorProviderDetails", "A provider with its money.", {
   ...providerFields,
   ...feeFields,
+  ...feeChanges,
   description: Field.string("Description of the provider.", "Search over public papers."),
   maturing_microcents: Field.signedMicrocents("Earnings that are not mature yet", 0),
   reserved_microcents: Field.signedMicrocents("Rolling reserve", 0),

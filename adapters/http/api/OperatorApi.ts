@@ -5,13 +5,12 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Handle } from "../../../domain/accounts/Handle.ts"
 import { PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { FEE_BASIS_POINTS_MAX } from "../../../domain/ledger/PlatformFee.ts"
 import { operatorAction, operatorRun, readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { IntBetween } from "./InputSchemas.ts"
 import * as Freezes from "./FreezeBodies.ts"
-import { PlatformFee } from "./PlatformFeeBodies.ts"
+import { PlatformFee, SetPlatformFee } from "./PlatformFeeBodies.ts"
 import { KEY_ID, PROVIDER_ID } from "./SampleValues.ts"
 import { answeredAt, consumerId, handle, providerId } from "./SharedFields.ts"
 import { solvencyFields } from "./MoneyApi.ts"
@@ -101,14 +100,6 @@ const HandleImitations = Field.object("HandleImitations", "Handles that imitate 
   total: Field.int("Number of pairs in the list.", 1)
 })
 
-const SetPlatformFee = Field.object("SetPlatformFee", "The fee of a provider.", {
-  platform_fee_bps: Field.nullable(
-    IntBetween(0, FEE_BASIS_POINTS_MAX),
-    "Platform fee of the provider in basis points (1/100 of a percent). `null`: the default fee.",
-    750
-  )
-})
-
 export class OperatorApi extends HttpApiGroup.make("operator")
   .add(
     Endpoint.get("solvency", "/api/v1/operator/solvency", {
@@ -139,7 +130,7 @@ export class OperatorApi extends HttpApiGroup.make("operator")
     Endpoint.get("platformFee", "/api/v1/operator/providers/:provider_id/platform-fee", {
       access: readBy("operator"),
       summary: "Retrieve a provider's platform fee",
-      description: "Returns the fee in effect and an announced increase.",
+      description: "Returns the fee in effect, an announced increase, and the history of the fee.",
       params: { provider_id: providerId },
       success: PlatformFee
     }),

@@ -2,7 +2,7 @@
  * The platform fee as the API shows it.
  */
 import type { FeeInEffect } from "../../../domain/accounts/PlatformFees.ts"
-import { feePercent } from "../../../domain/ledger/PlatformFee.ts"
+import { type FeeChange, feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 
 export const feeView = ({ basisPoints, isDefault, upcoming }: FeeInEffect) => ({
@@ -16,6 +16,19 @@ export const feeView = ({ basisPoints, isDefault, upcoming }: FeeInEffect) => ({
           is_default: upcoming.isDefault,
           effective_from: format(upcoming.effectiveFrom)
         }
+})
+
+export const feeChangesView = (history: ReadonlyArray<FeeChange>) => ({
+  fee_changes: history.map(({ at, by, fee: { own, upcoming }, reason }) => ({
+    changed_at: format(at),
+    changed_by: by,
+    reason: reason ?? null,
+    platform_fee_bps: own ?? null,
+    upcoming:
+      upcoming === undefined
+        ? null
+        : { platform_fee_bps: upcoming.own ?? null, effective_from: format(upcoming.effectiveFrom) }
+  }))
 })
 
 export const defaultFeeView = (basisPoints: number) => ({

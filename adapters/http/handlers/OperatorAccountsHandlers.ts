@@ -20,7 +20,7 @@ import { OperatorListsApi } from "../api/OperatorListsApi.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { BadRequest, NotFound } from "../pipeline/Failures.ts"
 import { route } from "../pipeline/Route.ts"
-import { feeView } from "./FeeViews.ts"
+import { feeChangesView, feeView } from "./FeeViews.ts"
 import { chargebackView } from "./OperatorViews.ts"
 
 const { endpoints } = OperatorListsApi
@@ -96,6 +96,7 @@ export const operatorAccountsRoutes = Effect.gen(function* () {
       return {
         ...providerView(provider),
         ...feeView(yield* fees.find(id)),
+        ...feeChangesView(yield* accounts.feeHistory(id)),
         description: provider.description,
         maturing_microcents: Number(holdings.maturingMicrocents),
         reserved_microcents: Number(holdings.reservedMicrocents),

@@ -4,7 +4,8 @@
 import { DateTime, Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { Handles } from "../../../domain/accounts/Handles.ts"
-import { PlatformFees } from "../../../domain/accounts/PlatformFees.ts"
+import { actorOf } from "../../../domain/accounts/Principal.ts"
+import { type FeeInEffect, PlatformFees } from "../../../domain/accounts/PlatformFees.ts"
 import { ProviderFreezes } from "../../../domain/accounts/ProviderFreezes.ts"
 import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
 import { UnknownProvider } from "../../../domain/metering/Grants.ts"
@@ -13,11 +14,12 @@ import { NotFound } from "../pipeline/Failures.ts"
 import { PayoutRetries } from "../../../domain/payouts/PayoutRetries.ts"
 import { ProviderMoney } from "../../../domain/payouts/ProviderMoney.ts"
 import { Claims } from "../../../domain/refunds/Claims.ts"
+import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { fromCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { route } from "../pipeline/Route.ts"
-import { feeView } from "./FeeViews.ts"
+import { feeChangesView, feeView } from "./FeeViews.ts"
 
 const { endpoints } = OperatorApi
 
@@ -50,6 +52,10 @@ export const operatorRoutes = Effect.gen(function* () {
     }
   })
 
+  const wholeFee = Effect.fnUntraced(function* (provider_id: ProviderId, fee: FeeInEffect) {
+    return { provider_id, ...feeView(fee), ...feeChangesView(yield* accounts.feeHistory(provider_id)) }
+  })
+
   return [
     route(endpoints.solvency, () => solvencyNow),
     route(endpoints.moveFunds, function* ({ payload: { action, amount_cents, reference } }) {
@@ -69,10 +75,11 @@ export const operatorRoutes = Effect.gen(function* () {
       return { provider_id, lifted }
     }),
     route(endpoints.platformFee, function* ({ params: { provider_id } }) {
-      return { provider_id, ...feeView(yield* fees.find(provider_id)) }
+      return yield* wholeFee(provider_id, yield* fees.find(provider_id))
     }),
-    route(endpoints.setPlatformFee, function* ({ params: { provider_id }, payload: { platform_fee_bps } }) {
-      return { provider_id, ...feeView(yield* fees.set(provider_id, platform_fee_bps ?? undefined)) }
+    route(endpoints.setPlatformFee, function* ({ as, params: { provider_id }, payload }) {
+      const origin = { by: actorOf(as("operator")), reason: payload.reason || undefined }
+      return yield* wholeFee(provider_id, yield* fees.set(provider_id, payload.platform_fee_bps ?? undefined, origin))
     }),
     route(endpoints.setHandle, function* ({ params: { provider_id }, payload: { handle, retire_previous = false } }) {
       const { previous } = yield* handles.reassign({

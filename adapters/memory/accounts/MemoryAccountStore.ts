@@ -3,7 +3,8 @@
  */
 import { Effect, Layer, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
-import { NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
+import { FEE_CHANGES_SHOWN_MAX, type FeeChange, NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
+import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { change } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
@@ -12,14 +13,20 @@ export const layer = Layer.effect(
   AccountStore,
   Effect.gen(function* () {
     const { providers, providerFees, consumers, erasures } = yield* MemoryTables
+    const addFee = (id: ProviderId, change: FeeChange) =>
+      Effect.suspend(() => put(providerFees, id, [change, ...(providerFees.get(id) ?? [])]))
     return AccountStore.of({
-      insertProvider: (provider) => insert(providers, provider),
+      insertProvider: (provider) =>
+        Effect.andThen(
+          insert(providers, provider),
+          addFee(provider.id, { fee: NO_OWN_FEE, at: provider.createdAt, by: "registration", reason: undefined })
+        ),
       insertConsumer: (consumer) => insert(consumers, consumer),
       findProvider: (id) => Effect.sync(() => Option.fromNullishOr(providers.get(id))),
       findConsumer: (id) => Effect.sync(() => Option.fromNullishOr(consumers.get(id))),
-      feeOf: (id) =>
-        Effect.sync(() => (providers.has(id) ? Option.some(providerFees.get(id) ?? NO_OWN_FEE) : Option.none())),
-      setFee: (id, fee) => put(providerFees, id, fee),
+      feeOf: (id) => Effect.sync(() => Option.fromNullishOr(providerFees.get(id)?.[0]?.fee)),
+      setFee: addFee,
+      feeHistory: (id) => Effect.sync(() => (providerFees.get(id) ?? []).slice(0, FEE_CHANGES_SHOWN_MAX)),
       setFeaturesOff: (id, features) =>
         change(providers, id, { featuresOff: features.length === 0 ? undefined : features }),
       setFrozen: (id, frozen) => change(providers, id, { frozen }),

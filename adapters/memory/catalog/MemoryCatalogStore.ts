@@ -28,7 +28,7 @@ export const layer = Layer.effect(
 
     const toEntry = ({ prices, tool }: ToolRow): CatalogEntry => {
       const { endpointUrl, frozen, handle, id, name, pricingModel } = providers.get(tool.providerId)!
-      const fee = providerFees.get(id) ?? NO_OWN_FEE
+      const fee = providerFees.get(id)?.[0]?.fee ?? NO_OWN_FEE
       return entryOf(tool, prices, { id, handle, name, endpointUrl, pricingModel, frozen, fee })
     }
 

@@ -5,7 +5,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Consumer, Erasure, Provider } from "../../../domain/accounts/Account.ts"
 import type { HandleClaim } from "../../../domain/accounts/HandleStore.ts"
 import type { ApiKey } from "../../../domain/accounts/ApiKey.ts"
-import type { ProviderFee } from "../../../domain/ledger/PlatformFee.ts"
+import type { FeeChange } from "../../../domain/ledger/PlatformFee.ts"
 import type { PriceVersion, ToolPrices } from "../../../domain/catalog/Terms.ts"
 import type { Tool } from "../../../domain/catalog/Tool.ts"
 import type { ToolVersion } from "../../../domain/catalog/ToolVersions.ts"
@@ -27,8 +27,8 @@ export interface HandleRow extends HandleClaim {
 export class MemoryTables extends Context.Service<MemoryTables>()("agent-tool-billing/adapters/memory/MemoryTables", {
   make: Effect.sync(() => ({
     providers: new Map<ProviderId, Provider>(),
-    /** Of providers whose fee was set. */
-    providerFees: new Map<ProviderId, ProviderFee>(),
+    /** Newest first. */
+    providerFees: new Map<ProviderId, ReadonlyArray<FeeChange>>(),
     consumers: new Map<ConsumerId, Consumer>(),
     handles: new Map<string, HandleRow>(),
     erasures: new Map<ConsumerId | ProviderId, Erasure>(),

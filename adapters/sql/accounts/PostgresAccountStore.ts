@@ -4,12 +4,12 @@
 import { Effect, Layer } from "effect"
 import type { Consumer, Erasure } from "../../../domain/accounts/Account.ts"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
-import type { ProviderFee } from "../../../domain/ledger/PlatformFee.ts"
+import { FEE_CHANGES_SHOWN_MAX } from "../../../domain/ledger/PlatformFee.ts"
 import { toDate, toDateOrNull } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { type FrozenRow, PROVIDER_COLUMNS, toProvider } from "./ProviderRows.ts"
-import { FEE_COLUMNS, type FeeRow, toFee } from "./ProviderFeeRows.ts"
+import { FEE_COLUMNS, type FeeChangeRow, type FeeRow, toFee, toFeeChange } from "./ProviderFeeRows.ts"
 
 const toConsumer = rowReader<Consumer>({ default_cap_microcents: "defaultCap" })
 const toErasure = rowReader<Erasure>({ erased_by: "by", erased_at: "at" })
@@ -21,10 +21,15 @@ export const layer = Layer.effect(
     return AccountStore.of({
       insertProvider: Effect.fn("PostgresAccountStore.insertProvider")(
         (provider) => sql`
-          INSERT INTO providers
-            (id, handle, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
-          VALUES (${provider.id}, ${provider.handle}, ${provider.name}, ${provider.email}, ${provider.endpointUrl}, ${provider.description},
-            ${provider.pricingModel}, ${provider.defaultPrice}, ${toDate(provider.createdAt)})`,
+          WITH added AS (
+            INSERT INTO providers
+              (id, handle, name, email, endpoint_url, description, pricing_model, default_price_microcents, created_at)
+            VALUES (${provider.id}, ${provider.handle}, ${provider.name}, ${provider.email}, ${provider.endpointUrl}, ${provider.description},
+              ${provider.pricingModel}, ${provider.defaultPrice}, ${toDate(provider.createdAt)})
+            RETURNING id, created_at
+          )
+          INSERT INTO provider_fees (provider_id, revision, recorded_at, recorded_by)
+          SELECT id, 1, created_at, 'registration' FROM added`,
         Effect.asVoid
       ),
 
@@ -51,10 +56,24 @@ export const layer = Layer.effect(
       }),
 
       setFee: Effect.fn("PostgresAccountStore.setFee")(
-        (id, { own, upcoming }: ProviderFee) => sql`
-          UPDATE providers SET fee_bps = ${own ?? null}::int2, upcoming_fee_bps = ${upcoming?.own ?? null}::int2,
-            upcoming_fee_from = ${toDateOrNull(upcoming?.effectiveFrom)}::timestamptz WHERE id = ${id}`,
+        (id, { at, by, fee: { own, upcoming }, reason }) => sql`
+          WITH changed AS (
+            UPDATE providers SET fee_bps = ${own ?? null}::int2, upcoming_fee_bps = ${upcoming?.own ?? null}::int2,
+              upcoming_fee_from = ${toDateOrNull(upcoming?.effectiveFrom)}::timestamptz WHERE id = ${id}
+            RETURNING id, fee_bps, upcoming_fee_bps, upcoming_fee_from
+          )
+          INSERT INTO provider_fees
+            (provider_id, revision, fee_bps, upcoming_fee_bps, upcoming_fee_from, recorded_at, recorded_by, reason)
+          SELECT id, (SELECT max(revision) + 1 FROM provider_fees WHERE provider_id = id), fee_bps, upcoming_fee_bps,
+            upcoming_fee_from, ${toDate(at)}, ${by}, ${reason ?? null}
+          FROM changed`,
         Effect.asVoid
+      ),
+
+      feeHistory: Effect.fn("PostgresAccountStore.feeHistory")((id) =>
+        sql<FeeChangeRow>`
+          SELECT ${sql.literal(FEE_COLUMNS)}, recorded_at, recorded_by, reason FROM provider_fees p WHERE provider_id = ${id}
+          ORDER BY revision DESC LIMIT ${FEE_CHANGES_SHOWN_MAX}`.all(toFeeChange)
       ),
 
       setFeaturesOff: Effect.fn("PostgresAccountStore.setFeaturesOff")(

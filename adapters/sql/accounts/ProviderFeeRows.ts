@@ -1,7 +1,7 @@
 /**
- * A provider's platform fee in its row.
+ * A provider's platform fee in its row, and in the rows of its history.
  */
-import type { ProviderFee } from "../../../domain/ledger/PlatformFee.ts"
+import type { FeeChange, ProviderFee } from "../../../domain/ledger/PlatformFee.ts"
 import { toInstant } from "../shared/Instants.ts"
 
 export const FEE_COLUMNS = "p.fee_bps, p.upcoming_fee_bps, p.upcoming_fee_from"
@@ -18,4 +18,17 @@ export const toFee = (row: FeeRow): ProviderFee => ({
     row.upcoming_fee_from === null
       ? undefined
       : { own: row.upcoming_fee_bps ?? undefined, effectiveFrom: toInstant(row.upcoming_fee_from) }
+})
+
+export interface FeeChangeRow extends FeeRow {
+  readonly recorded_at: Date
+  readonly recorded_by: string
+  readonly reason: string | null
+}
+
+export const toFeeChange = (row: FeeChangeRow): FeeChange => ({
+  fee: toFee(row),
+  at: toInstant(row.recorded_at),
+  by: row.recorded_by,
+  reason: row.reason ?? undefined
 })

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export const APPEND_ONLY_TABLES = ["audit_trail", "invoices", "posted_transfers", "receipts"] as const
+export const APPEND_ONLY_TABLES = ["audit_trail", "invoices", "posted_transfers", "provider_fees", "receipts"] as const
 
 export const currentRole = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

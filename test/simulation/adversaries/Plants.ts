@@ -51,6 +51,22 @@ const uncoveredRefund: Plant = (stores) => {
 const fixedFee: Plant = (stores) =>
   Context.add(stores, AccountStore, { ...Context.get(stores, AccountStore), setFee: () => Effect.void })
 
+/** The fee of every provider is 0 in its row, and in no entry of its history. */
+const feeWithoutHistory: Plant = (stores) => {
+  const catalog = Context.get(stores, CatalogStore)
+  return Context.add(stores, CatalogStore, {
+    ...catalog,
+    find: (id) =>
+      Effect.map(
+        catalog.find(id),
+        Option.map((entry) => ({
+          ...entry,
+          provider: { ...entry.provider, fee: { own: 0, upcoming: undefined } }
+        }))
+      )
+  })
+}
+
 const forgottenClaim: Plant = (stores) =>
   Context.add(stores, ClaimStore, { ...Context.get(stores, ClaimStore), insert: () => Effect.void })
 
@@ -186,6 +202,12 @@ export const robberies: ReadonlyArray<Robbery> = [
     name: "a fee that is not changed",
     plant: fixedFee,
     rules: ["the fee was announced"]
+  },
+  {
+    name: "a fee that is changed without its history",
+    plant: feeWithoutHistory,
+    rules: ["the history explains the fee"],
+    without: ["the fee was announced"]
   },
   {
     name: "a maximum that is charged unasked",

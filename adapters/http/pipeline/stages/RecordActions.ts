@@ -2,6 +2,7 @@
  * Records what the operator changes, in one unit of work with the change. A replay changes nothing and is not recorded.
  */
 import { Effect } from "effect"
+import { actorOf } from "../../../../domain/accounts/Principal.ts"
 import { AuditTrail } from "../../../../domain/operator/AuditTrail.ts"
 import type { RequestContext, Stage } from "../RequestContext.ts"
 
@@ -12,7 +13,7 @@ export const makeRecordActions = Effect.map(AuditTrail, ({ audited, record }): S
     if (action === undefined || caller?.role !== "operator") return next(context)
     const entry = {
       action,
-      actor: caller.session?.name ?? "API key",
+      actor: actorOf(caller),
       sessionId: caller.session?.id,
       address,
       subject: Object.values(pathParams)[0],

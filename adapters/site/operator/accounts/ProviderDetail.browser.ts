@@ -15,6 +15,7 @@ import { h, type View } from "../../console/View.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
 import { auditLink, OPERATOR } from "../OperatorLists.browser.ts"
 import type { Provider } from "../OperatorResponses.browser.ts"
+import { FeeChanges } from "./FeeChanges.browser.ts"
 import { FreezeForm } from "./FreezeForm.browser.ts"
 
 export const ProviderDetail = ({ id }: { readonly id: string }): View => {
@@ -71,14 +72,16 @@ export const ProviderDetail = ({ id }: { readonly id: string }): View => {
                   type: "number",
                   value: String(one.platform_fee_bps),
                   hint: "100 basis points are 1%."
-                }
+                },
+                { name: "reason", label: "Reason", optional: true, hint: "For the history and the audit trail." }
               ],
-              send: async ({ platform_fee_bps: points }, idempotencyKey) => {
-                await api.post(`${path}/platform-fee`, { platform_fee_bps: Number(points) }, idempotencyKey)
+              send: async ({ platform_fee_bps: points, reason }, idempotencyKey) => {
+                await api.post(`${path}/platform-fee`, { platform_fee_bps: Number(points), reason }, idempotencyKey)
                 await provider.reload()
                 announce("good", "The fee is set.")
               }
-            })
+            }),
+            h(FeeChanges, { all: one.fee_changes })
           ),
           h(FreezeForm, {
             path,
