@@ -28,26 +28,29 @@ const loadedByPages = Layer.effect(
       if (parts === null) continue
       const source = yield* fs.readFileString(path.join(folder, file))
       const name = `${parts[1]}.js`
-      const text = servedModule(name, parts[2] === "ts" ? withoutTypes(source) : source)
-      found.set(name, { contentType: SCRIPT, text })
+      found.set(name, parts[2] === "ts" ? typed(servedModule(name, source)) : verbatim(servedModule(name, source)))
     }
     // The packed service has copies.
     const isPacked = !import.meta.url.endsWith(".ts")
     for (const [specifier, name] of LIBRARIES) {
       const source = yield* isPacked ? textOf(new URL(`../../${name}`, import.meta.url)) : published(specifier)
-      found.set(name, { contentType: SCRIPT, text: servedModule(name, withoutMap(source)) })
+      found.set(name, verbatim(servedModule(name, withoutMap(source))))
     }
     const charts = yield* published("uplot/dist/uPlot.iife.min.js")
-    found.set(CHARTS_MODULE, { contentType: SCRIPT, text: `${charts}\nexport default uPlot\n` })
-    found.set("uPlot.css", {
-      contentType: "text/css; charset=utf-8",
-      text: yield* published("uplot/dist/uPlot.min.css")
-    })
+    found.set(CHARTS_MODULE, verbatim(`${charts}\nexport default uPlot\n`))
+    found.set("uPlot.css", verbatim(yield* published("uplot/dist/uPlot.min.css"), "text/css; charset=utf-8"))
     return found
   })
 )
 
 export const assets = Layer.merge(loadedByPages, documents)
+
+const verbatim = (source: string, contentType = SCRIPT): Asset => ({ contentType, source, text: () => source })
+
+const typed = (source: string): Asset => {
+  let text: string | undefined
+  return { contentType: SCRIPT, source, text: () => (text ??= withoutTypes(source)) }
+}
 
 /** Node warns that this function may change; the warning would confuse users. */
 const withoutTypes = (source: string): string => {

@@ -8,20 +8,24 @@ import { documentRoute } from "../../http/pipeline/Route.ts"
 
 export interface Asset {
   readonly contentType: string
-  readonly text: string
+  /** As its file says, perhaps with types. The version and the imports are read from it. */
+  readonly source: string
+  /** What is served. Removing types takes time, so it is done for the first request. */
+  readonly text: () => string
 }
 
 export class Assets extends Context.Service<Assets, ReadonlyMap<string, Asset>>()(
   "agent-tool-billing/adapters/site/Assets"
 ) {}
 
-const IMPORT = /\bfrom\s*"(\.{1,2}\/[\w/.]+\.js)"/gu
+/** Not of types, which browsers do not load. */
+const IMPORT = /(?<!\b(?:import|export)\s+type\b[^"]*)\bfrom\s*"(\.{1,2}\/[\w/.]+\.js)"/gu
 
 /** Direct and indirect imports. Pages preload them to avoid a round trip per level. */
 export const importsOf = (assets: ReadonlyMap<string, Asset>, module: string): ReadonlyArray<string> => {
   const found = new Set([module])
   for (const name of found) {
-    for (const [, imported] of (assets.get(name)?.text ?? "").matchAll(IMPORT)) found.add(pathFrom(name, imported!))
+    for (const [, imported] of (assets.get(name)?.source ?? "").matchAll(IMPORT)) found.add(pathFrom(name, imported!))
   }
   return [...found].slice(1)
 }
@@ -31,7 +35,7 @@ const pathFrom = (module: string, imported: string): string => new URL(imported,
 /** One version for all: modules import each other by relative path. */
 export const assetsVersion = Effect.map(Assets, (assets) => {
   const digest = createHash("sha256")
-  for (const [name, { text }] of assets) digest.update(`${name}\n${text}\n`)
+  for (const [name, { source }] of assets) digest.update(`${name}\n${source}\n`)
   return digest.digest("hex").slice(0, 16)
 })
 
@@ -44,11 +48,11 @@ export const assetRoutes = Effect.gen(function* () {
     documentRoute(
       `/assets/${version}/${name}`,
       uncached,
-      Effect.succeed({
+      Effect.sync(() => ({
         status: 200,
         headers: { "content-type": contentType, "cache-control": "public, max-age=31536000, immutable" },
-        body: text
-      }),
+        body: text()
+      })),
       UNLISTED
     )
   )

@@ -54,7 +54,7 @@ export const siteLinks: ReadonlyArray<string> = ["/", ...[...navigation, ...foot
 export const makeSite = Effect.gen(function* () {
   const version = yield* assetsVersion
   const assets = yield* Assets
-  const chartStyle = assets.get("uPlot.css")?.text ?? ""
+  const chartStyle = assets.get("uPlot.css")?.source ?? ""
   const site: Site = (page) => {
     const { body, charts, connects, description, module, path, status, style = "", tabModule, title } = page
     const modules = [...new Set(["kit/CopyButtons", module, tabModule])].flatMap((name) =>
