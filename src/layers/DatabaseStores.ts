@@ -4,6 +4,7 @@
 import { Effect, Layer } from "effect"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
+import { EarlyPostgres } from "./EarlyPostgres.ts"
 import { watch } from "./Fatal.ts"
 import { postgresStores } from "./PostgresStores.ts"
 
@@ -14,7 +15,7 @@ export const databaseStores = (config: AppConfig) => {
         Effect.map(EmbeddedPostgres, ({ failed: gaveUp, ownerUrl, url }) =>
           Layer.merge(postgresStores({ url, ownerUrl, connectionsMax }), watch(gaveUp))
         )
-      ).pipe(Layer.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") })))
+      ).pipe(Layer.provide(Layer.effect(EmbeddedPostgres, embeddedPostgres(config))))
     : postgresStores({
         url: config.DATABASE_URL!,
         ownerUrl: config.MIGRATION_DATABASE_URL,
@@ -22,3 +23,6 @@ export const databaseStores = (config: AppConfig) => {
         connectionsMax
       })
 }
+
+const embeddedPostgres = (config: AppConfig) =>
+  Effect.flatMap(EarlyPostgres, (early) => early ?? EmbeddedPostgres.start({ dataDir: valueOf(config, "DATA_DIR") }))

@@ -19,7 +19,7 @@ import {
 import { join } from "node:path"
 import { platform } from "node:os"
 import { type Binaries, binaries } from "./Binaries.ts"
-import { run } from "./Command.ts"
+import { OnProcess, run } from "./Command.ts"
 import { onDisk, removeLeftovers, syncFolder, writeDurably } from "./Disk.ts"
 import { DiskFull, FolderUnusable, StartFailed, VersionMismatch } from "./EmbeddedPostgresError.ts"
 import { closedTo, serverAccount } from "./ServerAccount.ts"
@@ -142,7 +142,8 @@ const QUIET_AND_STRICT = ["-c", "exit_on_error=on", "-c", "log_min_error_stateme
 
 const runTool = Effect.fnUntraced(function* (cluster: Cluster, file: string, args: ReadonlyArray<string>, input = "") {
   const { account, folder } = cluster
-  const { ok, output } = yield* run({ file, args, folder, account, input, secondsMax: TOOL_SECONDS_MAX })
+  const onProcess = yield* OnProcess
+  const { ok, output } = yield* run({ file, args, folder, account, input, secondsMax: TOOL_SECONDS_MAX, onProcess })
   if (!ok) return yield* rejectionOf(cluster, output)
 })
 

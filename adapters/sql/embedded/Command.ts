@@ -2,7 +2,7 @@
  * Runs one of PostgreSQL's tools until it ends: in its own session, so that Ctrl-C in a terminal does not reach it,
  * with limits on time and output. An interruption of the fiber kills the tool with all its children.
  */
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { spawn } from "node:child_process"
 
 /** The operating system account that PostgreSQL runs as. */
@@ -18,6 +18,7 @@ export interface Command {
   readonly account: ServerAccount | undefined
   readonly input?: string
   readonly secondsMax: number
+  readonly onProcess?: () => void
 }
 
 export interface Outcome {
@@ -25,6 +26,11 @@ export interface Outcome {
   /** The end of the output. */
   readonly output: string
 }
+
+/** Called when a process runs that takes a while: the caller can use that time. */
+export const OnProcess = Context.Reference<() => void>("agent-tool-billing/adapters/sql/embedded/OnProcess", {
+  defaultValue: () => () => undefined
+})
 
 const OUTPUT_CHARS_MAX = 8_192
 
@@ -57,6 +63,7 @@ export const run = (command: Command): Effect.Effect<Outcome> =>
     })
     child.on("close", (code) => finish(code === 0))
     child.stdin.end(command.input ?? "")
+    command.onProcess?.()
     return Effect.sync(() => killGroup(child.pid))
   }).pipe(
     Effect.timeoutOrElse({

@@ -3,6 +3,7 @@
  * Everything committed survives `kill -9` of the service, of the server and of both.
  */
 import { Clock, Context, Effect, Layer, type Redacted, type Scope } from "effect"
+import { OnProcess } from "./Command.ts"
 import { openCluster, OWNER_ROLE, ROLE } from "./Cluster.ts"
 import { makeFolder } from "./Disk.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
@@ -39,6 +40,8 @@ export class EmbeddedPostgres extends Context.Service<
   static readonly layer = (options: EmbeddedPostgresOptions): Layer.Layer<EmbeddedPostgres, EmbeddedPostgresError> =>
     Layer.effect(EmbeddedPostgres, start(options))
 }
+
+export { OnProcess }
 
 /** Processes follow the machine's time, also under a test's clock. */
 const machineClock = Clock.Clock.defaultValue()

@@ -8,7 +8,7 @@ import { randomInt } from "node:crypto"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { type Cluster, DATABASE, isDiskFull, ROLE } from "./Cluster.ts"
-import { environment, identity } from "./Command.ts"
+import { environment, identity, OnProcess } from "./Command.ts"
 import { writeDurably } from "./Disk.ts"
 import { DiskFull, PortTaken, StartFailed, StillInUse } from "./EmbeddedPostgresError.ts"
 import { dropForeignFile, killOrphans, postmasterFile, stopServer } from "./Postmaster.ts"
@@ -62,6 +62,8 @@ const launchOnce = Effect.fnUntraced(function* (cluster: Cluster, port: number, 
   yield* dropForeignFile(cluster)
   const before = yield* logSize(cluster)
   const child = yield* spawnServer(cluster, spawned)
+  const onProcess = yield* OnProcess
+  onProcess()
   yield* untilReady(cluster, port, child, before).pipe(
     Effect.timeoutOrElse({
       duration: `${START_SECONDS_MAX} seconds`,
