@@ -25,6 +25,7 @@ import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import { declarationOf } from "../catalog/Tool.ts"
 import type { PageRequest } from "../shared/Page.ts"
+import { TaskStore } from "../tasks/TaskStore.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { DisputeStore } from "../trust/DisputeStore.ts"
 import { VerificationStore } from "../trust/VerificationStore.ts"
@@ -100,6 +101,8 @@ export class Erasure extends Context.Service<
       const waitlist = yield* WaitlistStore
       const disputes = yield* DisputeStore
       const proofs = yield* VerificationStore
+      /** Only a service with doors for MCP has tasks. */
+      const tasks = yield* Effect.serviceOption(TaskStore)
       const feed = yield* ChangeFeed
       const { atomically } = yield* UnitOfWork
 
@@ -161,6 +164,7 @@ export class Erasure extends Context.Service<
         yield* pins.removeAll(consumer.id)
         yield* toolboxes.removeAll(consumer.id)
         yield* mcpSessions.removeAll(consumer.id)
+        if (Option.isSome(tasks)) yield* tasks.value.removeAll(consumer.id)
         yield* accounts.updateConsumer(erasedConsumer(consumer))
       })
 

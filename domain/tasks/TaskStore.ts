@@ -43,6 +43,8 @@ export class TaskStore extends Context.Service<
     settle(id: string, final: string, bytesMax: number): Effect.Effect<void, StoreUnavailable>
     /** A task that was not taken over after all. */
     remove(id: string): Effect.Effect<void, StoreUnavailable>
+    /** Whatever became of them: of an erased account. */
+    removeAll(consumerId: ConsumerId): Effect.Effect<void, StoreUnavailable>
     /** Deletes at most `limit` settled tasks that ended before this time; returns how many. */
     prune(endedBefore: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
   }

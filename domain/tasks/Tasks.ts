@@ -87,6 +87,8 @@ export class Tasks extends Context.Service<
         const requests = yield* makeTaskRequests
         const { advance, leaseFrom, settle } = yield* makeTaskAdvance(requests, render)
 
+        const canceling = (task: CallTask) => Effect.forkDetach(requests.cancel(task))
+
         const takeOver = Effect.fnUntraced(function* (
           held: HeldCall,
           started: NonNullable<ReturnType<typeof startedTask>>,
@@ -117,20 +119,21 @@ export class Tasks extends Context.Service<
             ended: undefined,
             final: undefined
           }
-          // First the task: a call that waits for none would keep its hold until the deadline.
-          yield* store.add(task)
-          const suspended = yield* calls.suspend({
+          const suspension = calls.suspend({
             consumerId: request.consumerId,
             invocationId,
             leg: TASK_LEG,
             deadlineAt: DateTime.add(openedAt, { milliseconds: TASK_MS_MAX + TASK_GRACE_MS }),
             max: SUSPENDED_CALLS_MAX
           })
+          // First the task: a call that waits for none would keep its hold until the deadline. Without the store no client
+          // learns of it: the work would be for nothing.
+          const suspended = yield* Effect.tapError(Effect.andThen(store.add(task), suspension), () => canceling(task))
           if (suspended === "suspended") {
             return startedBy(task)
           }
           yield* store.remove(task.id)
-          yield* Effect.forkDetach(requests.cancel(task))
+          yield* canceling(task)
           if (suspended === "gone") return yield* new CallOverdue({ receiptId: invocationId })
           return yield* settle(held, { ...answer, problem: TOO_MANY_CALLS }, true)
         })

@@ -21,7 +21,10 @@ import {
 import { aConsumer, callMcp, checkWallet, MCP_PRICE, receiptsOf, tools } from "../support/metering/McpMarket.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { FreezeStore } from "../../domain/payments/FreezeStore.ts"
+import { callResult } from "../../adapters/http/mcp/CallResults.ts"
+import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { Tasks } from "../../domain/tasks/Tasks.ts"
+import { TaskStore } from "../../domain/tasks/TaskStore.ts"
 
 const PRICE = BigInt(MCP_PRICE)
 
@@ -119,6 +122,23 @@ for (const [name, market] of everyTaskMarket()) {
         assert.strictEqual(outcome._tag, "Settled")
         yield* checkWallet(first.consumerId, 0n, 32n * PRICE)
         while (provider.timesAsked("tasks/cancel") === told) yield* Effect.sleep("5 millis")
+      })
+    )
+
+    it.effect("that no store takes over is canceled at its provider, and its call fails", () =>
+      Effect.gen(function* () {
+        provider.saysOfAll(working)
+        const { tools: made } = yield* tools()
+        const consumerId = yield* aConsumer()
+        const failed = Effect.fail(new StoreUnavailable({ reason: "unreachable", cause: new Error("away") }))
+        const store = { ...(yield* TaskStore), add: () => failed }
+        const { take } = yield* Tasks.pipe(
+          Effect.provide(Tasks.layer(callResult)),
+          Effect.provideService(TaskStore, store)
+        )
+        const request = yield* taking(consumerId, made[0]!.id, { takeTask: take })
+        assert.strictEqual((yield* Effect.flip(callMcp(request)))._tag, "StoreUnavailable")
+        while (provider.timesAsked("tasks/cancel", true) === 0) yield* Effect.sleep("5 millis")
       })
     )
 

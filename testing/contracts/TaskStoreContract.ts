@@ -154,6 +154,18 @@ export const taskStoreContract: Contract<TaskStore> = [
   ),
 
   rule(
+    "deletes every task of an account, and none of another",
+    Effect.gen(function* () {
+      const store = yield* TaskStore
+      const [running, other] = [yield* added(), yield* added()]
+      const settled = yield* settledTask({ consumerId: running.consumerId }, at(5), "{}")
+      yield* store.removeAll(running.consumerId)
+      for (const id of [running.id, settled]) assert.deepEqual(yield* store.find(id), Option.none())
+      assert.deepEqual(yield* store.find(other.id), Option.some(other))
+    })
+  ),
+
+  rule(
     "deletes the oldest results of an account beyond the limit, and old ones of all accounts",
     Effect.gen(function* () {
       const store = yield* TaskStore

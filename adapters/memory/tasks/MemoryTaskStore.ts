@@ -84,6 +84,15 @@ export const layer = Layer.sync(TaskStore, () => {
 
     remove: (id) => remove(tasks, id),
 
+    removeAll: (consumerId) =>
+      Effect.suspend(() =>
+        Effect.forEach(
+          [...tasks.values()].filter((task) => task.consumerId === consumerId),
+          ({ id }) => remove(tasks, id),
+          { discard: true }
+        )
+      ),
+
     prune: (endedBefore, limit) =>
       prune(
         tasks,

@@ -106,6 +106,11 @@ export const layer = Layer.effect(
 
       remove: Effect.fn("PostgresTaskStore.remove")((id) => sql`DELETE FROM mcp_tasks WHERE id = ${id}`, Effect.asVoid),
 
+      removeAll: Effect.fn("PostgresTaskStore.removeAll")(
+        (consumerId) => sql`DELETE FROM mcp_tasks WHERE consumer_id = ${consumerId}`,
+        Effect.asVoid
+      ),
+
       prune: Effect.fn("PostgresTaskStore.prune")((endedBefore, limit) =>
         prune(sql, "mcp_tasks", sql`final IS NOT NULL AND ended_at < ${toDate(endedBefore)}`, limit)
       )
