@@ -43,10 +43,15 @@ export const login = Command.make(
     const before = Option.getOrUndefined(yield* Effect.orElseSucceed(file.read, () => Option.none()))
     const url = yield* checkedUrl(
       given(givenUrl) ??
-        (yield* asked("--url", Prompt.String({ message: "URL of the service", default: before?.url ?? DEFAULT_URL })))
+        (yield* asked(
+          "--url",
+          Prompt.String({ message: "URL of the service", default: before?.url ?? DEFAULT_URL, validate: typedUrl })
+        ))
     )
     if (isExposed(url))
       yield* Console.error(`Warning: ${url} is not encrypted. Others in the network can read your key.`)
+    // Registering would replace the only copy of this key.
+    const isSignedIn = before?.url === url && before.key !== undefined
     const anyone = marketAt({ url, key: undefined, logKeys: [], source: "file" })
     const existing = register
       ? undefined
@@ -55,14 +60,17 @@ export const login = Command.make(
         : Redacted.value(
             yield* asked(
               "--key-stdin or --register",
-              Prompt.Password({ message: "API key (empty to register a new account)" })
+              isSignedIn
+                ? Prompt.Password({ message: "API key", validate: typedKey })
+                : Prompt.Password({ message: "API key (empty to register a new account)", validate: typedKeyOrNone })
             )
           )
     let key: Redacted.Redacted
     if (existing === undefined || (existing.trim() === "" && !keyStdin)) {
       const account = {
-        name: given(name) ?? (yield* asked("--name", Prompt.String({ message: "Name of the account" }))),
-        email: given(email) ?? (yield* asked("--email", Prompt.String({ message: "Email address" })))
+        name:
+          given(name) ?? (yield* asked("--name", Prompt.String({ message: "Name of the account", validate: typed }))),
+        email: given(email) ?? (yield* asked("--email", Prompt.String({ message: "Email address", validate: typed })))
       }
       const registered = yield* anyone.ask("Registering", (client, signal) =>
         client.accounts.registerConsumer({ payload: account, signal })
@@ -140,20 +148,39 @@ const asked = <A>(flag: string, prompt: Prompt.Prompt<A>) =>
   Effect.gen(function* () {
     const { stdinIsTerminal } = yield* Stdio.Stdio
     if (!(yield* stdinIsTerminal)) return yield* failed("invalid", `${flag} is required where stdin is not a terminal.`)
-    return yield* Prompt.run(prompt)
+    // The shell's prompt follows on the same line otherwise. Before the last prompt nothing has been sent or stored.
+    return yield* Effect.tapErrorTag(Prompt.run(prompt), "QuitError", () => Console.error("\nCanceled."))
   })
 
-const checkedUrl = (text: string) => {
+const urlIn = (text: string) => {
   const url = text.trim().replace(/\/+$/u, "")
-  const checked = Schema.decodeUnknownResult(httpUrl)(url)
-  return Result.isSuccess(checked)
-    ? Effect.succeed(url)
-    : Effect.fail(failed("invalid", `--url=${url.slice(0, 200)}: ${checked.failure.message}.`))
+  return Result.map(Schema.decodeUnknownResult(httpUrl)(url), () => url)
 }
+
+const checkedUrl = (text: string) =>
+  Effect.mapError(Effect.fromResult(urlIn(text)), ({ message }) =>
+    failed("invalid", `--url=${text.trim().slice(0, 200)}: ${message}.`)
+  )
+
+const NOT_A_KEY = "This is not an API key."
 
 /** Without the key, which may be a real one with a stray character. */
 const checkedKey = (text: string) =>
-  isPlainKey(text) ? Effect.succeed(Redacted.make(text)) : Effect.fail(failed("invalid", "This is not an API key."))
+  isPlainKey(text) ? Effect.succeed(Redacted.make(text)) : Effect.fail(failed("invalid", NOT_A_KEY))
+
+/** A prompt shows the failure, and lets the person correct the text. */
+const typedUrl = (text: string) => Effect.mapError(Effect.fromResult(urlIn(text)), ({ message }) => `${message}.`)
+
+const typed = (text: string) => (text.trim() === "" ? Effect.fail("Required.") : Effect.succeed(text.trim()))
+
+const typedKey = (text: string) =>
+  text.trim() === ""
+    ? Effect.fail("Required. `login --register` registers a new account, and replaces the stored key.")
+    : isPlainKey(text.trim())
+      ? Effect.succeed(text.trim())
+      : Effect.fail(NOT_A_KEY)
+
+const typedKeyOrNone = (text: string) => (text.trim() === "" ? Effect.succeed("") : typedKey(text))
 
 const isExposed = (url: string): boolean => {
   const { hostname, protocol } = new URL(url)
