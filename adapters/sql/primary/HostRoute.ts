@@ -12,7 +12,7 @@ export interface HostRoute {
   readonly stream: () => Duplex
   /** New connections go there. Returns how many connections to other hosts were closed. */
   moveTo(host: DatabaseHost): number
-  /** After the server rejected a write: a new connection may find the primary. At most once a second. */
+  /** After the server rejected a write, or is silent: a new connection may find the primary. At most once a second. */
   reconnect(): void
 }
 

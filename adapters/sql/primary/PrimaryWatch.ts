@@ -1,7 +1,8 @@
 /**
  * Finds the primary among several hosts and follows it. One connection per host asks its server every second whether it
  * accepts writes. As soon as a server was promoted, all connections move to it. A primary that fails while no other
- * server is promoted stays the target: its connections break, or wait for it.
+ * server is promoted stays the target: its connections break, or are closed here while it is silent, so that no request
+ * waits for it until its own time is up.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { Duration, Effect, type Scope } from "effect"
@@ -17,6 +18,8 @@ import { makeHostRoute, type HostRoute } from "./HostRoute.ts"
 const ASK_EVERY = Duration.seconds(1)
 /** A server that takes longer counts as unavailable. */
 const ANSWER_WITHIN = Duration.seconds(2)
+/** Requests do not wait for a primary that is silent for longer. */
+const SILENT_MS_MAX = 5_000
 const ASK_AGAIN_AFTER = Duration.millis(250)
 /** At start: for the first response of every host, in case that several of them accept writes. */
 const ALL_HEARD_WITHIN_MS = 3_000
@@ -31,6 +34,7 @@ const CLUSTER = `SELECT system_identifier::text FROM pg_control_system()`
 
 const unheard: HostState = { _tag: "Unavailable", problem: "no response yet" }
 const silence = connectionError("watch", "The server does not answer", new Error("no answer within 2 seconds"))
+const silent: HostState = { _tag: "Unavailable", problem: rootMessage(silence) }
 
 export const followPrimary = Effect.fnUntraced(function* (
   hosts: DatabaseHosts
@@ -39,6 +43,7 @@ export const followPrimary = Effect.fnUntraced(function* (
   const states = new Map<DatabaseHost, HostState>(hosts.map((host) => [host, unheard]))
   let known: Known = { current: undefined, timeline: 0, cluster: undefined }
   let isMissed = false
+  let lastHeardMs = yield* monotonicNowMs
 
   /** At start, nothing is chosen before every host had the time to respond. */
   const choose = Effect.suspend(() => {
@@ -61,26 +66,30 @@ export const followPrimary = Effect.fnUntraced(function* (
     return wasMissed ? Effect.logInfo(`The primary of the database is ${best.host.name} again`) : Effect.void
   })
 
-  const heard = (host: DatabaseHost, state: HostState) =>
-    Effect.suspend(() => {
-      states.set(host, state)
-      return known.current === undefined ? Effect.void : choose
-    })
+  const heard = Effect.fnUntraced(function* (host: DatabaseHost, state: HostState) {
+    states.set(host, state)
+    if (known.current === undefined) return
+    yield* choose
+    if (host !== known.current) return
+    const nowMs = yield* monotonicNowMs
+    // A rejected connection is an answer, too: the connections of the pool may still be served.
+    if (state !== silent) lastHeardMs = nowMs
+    else if (nowMs - lastHeardMs > SILENT_MS_MAX) route.reconnect()
+  })
 
   const watch = (host: DatabaseHost) =>
     Effect.gen(function* () {
       const connection = yield* PgConnection.make({
         url: host.url,
-        applicationName: APPLICATION_NAME,
-        connectTimeout: ANSWER_WITHIN
-      })
+        applicationName: APPLICATION_NAME
+      }).pipe(Effect.timeoutOrElse({ duration: ANSWER_WITHIN, orElse: () => Effect.fail(silence) }))
       while (true) {
         // Recorded before the statement is abandoned, which takes seconds more on a silent connection.
-        const silent = Effect.sleep(ANSWER_WITHIN).pipe(
-          Effect.andThen(heard(host, failed(silence))),
+        const isSilent = Effect.sleep(ANSWER_WITHIN).pipe(
+          Effect.andThen(heard(host, silent)),
           Effect.andThen(Effect.fail(silence))
         )
-        yield* heard(host, yield* Effect.raceFirst(stateOf(connection), silent))
+        yield* heard(host, yield* Effect.raceFirst(stateOf(connection), isSilent))
         yield* Effect.sleep(ASK_EVERY)
       }
     }).pipe(
@@ -140,4 +149,5 @@ const told = (connection: PgConnection.PgConnection, sql: string) =>
     )
   )
 
-const failed = (error: SqlError.SqlError): HostState => ({ _tag: "Unavailable", problem: rootMessage(error) })
+const failed = (error: SqlError.SqlError): HostState =>
+  error === silence ? silent : { _tag: "Unavailable", problem: rootMessage(error) }
