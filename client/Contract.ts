@@ -5417,6 +5417,8 @@ export interface components {
       state: "listed" | "draft" | "withdrawn"
       /** @description Time when the tool was withdrawn. `null`: it is listed, or a draft. */
       withdrawn_at: string | null
+      /** @description Time since which the operator has frozen the provider: its tools cannot be called and are not listed. `null`: it is not. */
+      provider_frozen_at: string | null
       /** @description JSON Schema of the result. `null`: none. */
       output_schema: {
         [key: string]: unknown
@@ -5629,6 +5631,8 @@ export interface components {
       state: "listed" | "draft" | "withdrawn"
       /** @description Time when the tool was withdrawn. `null`: it is listed, or a draft. */
       withdrawn_at: string | null
+      /** @description Time since which the operator has frozen the provider: its tools cannot be called and are not listed. `null`: it is not. */
+      provider_frozen_at: string | null
     }
     /** @description The withdrawn tool. */
     WithdrawnTool: {
@@ -5965,6 +5969,8 @@ export interface components {
       frozen: boolean
       /** @description Reason for the freeze. `null` if the account is not frozen. */
       frozen_reason: string | null
+      /** @description Time since which the account is frozen. `null`: it is not. */
+      frozen_at: string | null
     }
   }
   responses: never

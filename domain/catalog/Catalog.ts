@@ -28,6 +28,8 @@ export interface CatalogQuery {
   readonly maxPrice?: Microcents | undefined
   /** Default: only listed tools. */
   readonly state?: ToolState | undefined
+  /** The provider reads its own tools. */
+  readonly own?: boolean | undefined
   readonly sort: CatalogSort
   readonly page: PageRequest
 }
@@ -134,6 +136,7 @@ export class Catalog extends Context.Service<
               providerId: query.providerId,
               maxPrice: query.maxPrice,
               state: query.state,
+              own: query.own,
               tokens: query.q === undefined ? [] : tokensOfQuery(query.q)
             },
             query.sort,

@@ -25,9 +25,11 @@ export interface CatalogFilter {
   readonly tokens: ReadonlyArray<string>
   /** Default: only listed tools. */
   readonly state?: ToolState | undefined
+  /** The provider reads its own tools: those of a frozen provider count as listed too. */
+  readonly own?: boolean | undefined
 }
 
-/** Whether a tool can be called: `withdrawn` no longer, a `draft` not yet. */
+/** Whether a tool can be called: `withdrawn` no longer, a `draft` not yet. No `listed` tool is of a frozen provider. */
 export type ToolState = "listed" | "withdrawn" | "draft" | "any"
 
 /** A listed tool: with the terms in effect, announced terms, and its provider. */
@@ -71,6 +73,9 @@ export const entryOf = (tool: Tool, prices: ToolPrices, provider: CatalogEntry["
   provider
 })
 
+/** Whether it can be called: neither withdrawn nor of a frozen provider. */
+export const isOffered = ({ provider, tool }: CatalogEntry): boolean => !tool.withdrawnAt && !provider.frozen
+
 /** With the terms in effect at that time. */
 export const entryAt = (entry: CatalogEntry, nowMs: number): CatalogEntry => {
   const prices = pricesAt(entry.prices, nowMs)
@@ -113,8 +118,8 @@ export class CatalogStore extends Context.Service<
     /** By the current or a former handle of its provider, except a retired one. */
     findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     /**
-     * Tools of that name of all providers, at most `limit`, oldest first, without drafts; withdrawn ones only if none is
-     * listed.
+     * Tools of that name of all providers, at most `limit`, oldest first, without drafts; withdrawn ones and those of frozen
+     * providers only if none is listed, in any order.
      */
     findByName(toolName: string, limit: number): Effect.Effect<ReadonlyArray<CatalogEntry>, StoreUnavailable>
     /** Removes a draft; false if the provider has no such draft. */

@@ -7,7 +7,7 @@ import { qualifiedName } from "../accounts/Handle.ts"
 import { HandleStore } from "../accounts/HandleStore.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import { GUESSES_MAX, nearestNames } from "../shared/NearestName.ts"
-import { CatalogStore } from "./CatalogStore.ts"
+import { CatalogStore, isOffered } from "./CatalogStore.ts"
 
 /** Tools of one name. */
 export const CANDIDATES_MAX = 20
@@ -36,7 +36,7 @@ export const makeNearestTools = Effect.gen(function* () {
       return (yield* ofNames(toolName, owner)).map((name) => qualifiedName(handle, name))
     }
     const namesakes = yield* store.findByName(toolName, CANDIDATES_MAX)
-    const listed = namesakes.filter(({ tool }) => tool.withdrawnAt === undefined).map(({ provider }) => provider.handle)
+    const listed = namesakes.filter(isOffered).map(({ provider }) => provider.handle)
     const near = handle === undefined ? listed.slice(0, GUESSES_MAX) : nearestNames(handle, listed, GUESSES_MAX)
     return near.map((one) => qualifiedName(one, toolName))
   })

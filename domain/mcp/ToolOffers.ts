@@ -69,7 +69,8 @@ export class ToolOffers extends Context.Service<
       yield* feed.changes.pipe(
         Stream.runForEach(({ id, topic }) => {
           if (topic === "catalog") return forgetProviderOf(id)
-          if (topic === "account") entries.forget(id)
+          // A provider may be frozen.
+          if (topic === "account") forget(id as ProviderId)
           if (topic === "everything") forget(undefined)
           return Effect.void
         }),

@@ -35,12 +35,13 @@ export class ToolboxChanges extends Context.Service<
         onChange: () => void
       ) {
         const hints = yield* Queue.sliding<void>(1)
+        /** Of the listed tools and their providers. */
         let ids: ReadonlySet<string> = new Set()
         yield* onEachChange(feed, ({ id, topic }) => {
           const concerns =
             topic === "everything" ||
             (topic === "toolbox" && (id === consumerId || id === keyId)) ||
-            (topic === "catalog" && ids.has(id))
+            ((topic === "catalog" || topic === "account") && ids.has(id))
           if (concerns) Queue.offerUnsafe(hints, undefined)
         })
 
@@ -48,7 +49,8 @@ export class ToolboxChanges extends Context.Service<
         const read = Effect.map(
           Effect.orElseSucceed(toolbox.listed(consumerId, keyId), () => undefined),
           (listed) => {
-            if (listed !== undefined) ids = new Set(listed.tools.map(({ entry }) => entry.tool.id))
+            if (listed !== undefined)
+              ids = new Set(listed.tools.flatMap(({ entry: { provider, tool } }) => [tool.id, provider.id]))
             return listed
           }
         )

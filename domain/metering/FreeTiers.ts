@@ -3,7 +3,7 @@
  */
 import { Context, DateTime, Effect, flow, Layer, Option } from "effect"
 import { Catalog } from "../catalog/Catalog.ts"
-import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { type CatalogEntry, isOffered } from "../catalog/CatalogStore.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { CallStore } from "./CallStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -38,7 +38,7 @@ export class FreeTiers extends Context.Service<
             Effect.map(
               catalog.find(one.toolId),
               flow(
-                Option.filter(({ tool }) => tool.withdrawnAt === undefined),
+                Option.filter(isOffered),
                 Option.map((entry) => ({ entry, used: one.used, left: Math.max(0, entry.freeTierCalls - one.used) }))
               )
             ),

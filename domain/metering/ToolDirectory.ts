@@ -6,7 +6,7 @@
 import { Clock, Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { qualifiedName, splitQualified } from "../accounts/Handle.ts"
 import { Catalog } from "../catalog/Catalog.ts"
-import { type CatalogEntry, entryAt } from "../catalog/CatalogStore.ts"
+import { type CatalogEntry, entryAt, isOffered } from "../catalog/CatalogStore.ts"
 import { ChangeFeed, concernsCatalog, onEachChange } from "../shared/ChangeFeed.ts"
 import { guessOf } from "../shared/NearestName.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
@@ -199,7 +199,7 @@ export class ToolDirectory extends Context.Service<
         // Read after the entries: this finds a pin that another node made before they changed.
         const pinned = account === undefined ? undefined : yield* pins.find(account, toolName)
         if (pinned !== undefined) return yield* findById(pinned, calledAt, true)
-        if (entries.length === 1 || first.tool.withdrawnAt !== undefined) return yield* offered(first, calledAt)
+        if (entries.length === 1 || !isOffered(first)) return yield* offered(first, calledAt)
         return yield* new ToolAmbiguous({
           toolName,
           candidates: entries.map((entry) => ({

@@ -30,6 +30,7 @@ export const accounts = Effect.gen(function* () {
   yield* sql`CREATE INDEX providers_created ON providers USING brin (created_at)`
   // The operator's search, by the beginning of a text.
   yield* sql`CREATE INDEX providers_by_name ON providers (lower(name) text_pattern_ops)`
+  yield* sql`CREATE INDEX providers_frozen ON providers (id) WHERE frozen_at IS NOT NULL`
   yield* sql`CREATE INDEX providers_by_email ON providers (email text_pattern_ops)`
 
   // Append-only: every fee that a provider has had, in order, as its row in providers had it. With the id 0, the default fee

@@ -104,6 +104,45 @@ it.live.skipIf(!hasBrowser)(
       })
       assert.strictEqual((yield* api("/api/market/proxy", call, key)).status, 200)
 
+      yield* Effect.promise(async () => {
+        await openTab(page, "Accounts")
+        await page.selectOption("#accounts-kind", "providers")
+        await page.locator("#accounts tbody tr").filter({ hasText: "Ada & Söhne" }).locator("a").first().click()
+        await waitsFor(page, ".facts", "ada@example.org")
+        await page.fill("#freeze-reason", EVIL)
+        await page.click("#freeze button[type=submit]")
+        await waitsFor(page, ".announcements", "The account is frozen.")
+        await waitsFor(page, ".notice", EVIL)
+      })
+      yield* isReadable(page, "operator-frozen-provider")
+      const provider = yield* open(yield* browser, `${shop.url}/provider`)
+      yield* Effect.promise(async () => {
+        await provider.page.fill("#key", shop.adaKey)
+        await provider.page.click("button[type=submit]")
+        for (const title of ["Tools", "Calls", "Earnings and payouts", "Trust", "Disputes", "Settings", "Overview"]) {
+          await openTab(provider.page, title)
+          await provider.page.waitForSelector(".loaded[aria-busy=false]")
+          const notice = await provider.page.innerText("#frozen")
+          for (const words of ["has been frozen since", EVIL, "not listed", "contact the operator"]) {
+            assert.include(notice, words, title)
+          }
+        }
+      })
+      yield* isReadable(provider.page, "provider-frozen")
+      yield* Effect.promise(async () => {
+        await provider.page.goto(`${shop.url}/catalog/${shop.routeId}`)
+        await waitsFor(provider.page, ".notice", "not for sale at present")
+      })
+      yield* isReadable(provider.page, "tool-frozen")
+      yield* Effect.promise(async () => {
+        await page.fill("#unfreeze-reason", "The suspicion was unfounded.")
+        await page.click("form#unfreeze button[type=submit]")
+        await waitsFor(page, ".announcements", "The account is unfrozen.")
+        await provider.page.goto(`${shop.url}/provider`)
+        await provider.page.waitForSelector(".loaded[aria-busy=false]")
+        assert.strictEqual(await provider.page.locator("#frozen").count(), 0)
+      })
+
       for (const title of TABS.slice(2)) {
         yield* Effect.promise(async () => {
           await openTab(page, title)

@@ -6,6 +6,7 @@ import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import type { Contract } from "../Contract.ts"
 import { draftsOfCatalog } from "./CatalogDrafts.ts"
+import { frozenProvidersOfCatalog } from "./CatalogFrozen.ts"
 import { pricesOfCatalog } from "./CatalogPrices.ts"
 import { searchOfCatalog } from "./CatalogSearch.ts"
 import { toolsOfCatalog } from "./CatalogTools.ts"
@@ -16,5 +17,6 @@ export const catalogStoreContract: Contract<AccountStore | CatalogStore | UnitOf
   ...pricesOfCatalog,
   ...searchOfCatalog,
   ...withdrawalsOfCatalog,
-  ...draftsOfCatalog
+  ...draftsOfCatalog,
+  ...frozenProvidersOfCatalog
 ]

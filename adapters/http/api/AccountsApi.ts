@@ -109,7 +109,8 @@ const WhoAmI = Field.object("WhoAmI", "The account of the API key, and the limit
   account_default_cap_microcents: Field.nullable(MicrocentsFromInt, capOf("account")),
   key_expires_at: Field.nullableTimestamp("Time when the key expires. `null`: never."),
   frozen: shared.frozen,
-  frozen_reason: shared.frozenReason
+  frozen_reason: shared.frozenReason,
+  frozen_at: shared.frozenAt
 })
 
 const owner = ["consumer", "provider"] as const

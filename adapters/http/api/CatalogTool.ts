@@ -55,7 +55,10 @@ export const CatalogTool = Field.object("CatalogTool", "A tool with its price an
     Schema.Literals(["listed", "draft", "withdrawn"]),
     "State of the tool. A draft was never listed: only its provider sees it."
   ),
-  withdrawn_at: Field.nullableTimestamp("Time when the tool was withdrawn. `null`: it is listed, or a draft.")
+  withdrawn_at: Field.nullableTimestamp("Time when the tool was withdrawn. `null`: it is listed, or a draft."),
+  provider_frozen_at: Field.nullableTimestamp(
+    "Time since which the operator has frozen the provider: its tools cannot be called and are not listed. `null`: it is not."
+  )
 })
 export type CatalogTool = typeof CatalogTool.Type
 

@@ -27,7 +27,7 @@ const consumerFields = {
   created_at: shared.createdAt,
   frozen: shared.frozen,
   frozen_reason: shared.frozenReason,
-  frozen_at: Field.nullableTimestamp("Time since which the account is frozen. `null`: it is not."),
+  frozen_at: shared.frozenAt,
   frozen_by_operator: Field.boolean("Whether the operator froze the account.", false)
 }
 
@@ -77,7 +77,7 @@ const providerFields = {
   created_at: shared.createdAt,
   frozen: shared.frozen,
   frozen_reason: shared.frozenReason,
-  frozen_at: Field.nullableTimestamp("Time since which the account is frozen. `null`: it is not.")
+  frozen_at: shared.frozenAt
 }
 
 export const Providers = listOf(

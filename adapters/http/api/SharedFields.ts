@@ -60,6 +60,7 @@ export const frozen = Field.boolean(
   "Whether the account is frozen. A frozen account cannot call tools, but can read and add funds.",
   false
 )
+export const frozenAt = Field.nullableTimestamp("Time since which the account is frozen. `null`: it is not.")
 export const frozenReason = Field.nullableString("Reason for the freeze. `null` if the account is not frozen.")
 export const toolDescription = Field.string("Description of the tool.", "Full-text search over public papers")
 export const category = Field.string("Category of the tool.", "search")

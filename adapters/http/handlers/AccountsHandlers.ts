@@ -155,7 +155,8 @@ export const accountsRoutes = Effect.gen(function* () {
         account_default_cap_microcents: caller.role === "consumer" ? (caller.accountDefaultCap ?? null) : null,
         key_expires_at: caller.expiresAt === undefined ? null : format(caller.expiresAt),
         frozen: freeze !== undefined,
-        frozen_reason: freeze?.reason ?? null
+        frozen_reason: freeze?.reason ?? null,
+        frozen_at: freeze === undefined ? null : format(freeze.at)
       }
     }),
     route(endpoints.listKeys, function* ({ as }) {

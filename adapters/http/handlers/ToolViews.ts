@@ -102,7 +102,8 @@ const catalogTool = (
     ...cancellationView(entry),
     annotations: tool.annotations === undefined ? null : annotationsView(tool.annotations),
     state: stateOf(tool),
-    withdrawn_at: tool.withdrawnAt === undefined || tool.draft ? null : format(tool.withdrawnAt)
+    withdrawn_at: tool.withdrawnAt === undefined || tool.draft ? null : format(tool.withdrawnAt),
+    provider_frozen_at: provider.frozen === undefined ? null : format(provider.frozen.at)
   }
 }
 

@@ -106,6 +106,7 @@ export const toolsRoutes = Effect.gen(function* () {
         category: undefined,
         providerId: ownerId,
         state: query.state ?? "any",
+        own: true,
         sort: "name",
         page
       })

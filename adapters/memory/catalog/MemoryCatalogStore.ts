@@ -26,6 +26,9 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const { handles, providerFees, providers, tools, toolsByName, toolsOfProvider, toolVersions } = yield* MemoryTables
 
+    const isListed = ({ tool }: ToolRow): boolean =>
+      tool.withdrawnAt === undefined && !providers.get(tool.providerId)!.frozen
+
     const toEntry = ({ prices, tool }: ToolRow): CatalogEntry => {
       const { endpointUrl, frozen, handle, id, name, pricingModel } = providers.get(tool.providerId)!
       const fee = providerFees.get(id)?.[0]?.fee ?? NO_OWN_FEE
@@ -169,7 +172,7 @@ export const layer = Layer.effect(
       search: (filter, sort, { after, limit, offset }) =>
         Effect.sync(() => {
           const found = [...tools.values()]
-            .filter((row) => isAskedFor(row, filter))
+            .filter((row) => isAskedFor(row, filter, isListed(row)))
             .map((row) => {
               const entry = toEntry(row)
               return { entry, position: positionOf(entry, sort) }
@@ -203,11 +206,10 @@ const stateOf = ({ draft, withdrawnAt }: Tool): "listed" | "withdrawn" | "draft"
   return withdrawnAt === undefined ? "listed" : "withdrawn"
 }
 
-const isListed = ({ tool }: ToolRow): boolean => tool.withdrawnAt === undefined
-
-const isAskedFor = ({ prices, searchTokens, tool }: ToolRow, filter: CatalogFilter): boolean =>
+const isAskedFor = ({ prices, searchTokens, tool }: ToolRow, filter: CatalogFilter, isListed: boolean): boolean =>
   (filter.category === undefined || tool.category === filter.category) &&
   (filter.providerId === undefined || tool.providerId === filter.providerId) &&
   (filter.maxPrice === undefined || prices.inEffect.maximum <= filter.maxPrice) &&
   (filter.state === "any" || (filter.state ?? "listed") === stateOf(tool)) &&
+  (isListed || filter.own === true || (filter.state ?? "listed") !== "listed") &&
   matches(searchTokens, filter.tokens)

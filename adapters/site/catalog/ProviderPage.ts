@@ -36,20 +36,29 @@ export const providerPage = (site: Site, provider: Provider, found: ProviderTool
       </p>
       <p class="small muted">Provider ID <code class="whole">${provider.id}</code></p>
       ${provider.description === "" ? "" : html`<p class="lead about">${provider.description}</p>`}
-      <section aria-labelledby="connect-title">
-        <h2 id="connect-title">Connect an MCP client</h2>
-        ${connectSection([
-          [`Of ${provider.name}`, providerDoor(baseUrl, provider.handle)],
-          ["Of all providers", marketDoor(baseUrl)]
-        ])}
-      </section>
-      <section aria-labelledby="tools-title">
-        <h2 id="tools-title">Tools</h2>
-        ${toolList(provider, found)}
-        <p class="small"><a href="/catalog?provider_id=${provider.id}">Search and filter these tools</a></p>
-      </section>
+      ${provider.frozen === undefined ? offer(provider, found, baseUrl) : FROZEN}
     `
   })
+
+const FROZEN = html`<p class="notice">
+    The operator has frozen this provider: its tools are not for sale at present. New calls are rejected; receipts,
+    usage and disputes are kept.
+  </p>
+  <p><a href="/catalog">Browse the catalog</a></p>`
+
+const offer = (provider: Provider, found: ProviderTools, baseUrl: string): Html =>
+  html`<section aria-labelledby="connect-title">
+      <h2 id="connect-title">Connect an MCP client</h2>
+      ${connectSection([
+        [`Of ${provider.name}`, providerDoor(baseUrl, provider.handle)],
+        ["Of all providers", marketDoor(baseUrl)]
+      ])}
+    </section>
+    <section aria-labelledby="tools-title">
+      <h2 id="tools-title">Tools</h2>
+      ${toolList(provider, found)}
+      <p class="small"><a href="/catalog?provider_id=${provider.id}">Search and filter these tools</a></p>
+    </section>`
 
 const toolList = ({ handle }: Provider, { page, tools, total }: ProviderTools): Html => {
   if (total === 0) return html`<p class="empty">No tools are listed.</p>`

@@ -143,6 +143,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added a page per provider with all of its tools, `/catalog/providers/{handle}`.",
           "Changed the dashboards, `/developer` and `/provider`, to tabs with URLs of their own: lists that filter, search, sort, page and export CSV, details of each call, proofs, imports, simulated payouts, data export and withdrawal.",
           "Added freezes of providers, retries of failed payouts, and an end of all sessions to the operator's console; each needs a reason.",
+          "Changed the catalog and the MCP doors to offer no tools of frozen providers; `GET /api/v1/market/tools/:id` has `provider_frozen_at`, and `GET /api/v1/market/whoami` has `frozen_at`.",
+          "Added the names of accounts to the operator's disputes, payouts, claims and chargebacks.",
           "Added `/operator`, a console behind the operator key as a session: solvency, disputes, accounts, payouts, losses, log, jobs, and an audit trail of every action.",
           "Added registration at `/developers/register` and `/providers/register`.",
           "Changed unknown URLs to return a page to browsers; other clients receive the error as JSON."

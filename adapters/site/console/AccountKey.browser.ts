@@ -12,6 +12,8 @@ interface WhoAmI {
   readonly id: string
   readonly name: string
   readonly handle: string | null
+  readonly frozen_at: string | null
+  readonly frozen_reason: string | null
 }
 
 export const identifyAccount =

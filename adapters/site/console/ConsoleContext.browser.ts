@@ -11,6 +11,9 @@ export interface ConsoleAccount {
   readonly name: string
   /** Of a provider. */
   readonly handle?: string | null
+  /** Of a frozen account: since when, and why. */
+  readonly frozen_at?: string | null
+  readonly frozen_reason?: string | null
 }
 
 export interface ConsoleContext {

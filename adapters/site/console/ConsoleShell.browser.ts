@@ -11,6 +11,7 @@ import { Notice } from "./Badge.browser.ts"
 import { consoleApi } from "./ConsoleApi.browser.ts"
 import { type ConsoleAccount, Context, type Tab } from "./ConsoleContext.browser.ts"
 import type { ConsoleSession } from "./ConsoleSession.browser.ts"
+import { FreezeNotice } from "./FreezeNotice.browser.ts"
 import { Modals } from "./Modal.browser.ts"
 import { followPlace, pathTo, place } from "./Place.browser.ts"
 import { Loaded, Skeleton, useResource } from "./Resource.browser.ts"
@@ -186,6 +187,7 @@ const Console = ({ account, data, definition }: ConsoleProps): View => {
       h(
         "div",
         { class: "console-main", id: `tab-${open?.path ?? "none"}` },
+        h(FreezeNotice, { role, account }),
         open === undefined
           ? h(Notice, { style: "bad" }, "This page does not exist.")
           : h(OpenTab, { key: open.path, tab: open, detail, of: definition.name })

@@ -4,6 +4,7 @@
 import { Effect, Option } from "effect"
 import { DEMO_PROVIDER_ID } from "../../../domain/accounts/BuiltInProvider.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
+import { isOffered } from "../../../domain/catalog/CatalogStore.ts"
 import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
 import { BaseUrl } from "../../http/BaseUrl.ts"
 import type { DocsContent } from "./DocsContent.ts"
@@ -81,7 +82,7 @@ const withNote = (text: string): string => text.replace("\n\n", `\n\n${NO_DEMO}\
 /** Whether the samples work as they are. */
 export const demoListed = Effect.map(Catalog, (catalog) =>
   catalog.findOf(DEMO_PROVIDER_ID, "echo").pipe(
-    Effect.map((found) => Option.exists(found, ({ tool }) => tool.withdrawnAt === undefined)),
+    Effect.map((found) => Option.exists(found, isOffered)),
     Effect.orElseSucceed(() => false)
   )
 )

@@ -37,16 +37,18 @@ export const CallSection = ({ price, sample, shown, toolId }: CallSectionProps):
     h(Loaded<ToolDetails>, {
       of: tool,
       show: (found) =>
-        found.withdrawn_at !== null
-          ? h(Notice, null, "The provider has withdrawn this tool.")
-          : h(
-              Fragment,
-              null,
-              price === found.pricing.price
-                ? undefined
-                : h(Notice, null, `The price has changed. A call now costs ${found.pricing.price}.`),
-              h(CallForm, { tool: found, sample: JSON.parse(sample) as Schema })
-            )
+        found.provider_frozen_at !== null
+          ? h(Notice, null, "The operator has frozen the provider: this tool is not for sale at present.")
+          : found.withdrawn_at !== null
+            ? h(Notice, null, "The provider has withdrawn this tool.")
+            : h(
+                Fragment,
+                null,
+                price === found.pricing.price
+                  ? undefined
+                  : h(Notice, null, `The price has changed. A call now costs ${found.pricing.price}.`),
+                h(CallForm, { tool: found, sample: JSON.parse(sample) as Schema })
+              )
     }),
     h(Modals, null)
   )

@@ -47,11 +47,11 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
         <a href="/catalog?${new URLSearchParams({ category: tool.category }).toString()}">${tool.category}</a>
       </p>
       <p class="lead about">${tool.description === "" ? "No description." : tool.description}</p>
-      ${tool.withdrawn_at === null ? toolboxPlace(tool) : ""} ${figuresOf(tool)}
+      ${isOffered(tool) ? toolboxPlace(tool) : ""} ${figuresOf(tool)}
       <div class="split">
         <section aria-labelledby="call-title">
           <h2 id="call-title">Call this tool</h2>
-          ${tool.withdrawn_at === null ? callSection(tool, baseUrl) : withdrawnNotice(tool.withdrawn_at)}
+          ${isOffered(tool) ? callSection(tool, baseUrl) : notOffered(tool)}
         </section>
         <section aria-labelledby="cost-title">
           <h2 id="cost-title">Pricing</h2>
@@ -59,7 +59,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
         </section>
       </div>
       <section aria-label="Price history">${priceHistory(tool)}</section>
-      ${tool.withdrawn_at === null ? connect(tool, baseUrl) : ""}
+      ${isOffered(tool) ? connect(tool, baseUrl) : ""}
       <section aria-labelledby="provider-title">
         <h2 id="provider-title">Service levels, last 30 days</h2>
         <div id="sla" data-tool="${tool.id}"></div>
@@ -110,10 +110,17 @@ const callSection = (tool: ToolDetails, baseUrl: string): Html =>
     <noscript><p class="hint">Enable JavaScript to call this tool from this page.</p></noscript>
   </div>`
 
-const withdrawnNotice = (since: string): Html =>
+const isOffered = ({ provider_frozen_at, withdrawn_at }: ToolDetails): boolean =>
+  provider_frozen_at === null && withdrawn_at === null
+
+const notOffered = ({ provider_frozen_at: frozenAt, withdrawn_at: withdrawnAt }: ToolDetails): Html =>
   html`<p class="notice">
-      The provider withdrew this tool on ${dateTime(since)}. New calls are rejected; receipts, usage and disputes are
-      kept.
+      ${
+        frozenAt === null
+          ? html`The provider withdrew this tool on ${dateTime(withdrawnAt ?? "")}.`
+          : html`The operator froze the provider on ${dateTime(frozenAt)}: this tool is not for sale at present.`
+      }
+      New calls are rejected; receipts, usage and disputes are kept.
     </p>
     <p><a href="/catalog">Browse the catalog</a></p>`
 

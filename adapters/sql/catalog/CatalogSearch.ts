@@ -7,7 +7,7 @@ import { isPosition, positionOf } from "../../../domain/catalog/CatalogOrder.ts"
 import type { CatalogFilter, CatalogSort, ToolState } from "../../../domain/catalog/CatalogStore.ts"
 import { pageOf, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
 import { ENTRY_COLUMNS, type EntryRow, toEntry } from "./CatalogRows.ts"
-import type { CatalogTotals } from "./CatalogTotals.ts"
+import { type CatalogTotals, ofNoFrozenProvider } from "./CatalogTotals.ts"
 import { prefixQueryOf } from "./SearchLexemes.ts"
 import type { StoreSql } from "../shared/StoreSql.ts"
 
@@ -52,12 +52,16 @@ export const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
     { after, limit, offset }: PageRequest
   ) {
     const state = filter.state ?? "listed"
+    const isOffered = state === "listed" && filter.own !== true
     const narrowed = conditions(filter)
-    const asked = [...ofState[state], ...narrowed]
+    const tally = yield* totals.tally
+    // Without a frozen provider, positions are found in indexes alone, which do not have the provider.
+    const notFrozen = isOffered && tally.frozen !== null ? [ofNoFrozenProvider(sql)] : []
+    const asked = [...ofState[state], ...notFrozen, ...narrowed]
     const total =
-      narrowed.length === 0 && state === "listed"
-        ? yield* totals.everything
-        : yield* totals.matching(keyOf(filter), asked)
+      narrowed.length === 0 && isOffered
+        ? yield* totals.everything(tally)
+        : yield* totals.matching(tally, keyOf(filter), asked)
     // Planned for these values: the best plan depends on how many tools match a word. The position is found on ids
     // alone, so that a deep page does not read all rows before it.
     const order = sql.literal(ORDERS[sort])
@@ -71,9 +75,10 @@ export const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
   })
 }
 
-const keyOf = ({ category, maxPrice, providerId, state = "listed", tokens }: CatalogFilter): string =>
+const keyOf = ({ category, maxPrice, own = false, providerId, state = "listed", tokens }: CatalogFilter): string =>
   JSON.stringify([
     state,
+    own,
     category ?? null,
     providerId ?? null,
     maxPrice === undefined ? null : String(maxPrice),

@@ -6,7 +6,7 @@ import type { Statement } from "effect/sql"
 import { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"
 import { ENTRY_COLUMNS, type EntryRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
 import { catalogSearch, isStorable } from "./CatalogSearch.ts"
-import { catalogTotals } from "./CatalogTotals.ts"
+import { catalogTotals, ofNoFrozenProvider } from "./CatalogTotals.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { toolUpserts } from "./ToolUpsertRows.ts"
@@ -18,6 +18,7 @@ export const layer = Layer.effect(
     const sql = yield* storeSql
     const columns = sql.literal(ENTRY_COLUMNS)
     const totals = catalogTotals(sql)
+    const offered = sql`t.withdrawn_at IS NULL AND ${ofNoFrozenProvider(sql)}`
 
     const { replaceUpcoming, upsert } = toolUpserts(sql)
 
@@ -97,14 +98,17 @@ export const layer = Layer.effect(
           sql<EntryRow>`
             SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
             WHERE t.tool_name = ${toolName} AND ${state} ORDER BY t.id LIMIT ${limit}`.all(toEntry)
-        const listed = yield* named(sql`t.withdrawn_at IS NULL`)
-        return listed.length > 0 ? listed : yield* named(sql`t.withdrawn_at IS NOT NULL AND NOT t.draft`)
+        const listed = yield* named(sql`t.withdrawn_at IS NULL AND p.frozen_at IS NULL`)
+        if (listed.length > 0) return listed
+        const frozen = yield* named(sql`t.withdrawn_at IS NULL`)
+        const withdrawn = yield* named(sql`t.withdrawn_at IS NOT NULL AND NOT t.draft`)
+        return [...frozen, ...withdrawn].slice(0, limit)
       }),
 
       // The limit applies to rows, not to names: many providers may list the same one.
       similarNames: Effect.fn("PostgresCatalogStore.similarNames")(function* (toolName, providerId, limit) {
         if (!isStorable(toolName)) return []
-        const listed = sql`t.withdrawn_at IS NULL ${providerId === undefined ? sql`` : sql`AND t.provider_id = ${providerId}`}`
+        const listed = sql`${offered} ${providerId === undefined ? sql`` : sql`AND t.provider_id = ${providerId}`}`
         return yield* sql<{ readonly tool_name: string }>`
           (SELECT t.tool_name FROM tools t WHERE t.tool_name >= ${toolName} AND ${listed} ORDER BY t.tool_name LIMIT ${limit})
           UNION
@@ -117,14 +121,14 @@ export const layer = Layer.effect(
       // One index step per category instead of one per tool.
       categories: sql<{ readonly category: string }>`
         WITH RECURSIVE seen AS (
-          SELECT min(category) AS category FROM tools WHERE category > '' AND withdrawn_at IS NULL
+          SELECT min(t.category) AS category FROM tools t WHERE t.category > '' AND ${offered}
           UNION ALL
-          SELECT (SELECT min(t.category) FROM tools t WHERE t.category > seen.category AND t.withdrawn_at IS NULL)
+          SELECT (SELECT min(t.category) FROM tools t WHERE t.category > seen.category AND ${offered})
           FROM seen WHERE seen.category IS NOT NULL
         )
         SELECT category FROM seen WHERE category IS NOT NULL`.all(({ category }) => category),
 
-      count: totals.everything,
+      count: Effect.flatMap(totals.tally, totals.everything),
 
       prices: Effect.fn("PostgresCatalogStore.prices")((id, limit) =>
         sql`

@@ -39,7 +39,6 @@ const balanceOf = (balance: Balance): View => {
   return h(
     Fragment,
     null,
-    balance.frozen ? h(Notice, { style: "bad" }, `Your account is frozen: ${balance.frozen_reason ?? ""}`) : undefined,
     debt > 0
       ? h(
           Notice,

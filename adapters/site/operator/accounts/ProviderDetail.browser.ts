@@ -87,9 +87,9 @@ export const ProviderDetail = ({ id }: { readonly id: string }): View => {
             path,
             frozen: one.frozen,
             effect:
-              "Its tools cannot be called and nothing is paid out until you unfreeze it. Calls in flight are settled, a " +
+              "Its tools are not listed and cannot be called, and nothing is paid out until you unfreeze it. Calls in flight are settled, a " +
               "payout under way ends, and refunds are taken from its earnings.",
-            end: "Its tools can be called, and it can be paid out again.",
+            end: "Its tools are listed and can be called, and it can be paid out again.",
             changed: provider.reload
           })
         )

@@ -8,11 +8,11 @@ import type { ConsoleAccount } from "../../console/ConsoleContext.browser.ts"
 import { CodeBlock } from "../../console/Copyable.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
-import { request } from "../../kit/ApiRequest.browser.ts"
-import type { CatalogPage, Connection } from "../../kit/ApiResponses.browser.ts"
+import type { Connection, OwnTools } from "../../kit/ApiResponses.browser.ts"
 import { curl } from "../../kit/Curl.browser.ts"
 import { readEarnings } from "../earnings/EarningsRequest.browser.ts"
 import { CONNECT_PATH } from "../earnings/PayoutTerms.browser.ts"
+import { TOOLS_PATH } from "../tools/ToolRequests.browser.ts"
 import { readTrust } from "../trust/TrustRequest.browser.ts"
 
 export interface Steps {
@@ -26,7 +26,8 @@ export interface Steps {
 
 export const readSteps = async (api: ConsoleApi, account: ConsoleAccount): Promise<Steps> => {
   const [listed, earnings, trust, connection] = await Promise.all([
-    request<CatalogPage>("GET", `/api/market/catalog?provider_id=${account.id}&limit=1`, { isFresh: true }),
+    // The catalog has no tools of a frozen provider.
+    api.get<OwnTools>(TOOLS_PATH, { limit: 1, state: "listed" }),
     readEarnings(api, "all"),
     readTrust(account.id),
     api.get<Connection>(CONNECT_PATH)
