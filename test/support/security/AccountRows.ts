@@ -186,7 +186,7 @@ export const accountRows: Rows = {
   "GET /api/v1/operator/disputes/:id": row(
     operators(200),
     ({ dispute }) => ({ path: `/api/v1/operator/disputes/${dispute}` }),
-    { shows: { operator: ["receipt", "claim"] } }
+    { shows: { operator: ["receipt", "claim", "consumerName"] } }
   ),
   "GET /api/v1/operator/payouts": row(operators(200), "/api/v1/operator/payouts"),
   "GET /api/v1/operator/claims": row(operators(200), "/api/v1/operator/claims"),
