@@ -152,6 +152,9 @@ it.live.skipIf(!hasBrowser)(
         yield* isReadable(page, `operator-${title.toLowerCase().replaceAll(" ", "-")}`)
       }
       yield* Effect.promise(async () => {
+        await openTab(page, "Log and witness")
+        await waitsFor(page, "#log", "does not know whether a witness follows the log")
+        await openTab(page, "Audit trail")
         for (const words of ["Froze an account", "Decided a dispute", "Fraud is suspected.", "Ada Lovelace"]) {
           await waitsFor(page, "#audit tbody", words)
         }

@@ -51,19 +51,37 @@ const OneLog = ({ log }: { readonly log: Log }): View =>
     log.open ? h(Witness, { log }) : undefined
   )
 
-/** A witness runs elsewhere, with its own key: this service does not know which ones follow it. */
+/** Where `--listen` puts a witness's signed checkpoint and its key. */
+const WITNESS_ADDRESS = "<witness>:3100"
+
+/** A witness runs elsewhere, with its own key, and only reads. */
 const Witness = ({ log }: { readonly log: Log }): View =>
   h(
     Fragment,
     null,
     h("h3", null, "Witness"),
     h(
+      Notice,
+      null,
+      "This service does not know whether a witness follows the log: a witness reads it like any client and reports ",
+      "nothing back. What it saw last is known only to the witness."
+    ),
+    h(
       "p",
       null,
-      "A witness runs on another machine, checks that the log only grows, and signs what it saw. Run one with these commands. ",
-      "It stops, and keeps both checkpoints as evidence, if the log shows a smaller or a different tree."
+      "A witness runs on another machine, checks that the log only grows, and signs what it saw. It stops, and keeps both ",
+      "checkpoints as evidence, if the log shows a smaller or a different tree. To start one:"
     ),
     h(CodeBlock, {
-      text: `npm run witness -- --log ${log.checkpoint_url.replace(/\/checkpoint$/u, "")} --vkey '${log.vkey}'`
-    })
+      text:
+        `npm run witness -- --log ${log.checkpoint_url.replace(/\/checkpoint$/u, "")} --vkey '${log.vkey}' ` +
+        "--listen 0.0.0.0:3100"
+    }),
+    h(
+      "p",
+      null,
+      "To see what it signed last, and how many receipts that covers, ask the witness. Compare the second line with ",
+      `${count(log.tree_size)} above:`
+    ),
+    h(CodeBlock, { text: `curl http://${WITNESS_ADDRESS}/checkpoint` })
   )
