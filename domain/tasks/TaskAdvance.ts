@@ -5,12 +5,21 @@
 import { DateTime, Effect, Option } from "effect"
 import type { Unsettled } from "../metering/CallEndings.ts"
 import type { Render } from "../metering/NewCalls.ts"
+import { memberOf } from "../shared/JsonText.ts"
 import { type CallTask, POLL_MS_MAX } from "./CallTask.ts"
-import { canceledByCaller, canceledByProvider, outcomeText, type TaskOutcome, timedOut } from "./TaskOutcome.ts"
+import {
+  canceledByCaller,
+  canceledByProvider,
+  leftUnanswered,
+  outcomeText,
+  type TaskOutcome,
+  timedOut
+} from "./TaskOutcome.ts"
 import { isRunning, type RunningTask } from "./TaskReply.ts"
 import type { makeTaskRequests } from "./TaskRequests.ts"
 import { makeTaskSettlement } from "./TaskSettlement.ts"
 import { TaskStore } from "./TaskStore.ts"
+import { termsIn } from "./TaskTerms.ts"
 import { runningText } from "./TaskTexts.ts"
 
 /** A node that claims a task and stops leaves it to the others after this time. */
@@ -44,7 +53,7 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
       said === undefined ? progress.expiresAt : DateTime.add(createdAt, { milliseconds: said.lifetimeMs })
     if (now.epochMilliseconds >= expiresAt.epochMilliseconds) {
       yield* Effect.forkDetach(requests.cancel(task))
-      return yield* end(task, timedOut)
+      return yield* end(task, overdue(task, said))
     }
     const elapsedMs = now.epochMilliseconds - createdAt.epochMilliseconds
     const waitMs =
@@ -66,17 +75,28 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
     return runningText(next)
   })
 
+  /** Its caller may have canceled it since it was read. */
+  const isCanceled = (task: CallTask) =>
+    Effect.map(store.find(task.id), Option.match({ onNone: () => task.canceled, onSome: ({ canceled }) => canceled }))
+
   /** Returns what the client gets. */
   const advance = Effect.fnUntraced(function* (task: CallTask): Effect.fn.Return<string, Unsettled> {
     const { ended } = task
     if (ended !== undefined) return yield* Effect.uninterruptible(settleEnded({ ...task, ended }))
+    // Here, because the node that stored the cancellation may have stopped before the provider was told.
+    if (task.canceled) yield* requests.cancel(task)
     const said = yield* requests.state(task)
-    if (said !== undefined && !isRunning(said)) {
-      return yield* end(task, task.canceled && said === canceledByProvider ? canceledByCaller : said)
-    }
+    if (said === canceledByProvider) return yield* end(task, (yield* isCanceled(task)) ? canceledByCaller : said)
+    if (said !== undefined && !isRunning(said)) return yield* end(task, said)
     // Work that was done is paid; what runs on after a cancellation is not waited for.
     return yield* task.canceled ? end(task, canceledByCaller) : goesOn(task, said)
   })
 
   return { advance, settle, leaseFrom: (now: DateTime.Utc) => DateTime.add(now, { milliseconds: LEASE_MS }) }
 })
+
+/** Where the attempt itself is paid, a provider would gain by a question that hides a timeout. */
+const overdue = ({ progress, terms }: CallTask, said: RunningTask | undefined): TaskOutcome =>
+  asksInput(said?.state ?? progress.state) && termsIn(terms).billingPolicy !== "attempt" ? leftUnanswered : timedOut
+
+const asksInput = (state: string): boolean => memberOf(state, 0, "status") === '"input_required"'

@@ -51,8 +51,19 @@ export const completedBy = (resultText: string): TaskOutcome => ({
   canceled: false
 })
 
-export const failedBy = (rpcError: NonNullable<UpstreamProblem["rpcError"]>): TaskOutcome =>
-  failed({ kind: "json_rpc_error", message: "The provider's task failed", rpcError })
+/** Serialized again, the numbers in an error can take four times the space. */
+const ERROR_CHARS_MAX = 1024 * 1024
+
+type RpcError = NonNullable<UpstreamProblem["rpcError"]>
+
+export const failedBy = (rpcError: RpcError): TaskOutcome =>
+  failed({ kind: "json_rpc_error", message: "The provider's task failed", rpcError: bounded(rpcError) })
+
+/** Without its data if it is too large. */
+const bounded = (error: RpcError): RpcError =>
+  JSON.stringify(error).length <= ERROR_CHARS_MAX
+    ? error
+    : { code: error.code, message: error.message.slice(0, ERROR_CHARS_MAX), data: undefined }
 
 export const canceledByCaller: TaskOutcome = {
   ...failed({ kind: "canceled", message: "The task was canceled by its caller, and the provider was told." }),
@@ -60,6 +71,12 @@ export const canceledByCaller: TaskOutcome = {
 }
 
 export const canceledByProvider = failed({ kind: "unfinished", message: "The provider canceled the task" })
+
+/** No evidence against its provider. */
+export const leftUnanswered = failed({
+  kind: "canceled",
+  message: "The task asked its caller for input, which did not come in time"
+})
 
 export const forgotten = failed({ kind: "unfinished", message: "The provider does not know its task any more" })
 

@@ -15,14 +15,13 @@ export class TaskStore extends Context.Service<
     /** The newest task of a call with this idempotency key. */
     findByKey(consumerId: ConsumerId, keyHash: string): Effect.Effect<Option.Option<CallTask>, StoreUnavailable>
     /**
-     * For its client: the task, if it is not settled and its provider was not asked after `askedBefore`. Asked at `now`, it
-     * is due again at `nextAt`.
+     * For its client: the task, if it is not settled and its provider was not asked after `askedBefore`. Asked at `now`. It
+     * is due as before, because its client may leave.
      */
     claim(
       id: string,
       askedBefore: DateTime.Utc,
-      now: DateTime.Utc,
-      nextAt: DateTime.Utc
+      now: DateTime.Utc
     ): Effect.Effect<Option.Option<CallTask>, StoreUnavailable>
     /** Tasks that are due and not settled, at most `limit`. Asked at `now`, they are due again at `nextAt`: one node gets each. */
     claimDue(
@@ -38,7 +37,7 @@ export class TaskStore extends Context.Service<
     end(id: string, outcome: string, at: DateTime.Utc): Effect.Effect<boolean, StoreUnavailable>
     /**
      * What the client gets from now on; the first one stays. Of the account's settled tasks the oldest are deleted beyond
-     * `bytesMax` of results, but not this one.
+     * `bytesMax` of results and terms, but not this one. The state of a settled task is empty.
      */
     settle(id: string, final: string, bytesMax: number): Effect.Effect<void, StoreUnavailable>
     /** A task that was not taken over after all. */

@@ -167,7 +167,7 @@ export class Tasks extends Context.Service<
             if (task.final !== undefined) return task.final
             const now = yield* DateTime.now
             const askedBefore = DateTime.subtract(now, { milliseconds: task.progress.pollMs })
-            const claimed = yield* store.claim(id, askedBefore, now, leaseFrom(now))
+            const claimed = yield* store.claim(id, askedBefore, now)
             return Option.isSome(claimed)
               ? yield* Effect.catchIf(
                   advance(claimed.value),
@@ -182,12 +182,8 @@ export class Tasks extends Context.Service<
             const task = yield* find(caller, id)
             if (task.ended !== undefined) return undefined
             const reply = yield* requests.update(task, inputResponses, client)
-            // The next request of the client sees what became of its answers.
-            yield* store.note(id, {
-              ...task.progress,
-              askedAt: NEVER,
-              dueAt: DateTime.add(yield* DateTime.now, { milliseconds: task.progress.pollMs })
-            })
+            // The next request of the client sees what became of its answers. The background does not wait longer for it.
+            yield* store.note(id, { ...task.progress, askedAt: NEVER })
             return reply
           }),
 
@@ -195,7 +191,6 @@ export class Tasks extends Context.Service<
             const task = yield* find(caller, id)
             if (task.ended !== undefined || termsIn(task.terms).leaving === "outcome") return
             if (!(yield* store.cancel(id))) return
-            yield* requests.cancel(task)
             yield* Effect.catchIf(
               advance({ ...task, canceled: true }),
               (failure) => failure._tag !== "StoreUnavailable",

@@ -84,13 +84,13 @@ export const taskStoreContract: Contract<TaskStore> = [
     Effect.gen(function* () {
       const store = yield* TaskStore
       const { id } = yield* added()
-      const claim = store.claim(id, at(10), at(12), at(60))
+      const claim = store.claim(id, at(10), at(12))
       const claimed = yield* Effect.all([claim, claim, claim], { concurrency: "unbounded" })
       assert.equal(claimed.filter((one) => Option.isSome(one)).length, 1)
       const { askedAt, dueAt } = Option.getOrThrow(yield* store.find(id)).progress
-      assert.deepEqual([askedAt, dueAt], [at(12), at(60)])
-      assert.equal(Option.isSome(yield* store.claim(id, at(12), at(14), at(60))), true)
-      assert.deepEqual(yield* store.claim("unknown", at(12), at(14), at(60)), Option.none())
+      assert.deepEqual([askedAt, dueAt], [at(12), at(2)])
+      assert.equal(Option.isSome(yield* store.claim(id, at(12), at(14))), true)
+      assert.deepEqual(yield* store.claim("unknown", at(12), at(14)), Option.none())
     })
   ),
 
@@ -135,7 +135,7 @@ export const taskStoreContract: Contract<TaskStore> = [
       const ended = Option.getOrThrow(yield* store.find(task.id))
       assert.deepEqual(ended.progress, progress)
       assert.equal(ended.ended?.outcome, ["a", "b", "c"][endings.indexOf(true)])
-      assert.equal(Option.isSome(yield* store.claim(task.id, at(60), at(60), at(90))), true)
+      assert.equal(Option.isSome(yield* store.claim(task.id, at(60), at(60))), true)
     })
   ),
 
@@ -146,7 +146,7 @@ export const taskStoreContract: Contract<TaskStore> = [
       const id = yield* settledTask({}, at(5), `{"n":1.50}`)
       yield* store.settle(id, "another", BYTES_MAX)
       assert.equal(yield* finalOf(id), `{"n":1.50}`)
-      assert.deepEqual(yield* store.claim(id, at(60), at(60), at(90)), Option.none())
+      assert.deepEqual(yield* store.claim(id, at(60), at(60)), Option.none())
       const running = yield* added()
       yield* store.settle(running.id, "too early", BYTES_MAX)
       assert.deepEqual(yield* store.find(running.id), Option.some(running))

@@ -43,11 +43,11 @@ export const layer = Layer.sync(TaskStore, () => {
         )
       ),
 
-    claim: (id, askedBefore, now, nextAt) =>
+    claim: (id, askedBefore, now) =>
       Effect.suspend(() => {
         const task = tasks.get(id)
         return task !== undefined && isOpen(task) && isUntil(task.progress.askedAt, askedBefore)
-          ? Effect.asSome(asked(task, now, nextAt))
+          ? Effect.asSome(asked(task, now, task.progress.dueAt))
           : Effect.succeedNone
       }),
 
@@ -71,13 +71,14 @@ export const layer = Layer.sync(TaskStore, () => {
     settle: Effect.fnUntraced(function* (id, final, bytesMax) {
       const task = tasks.get(id)
       if (task?.ended === undefined || !isOpen(task)) return
-      yield* put(tasks, id, { ...task, final, ended: { ...task.ended, outcome: "" } })
+      const progress = { ...task.progress, state: "{}" }
+      yield* put(tasks, id, { ...task, progress, final, ended: { ...task.ended, outcome: "" } })
       let bytes = final.length
       const others = [...tasks.values()]
         .filter((other) => other.consumerId === task.consumerId && other.id !== id && !isOpen(other))
         .toSorted((one, other) => DateTime.Order(other.ended!.at, one.ended!.at))
       for (const other of others) {
-        bytes += other.final!.length
+        bytes += other.final!.length + other.terms.length
         if (bytes > bytesMax) yield* remove(tasks, other.id)
       }
     }),

@@ -55,9 +55,9 @@ export const layer = Layer.effect(
           SELECT * FROM mcp_tasks WHERE consumer_id = ${consumerId} AND key_hash = ${keyHash}
           ORDER BY created_at DESC LIMIT 1`.first(toTask),
 
-      claim: Effect.fn("PostgresTaskStore.claim")((id, askedBefore, now, nextAt) =>
+      claim: Effect.fn("PostgresTaskStore.claim")((id, askedBefore, now) =>
         sql<TaskRow>`
-          UPDATE mcp_tasks SET asked_at = ${toDate(now)}, due_at = ${toDate(nextAt)}
+          UPDATE mcp_tasks SET asked_at = ${toDate(now)}
           WHERE id = ${id} AND final IS NULL AND asked_at <= ${toDate(askedBefore)} RETURNING *`.first(toTask)
       ),
 
@@ -93,10 +93,10 @@ export const layer = Layer.effect(
       settle: Effect.fn("PostgresTaskStore.settle")(
         (id, final, bytesMax) => sql`
           WITH settled AS (
-            UPDATE mcp_tasks SET final = ${final}, outcome = '' WHERE id = ${id} AND final IS NULL AND ended_at IS NOT NULL
+            UPDATE mcp_tasks SET final = ${final}, outcome = '', state = '{}' WHERE id = ${id} AND final IS NULL AND ended_at IS NOT NULL
             RETURNING consumer_id
           ), others AS (
-            SELECT t.id, sum(octet_length(t.final)) OVER (ORDER BY t.ended_at DESC, t.id) AS bytes
+            SELECT t.id, sum(octet_length(t.final) + octet_length(t.terms)) OVER (ORDER BY t.ended_at DESC, t.id) AS bytes
             FROM mcp_tasks t JOIN settled USING (consumer_id) WHERE t.final IS NOT NULL
           )
           DELETE FROM mcp_tasks WHERE id IN (
