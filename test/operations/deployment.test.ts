@@ -2,6 +2,7 @@
  * The files of docs/operations: what a linter of container files checks, and that they agree with the service.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse } from "yaml"
@@ -20,6 +21,9 @@ const isKnown = (name: string): boolean => name in settings || PROCESS.includes(
 /** What a stop takes at most with the default settings; see docs/high-availability.md. */
 const STOP_SECONDS =
   (Number(settings.SHUTDOWN_NOTICE_MS.fallback) + Number(settings.SHUTDOWN_GRACE_MS.fallback)) / 1_000 + 5
+
+/** The packages libc6, libgcc-s1, libgomp1 and libstdc++6. */
+const IN_BASE_IMAGE = ["libc", "libdl", "libgcc_s", "libgomp", "libm", "libpthread", "librt", "libstdc++"]
 
 const lines = (name: string) =>
   read(name)
@@ -62,6 +66,17 @@ describe("The container file", () => {
     assert.deepStrictEqual(argumentsOf(last, "CMD"), ["serve"])
     assert.strictEqual(argumentsOf(last, "HEALTHCHECK")[0], "/usr/local/bin/node")
     assert.deepStrictEqual(textsOf(last, "STOPSIGNAL"), ["SIGTERM"])
+  })
+
+  it.skipIf(process.platform !== "linux")("brings the libraries of Node that its base image does not have", () => {
+    const { stdout } = spawnSync("ldd", [process.execPath], { encoding: "utf8" })
+    const needed = [...stdout.matchAll(/\b(?<name>lib[\w+-]+)\.so\.\d+ =>/gu)].map(({ groups }) => groups!["name"]!)
+    assert.include(needed, "libc")
+    const commands = textsOf(stages[0]!, "RUN").join("\n")
+    for (const name of needed.filter((one) => !IN_BASE_IMAGE.includes(one))) {
+      assert.match(commands, new RegExp(`^cp --dereference \\S+/${name}\\.so\\.\\d+ /libraries/$`, "mu"))
+    }
+    assert.include(textsOf(last, "COPY"), "/libraries /usr/lib")
   })
 
   it("copies what exists, adds nothing from elsewhere, and installs from the lock file", () => {
