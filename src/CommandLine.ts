@@ -115,4 +115,4 @@ const program = Effect.gen(function* () {
   Effect.tapDefect((defect) => Console.error(sentenceOf(defect instanceof Error ? defect : new Error(String(defect)))))
 )
 
-NodeRuntime.runMain(program, { disableErrorReporting: true })
+export const run = (): void => NodeRuntime.runMain(program, { disableErrorReporting: true })

@@ -26,4 +26,6 @@ registerHooks({
   }
 })
 
-await import("./CommandLine.ts")
+// The bundler keeps what is called, and leaves out the side effects of modules.
+const { run } = await import("./CommandLine.ts")
+run()
