@@ -55,10 +55,10 @@ export const makePayoutOpening = Effect.gen(function* () {
   /** Undefined if another request was first. */
   const reserve = Effect.fnUntraced(function* (payout: Payout) {
     if (!(yield* store.insert(payout))) return undefined
-    const { available } = yield* money.holdings(payout.providerId)
-    const parts = takeFrom(available, fromCents(payout.amountCents))
+    const { available, isFrozen } = yield* money.holdings(payout.providerId)
+    const parts = takeFrom(isFrozen ? [] : available, fromCents(payout.amountCents))
     const covered = totalOfParts(parts)
-    // Money moved since the payout was drafted, or is in more lots than one posting takes from.
+    // Money moved, or the provider was frozen, since the payout was drafted; or it is in more lots than one posting takes from.
     if (covered < fromCents(payout.amountCents)) return yield* new BelowMinimum({ balanceCents: toCents(covered) })
     yield* ledger.post({ reference: payoutReference(payout.id), legs: reservingLegs(payout.providerId, parts) })
     return payout

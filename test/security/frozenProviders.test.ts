@@ -4,7 +4,11 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
+import { ProviderFreezes } from "../../domain/accounts/ProviderFreezes.ts"
+import { makePayoutOpening } from "../../domain/payouts/PayoutOpening.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
+import { PayoutId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { anEarner, balanceOf, CENTS, earn, REST, statesOf, transfersMade } from "../payments/Earners.ts"
@@ -137,6 +141,22 @@ for (const [name, core] of coreWith(ScriptedGateway.layer)) {
           listAt(trail, "entries").map((one) => valueAt(one, "reason")),
           ["The account is complete.", "The account is complete."]
         )
+      })
+    )
+
+    it.effect("is not paid out by a request that was made before its freeze and has reserved nothing", () =>
+      Effect.gen(function* () {
+        const providerId = yield* anEarner
+        const store = yield* PayoutStore
+        const freezes = yield* ProviderFreezes
+        const frozenFirst = PayoutStore.of({
+          ...store,
+          insert: (payout) => Effect.andThen(Effect.orDie(freezes.freeze(providerId, REASON)), store.insert(payout))
+        })
+        const { open } = yield* Effect.provideService(makePayoutOpening, PayoutStore, frozenFirst)
+        const id = PayoutId.make(crypto.randomUUID())
+        assert.strictEqual((yield* Effect.flip(open(id, providerId)))._tag, "BelowMinimum")
+        assert.deepStrictEqual(yield* statesOf(providerId), [])
       })
     )
 
