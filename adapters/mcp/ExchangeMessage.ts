@@ -3,6 +3,7 @@
  * to it.
  */
 import type { McpExchange, UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
+import { TASK_MS_MAX } from "../../domain/tasks/CallTask.ts"
 import { membersOf } from "../../domain/shared/JsonText.ts"
 import { metaFor } from "./CallerParams.ts"
 import { idOf, requestBody, type RpcId, tokenOf } from "./JsonRpc.ts"
@@ -33,7 +34,8 @@ export const exchangeMessage = (
   })
   const others = othersFor(link, exchange)
   const named = `"name":${JSON.stringify(call.toolName)},"arguments":${exchange.arguments}`
-  const params = `{${others}${named}${meta === undefined ? "" : `,"_meta":${meta}`}}`
+  const task = exchange.asTask === true && link.era === "legacy" ? TASK : ""
+  const params = `{${others}${task}${named}${meta === undefined ? "" : `,"_meta":${meta}`}}`
   return {
     headers,
     body: requestBody(idText, "tools/call", params),
@@ -56,8 +58,11 @@ export const exchangeMessage = (
   }
 }
 
+/** The longest time: the service itself decides how long a task may take, and the result must not be gone before it is paid. */
+const TASK = `"task":{"ttl":${TASK_MS_MAX}},`
+
 /** Some servers do not distinguish upper and lower case. */
-const ofTheCall = new Set(["name", "arguments", "_meta"])
+const ofTheCall = new Set(["name", "arguments", "task", "_meta"])
 
 /** Each with a comma behind it. Members of one era mean nothing in the other. */
 const othersFor = (link: Link, { era, otherParams }: McpExchange): string =>

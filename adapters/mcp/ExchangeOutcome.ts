@@ -39,8 +39,14 @@ const pendingOf = (
   link: Link,
   exchange: McpExchange
 ): PendingResult | undefined => {
-  if (exchange.era !== link.era) return undefined
-  if (result["resultType"] === "input_required" && link.era === "modern") {
+  if (link.era === "legacy") {
+    const { sessionId, version } = link
+    return (exchange.era === "legacy" || exchange.asTask === true) && isObject(result["task"])
+      ? { kind: "task", resultText: text ?? JSON.stringify(result), session: { sessionId, version } }
+      : undefined
+  }
+  if (exchange.era === "legacy") return undefined
+  if (result["resultType"] === "input_required") {
     const state = result["requestState"]
     return {
       kind: "input_required",
@@ -48,7 +54,5 @@ const pendingOf = (
       requestState: typeof state === "string" ? state : undefined
     }
   }
-  return result["resultType"] === "task" || isObject(result["task"])
-    ? { kind: "task", resultText: text ?? JSON.stringify(result) }
-    : undefined
+  return result["resultType"] === "task" ? { kind: "task", resultText: text ?? JSON.stringify(result) } : undefined
 }

@@ -6,7 +6,8 @@ import { Context, Effect, Fiber, References, type Scope, Tracer } from "effect"
 import type { UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
 import { exchangeMessage } from "./ExchangeMessage.ts"
 import { isSessionLost } from "./ExchangeOutcome.ts"
-import { readTools } from "./Handshake.ts"
+import { establish, isLink, readTools } from "./Handshake.ts"
+import { isObject } from "./JsonRpc.ts"
 import { REPAIRS_MAX, repaired } from "./LinkRepair.ts"
 import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
 import type { KnownEndpoint } from "./ProviderEndpoints.ts"
@@ -43,6 +44,7 @@ export const attemptCall = Effect.fnUntraced(function* (
   const untilMs = startedMs + timeoutMs
   const over = (link: Link) => callOver(context, known, link, call, untilMs, leftMs(context, untilMs), tally)
   tally.link = undefined
+  if (call.exchange?.asTask === true) return yield* startedApart(context, known, over)
   const session = call.exchange?.session
   if (session !== undefined) {
     const own: Link = { era: "legacy", ...session }
@@ -70,6 +72,23 @@ export const attemptCall = Effect.fnUntraced(function* (
   }
   return reply
 })
+
+/** In a session that ends with the task; at once if none was started. */
+const startedApart = Effect.fnUntraced(function* (
+  { nowMs, scope }: AttemptContext,
+  { endpoint }: KnownEndpoint,
+  over: (link: Link) => Effect.Effect<Reply>
+): Effect.fn.Return<Reply> {
+  const link = yield* establish(endpoint, nowMs)
+  if (!isLink(link)) return link
+  return yield* Effect.onExit(over(link), (exit) =>
+    link.sessionId === undefined || (exit._tag === "Success" && startsTask(exit.value))
+      ? Effect.void
+      : Effect.asVoid(Effect.forkIn(endpoint.endSession(link), scope))
+  )
+})
+
+const startsTask = (reply: Reply): boolean => reply.kind === "result" && isObject(reply.result["task"])
 
 /** Assigned in a callback, which the type checker does not see. */
 const usedLink = (tally: Tally): Link | undefined => tally.link

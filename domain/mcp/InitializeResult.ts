@@ -2,8 +2,8 @@
  * The answer to `initialize` where no server of the legacy era gives its own.
  */
 import { membersOf, objectWith } from "../shared/JsonText.ts"
-import { LEGACY_VERSIONS } from "./Protocol.ts"
-import { withoutTasks } from "./TaskSupport.ts"
+import { LEGACY_VERSIONS, type McpEra } from "./Protocol.ts"
+import { withoutTasks, withOwnTasks } from "./TaskSupport.ts"
 
 /** JSON texts. */
 export interface LegacyProfile {
@@ -24,8 +24,9 @@ export const initializeResult = (
   return `{"protocolVersion":"${version}","capabilities":${capabilities},"serverInfo":${serverInfo}${last}}`
 }
 
-/** The server's own result, as it is offered here. */
-export const offeredResult = (result: string): string => withCapabilities(result, withoutTasks)
+/** The server's own result, as it is offered here. A server that speaks both eras gets calls in the modern one. */
+export const offeredResult = (result: string, era: McpEra | undefined): string =>
+  withCapabilities(result, era === "legacy" ? withOwnTasks : withoutTasks)
 
 /** With other capabilities, and otherwise verbatim. */
 export const withCapabilities = (result: string, offered: (capabilities: string) => string): string => {

@@ -141,7 +141,7 @@ export class McpSessions extends Context.Service<
         const { result, session } = greeted
         const version = LEGACY_VERSIONS.find((known) => known === session.version)
         if (version === undefined) return yield* new McpInitializeRejected({ reason: "no_common_version" })
-        return { version, upstream: session, result: offeredResult(result) }
+        return { version, upstream: session, result: offeredResult(result, era) }
       })
 
       const open = Effect.fn("McpSessions.open")(function* <E>(

@@ -8,9 +8,10 @@ import { isTaskMethod } from "./TaskSupport.ts"
 export const isNeverPassed = (method: string): boolean =>
   !NAME.test(method) || isTaskMethod(method) || isOfTheService(lettersOf(method))
 
-/** The service's own requests about the task of a call. */
-export const isOfTask = (method: string): boolean =>
-  method === "tasks/get" || method === "tasks/update" || method === "tasks/cancel"
+/** The service's own requests about the task of a call. Doors answer those of clients. */
+export const isOfTask = (method: string): boolean => OF_TASK.has(method)
+
+const OF_TASK: ReadonlySet<string> = new Set(["tasks/get", "tasks/result", "tasks/update", "tasks/cancel"])
 
 /** Segments of a path: `x/../tools/call` could be read as another method. */
 const NAME = /^(?!notifications\/)[a-z_$][\w$.-]*(?:\/[\w$-][\w$.-]*)*$/iu

@@ -45,6 +45,9 @@ export const IDEMPOTENCY_KEY_META = `${META_PREFIX}/idempotency_key`
 /** In `_meta` of a provider's result: the actual cost of a usage-priced call. */
 export const REPORTED_COST_META = `${META_PREFIX}/cost_microcents`
 
+/** In `_meta` of a result of the legacy era: the task that gave it. */
+export const RELATED_TASK_META = "io.modelcontextprotocol/related-task"
+
 /** In `_meta` of every modern request. */
 export const VERSION_META = "io.modelcontextprotocol/protocolVersion"
 export const CLIENT_INFO_META = "io.modelcontextprotocol/clientInfo"

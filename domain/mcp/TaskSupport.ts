@@ -1,12 +1,14 @@
 /**
  * What sides declare of tasks. A server that starts a task answers a call at once, and delivers its result to later requests
- * that name the task. Tasks of the modern era are offered; those of the legacy era are not: they are removed from what both
- * sides declare, and requests about them are rejected.
+ * that name the task. In the modern era the server decides which call becomes a task, in the legacy era the client.
  */
 import { memberOf, membersOf, objectWith } from "../shared/JsonText.ts"
 
 /** Of the modern era, in `extensions` of the capabilities. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
+
+/** Of the legacy era: what the service declares, whichever of it the provider's server does. */
+export const LEGACY_TASKS = `{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`
 
 /** Such as `tasks/get`. Some servers do not distinguish upper and lower case. */
 export const isTaskMethod = (method: string): boolean => TASK.test(method)
@@ -19,6 +21,25 @@ export const declaresTasks = (capabilities: string | undefined): boolean => {
   const extensions = memberOf(capabilities, 0, "extensions")
   return extensions?.startsWith("{") === true && memberOf(extensions, 0, TASKS_EXTENSION)?.startsWith("{") === true
 }
+
+/** Capabilities of a server of the legacy era, as JSON: whether calls of tools can be tasks. */
+export const declaresLegacyTasks = (capabilities: string): boolean => {
+  if (!MAY_NAME_TASKS.test(capabilities)) return false
+  const { tasks } = JSON.parse(capabilities) as Declared
+  return isObject(tasks?.requests?.tools?.call)
+}
+
+interface Declared {
+  readonly tasks?: { readonly requests?: { readonly tools?: { readonly call?: unknown } | null } | null } | null
+}
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Capabilities of a server of the legacy era, as JSON, as they are declared to a client of that era. */
+export const withOwnTasks = (capabilities: string): string =>
+  declaresLegacyTasks(capabilities)
+    ? objectWith(withoutTasks(capabilities), "tasks", LEGACY_TASKS)
+    : withoutTasks(capabilities)
 
 /** Capabilities of a client or a server, as JSON. */
 export const withoutTasks = (capabilities: string): string => {

@@ -32,10 +32,7 @@ export const makeMcpCalls = Effect.fnUntraced(function* (runs: CallRuns, newCall
 
   const newCall = (request: McpCallRequest, render: Render, before: FundsState | undefined): Called =>
     Effect.catchIf(
-      joining(
-        request,
-        newCalls.call(request, render, request.exchange.era === "modern" ? legs.endingOf(1) : undefined)
-      ),
+      joining(request, newCalls.call(request, render, legs.endingOf(1))),
       (rejection) => rejection instanceof InsufficientFunds,
       (refusal) =>
         Effect.flatMap(directory.find(request.tool), ({ tool }) => funds.ask(request, tool.id, refusal, before))

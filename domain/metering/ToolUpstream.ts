@@ -28,8 +28,13 @@ export interface McpExchange {
   readonly arguments: string
   /** Its `_meta` without the fields of the service and of the protocol; undefined if nothing is left. */
   readonly meta: string | undefined
-  /** Other members of the params, such as `inputResponses`, `requestState` and `task`: `"name":value,…`. */
+  /** Other members of the params, such as `inputResponses` and `requestState`: `"name":value,…`. */
   readonly otherParams: string | undefined
+  /**
+   * A server of the legacy era gets the call as a task, in a session of its own: the task outlives the caller's session, and
+   * any node asks for its result.
+   */
+  readonly asTask?: boolean | undefined
   /** What the caller can do, passed on to a server of the same era. */
   readonly capabilities: string | undefined
   readonly clientInfo: string | undefined
@@ -106,6 +111,8 @@ export type PendingResult =
       readonly kind: "task"
       /** The whole result, verbatim. */
       readonly resultText: string
+      /** Where it was started; undefined at a server of the modern era, which has no sessions. */
+      readonly session?: UpstreamSession
     }
 
 /** What became of a call. Its `status` decides what is billed. */

@@ -3,6 +3,7 @@
  * task; its own client gets a task with another id. The call stays open with its hold until the task ends.
  */
 import type { DateTime } from "effect"
+import type { UpstreamSession } from "../mcp/Protocol.ts"
 import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
 
 /** From the opening of a call until its task counts as timed out. */
@@ -34,6 +35,8 @@ export interface CallTask {
   readonly providerId: ProviderId
   /** Of the server that started the task. */
   readonly endpointUrl: string
+  /** Of the service at a server of the legacy era, for this task alone; undefined at one of the modern era. */
+  readonly session: UpstreamSession | undefined
   readonly invocationId: ReceiptId
   /** As the provider knows it. */
   readonly upstreamId: string
@@ -48,9 +51,18 @@ export interface CallTask {
   readonly canceled: boolean
   /** How the provider ended the task, as JSON (`TaskOutcome.ts`): the first ending counts, and is settled. */
   readonly ended: { readonly outcome: string; readonly at: DateTime.Utc } | undefined
-  /** After the settlement: what the client gets from then on, byte for byte. */
-  readonly final: string | undefined
+  /** After the settlement. */
+  readonly final: FinalTask | undefined
 }
+
+export interface FinalTask {
+  readonly status: FinalStatus
+  /** What the client gets from then on, byte for byte. */
+  readonly text: string
+}
+
+/** Of the legacy era. In the modern one, a task with a result that is an error is `completed`. */
+export type FinalStatus = "completed" | "failed" | "cancelled"
 
 /** What is known of a task that runs. */
 export interface TaskProgress {
@@ -65,4 +77,10 @@ export interface TaskProgress {
   readonly dueAt: DateTime.Utc
   /** How often in a row the provider could not be asked. */
   readonly failures: number
+}
+
+/** A task as lists show it: without what may be large. */
+export interface ListedTask extends Pick<CallTask, "id" | "createdAt" | "progress"> {
+  /** After the settlement. */
+  readonly final: { readonly status: FinalStatus; readonly endedAt: DateTime.Utc } | undefined
 }

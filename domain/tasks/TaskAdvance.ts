@@ -3,11 +3,12 @@
  * settled.
  */
 import { DateTime, Effect, Option } from "effect"
+import { memberOf } from "../shared/JsonText.ts"
 import type { Unsettled } from "../metering/CallEndings.ts"
 import type { Render } from "../metering/NewCalls.ts"
-import { memberOf } from "../shared/JsonText.ts"
 import { type CallTask, POLL_MS_MAX } from "./CallTask.ts"
 import {
+  asksForInput,
   canceledByCaller,
   canceledByProvider,
   leftUnanswered,
@@ -20,7 +21,7 @@ import type { makeTaskRequests } from "./TaskRequests.ts"
 import { makeTaskSettlement } from "./TaskSettlement.ts"
 import { TaskStore } from "./TaskStore.ts"
 import { termsIn } from "./TaskTerms.ts"
-import { runningText } from "./TaskTexts.ts"
+import { runningTask, type SeenTask } from "./TaskTexts.ts"
 
 /** A node that claims a task and stops leaves it to the others after this time. */
 const LEASE_MS = 60_000
@@ -36,12 +37,18 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
   const store = yield* TaskStore
   const { settle, settleEnded } = yield* makeTaskSettlement(render)
 
-  const end = Effect.fnUntraced(function* (task: CallTask, outcome: TaskOutcome): Effect.fn.Return<string, Unsettled> {
+  const end = Effect.fnUntraced(function* (
+    task: CallTask,
+    outcome: TaskOutcome
+  ): Effect.fn.Return<SeenTask, Unsettled> {
     const ended = { outcome: outcomeText(outcome), at: yield* DateTime.now }
-    if (yield* store.end(task.id, ended.outcome, ended.at)) return yield* settleEnded({ ...task, ended })
+    if (yield* store.end(task.id, ended.outcome, ended.at)) {
+      yield* Effect.forkDetach(isLeft(outcome) ? requests.abandon(task) : requests.close(task))
+      return yield* settleEnded({ ...task, ended })
+    }
     // Another node saw its end before, and settles it.
     const known = Option.getOrUndefined(yield* store.find(task.id))
-    return known?.final ?? runningText(task)
+    return known?.final ?? runningTask(task)
   }, Effect.uninterruptible)
 
   const goesOn = Effect.fnUntraced(function* (task: CallTask, said: RunningTask | undefined) {
@@ -51,10 +58,7 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
     const failures = said === undefined ? Math.min(progress.failures + 1, FAILURES_COUNTED_MAX) : 0
     const expiresAt =
       said === undefined ? progress.expiresAt : DateTime.add(createdAt, { milliseconds: said.lifetimeMs })
-    if (now.epochMilliseconds >= expiresAt.epochMilliseconds) {
-      yield* Effect.forkDetach(requests.cancel(task))
-      return yield* end(task, overdue(task, said))
-    }
+    if (now.epochMilliseconds >= expiresAt.epochMilliseconds) return yield* end(task, overdue(task, said))
     const elapsedMs = now.epochMilliseconds - createdAt.epochMilliseconds
     const waitMs =
       said === undefined
@@ -72,7 +76,7 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
       }
     }
     yield* store.note(task.id, next.progress)
-    return runningText(next)
+    return runningTask(next)
   })
 
   /** Its caller may have canceled it since it was read. */
@@ -80,7 +84,7 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
     Effect.map(store.find(task.id), Option.match({ onNone: () => task.canceled, onSome: ({ canceled }) => canceled }))
 
   /** Returns what the client gets. */
-  const advance = Effect.fnUntraced(function* (task: CallTask): Effect.fn.Return<string, Unsettled> {
+  const advance = Effect.fnUntraced(function* (task: CallTask): Effect.fn.Return<SeenTask, Unsettled> {
     const { ended } = task
     if (ended !== undefined) return yield* Effect.uninterruptible(settleEnded({ ...task, ended }))
     // Here, because the node that stored the cancellation may have stopped before the provider was told.
@@ -94,6 +98,10 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
 
   return { advance, settle, leaseFrom: (now: DateTime.Utc) => DateTime.add(now, { milliseconds: LEASE_MS }) }
 })
+
+/** The task may still run at its provider. */
+const isLeft = (outcome: TaskOutcome): boolean =>
+  outcome === timedOut || outcome === leftUnanswered || outcome === asksForInput
 
 /** Where the attempt itself is paid, a provider would gain by a question that hides a timeout. */
 const overdue = ({ progress, terms }: CallTask, said: RunningTask | undefined): TaskOutcome =>

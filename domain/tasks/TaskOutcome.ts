@@ -80,6 +80,18 @@ export const leftUnanswered = failed({
 
 export const forgotten = failed({ kind: "unfinished", message: "The provider does not know its task any more" })
 
+export const sessionLost = failed({
+  kind: "session_lost",
+  message: "The provider does not know the session of its task any more, for example after a restart"
+})
+
+/** Of the legacy era. */
+export const asksForInput = failed({
+  kind: "unfinished",
+  message:
+    "The provider's task asked for input, which tasks of this protocol version do not pass on. Call the tool without a task"
+})
+
 export const malformed = failed({
   kind: "malformed_answer",
   message: "The provider's response about its task was not valid"

@@ -23,8 +23,12 @@ export interface RunningTask {
 
 const STATUS_MESSAGE_CHARS_MAX = 1_000
 
+export interface StartedTask extends RunningTask {
+  readonly upstreamId: string
+}
+
 /** The task that a call started; undefined if there is no valid id. Whether it has ended already is asked like any state. */
-export const startedTask = (text: string): (RunningTask & { readonly upstreamId: string }) | undefined => {
+export const startedTask = (text: string): StartedTask | undefined => {
   const upstreamId = parsed(text)["taskId"]
   return typeof upstreamId === "string" && VISIBLE.test(upstreamId) && upstreamId.length <= UPSTREAM_ID_CHARS_MAX
     ? { upstreamId, ...(runningTask(text, "working") ?? NOTHING_SAID) }

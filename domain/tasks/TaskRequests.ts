@@ -1,12 +1,14 @@
 /**
- * The requests about a task to the provider that runs it.
+ * The requests about a task to the provider that runs it, in the era of its server. In the legacy era they go over the session
+ * in which the task was started, from any node.
  */
 import { Effect } from "effect"
 import { INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY } from "../mcp/Protocol.ts"
 import { type PassedReply, ProviderServers, type ServerFailed } from "../mcp/ProviderServers.ts"
 import { TASKS_EXTENSION } from "../mcp/TaskSupport.ts"
 import type { CallTask } from "./CallTask.ts"
-import { forgotten, type TaskOutcome } from "./TaskOutcome.ts"
+import { legacyTaskResult, legacyTaskState } from "./LegacyTaskReply.ts"
+import { forgotten, sessionLost, type TaskOutcome } from "./TaskOutcome.ts"
 import { type RunningTask, taskState } from "./TaskReply.ts"
 
 /** Less than a client waits for a response. */
@@ -20,13 +22,16 @@ export interface TaskClient {
 
 const SERVICE: TaskClient = { capabilities: `{"extensions":{"${TASKS_EXTENSION}":{}}}`, clientInfo: undefined }
 
+/** Undefined: the provider could not be asked, or failed for now. */
+type State = RunningTask | TaskOutcome | undefined
+
 export const makeTaskRequests = Effect.gen(function* () {
   const servers = yield* ProviderServers
 
   const send = (
-    { consumerId, endpointUrl, providerId, upstreamId }: CallTask,
-    method: "tasks/get" | "tasks/update" | "tasks/cancel",
-    { capabilities, clientInfo }: TaskClient,
+    { consumerId, endpointUrl, providerId, session, upstreamId }: Asked,
+    method: "tasks/get" | "tasks/result" | "tasks/update" | "tasks/cancel",
+    { capabilities, clientInfo }: TaskClient = SERVICE,
     more = ""
   ): Effect.Effect<PassedReply, ServerFailed> =>
     servers.ask(
@@ -34,10 +39,10 @@ export const makeTaskRequests = Effect.gen(function* () {
       {
         method,
         params: `{"taskId":${JSON.stringify(upstreamId)}${more}}`,
-        era: "modern",
+        era: session === undefined ? "modern" : "legacy",
         capabilities,
         clientInfo,
-        session: undefined,
+        session,
         requestId: "0",
         progressToken: undefined,
         consumerId,
@@ -46,26 +51,51 @@ export const makeTaskRequests = Effect.gen(function* () {
       }
     )
 
-  /** Undefined: the provider could not be asked, or failed for now. */
-  const state = (task: CallTask): Effect.Effect<RunningTask | TaskOutcome | undefined> =>
-    send(task, "tasks/get", SERVICE).pipe(
-      Effect.map((reply) => {
-        if (reply._tag === "RpcError") return isForgotten(reply.error) ? forgotten : undefined
+  const legacyState = Effect.fnUntraced(function* (
+    task: CallTask,
+    text: string
+  ): Effect.fn.Return<State, ServerFailed> {
+    const said = legacyTaskState(text)
+    if (!("ended" in said)) return said
+    const reply = yield* send(task, "tasks/result")
+    const outcome = legacyTaskResult(task, said, reply)
+    released(reply)
+    return outcome
+  })
+
+  const state = (task: CallTask): Effect.Effect<State> =>
+    send(task, "tasks/get").pipe(
+      Effect.flatMap((reply): Effect.Effect<State, ServerFailed> => {
+        if (reply._tag === "RpcError") return Effect.succeed(isForgotten(reply.error) ? forgotten : undefined)
+        if (task.session !== undefined) return legacyState(task, reply.result)
         const said = taskState(reply.result)
-        reply.release?.()
-        return said
+        released(reply)
+        return Effect.succeed(said)
       }),
-      Effect.orElseSucceed(() => undefined)
+      Effect.catch((failure) => Effect.succeed(failure.sessionLost ? sessionLost : undefined))
     )
 
   /** The provider may ignore it, or be away. */
-  const cancel = (task: CallTask): Effect.Effect<void> => Effect.ignore(send(task, "tasks/cancel", SERVICE))
+  const cancel = (task: Asked): Effect.Effect<void> => Effect.ignore(send(task, "tasks/cancel"))
+
+  /** Of a task that has ended. A server that is away ends the session by its own idle time-out. */
+  const close = ({ endpointUrl, providerId, session }: Asked): Effect.Effect<void> =>
+    session === undefined ? Effect.void : servers.end({ providerId, endpointUrl }, session)
+
+  /** Of a task that may still run, and that nothing is expected of. */
+  const abandon = (task: Asked): Effect.Effect<void> => Effect.andThen(cancel(task), close(task))
 
   const update = (task: CallTask, inputResponses: string, client: TaskClient) =>
     send(task, "tasks/update", client, `,"inputResponses":${inputResponses}`)
 
-  return { state, cancel, update }
+  return { state, cancel, close, abandon, update }
 })
+
+type Asked = Pick<CallTask, "consumerId" | "endpointUrl" | "providerId" | "session" | "upstreamId">
+
+const released = (reply: PassedReply): void => {
+  if (reply._tag === "Result") reply.release?.()
+}
 
 /** The server does not know the task, or no tasks at all. Other errors may be temporary. */
 const isForgotten = (error: string): boolean => {

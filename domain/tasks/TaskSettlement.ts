@@ -12,11 +12,11 @@ import { makeSettle } from "../metering/Settlement.ts"
 import type { UpstreamResponse } from "../metering/ToolUpstream.ts"
 import { Receipts } from "../receipts/Receipts.ts"
 import { zero } from "../shared/Microcents.ts"
-import { type CallTask, TASKS_KEPT_BYTES_MAX } from "./CallTask.ts"
+import { type CallTask, type FinalTask, TASKS_KEPT_BYTES_MAX } from "./CallTask.ts"
 import { answerOf, outcomeIn } from "./TaskOutcome.ts"
 import { TaskStore } from "./TaskStore.ts"
 import { entryOn, termsIn } from "./TaskTerms.ts"
-import { finalText } from "./TaskTexts.ts"
+import { finalTask } from "./TaskTexts.ts"
 
 type EndedTask = CallTask & { readonly ended: NonNullable<CallTask["ended"]> }
 
@@ -28,7 +28,7 @@ export const makeTaskSettlement = Effect.fnUntraced(function* (render: Render) {
   const settle = yield* makeSettle
 
   /** Returns what the client gets from now on. */
-  const settleEnded = Effect.fnUntraced(function* (task: EndedTask): Effect.fn.Return<string, Unsettled> {
+  const settleEnded = Effect.fnUntraced(function* (task: EndedTask): Effect.fn.Return<FinalTask, Unsettled> {
     const { consumerId, createdAt, ended, invocationId } = task
     const terms = termsIn(task.terms)
     const outcome = outcomeIn(ended.outcome)
@@ -73,7 +73,7 @@ export const makeTaskSettlement = Effect.fnUntraced(function* (render: Render) {
     )
     const final = yield* Effect.matchEffect(settled, {
       onSuccess: ({ answer: rendered, report: { receipt } }) =>
-        Effect.succeed(finalText(task, ended.at, rendered, receipt, outcome.canceled)),
+        Effect.succeed(finalTask(task, ended.at, rendered, receipt, outcome.canceled, outcome.status === "success")),
       onFailure: (failure) =>
         failure._tag === "CallOverdue"
           ? closedBefore(task, { entry, answer, availableMicrocents, freeCallsLeft: terms.freeCallsLeft })
@@ -87,14 +87,21 @@ export const makeTaskSettlement = Effect.fnUntraced(function* (render: Render) {
   const closedBefore = Effect.fnUntraced(function* (
     task: EndedTask,
     given: Omit<CallReport, "receipt">
-  ): Effect.fn.Return<string, Unsettled> {
+  ): Effect.fn.Return<FinalTask, Unsettled> {
     const receipt = Option.getOrUndefined(yield* receipts.find(task.invocationId))
     if (receipt !== undefined && receipt.cost_microcents > zero) {
-      return finalText(task, task.ended.at, render({ ...given, receipt }), receipt, false)
+      return finalTask(
+        task,
+        task.ended.at,
+        render({ ...given, receipt }),
+        receipt,
+        false,
+        given.answer.status === "success"
+      )
     }
     const voided = { receipt_id: task.invocationId, cost_microcents: zero }
     const report = { ...given, answer: { ...given.answer, ...VOIDED }, receipt: receipt ?? (voided as never) }
-    return finalText(task, task.ended.at, render(report), voided, false)
+    return finalTask(task, task.ended.at, render(report), voided, false, false)
   })
 
   return { settle, settleEnded }

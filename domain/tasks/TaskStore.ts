@@ -2,9 +2,19 @@
  * Port to the tasks of calls. They are in the store, so that any node asks for their results and settles them.
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
-import type { ConsumerId } from "../shared/Ids.ts"
+import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import type { CallTask, TaskProgress } from "./CallTask.ts"
+import type { CallTask, FinalTask, ListedTask, TaskProgress } from "./CallTask.ts"
+
+/** Who asks for a task. */
+export interface TaskCaller {
+  readonly consumerId: ConsumerId
+  /** At the door of one provider: only its tasks. */
+  readonly providerId: ProviderId | undefined
+}
+
+/** A place in the list of an account's tasks. */
+export type TaskPosition = Pick<ListedTask, "id" | "createdAt">
 
 export class TaskStore extends Context.Service<
   TaskStore,
@@ -14,6 +24,12 @@ export class TaskStore extends Context.Service<
     find(id: string): Effect.Effect<Option.Option<CallTask>, StoreUnavailable>
     /** The newest task of a call with this idempotency key. */
     findByKey(consumerId: ConsumerId, keyHash: string): Effect.Effect<Option.Option<CallTask>, StoreUnavailable>
+    /** At most `limit`, the newest first, after this one of the list. */
+    list(
+      caller: TaskCaller,
+      after: TaskPosition | undefined,
+      limit: number
+    ): Effect.Effect<ReadonlyArray<ListedTask>, StoreUnavailable>
     /**
      * For its client: the task, if it is not settled and its provider was not asked after `askedBefore`. Asked at `now`. It
      * is due as before, because its client may leave.
@@ -39,7 +55,7 @@ export class TaskStore extends Context.Service<
      * What the client gets from now on; the first one stays. Of the account's settled tasks the oldest are deleted beyond
      * `bytesMax` of results and terms, but not this one. The state of a settled task is empty.
      */
-    settle(id: string, final: string, bytesMax: number): Effect.Effect<void, StoreUnavailable>
+    settle(id: string, final: FinalTask, bytesMax: number): Effect.Effect<void, StoreUnavailable>
     /** A task that was not taken over after all. */
     remove(id: string): Effect.Effect<void, StoreUnavailable>
     /** Whatever became of them: of an erased account. */

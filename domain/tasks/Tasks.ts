@@ -5,23 +5,20 @@
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { PassedReply, ServerFailed } from "../mcp/ProviderServers.ts"
-import type { HeldCall, McpCallOutcome, OtherEnding, TaskStarted } from "../metering/Call.ts"
-import { CallOverdue, type Unsettled } from "../metering/CallEndings.ts"
-import { type CallIdempotency, CallStore } from "../metering/CallStore.ts"
+import type { McpCallOutcome, OtherEnding, TaskStarted } from "../metering/Call.ts"
+import type { Unsettled } from "../metering/CallEndings.ts"
+import type { CallIdempotency } from "../metering/CallStore.ts"
 import type { Render } from "../metering/NewCalls.ts"
-import { SUSPENDED_CALLS_MAX } from "../metering/SuspendedCall.ts"
-import type { UpstreamProblem, UpstreamResponse } from "../metering/ToolUpstream.ts"
-import { Entropy } from "../shared/Entropy.ts"
-import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import type { ConsumerId } from "../shared/Ids.ts"
 import { round } from "../shared/Round.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { type CallTask, TASK_GRACE_MS, TASK_ID_BYTES, TASK_KEPT_MS, TASK_MS_MAX } from "./CallTask.ts"
+import { type CallTask, TASK_KEPT_MS } from "./CallTask.ts"
 import { makeTaskAdvance } from "./TaskAdvance.ts"
-import { startedTask } from "./TaskReply.ts"
 import { makeTaskRequests, type TaskClient } from "./TaskRequests.ts"
-import { TaskStore } from "./TaskStore.ts"
-import { termsIn, termsText } from "./TaskTerms.ts"
-import { createdText, runningText } from "./TaskTexts.ts"
+import { makeTaskStart, startedBy } from "./TaskStart.ts"
+import { type TaskCaller, type TaskPosition, TaskStore } from "./TaskStore.ts"
+import { termsIn } from "./TaskTerms.ts"
+import { listedTask, runningTask, type SeenTask } from "./TaskTexts.ts"
 
 /** Another account's task, or another provider's at the door of one, is as unknown as none. */
 export class TaskUnknown extends Schema.TaggedError<TaskUnknown>()("TaskUnknown", {}) {
@@ -30,22 +27,21 @@ export class TaskUnknown extends Schema.TaggedError<TaskUnknown>()("TaskUnknown"
   }
 }
 
-/** Who asks for a task. */
-export interface TaskCaller {
-  readonly consumerId: ConsumerId
-  /** At the door of one provider: only its tasks. */
-  readonly providerId: ProviderId | undefined
-}
+/** What became of a cancellation. `RunsOn`: its tool does not pass cancellations to the provider. */
+export type TaskCancellation =
+  | { readonly _tag: "EndedBefore" }
+  | { readonly _tag: "RunsOn" }
+  | { readonly _tag: "Canceled"; readonly task: SeenTask }
 
-const TOO_MANY_CALLS: UpstreamProblem = {
-  kind: "unfinished",
-  message: `The tool started a task, and ${SUSPENDED_CALLS_MAX} calls of this account already run as tasks or wait for input, the maximum`
+export interface TaskPage {
+  readonly tasks: ReadonlyArray<SeenTask>
+  /** The last one of them, if there are more. */
+  readonly last: TaskPosition | undefined
 }
 
 type Asked<A, E = never> = Effect.Effect<A, E | TaskUnknown | StoreUnavailable>
 
-/** The leg that no request of a caller resumes. */
-const TASK_LEG = 0
+const LISTED_MAX = 50
 const DUE_AT_ONCE_MAX = 100
 const NEVER = DateTime.makeUnsafe(0)
 
@@ -59,8 +55,9 @@ export class Tasks extends Context.Service<
       consumerId: ConsumerId,
       idempotency: CallIdempotency
     ): Effect.Effect<TaskStarted | undefined, StoreUnavailable>
-    /** The result of `tasks/get`. */
-    get(caller: TaskCaller, id: string): Asked<string>
+    get(caller: TaskCaller, id: string): Asked<SeenTask>
+    /** The newest first, without results. The provider is not asked. */
+    list(caller: TaskCaller, after: TaskPosition | undefined): Effect.Effect<TaskPage, StoreUnavailable>
     /** Answers to questions of the task, verbatim to its provider. Undefined: the task has ended, and ignores them. */
     update(
       caller: TaskCaller,
@@ -69,7 +66,7 @@ export class Tasks extends Context.Service<
       client: TaskClient
     ): Asked<PassedReply | undefined, ServerFailed>
     /** Passed to the provider only where the tool publishes that. */
-    cancel(caller: TaskCaller, id: string): Asked<void>
+    cancel(caller: TaskCaller, id: string): Asked<TaskCancellation>
     /** One round over the tasks that are due, on any number of nodes at once. */
     readonly work: Effect.Effect<number, Unsettled>
     /** Deletes at most `limit` results that are kept no longer; returns how many. */
@@ -82,61 +79,18 @@ export class Tasks extends Context.Service<
       Tasks,
       Effect.gen(function* () {
         const store = yield* TaskStore
-        const calls = yield* CallStore
-        const { hex } = yield* Entropy
         const requests = yield* makeTaskRequests
-        const { advance, leaseFrom, settle } = yield* makeTaskAdvance(requests, render)
+        const advancing = yield* makeTaskAdvance(requests, render)
+        const { advance, leaseFrom } = advancing
+        const take = yield* makeTaskStart(requests, advancing)
 
-        const canceling = (task: CallTask) => Effect.forkDetach(requests.cancel(task))
-
-        const takeOver = Effect.fnUntraced(function* (
-          held: HeldCall,
-          started: NonNullable<ReturnType<typeof startedTask>>,
-          answer: UpstreamResponse
-        ): Effect.fn.Return<McpCallOutcome, Unsettled> {
-          const { entry, invocationId, openedAt, request } = held
-          const { lifetimeMs, pollMs, state, upstreamId } = started
-          const now = yield* DateTime.now
-          const task: CallTask = {
-            id: yield* hex(TASK_ID_BYTES),
-            consumerId: request.consumerId,
-            providerId: entry.provider.id,
-            endpointUrl: entry.provider.endpointUrl,
-            invocationId,
-            upstreamId,
-            keyHash: request.idempotency?.keyHash,
-            terms: termsText(held, answer),
-            createdAt: openedAt,
-            progress: {
-              state,
-              pollMs,
-              expiresAt: DateTime.add(openedAt, { milliseconds: lifetimeMs }),
-              askedAt: openedAt,
-              dueAt: DateTime.add(now, { milliseconds: pollMs }),
-              failures: 0
-            },
-            canceled: false,
-            ended: undefined,
-            final: undefined
-          }
-          const suspension = calls.suspend({
-            consumerId: request.consumerId,
-            invocationId,
-            leg: TASK_LEG,
-            deadlineAt: DateTime.add(openedAt, { milliseconds: TASK_MS_MAX + TASK_GRACE_MS }),
-            max: SUSPENDED_CALLS_MAX
-          })
-          // First the task: a call that waits for none would keep its hold until the deadline. Without the store no client
-          // learns of it: the work would be for nothing.
-          const suspended = yield* Effect.tapError(Effect.andThen(store.add(task), suspension), () => canceling(task))
-          if (suspended === "suspended") {
-            return startedBy(task)
-          }
-          yield* store.remove(task.id)
-          yield* canceling(task)
-          if (suspended === "gone") return yield* new CallOverdue({ receiptId: invocationId })
-          return yield* settle(held, { ...answer, problem: TOO_MANY_CALLS }, true)
-        })
+        const advanced = (task: CallTask): Effect.Effect<SeenTask, StoreUnavailable> =>
+          Effect.catchIf(
+            advance(task),
+            (failure) => failure._tag !== "StoreUnavailable",
+            // Settled in the background.
+            () => Effect.succeed(runningTask(task))
+          )
 
         const find = Effect.fnUntraced(function* ({ consumerId, providerId }: TaskCaller, id: string) {
           const task = Option.getOrUndefined(yield* store.find(id))
@@ -148,10 +102,7 @@ export class Tasks extends Context.Service<
         })
 
         return Tasks.of({
-          take: (held, answer) => {
-            const started = answer.pending?.kind === "task" ? startedTask(answer.pending.resultText) : undefined
-            return started === undefined ? undefined : takeOver(held, started, answer)
-          },
+          take,
 
           earlier: (consumerId, { keyHash, requestHash }) =>
             Effect.map(store.findByKey(consumerId, keyHash), (found) => {
@@ -168,19 +119,19 @@ export class Tasks extends Context.Service<
             const now = yield* DateTime.now
             const askedBefore = DateTime.subtract(now, { milliseconds: task.progress.pollMs })
             const claimed = yield* store.claim(id, askedBefore, now)
-            return Option.isSome(claimed)
-              ? yield* Effect.catchIf(
-                  advance(claimed.value),
-                  (failure) => failure._tag !== "StoreUnavailable",
-                  // Settled in the background.
-                  () => Effect.succeed(runningText(task))
-                )
-              : runningText(task)
+            return Option.isSome(claimed) ? yield* advanced(claimed.value) : runningTask(task)
+          }),
+
+          list: Effect.fn("Tasks.list")(function* (caller, after) {
+            const found = yield* store.list(caller, after, LISTED_MAX + 1)
+            const page = found.slice(0, LISTED_MAX)
+            return { tasks: page.map(listedTask), last: found.length > LISTED_MAX ? page.at(-1) : undefined }
           }),
 
           update: Effect.fn("Tasks.update")(function* (caller, id, inputResponses, client) {
             const task = yield* find(caller, id)
-            if (task.ended !== undefined) return undefined
+            // A task of the legacy era asks nothing.
+            if (task.ended !== undefined || task.session !== undefined) return undefined
             const reply = yield* requests.update(task, inputResponses, client)
             // The next request of the client sees what became of its answers. The background does not wait longer for it.
             yield* store.note(id, { ...task.progress, askedAt: NEVER })
@@ -189,24 +140,21 @@ export class Tasks extends Context.Service<
 
           cancel: Effect.fn("Tasks.cancel")(function* (caller, id) {
             const task = yield* find(caller, id)
-            if (task.ended !== undefined || termsIn(task.terms).leaving === "outcome") return
-            if (!(yield* store.cancel(id))) return
-            yield* Effect.catchIf(
-              advance({ ...task, canceled: true }),
-              (failure) => failure._tag !== "StoreUnavailable",
-              () => Effect.void
-            )
+            if (task.ended !== undefined) return { _tag: "EndedBefore" }
+            if (termsIn(task.terms).leaving === "outcome") return { _tag: "RunsOn" }
+            if (!(yield* store.cancel(id))) return { _tag: "EndedBefore" }
+            return { _tag: "Canceled", task: yield* advanced({ ...task, canceled: true }) }
           }),
 
           work: Effect.gen(function* () {
             const now = yield* DateTime.now
             const due = yield* store.claimDue(now, leaseFrom(now), DUE_AT_ONCE_MAX)
-            const advanced = yield* round(due, {
+            const worked = yield* round(due, {
               failing: "Tasks that could not be settled",
               concurrency: DUE_AT_ONCE_MAX,
               work: advance
             })
-            return advanced.length
+            return worked.length
           }).pipe(Effect.withSpan("Tasks.work")),
 
           prune: (limit) =>
@@ -217,9 +165,3 @@ export class Tasks extends Context.Service<
       })
     )
 }
-
-const startedBy = (task: CallTask): TaskStarted => ({
-  _tag: "TaskStarted",
-  resultText: createdText(task),
-  receiptId: task.invocationId
-})

@@ -39,13 +39,15 @@ export const mcp = Effect.gen(function* () {
   )`
   yield* sql`CREATE INDEX mcp_stream_events_by_age ON mcp_stream_events (stored_at)`
 
-  // A row is open until its call is settled, which sets final. ended_at: the provider's ending is known, in outcome. The
-  // terms may contain an output schema.
+  // A row is open until its call is settled, which sets status and final. ended_at: the provider's ending is known, in
+  // outcome. The terms may contain an output schema. The upstream version is null over a server of 2026-07-28.
   yield* sql`CREATE TABLE mcp_tasks (
     id text COLLATE "C" PRIMARY KEY CHECK (char_length(id) BETWEEN 32 AND 64),
     consumer_id uuid NOT NULL,
     provider_id uuid NOT NULL,
     endpoint_url text NOT NULL CHECK (char_length(endpoint_url) <= 2048),
+    upstream_version text CHECK (char_length(upstream_version) <= 20),
+    upstream_session_id text CHECK (char_length(upstream_session_id) <= 1024),
     receipt_id text COLLATE "C" NOT NULL CHECK (char_length(receipt_id) <= 64),
     upstream_id text NOT NULL CHECK (char_length(upstream_id) <= 1024),
     key_hash text COLLATE "C" CHECK (char_length(key_hash) = 64),
@@ -60,12 +62,16 @@ export const mcp = Effect.gen(function* () {
     canceled boolean NOT NULL,
     outcome text CHECK (octet_length(outcome) <= 16777216),
     ended_at timestamptz(3),
+    status text CHECK (status IN ('completed', 'failed', 'cancelled')),
     final text CHECK (octet_length(final) <= 16777216),
+    CHECK (upstream_version IS NOT NULL OR upstream_session_id IS NULL),
     CHECK ((outcome IS NULL) = (ended_at IS NULL)),
+    CHECK ((final IS NULL) = (status IS NULL)),
     CHECK (final IS NULL OR ended_at IS NOT NULL)
   )`
   yield* sql`CREATE INDEX mcp_tasks_due ON mcp_tasks (due_at) WHERE final IS NULL`
   yield* sql`CREATE INDEX mcp_tasks_by_key ON mcp_tasks (consumer_id, key_hash) WHERE key_hash IS NOT NULL`
+  yield* sql`CREATE INDEX mcp_tasks_of ON mcp_tasks (consumer_id, created_at DESC, id DESC)`
   yield* sql`CREATE INDEX mcp_tasks_kept ON mcp_tasks (consumer_id, ended_at DESC) WHERE final IS NOT NULL`
   yield* sql`CREATE INDEX mcp_tasks_by_end ON mcp_tasks (ended_at) WHERE final IS NOT NULL`
 })

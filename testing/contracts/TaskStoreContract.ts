@@ -22,6 +22,7 @@ const aTask = Effect.fnUntraced(function* (changes: Partial<CallTask> = {}) {
     consumerId: ConsumerId.make(yield* uuid),
     providerId: ProviderId.make(yield* uuid),
     endpointUrl: "https://example.com/mcp",
+    session: undefined,
     invocationId: receiptIdOf(yield* uuid, 0),
     upstreamId: "task-é-1",
     keyHash: undefined,
@@ -53,12 +54,12 @@ const settledTask = Effect.fnUntraced(function* (changes: Partial<CallTask>, end
   const store = yield* TaskStore
   const { id } = yield* added(changes)
   assert.equal(yield* store.end(id, "{}", endedAt), true)
-  yield* store.settle(id, final, BYTES_MAX)
+  yield* store.settle(id, { status: "completed", text: final }, BYTES_MAX)
   return id
 })
 
 const finalOf = (id: string) =>
-  Effect.flatMap(TaskStore, (store) => Effect.map(store.find(id), (found) => Option.getOrUndefined(found)?.final))
+  Effect.flatMap(TaskStore, (store) => Effect.map(store.find(id), (found) => Option.getOrUndefined(found)?.final?.text))
 
 export const taskStoreContract: Contract<TaskStore> = [
   rule(
@@ -76,6 +77,51 @@ export const taskStoreContract: Contract<TaskStore> = [
       assert.deepEqual(yield* store.findByKey(task.consumerId, yield* hash), Option.none())
       yield* store.remove(task.id)
       assert.deepEqual(yield* store.find(task.id), Option.none())
+    })
+  ),
+
+  rule(
+    "keeps the session of a task with or without an id",
+    Effect.gen(function* () {
+      const store = yield* TaskStore
+      for (const sessionId of ["session-é", undefined]) {
+        const task = yield* added({ session: { version: "2025-11-25", sessionId } })
+        assert.deepEqual(yield* store.find(task.id), Option.some(task))
+      }
+    })
+  ),
+
+  rule(
+    "lists the tasks of an account, the newest first, at a provider or at all",
+    Effect.gen(function* () {
+      const store = yield* TaskStore
+      const { consumerId, providerId } = yield* aTask()
+      const caller = { consumerId, providerId: undefined }
+      assert.deepEqual(yield* store.list(caller, undefined, 10), [])
+      const oldest = yield* settledTask({ consumerId, providerId }, at(9), "{}")
+      const twins = [
+        yield* added({ consumerId, providerId, createdAt: at(1) }),
+        yield* added({ consumerId, createdAt: at(1) })
+      ].toSorted((one, other) => (one.id < other.id ? 1 : -1))
+      const newest = yield* added({ consumerId, providerId, createdAt: at(2) })
+      yield* added({ providerId, createdAt: at(3) })
+      const ids = (given: Parameters<typeof store.list>[0], after: Parameters<typeof store.list>[1], limit: number) =>
+        Effect.map(store.list(given, after, limit), (tasks) => tasks.map(({ id }) => id))
+      const all = [newest.id, ...twins.map(({ id }) => id), oldest]
+      assert.deepEqual(yield* ids(caller, undefined, 10), all)
+      assert.deepEqual(yield* ids(caller, undefined, 2), all.slice(0, 2))
+      for (const [n, after] of [newest, ...twins].entries()) {
+        assert.deepEqual(yield* ids(caller, after, 10), all.slice(n + 1))
+      }
+      assert.deepEqual(yield* ids(caller, { id: oldest, createdAt: AT }, 10), [])
+      assert.deepEqual(
+        yield* ids({ consumerId, providerId }, undefined, 10),
+        all.filter((id) => id !== twins.find((twin) => twin.providerId !== providerId)!.id)
+      )
+      const [first, , , last] = yield* store.list(caller, undefined, 10)
+      const { createdAt, id, progress } = newest
+      assert.deepEqual(first, { id, createdAt, progress, final: undefined })
+      assert.deepEqual(last?.final, { status: "completed", endedAt: at(9) })
     })
   ),
 
@@ -144,11 +190,12 @@ export const taskStoreContract: Contract<TaskStore> = [
     Effect.gen(function* () {
       const store = yield* TaskStore
       const id = yield* settledTask({}, at(5), `{"n":1.50}`)
-      yield* store.settle(id, "another", BYTES_MAX)
-      assert.equal(yield* finalOf(id), `{"n":1.50}`)
+      yield* store.settle(id, { status: "failed", text: "another" }, BYTES_MAX)
+      const settled = Option.getOrThrow(yield* store.find(id))
+      assert.deepEqual(settled.final, { status: "completed", text: `{"n":1.50}` })
       assert.deepEqual(yield* store.claim(id, at(60), at(60)), Option.none())
       const running = yield* added()
-      yield* store.settle(running.id, "too early", BYTES_MAX)
+      yield* store.settle(running.id, { status: "failed", text: "too early" }, BYTES_MAX)
       assert.deepEqual(yield* store.find(running.id), Option.some(running))
     })
   ),

@@ -16,6 +16,7 @@ import { invalidRequest, methodNotFound } from "./RpcFault.ts"
 import type { RpcRequest } from "./RpcMessage.ts"
 import { faultReply, responseText, resultMember } from "./RpcReply.ts"
 
+/** The provider's server keeps something for the session afterwards. */
 const STATEFUL: ReadonlySet<string> = new Set(["resources/subscribe", "logging/setLevel"])
 /** Of the modern era only. */
 const UNKNOWN: ReadonlySet<string> = new Set(["server/discover", "subscriptions/listen"])
@@ -67,7 +68,7 @@ export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch
     }
     // Errors of requests are responses: clients take other statuses for failures of the transport.
     const reply = Effect.map(dispatch(door, request), (answer) => gone ?? { ...answer, status: 200 })
-    return isStateful(rpc) ? Effect.andThen(sessions.markState(session), reply) : reply
+    return STATEFUL.has(rpc.method) ? Effect.andThen(sessions.markState(session), reply) : reply
   }
 
   const request: LegacyRequest = (context, rpc, outgoing, onCanceled) => {
@@ -107,10 +108,6 @@ export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch
   }
   return request
 })
-
-/** Whether the provider's server keeps something for the session afterwards. */
-const isStateful = ({ method, params }: RpcRequest): boolean =>
-  STATEFUL.has(method) || (method === "tools/call" && params?.value["task"] !== undefined)
 
 const replyTo = (id: string, result: string): EncodedReply => ({
   status: 200,

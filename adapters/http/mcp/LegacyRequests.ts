@@ -33,6 +33,7 @@ export interface LegacyRequests {
 }
 
 const STREAM_ID_BYTES = 16
+const LONG: ReadonlySet<string> = new Set(["tools/call", "tasks/result"])
 
 export const makeLegacyRequests = Effect.fnUntraced(function* (dispatch: Dispatch) {
   const sessions = yield* McpSessions
@@ -68,7 +69,7 @@ export const makeLegacyRequests = Effect.fnUntraced(function* (dispatch: Dispatc
   const single = (context: LegacyContext, rpc: RpcRequest): Handled =>
     Effect.suspend(() => {
       const out = outgoing(context, rpc.id)
-      if (rpc.method === "tools/call") out.expectLong()
+      if (LONG.has(rpc.method)) out.expectLong()
       const answered = request(context, rpc, out, () => context.input.clock.answer(out.end(undefined, [])))
       return Effect.map(answered, (reply) => out.end(reply, [textOf(reply)]))
     })

@@ -13,7 +13,7 @@ import { modernResult } from "./ModernEra.ts"
 import { invalidParams, methodNotFound, RpcFault } from "./RpcFault.ts"
 import { isObject } from "./RpcMessage.ts"
 import { faultReply, replyOf } from "./RpcReply.ts"
-import { LEGACY_TASKS, makeTaskMethods, missingTasks } from "./TaskMethods.ts"
+import { makeTaskMethods, missingTasks } from "./TaskMethods.ts"
 import { type CalledTool, makeToolCalls } from "./ToolCalls.ts"
 
 export type Dispatch = (door: Door, request: DoorRequest) => Effect.Effect<EncodedReply, HandlerError>
@@ -24,7 +24,6 @@ export const makeDispatch = Effect.gen(function* () {
 
   const called = (door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure | HandlerError> => {
     if (isTaskMethod(request.rpc.method)) return tasks(door, request)
-    if (isLegacyTask(request)) return Effect.fail(methodNotFound(LEGACY_TASKS))
     switch (request.rpc.method) {
       case "tools/call":
         return callTool(door, request)
@@ -52,10 +51,6 @@ export const makeDispatch = Effect.gen(function* () {
   }
   return dispatch
 })
-
-/** In the modern era the server decides, and ignores this param. */
-const isLegacyTask = ({ era, rpc: { method, params } }: DoorRequest): boolean =>
-  era === "legacy" && method === "tools/call" && params?.value["task"] !== undefined
 
 const passed = (door: Door, request: DoorRequest): Effect.Effect<DoorAnswer, DoorFailure> => {
   if (isNeverPassed(request.rpc.method)) return Effect.fail(methodNotFound(NEVER_PASSED))

@@ -1,30 +1,31 @@
 /**
- * Requests about tasks: of the extension `io.modelcontextprotocol/tasks`, in the modern era.
+ * Requests about tasks: in the modern era of the extension `io.modelcontextprotocol/tasks`.
  */
 import { Effect } from "effect"
-import { isOfTask } from "../../../domain/mcp/PassedMethods.ts"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
 import { declaresTasks, TASKS_EXTENSION } from "../../../domain/mcp/TaskSupport.ts"
-import { type TaskCaller, Tasks } from "../../../domain/tasks/Tasks.ts"
+import { Tasks } from "../../../domain/tasks/Tasks.ts"
+import type { TaskCaller } from "../../../domain/tasks/TaskStore.ts"
 import { ACKNOWLEDGED } from "../../../domain/tasks/TaskTexts.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
+import { makeLegacyTaskMethods } from "./LegacyTaskMethods.ts"
 import { invalidParams, limited, methodNotFound, missingCapability, serverFailed, statusOfCode } from "./RpcFault.ts"
 import { textAt } from "./RpcMessage.ts"
 import type { CalledTool } from "./ToolCalls.ts"
 
-export const LEGACY_TASKS =
-  "Tasks of this protocol version are not offered: each call of a tool is billed by its own response. Call it without `task`."
+const METHODS: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"])
 
 type Answered = Effect.Effect<DoorAnswer, DoorFailure>
 
 export const makeTaskMethods = Effect.gen(function* () {
   const tasks = yield* Tasks
   const passThrough = yield* PassThrough
+  const legacy = yield* makeLegacyTaskMethods
 
   const gotten = (caller: TaskCaller, taskId: string): Answered =>
     tasks.get(caller, taskId).pipe(
-      Effect.map(resultOf),
+      Effect.map(({ text }) => resultOf(text)),
       Effect.catchTag("TaskUnknown", ({ message }) => Effect.fail(invalidParams(message)))
     )
 
@@ -67,8 +68,8 @@ export const makeTaskMethods = Effect.gen(function* () {
 
   return (door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure | HandlerError> => {
     const { method, params } = request.rpc
-    if (request.era === "legacy") return Effect.fail(methodNotFound(LEGACY_TASKS))
-    if (!isOfTask(method)) return Effect.fail(methodNotFound(`Method \`${method}\` does not exist.`))
+    if (request.era === "legacy") return legacy(door, request)
+    if (!METHODS.has(method)) return Effect.fail(methodNotFound(`Method \`${method}\` does not exist.`))
     if (!declaresTasks(request.capabilities)) return Effect.fail(missingTasks)
     return passThrough
       .limit(request.caller.ownerId, params?.text.length ?? 0, answered(door, request), (answer) =>

@@ -6,6 +6,7 @@ import {
   CLIENT_INFO_META,
   IDEMPOTENCY_KEY_META,
   MAX_COST_META,
+  type McpEra,
   META_PREFIX,
   VERSION_META
 } from "../../../domain/mcp/Protocol.ts"
@@ -24,9 +25,11 @@ export interface ToolCallParams {
   readonly meta: string | undefined
   readonly otherParams: string | undefined
   readonly progressToken: string | undefined
+  /** Of the legacy era: the client wants a task. In the modern one, the server decides. */
+  readonly wantsTask: boolean
 }
 
-export const readToolCall = ({ meta, params }: RpcRequest): ToolCallParams | RpcFault => {
+export const readToolCall = ({ meta, params }: RpcRequest, era: McpEra): ToolCallParams | RpcFault => {
   const name = params?.value["name"]
   if (typeof name !== "string") return invalidParams("`name` is required, the name of a tool.")
   const given = params?.value["arguments"]
@@ -41,6 +44,10 @@ export const readToolCall = ({ meta, params }: RpcRequest): ToolCallParams | Rpc
       `\`_meta["${IDEMPOTENCY_KEY_META}"]\` must be a string of 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters.`
     )
   }
+  const task = era === "legacy" ? params?.value["task"] : undefined
+  if (task !== undefined && !isTask(task)) {
+    return invalidParams("`task` must be an object; its `ttl` is a number of milliseconds, at least 0.")
+  }
   const passedMeta = picked(meta, isPassed)
   return {
     name,
@@ -49,11 +56,19 @@ export const readToolCall = ({ meta, params }: RpcRequest): ToolCallParams | Rpc
     idempotencyKey,
     meta: passedMeta === undefined ? undefined : `{${passedMeta}}`,
     otherParams: picked(params, (member) => !OWN_PARAMS.has(member)),
-    progressToken: textAt(meta, "progressToken")
+    progressToken: textAt(meta, "progressToken"),
+    wantsTask: task !== undefined
   }
 }
 
-const OWN_PARAMS: ReadonlySet<string> = new Set(["name", "arguments", "_meta"])
+const OWN_PARAMS: ReadonlySet<string> = new Set(["name", "arguments", "task", "_meta"])
+/** The service itself decides how long a task may take, and its result is kept. */
+const isTask = (task: unknown): boolean => {
+  if (!isObject(task)) return false
+  const { ttl } = task
+  return ttl === undefined || (typeof ttl === "number" && ttl >= 0)
+}
+
 const PROTOCOL: ReadonlySet<string> = new Set([
   "progressToken",
   VERSION_META,

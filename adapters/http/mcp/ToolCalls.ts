@@ -12,15 +12,18 @@ import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { Tasks } from "../../../domain/tasks/Tasks.ts"
-import { declaresTasks, withoutTasks } from "../../../domain/mcp/TaskSupport.ts"
+import { legacyCreated } from "../../../domain/tasks/LegacyTaskTexts.ts"
+import { withoutTasks } from "../../../domain/mcp/TaskSupport.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { McpEra } from "../../../domain/mcp/Protocol.ts"
 import { capHeader } from "../pipeline/WebRequest.ts"
 import { answerOf, callResult } from "./CallResults.ts"
 import { addFundsPage, refusalOf, refusalResult } from "./CallRefusals.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
-import { invalidParams, RpcFault } from "./RpcFault.ts"
+import { invalidParams, methodNotFound, RpcFault } from "./RpcFault.ts"
 import { passing } from "./PassedMessages.ts"
+import { makeTaskCalls, notAsTask, type TaskCall } from "./TaskCalls.ts"
 import { readToolCall, type ToolCallParams } from "./ToolCallParams.ts"
 
 type Headers = Readonly<Record<string, string>>
@@ -37,10 +40,17 @@ export const makeToolCalls = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
   const addFundsUrl = addFundsPage(baseUrl)
   const tasks = yield* Tasks
+  const taskOf = yield* makeTaskCalls
   const { totalMs } = yield* UpstreamLimits
   const { sha256Hex } = yield* Digest
 
-  const callOf = (door: Door, request: DoorRequest, params: ToolCallParams, meaning: Billed): McpCallRequest => {
+  const callOf = (
+    door: Door,
+    request: DoorRequest,
+    params: ToolCallParams,
+    meaning: Billed,
+    task: TaskCall
+  ): McpCallRequest => {
     const { arguments: given, tool } = meaning
     const idempotencyKey = meaning.idempotencyKey ?? params.idempotencyKey
     const { caller, clock, input } = request
@@ -66,18 +76,19 @@ export const makeToolCalls = Effect.gen(function* () {
       onWait: (leftMs) => clock.restart(leftMs),
       addFundsUrl,
       provideLeave: clock.provideLeave,
-      takeTask: takesTasks(request) ? tasks.take : undefined,
+      takeTask: task === "none" ? undefined : tasks.take,
       exchange: {
         arguments: given.text,
         meta: params.meta,
         otherParams: params.otherParams,
+        asTask: task === "started",
         capabilities:
-          request.capabilities === undefined || takesTasks(request)
+          request.capabilities === undefined || task === "taken"
             ? request.capabilities
             : withoutTasks(request.capabilities),
         clientInfo: request.clientInfo,
         era: request.era,
-        session: request.session,
+        session: task === "started" ? undefined : request.session,
         clientSession: request.clientSession,
         renewSession: request.renewSession,
         requestId: request.rpc.id,
@@ -100,6 +111,22 @@ export const makeToolCalls = Effect.gen(function* () {
     return orElse(Effect.catchIf(called, isInFlight, (inFlight) => orElse(Effect.fail(inFlight as E))))
   }
 
+  const called = (
+    door: Door,
+    request: DoorRequest,
+    params: ToolCallParams,
+    meaning: Billed
+  ): Effect.Effect<McpCallOutcome, RpcFault | HandlerError> =>
+    Effect.flatMapEager(taskOf(door, request, meaning.tool, params.wantsTask), (task) => {
+      const call = callOf(door, request, params, meaning, task)
+      const ended = metering.callMcp(call, (report) => {
+        // The provider has responded; the settlement follows.
+        request.clock.restart(0)
+        return callResult(report)
+      })
+      return unlessTask(call, ended)
+    })
+
   const refused = Effect.fnUntraced(function* (
     { era }: DoorRequest,
     error: HandlerError
@@ -121,21 +148,17 @@ export const makeToolCalls = Effect.gen(function* () {
     door: Door,
     request: DoorRequest
   ): Effect.fn.Return<CalledTool, DoorFailure | HandlerError> {
-    const read = readToolCall(request.rpc)
+    const read = readToolCall(request.rpc, request.era)
     if (read instanceof RpcFault) return yield* read
     const params = { ...read, maxCost: read.maxCost ?? (yield* capHeader(request.input.request)) }
     const meaning = yield* door.tool(request, params.name, params.arguments)
-    if (meaning._tag === "Own") return { answer: { _tag: "Result", result: meaning.result }, headers: {} }
-    const { clock } = request
-    const call = callOf(door, request, params, meaning)
-    const called = metering.callMcp(call, (report) => {
-      // The provider has responded; the settlement follows.
-      clock.restart(0)
-      return callResult(report)
-    })
-    return yield* Effect.matchEffect(unlessTask(call, called), {
-      onFailure: (error) => refused(request, error),
-      onSuccess: (outcome) => Effect.succeed(calledTool(outcome))
+    if (meaning._tag === "Own") {
+      if (params.wantsTask) return yield* methodNotFound(notAsTask(params.name))
+      return { answer: { _tag: "Result", result: meaning.result }, headers: {} }
+    }
+    return yield* Effect.matchEffect(called(door, request, params, meaning), {
+      onFailure: (error) => (error instanceof RpcFault ? Effect.fail(error) : refused(request, error)),
+      onSuccess: (outcome) => Effect.succeed(calledTool(outcome, request.era))
     })
   })
 })
@@ -148,17 +171,17 @@ const isOfRequest = (error: HandlerError): boolean =>
 
 const isInFlight = (failure: unknown): boolean => failure instanceof CallInFlight
 
-/** Of the modern era, where the client declares on each request that it can ask for results of tasks. */
-const takesTasks = ({ capabilities, era }: DoorRequest): boolean => era === "modern" && declaresTasks(capabilities)
-
-const calledTool = (outcome: McpCallOutcome): CalledTool => {
+const calledTool = (outcome: McpCallOutcome, era: McpEra): CalledTool => {
   switch (outcome._tag) {
     case "InputRequired":
-    case "TaskStarted":
       return {
         answer: { _tag: "Result", result: outcome.resultText },
         headers: outcome.receiptId === undefined ? {} : { "x-market-receipt": outcome.receiptId }
       }
+    case "TaskStarted": {
+      const result = era === "legacy" ? legacyCreated(outcome.resultText) : outcome.resultText
+      return { answer: { _tag: "Result", result }, headers: { "x-market-receipt": outcome.receiptId } }
+    }
     case "Settled":
       return { answer: answerOf(outcome.answer), headers: outcome.answer.headers }
     case "Replayed":

@@ -3,8 +3,8 @@
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import { isSameText } from "../../../domain/shared/SameText.ts"
-import type { CallTask } from "../../../domain/tasks/CallTask.ts"
-import { TaskStore } from "../../../domain/tasks/TaskStore.ts"
+import type { CallTask, ListedTask } from "../../../domain/tasks/CallTask.ts"
+import { TaskStore, type TaskPosition } from "../../../domain/tasks/TaskStore.ts"
 import { prune } from "../shared/MemoryRows.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 
@@ -43,6 +43,16 @@ export const layer = Layer.sync(TaskStore, () => {
         )
       ),
 
+    list: ({ consumerId, providerId }, after, limit) =>
+      Effect.sync(() =>
+        [...tasks.values()]
+          .filter((task) => task.consumerId === consumerId && (providerId ?? task.providerId) === task.providerId)
+          .toSorted(byPosition)
+          .filter((task) => after === undefined || byPosition(after, task) < 0)
+          .slice(0, limit)
+          .map(listed)
+      ),
+
     claim: (id, askedBefore, now) =>
       Effect.suspend(() => {
         const task = tasks.get(id)
@@ -73,12 +83,12 @@ export const layer = Layer.sync(TaskStore, () => {
       if (task?.ended === undefined || !isOpen(task)) return
       const progress = { ...task.progress, state: "{}" }
       yield* put(tasks, id, { ...task, progress, final, ended: { ...task.ended, outcome: "" } })
-      let bytes = final.length
+      let bytes = final.text.length
       const others = [...tasks.values()]
         .filter((other) => other.consumerId === task.consumerId && other.id !== id && !isOpen(other))
         .toSorted((one, other) => DateTime.Order(other.ended!.at, one.ended!.at))
       for (const other of others) {
-        bytes += other.final!.length + other.terms.length
+        bytes += other.final!.text.length + other.terms.length
         if (bytes > bytesMax) yield* remove(tasks, other.id)
       }
     }),
@@ -106,3 +116,14 @@ export const layer = Layer.sync(TaskStore, () => {
 const isRunning = ({ ended }: CallTask): boolean => ended === undefined
 const isOpen = ({ final }: CallTask): boolean => final === undefined
 const isUntil = (at: DateTime.Utc, until: DateTime.Utc): boolean => at.epochMilliseconds <= until.epochMilliseconds
+
+/** The newest first. */
+const byPosition = (one: TaskPosition, other: TaskPosition): number =>
+  DateTime.Order(other.createdAt, one.createdAt) || (one.id === other.id ? 0 : one.id < other.id ? 1 : -1)
+
+const listed = ({ createdAt, ended, final, id, progress }: CallTask): ListedTask => ({
+  id,
+  createdAt,
+  progress,
+  final: final === undefined || ended === undefined ? undefined : { status: final.status, endedAt: ended.at }
+})

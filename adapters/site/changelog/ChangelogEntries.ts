@@ -86,6 +86,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
         items: [
           "Added `Idempotency-Key` for every POST that moves money or creates something. A repeated registration without authentication returns 409 and no API key.",
           "Added tasks of the extension `io.modelcontextprotocol/tasks` (2026-07-28) at both MCP endpoints: a call whose provider starts a task keeps its hold, and is billed once when the task ends.",
+          "Added tasks of version 2025-11-25 at both MCP endpoints, for clients and providers of that version: `task` in `tools/call`, `tasks/get`, `tasks/result`, `tasks/list` and `tasks/cancel`.",
           "Added `mcp` to `/api/market` and `agents.json`, a chapter in `llms.txt`, and `/server.json` in the format of the MCP registry: transport, URLs and how to authenticate.",
           "Added `/api/v1/market/mcp-features`: a provider turns off resources, prompts, completions or log messages of its MCP server at its endpoint.",
           "Added `notifications/tools/list_changed` at the MCP endpoints of providers when a tool or a price changes, in both eras and at every node.",

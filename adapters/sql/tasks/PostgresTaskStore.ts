@@ -3,7 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { ConsumerId, ProviderId, ReceiptId } from "../../../domain/shared/Ids.ts"
-import type { CallTask } from "../../../domain/tasks/CallTask.ts"
+import type { CallTask, FinalStatus, ListedTask, TaskProgress } from "../../../domain/tasks/CallTask.ts"
 import { TaskStore } from "../../../domain/tasks/TaskStore.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"
@@ -14,6 +14,8 @@ interface TaskRow {
   readonly consumer_id: string
   readonly provider_id: string
   readonly endpoint_url: string
+  readonly upstream_version: string | null
+  readonly upstream_session_id: string | null
   readonly receipt_id: string
   readonly upstream_id: string
   readonly key_hash: string | null
@@ -28,8 +30,11 @@ interface TaskRow {
   readonly canceled: boolean
   readonly outcome: string | null
   readonly ended_at: Date | null
+  readonly status: FinalStatus | null
   readonly final: string | null
 }
+
+type ListedRow = Omit<TaskRow, "terms" | "outcome" | "final">
 
 export const layer = Layer.effect(
   TaskStore,
@@ -38,12 +43,12 @@ export const layer = Layer.effect(
 
     return TaskStore.of({
       add: Effect.fn("PostgresTaskStore.add")((task) => {
-        const { progress } = task
+        const { progress, session } = task
         return sql`
-            INSERT INTO mcp_tasks (id, consumer_id, provider_id, endpoint_url, receipt_id, upstream_id, key_hash, terms,
-              created_at, state, poll_ms, expires_at, asked_at, due_at, failures, canceled)
-            VALUES (${task.id}, ${task.consumerId}, ${task.providerId}, ${task.endpointUrl}, ${task.invocationId},
-              ${task.upstreamId}, ${task.keyHash ?? null}, ${task.terms}, ${toDate(task.createdAt)}, ${progress.state},
+            INSERT INTO mcp_tasks (id, consumer_id, provider_id, endpoint_url, upstream_version, upstream_session_id,
+              receipt_id, upstream_id, key_hash, terms, created_at, state, poll_ms, expires_at, asked_at, due_at, failures, canceled)
+            VALUES (${task.id}, ${task.consumerId}, ${task.providerId}, ${task.endpointUrl}, ${session?.version ?? null},
+              ${session?.sessionId ?? null}, ${task.invocationId}, ${task.upstreamId}, ${task.keyHash ?? null}, ${task.terms}, ${toDate(task.createdAt)}, ${progress.state},
               ${progress.pollMs}, ${toDate(progress.expiresAt)}, ${toDate(progress.askedAt)}, ${toDate(progress.dueAt)},
               ${progress.failures}, ${task.canceled})`
       }, Effect.asVoid),
@@ -54,6 +59,17 @@ export const layer = Layer.effect(
         sql<TaskRow>`
           SELECT * FROM mcp_tasks WHERE consumer_id = ${consumerId} AND key_hash = ${keyHash}
           ORDER BY created_at DESC LIMIT 1`.first(toTask),
+
+      list: Effect.fn("PostgresTaskStore.list")(({ consumerId, providerId }, after, limit) =>
+        sql<ListedRow>`
+          SELECT id, created_at, state, poll_ms, expires_at, asked_at, due_at, failures, ended_at, status
+          FROM mcp_tasks WHERE ${sql.and([
+            sql`consumer_id = ${consumerId}`,
+            ...(providerId === undefined ? [] : [sql`provider_id = ${providerId}`]),
+            ...(after === undefined ? [] : [sql`(created_at, id) < (${toDate(after.createdAt)}, ${after.id})`])
+          ])}
+          ORDER BY created_at DESC, id DESC LIMIT ${limit}`.unprepared.all(toListed)
+      ),
 
       claim: Effect.fn("PostgresTaskStore.claim")((id, askedBefore, now) =>
         sql<TaskRow>`
@@ -93,14 +109,14 @@ export const layer = Layer.effect(
       settle: Effect.fn("PostgresTaskStore.settle")(
         (id, final, bytesMax) => sql`
           WITH settled AS (
-            UPDATE mcp_tasks SET final = ${final}, outcome = '', state = '{}' WHERE id = ${id} AND final IS NULL AND ended_at IS NOT NULL
-            RETURNING consumer_id
+            UPDATE mcp_tasks SET final = ${final.text}, status = ${final.status}, outcome = '', state = '{}'
+            WHERE id = ${id} AND final IS NULL AND ended_at IS NOT NULL RETURNING consumer_id
           ), others AS (
             SELECT t.id, sum(octet_length(t.final) + octet_length(t.terms)) OVER (ORDER BY t.ended_at DESC, t.id) AS bytes
             FROM mcp_tasks t JOIN settled USING (consumer_id) WHERE t.final IS NOT NULL
           )
           DELETE FROM mcp_tasks WHERE id IN (
-            SELECT id FROM others WHERE bytes + octet_length(${final}::text) > ${bytesMax}::int8)`,
+            SELECT id FROM others WHERE bytes + octet_length(${final.text}::text) > ${bytesMax}::int8)`,
         Effect.asVoid
       ),
 
@@ -118,25 +134,38 @@ export const layer = Layer.effect(
   })
 )
 
+const toListed = (row: ListedRow): ListedTask => ({
+  id: row.id,
+  createdAt: toInstant(row.created_at),
+  progress: toProgress(row),
+  final: row.status === null ? undefined : { status: row.status, endedAt: toInstant(row.ended_at!) }
+})
+
+const toProgress = (row: ListedRow): TaskProgress => ({
+  state: row.state,
+  pollMs: row.poll_ms,
+  expiresAt: toInstant(row.expires_at),
+  askedAt: toInstant(row.asked_at),
+  dueAt: toInstant(row.due_at),
+  failures: row.failures
+})
+
 const toTask = (row: TaskRow): CallTask => ({
   id: row.id,
   consumerId: ConsumerId.make(row.consumer_id),
   providerId: ProviderId.make(row.provider_id),
   endpointUrl: row.endpoint_url,
+  session:
+    row.upstream_version === null
+      ? undefined
+      : { version: row.upstream_version, sessionId: row.upstream_session_id ?? undefined },
   invocationId: ReceiptId.make(row.receipt_id),
   upstreamId: row.upstream_id,
   keyHash: row.key_hash ?? undefined,
   terms: row.terms,
   createdAt: toInstant(row.created_at),
-  progress: {
-    state: row.state,
-    pollMs: row.poll_ms,
-    expiresAt: toInstant(row.expires_at),
-    askedAt: toInstant(row.asked_at),
-    dueAt: toInstant(row.due_at),
-    failures: row.failures
-  },
+  progress: toProgress(row),
   canceled: row.canceled,
   ended: row.ended_at === null ? undefined : { outcome: row.outcome!, at: toInstant(row.ended_at) },
-  final: row.final ?? undefined
+  final: row.final === null ? undefined : { status: row.status!, text: row.final }
 })

@@ -154,7 +154,11 @@ describe("a call that does not finish", () => {
       assert.deepStrictEqual(works.pending, { kind: "task", resultText: JSON.stringify(task) })
       const older = { task: { taskId: "t", status: "working" } }
       const legacy = yield* pending("legacy", "stateful", older)
-      assert.deepStrictEqual(legacy.pending, { kind: "task", resultText: JSON.stringify(older) })
+      assert.deepStrictEqual(legacy.pending, {
+        kind: "task",
+        resultText: JSON.stringify(older),
+        session: { sessionId: "session-1", version: "2025-11-25" }
+      })
     })
   )
 

@@ -48,9 +48,10 @@ describe("a call of a tool", () => {
         "./tools/call",
         "tools.call",
         "Initialize",
-        // Exactly `tasks/get`, `tasks/update` and `tasks/cancel` are the service's own: doors answer those of clients.
-        "tasks/result",
+        // Exactly `tasks/get`, `tasks/result`, `tasks/update` and `tasks/cancel` are the service's own: doors answer those of
+        // clients.
         "tasks/list",
+        "Tasks/result",
         "tasks/get/",
         "Tasks/get",
         "/tasks/get",
@@ -157,7 +158,7 @@ describe("a call of a tool", () => {
       yield* upstream.call(exchangeCall(server.url, exchange({ era: "legacy", progressToken: token })))
       assert.deepStrictEqual(server.of("tools/call")[1]?.params, { name: "echo", arguments: {} })
       const [seen] = server.of("tools/call")
-      assert.deepStrictEqual(seen?.params, { task: { ttl: 1 }, name: "echo", arguments: {} })
+      assert.deepStrictEqual(seen?.params, { name: "echo", arguments: {} })
     })
   )
 })

@@ -156,7 +156,7 @@ export interface SeenTask {
 }
 
 export const textOf = ({ consumerId, id }: Pick<StartedTask, "id" | "consumerId">) =>
-  Effect.flatMap(Tasks, (tasks) => tasks.get({ consumerId, providerId: undefined }, id))
+  Effect.flatMap(Tasks, (tasks) => Effect.map(tasks.get({ consumerId, providerId: undefined }, id), ({ text }) => text))
 
 /** As `tasks/get` tells it, after its provider was asked. */
 export const seen = Effect.fnUntraced(function* (task: StartedTask) {

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { ToolAliases } from "../../../../domain/mcp/ToolAliases.ts"
 import { makeNearestAliases } from "../../../../domain/mcp/NearestAliases.ts"
 import { withMembers } from "../../../../domain/mcp/ResultText.ts"
-import { TASKS_EXTENSION } from "../../../../domain/mcp/TaskSupport.ts"
+import { LEGACY_TASKS, TASKS_EXTENSION } from "../../../../domain/mcp/TaskSupport.ts"
 import { ToolboxList } from "../../../../domain/mcp/ToolboxList.ts"
 import { guessOf } from "../../../../domain/shared/NearestName.ts"
 import { API_VERSION } from "../../api/Api.ts"
@@ -21,6 +21,8 @@ import { isMarketTool, MARKET_TOOLS, marketToolTexts } from "./MarketToolList.ts
 import { makeOwnTools } from "./OwnTools.ts"
 
 const CAPABILITIES = '{"tools":{"listChanged":true}}'
+/** For the tools whose provider's servers run calls as tasks. */
+const LEGACY_CAPABILITIES = withMembers(CAPABILITIES, { tasks: LEGACY_TASKS })
 /** In the modern era: a provider's server may start a task for a call. */
 const MODERN_CAPABILITIES = withMembers(CAPABILITIES, { extensions: `{"${TASKS_EXTENSION}":{}}` })
 
@@ -60,7 +62,7 @@ const marketDoor = Effect.gen(function* () {
     featuresOff: [],
 
     profile: ({ era }) =>
-      Effect.succeed({ ...profile, capabilities: era === "modern" ? MODERN_CAPABILITIES : CAPABILITIES }),
+      Effect.succeed({ ...profile, capabilities: era === "modern" ? MODERN_CAPABILITIES : LEGACY_CAPABILITIES }),
 
     tools: Effect.fnUntraced(function* ({ caller, input }, cursor) {
       if (cursor !== undefined)
