@@ -134,8 +134,8 @@ export { pageOf } from "../../domain/shared/Page.ts"
 export { Sealer } from "../../domain/shared/Sealer.ts"
 export { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 
-export type { CallTask, TaskProgress } from "../../domain/tasks/CallTask.ts"
-export { TaskStore } from "../../domain/tasks/TaskStore.ts"
+export type { CallTask, FinalTask, ListedTask, TaskProgress } from "../../domain/tasks/CallTask.ts"
+export { type TaskCaller, type TaskPosition, TaskStore } from "../../domain/tasks/TaskStore.ts"
 
 export { DisputeStore } from "../../domain/trust/DisputeStore.ts"
 export type { Latencies } from "../../domain/trust/Latencies.ts"

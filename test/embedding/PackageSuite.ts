@@ -21,6 +21,9 @@ const sources = ["adapters", "client", "domain", "migrations", "src", "testing"]
 
 const all = entries()
 
+/** The core and its composition. What the other entries declare hides it, and the commands are no interface. */
+const isInterface = (source: string): boolean => /^(?:domain|src\/(?:config|entries|layers))\//u.test(source)
+
 const isForBrowsers = (source: string): boolean => source.endsWith(".browser")
 /** The bundler writes each module below a comment with its path. */
 const MODULE = /^\/\/ ((?:adapters|client|domain|migrations|src|testing)\/[\w./]+\.ts)$/gmu
@@ -56,13 +59,13 @@ const loading = Effect.fnUntraced(function* ({ node, write }: App, names: Readon
 })
 
 export const packageSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => {
-  // Declaration maps lead to sources: those of the core and its composition, which the other entries hide.
+  // Declaration maps lead to sources.
   it.effect("contains what was built, the sources of its interface, the documents, and nothing else", () =>
     Effect.gen(function* () {
       const { files } = yield* PackedPackage
       const declared = sources.flatMap((source) => [
         `dist/${source}.d.ts`,
-        ...(/^(?:domain|src)\//u.test(source) ? [`${source}.ts`, `dist/${source}.d.ts.map`] : [])
+        ...(isInterface(source) ? [`${source}.ts`, `dist/${source}.d.ts.map`] : [])
       ])
       const modules = ["src/main", ...all.map(({ module }) => module), ...sources.filter(isForBrowsers)]
       const built = new Set(modules.map((module) => `dist/${module}.js`))
