@@ -81,10 +81,12 @@ export const makeLegs = Effect.fnUntraced(function* ({ run, settle }: CallRuns) 
   /** The ending of the call's nth leg: settled, unless the provider asks for input or starts a task. */
   const endingOf =
     (leg: number): OtherEnding<McpCallOutcome> =>
-    (held, answer) =>
-      answer.pending?.kind === "input_required"
-        ? suspend(held, answer, answer.pending, leg)
-        : held.request.takeTask?.(held, answer)
+    (held, answer) => {
+      const { exchange, takeTask } = held.request
+      if (answer.pending?.kind !== "input_required") return takeTask?.(held, answer)
+      // A client of the legacy era cannot be asked.
+      return exchange?.era === "modern" ? suspend(held, answer, answer.pending, leg) : undefined
+    }
 
   const resume = Effect.fnUntraced(function* (
     request: McpCallRequest,
