@@ -73,6 +73,7 @@ SELECT citus_schema_distribute('lane_0');
 -- main: payment_events
 -- main: payouts
 -- main: proof_attempts
+-- main: provider_fees
 -- main: provider_handles
 -- main: provider_proofs
 -- main: provider_scores

@@ -170,6 +170,7 @@ it.live.skipIf(!hasBrowser)(
       )
       yield* agree(page, "Revoke key")
       yield* says(page, ".announcements", "Key revoked.")
+      yield* settled(page)
       yield* Effect.promise(() => page.reload())
       yield* settled(page)
       assert.notInclude(yield* Effect.promise(() => page.content()), replaced)

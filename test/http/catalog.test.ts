@@ -92,7 +92,8 @@ for (const [store, layer] of everyService()) {
           canceled_call_costs: "price",
           annotations: null,
           state: "listed",
-          withdrawn_at: null
+          withdrawn_at: null,
+          provider_frozen_at: null
         })
         assert.strictEqual(at(answer, "tools", 0, "input_schema"), null)
       })

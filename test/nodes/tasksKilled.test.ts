@@ -148,7 +148,8 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })(
           assert.include(yield* textOf(other.url, ended), "stored")
           // The node stopped after the settlement, before it was noted with the task.
           yield* onTheDatabase(
-            (sql) => sql`UPDATE mcp_tasks SET final = NULL, outcome = ${outcome}, due_at = now() WHERE id = ${settled}`
+            (sql) => sql`UPDATE mcp_tasks SET final = NULL, status = NULL, outcome = ${outcome}, due_at = now()
+              WHERE id = ${settled}`
           )
           const isNoted = onTheDatabase(
             (sql) => sql`SELECT FROM mcp_tasks WHERE id = ${settled} AND final IS NOT NULL`
