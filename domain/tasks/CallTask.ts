@@ -55,6 +55,7 @@ export interface CallTask {
   readonly final: FinalTask | undefined
 }
 
+/** What the client gets of a settled task. */
 export interface FinalTask {
   readonly status: FinalStatus
   /** What the client gets from then on, byte for byte. */
