@@ -41,7 +41,8 @@ const HEAP_MB_MAX = 160
 const EVENTS_MAX = 120
 /** Ten times what docs/high-availability.md promises. */
 const RESUMED_MS_MAX = 50_000
-const REFUSED_MS_MAX = 50_000
+/** A killed primary is noticed within a second, a silent one within 24. A request may take 300 s in this test. */
+const REFUSED_MS_MAX = { SIGKILL: 50_000, SIGSTOP: 200_000 }
 
 /** The last one is what `failover.test.ts` does at once. */
 const GAPS: ReadonlyArray<Gap> = [
@@ -159,7 +160,7 @@ const gap = Effect.fnUntraced(function* ({ end, loss }: Gap) {
   assert.isAtMost(totals.open + unpaid.length, loss === "SIGKILL" ? 0 : CONNECTIONS + LATE_CONNECTIONS)
   const twice = [...provider.invocations].filter(([call, ids]) => isKeyed(call) && ids.length > 1)
   assert.deepStrictEqual(twice, [])
-  assert.isBelow(refusedMs, REFUSED_MS_MAX)
+  assert.isBelow(refusedMs, REFUSED_MS_MAX[loss])
   assert.isBelow(resumedMs, RESUMED_MS_MAX)
   assert.isBelow(during.files, before.files + 2 * LATE_CONNECTIONS)
   assert.isBelow(
