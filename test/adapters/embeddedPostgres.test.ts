@@ -27,6 +27,15 @@ const warmStartMs = Effect.fnUntraced(function* (dataDir: string) {
   return yield* startAnd(dataDir, () => Effect.map(Clock.currentTimeMillis, (now) => now - before))
 })
 
+const overTcp = (url: Redacted.Redacted<string>) =>
+  Redacted.make(Redacted.value(url).replace(/@[^:]+:/u, "@127.0.0.1:"))
+
+const isBySocket = Effect.fnUntraced(function* (url: Redacted.Redacted<string>) {
+  const sql = yield* serviceClient(url)
+  const [row] = yield* sql<{ answer: boolean }>`SELECT inet_client_addr() IS NULL AS answer`
+  return row?.answer
+}, Effect.scoped)
+
 const listener = Effect.acquireRelease(
   Effect.callback<Server>((resume) => {
     const server = createServer().listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
@@ -35,7 +44,7 @@ const listener = Effect.acquireRelease(
 )
 
 describe("EmbeddedPostgres", () => {
-  it.live("creates a durable database at the first start, reached by loopback and password only", () =>
+  it.live("creates a durable database at the first start, reached with its password by loopback or socket only", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataFolder
       const { adopted, port, url } = yield* EmbeddedPostgres.start({ dataDir })
@@ -46,7 +55,8 @@ describe("EmbeddedPostgres", () => {
           (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS is_super,
           current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit,
           current_setting('full_page_writes') AS full_page_writes, current_setting('port')::int AS port,
-          current_setting('listen_addresses') AS addresses, current_setting('unix_socket_directories') AS sockets`
+          current_setting('listen_addresses') AS addresses, current_setting('unix_socket_directories') AS sockets,
+          inet_client_addr() IS NULL AS is_by_socket`
       assert.deepStrictEqual<unknown>(row, {
         database: "billing",
         role: "billing",
@@ -57,12 +67,39 @@ describe("EmbeddedPostgres", () => {
         full_page_writes: "on",
         port,
         addresses: "127.0.0.1",
-        sockets: ""
+        sockets: ".",
+        is_by_socket: true
       })
-      const guess = Redacted.make(Redacted.value(url).replace(/:[0-9a-f]{64}@/u, ":guess@"))
-      assert.strictEqual((yield* Effect.flip(read(guess)))._tag, "SqlError")
+      for (const way of [url, overTcp(url)]) {
+        const guess = Redacted.make(Redacted.value(way).replace(/:[0-9a-f]{64}@/u, ":guess@"))
+        assert.strictEqual((yield* Effect.flip(read(guess)))._tag, "SqlError")
+      }
+      yield* write(overTcp(url), "by a tool on this machine")
       const { mode } = yield* Effect.promise(() => stat(join(dataDir, "postgres.password")))
       assert.strictEqual(mode & 0o777, 0o600)
+    })
+  )
+
+  it.live("uses TCP in a folder whose path is too long for a socket", () =>
+    Effect.gen(function* () {
+      const dataDir = join(yield* dataFolder, "a".repeat(80))
+      yield* startAnd(dataDir, ({ url }) => write(url, "kept"))
+      const there = yield* startAnd(dataDir, ({ url }) => Effect.all([isBySocket(url), read(url)]))
+      assert.deepStrictEqual(there, [false, ["kept"]])
+    })
+  )
+
+  it.live("lets the service in by the socket of a folder that was created before sockets were used", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* template.copy
+      const rules = join(dataDir, "postgres/pg_hba.conf")
+      const own = "host all all 127.0.0.1/32 scram-sha-256\n# a rule of the operator"
+      yield* Effect.promise(() => writeFile(rules, own))
+      assert.isTrue(yield* startAnd(dataDir, ({ url }) => isBySocket(url)))
+      const once = yield* Effect.promise(() => readFile(rules, "utf8"))
+      assert.isTrue(once.startsWith(own))
+      yield* startAnd(dataDir, ({ url }) => isBySocket(url))
+      assert.strictEqual(yield* Effect.promise(() => readFile(rules, "utf8")), once)
     })
   )
 

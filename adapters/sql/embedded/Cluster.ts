@@ -24,6 +24,7 @@ import { onDisk, removeLeftovers, syncFolder, writeDurably } from "./Disk.ts"
 import { DiskFull, FolderUnusable, StartFailed, VersionMismatch } from "./EmbeddedPostgresError.ts"
 import { closedTo, serverAccount } from "./ServerAccount.ts"
 import type { ServerAccount } from "./Command.ts"
+import { canHoldSocket } from "./ClusterSocket.ts"
 import { accessRules, initdbOptions, SETTINGS_FILE } from "./ClusterSettings.ts"
 
 /** The role of the service: reads and changes the tables, except those that are append-only. */
@@ -37,6 +38,8 @@ export interface Cluster {
   readonly folder: string
   /** The folder as named for the server: not by its path if the server's account cannot enter that path. */
   readonly folderForServer: string
+  /** Whether the server listens on a Unix socket in its folder. */
+  readonly hasSocket: boolean
   readonly account: ServerAccount | undefined
   readonly binaries: Binaries
   readonly logFile: string
@@ -60,6 +63,7 @@ export const openCluster = Effect.fnUntraced(function* (dataDir: string) {
     dataDir,
     folder,
     folderForServer,
+    hasSocket: yield* canHoldSocket(dataDir),
     account,
     binaries: yield* binaries(account),
     logFile: join(dataDir, "postgres.log"),

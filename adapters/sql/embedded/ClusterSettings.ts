@@ -7,11 +7,18 @@ import { platform } from "node:os"
 
 export const SETTINGS_FILE = "service.conf"
 
-export const settings = (port: number, version: string): string =>
+export interface ServerSettings {
+  readonly port: number
+  readonly version: string
+  /** Whether the server listens on a Unix socket in its folder, too. */
+  readonly hasSocket: boolean
+}
+
+export const settings = ({ hasSocket, port, version }: ServerSettings): string =>
   `# PostgreSQL ${version}. Written by the service at every start: put your own values into postgresql.conf.
 listen_addresses = '127.0.0.1'
 port = ${port}
-unix_socket_directories = ''
+unix_socket_directories = '${hasSocket ? "." : ""}'
 cluster_name = 'agent-tool-billing'
 max_connections = 100
 shared_buffers = 128MB
@@ -36,8 +43,10 @@ log_error_verbosity = terse
 log_min_error_statement = panic
 ${platform() === "linux" ? "# After a crash one call instead of a thousand, each waiting for the disk.\nrecovery_init_sync_method = syncfs\n" : ""}`
 
-/** Loopback and a password, for the service's role and for every other role. */
-export const accessRules = "host all all 127.0.0.1/32 scram-sha-256\n"
+export const SOCKET_RULE = "local all all scram-sha-256\n"
+
+/** Loopback or the socket, and a password, for the service's role and for every other role. */
+export const accessRules = `host all all 127.0.0.1/32 scram-sha-256\n${SOCKET_RULE}`
 
 /**
  * Text is UTF-8, sorted by code point, with upper and lower case for all of Unicode. Both are built into the server, so

@@ -8,6 +8,7 @@ import { randomInt } from "node:crypto"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { type Cluster, DATABASE, isDiskFull, ROLE } from "./Cluster.ts"
+import { allowSocket } from "./ClusterSocket.ts"
 import { environment, identity, OnProcess } from "./Command.ts"
 import { writeDurably } from "./Disk.ts"
 import { DiskFull, PortTaken, StartFailed, StillInUse } from "./EmbeddedPostgresError.ts"
@@ -20,13 +21,19 @@ const START_SECONDS_MAX = 180
 const ORPHAN_TRIES_MAX = 20
 const ORPHAN_TRIES_PATIENT = 4
 
-export const urlOf = (cluster: Cluster, role: string, port: number): Redacted.Redacted<string> =>
-  Redacted.make(`postgres://${role}:${Redacted.value(cluster.password)}@127.0.0.1:${port}/${DATABASE}`)
+export const urlOf = (cluster: Cluster, role: string, port: number): Redacted.Redacted<string> => {
+  const host = cluster.hasSocket ? encodeURIComponent(cluster.folder) : "127.0.0.1"
+  return Redacted.make(`postgres://${role}:${Redacted.value(cluster.password)}@${host}:${port}/${DATABASE}`)
+}
+
+export const settingsOf = (cluster: Cluster, port: number): string =>
+  settings({ port, version: cluster.binaries.version, hasSocket: cluster.hasSocket })
 
 /** Calls `spawned` as soon as the process exists, so that a caller interrupted meanwhile can still stop it. */
 export const launch = Effect.fnUntraced(function* (cluster: Cluster, port: number, spawned: OnSpawned) {
   yield* requireFreePort(port)
-  yield* writeDurably(join(cluster.folder, SETTINGS_FILE), settings(port, cluster.binaries.version), 0o644)
+  yield* writeDurably(join(cluster.folder, SETTINGS_FILE), settingsOf(cluster, port), 0o644)
+  if (cluster.hasSocket) yield* allowSocket(cluster.folder)
   for (let tries = 1; ; tries++) {
     const started = yield* Effect.result(launchOnce(cluster, port, spawned))
     if (started._tag === "Success") return started.success

@@ -8,10 +8,10 @@ import { join } from "node:path"
 import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
 import { type Cluster, renewPassword } from "./Cluster.ts"
 import { type Reason, StoppedTooOften } from "./EmbeddedPostgresError.ts"
-import { answers, somePort, launch } from "./Launch.ts"
+import { answers, somePort, launch, settingsOf } from "./Launch.ts"
 import { dropForeignFile, isRunning, isServerOf, postmasterFile, stopServer } from "./Postmaster.ts"
 import { boundLog } from "./ServerLog.ts"
-import { settings, SETTINGS_FILE } from "./ClusterSettings.ts"
+import { SETTINGS_FILE } from "./ClusterSettings.ts"
 
 export interface Supervised {
   readonly port: number
@@ -97,7 +97,7 @@ const settled = Effect.fnUntraced(function* (cluster: Cluster, pid: number) {
 
 const hasSettings = (cluster: Cluster, port: number): Effect.Effect<boolean> =>
   Effect.tryPromise(() => readFile(join(cluster.folder, SETTINGS_FILE), "utf8")).pipe(
-    Effect.map((text) => text === settings(port, cluster.binaries.version)),
+    Effect.map((text) => text === settingsOf(cluster, port)),
     Effect.orElseSucceed(() => false)
   )
 
