@@ -22,8 +22,10 @@ export interface TaskServer {
   readonly started: Array<string>
   /** What clients asked for, by `task.ttl`. */
   readonly ttls: Array<number | undefined>
-  /** Ends the task that was started last. */
-  finish(status: "completed" | "failed", result: Readonly<Record<string, unknown>>): Promise<void>
+  /** Methods that it leaves without a response from now on. A `tools/call` of a task is left after its task was started. */
+  readonly silent: Set<string>
+  /** Ends the task that was started last, or this one. */
+  finish(status: "completed" | "failed", result: Readonly<Record<string, unknown>>, taskId?: string): Promise<void>
   /** Changes its state otherwise. */
   become(status: "working" | "input_required" | "cancelled"): Promise<void>
   /** Forgets every session, as a restart would. */
@@ -39,6 +41,7 @@ export const taskServer = Effect.gen(function* () {
   const seen: Array<string> = []
   const started: Array<string> = []
   const ttls: Array<number | undefined> = []
+  const silent = new Set<string>()
 
   const open = async () => {
     const server = new McpServer(
@@ -61,7 +64,7 @@ export const taskServer = Effect.gen(function* () {
             ttls.push(extra.taskRequestedTtl ?? undefined)
             const task = await extra.taskStore.createTask({ ttl: extra.taskRequestedTtl ?? null, pollInterval: 500 })
             started.push(task.taskId)
-            return { task }
+            return silent.has("tools/call") ? new Promise<never>(() => {}) : { task }
           },
           getTask: async (extra) => extra.taskStore.getTask(extra.taskId),
           getTaskResult: async (extra) => (await extra.taskStore.getTaskResult(extra.taskId)) as never
@@ -84,6 +87,7 @@ export const taskServer = Effect.gen(function* () {
     const text = Buffer.concat(chunks).toString()
     const message = text === "" ? undefined : (JSON.parse(text) as { readonly method?: string })
     seen.push(message?.method ?? request.method ?? "")
+    if (message?.method?.startsWith("tasks/") === true && silent.has(message.method)) return
     const id = request.headers["mcp-session-id"]
     if (typeof id === "string" && !transports.has(id)) {
       const error = { code: -32_001, message: "Session not found" }
@@ -99,7 +103,8 @@ export const taskServer = Effect.gen(function* () {
     seen,
     started,
     ttls,
-    finish: (status, result) => store.storeTaskResult(started.at(-1)!, status, result as never),
+    silent,
+    finish: (status, result, taskId = started.at(-1)!) => store.storeTaskResult(taskId, status, result as never),
     become: (status) => store.updateTaskStatus(started.at(-1)!, status),
     forget: () => transports.clear(),
     sessions: () => transports.size
