@@ -108,6 +108,11 @@ it.live.skipIf(!hasBrowser)(
         await waitsFor(page, "#disputes", "Waiting for provider")
         await page.click("#disputes tbody a")
         await waitsFor(page, "#tab-disputes", EVIL)
+        await waitsFor(page, "#tab-disputes .facts", "maps/route (rcpt_")
+        // An address with a wrong ID has no advice about the API, and nothing to retry.
+        await page.goto(`${shop.url}/developer/calls/rcpt_1`)
+        await waitsFor(page, "#tab-calls .notice", "Not found")
+        assert.strictEqual(await page.getByRole("button", { name: "Try again" }).count(), 0)
 
         await openTab(page, "Budgets")
         await page.click("#budgets summary")
@@ -131,12 +136,20 @@ it.live.skipIf(!hasBrowser)(
           tool_id: shop.routeId,
           provider_id: shop.adaId
         })
-        await waitsFor(page, "#budgets table", "One tool")
+        await waitsFor(page, "#budgets table", "ada-sohne/maps/route")
+        // By its name, which people know, the same tool has the same budget.
+        await page.fill("#budget-tool_id", "ada-sohne/maps/route")
+        const [byName] = await Promise.all([
+          page.waitForRequest((one) => one.method() === "POST" && one.url().endsWith("/market/budgets")),
+          page.click("#budget button")
+        ])
+        assert.strictEqual((byName.postDataJSON() as { readonly tool_id: string }).tool_id, shop.routeId)
 
         await page.click("#grants summary")
         await page.fill("#grant-provider_id", shop.adaId)
         await page.click("#grant button")
         await waitsFor(page, "#grants table", "$5.00 per month")
+        await waitsFor(page, "#grants table", "Ada & Söhne, all tools")
         await page.click("#grants table >> text=Revoke")
         await page.click("dialog button >> text=Revoke grant")
         await waitsFor(page, "#grants table", "Revoked")

@@ -81,7 +81,7 @@ it.live.skipIf(!hasBrowser)(
       yield* Effect.promise(async () => {
         await page.click("#decision button[type=submit]")
         await page.locator("dialog").getByRole("button", { name: "Refund", exact: true }).click()
-        await waitsFor(page, ".announcements", "The dispute is decided.")
+        await waitsFor(page, ".announcements", "Dispute decided.")
         await waitsFor(page, ".facts", "Refunded")
 
         await openTab(page, "Accounts")

@@ -102,7 +102,7 @@ it.live.skipIf(!hasBrowser)(
       yield* person.types("Reason", "The tool returned another text.")
       yield* person.presses(/^Decide/u)
       yield* person.presses("Refund")
-      yield* person.sees("The dispute is decided.")
+      yield* person.sees("Dispute decided.")
       assert.deepStrictEqual(unexpected(complaints), [])
       assert.isBelow(person.seconds, 180)
     }).pipe(Effect.scoped),

@@ -136,7 +136,7 @@ it.live.skipIf(!hasBrowser)(
       yield* says(page, "#overview dl", "Trust score")
       assert.match(
         yield* seen(page, "#overview dl"),
-        /Net earnings \$15\.75 .* Calls 7 .* Success rate 100\.0% Available for payout/u
+        /Net earnings \$15\.75 .* Calls 7 .* Success rate 100% Available for payout/u
       )
       yield* openTab(page, "Earnings and payouts")
       assert.match(
@@ -150,7 +150,7 @@ it.live.skipIf(!hasBrowser)(
 
       // Receipt of a call.
       yield* openTab(page, "Calls")
-      assert.match(yield* seen(page, "#call-totals dl"), /Calls 7 Success rate 100\.0%/u)
+      assert.match(yield* seen(page, "#call-totals dl"), /Calls 7 Success rate 100%/u)
       yield* Effect.promise(() => page.locator("#calls tbody a").first().click())
       yield* says(page, "#tab-calls", "Valid: signed by this service.")
       assert.match(page.url(), /\/provider\/calls\/rcpt_/u)

@@ -47,7 +47,8 @@ export const CALL_FILTERS: ReadonlyArray<ListFilter> = [
 export const callColumns: ReadonlyArray<Column<Call>> = [
   {
     name: "Time",
-    cell: (call) => h("a", { href: pathTo("calls", call.receipt_id) }, h(TimeText, { at: call.created_at })),
+    cell: (call) =>
+      h("a", { href: pathTo("calls", call.receipt_id) }, h(TimeText, { at: call.created_at, isPrecise: true })),
     sortBy: ({ created_at }) => created_at,
     csv: ({ created_at }) => created_at
   },

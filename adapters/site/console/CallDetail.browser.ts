@@ -42,7 +42,7 @@ export const CallDetail = ({ actions, id }: CallDetailProps): View => {
             all: [
               ["Tool", h("a", { href: `/catalog/${receipt.tool_id}` }, receipt.tool_name)],
               ["Provider", tool === undefined ? undefined : tool.provider.name],
-              ["Time", h(TimeText, { at: receipt.timestamp })],
+              ["Time", h(TimeText, { at: receipt.timestamp, isPrecise: true })],
               ["Outcome", statusBadge(OUTCOMES, receipt.status)],
               ["Cost", h("strong", null, money(receipt.cost_microcents))],
               ["Receipt ID", h(CopyValue, { name: "receipt ID", text: receipt.receipt_id })],
@@ -106,8 +106,8 @@ const timingOf = ({ duration_ms: providerMs }: Receipt, details: CallDetails | u
   return [
     ["Hold: price reserved", milliseconds(holdMs)],
     provider,
-    ["Checks, and waits for input", milliseconds(Math.max(0, signedMs - holdMs - providerMs))],
-    ["Settlement", "after these figures were stored"]
+    ["Checks and waiting for input", milliseconds(Math.max(0, signedMs - holdMs - providerMs))],
+    ["Settlement", "Not measured: it stores these figures"]
   ]
 }
 
@@ -121,6 +121,16 @@ const FAILURES = {
   error: "The tool or its provider returned an error.",
   timeout: "The provider did not respond in time.",
   rate_limited: "The provider rejected the call because of its rate limit."
+} as const
+
+/** Why a successful call of a tool that has a price can cost nothing. */
+const UNCHARGED = {
+  success: "This call was not charged: it was one of your free calls of the month.",
+  attempt: "This call was not charged: it was one of your free calls of the month.",
+  valid_output:
+    "This call was not charged: it was one of your free calls of the month, or its output did not match the tool's output schema.",
+  usage:
+    "This call was not charged: it was one of your free calls of the month, or the provider reported a cost of $0.00."
 } as const
 
 /** Why the call costs what it costs. */
@@ -141,7 +151,7 @@ const priceOf = (
     return [
       terms.price_microcents === 0
         ? "This tool is free."
-        : "This call was not charged: it was within the free calls of the month, or its result did not meet the tool's billing policy.",
+        : UNCHARGED[terms.usage_priced ? "usage" : terms.billing_policy],
       list
     ]
   }

@@ -25,7 +25,8 @@ export const DataExport = ({ lists }: { readonly lists: ReadonlyArray<ExportedLi
   const { account, api } = useConsole()
   const [progress, setProgress] = useState<string>()
   const read = async ({ items, name, path }: ExportedList): Promise<unknown> => {
-    setProgress(`Reading ${name}…`)
+    const label = name.replaceAll("_", " ")
+    setProgress(`Reading ${label}…`)
     if (items === undefined) return api.get<Answer>(path)
     const all: Array<unknown> = []
     let cursor: string | undefined
@@ -33,7 +34,7 @@ export const DataExport = ({ lists }: { readonly lists: ReadonlyArray<ExportedLi
       const page = await api.get<Answer>(path, { limit: PAGE_SIZE, cursor })
       all.push(...(page[items] as ReadonlyArray<unknown>))
       cursor = (page["next_cursor"] as string | null) ?? undefined
-      setProgress(`Reading ${name}: ${plural(all.length, "item")}…`)
+      setProgress(`Reading ${label}: ${plural(all.length, "item")}…`)
     } while (cursor !== undefined && all.length < ITEMS_MAX)
     return { items: all, is_complete: cursor === undefined }
   }
@@ -44,7 +45,7 @@ export const DataExport = ({ lists }: { readonly lists: ReadonlyArray<ExportedLi
     h(
       "p",
       { class: "muted" },
-      `One JSON file: ${lists.map(({ name }) => name).join(", ")}. Lists have at most ${ITEMS_MAX.toLocaleString()} items.`
+      `One JSON file: ${lists.map(({ name }) => name.replaceAll("_", " ")).join(", ")}. Lists have at most ${ITEMS_MAX.toLocaleString()} items.`
     ),
     h(
       "div",

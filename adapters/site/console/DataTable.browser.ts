@@ -57,13 +57,19 @@ export const DataTable = <Row>(props: DataTableProps<Row>): View => {
             h(
               "td",
               { role: "cell", key: column.name, class: styleOf(column), "data-label": column.name },
-              h("div", null, column.cell(row))
+              h("div", null, cellOf(column, row))
             )
           )
         )
       )
     )
   )
+}
+
+/** An empty cell is marked as such: on a narrow screen it would be a label without a value. */
+const cellOf = <Row>({ cell, name }: Column<Row>, row: Row): ComponentChildren => {
+  const content = cell(row)
+  return name !== "" && (content === "" || content === null || content === undefined) ? "–" : content
 }
 
 const headerOf = <Row>(column: Column<Row>, { sort, sorting }: DataTableProps<Row>): View => {

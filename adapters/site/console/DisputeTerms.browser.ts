@@ -72,5 +72,5 @@ export const statusFilter = (
 /** When a dispute under review is decided at the latest. */
 export const decisionDeadline = ({ decide_by: deadline, status }: Dispute): View | undefined =>
   status === "under_review" && deadline !== null
-    ? h("div", { class: "small muted", key: "deadline" }, "by ", h(TimeText, { at: deadline }))
+    ? h("div", { class: "small muted", key: "deadline" }, "Decision by ", h(TimeText, { at: deadline }))
     : undefined

@@ -4,7 +4,7 @@
 import { type ReadonlySignal, useSignal } from "@preact/signals"
 import { type ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
-import { errorMessage } from "../kit/ApiRequest.browser.ts"
+import { ApiError, errorMessage } from "../kit/ApiRequest.browser.ts"
 import { Notice } from "./Badge.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
@@ -77,17 +77,28 @@ export const Loaded = <A>({ of, show }: LoadedProps<A>): View => {
   const { error, isLoading, value } = of.state.value
   const content =
     error !== undefined
-      ? h(
-          "div",
-          null,
-          h(Notice, { style: "bad" }, errorMessage(error)),
-          h("button", { type: "button", class: "plain", onClick: () => void of.reload() }, "Try again")
-        )
+      ? h(LoadFailure, { error, retry: () => void of.reload() })
       : value === undefined
         ? h(Skeleton, null)
         : show(value)
   return h("div", { class: "loaded", "aria-busy": isLoading && value === undefined ? "true" : "false" }, content)
 }
+
+interface LoadFailureProps {
+  readonly error: unknown
+  readonly retry: () => void
+}
+
+/** What does not exist does not appear by a retry. Its ID comes from the address, so the API's advice does not help. */
+const LoadFailure = ({ error, retry }: LoadFailureProps): View =>
+  error instanceof ApiError && error.status === 404
+    ? h(Notice, { style: "bad" }, "Not found. The ID in the address is wrong, or belongs to another account.")
+    : h(
+        "div",
+        null,
+        h(Notice, { style: "bad" }, errorMessage(error)),
+        h("button", { type: "button", class: "plain", onClick: retry }, "Try again")
+      )
 
 /** Its style delays it: what loads fast does not flicker. */
 export const Skeleton = (): View =>

@@ -19,6 +19,7 @@ export const TimeChart = (props: TimeChartProps): View => {
   return h(
     "figure",
     null,
+    h("figcaption", { class: "small muted" }, `${title} (UTC)`),
     h("div", { ref: element, class: "chart", role: "img", "aria-label": `${title}, as a chart` }),
     h(
       "details",

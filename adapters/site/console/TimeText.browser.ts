@@ -1,8 +1,15 @@
 /**
- * A time in the reader's time zone.
+ * A time in the reader's time zone. Its tooltip has the seconds and the name of the zone.
  */
-import { localTime } from "../kit/Format.browser.ts"
+import { exactTime, localTime, preciseTime } from "../kit/Format.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
-/** `at`: in ISO 8601. */
-export const TimeText = ({ at }: { readonly at: string }): View => h("time", { dateTime: at, title: at }, localTime(at))
+export interface TimeTextProps {
+  /** In ISO 8601. */
+  readonly at: string
+  /** Shows the seconds, where many rows are of the same minute. */
+  readonly isPrecise?: boolean
+}
+
+export const TimeText = ({ at, isPrecise = false }: TimeTextProps): View =>
+  h("time", { dateTime: at, title: exactTime(at) }, isPrecise ? preciseTime(at) : localTime(at))

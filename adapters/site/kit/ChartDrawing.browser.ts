@@ -3,6 +3,7 @@
  */
 import type uPlotLibrary from "uplot"
 import { day } from "./Format.browser.ts"
+import { scaleTicks } from "./ScaleTicks.browser.ts"
 
 /** Pages load it as a script or import it. */
 type Library = typeof uPlotLibrary
@@ -75,6 +76,9 @@ const settings = (
     ticks: { stroke: color("line"), width: 1 },
     font: "12px system-ui, sans-serif"
   }
+  const ticks = scaleTicks(from, to ?? Math.max(from, ...points.map(({ value }) => value ?? from)))
+  // Half of the distance between two points, so that the scale has no day beyond the last one.
+  const margin = ((days[1] ?? SECONDS_PER_DAY) - (days[0] ?? 0)) / 2
   return {
     width,
     height: HEIGHT_PX,
@@ -84,12 +88,17 @@ const settings = (
     plugins: [tooltip(points, options)],
     legend: { show: false },
     scales: {
-      x: { range: () => [(days[0] ?? 0) - SECONDS_PER_DAY, (days.at(-1) ?? 0) + SECONDS_PER_DAY] },
-      y: { range: (_, __, max) => [from, to ?? (max > from ? max * 1.05 : from + 1)] }
+      x: { range: () => [(days[0] ?? 0) - margin, (days.at(-1) ?? 0) + margin] },
+      y: { range: () => [from, to ?? ticks.at(-1)!] }
     },
     axes: [
       { ...axis, values: (_, splits) => splits.map((split) => shortDay(split)) },
-      { ...axis, size: 76, values: (_, splits) => splits.map((split) => format(split)) }
+      {
+        ...axis,
+        size: 76,
+        splits: () => ticks.filter((tick) => to === undefined || tick <= to),
+        values: (_, splits) => splits.map((split) => format(split))
+      }
     ],
     series: [
       { label: pointLabel },

@@ -34,7 +34,8 @@ export const plural = (value: number, one: string, many = `${one}s`): string =>
 export const milliseconds = (value: number | null): string =>
   value === null ? "–" : value < 1_000 ? `${Math.round(value)} ms` : `${(value / 1_000).toFixed(1)} s`
 
-export const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 2 : 1)}%`
+export const percent = (share: number): string =>
+  share === 1 ? "100%" : `${(share * 100).toFixed(share > 0 && share < 0.1 ? 2 : 1)}%`
 
 export const bytes = (value: number): string => {
   const units = ["bytes", "kB", "MB", "GB", "TB"]
@@ -44,11 +45,19 @@ export const bytes = (value: number): string => {
 }
 
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
+const TO_THE_SECOND = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" })
+const WITH_ZONE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" })
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" })
 const MONTH = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" })
 
 /** In the reader's time zone. */
 export const localTime = (timestamp: string): string => DATE_TIME.format(new Date(timestamp))
+
+/** To the second. */
+export const preciseTime = (timestamp: string): string => TO_THE_SECOND.format(new Date(timestamp))
+
+/** To the second, with the name of the reader's time zone. */
+export const exactTime = (timestamp: string): string => WITH_ZONE.format(new Date(timestamp))
 
 /** A UTC day. */
 export const day = (date: string): string => DAY.format(new Date(`${date.slice(0, 10)}T00:00:00Z`))

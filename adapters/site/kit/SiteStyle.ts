@@ -113,7 +113,7 @@ table.data td[data-label=""],table.data .right+td[data-label=""]{grid-template-c
 table.data td[data-label=""]::before{content:none}
 table.data tbody th::before{font-weight:400}
 table.data caption{display:block}
-table.data td.nowrap{white-space:normal}
+table.data td.nowrap,table.data td time{white-space:normal}
 }
 @media (max-width:30rem){.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}.figures{gap:.5rem;grid-template-columns:minmax(0,1fr)}.figure{display:flex;justify-content:space-between;align-items:baseline;gap:1rem;padding:.5rem .8rem}.figure dd{font-size:1.2rem;text-align:right}}
 `

@@ -29,7 +29,7 @@ export const providerLink = (id: string, text = id): View =>
   h("a", { href: pathTo("accounts", `provider-${id}`) }, text)
 
 /** The end of an id differs from all others; its beginning is a time. */
-export const shortId = (id: string): View => h("code", { title: id }, `…${id.slice(-ID_CHARS_SHOWN)}`)
+export const shortId = (id: string): View => h("code", { class: "short", title: id }, `…${id.slice(-ID_CHARS_SHOWN)}`)
 
 /** A link to an account by its name, with its ID: several accounts can have one name. */
 export const named = (link: typeof consumerLink, name: string, id: string): View =>

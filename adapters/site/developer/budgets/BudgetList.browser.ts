@@ -2,6 +2,7 @@
  * Budgets: limits that a developer sets on its own spending.
  */
 import type { Column } from "../../console/DataTable.browser.ts"
+import { ProviderLink, toolIdOf, ToolLink } from "../../console/PublicNames.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Budgets } from "../../kit/ApiResponses.browser.ts"
@@ -39,21 +40,22 @@ export const BudgetList = (): View =>
         { name: "period", label: "Period", type: "select", choices: LIMIT_PERIODS, value: "day" },
         {
           name: "tool_id",
-          label: "Tool ID",
+          label: "Tool",
           optional: true,
-          hint: "The last part of the address of the tool's page."
+          placeholder: "demo/echo",
+          hint: "Name or ID. Empty: all tools."
         },
         {
           name: "provider_id",
           label: "Provider ID",
           optional: true,
-          hint: "Shown on the provider's page in the catalog."
+          hint: "Shown on the provider's page in the catalog. Empty: all providers."
         }
       ],
-      bodyOf: ({ cap_microcents: limit, period, provider_id: provider, tool_id: tool }) => ({
+      bodyOf: async ({ cap_microcents: limit, period, provider_id: provider, tool_id: tool = "" }) => ({
         cap_microcents: limitIn(limit),
         period,
-        ...(tool === "" ? {} : { tool_id: tool }),
+        ...(tool === "" ? {} : { tool_id: await toolIdOf(tool) }),
         ...(provider === "" ? {} : { provider_id: provider })
       }),
       messageOf: ({ cap_microcents: limit, period }) => `Budget created: $${limit} ${periodLabel(period)}.`
@@ -61,10 +63,8 @@ export const BudgetList = (): View =>
   })
 
 const scopeOf = (one: Budget): View | string => {
-  if (one.tool_id !== null) return h("a", { href: `/catalog/${one.tool_id}` }, "One tool")
-  return one.provider_id === null
-    ? "All calls"
-    : h("a", { href: `/catalog?provider_id=${one.provider_id}` }, "One provider")
+  if (one.tool_id !== null) return h(ToolLink, { id: one.tool_id })
+  return one.provider_id === null ? "All calls" : h(ProviderLink, { id: one.provider_id })
 }
 
 const COLUMNS: ReadonlyArray<Column<Budget>> = [

@@ -3,6 +3,7 @@
  */
 import { type Badges, statusBadge } from "../../console/Badge.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
+import { ProviderLink } from "../../console/PublicNames.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Grants } from "../../kit/ApiResponses.browser.ts"
@@ -59,7 +60,7 @@ const COLUMNS: ReadonlyArray<Column<Grant>> = [
   {
     name: "Provider",
     cell: (one) => [
-      h("a", { key: "provider", href: `/catalog?provider_id=${one.provider_id}` }, one.provider_id.slice(0, 8)),
+      h(ProviderLink, { key: "provider", id: one.provider_id }),
       one.tool_ids.length === 0 ? ", all tools" : `, ${plural(one.tool_ids.length, "tool")}`
     ],
     csv: (one) => one.provider_id

@@ -34,7 +34,7 @@ export interface LimitListProps<Row, List> {
     readonly id: string
     readonly submit: string
     readonly fields: ReadonlyArray<Field>
-    readonly bodyOf: (values: Values) => object
+    readonly bodyOf: (values: Values) => object | Promise<object>
     readonly messageOf: (values: Values) => string
   }
 }
@@ -82,7 +82,7 @@ export const LimitList = <Row, List>(props: LimitListProps<Row, List>): View => 
         submit: form.submit,
         fields: form.fields,
         send: async (values, idempotencyKey) => {
-          await api.post(path, form.bodyOf(values), idempotencyKey)
+          await api.post(path, await form.bodyOf(values), idempotencyKey)
           changed()
           return form.messageOf(values)
         }

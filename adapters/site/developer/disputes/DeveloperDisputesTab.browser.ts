@@ -5,6 +5,7 @@ import { statusBadge } from "../../console/Badge.browser.ts"
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
 import { DisputeDetail } from "../../console/DisputeDetail.browser.ts"
+import { evidenceOf } from "../../console/DisputeEvidence.browser.ts"
 import {
   costColumn,
   decisionDeadline,
@@ -19,6 +20,7 @@ import {
 import { Facts } from "../../console/Figures.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
+import { CallLink } from "../../console/PublicNames.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
 import { STATUSES } from "./DisputeStatuses.browser.ts"
@@ -70,10 +72,12 @@ const COLUMNS: ReadonlyArray<Column<Dispute>> = [
 ]
 
 const refundOf = (one: Dispute): string =>
-  // The part of the refund that the provider still owes.
-  one.outstanding_microcents > 0
-    ? `${money(one.refunded_microcents)}, ${money(one.outstanding_microcents)} outstanding`
-    : money(one.refunded_microcents)
+  one.resolved_at === null
+    ? "–"
+    : // The part of the refund that the provider still owes.
+      one.outstanding_microcents > 0
+      ? `${money(one.refunded_microcents)}, ${money(one.outstanding_microcents)} outstanding`
+      : money(one.refunded_microcents)
 
 function responseOf(one: Dispute): View {
   return h(
@@ -88,13 +92,15 @@ const factsOf = (one: Dispute): View =>
   h(Facts, {
     all: [
       ["Status", [statusBadge(STATUSES, one.status), decisionDeadline(one)]],
-      ["Call", h("a", { href: pathTo("calls", one.receipt_id) }, one.receipt_id)],
+      ["Call", h(CallLink, { href: pathTo("calls", one.receipt_id), receiptId: one.receipt_id })],
       ["Cost", money(one.cost_microcents)],
-      ["Refunded", refundOf(one)],
+      ["Refunded", one.resolved_at === null ? undefined : refundOf(one)],
       ["Reason", reasonLabel(one.reason)],
       ["Description", one.claim.text ?? undefined],
+      ["Evidence", evidenceOf(one.claim.evidence)],
       ["Filed", h(TimeText, { at: one.created_at })],
       ["Response", responseOf(one)],
+      ["Provider's evidence", evidenceOf(one.answer?.evidence)],
       ["Decision", one.note ?? undefined],
       ["Decided", one.resolved_at === null ? undefined : h(TimeText, { at: one.resolved_at })]
     ]

@@ -86,6 +86,9 @@ const Spending = (): View => {
   )
 }
 
+/** Only some providers report tokens. */
+const tokensOf = (tokens: number): string => (tokens === 0 ? "requests and responses" : plural(tokens, "token"))
+
 const spendingOf = (usage: UsageSummary): View => {
   if (usage.total_calls === 0) {
     return h(
@@ -108,15 +111,14 @@ const spendingOf = (usage: UsageSummary): View => {
         ["Spent", money(summary.total_spend_microcents)],
         ["Calls", count(summary.total_calls)],
         ["Error rate", percent(summary.error_rate), plural(summary.total_calls - summary.successful_calls, "call")],
-        ["Data", bytes(request_bytes + response_bytes), plural(tokens_input + tokens_output, "token")]
+        ["Data transferred", bytes(request_bytes + response_bytes), tokensOf(tokens_input + tokens_output)]
       ]
     }),
     h(TimeChart, {
       title: "Spending by day",
       unit: "Spent",
       points: usage.calls_by_day.map(({ date, spend_microcents: value }) => ({ date, value })),
-      // Ticks of a small scale may be fractions of a microcent.
-      format: (value) => money(Math.round(value))
+      format: money
     }),
     h(DataTable<UsageSummary["top_tools"][number]>, {
       caption: "Spending by tool",

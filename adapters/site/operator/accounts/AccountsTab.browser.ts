@@ -70,7 +70,7 @@ export const tab = ({ detail }: TabProps): View => {
               type: "search",
               name: "find",
               "aria-label": "Find an account",
-              placeholder: "Name, e-mail or ID",
+              placeholder: "Name, email or ID",
               minLength: 2,
               defaultValue: search ?? ""
             }),
@@ -125,7 +125,7 @@ const CONSUMER_COLUMNS: ReadonlyArray<Column<Consumer>> = [
     sortBy: ({ name }) => name,
     csv: ({ name }) => name
   },
-  { name: "E-mail", cell: ({ email }) => email, sortBy: ({ email }) => email, csv: ({ email }) => email },
+  { name: "Email", cell: ({ email }) => email, sortBy: ({ email }) => email, csv: ({ email }) => email },
   {
     name: "Registered",
     cell: ({ created_at: at }) => h(TimeText, { at }),
@@ -155,7 +155,7 @@ const PROVIDER_COLUMNS: ReadonlyArray<Column<Provider>> = [
     csv: ({ name }) => name
   },
   { name: "Handle", cell: ({ handle }) => handle, sortBy: ({ handle }) => handle, csv: ({ handle }) => handle },
-  { name: "E-mail", cell: ({ email }) => email, sortBy: ({ email }) => email, csv: ({ email }) => email },
+  { name: "Email", cell: ({ email }) => email, sortBy: ({ email }) => email, csv: ({ email }) => email },
   {
     name: "Registered",
     cell: ({ created_at: at }) => h(TimeText, { at }),

@@ -34,7 +34,7 @@ export const ConsumerDetail = ({ id }: { readonly id: string }): View => {
           h(Figures, {
             all: [
               ["Available balance", money(one.available_microcents)],
-              ["Reserved", money(one.held_microcents), "for calls in flight"],
+              ["Reserved", money(one.held_microcents), "for calls in progress"],
               ["Owed", money(one.owed_microcents), "after chargebacks and refunds"],
               ["Disputes", count(one.disputes_filed), `${count(one.disputes_denied)} denied`]
             ]
@@ -44,7 +44,7 @@ export const ConsumerDetail = ({ id }: { readonly id: string }): View => {
             path,
             frozen: one.frozen,
             effect:
-              "Its calls are rejected until you unfreeze it. Calls in flight end as usual, and the owner can still read and add funds.",
+              "Its calls are rejected until you unfreeze it. Calls in progress end as usual, and the owner can still read and add funds.",
             end: "Its calls are accepted again. Known chargebacks do not freeze it again; a new one does.",
             changed: consumer.reload
           })
@@ -63,7 +63,7 @@ const factsOf = (one: Consumer) =>
   [
     ["Status", one.frozen ? h(Badge, { label: "Frozen", style: "bad" }) : h(Badge, { label: "Active", style: "good" })],
     ["ID", h(CopyValue, { name: "the ID", text: one.consumer_id })],
-    ["E-mail", one.email],
+    ["Email", one.email],
     ["Registered", h(TimeText, { at: one.created_at })],
     ["Use case", one.use_case === "" ? undefined : one.use_case],
     ["Rate limit", `${count(one.rate_limit_rpm)} requests per minute`],

@@ -87,8 +87,8 @@ export const ProviderDetail = ({ id }: { readonly id: string }): View => {
             path,
             frozen: one.frozen,
             effect:
-              "Its tools are not listed and cannot be called, and nothing is paid out until you unfreeze it. Calls in flight are settled, a " +
-              "payout under way ends, and refunds are taken from its earnings.",
+              "Its tools are not listed and cannot be called, and nothing is paid out until you unfreeze it. Calls in progress are settled, a " +
+              "payout in progress ends, and refunds are taken from its earnings.",
             end: "Its tools are listed and can be called, and it can be paid out again.",
             changed: provider.reload
           })
@@ -104,7 +104,7 @@ const factsOf = (one: Provider) =>
   [
     ["ID", h(CopyValue, { name: "the ID", text: one.provider_id })],
     ["Handle", one.handle],
-    ["E-mail", one.email],
+    ["Email", one.email],
     ["Endpoint", h("code", { class: "whole" }, one.endpoint_url)],
     ["Description", one.description === "" ? undefined : one.description],
     ["Registered", h(TimeText, { at: one.created_at })],

@@ -5,15 +5,17 @@ import { Fragment } from "preact"
 import { statusBadge } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DisputeDetail } from "../../console/DisputeDetail.browser.ts"
+import { evidenceOf } from "../../console/DisputeEvidence.browser.ts"
 import { reasonLabel } from "../../console/DisputeTerms.browser.ts"
 import { Facts } from "../../console/Figures.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { confirmed } from "../../console/Modal.browser.ts"
+import { CallLink } from "../../console/PublicNames.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { announce } from "../../console/Announcements.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
-import { dollarsInput, money, parseDollars, plural, relativeTime } from "../../kit/Format.browser.ts"
+import { money, parseDollars, plural, relativeTime } from "../../kit/Format.browser.ts"
 import { auditLink, consumerLink, namedId, OPERATOR, providerLink } from "../OperatorLists.browser.ts"
 import type { Dispute, Resolved } from "../OperatorResponses.browser.ts"
 import { STATUSES } from "./RulingStatuses.browser.ts"
@@ -53,23 +55,17 @@ const factsOf = (one: Dispute) =>
     ],
     ["Consumer", consumerLink(one.agent_id, namedId(one.consumer_name, one.agent_id))],
     ["Provider", providerLink(one.provider_id, namedId(one.provider_name, one.provider_id))],
-    ["Receipt", h("a", { href: `/verify?receipt=${encodeURIComponent(one.receipt_id)}` }, one.receipt_id)],
+    ["Call", h(CallLink, { href: `/verify?receipt=${encodeURIComponent(one.receipt_id)}`, receiptId: one.receipt_id })],
     ["Claim", one.claim.text ?? "No text"],
     ["Evidence", evidenceOf(one.claim.evidence)],
-    ["Answer", one.answer === null ? "None" : (one.answer.text ?? "No text")],
-    ["Evidence of the provider", evidenceOf(one.answer?.evidence ?? null)],
-    ["Record of the filer", recordOf(one.details)],
+    ["Response", one.answer === null ? "None" : (one.answer.text ?? "No text")],
+    ["Provider's evidence", evidenceOf(one.answer?.evidence ?? null)],
+    ["Filer's record", recordOf(one.details)],
     ["Decision", one.note ?? undefined],
     ["Refunded", one.resolved_at === null ? undefined : money(one.refunded_microcents)],
     ["Outstanding", one.outstanding_microcents === 0 ? undefined : money(one.outstanding_microcents)],
     ["History", auditLink(one.dispute_id)]
   ] as const
-
-/** Text, never markup: parties write anything. */
-const evidenceOf = (evidence: unknown): View | undefined =>
-  evidence === null || evidence === undefined
-    ? undefined
-    : h("pre", null, h("code", null, JSON.stringify(evidence, undefined, 2)))
 
 const recordOf = ({ denied, filed_in_all: filed, filed_last_day: lately, upheld }: Dispute["details"]): string =>
   `${plural(filed, "dispute")} filed (${lately} in the last day), ${upheld} refunded, ${denied} denied`
@@ -96,10 +92,10 @@ const Decide = ({ decided, dispute }: DecideProps): View => {
   return h(
     "section",
     { id: "decide" },
-    h("h2", null, "Decide"),
+    h("h2", null, "Decision"),
     h(InputForm, {
       id: "decision",
-      submit: "Decide",
+      submit: "Decide dispute",
       keepsValues: true,
       fields: [
         { name: "resolution", label: "Decision", type: "select", choices: RESOLUTIONS },
@@ -108,7 +104,7 @@ const Decide = ({ decided, dispute }: DecideProps): View => {
           label: "Credit in dollars",
           type: "number",
           optional: true,
-          hint: `Only for a credit. Default: the cost, ${dollarsInput(dispute.cost_microcents)}.`
+          hint: `Only for a credit. Default: the cost of the call, ${money(dispute.cost_microcents)}.`
         },
         { name: "note", label: "Reason", type: "textarea", hint: "Both parties see it." }
       ],
@@ -123,7 +119,7 @@ const Decide = ({ decided, dispute }: DecideProps): View => {
         const path = `/api/v1/market/disputes/${encodeURIComponent(dispute.dispute_id)}/resolve`
         await api.post<Resolved>(path, { resolution, note, amount_microcents: amount }, idempotencyKey)
         await decided()
-        announce("good", "The dispute is decided.")
+        announce("good", "Dispute decided.")
       }
     })
   )

@@ -24,7 +24,7 @@ export const DisputeAnswer = ({ answered, dispute }: DisputeAnswerProps): View =
   return h(
     "section",
     { id: "answer" },
-    h("h2", null, "Your answer"),
+    h("h2", null, "Your response"),
     h(
       "p",
       null,

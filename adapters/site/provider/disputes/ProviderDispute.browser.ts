@@ -3,9 +3,11 @@
  */
 import { Fragment } from "preact"
 import { DisputeDetail } from "../../console/DisputeDetail.browser.ts"
+import { evidenceOf } from "../../console/DisputeEvidence.browser.ts"
 import { decisionDeadline, type Dispute, DISPUTES_PATH, reasonLabel } from "../../console/DisputeTerms.browser.ts"
 import { Facts } from "../../console/Figures.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
+import { CallLink } from "../../console/PublicNames.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { money, relativeTime } from "../../kit/Format.browser.ts"
@@ -26,12 +28,7 @@ export const ProviderDispute = ({ id }: { readonly id: string }): View =>
           : h(Fragment, null, h("h2", null, "Claim"), h("blockquote", null, one.claim.text)),
         one.claim.evidence === null
           ? undefined
-          : h(
-              "details",
-              null,
-              h("summary", null, "Evidence"),
-              h("pre", null, h("code", null, JSON.stringify(one.claim.evidence, null, 2)))
-            ),
+          : h("details", null, h("summary", null, "Evidence"), evidenceOf(one.claim.evidence)),
         needsResponse(one) ? h(DisputeAnswer, { dispute: one, answered: reload }) : undefined
       )
   })
@@ -51,9 +48,9 @@ const factsOf = (one: Dispute) =>
     ["Reason", reasonLabel(one.reason)],
     ["Cost", money(one.cost_microcents)],
     ["Refunded", one.resolved_at === null ? undefined : refundOf(one)],
-    ["Call", h("a", { href: pathTo("calls", one.receipt_id) }, one.receipt_id)],
+    ["Call", h(CallLink, { href: pathTo("calls", one.receipt_id), receiptId: one.receipt_id })],
     ["Filed", h(TimeText, { at: one.created_at })],
-    ["Your answer", one.answer?.text ?? undefined],
+    ["Your response", one.answer?.text ?? undefined],
     ["Decided by", deciderOf(one)],
     ["Decision", one.note ?? undefined],
     ["Decided", one.resolved_at === null ? undefined : h(TimeText, { at: one.resolved_at })]
