@@ -3383,6 +3383,65 @@ export interface components {
       /** @description Your reference. A movement with the same reference is recorded once. */
       reference: string
     }
+    /** @description Solvency, what waits for the operator, and health. */
+    OperatorSummary: {
+      /** @description Whether all spendable funds are backed. */
+      solvency: components["schemas"]["Solvency"]
+      /** @description Numbers of what waits, each counted up to 10,000. */
+      waiting: {
+        /** @description Contested disputes, which wait for a decision. */
+        disputes: number
+        /** @description Earliest deadline of these. `null`: none waits. */
+        next_decision_at: string | null
+        /** @description Frozen consumers. */
+        frozen_consumers: number
+        /** @description Payouts that are requested or transferring. */
+        open_payouts: number
+        /** @description Payouts that failed, including those that were retried. */
+        failed_payouts: number
+      }
+      /** @description Health of the node that answers. */
+      health: {
+        /**
+         * @description `down`: an essential part fails. `degraded`: another part is slow or fails.
+         * @enum {string}
+         */
+        status: "ok" | "degraded" | "down"
+        /**
+         * @description Always `0.4.0`.
+         * @enum {string}
+         */
+        version: "0.4.0"
+        /** @description What `version` refers to. */
+        version_of: string
+        /** @description Uptime of this process in seconds. */
+        uptime_s: number
+        /**
+         * Format: date-time
+         * @description Time of this response.
+         */
+        timestamp: string
+        /** @description Checks by name. */
+        checks: {
+          [key: string]: {
+            /**
+             * @description Status of the part.
+             * @enum {string}
+             */
+            status: "ok" | "degraded" | "down"
+            /** @description Duration of the check in milliseconds. */
+            latency_ms: number
+            /** @description What is wrong. */
+            message?: string
+          }
+        }
+      }
+      /**
+       * Format: date-time
+       * @description Time of this response.
+       */
+      timestamp: string
+    }
     /** @description The event was received. */
     EventReceived: {
       /**
@@ -6066,6 +6125,7 @@ export const ROUTES = {
     stripeWebhook: "POST /api/webhooks/stripe"
   },
   operator: {
+    summary: "GET /api/v1/operator/summary",
     solvency: "GET /api/v1/operator/solvency",
     moveFunds: "POST* /api/v1/operator/funds",
     setReserve: "POST* /api/v1/operator/providers/{provider_id}/reserve",
@@ -6470,6 +6530,8 @@ export interface Operations {
     stripeWebhook: { payload: Schemas["StripeEvent"]; success: Schemas["EventReceived"] }
   }
   operator: {
+    /** Retrieve the operator's summary. */
+    summary: { success: Schemas["OperatorSummary"] }
     /** Retrieve the solvency report. */
     solvency: { success: Schemas["Solvency"] }
     /** Record a movement of platform funds. */

@@ -17,6 +17,7 @@ import { operatorAccountsRoutes } from "./handlers/OperatorAccountsHandlers.ts"
 import { operatorListsRoutes } from "./handlers/OperatorListsHandlers.ts"
 import { operatorRoutes } from "./handlers/OperatorHandlers.ts"
 import { operatorSessionRoutes } from "./handlers/OperatorSessionHandlers.ts"
+import { operatorSummaryRoutes } from "./handlers/OperatorSummaryHandlers.ts"
 import { payoutsRoutes } from "./handlers/PayoutsHandlers.ts"
 import { platformRoutes, statusRoutes } from "./handlers/PlatformHandlers.ts"
 import { proxyRoutes } from "./handlers/ProxyHandlers.ts"
@@ -50,6 +51,7 @@ const subjects = Effect.map(
     moneyRoutes,
     payoutsRoutes,
     operatorRoutes,
+    operatorSummaryRoutes,
     operatorSessionRoutes,
     operatorAccountsRoutes,
     operatorListsRoutes,

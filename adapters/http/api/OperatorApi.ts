@@ -1,5 +1,5 @@
 /**
- * What the operator manages: solvency, platform funds, rolling reserves, platform fees, handles and frozen accounts.
+ * What the operator manages: the summary, solvency, platform funds, rolling reserves, platform fees, handles and frozen accounts.
  */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
@@ -12,8 +12,8 @@ import { IntBetween } from "./InputSchemas.ts"
 import * as Freezes from "./FreezeBodies.ts"
 import { PlatformFee, SetPlatformFee } from "./PlatformFeeBodies.ts"
 import { KEY_ID, PROVIDER_ID } from "./SampleValues.ts"
-import { answeredAt, consumerId, handle, providerId } from "./SharedFields.ts"
-import { solvencyFields } from "./MoneyApi.ts"
+import { consumerId, handle, providerId } from "./SharedFields.ts"
+import { OperatorSummary, Solvency } from "./OperatorSummaryBodies.ts"
 
 const FUNDS_CENTS_MAX = 100_000_000
 const REFERENCE_CHARS_MAX = 100
@@ -29,29 +29,6 @@ const MoveFunds = Field.object("MoveFunds", "A movement of platform funds.", {
     "Your reference. A movement with the same reference is recorded once.",
     "wire 2026-11-22"
   )
-})
-
-const Solvency = Field.object("Solvency", "Whether all spendable funds are backed.", {
-  spendable_microcents: Field.signedMicrocents(
-    "Funds that can be spent or withdrawn (consumer and provider balances, platform funds, clearing)",
-    52_000_000
-  ),
-  received_microcents: Field.signedMicrocents(
-    "Funds received by the payment processor (including deposits)",
-    60_000_000
-  ),
-  sent_microcents: Field.signedMicrocents("Funds sent by the payment processor", 8_000_000),
-  recorded_losses_microcents: Field.signedMicrocents(
-    "Recorded losses (unrecovered chargebacks and refunds, processor fees beyond platform funds)",
-    0
-  ),
-  shortfall_microcents: solvencyFields.shortfall_microcents,
-  unbacked_microcents: solvencyFields.unbacked_microcents,
-  platform_funds_microcents: Field.signedMicrocents("Platform funds (fees not withdrawn, and deposits)", 1_200_000),
-  claims_on_providers_microcents: Field.signedMicrocents("Debt of providers to consumers for refunds", 0),
-  claims_on_platform_microcents: Field.signedMicrocents("Debt of the platform to consumers for fees", 0),
-  advanced_microcents: Field.signedMicrocents("Advances of the platform for providers (not repaid yet)", 0),
-  timestamp: answeredAt
 })
 
 const FundsMoved = Field.object("FundsMoved", "The recorded movement.", {
@@ -102,6 +79,14 @@ const HandleImitations = Field.object("HandleImitations", "Handles that imitate 
 
 export class OperatorApi extends HttpApiGroup.make("operator")
   .add(
+    Endpoint.get("summary", "/api/v1/operator/summary", {
+      access: readBy("operator"),
+      summary: "Retrieve the operator's summary",
+      description:
+        "Returns what an operator looks at first, in one request: the solvency report, what waits, and the health of the node " +
+        "that answers. Always 200, also if a part is `down`.",
+      success: OperatorSummary
+    }),
     Endpoint.get("solvency", "/api/v1/operator/solvency", {
       access: readBy("operator"),
       summary: "Retrieve the solvency report",

@@ -7,29 +7,10 @@ import { operatorIfConfigured, probe, publicRead, uncached } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { AgentsDocument } from "./AgentsDocument.ts"
 import * as Field from "./Field.ts"
-import { Condition, identity, PlatformIndex, PlatformStatus, Services } from "./PlatformIndex.ts"
+import { Health } from "./HealthBodies.ts"
+import { PlatformIndex, PlatformStatus, Services } from "./PlatformIndex.ts"
 import { NOW } from "./SampleValues.ts"
-import { answeredAt, message, versionOf } from "./SharedFields.ts"
-
-const Check = Schema.Struct({
-  status: Field.of(Condition, "Status of the part."),
-  latency_ms: Field.of(Schema.Finite, "Duration of the check in milliseconds."),
-  message: Field.optional(Schema.String, "What is wrong.")
-})
-
-const Health = Schema.Struct({
-  status: Field.of(Condition, "`down`: an essential part fails. `degraded`: another part is slow or fails."),
-  version: identity.version,
-  version_of: versionOf,
-  uptime_s: Field.int("Uptime of this process in seconds.", 86_400),
-  timestamp: answeredAt,
-  checks: Field.of(Schema.Record(Schema.String, Check), "Checks by name.", {
-    database: { status: "ok", latency_ms: 0.8 },
-    schema: { status: "ok", latency_ms: 1.2 },
-    background: { status: "ok", latency_ms: 0.1 },
-    rate_limits: { status: "ok", latency_ms: 0.1 }
-  })
-})
+import { answeredAt, message } from "./SharedFields.ts"
 
 const health = [
   Health.annotate({ identifier: "PlatformHealth", description: "The service is available, possibly degraded." }),

@@ -1,7 +1,7 @@
 /**
  * Solvency, platform funds, reserves and platform fees over HTTP.
  */
-import { DateTime, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { Handles } from "../../../domain/accounts/Handles.ts"
 import { actorOf } from "../../../domain/accounts/Principal.ts"
@@ -13,19 +13,18 @@ import { AccountFreezes } from "../../../domain/payments/AccountFreezes.ts"
 import { NotFound } from "../pipeline/Failures.ts"
 import { PayoutRetries } from "../../../domain/payouts/PayoutRetries.ts"
 import { ProviderMoney } from "../../../domain/payouts/ProviderMoney.ts"
-import { Claims } from "../../../domain/refunds/Claims.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { fromCents } from "../../../domain/shared/Microcents.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { route } from "../pipeline/Route.ts"
 import { feeChangesView, feeView } from "./FeeViews.ts"
+import { solvencyReport } from "./SolvencyReport.ts"
 
 const { endpoints } = OperatorApi
 
 export const operatorRoutes = Effect.gen(function* () {
   const funds = yield* PlatformFunds
-  const claims = yield* Claims
+  const solvencyNow = yield* solvencyReport
   const money = yield* ProviderMoney
   const accounts = yield* AccountStore
   const freezes = yield* AccountFreezes
@@ -34,30 +33,12 @@ export const operatorRoutes = Effect.gen(function* () {
   const providerFreezes = yield* ProviderFreezes
   const retries = yield* PayoutRetries
 
-  const solvencyNow = Effect.gen(function* () {
-    const found = yield* funds.solvency
-    const owed = yield* claims.totals
-    return {
-      spendable_microcents: Number(found.spendableMicrocents),
-      received_microcents: Number(found.receivedMicrocents),
-      sent_microcents: Number(found.sentMicrocents),
-      recorded_losses_microcents: Number(found.recordedLossesMicrocents),
-      shortfall_microcents: Number(found.shortfallMicrocents),
-      unbacked_microcents: Number(found.unbackedMicrocents),
-      platform_funds_microcents: Number(found.platformFundsMicrocents),
-      claims_on_providers_microcents: Number(owed.byProvidersMicrocents),
-      claims_on_platform_microcents: Number(owed.byPlatformMicrocents),
-      advanced_microcents: Number(owed.advancedMicrocents),
-      timestamp: format(yield* DateTime.now)
-    }
-  })
-
   const wholeFee = Effect.fnUntraced(function* (provider_id: ProviderId, fee: FeeInEffect) {
     return { provider_id, ...feeView(fee), ...feeChangesView(yield* accounts.feeHistory(provider_id)) }
   })
 
   return [
-    route(endpoints.solvency, () => solvencyNow),
+    route(endpoints.solvency, solvencyNow),
     route(endpoints.moveFunds, function* ({ payload: { action, amount_cents, reference } }) {
       const movement = { amount: fromCents(amount_cents), reference }
       const { repeated } = yield* action === "deposit"
@@ -65,7 +46,7 @@ export const operatorRoutes = Effect.gen(function* () {
         : action === "withdraw"
           ? funds.withdraw(movement)
           : funds.coverLosses(movement)
-      return { action, amount_cents, reference, repeated, solvency: yield* solvencyNow }
+      return { action, amount_cents, reference, repeated, solvency: yield* solvencyNow() }
     }),
     route(endpoints.setReserve, function* ({ params: { provider_id }, payload: { lifted } }) {
       if (Option.isNone(yield* accounts.findProvider(provider_id))) {

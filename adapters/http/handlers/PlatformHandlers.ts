@@ -2,7 +2,7 @@
  * Health and its record, counts and the schema over HTTP.
  */
 import { DateTime, Duration, Effect } from "effect"
-import { APPLY_MIGRATIONS, Health } from "../../../domain/platform/Health.ts"
+import { Health } from "../../../domain/platform/Health.ts"
 import {
   type CheckHistory,
   type DayOfCheck,
@@ -14,15 +14,14 @@ import {
 import { PlatformStats } from "../../../domain/platform/PlatformStats.ts"
 import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
-import { API_VERSION, API_VERSION_OF } from "../api/Api.ts"
 import { PlatformApi } from "../api/PlatformApi.ts"
 import { StatusApi } from "../api/StatusApi.ts"
 import { Draining } from "../pipeline/Draining.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
+import { healthView } from "./HealthView.ts"
 
 const { endpoints } = PlatformApi
-const INIT = "POST /api/v1/init applies the pending migrations."
 
 /** Clients of this endpoint are not rate limited: the store is asked at most once a second. */
 const READY_TTL = Duration.seconds(1)
@@ -38,26 +37,7 @@ export const platformRoutes = Effect.gen(function* () {
   return [
     replyRoute(endpoints.platformHealth, function* () {
       const report = yield* health.check([limits.probe])
-      return {
-        status: report.status === "down" ? 503 : 200,
-        body: {
-          status: report.status,
-          version: API_VERSION,
-          version_of: API_VERSION_OF,
-          uptime_s: report.uptimeSeconds,
-          timestamp: format(report.at),
-          checks: Object.fromEntries(
-            report.checks.map(({ latencyMs, message, name, status }) => [
-              name,
-              {
-                status,
-                latency_ms: latencyMs,
-                ...(message === undefined ? {} : { message: message.replace(APPLY_MIGRATIONS, INIT) })
-              }
-            ])
-          )
-        }
-      }
+      return { status: report.status === "down" ? 503 : 200, body: healthView(report) }
     }),
     route(endpoints.livez, () => Effect.succeed({ status: "ok" as const })),
     replyRoute(endpoints.readyz, () =>

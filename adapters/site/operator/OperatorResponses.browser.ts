@@ -13,6 +13,7 @@ type Lists = typeof OperatorListsApi.endpoints
 
 export type Session = Response<typeof OperatorSessionApi.endpoints.session>
 export type AuditTrail = Response<typeof OperatorSessionApi.endpoints.auditTrail>
+export type Summary = Response<typeof OperatorApi.endpoints.summary>
 export type Solvency = Response<typeof OperatorApi.endpoints.solvency>
 export type Consumers = Response<Lists["consumers"]>
 export type Consumer = Response<Lists["consumer"]>

@@ -151,6 +151,7 @@ export const accountRows: Rows = {
   // Its signature is its key.
   "POST /api/webhooks/stripe": row(anybody(503), () => ({ path: "/api/webhooks/stripe", json: { type: "any" } })),
 
+  "GET /api/v1/operator/summary": row(operators(200), "/api/v1/operator/summary"),
   "GET /api/v1/operator/solvency": row(operators(200), "/api/v1/operator/solvency"),
   "POST /api/v1/operator/funds": row(operators(200), (_, caller) => ({
     path: "/api/v1/operator/funds",

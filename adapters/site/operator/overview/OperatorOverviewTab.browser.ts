@@ -3,6 +3,7 @@
  */
 import { type ComponentChildren, Fragment } from "preact"
 import { Badge, Notice } from "../../console/Badge.browser.ts"
+import type { ConsoleApi } from "../../console/ConsoleApi.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DataTable } from "../../console/DataTable.browser.ts"
 import { Figures } from "../../console/Figures.browser.ts"
@@ -13,26 +14,38 @@ import { h, type View } from "../../console/View.browser.ts"
 import { ApiError } from "../../kit/ApiRequest.browser.ts"
 import { count, milliseconds, money } from "../../kit/Format.browser.ts"
 import { OPERATOR } from "../OperatorLists.browser.ts"
-import type { Consumers, Disputes, Health, Payouts, Solvency } from "../OperatorResponses.browser.ts"
+import type { Health, Solvency, Summary } from "../OperatorResponses.browser.ts"
 
 const REFRESH_MS = 30_000
-const LIVE = { refreshMs: () => REFRESH_MS }
+
+/** Without a database there is no summary, and the health check says why. */
+type Overview = Summary | { readonly health: Health; readonly problem: string }
 
 export const tab = (): View => {
   const { api } = useConsole()
-  const solvency = useResource(() => api.get<Solvency>(`${OPERATOR}/solvency`), [], LIVE)
-  return h(
-    Fragment,
-    null,
-    h(
-      "section",
-      { id: "solvency" },
-      h("h2", null, "Solvency"),
-      h(Loaded<Solvency>, { of: solvency, show: solvencyOf })
-    ),
-    h(Waiting, null),
-    h(Checks, null)
-  )
+  const overview = useResource(() => readOverview(api), [], { refreshMs: () => REFRESH_MS })
+  return h(Loaded<Overview>, {
+    of: overview,
+    show: (found) =>
+      "problem" in found
+        ? h(Fragment, null, h(Notice, { style: "bad" }, found.problem), h(Checks, found.health))
+        : h(
+            Fragment,
+            null,
+            h("section", { id: "solvency" }, h("h2", null, "Solvency"), solvencyOf(found.solvency)),
+            h(Waiting, found.waiting),
+            h(Checks, found.health)
+          )
+  })
+}
+
+const readOverview = async (api: ConsoleApi): Promise<Overview> => {
+  try {
+    return await api.get<Summary>(`${OPERATOR}/summary`)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status < 500) throw error
+    return { health: await healthFrom(api.get<Health>("/api/v1/health")), problem: error.message }
+  }
 }
 
 const solvencyOf = (found: Solvency): View =>
@@ -76,79 +89,52 @@ const verdictOf = ({ shortfall_microcents: shortfall, unbacked_microcents: unbac
     : h(Notice, { style: "good" }, "All spendable money is backed by received money.")
 }
 
-interface Totals {
-  readonly disputes: Disputes
-  readonly frozen: number
-  readonly payouts: number
-}
-
-const Waiting = (): View => {
-  const { api } = useConsole()
-  const totals = useResource(
-    async (): Promise<Totals> => {
-      const [disputes, frozen, requested, transferring] = await Promise.all([
-        api.get<Disputes>(`${OPERATOR}/disputes`, { limit: 1 }),
-        api.get<Consumers>(`${OPERATOR}/consumers`, { limit: 1, frozen: "true" }),
-        api.get<Payouts>(`${OPERATOR}/payouts`, { limit: 1, state: "requested" }),
-        api.get<Payouts>(`${OPERATOR}/payouts`, { limit: 1, state: "transferring" })
-      ])
-      return { disputes, frozen: frozen.total, payouts: requested.total + transferring.total }
-    },
-    [],
-    LIVE
-  )
-  return h(
+const Waiting = (waiting: Summary["waiting"]): View =>
+  h(
     "section",
     { id: "waiting" },
     h("h2", null, "Waiting"),
-    h(Loaded<Totals>, {
-      of: totals,
-      show: ({ disputes, frozen, payouts }) =>
-        h(Figures, {
-          all: [
-            [
-              "Disputes to decide",
-              h("a", { href: pathTo("disputes") }, count(disputes.total)),
-              deadlineOf(disputes.disputes[0]?.decide_by ?? null)
-            ],
-            ["Frozen accounts", h("a", { href: `${pathTo("accounts")}?kind=frozen` }, count(frozen))],
-            ["Payouts in progress", h("a", { href: pathTo("payouts") }, count(payouts))]
-          ]
-        })
+    h(Figures, {
+      all: [
+        [
+          "Disputes to decide",
+          h("a", { href: pathTo("disputes") }, count(waiting.disputes)),
+          deadlineOf(waiting.next_decision_at)
+        ],
+        ["Frozen accounts", h("a", { href: `${pathTo("accounts")}?kind=frozen` }, count(waiting.frozen_consumers))],
+        ["Payouts in progress", h("a", { href: pathTo("payouts") }, count(waiting.open_payouts))],
+        [
+          "Failed payouts",
+          h("a", { href: `${pathTo("payouts")}?state=failed` }, count(waiting.failed_payouts)),
+          "including retried ones"
+        ]
+      ]
     })
   )
-}
 
 const deadlineOf = (at: string | null): ComponentChildren =>
   at === null ? "none" : ["first due ", h(TimeText, { at })]
 
-const Checks = (): View => {
-  const { api } = useConsole()
-  const health = useResource(() => healthFrom(api.get<Health>("/api/v1/health")), [], LIVE)
-  return h(
+const Checks = ({ checks }: Health): View =>
+  h(
     "section",
     { id: "health" },
     h("h2", null, "Health"),
-    h(Loaded<Health>, {
-      of: health,
-      show: ({ checks }) =>
-        h(DataTable<readonly [string, Health["checks"][string]]>, {
-          caption: "Checks of the node that answers",
-          columns: [
-            { name: "Part", cell: ([name]) => name.replaceAll("_", " ") },
-            {
-              name: "Status",
-              cell: ([, { status }]) => h(Badge, { label: status, style: status === "ok" ? "good" : "bad" })
-            },
-            { name: "Latency", cell: ([, check]) => milliseconds(check.latency_ms), isNumber: true },
-            { name: "Message", cell: ([, { message }]) => message ?? "", isLong: true }
-          ],
-          rows: Object.entries(checks),
-          keyOf: ([name]) => name
-        })
+    h(DataTable<readonly [string, Health["checks"][string]]>, {
+      caption: "Checks of the node that answers",
+      columns: [
+        { name: "Part", cell: ([name]) => name.replaceAll("_", " ") },
+        {
+          name: "Status",
+          cell: ([, { status }]) => h(Badge, { label: status, style: status === "ok" ? "good" : "bad" })
+        },
+        { name: "Latency", cell: ([, check]) => milliseconds(check.latency_ms), isNumber: true },
+        { name: "Message", cell: ([, { message }]) => message ?? "", isLong: true }
+      ],
+      rows: Object.entries(checks),
+      keyOf: ([name]) => name
     })
   )
-}
 
 /** A service that is down answers 503 with the same body. */
 const healthFrom = (response: Promise<Health>): Promise<Health> =>
