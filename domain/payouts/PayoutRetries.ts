@@ -8,18 +8,21 @@ import type { IdempotencyConflict } from "../shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../shared/IdempotencyStore.ts"
 import type { PayoutId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import type { PayoutRejected } from "./PayoutOpening.ts"
+import type { NotOnboarded, PayoutRejected } from "./PayoutOpening.ts"
 import { type Payout, PayoutStore } from "./PayoutStore.ts"
 import { Payouts } from "./Payouts.ts"
 
 /** Nothing was paid. */
 export class PayoutNotRetried extends Schema.TaggedError<PayoutNotRetried>()("PayoutNotRetried", {
   payoutId: Schema.String,
-  because: Schema.Literals(["unknown", "not_failed", "dry_run"])
+  because: Schema.Literals(["unknown", "not_failed", "not_onboarded", "dry_run"])
 }) {
   override get message() {
     const { because, payoutId } = this
     if (because === "dry_run") return "In a dry run nothing is paid out, so no payout can be retried."
+    if (because === "not_onboarded") {
+      return "The payment processor cannot pay this provider yet: its payout account is not complete."
+    }
     return because === "unknown"
       ? `There is no payout ${payoutId}.`
       : `The payout ${payoutId} has not failed. Only a failed payout can be retried.`
@@ -39,7 +42,12 @@ export class PayoutRetries extends Context.Service<
       id: PayoutId
     ): Effect.Effect<
       RetriedPayout,
-      PayoutNotRetried | AccountFrozen | PayoutRejected | IdempotencyConflict | IdempotencyInFlight | StoreUnavailable
+      | PayoutNotRetried
+      | AccountFrozen
+      | Exclude<PayoutRejected, NotOnboarded>
+      | IdempotencyConflict
+      | IdempotencyInFlight
+      | StoreUnavailable
     >
   }
 >()("agent-tool-billing/domain/payouts/PayoutRetries") {
@@ -55,7 +63,9 @@ export class PayoutRetries extends Context.Service<
         if (failed.state !== "failed") return yield* new PayoutNotRetried({ payoutId: id, because: "not_failed" })
         if ((yield* payouts.holdings(failed.providerId)).isFrozen) return yield* new AccountFrozen()
         // No provider can send this key, because a header has no line breaks. A failed payout is retried once.
-        const begun = yield* payouts.request(failed.providerId, `operator\nretry ${id}`)
+        const begun = yield* payouts
+          .request(failed.providerId, `operator\nretry ${id}`)
+          .pipe(Effect.catchTag("NotOnboarded", () => new PayoutNotRetried({ payoutId: id, because: "not_onboarded" })))
         return begun.mode === "dry_run" ? yield* new PayoutNotRetried({ payoutId: id, because: "dry_run" }) : begun
       })
 

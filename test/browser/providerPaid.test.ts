@@ -5,56 +5,14 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser, hasBrowser } from "../support/Browser.ts"
 import { agree, entered, openTab, press, says, seen, settled } from "../support/ProviderPage.ts"
-import { aDeveloper, aSeller, bought, got, listed, posted } from "../support/HttpMarket.ts"
-import { freePort } from "../support/FreePort.ts"
-import { ready } from "../support/ServiceProcess.ts"
-import { StripeDouble } from "../../testing/stripe/StripeDouble.ts"
-
-const SECRETS = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }
-
-const market = Effect.gen(function* () {
-  const port = yield* freePort
-  const double = yield* Effect.acquireRelease(
-    Effect.promise(() =>
-      StripeDouble.start({ ...SECRETS, webhookUrl: `http://127.0.0.1:${port}/api/webhooks/stripe` })
-    ),
-    (started) => Effect.promise(() => started.stop())
-  )
-  yield* ready({
-    PROFILE: "memory",
-    LOG_LEVEL: "Error",
-    PORT: String(port),
-    PAYMENTS: "stripe",
-    STRIPE_API_BASE: double.url,
-    PAYOUT_DELAY_DAYS: "0",
-    PAYOUT_DELAY_DAYS_NEW: "0",
-    RESERVE_PERCENT: "0",
-    STRIPE_SECRET_KEY: SECRETS.secretKey,
-    STRIPE_WEBHOOK_SECRET: SECRETS.webhookSecret
-  })
-  return { double, url: `http://127.0.0.1:${port}` }
-})
+import { bought, got } from "../support/HttpMarket.ts"
+import { paidMarket } from "../support/PaidMarket.ts"
 
 it.live.skipIf(!hasBrowser)(
   "a provider sets up payouts at the processor and is paid once",
   () =>
     Effect.gen(function* () {
-      const { double, url } = yield* market
-      const { seller } = yield* aSeller(url)
-      yield* listed(seller, { tool_name: "search", price_microcents: 4_000_000, free_tier_calls: 0 })
-      const developer = yield* aDeveloper(url)
-      const load = yield* posted(`${url}/api/market/balance/load`, { amount_cents: 5_000 }, developer)
-      double.pay(String(load["session_id"]))
-      yield* Effect.promise(async () => {
-        for (let tries = 0; tries < 100; tries++) {
-          const response = await fetch(`${url}/api/v1/market/balance`, {
-            headers: { authorization: `Bearer ${developer}` }
-          })
-          if (((await response.json()) as { readonly balance_cents: number }).balance_cents === 5_000) return
-          await new Promise((resolve) => setTimeout(resolve, 100))
-        }
-        throw new Error("The load was never credited")
-      })
+      const { developer, double, seller, url } = yield* paidMarket
       yield* bought(url, developer, "search", 2)
 
       const { complaints, page } = yield* entered(yield* browser, url, seller.key)

@@ -217,7 +217,7 @@ const payoutMessage = ({ amountCents, failure, state }: Payout): string => {
     case "paid":
       return `${amount} was sent to your account.`
     case "failed":
-      return `The payment processor rejected the payout: ${failure ?? "no reason given"}. ${amount} was returned to your balance.`
+      return `The payment processor rejected the payout: ${(failure ?? "no reason given").replace(/\.$/u, "")}. ${amount} was returned to your balance.`
     case "reversed":
       return `The payment processor reversed ${amount}.`
     default:

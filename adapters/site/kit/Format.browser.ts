@@ -2,6 +2,7 @@
  * Formats amounts, numbers and times. Amounts are whole microcents and are never rounded.
  */
 const MICROCENTS_PER_DOLLAR = 1_000_000
+export const MICROCENTS_PER_CENT = 10_000
 const FRACTION_DIGITS_MIN = 2
 
 export const money = (microcents: number): string => {
@@ -12,6 +13,8 @@ export const money = (microcents: number): string => {
     .replace(/0+$/u, "")
   return `${microcents < 0 ? "−" : ""}$${dollars}.${fraction.padEnd(FRACTION_DIGITS_MIN, "0")}`
 }
+
+export const moneyOfCents = (cents: number): string => money(cents * MICROCENTS_PER_CENT)
 
 /** Undefined unless it is an amount of whole microcents. A comma is accepted only between thousands: `0,5` is ambiguous. */
 export const parseDollars = (text = ""): number | undefined => {

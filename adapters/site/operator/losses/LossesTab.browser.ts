@@ -12,14 +12,12 @@ import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
-import { money, parseDollars } from "../../kit/Format.browser.ts"
+import { MICROCENTS_PER_CENT, money, moneyOfCents, parseDollars } from "../../kit/Format.browser.ts"
 import { consumerLink, disputeLink, named, namedId, OPERATOR, providerLink, rowsOf } from "../OperatorLists.browser.ts"
 import type { Chargebacks, Claims, Solvency } from "../OperatorResponses.browser.ts"
 
 type Claim = Claims["claims"][number]
 type Chargeback = Chargebacks["chargebacks"][number]
-
-const MICROCENTS_PER_CENT = 10_000
 
 export const tab = (): View => {
   const { api } = useConsole()
@@ -155,9 +153,9 @@ const CHARGEBACK_COLUMNS: ReadonlyArray<Column<Chargeback>> = [
   },
   {
     name: "Amount",
-    cell: (one) => money(one.amount_cents * MICROCENTS_PER_CENT),
+    cell: (one) => moneyOfCents(one.amount_cents),
     isNumber: true,
-    csv: (one) => money(one.amount_cents * MICROCENTS_PER_CENT)
+    csv: (one) => moneyOfCents(one.amount_cents)
   },
   { name: "Decision", cell: ({ state }) => statusBadge(STATES, state), csv: ({ state }) => state },
   { name: "Funds", cell: ({ funds }) => funds, csv: ({ funds }) => funds }

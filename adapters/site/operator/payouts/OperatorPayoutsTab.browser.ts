@@ -8,14 +8,12 @@ import type { Column } from "../../console/DataTable.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
-import { money } from "../../kit/Format.browser.ts"
+import { moneyOfCents } from "../../kit/Format.browser.ts"
 import { named, namedId, providerLink, rowsOf } from "../OperatorLists.browser.ts"
 import type { Payouts } from "../OperatorResponses.browser.ts"
 import { RetryButton } from "./RetryButton.browser.ts"
 
 type Payout = Payouts["payouts"][number]
-
-const MICROCENTS_PER_CENT = 10_000
 
 const STATES: Badges<Payout["state"]> = {
   requested: ["Requested", "info"],
@@ -64,8 +62,6 @@ const retryColumn = (retried: () => void): Column<Payout> => ({
   csv: () => ""
 })
 
-const amountOf = ({ amount_cents: cents }: Payout): number => cents * MICROCENTS_PER_CENT
-
 const COLUMNS: ReadonlyArray<Column<Payout>> = [
   {
     name: "Requested",
@@ -81,10 +77,10 @@ const COLUMNS: ReadonlyArray<Column<Payout>> = [
   },
   {
     name: "Amount",
-    cell: (one) => money(amountOf(one)),
+    cell: ({ amount_cents: cents }) => moneyOfCents(cents),
     isNumber: true,
-    sortBy: amountOf,
-    csv: (one) => money(amountOf(one))
+    sortBy: ({ amount_cents: cents }) => cents,
+    csv: ({ amount_cents: cents }) => moneyOfCents(cents)
   },
   {
     name: "State",

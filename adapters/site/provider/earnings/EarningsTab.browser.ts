@@ -9,6 +9,7 @@ import { h, type View } from "../../console/View.browser.ts"
 import type { Connection, Payouts } from "../../kit/ApiResponses.browser.ts"
 import { AutomaticPayouts } from "./AutomaticPayouts.browser.ts"
 import { EarningsSummary } from "./EarningsSummary.browser.ts"
+import { FailedPayout } from "./FailedPayout.browser.ts"
 import { PayoutAccount } from "./PayoutAccount.browser.ts"
 import { PayoutBalance } from "./PayoutBalance.browser.ts"
 import { PayoutHistory } from "./PayoutHistory.browser.ts"
@@ -49,6 +50,7 @@ export const tab = (): View => {
           h(
             Fragment,
             null,
+            h(FailedPayout, { payouts, connection }),
             h(PayoutBalance, { payouts, changed: money.reload }),
             h(AutomaticPayouts, { payouts }),
             h(PayoutAccount, { connection, isDryRun: payouts.mode === "dry_run" }),

@@ -9,8 +9,8 @@ import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { type Figure, Figures } from "../../console/Figures.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { PayoutResponse, Payouts } from "../../kit/ApiResponses.browser.ts"
-import { day } from "../../kit/Format.browser.ts"
-import { dollars, PAYOUTS_PATH } from "./PayoutTerms.browser.ts"
+import { day, moneyOfCents } from "../../kit/Format.browser.ts"
+import { PAYOUTS_PATH } from "./PayoutTerms.browser.ts"
 import { showSimulation } from "./SimulatedPayout.browser.ts"
 
 /** Of `minimum_payout`, which is formatted in dollars. */
@@ -35,12 +35,12 @@ export const PayoutBalance = ({ changed, payouts }: PayoutBalanceProps): View =>
     null,
     h(Figures, {
       all: [
-        ["Available for payout", dollars(payouts.available_cents), `minimum ${payouts.minimum_payout}`],
-        ["Maturing", dollars(payouts.maturing_cents), nextMaturity(payouts)],
+        ["Available for payout", moneyOfCents(payouts.available_cents), `minimum ${payouts.minimum_payout}`],
+        ["Maturing", moneyOfCents(payouts.maturing_cents), nextMaturity(payouts)],
         ...unavailable(payouts),
         last === undefined
           ? ["Last payout", "None"]
-          : ["Last payout", dollars(last.amount_cents), day(last.paid_at ?? last.created_at)]
+          : ["Last payout", moneyOfCents(last.amount_cents), day(last.paid_at ?? last.created_at)]
       ]
     }),
     h(PayOut, { payouts, changed })
@@ -57,20 +57,20 @@ const PayOut = ({ changed, payouts }: PayoutBalanceProps): View => {
       Notice,
       null,
       payouts.owed_cents > 0
-        ? `You owe ${dollars(payouts.owed_cents)} for refunds. Your next earnings pay it first.`
-        : `You need ${dollars(missing)} more for a payout.`
+        ? `You owe ${moneyOfCents(payouts.owed_cents)} for refunds. Your next earnings pay it first.`
+        : `You need ${moneyOfCents(missing)} more for a payout.`
     )
   }
   return h(
     "div",
     { class: "actions" },
     h(ActionButton, {
-      label: isDryRun ? `Simulate a payout of ${dollars(available)}` : `Pay out ${dollars(available)}`,
+      label: isDryRun ? `Simulate a payout of ${moneyOfCents(available)}` : `Pay out ${moneyOfCents(available)}`,
       ...(isDryRun
         ? {}
         : {
             confirm: {
-              title: `Pay out ${dollars(available)}?`,
+              title: `Pay out ${moneyOfCents(available)}?`,
               text: "The full available amount is transferred to your payout account.",
               action: "Pay out"
             }
@@ -88,7 +88,7 @@ const PayOut = ({ changed, payouts }: PayoutBalanceProps): View => {
 
 const nextMaturity = ({ maturities }: Payouts): string => {
   const next = maturities.find(({ from }) => from === "maturing")
-  return next === undefined ? "" : `${dollars(next.amount_cents)} available on ${next.available_on}`
+  return next === undefined ? "" : `${moneyOfCents(next.amount_cents)} available on ${next.available_on}`
 }
 
 const unavailable = (payouts: Payouts): ReadonlyArray<Figure> =>
@@ -98,4 +98,4 @@ const unavailable = (payouts: Payouts): ReadonlyArray<Figure> =>
       ["Frozen", payouts.frozen_cents, "until disputes are decided"],
       ["Owed for refunds", payouts.owed_cents, "paid from your next earnings"]
     ] as const
-  ).flatMap(([name, cents, note]) => (cents > 0 ? [[name, dollars(cents), note] as const] : []))
+  ).flatMap(([name, cents, note]) => (cents > 0 ? [[name, moneyOfCents(cents), note] as const] : []))

@@ -7,7 +7,7 @@ import { type Column, DataTable } from "../../console/DataTable.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Payouts } from "../../kit/ApiResponses.browser.ts"
-import { dollars } from "./PayoutTerms.browser.ts"
+import { moneyOfCents } from "../../kit/Format.browser.ts"
 
 type Payout = Payouts["history"][number]
 
@@ -29,11 +29,11 @@ export const PayoutHistory = ({ history }: { readonly history: ReadonlyArray<Pay
 
 const COLUMNS: ReadonlyArray<Column<Payout>> = [
   { name: "Requested", cell: ({ created_at: at }) => h(TimeText, { at }) },
-  { name: "Amount", cell: (one) => dollars(one.amount_cents), isNumber: true },
+  { name: "Amount", cell: (one) => moneyOfCents(one.amount_cents), isNumber: true },
   { name: "Status", cell: ({ status }) => statusBadge(STATUSES, status) },
   { name: "Paid", cell: ({ paid_at: at }) => (at === null ? "–" : h(TimeText, { at })) },
   {
-    name: "Transfer",
+    name: "Result",
     cell: ({ failure, stripe_transfer_id: transfer }) =>
       failure ?? (transfer === null ? "–" : h("code", null, transfer)),
     isLong: true

@@ -4,7 +4,7 @@
 import { Fragment } from "preact"
 import { openModal } from "../../console/Modal.browser.ts"
 import { h } from "../../console/View.browser.ts"
-import { dollars } from "./PayoutTerms.browser.ts"
+import { moneyOfCents } from "../../kit/Format.browser.ts"
 
 const stepsOf = (amount: string): ReadonlyArray<readonly [status: string, text: string]> => [
   ["Requested", `${amount} of your available balance is reserved.`],
@@ -17,11 +17,13 @@ export const showSimulation = (cents: number): Promise<void> =>
     h(
       Fragment,
       null,
-      h("p", null, `A payout of ${dollars(cents)} succeeds:`),
+      h("p", null, `A payout of ${moneyOfCents(cents)} succeeds:`),
       h(
         "ol",
         { class: "steps" },
-        stepsOf(dollars(cents)).map(([status, text]) => h("li", { key: status }, h("strong", null, status), ": ", text))
+        stepsOf(moneyOfCents(cents)).map(([status, text]) =>
+          h("li", { key: status }, h("strong", null, status), ": ", text)
+        )
       ),
       h("p", null, "This service runs in dry run mode: nothing was paid, and your balance is unchanged.")
     )

@@ -11,10 +11,10 @@ import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeChart } from "../../console/TimeChart.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Earnings, Payouts, Trust, UsageSummary } from "../../kit/ApiResponses.browser.ts"
-import { count, money, percent } from "../../kit/Format.browser.ts"
+import { count, money, moneyOfCents, percent } from "../../kit/Format.browser.ts"
 import { OpenDisputesNotice } from "../disputes/OpenDisputesNotice.browser.ts"
 import { readEarnings } from "../earnings/EarningsRequest.browser.ts"
-import { dollars, PAYOUTS_PATH } from "../earnings/PayoutTerms.browser.ts"
+import { PAYOUTS_PATH } from "../earnings/PayoutTerms.browser.ts"
 import { readTrust } from "../trust/TrustRequest.browser.ts"
 import { GetStarted, readSteps, type Steps } from "./GetStarted.browser.ts"
 
@@ -71,7 +71,11 @@ const figuresOf = ({ earnings, payouts, trust, usage }: Overview): View =>
         ["Net earnings", money(earnings.earnings.net_earnings_microcents), "after the platform fee"],
         ["Calls", count(usage.total_calls), "including free and failed calls"],
         ["Success rate", usage.total_calls === 0 ? "–" : percent(usage.summary.successful_calls / usage.total_calls)],
-        ["Available for payout", dollars(payouts.available_cents), h("a", { href: pathTo("earnings") }, "Payouts")],
+        [
+          "Available for payout",
+          moneyOfCents(payouts.available_cents),
+          h("a", { href: pathTo("earnings") }, "Payouts")
+        ],
         ["Trust score", `${trust.trust_score} of 100`, h("a", { href: pathTo("trust") }, "How to improve it")]
       ]
     }),
