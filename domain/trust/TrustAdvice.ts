@@ -54,7 +54,7 @@ const joined = (step: string | undefined, { calls }: TrustEvidence): string => {
     return "Not enough calls yet: only calls of consumers that paid you at least $1 in 30 days count."
   }
   const share = Math.floor((calls / (calls + HALF_CONFIDENCE_CALLS)) * 100)
-  const sample = `${calls} ${calls === 1 ? "call counts" : "calls count"} for ${share}% of the points, 12.5 points for the rest.`
+  const sample = `${calls} ${calls === 1 ? "call counts" : "calls count"} for ${share}% of the points; the rest are the default, 12.5.`
   return step === undefined ? `The highest level for this number of calls: ${sample}` : `${step} ${sample}`
 }
 

@@ -99,6 +99,8 @@ it.live.skipIf(!hasBrowser)(
         await page.fill("#new-dispute-description", EVIL)
         await page.click("text=File dispute")
         await waitsFor(page, "#dispute", "Waiting for provider")
+        // The form is gone; the focus is not.
+        await page.waitForSelector("#dispute h2:focus")
         // The call keeps its address, and the back button returns to the list.
         await page.reload()
         await waitsFor(page, "#dispute", "Waiting for provider")

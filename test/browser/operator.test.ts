@@ -82,6 +82,7 @@ it.live.skipIf(!hasBrowser)(
         await page.click("#decision button[type=submit]")
         await page.locator("dialog").getByRole("button", { name: "Refund", exact: true }).click()
         await waitsFor(page, ".announcements", "Dispute decided.")
+        await page.waitForSelector(".console-main h1:focus")
         await waitsFor(page, ".facts", "Refunded")
 
         await openTab(page, "Accounts")

@@ -16,6 +16,8 @@ export interface Look {
 
 const WIDE = 1_280
 const PHONE = 360
+/** Half a screen, or a tablet: nothing but the width is checked. */
+const BETWEEN = [1_130, 850]
 
 export const WIDE_AND_LIGHT: Look = { scheme: "light", width: WIDE }
 export const NARROW_AND_DARK: Look = { scheme: "dark", width: PHONE }
@@ -43,5 +45,12 @@ export const isReadable = Effect.fnUntraced(function* (
     assert.isFalse(yield* overflows(page), look)
     yield* pictured(page, look.replaceAll(" ", "-"))
     assert.deepStrictEqual(yield* seriousFindings(page, colorsOnly), [], look)
+  }
+  for (const width of looks === EVERY_LOOK ? BETWEEN : []) {
+    yield* Effect.promise(async () => {
+      await page.setViewportSize({ width, height: 900 })
+      await page.evaluate("new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))")
+    })
+    assert.isFalse(yield* overflows(page), `${name} ${width}`)
   }
 })

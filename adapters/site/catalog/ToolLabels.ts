@@ -37,7 +37,8 @@ export const plural = (value: number, one: string, many = `${one}s`): string =>
 export const milliseconds = (value: number | null): string =>
   value === null ? "–" : value < 1_000 ? `${Math.round(value)} ms` : `${(value / 1_000).toFixed(1)} s`
 
-export const percent = (value: number | null): string => (value === null ? "–" : `${value.toFixed(2)}%`)
+export const percent = (value: number | null): string =>
+  value === null ? "–" : value === 100 ? "100%" : `${value.toFixed(2)}%`
 
 /** Free tools have none. */
 export const priceUnit = ({ max_cost_microcents: maximum, model }: CatalogTool["pricing"]): string =>

@@ -5,6 +5,7 @@ import { type ComponentChildren } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { errorMessage, idempotentRequest } from "../kit/ApiRequest.browser.ts"
 import { announce, clearAnnouncement } from "./Announcements.browser.ts"
+import { useFocusAfterRemoval } from "./FocusAfterRemoval.browser.ts"
 import { type Confirmation, confirmed } from "./Modal.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
@@ -28,6 +29,7 @@ export const ActionButton = ({ confirm, label, name, run, show = announced, styl
   const request = useMemo(idempotentRequest, [])
   const button = useRef<HTMLButtonElement>(null)
   const isFocusLost = useRef(false)
+  useFocusAfterRemoval(button, isFocusLost)
   useEffect(() => {
     if (isRunning || !isFocusLost.current) return
     isFocusLost.current = false

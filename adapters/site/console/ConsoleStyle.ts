@@ -1,6 +1,7 @@
 /**
  * Styles of the consoles, in addition to the site's.
  */
+import { cardTables } from "../kit/SiteStyle.ts"
 import { kitStyle } from "./KitStyle.ts"
 
 export const consoleStyle = `${kitStyle}
@@ -18,12 +19,16 @@ main h1{font-size:clamp(1.6rem,1.3rem + 1.2vw,2.1rem);margin-bottom:1.1rem}
 .console-tabs a:hover{background:var(--panel);text-decoration:underline}
 .console-tabs a[aria-current]{background:var(--tint);color:var(--accent);font-weight:650}
 .console-main{min-width:0}
+.announcements{position:sticky;top:.5rem;z-index:2}
 .filters{display:flex;flex-wrap:wrap;gap:.6rem 1rem;align-items:center;margin:0 0 1rem}
 .filters input[type=search]{width:15rem;height:2.2rem;max-width:100%;padding:.4rem .6rem}
 .filters-action{margin-left:auto;display:flex;gap:.6rem;align-items:center}
 .back{display:inline-block;margin-bottom:1rem}
 .connect .choice,.choice{margin:0}
 .wide{max-width:none}
+.console-account button{white-space:nowrap}
+${cardTables("70rem")}
+@media (max-width:75rem){.console-main td time{white-space:normal}.console{grid-template-columns:10rem minmax(0,1fr);gap:1rem}}
 @media (max-width:52rem){
 .console{grid-template-columns:minmax(0,1fr);gap:1rem}
 .console-side{position:static}

@@ -98,7 +98,7 @@ const headerOf = <Row>(column: Column<Row>, { sort, sorting }: DataTableProps<Ro
   )
 }
 
-const ARROWS = { none: " ↕", ascending: " ↑", descending: " ↓" } as const
+const ARROWS = { none: "\u00a0↕", ascending: "\u00a0↑", descending: "\u00a0↓" } as const
 
 const styleOf = <Row>({ isLong, isNumber }: Column<Row>): string =>
   isNumber === true ? "right number" : isLong === true ? "long" : ""

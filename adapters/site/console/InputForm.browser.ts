@@ -7,6 +7,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { ApiError, errorMessage, idempotentRequest } from "../kit/ApiRequest.browser.ts"
 import { Notice } from "./Badge.browser.ts"
 import { type Field, FieldInput } from "./FieldInput.browser.ts"
+import { useFocusAfterRemoval } from "./FocusAfterRemoval.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
 export type Values = Readonly<Record<string, string>>
@@ -41,6 +42,7 @@ export const InputForm = (props: InputFormProps): View => {
     if (Object.keys(errors).length > 0) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus()
   }, [errors])
   const focused = useRef<Element | null>(null)
+  useFocusAfterRemoval(form, focused)
   useEffect(() => {
     if (isSending) return
     // The button lost the focus while it was disabled.

@@ -16,7 +16,7 @@ form.row .field{flex:1 1 12rem;max-width:20rem}
 form.row .row-actions{margin-top:1.85rem;display:flex;gap:.5rem}
 form.row .form-status{flex-basis:100%}
 .form-status:empty{display:none}
-button.sort{text-align:inherit;white-space:nowrap;background:none;border:0;color:inherit;padding:0;font:inherit;cursor:pointer}
+button.sort{text-align:inherit;background:none;border:0;color:inherit;padding:0;font:inherit;cursor:pointer}
 table.data td .actions{margin:0;justify-content:flex-end}
 td.right .actions{justify-content:flex-end}
 .value{display:inline-flex;flex-wrap:wrap;gap:.3rem .5rem;align-items:center}

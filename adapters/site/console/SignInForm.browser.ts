@@ -2,10 +2,11 @@
  * Asks for what opens a console, such as a key.
  */
 import { type ComponentChildren } from "preact"
-import { useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import { errorMessage } from "../kit/ApiRequest.browser.ts"
 import { Notice } from "./Badge.browser.ts"
 import type { ConsoleAccount } from "./ConsoleContext.browser.ts"
+import { useFocusAfterRemoval } from "./FocusAfterRemoval.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
 /** The account of a key, or why the key cannot open this console. */
@@ -42,9 +43,16 @@ export interface SignInFormProps {
 export const SignInForm = ({ enter, error, fields, help, submit }: SignInFormProps): View => {
   const [shown, setShown] = useState(error)
   const [isSending, setSending] = useState(false)
+  const element = useRef<HTMLDivElement>(null)
+  const isFocusLost = useRef(false)
+  useFocusAfterRemoval(element, isFocusLost)
+  useEffect(() => {
+    if (!isSending) isFocusLost.current = false
+  }, [isSending])
   const send = async (form: HTMLFormElement) => {
     const values = [...new FormData(form)].map(([name, value]) => [name, String(value).trim()])
     setSending(true)
+    isFocusLost.current = true
     try {
       setShown(await enter(Object.fromEntries(values)))
     } catch (failure) {
@@ -55,7 +63,7 @@ export const SignInForm = ({ enter, error, fields, help, submit }: SignInFormPro
   }
   return h(
     "div",
-    { class: "sign-in" },
+    { ref: element, class: "sign-in" },
     h(
       "form",
       {

@@ -16,6 +16,23 @@ export const frameStyle = `
 .foot a{color:var(--muted)}
 `
 
+/** Up to this width each row of a table is a card with the names of its columns. */
+export const cardTables = (width: string): string => `@media (max-width:${width}){
+table.data thead{display:none}
+table.data,table.data tbody{display:block}
+table.data tr{display:block;border:1px solid var(--line);border-radius:10px;padding:.4rem .8rem;margin-bottom:.6rem}
+table.data td,table.data tbody th,table.data td.right,table.data .right+:not(.right){display:grid;grid-template-columns:minmax(6rem,2fr) minmax(0,3fr);gap:.75rem;border:0;padding:.25rem 0;text-align:left}
+table.data td::before,table.data tbody th::before{content:attr(data-label);color:var(--muted);font-size:.875rem}
+table.data td>div,table.data td>span,table.data tbody th>span{text-align:right;overflow-wrap:anywhere;min-width:0}
+table.data td[data-label=""],table.data .right+td[data-label=""]{grid-template-columns:minmax(0,1fr)}
+table.data td[data-label=""]::before{content:none}
+table.data tbody th::before{font-weight:400}
+table.data caption{display:block}
+table.data td.long,table.data .right+td.long{grid-template-columns:minmax(0,1fr);gap:0}
+table.data td.long>div{text-align:left}
+table.data td.nowrap,table.data td time{white-space:normal}
+}`
+
 export const siteStyle = `${pageStyle}${frameStyle}main{max-width:68rem;margin:0 auto;padding:0 1rem}
 [tabindex="-1"]:focus{outline:none}
 ::placeholder{color:var(--muted);opacity:.85}
@@ -100,20 +117,8 @@ h4{font-size:1.0625rem;margin:0 0 .35rem}
 .steps>li{margin-bottom:1rem}
 blockquote{margin:0 0 1rem;padding:.1rem 0 .1rem .9rem;border-left:3px solid var(--line);overflow-wrap:anywhere;white-space:pre-wrap}
 meter{width:7rem}
-.long{min-width:15rem}
+.long{min-width:12rem;overflow-wrap:anywhere}
 [hidden]{display:none!important}
-@media (max-width:40rem){
-table.data thead{display:none}
-table.data,table.data tbody{display:block}
-table.data tr{display:block;border:1px solid var(--line);border-radius:10px;padding:.4rem .8rem;margin-bottom:.6rem}
-table.data td,table.data tbody th,table.data td.right,table.data .right+:not(.right){display:grid;grid-template-columns:minmax(6rem,2fr) minmax(0,3fr);gap:.75rem;border:0;padding:.25rem 0;text-align:left}
-table.data td::before,table.data tbody th::before{content:attr(data-label);color:var(--muted);font-size:.875rem}
-table.data td>div,table.data td>span,table.data tbody th>span{text-align:right;overflow-wrap:anywhere;min-width:0}
-table.data td[data-label=""],table.data .right+td[data-label=""]{grid-template-columns:minmax(0,1fr)}
-table.data td[data-label=""]::before{content:none}
-table.data tbody th::before{font-weight:400}
-table.data caption{display:block}
-table.data td.nowrap,table.data td time{white-space:normal}
-}
+${cardTables("40rem")}
 @media (max-width:30rem){.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}.figures{gap:.5rem;grid-template-columns:minmax(0,1fr)}.figure{display:flex;justify-content:space-between;align-items:baseline;gap:1rem;padding:.5rem .8rem}.figure dd{font-size:1.2rem;text-align:right}}
 `

@@ -50,4 +50,4 @@ export const ServiceLevelCharts = ({ sla }: { readonly sla: ToolSla }): View => 
 }
 
 const titledChart = (unit: string, points: ReadonlyArray<Point>, options: Omit<ChartOptions, "title" | "unit">): View =>
-  h("div", null, h("h3", null, unit), h(TimeChart, { points, title: `${unit} by day`, unit, ...options }))
+  h("div", null, h(TimeChart, { points, title: `${unit} by day`, unit, ...options }))

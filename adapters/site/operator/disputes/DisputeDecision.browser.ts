@@ -40,7 +40,7 @@ const factsOf = (one: Dispute) =>
     ["Status", statusBadge(STATUSES, one.status)],
     [
       "Decide by",
-      one.decide_by === null
+      one.decide_by === null || one.resolved_at !== null
         ? undefined
         : [h(TimeText, { at: one.decide_by, key: "at" }), `, ${relativeTime(one.decide_by)}`]
     ],
@@ -61,6 +61,7 @@ const factsOf = (one: Dispute) =>
     ["Response", one.answer === null ? "None" : (one.answer.text ?? "No text")],
     ["Provider's evidence", evidenceOf(one.answer?.evidence ?? null)],
     ["Filer's record", recordOf(one.details)],
+    ["Decided", one.resolved_at === null ? undefined : h(TimeText, { at: one.resolved_at })],
     ["Decision", one.note ?? undefined],
     ["Refunded", one.resolved_at === null ? undefined : money(one.refunded_microcents)],
     ["Outstanding", one.outstanding_microcents === 0 ? undefined : money(one.outstanding_microcents)],
@@ -81,6 +82,19 @@ const CONFIRMATIONS = {
   resolved_denied: ["Deny this dispute?", "Deny"],
   resolved_credit: ["Credit the consumer?", "Credit"]
 } as const
+
+/** Who gets what, in the words of the last question before money moves. */
+const effectOf = (resolution: keyof typeof CONFIRMATIONS, one: Dispute, credit: number | undefined): string => {
+  const cost = money(one.cost_microcents)
+  switch (resolution) {
+    case "resolved_refund":
+      return `${one.provider_name} refunds ${cost} to ${one.consumer_name}.`
+    case "resolved_denied":
+      return `${one.provider_name} keeps its earnings from this call, which cost ${cost}.`
+    case "resolved_credit":
+      return `The platform pays ${credit === undefined ? cost : money(credit)} to ${one.consumer_name}.`
+  }
+}
 
 interface DecideProps {
   readonly dispute: Dispute
@@ -115,7 +129,8 @@ const Decide = ({ decided, dispute }: DecideProps): View => {
           throw invalid({ amount_microcents: "Enter an amount in dollars, such as 0.25." })
         }
         const [title, action] = CONFIRMATIONS[chosen]
-        if (!(await confirmed({ title, action, text: "A decision is final, and money moves immediately." }))) return
+        const text = `${effectOf(chosen, dispute, amount)} A decision is final, and money moves immediately.`
+        if (!(await confirmed({ title, action, text }))) return
         const path = `/api/v1/market/disputes/${encodeURIComponent(dispute.dispute_id)}/resolve`
         await api.post<Resolved>(path, { resolution, note, amount_microcents: amount }, idempotencyKey)
         await decided()

@@ -79,6 +79,7 @@ export const ToolList = (): View => {
 const columnsOf = (changed: () => Promise<void>): ReadonlyArray<Column<OwnTool>> => [
   {
     name: "Tool",
+    isLong: true,
     cell: (tool) => [
       tool.state === "draft" ? nameOf(tool) : h("a", { key: "name", href: pathTo("tools", tool.id) }, nameOf(tool)),
       nameOf(tool) === tool.tool_name

@@ -64,9 +64,9 @@ const measured = ({ badge, details, trust_score: score }: Trust) =>
 
 const columnsOf = (trust: Trust): ReadonlyArray<Column<(typeof COMPONENTS)[number]>> => [
   { name: "Component", cell: ([, name]) => name },
-  { name: "Of 25", cell: ([component]) => trust.components[component], isNumber: true },
+  { name: "Points of 25", cell: ([component]) => trust.components[component], isNumber: true },
   {
-    name: "Points",
+    name: "Share",
     cell: ([component, name]) =>
       h("meter", {
         min: 0,
