@@ -113,19 +113,19 @@ export const makeCallRuns = Effect.gen(function* () {
           const held: HeldCall = { ...call, opened, progress, holdMs: Math.round(holdMs) }
           return Effect.flatMap(Effect.exit(restore(step(guarded(opened.held), "Metering.forward"))), (exit) => {
             tally.took("forward", monotonicMs(clock) - heldMs)
-            wait?.end()
+            const whole = (last: UpstreamResponse): UpstreamResponse => {
+              const leg = wait === undefined ? last : wait.end(last, entry.billingPolicy)
+              return before === undefined ? leg : plus(before, leg)
+            }
             if (exit._tag === "Success") {
-              const answer = before === undefined ? exit.value : plus(before, exit.value)
+              const answer = whole(exit.value)
               const ended: Effect.Effect<CallOutcome | Ending, Unsettled> =
                 otherEnding?.(held, answer) ?? settle(held, answer, true)
               return releasing(answer, ended)
             }
             // Canceled, or the adapter broke: that is what is settled.
             const none = withoutAnswer(exit.cause, progress, monotonicMs(clock) - heldMs)
-            return Effect.andThen(
-              settle(held, before === undefined ? none : plus(before, none), false),
-              Effect.failCause(exit.cause)
-            )
+            return Effect.andThen(settle(held, whole(none), false), Effect.failCause(exit.cause))
           })
         }
       )

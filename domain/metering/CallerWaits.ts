@@ -4,6 +4,7 @@
  * deadline cannot be moved ends at its usual time.
  */
 import { Clock, DateTime, Effect } from "effect"
+import type { BillingPolicy } from "../catalog/Tool.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import type { CallRequest } from "./Call.ts"
@@ -11,7 +12,7 @@ import { CallStore } from "./CallStore.ts"
 import { deadlineMsOf } from "./CallTerms.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
 import { forwardedMsOf } from "./Forwarding.ts"
-import type { McpExchange } from "./ToolUpstream.ts"
+import type { McpExchange, UpstreamResponse } from "./ToolUpstream.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
 
 /** For one call, in total. */
@@ -24,7 +25,26 @@ const WAITING_CALLS_MAX = 16
 export interface CallerWait {
   readonly onMessage: McpExchange["onMessage"]
   readonly extraMs: () => number
-  readonly end: () => void
+  /** The answer that ended the call, without the time of the caller. */
+  readonly end: (answer: UpstreamResponse, policy: BillingPolicy) => UpstreamResponse
+}
+
+/** Where the attempt itself is paid, a provider would gain by a question that hides a timeout. */
+const withoutWait = (
+  answer: UpstreamResponse,
+  waitedMs: number,
+  isAnswered: boolean,
+  policy: BillingPolicy
+): UpstreamResponse => ({
+  ...answer,
+  ...(isAnswered || answer.status !== "timeout" || policy === "attempt" ? undefined : UNANSWERED),
+  latencyMs: Math.max(0, answer.latencyMs - Math.round(waitedMs))
+})
+
+/** No evidence against its provider. */
+const UNANSWERED: Pick<UpstreamResponse, "status" | "problem"> = {
+  status: "error",
+  problem: { kind: "canceled", message: "The tool asked its caller for input, which did not come in time." }
 }
 
 export const makeCallerWaits = Effect.gen(function* () {
@@ -58,6 +78,8 @@ export const makeCallerWaits = Effect.gen(function* () {
     let waitedMs = 0
     let sinceMs = 0
     let counted = false
+    /** A question beyond the limits, whose answer is not followed. */
+    let beyond = false
     let extended: "no" | "asked" | "yes" = "no"
 
     const waitedNow = (): number => waitedMs + (open.size === 0 ? 0 : monotonicMs(clock) - sinceMs)
@@ -65,11 +87,18 @@ export const makeCallerWaits = Effect.gen(function* () {
     const toolLeftMs = (): number =>
       Math.max(0, forwardedMsOf(timeoutMs, limits) - (monotonicMs(clock) - beganMs - waitedNow()))
 
-    const pause = (): void => {
-      if (open.size === 0 || progress.ended) return
-      const leftMs = toolLeftMs() + waitLeftMs()
+    const restart = (leftMs: number): void => {
       progress.restart?.(leftMs)
       onWait?.(leftMs)
+    }
+
+    const pause = (): void => {
+      if (open.size > 0 && !progress.ended) restart(toolLeftMs() + waitLeftMs())
+    }
+
+    const uncount = (): void => {
+      if (counted) count(consumerId, -1)
+      counted = false
     }
 
     const extend = Effect.gen(function* () {
@@ -88,17 +117,16 @@ export const makeCallerWaits = Effect.gen(function* () {
       asked.delete(key)
       if (!open.delete(key) || open.size > 0) return
       waitedMs += monotonicMs(clock) - sinceMs
-      if (counted) count(consumerId, -1)
-      counted = false
-      if (extended !== "yes" || progress.ended) return
-      const leftMs = toolLeftMs()
-      progress.restart?.(leftMs)
-      onWait?.(leftMs)
+      uncount()
+      if (extended === "yes" && !progress.ended) restart(toolLeftMs())
     }
 
     const begin = (key: string): void => {
       if (open.size === 0) {
-        if (waits >= WAITS_MAX || waitLeftMs() === 0 || (waiting.get(consumerId) ?? 0) >= WAITING_CALLS_MAX) return
+        if (waits >= WAITS_MAX || waitLeftMs() === 0 || (waiting.get(consumerId) ?? 0) >= WAITING_CALLS_MAX) {
+          beyond = true
+          return
+        }
         waits++
         sinceMs = monotonicMs(clock)
         counted = true
@@ -115,11 +143,12 @@ export const makeCallerWaits = Effect.gen(function* () {
     return {
       begin,
       extraMs: () => (extended !== "yes" ? 0 : open.size === 0 ? waitedMs : WAIT_MS_MAX),
-      end: () => {
+      end: (answer: UpstreamResponse, policy: BillingPolicy) => {
+        const ended = withoutWait(answer, Math.min(waitedNow(), WAIT_MS_MAX), open.size === 0 && !beyond, policy)
         for (const key of open) asked.delete(key)
         open.clear()
-        if (counted) count(consumerId, -1)
-        counted = false
+        uncount()
+        return ended
       }
     }
   }
@@ -144,7 +173,7 @@ export const makeCallerWaits = Effect.gen(function* () {
         onMessage(message)
       },
       extraMs: () => wait?.extraMs() ?? 0,
-      end: () => wait?.end()
+      end: (answer, policy) => wait?.end(answer, policy) ?? answer
     }
   }
 

@@ -78,6 +78,10 @@ export interface TaskProgress {
   readonly dueAt: DateTime.Utc
   /** How often in a row the provider could not be asked. */
   readonly failures: number
+  /** For its caller's answers, until `waitingSince` or now (`CallerTime.ts`). */
+  readonly waitedMs: number
+  /** Undefined while it does not wait for its caller. */
+  readonly waitingSince: DateTime.Utc | undefined
 }
 
 /** A task as lists show it: without what may be large. */

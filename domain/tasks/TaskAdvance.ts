@@ -3,9 +3,9 @@
  * settled.
  */
 import { DateTime, Effect, Option } from "effect"
-import { memberOf } from "../shared/JsonText.ts"
 import type { Unsettled } from "../metering/CallEndings.ts"
 import type { Render } from "../metering/NewCalls.ts"
+import { isWaiting, timeAfterState, waitedMsAt } from "./CallerTime.ts"
 import { type CallTask, POLL_MS_MAX } from "./CallTask.ts"
 import {
   asksForInput,
@@ -41,7 +41,8 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
     task: CallTask,
     outcome: TaskOutcome
   ): Effect.fn.Return<SeenTask, Unsettled> {
-    const ended = { outcome: outcomeText(outcome), at: yield* DateTime.now }
+    const at = yield* DateTime.now
+    const ended = { outcome: outcomeText({ ...outcome, waitedMs: waitedMsAt(task.progress, at) }), at }
     if (yield* store.end(task.id, ended.outcome, ended.at)) {
       yield* Effect.forkDetach(isLeft(outcome) ? requests.abandon(task) : requests.close(task))
       return yield* settleEnded({ ...task, ended })
@@ -58,7 +59,11 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
     const failures = said === undefined ? Math.min(progress.failures + 1, FAILURES_COUNTED_MAX) : 0
     const expiresAt =
       said === undefined ? progress.expiresAt : DateTime.add(createdAt, { milliseconds: said.lifetimeMs })
-    if (now.epochMilliseconds >= expiresAt.epochMilliseconds) return yield* end(task, overdue(task, said))
+    const state = said?.state ?? progress.state
+    const time = timeAfterState(progress, state, now)
+    if (now.epochMilliseconds >= expiresAt.epochMilliseconds) {
+      return yield* end({ ...task, progress: { ...progress, ...time } }, overdue(task, isWaiting(time)))
+    }
     const elapsedMs = now.epochMilliseconds - createdAt.epochMilliseconds
     const waitMs =
       said === undefined
@@ -67,7 +72,8 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
     const next: CallTask = {
       ...task,
       progress: {
-        state: said?.state ?? progress.state,
+        ...time,
+        state,
         pollMs,
         expiresAt,
         askedAt: now,
@@ -104,7 +110,5 @@ const isLeft = (outcome: TaskOutcome): boolean =>
   outcome === timedOut || outcome === leftUnanswered || outcome === asksForInput
 
 /** Where the attempt itself is paid, a provider would gain by a question that hides a timeout. */
-const overdue = ({ progress, terms }: CallTask, said: RunningTask | undefined): TaskOutcome =>
-  asksInput(said?.state ?? progress.state) && termsIn(terms).billingPolicy !== "attempt" ? leftUnanswered : timedOut
-
-const asksInput = (state: string): boolean => memberOf(state, 0, "status") === '"input_required"'
+const overdue = ({ terms }: CallTask, waits: boolean): TaskOutcome =>
+  waits && termsIn(terms).billingPolicy !== "attempt" ? leftUnanswered : timedOut

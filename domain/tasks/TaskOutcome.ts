@@ -14,14 +14,19 @@ export interface TaskOutcome {
   readonly canceled: boolean
 }
 
-export const outcomeText = ({ resultText, ...rest }: TaskOutcome): string => {
+/** As it is stored. `waitedMs`: how long its task has waited for its caller. */
+export interface StoredOutcome extends TaskOutcome {
+  readonly waitedMs: number
+}
+
+export const outcomeText = ({ resultText, ...rest }: StoredOutcome): string => {
   const text = JSON.stringify(rest)
   return resultText === undefined ? text : `${text.slice(0, -1)},"result":${resultText}}`
 }
 
-export const outcomeIn = (text: string): TaskOutcome => {
-  const { canceled, problem, status } = JSON.parse(text) as Omit<TaskOutcome, "resultText">
-  return { status, canceled, problem, resultText: memberOf(text, 0, "result") }
+export const outcomeIn = (text: string): StoredOutcome => {
+  const { canceled, problem, status, waitedMs } = JSON.parse(text) as Omit<StoredOutcome, "resultText">
+  return { status, canceled, problem, waitedMs, resultText: memberOf(text, 0, "result") }
 }
 
 /** What the call is settled by. */

@@ -32,7 +32,8 @@ export const makeTaskSettlement = Effect.fnUntraced(function* (render: Render) {
     const { consumerId, createdAt, ended, invocationId } = task
     const terms = termsIn(task.terms)
     const outcome = outcomeIn(ended.outcome)
-    const latencyMs = Math.max(0, ended.at.epochMilliseconds - createdAt.epochMilliseconds)
+    const tookMs = Math.max(0, ended.at.epochMilliseconds - terms.startedMs - outcome.waitedMs)
+    const latencyMs = terms.latencyMs + tookMs
     const answer = answerOf(outcome, { ...terms, latencyMs })
     const found = yield* catalog.find(terms.toolId)
     // Tools that were listed once are never deleted.

@@ -55,7 +55,7 @@ export const makeTaskStart = Effect.fnUntraced(function* (
       invocationId,
       upstreamId,
       keyHash: request.idempotency?.keyHash,
-      terms: termsText(held, answer),
+      terms: termsText(held, answer, now),
       createdAt: openedAt,
       progress: {
         state,
@@ -63,7 +63,9 @@ export const makeTaskStart = Effect.fnUntraced(function* (
         expiresAt: DateTime.add(openedAt, { milliseconds: lifetimeMs }),
         askedAt: openedAt,
         dueAt: DateTime.add(now, { milliseconds: pollMs }),
-        failures: 0
+        failures: 0,
+        waitedMs: 0,
+        waitingSince: undefined
       },
       canceled: false,
       ended: undefined,

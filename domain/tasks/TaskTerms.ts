@@ -2,7 +2,7 @@
  * What the call of a task is settled by, as it was when the call was opened: stored with the task, since the tool and its
  * terms may have changed when the task ends.
  */
-import { Schema } from "effect"
+import { type DateTime, Schema } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { termsOf } from "../catalog/Terms.ts"
 import type { HeldCall } from "../metering/Call.ts"
@@ -36,6 +36,10 @@ const TaskTerms = Schema.Struct({
   holdMs: Schema.Int,
   /** Of the request that started the task. */
   requestId: Schema.optionalKey(Schema.String),
+  /** When the provider had started the task. */
+  startedMs: Schema.Int,
+  /** Time that the provider took until then. */
+  latencyMs: Schema.Int,
   attempts: Schema.Int,
   requestBytes: Schema.Int,
   responseBytes: Schema.Int
@@ -46,7 +50,7 @@ const Stored = Schema.fromJsonString(Schema.toCodecJson(TaskTerms))
 const encode = Schema.encodeSync(Stored)
 export const termsIn = Schema.decodeSync(Stored)
 
-export const termsText = (held: HeldCall, answer: UpstreamResponse): string => {
+export const termsText = (held: HeldCall, answer: UpstreamResponse, startedAt: DateTime.Utc): string => {
   const { entry, feeBasisPoints, holdAmount, opened, request } = held
   const { idempotency, tool } = request
   const { outputSchema } = entry.tool
@@ -68,6 +72,8 @@ export const termsText = (held: HeldCall, answer: UpstreamResponse): string => {
     ...(opened.freeCallsLeft === undefined ? {} : { freeCallsLeft: opened.freeCallsLeft }),
     holdMs: held.holdMs,
     ...(request.requestId === undefined ? {} : { requestId: request.requestId }),
+    startedMs: startedAt.epochMilliseconds,
+    latencyMs: answer.latencyMs,
     attempts: answer.attempts,
     requestBytes: answer.requestBytes,
     responseBytes: answer.responseBytes

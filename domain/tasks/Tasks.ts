@@ -12,6 +12,7 @@ import type { Render } from "../metering/NewCalls.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { round } from "../shared/Round.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { timeAfterAnswers } from "./CallerTime.ts"
 import { type CallTask, TASK_KEPT_MS } from "./CallTask.ts"
 import { makeTaskAdvance } from "./TaskAdvance.ts"
 import { makeTaskRequests, type TaskClient } from "./TaskRequests.ts"
@@ -133,8 +134,11 @@ export class Tasks extends Context.Service<
             // A task of the legacy era asks nothing.
             if (task.ended !== undefined || task.session !== undefined) return undefined
             const reply = yield* requests.update(task, inputResponses, client)
+            const { progress } = task
+            const time =
+              reply._tag === "RpcError" ? {} : timeAfterAnswers(progress, inputResponses, yield* DateTime.now)
             // The next request of the client sees what became of its answers. The background does not wait longer for it.
-            yield* store.note(id, { ...task.progress, askedAt: NEVER })
+            yield* store.note(id, { ...progress, ...time, askedAt: NEVER })
             return reply
           }),
 

@@ -59,6 +59,8 @@ export const mcp = Effect.gen(function* () {
     asked_at timestamptz(3) NOT NULL,
     due_at timestamptz(3) NOT NULL,
     failures int4 NOT NULL CHECK (failures >= 0),
+    waited_ms int4 NOT NULL CHECK (waited_ms >= 0),
+    waiting_since timestamptz(3),
     canceled boolean NOT NULL,
     outcome text CHECK (octet_length(outcome) <= 16777216),
     ended_at timestamptz(3),

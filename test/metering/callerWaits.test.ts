@@ -3,10 +3,12 @@
  * run while the caller is asked, up to ten minutes, and the hold stays.
  */
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, type Layer } from "effect"
+import { Deferred, Duration, Effect, Fiber, type Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { McpCallRequest } from "../../domain/metering/Call.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
+import type { ToolChange } from "../../domain/catalog/Tool.ts"
+import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import type { UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
 import {
@@ -31,10 +33,18 @@ const FORWARDED_MS = 27_000
 const [, memory] = everyMcpMarket()[0]
 
 /** A call whose provider has been sent the request; the test asks and responds as the provider. */
-const aCall = Effect.fnUntraced(function* (provider: Provider, more: Partial<McpCallRequest> = {}) {
+const aCall = Effect.fnUntraced(function* (
+  provider: Provider,
+  more: Partial<McpCallRequest> = {},
+  change: Partial<ToolChange> = {}
+) {
   const respond = yield* Deferred.make<void>()
-  provider.respond = () => Effect.as(Deferred.await(respond), completed())
-  const { tools: made } = yield* tools()
+  provider.respond = () =>
+    Effect.map(Effect.timed(Deferred.await(respond)), ([took]) => ({
+      ...completed(),
+      latencyMs: Duration.toMillis(took)
+    }))
+  const { tools: made } = yield* tools([change])
   const consumerId = yield* aConsumer()
   const received: Array<string> = []
   const exchange = {
@@ -72,6 +82,15 @@ const statusOf = (calling: Fiber.Fiber<Effect.Success<ReturnType<typeof callMcp>
     outcome._tag === "Settled" ? outcome.report.receipt.status : outcome._tag
   )
 
+/** What its provider is rated by. */
+const endOf = Effect.fnUntraced(function* (calling: Parameters<typeof statusOf>[0]) {
+  const outcome = yield* Fiber.join(calling)
+  if (outcome._tag !== "Settled") return yield* Effect.die(new Error(outcome._tag))
+  const { duration_ms: ms, receipt_id: id, status } = outcome.report.receipt
+  const { cause } = Option.getOrThrow(yield* (yield* ReceiptStore).settledOf(id))
+  return { status, cause, seconds: Math.floor(ms / 1_000) }
+})
+
 const extraOf = ({ extraMs }: UpstreamCall) => extraMs!()
 
 inMarket("does not run out of time while its caller is asked, and is billed by its outcome", (provider) =>
@@ -92,7 +111,7 @@ inMarket("does not run out of time while its caller is asked, and is billed by i
     yield* TestClock.adjust("20 seconds")
     assert.isUndefined(calling.pollUnsafe())
     yield* respond
-    assert.strictEqual(yield* statusOf(calling), "success")
+    assert.deepStrictEqual(yield* endOf(calling), { status: "success", cause: undefined, seconds: 20 })
     yield* checkWallet(consumerId, PRICE, 0n)
     assert.deepStrictEqual(waits, [600_000 + FORWARDED_MS, FORWARDED_MS])
   })
@@ -108,20 +127,38 @@ inMarket("has only its own time after the answer", (provider) =>
     yield* TestClock.adjust("10 seconds")
     assert.isUndefined(calling.pollUnsafe())
     yield* TestClock.adjust("10 seconds")
-    assert.strictEqual(yield* statusOf(calling), "timeout")
+    assert.deepStrictEqual(yield* endOf(calling), {
+      status: "timeout",
+      cause: undefined,
+      seconds: FORWARDED_MS / 1_000
+    })
     yield* checkWallet(consumerId, 0n, 0n)
   })
 )
 
-inMarket("ends as a time-out ten minutes after its caller was asked, and releases the hold", (provider) =>
+inMarket("ends ten minutes after its caller was asked, without a failure of its provider", (provider) =>
   Effect.gen(function* () {
     const { ask, calling, consumerId } = yield* aCall(provider)
     yield* ask()
     yield* TestClock.adjust("10 minutes")
     assert.isUndefined(calling.pollUnsafe())
     yield* TestClock.adjust("30 seconds")
-    assert.strictEqual(yield* statusOf(calling), "timeout")
+    assert.deepStrictEqual(yield* endOf(calling), { status: "error", cause: "canceled", seconds: FORWARDED_MS / 1_000 })
     yield* checkWallet(consumerId, 0n, 0n)
+  })
+)
+
+inMarket("is a time-out if the attempt is paid: a question hides none", (provider) =>
+  Effect.gen(function* () {
+    const { ask, calling, consumerId } = yield* aCall(provider, {}, { billingPolicy: "attempt" })
+    yield* ask()
+    yield* TestClock.adjust("11 minutes")
+    assert.deepStrictEqual(yield* endOf(calling), {
+      status: "timeout",
+      cause: undefined,
+      seconds: FORWARDED_MS / 1_000
+    })
+    yield* checkWallet(consumerId, PRICE, 0n)
   })
 )
 
@@ -135,7 +172,7 @@ inMarket("waits ten minutes in total, for all its questions", (provider) =>
     }
     yield* ask()
     yield* TestClock.adjust("30 seconds")
-    assert.strictEqual(yield* statusOf(calling), "timeout")
+    assert.deepStrictEqual(yield* endOf(calling), { status: "error", cause: "canceled", seconds: FORWARDED_MS / 1_000 })
   })
 )
 
@@ -178,14 +215,14 @@ inMarket("is one of at most 16 of its account that wait", (provider) =>
     yield* TestClock.adjust("1 minute")
     assert.strictEqual(calling.filter((fiber) => fiber.pollUnsafe() !== undefined).length, 1)
     yield* TestClock.adjust("10 minutes")
-    for (const fiber of calling) assert.strictEqual(yield* statusOf(fiber), "timeout")
+    for (const fiber of calling) assert.strictEqual((yield* endOf(fiber)).cause, "canceled")
     yield* checkWallet(consumerId, 0n, 0n)
   })
 )
 
 inMarket("ends at its usual time if its call has ended in the store, whose deadline then cannot be moved", (provider) =>
   Effect.gen(function* () {
-    const { ask, call, calling, consumerId } = yield* aCall(provider)
+    const { ask, call, calling, consumerId } = yield* aCall(provider, {}, { billingPolicy: "attempt" })
     yield* TestClock.adjust("1 second")
     // As after the sweeper: no call of this id is open.
     yield* later("1 hour")(Effect.flatMap(Sweeper, ({ sweep }) => sweep))

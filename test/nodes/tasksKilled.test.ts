@@ -132,7 +132,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "90 seconds" })(
           const wallet = walletOf(other.url, key)
           const [ended, settled] = [yield* start(other.url), yield* start(other.url)]
           // The node stopped before the settlement: whatever the provider says now, the stored end counts.
-          const outcome = JSON.stringify({ status: "success", canceled: false, result: text("stored") })
+          const outcome = JSON.stringify({ status: "success", canceled: false, waitedMs: 0, result: text("stored") })
           yield* onTheDatabase(
             (sql) =>
               sql`UPDATE mcp_tasks SET outcome = ${outcome}, ended_at = date_trunc('milliseconds', now()), due_at = now()

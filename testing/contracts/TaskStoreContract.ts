@@ -14,6 +14,7 @@ import { uuid } from "./LedgerSamples.ts"
 const AT = instant("2026-11-20T12:00:00.000Z")
 const at = (seconds: number): DateTime.Utc => DateTime.add(AT, { seconds })
 const BYTES_MAX = 1_000
+const WAITING = { waitedMs: 86_400_000, waitingSince: at(3) }
 const hash = Effect.flatMap(Entropy, ({ hex }) => hex(32))
 
 const aTask = Effect.fnUntraced(function* (changes: Partial<CallTask> = {}) {
@@ -34,7 +35,9 @@ const aTask = Effect.fnUntraced(function* (changes: Partial<CallTask> = {}) {
       expiresAt: at(3_600),
       askedAt: AT,
       dueAt: at(2),
-      failures: 0
+      failures: 0,
+      waitedMs: 0,
+      waitingSince: undefined
     },
     canceled: false,
     ended: undefined,
@@ -167,7 +170,13 @@ export const taskStoreContract: Contract<TaskStore> = [
     Effect.gen(function* () {
       const store = yield* TaskStore
       const task = yield* added()
-      const progress = { ...task.progress, state: `{"status":"input_required"}`, failures: 3, expiresAt: at(99) }
+      const progress = {
+        ...task.progress,
+        state: `{"status":"input_required"}`,
+        failures: 3,
+        expiresAt: at(99),
+        ...WAITING
+      }
       yield* store.note(task.id, progress)
       assert.equal(yield* store.cancel(task.id), true)
       assert.deepEqual(yield* store.find(task.id), Option.some({ ...task, progress, canceled: true }))

@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { ConsumerId, ProviderId, ReceiptId } from "../../../domain/shared/Ids.ts"
 import type { CallTask, FinalStatus, ListedTask, TaskProgress } from "../../../domain/tasks/CallTask.ts"
 import { TaskStore } from "../../../domain/tasks/TaskStore.ts"
-import { toDate, toInstant } from "../shared/Instants.ts"
+import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
@@ -27,6 +27,8 @@ interface TaskRow {
   readonly asked_at: Date
   readonly due_at: Date
   readonly failures: number
+  readonly waited_ms: number
+  readonly waiting_since: Date | null
   readonly canceled: boolean
   readonly outcome: string | null
   readonly ended_at: Date | null
@@ -46,11 +48,12 @@ export const layer = Layer.effect(
         const { progress, session } = task
         return sql`
             INSERT INTO mcp_tasks (id, consumer_id, provider_id, endpoint_url, upstream_version, upstream_session_id,
-              receipt_id, upstream_id, key_hash, terms, created_at, state, poll_ms, expires_at, asked_at, due_at, failures, canceled)
+              receipt_id, upstream_id, key_hash, terms, created_at, state, poll_ms, expires_at, asked_at, due_at, failures,
+              waited_ms, waiting_since, canceled)
             VALUES (${task.id}, ${task.consumerId}, ${task.providerId}, ${task.endpointUrl}, ${session?.version ?? null},
               ${session?.sessionId ?? null}, ${task.invocationId}, ${task.upstreamId}, ${task.keyHash ?? null}, ${task.terms}, ${toDate(task.createdAt)}, ${progress.state},
               ${progress.pollMs}, ${toDate(progress.expiresAt)}, ${toDate(progress.askedAt)}, ${toDate(progress.dueAt)},
-              ${progress.failures}, ${task.canceled})`
+              ${progress.failures}, ${progress.waitedMs}, ${toDateOrNull(progress.waitingSince)}, ${task.canceled})`
       }, Effect.asVoid),
 
       find: (id) => sql<TaskRow>`SELECT * FROM mcp_tasks WHERE id = ${id}`.first(toTask),
@@ -62,7 +65,8 @@ export const layer = Layer.effect(
 
       list: Effect.fn("PostgresTaskStore.list")(({ consumerId, providerId }, after, limit) =>
         sql<ListedRow>`
-          SELECT id, created_at, state, poll_ms, expires_at, asked_at, due_at, failures, ended_at, status
+          SELECT id, created_at, state, poll_ms, expires_at, asked_at, due_at, failures, waited_ms, waiting_since,
+            ended_at, status
           FROM mcp_tasks WHERE ${sql.and([
             sql`consumer_id = ${consumerId}`,
             ...(providerId === undefined ? [] : [sql`provider_id = ${providerId}`]),
@@ -89,7 +93,8 @@ export const layer = Layer.effect(
         (id, progress) => sql`
           UPDATE mcp_tasks SET state = ${progress.state}, poll_ms = ${progress.pollMs},
             expires_at = ${toDate(progress.expiresAt)}, asked_at = ${toDate(progress.askedAt)},
-            due_at = ${toDate(progress.dueAt)}, failures = ${progress.failures}
+            due_at = ${toDate(progress.dueAt)}, failures = ${progress.failures},
+            waited_ms = ${progress.waitedMs}, waiting_since = ${toDateOrNull(progress.waitingSince)}
           WHERE id = ${id} AND ended_at IS NULL`,
         Effect.asVoid
       ),
@@ -147,7 +152,9 @@ const toProgress = (row: ListedRow): TaskProgress => ({
   expiresAt: toInstant(row.expires_at),
   askedAt: toInstant(row.asked_at),
   dueAt: toInstant(row.due_at),
-  failures: row.failures
+  failures: row.failures,
+  waitedMs: row.waited_ms,
+  waitingSince: toInstantOrUndefined(row.waiting_since)
 })
 
 const toTask = (row: TaskRow): CallTask => ({
