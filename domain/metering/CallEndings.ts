@@ -6,7 +6,7 @@ import type { SignerUnavailable } from "../receipts/ReceiptSigner.ts"
 import { ReceiptId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
-import type { UpstreamResponse } from "./ToolUpstream.ts"
+import type { UpstreamProblem, UpstreamResponse } from "./ToolUpstream.ts"
 
 /**
  * The sweeper closed the call before its settlement, or a failover of the database lost the call: the provider's response is
@@ -42,14 +42,27 @@ export const withoutAnswer = (
   cause: Cause.Cause<unknown>,
   { canceled, forwarded, left }: CallProgress,
   latencyMs: number
+): UpstreamResponse =>
+  noResponse(
+    "error",
+    Cause.hasInterruptsOnly(cause)
+      ? { kind: "canceled", message: canceled ? CANCELED : left ? LEFT_EARLY : STOPPED }
+      : { kind: "connection", message: "The call could not be made." },
+    forwarded,
+    forwarded > 0 ? latencyMs : 0
+  )
+
+export const noResponse = (
+  status: UpstreamResponse["status"],
+  problem: UpstreamProblem,
+  attempts: number,
+  latencyMs: number
 ): UpstreamResponse => ({
-  status: "error",
+  status,
   result: undefined,
-  problem: Cause.hasInterruptsOnly(cause)
-    ? { kind: "canceled", message: canceled ? CANCELED : left ? LEFT_EARLY : STOPPED }
-    : { kind: "connection", message: "The call could not be made." },
-  attempts: forwarded,
-  latencyMs: forwarded > 0 ? Math.round(latencyMs) : 0,
+  problem,
+  attempts,
+  latencyMs: Math.round(latencyMs),
   requestBytes: 0,
   responseBytes: 0
 })

@@ -161,13 +161,15 @@ export interface SuspensionFacts {
   readonly open: { readonly consumerId: OpenCall["consumerId"]; readonly suspendedLeg: number | undefined } | undefined
   /** Suspended calls of the consumer. */
   readonly suspended: number
+  /** Of these, those at the call's provider. */
+  readonly ofProvider: number
 }
 
 /** Suspended again after the same leg, a call stays suspended: the first request may not have been confirmed. */
-export const decideSuspension = (call: SuspendCall, { open, suspended }: SuspensionFacts): Suspended => {
+export const decideSuspension = (call: SuspendCall, { ofProvider, open, suspended }: SuspensionFacts): Suspended => {
   if (open === undefined || open.consumerId !== call.consumerId) return "gone"
   if (open.suspendedLeg !== undefined) return open.suspendedLeg === call.leg ? "suspended" : "gone"
-  return suspended < call.max ? "suspended" : "too_many"
+  return suspended < call.max && ofProvider < call.max / 2 ? "suspended" : "too_many"
 }
 
 /** `no`: it runs, waits after another leg, has ended, or is another consumer's. */

@@ -114,7 +114,7 @@ export const makeCallRuns = Effect.gen(function* () {
           return Effect.flatMap(Effect.exit(restore(step(guarded(opened.held), "Metering.forward"))), (exit) => {
             tally.took("forward", monotonicMs(clock) - heldMs)
             const whole = (last: UpstreamResponse): UpstreamResponse => {
-              const leg = wait === undefined ? last : wait.end(last, entry.billingPolicy)
+              const leg = wait?.end(last, entry.billingPolicy) ?? last
               return before === undefined ? leg : plus(before, leg)
             }
             if (exit._tag === "Success") {

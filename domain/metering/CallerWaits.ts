@@ -29,19 +29,7 @@ export interface CallerWait {
   readonly end: (answer: UpstreamResponse, policy: BillingPolicy) => UpstreamResponse
 }
 
-/** Where the attempt itself is paid, a provider would gain by a question that hides a timeout. */
-const withoutWait = (
-  answer: UpstreamResponse,
-  waitedMs: number,
-  isAnswered: boolean,
-  policy: BillingPolicy
-): UpstreamResponse => ({
-  ...answer,
-  ...(isAnswered || answer.status !== "timeout" || policy === "attempt" ? undefined : UNANSWERED),
-  latencyMs: Math.max(0, answer.latencyMs - Math.round(waitedMs))
-})
-
-/** No evidence against its provider. */
+/** No evidence against its provider. Where the attempt is paid, a provider would gain by a question that hides a timeout. */
 const UNANSWERED: Pick<UpstreamResponse, "status" | "problem"> = {
   status: "error",
   problem: { kind: "canceled", message: "The tool asked its caller for input, which did not come in time." }
@@ -80,7 +68,8 @@ export const makeCallerWaits = Effect.gen(function* () {
     let counted = false
     /** A question beyond the limits, whose answer is not followed. */
     let beyond = false
-    let extended: "no" | "asked" | "yes" = "no"
+    /** Whether the deadline was moved; undefined before that is tried. */
+    let moved: boolean | undefined
 
     const waitedNow = (): number => waitedMs + (open.size === 0 ? 0 : monotonicMs(clock) - sinceMs)
     const waitLeftMs = (): number => Math.max(0, WAIT_MS_MAX - waitedNow())
@@ -105,11 +94,11 @@ export const makeCallerWaits = Effect.gen(function* () {
       const now = yield* DateTime.now
       const deadlineAt = DateTime.add(now, { milliseconds: WAIT_MS_MAX + deadlineMsOf(timeoutMs, limits) })
       if (!(yield* calls.extend(consumerId, invocationId, deadlineAt))) return
-      extended = "yes"
+      moved = true
       pause()
     }).pipe(
       Effect.catchCause((cause) =>
-        Effect.logWarning("A call that waits for its caller keeps its deadline, which could not be moved", cause)
+        Effect.logWarning("The deadline of a call that waits for its caller could not be moved", cause)
       )
     )
 
@@ -118,7 +107,7 @@ export const makeCallerWaits = Effect.gen(function* () {
       if (!open.delete(key) || open.size > 0) return
       waitedMs += monotonicMs(clock) - sinceMs
       uncount()
-      if (extended === "yes" && !progress.ended) restart(toolLeftMs())
+      if (moved && !progress.ended) restart(toolLeftMs())
     }
 
     const begin = (key: string): void => {
@@ -134,21 +123,22 @@ export const makeCallerWaits = Effect.gen(function* () {
       } else if (open.size >= WAITS_MAX) return
       open.add(key)
       asked.set(key, settle)
-      if (extended === "yes") return pause()
-      if (extended === "asked") return
-      extended = "asked"
+      if (moved) return pause()
+      if (moved === false) return
+      moved = false
       runFork(extend)
     }
 
     return {
       begin,
-      extraMs: () => (extended !== "yes" ? 0 : open.size === 0 ? waitedMs : WAIT_MS_MAX),
+      extraMs: () => (!moved ? 0 : open.size === 0 ? waitedMs : WAIT_MS_MAX),
       end: (answer: UpstreamResponse, policy: BillingPolicy) => {
-        const ended = withoutWait(answer, Math.min(waitedNow(), WAIT_MS_MAX), open.size === 0 && !beyond, policy)
+        const isExcused = answer.status === "timeout" && policy !== "attempt" && (beyond || open.size > 0)
+        const latencyMs = Math.round(Math.max(0, answer.latencyMs - Math.min(waitedNow(), WAIT_MS_MAX)))
         for (const key of open) asked.delete(key)
         open.clear()
         uncount()
-        return ended
+        return { ...answer, ...(isExcused ? UNANSWERED : undefined), latencyMs }
       }
     }
   }

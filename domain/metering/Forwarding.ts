@@ -5,9 +5,10 @@
 import { Clock, Effect } from "effect"
 import { makeDeadlines } from "../shared/Deadlines.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
+import { noResponse } from "./CallEndings.ts"
 import { upstreamMsOf } from "./CallTerms.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
-import { ToolUpstream, type UpstreamCall, type UpstreamResponse } from "./ToolUpstream.ts"
+import { ToolUpstream, type UpstreamCall, type UpstreamProblem, type UpstreamResponse } from "./ToolUpstream.ts"
 import { type UpstreamBounds, UpstreamLimits } from "./UpstreamLimits.ts"
 
 /** An upstream that keeps its own limits ends before. */
@@ -38,7 +39,7 @@ export const makeForwarding = Effect.gen(function* () {
         const deadline = deadlines.start(forwardedMsOf(call.timeoutMs, limits) + (call.extraMs?.() ?? 0), () => {
           progress.ended = true
           fiber.interruptUnsafe()
-          end(Effect.succeed(timedOut(progress, monotonicMs(clock) - startedMs)))
+          end(Effect.succeed(noResponse("timeout", TIMED_OUT, progress.forwarded, monotonicMs(clock) - startedMs)))
         })
         fiber.addObserver((exit) => {
           if (!deadline.end()) return
@@ -55,12 +56,4 @@ export const makeForwarding = Effect.gen(function* () {
     )
 })
 
-const timedOut = ({ forwarded }: CallProgress, latencyMs: number): UpstreamResponse => ({
-  status: "timeout",
-  result: undefined,
-  problem: { kind: "timeout", message: "The provider did not respond in time" },
-  attempts: forwarded,
-  latencyMs: Math.round(latencyMs),
-  requestBytes: 0,
-  responseBytes: 0
-})
+const TIMED_OUT: UpstreamProblem = { kind: "timeout", message: "The provider did not respond in time" }

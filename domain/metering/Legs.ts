@@ -133,11 +133,11 @@ const LEFT: UpstreamProblem = {
 }
 const TOO_MANY_LEGS: UpstreamProblem = {
   kind: "unfinished",
-  message: `The tool still asked for input in its ${LEGS_MAX}th request, the last that a call may have`
+  message: `The tool still asked for input in its ${LEGS_MAX}th request, the last of a call`
 }
 const TOO_LATE: UpstreamProblem = {
   kind: "unfinished",
-  message: `The tool still asked for input ${SUSPENDED_MS_MAX / 60_000} minutes after the call began, the most that a call may wait`
+  message: `The tool still asked for input ${SUSPENDED_MS_MAX / 60_000} minutes after the call began, the maximum`
 }
 const STATE_TOO_LARGE: UpstreamProblem = {
   kind: "unfinished",
@@ -145,5 +145,5 @@ const STATE_TOO_LARGE: UpstreamProblem = {
 }
 const TOO_MANY_CALLS: UpstreamProblem = {
   kind: "unfinished",
-  message: `The tool asked for input, and ${SUSPENDED_CALLS_MAX} calls of this account already wait for input, the maximum`
+  message: `The tool asked for input, and ${SUSPENDED_CALLS_MAX} calls of this account, or half as many at its provider, already wait for it`
 }

@@ -20,7 +20,10 @@ export interface SuspendCall {
   readonly leg: number
   /** After this the sweeper may void the call. */
   readonly deadlineAt: DateTime.Utc
-  /** Suspended calls that the consumer may have, including this one. */
+  /**
+   * Suspended calls that the consumer may have, including this one: half of them at one provider, which cannot keep the
+   * consumer from the tools of others.
+   */
   readonly max: number
 }
 

@@ -14,15 +14,17 @@ export const suspendCalls = Effect.gen(function* () {
   ) RETURNS smallint LANGUAGE plpgsql AS $$
     DECLARE
       v_leg smallint;
+      v_provider_id uuid;
     BEGIN
       PERFORM FROM wallets w WHERE w.consumer_id = p_consumer_id FOR NO KEY UPDATE;
-      SELECT o.suspended_leg INTO v_leg FROM calls_open o
+      SELECT o.suspended_leg, o.provider_id INTO v_leg, v_provider_id FROM calls_open o
       WHERE o.invocation_id = p_invocation_id AND o.consumer_id = p_consumer_id;
       IF NOT FOUND OR v_leg <> p_leg THEN
         RETURN 2;
       END IF;
-      IF v_leg IS NULL AND p_max <= (
-        SELECT count(*) FROM calls_open o WHERE o.consumer_id = p_consumer_id AND o.suspended_leg IS NOT NULL
+      IF v_leg IS NULL AND (
+        SELECT count(*) >= p_max OR 2 * count(*) FILTER (WHERE o.provider_id = v_provider_id) >= p_max
+        FROM calls_open o WHERE o.consumer_id = p_consumer_id AND o.suspended_leg IS NOT NULL
       ) THEN
         RETURN 1;
       END IF;

@@ -1,14 +1,16 @@
 /**
- * How a caller could keep a task from being settled, pay less for it than agreed, or spoil figures and storage with it.
+ * How a caller could keep a task from being settled, pay less for it than agreed, or spoil figures and storage with it; and how
+ * a provider could keep its caller from other providers.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Option } from "effect"
+import { SUSPENDED_CALLS_MAX } from "../../domain/metering/SuspendedCall.ts"
 import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import { TASK_MS_MAX } from "../../domain/tasks/CallTask.ts"
 import { TaskStore } from "../../domain/tasks/TaskStore.ts"
 import { Tasks } from "../../domain/tasks/Tasks.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
-import { checkWallet, MCP_PRICE } from "../support/metering/McpMarket.ts"
+import { callMcp, checkWallet, MCP_PRICE, tools } from "../support/metering/McpMarket.ts"
 import {
   checkReceipt,
   completedWith,
@@ -17,6 +19,7 @@ import {
   seen,
   started,
   type StartedTask,
+  taking,
   TaskProvider,
   textOf,
   work,
@@ -24,6 +27,7 @@ import {
 } from "../support/metering/TaskMarket.ts"
 import { later } from "../support/metering/TestTime.ts"
 
+const HALF = SUSPENDED_CALLS_MAX / 2
 const PRICE = BigInt(MCP_PRICE)
 const CLIENT = { capabilities: "{}", clientInfo: undefined }
 
@@ -97,6 +101,28 @@ for (const [name, market] of everyTaskMarket()) {
         const paid = yield* started({ billingPolicy: "attempt" })
         assert.isUndefined(yield* causeOf(paid))
         yield* checkReceipt(paid, "timeout", PRICE)
+      })
+    )
+
+    it.effect("leaves half of its account's tasks to other providers, of many at the same time too", () =>
+      Effect.gen(function* () {
+        provider.saysOfAll(working)
+        const { consumerId, toolId } = yield* started()
+        const [other, third] = [yield* tools(), yield* tools()]
+        const start = (tool: string) =>
+          Effect.map(Effect.flatMap(taking(consumerId, tool), callMcp), (outcome) => outcome._tag === "TaskStarted")
+        const startMany = (tool: string) =>
+          Effect.map(
+            Effect.all(
+              Array.from({ length: SUSPENDED_CALLS_MAX }, () => start(tool)),
+              { concurrency: 8 }
+            ),
+            (all) => all.filter((isStarted) => isStarted).length
+          )
+        assert.strictEqual(yield* startMany(toolId), HALF - 1)
+        assert.strictEqual(yield* startMany(other.tools[0]!.id), SUSPENDED_CALLS_MAX - HALF)
+        assert.isFalse(yield* start(third.tools[0]!.id))
+        yield* checkWallet(consumerId, 0n, PRICE * BigInt(SUSPENDED_CALLS_MAX))
       })
     )
 

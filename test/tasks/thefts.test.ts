@@ -112,15 +112,15 @@ for (const [name, market] of everyTaskMarket()) {
       })
     )
 
-    it.effect("beyond the number that an account may have ends its call, and its provider is told", () =>
+    it.effect("beyond the number that an account may have at a provider ends its call, and its provider is told", () =>
       Effect.gen(function* () {
         provider.saysOfAll(working)
         const first = yield* started()
-        for (let n = 1; n < 32; n++) yield* started({}, {}, first)
+        for (let n = 1; n < 16; n++) yield* started({}, {}, first)
         const told = provider.timesAsked("tasks/cancel")
         const outcome = yield* callMcp(yield* taking(first.consumerId, first.toolId))
         assert.strictEqual(outcome._tag, "Settled")
-        yield* checkWallet(first.consumerId, 0n, 32n * PRICE)
+        yield* checkWallet(first.consumerId, 0n, 16n * PRICE)
         while (provider.timesAsked("tasks/cancel") === told) yield* Effect.sleep("5 millis")
       })
     )

@@ -8,7 +8,7 @@ import { CallStore, type OpenCall } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import type { Contract } from "../Contract.ts"
 import { aCall, aToolId, type Books, callRule, closingOf, opened, tagsOf } from "./CallSamples.ts"
-import { atOnce, consumerWith, money } from "./LedgerSamples.ts"
+import { aProviderId, atOnce, consumerWith, money } from "./LedgerSamples.ts"
 
 const later = (call: OpenCall) => DateTime.add(call.openedAt, { minutes: 10 })
 
@@ -125,6 +125,28 @@ export const suspensionsOfCalls: Contract<Books> = [
       assert.deepEqual(tagsOf(suspended.map((_tag) => ({ _tag }))), { suspended: 3, too_many: 17 })
       yield* calls.resume(resuming(crowd[suspended.indexOf("suspended")]!, 1))
       assert.equal(yield* calls.suspend(suspending(crowd[suspended.indexOf("too_many")]!, 1, 3)), "suspended")
+    })
+  ),
+
+  callRule(
+    "limits the suspended calls of a consumer at one provider, of 20 at the same time too",
+    Effect.gen(function* () {
+      const calls = yield* CallStore
+      const consumerId = yield* consumerWith(100_000)
+      const [providerId, otherId] = [yield* aProviderId, yield* aProviderId]
+      const open = (changes: Partial<OpenCall>) => Effect.tap(aCall(consumerId, changes), opened)
+      const crowd = yield* Effect.forEach(Array.from({ length: 20 }), () => open({ providerId }))
+      const suspended = yield* Effect.forEach(crowd, (call) => calls.suspend(suspending(call, 1, 5)), {
+        concurrency: "unbounded"
+      })
+      assert.deepEqual(tagsOf(suspended.map((_tag) => ({ _tag }))), { suspended: 3, too_many: 17 })
+      const others = yield* Effect.forEach(Array.from({ length: 3 }), () => open({ providerId: otherId }))
+      assert.deepEqual(yield* Effect.forEach(others, (call) => calls.suspend(suspending(call, 1, 5))), [
+        "suspended",
+        "suspended",
+        "too_many"
+      ])
+      assert.equal(yield* calls.suspend(suspending(crowd[suspended.indexOf("suspended")]!, 1, 5)), "suspended")
     })
   ),
 

@@ -14,7 +14,14 @@ type State = MemoryLedger["Service"]
 
 export const suspend = (state: State, call: SuspendCall): Suspended => {
   const row = state.openCalls.get(call.invocationId)
-  const decided = decideSuspension(call, { open: factsOf(row), suspended: suspendedOf(state, call.consumerId) })
+  const suspended = [...state.openCalls.values()].filter(
+    (open) => open.suspendedLeg !== undefined && open.call.consumerId === call.consumerId
+  )
+  const decided = decideSuspension(call, {
+    open: factsOf(row),
+    suspended: suspended.length,
+    ofProvider: suspended.filter((open) => open.call.providerId === row?.call.providerId).length
+  })
   if (decided === "suspended") setRow(state, row!, call.deadlineAt, call.leg)
   return decided
 }
@@ -46,14 +53,6 @@ export const extend = (
 
 const factsOf = (row: OpenCallRow | undefined) =>
   row === undefined ? undefined : { consumerId: row.call.consumerId, suspendedLeg: row.suspendedLeg }
-
-const suspendedOf = (state: State, consumerId: ConsumerId): number => {
-  let count = 0
-  for (const { call, suspendedLeg } of state.openCalls.values()) {
-    if (suspendedLeg !== undefined && call.consumerId === consumerId) count++
-  }
-  return count
-}
 
 const setRow = (state: State, row: OpenCallRow, deadlineAt: DateTime.Utc, suspendedLeg: number | undefined): void => {
   state.openCalls.set(row.call.invocationId, { ...row, call: { ...row.call, deadlineAt }, suspendedLeg })
