@@ -24,6 +24,10 @@ const all = entries()
 /** The core and its composition. What the other entries declare hides it, and the commands are no interface. */
 const isInterface = (source: string): boolean => /^(?:domain|src\/(?:config|entries|layers))\//u.test(source)
 
+/** Modules of pages, which no declaration names. */
+const isUndeclared = (source: string): boolean =>
+  /^adapters\/site\/(?:console|developer|operator|provider)\/.*\.browser$/u.test(source)
+
 const isForBrowsers = (source: string): boolean => source.endsWith(".browser")
 /** The bundler writes each module below a comment with its path. */
 const MODULE = /^\/\/ ((?:adapters|client|domain|migrations|src|testing)\/[\w./]+\.ts)$/gmu
@@ -64,7 +68,7 @@ export const packageSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => 
     Effect.gen(function* () {
       const { files } = yield* PackedPackage
       const declared = sources.flatMap((source) => [
-        `dist/${source}.d.ts`,
+        ...(isUndeclared(source) ? [] : [`dist/${source}.d.ts`]),
         ...(isInterface(source) ? [`${source}.ts`, `dist/${source}.d.ts.map`] : [])
       ])
       const modules = ["src/main", ...all.map(({ module }) => module), ...sources.filter(isForBrowsers)]
