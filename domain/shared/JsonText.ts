@@ -163,7 +163,7 @@ const skipSpace = (text: string, at: number): number => {
 }
 
 /** The position after the closing quote of the string that starts at `at`. */
-const stringEnd = (text: string, at: number): number => {
+export const stringEnd = (text: string, at: number): number => {
   for (let quote = text.indexOf('"', at + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let escapes = 0
     while (text.charCodeAt(quote - 1 - escapes) === BACKSLASH) escapes++

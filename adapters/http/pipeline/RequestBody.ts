@@ -2,6 +2,7 @@
  * Turns bytes into a JSON value, or into a sentence about what is wrong with them.
  */
 import { Effect } from "effect"
+import { stringEnd } from "../../../domain/shared/JsonText.ts"
 import { BadRequest, type Fault, type PayloadTooLarge, UnsupportedMediaType, ValidationFailed } from "./Failures.ts"
 import { subjectOf } from "./FaultSentences.ts"
 import { header, type WebRequest } from "./WebRequest.ts"
@@ -90,18 +91,14 @@ const shapeOf = (text: string): Shape => {
   let deepest = 0
   let digits = 0
   let hasLargeNumber = false
-  let inString = false
   for (let i = 0; i < text.length; i++) {
     const char = text.charCodeAt(i)
-    if (inString) {
-      if (char === 0x5c) i++
-      else if (char === 0x22) inString = false
-    } else if (char >= 0x30 && char <= 0x39) {
+    if (char >= 0x30 && char <= 0x39) {
       if (++digits === LARGE_DIGITS) hasLargeNumber = true
     } else {
       if (digits > 0 && (char === 0x65 || char === 0x45)) hasLargeNumber = true
       digits = 0
-      if (char === 0x22) inString = true
+      if (char === 0x22) i = stringEnd(text, i) - 1
       else if (char === 0x7b || char === 0x5b) deepest = Math.max(deepest, ++depth)
       else if (char === 0x7d || char === 0x5d) depth--
     }
