@@ -5,6 +5,7 @@
 import { Context, Effect, Layer } from "effect"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { Digest } from "../shared/Digest.ts"
+import { RingItem } from "../shared/Ring.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** JSON that has no other form. */
@@ -25,43 +26,55 @@ export class McpCancellations extends Context.Service<
     Effect.gen(function* () {
       const feed = yield* ChangeFeed
       const { sha256Hex } = yield* Digest
-      const running = new Map<string, Running>()
-
-      yield* onEachChange(feed, ({ id, topic }) => {
-        if (topic === "mcp_cancel") running.get(id)?.cancel?.()
-      })
+      const running = new RingItem()
 
       const keyOf = (sessionId: string, requestId: string): string => {
         const key = `${sessionId} ${PLAIN_ID.test(requestId) ? requestId : JSON.stringify(JSON.parse(requestId))}`
         return key.length <= KEY_CHARS_MAX ? key : sha256Hex(key)
       }
 
+      /** A search, because calls are many and cancellations are few. Of two with one id, the later. */
+      const find = (key: string): Running | undefined => {
+        for (let each = running.before; each instanceof Running; each = each.before) {
+          each.key ??= keyOf(each.sessionId, each.requestId)
+          if (each.key === key) return each
+        }
+        return undefined
+      }
+
+      yield* onEachChange(feed, ({ id, topic }) => {
+        if (topic === "mcp_cancel") find(id)?.cancel()
+      })
+
       return McpCancellations.of({
         register: (sessionId, requestId, cancel) => {
-          const key = keyOf(sessionId, requestId)
-          const request: Running = { cancel }
-          running.set(key, request)
-          return () => {
-            request.cancel = undefined
-            if (running.get(key) === request) running.delete(key)
-          }
+          const request = new Running(sessionId, requestId, cancel)
+          running.add(request)
+          return () => request.leave()
         },
         cancel: (sessionId, requestId) =>
           Effect.suspend(() => {
             const key = keyOf(sessionId, requestId)
-            const request = running.get(key)
+            const request = find(key)
             if (request === undefined) return feed.publish({ topic: "mcp_cancel", id: key })
-            return Effect.sync(() => request.cancel?.())
+            return Effect.sync(() => request.cancel())
           })
       })
     })
   )
 }
 
-/**
- * Undefined after the end. A map that grows leaves its former table to the garbage collector, which may take long to find
- * it: with the functions themselves in the table, all that requests allocate outlived them.
- */
-interface Running {
-  cancel: (() => void) | undefined
+class Running extends RingItem {
+  readonly sessionId: string
+  readonly requestId: string
+  readonly cancel: () => void
+  /** What changes name it by, once it was asked for. */
+  key: string | undefined
+
+  constructor(sessionId: string, requestId: string, cancel: () => void) {
+    super()
+    this.sessionId = sessionId
+    this.requestId = requestId
+    this.cancel = cancel
+  }
 }

@@ -5,6 +5,7 @@
  */
 import { Clock, Duration, Effect, type Scope } from "effect"
 import { monotonicMs } from "./Monotonic.ts"
+import { RingItem } from "./Ring.ts"
 
 export interface Deadline {
   /** Restarts the time limit from now. */
@@ -27,7 +28,7 @@ export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effec
   const ring = new Ring(() => monotonicMs(clock))
 
   const hasDeadlines = Effect.callback<void>((resume) => {
-    if (!ring.isEmpty) return resume(Effect.void)
+    if (!ring.isAlone) return resume(Effect.void)
     ring.onFirst = () => {
       ring.onFirst = undefined
       resume(Effect.void)
@@ -43,13 +44,7 @@ export const makeDeadlines: Effect.Effect<Deadlines, never, Scope.Scope> = Effec
   return { start: (ms, onLate) => new Running(ring, ms, onLate), endAll: () => ring.endLate(Number.POSITIVE_INFINITY) }
 })
 
-/** A doubly linked ring, so that removal needs no search. */
-class Node {
-  before: Node = this
-  after: Node = this
-}
-
-class Ring extends Node {
+class Ring extends RingItem {
   /** Time of the last sweep, at most one interval ago. */
   nowMs: number
   onFirst: (() => void) | undefined = undefined
@@ -61,19 +56,12 @@ class Ring extends Node {
     this.nowMs = readClock()
   }
 
-  get isEmpty(): boolean {
-    return this.after === this
-  }
-
-  add(node: Node): void {
+  override add(running: Running): void {
     if (this.onFirst !== undefined) {
       this.nowMs = this.readClock()
       this.onFirst()
     }
-    node.before = this.before
-    node.after = this
-    this.before.after = node
-    this.before = node
+    super.add(running)
   }
 
   sweep(): void {
@@ -93,7 +81,7 @@ class Ring extends Node {
   }
 }
 
-class Running extends Node implements Deadline {
+class Running extends RingItem implements Deadline {
   lateAtMs = 0
   readonly onLate: () => void
   private readonly ring: Ring
@@ -112,11 +100,6 @@ class Running extends Node implements Deadline {
 
   /** Whether it was still running. */
   end(): boolean {
-    if (this.after === this) return false
-    this.before.after = this.after
-    this.after.before = this.before
-    this.before = this
-    this.after = this
-    return true
+    return this.leave()
   }
 }
