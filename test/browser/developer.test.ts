@@ -229,6 +229,13 @@ it.live.skipIf(!hasBrowser)(
         await page.evaluate(`sessionStorage.setItem("agent-tool-billing.consumer", "atb_c_${"1".repeat(72)}")`)
         await page.reload()
         await waitsFor(page, "#dashboard", "Invalid API key")
+        // A key that is rejected while the console is open says so as well.
+        await enter(shop.key, "Signed in as Curious agent")
+        await page.route("**/api/v1/market/invoices*", (route) =>
+          route.fulfill({ status: 401, json: { code: "UNAUTHORIZED", detail: "The API key has expired." } })
+        )
+        await openTab(page, "Invoices")
+        await waitsFor(page, "#dashboard .notice", "You were signed out. The API key has expired.")
       })
     }).pipe(Effect.scoped),
   { timeout: 180_000 }

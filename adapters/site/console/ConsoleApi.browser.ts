@@ -21,7 +21,9 @@ export const consoleApi = (role: KeyRole): ConsoleApi => {
     try {
       return await response
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) forgetKey(role)
+      if (error instanceof ApiError && error.status === 401) {
+        forgetKey(role, `You were signed out. ${error.message}`)
+      }
       throw error
     }
   }

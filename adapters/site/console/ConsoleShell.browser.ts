@@ -66,8 +66,9 @@ export const startConsole = (definition: ConsoleDefinition): void => {
     }
   }
   followPlace(definition.path)
-  addEventListener(KEY_CHANGED, () => {
-    if (storedKey(role) === undefined && session.value.kind === "signed-in") session.value = { kind: "signed-out" }
+  addEventListener(KEY_CHANGED, (event) => {
+    if (storedKey(role) !== undefined || session.value.kind !== "signed-in") return
+    session.value = { kind: "signed-out", error: (event as CustomEvent<string | null>).detail ?? undefined }
   })
   const entered = (account: ConsoleAccount) => {
     session.value = { kind: "signed-in", account }
@@ -103,7 +104,7 @@ export const startConsole = (definition: ConsoleDefinition): void => {
                 error: current.error,
                 help: definition.help
               })
-            : h(definition.session.form, { entered })
+            : h(definition.session.form, { entered, error: current.error })
         )
       case "signed-in":
         return h(Console, { definition, account: current.account, data: root.dataset })
@@ -199,6 +200,15 @@ const Console = ({ account, data, definition }: ConsoleProps): View => {
 
 type TabModule = Awaited<ReturnType<Tab["load"]>>
 
+/** Browsers name the file of a module that they could not load, which is no help. */
+const loadedTab = async ({ load }: Tab): Promise<TabModule> => {
+  try {
+    return await load()
+  } catch {
+    throw new Error("This tab could not be loaded. Check your network and reload the page.")
+  }
+}
+
 interface OpenTabProps {
   readonly tab: Tab
   readonly detail: string | undefined
@@ -210,7 +220,7 @@ interface OpenTabProps {
 const OpenTab = ({ detail, of, tab }: OpenTabProps): View => {
   const heading = useRef<HTMLHeadingElement>(null)
   const shown = useRef(detail)
-  const module = useResource(tab.load, [tab])
+  const module = useResource(() => loadedTab(tab), [tab])
   useEffect(() => {
     document.title = `${tab.title} · ${of}`
     const { activeElement } = document

@@ -11,7 +11,7 @@ main h1{font-size:clamp(1.6rem,1.3rem + 1.2vw,2.1rem);margin-bottom:1.1rem}
 .console-main h2{font-size:1.3rem;margin:2rem 0 .8rem}
 .console-main .toolbar{margin:2rem 0 .8rem}
 .console-main .toolbar h2{margin:0}
-.console{display:grid;grid-template-columns:13rem minmax(0,1fr);gap:2rem;align-items:start}
+.console{display:grid;grid-template-columns:14rem minmax(0,1fr);gap:1.5rem;align-items:start}
 .console-side{position:sticky;top:1rem}
 .console-account{display:flex;flex-direction:column;align-items:flex-start;gap:.5rem;overflow-wrap:anywhere}
 .console-tabs{display:flex;flex-direction:column;gap:.15rem}

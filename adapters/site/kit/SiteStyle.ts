@@ -10,7 +10,7 @@ export const frameStyle = `
 .site nav{display:flex;flex-wrap:wrap;align-items:center;gap:.1rem 1.25rem;padding-top:.7rem;padding-bottom:.7rem}
 .site a{color:var(--ink);text-decoration:none;padding:.3rem 0}
 .site a:hover{text-decoration:underline}
-.site a[aria-current]{color:var(--accent);font-weight:650}
+.site a[aria-current]{color:var(--accent);text-decoration:underline;text-decoration-thickness:.12em;text-underline-offset:.4em}
 .site .brand{font-weight:750;letter-spacing:-.01em;margin-right:auto}
 .foot{border-top:1px solid var(--line);padding-top:1.25rem;padding-bottom:2rem;color:var(--muted);font-size:.9375rem;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}
 .foot a{color:var(--muted)}

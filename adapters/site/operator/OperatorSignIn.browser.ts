@@ -35,8 +35,9 @@ const FIELDS = [
   )
 ]
 
-const SignIn = ({ entered }: SignInProps): View =>
+const SignIn = ({ entered, error }: SignInProps): View =>
   h(SignInForm, {
+    error,
     fields: FIELDS,
     submit: "Sign in",
     enter: async (body) => {

@@ -17,6 +17,7 @@ export const BudgetList = (): View =>
     id: "budgets",
     title: "Budgets",
     path: "/api/v1/market/budgets",
+    purpose: "A call that could exceed a budget is rejected before it reaches the provider.",
     rowsOf: ({ budgets }) => budgets,
     idOf: ({ budget_id: id }) => id,
     columns: COLUMNS,

@@ -24,10 +24,11 @@ export const GrantList = (): View =>
     id: "grants",
     title: "Grants",
     path: "/api/v1/market/grants",
+    purpose: "A grant lets a provider bill you, up to a limit, for calls that you make outside this service.",
     rowsOf: ({ grants }) => grants,
     idOf: ({ grant_id: id }) => id,
     columns: COLUMNS,
-    empty: "No grants. A provider that reports its own calls needs one to bill you.",
+    empty: "No grants. No provider can bill you for calls that it reports itself.",
     ending: {
       label: "Revoke",
       isPossible: ({ status }) => status === "active",

@@ -19,6 +19,8 @@ export interface LimitListProps<Row, List> {
   readonly id: string
   readonly title: string
   readonly path: string
+  /** What such a limit does. */
+  readonly purpose: string
   readonly rowsOf: (list: List) => ReadonlyArray<Row>
   readonly idOf: (row: Row) => string
   readonly columns: ReadonlyArray<Column<Row>>
@@ -40,7 +42,7 @@ export interface LimitListProps<Row, List> {
 }
 
 export const LimitList = <Row, List>(props: LimitListProps<Row, List>): View => {
-  const { columns, empty, ending, form, id, idOf, path, rowsOf, title } = props
+  const { columns, empty, ending, form, id, idOf, path, purpose, rowsOf, title } = props
   const { api } = useConsole()
   const [version, setVersion] = useState(0)
   const changed = () => setVersion((before) => before + 1)
@@ -64,6 +66,7 @@ export const LimitList = <Row, List>(props: LimitListProps<Row, List>): View => 
     "section",
     { id },
     h("h2", null, title),
+    h("p", { class: "muted" }, purpose),
     h(ListView<Row>, {
       id,
       caption: title,

@@ -4,6 +4,7 @@
 import { Fragment } from "preact"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { Figures } from "../../console/Figures.browser.ts"
+import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import type { Balance } from "../../kit/ApiResponses.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
@@ -36,7 +37,15 @@ export const tab = (): View => {
             })
           )
       }),
-      h(AddFunds, { balance })
+      h("h2", null, "Add funds"),
+      h(AddFunds, { balance }),
+      h(
+        "p",
+        { class: "small muted" },
+        "You can withdraw unspent funds in ",
+        h("a", { href: pathTo("settings") }, "Settings"),
+        "."
+      )
     )
   )
 }
