@@ -3785,6 +3785,137 @@ export interface components {
        */
       period?: "7d" | "30d" | "90d" | "all"
     }
+    /** @description Your tools, calls, money, trust and disputes. */
+    ProviderOverview: {
+      /** @description ID of the provider. */
+      provider_id: string
+      /** @description Number of your listed tools. */
+      listed_tools: number
+      /** @description Qualified name of a listed tool. `null`: none is listed. */
+      qualified_name: string | null
+      /** @description Number of billed calls since you registered. */
+      calls_in_all: number
+      /** @description Calls of your tools in the last 30 days. */
+      usage: components["schemas"]["UsageSummary"]
+      /** @description Earnings after the platform fee in the last 30 days in microcents (1/10,000 of a cent). */
+      net_earnings_microcents: number
+      /** @description Amount available for payout in whole cents, rounded toward zero. */
+      available_cents: number
+      /** @description Whether the payment processor can pay you. */
+      payout_account_complete: boolean
+      /**
+       * @description Highest verified level.
+       * @enum {string}
+       */
+      verification_level: "unverified" | "email" | "domain" | "code"
+      /** @description Trust score from 0 to 100. */
+      trust_score: number
+      /** @description Disputes that need your response, of the newest 100 that are open. */
+      open_disputes: number
+      /** @description The one with the next deadline. `null`: none needs your response. */
+      next_dispute: {
+        /** @description ID of the dispute. */
+        dispute_id: string
+        /**
+         * Format: date-time
+         * @description Deadline of your response.
+         */
+        respond_by: string
+      } | null
+      /**
+       * Format: date-time
+       * @description Time of this response.
+       */
+      timestamp: string
+    }
+    /** @description Usage by tool and day. */
+    UsageSummary: {
+      /** @description The account. */
+      owner: {
+        /** @description ID of the account. */
+        id: string
+        /**
+         * @description Role of the account.
+         * @enum {string}
+         */
+        type: "consumer" | "provider"
+        /** @description Name of the account. */
+        name: string
+        /** @description Balance in whole cents, rounded toward zero. */
+        balance_cents: number
+      }
+      /**
+       * @description Period up to now, starting at a full hour.
+       * @enum {string}
+       */
+      period: "24h" | "7d" | "30d" | "90d"
+      /** @description Totals of the period. */
+      summary: {
+        /** @description Number of calls. */
+        total_calls: number
+        /** @description Number of successful calls. */
+        successful_calls: number
+        /** @description Error rate: the share of calls that failed, from 0 to 1. */
+        error_rate: number
+        /** @description Total spend in whole cents, rounded toward zero. */
+        total_spend_cents: number
+        /** @description Total spend in microcents (1/10,000 of a cent). */
+        total_spend_microcents: number
+        /** @description Total spend as display text. */
+        total_spend: string
+        /** @description Data volume of the calls. */
+        data_volume: {
+          /** @description Bytes sent to providers. */
+          request_bytes: number
+          /** @description Bytes received from providers. */
+          response_bytes: number
+          /** @description Reported input tokens. */
+          tokens_input: number
+          /** @description Reported output tokens. */
+          tokens_output: number
+        }
+      }
+      /** @description Number of calls. */
+      total_calls: number
+      /** @description Total spend in whole cents, rounded toward zero. */
+      total_spend_cents: number
+      /** @description Total spend as display text. */
+      total_spend: string
+      /** @description The ten tools with the highest spend. */
+      top_tools: {
+        /** @description Display name of the tool. */
+        tool: string
+        /** @description Name of the tool on its MCP server. */
+        tool_name: string
+        /** @description ID of the tool. */
+        tool_id: string
+        /** @description Number of calls. */
+        calls: number
+        /** @description Amount spent in whole cents, rounded toward zero. */
+        spend_cents: number
+        /** @description Amount spent in microcents (1/10,000 of a cent). */
+        spend_microcents: number
+        /** @description Amount spent as display text. */
+        spend: string
+      }[]
+      /** @description Number of calls by tool name. */
+      calls_by_tool: {
+        [key: string]: number
+      }
+      /** @description Calls by day, including days without calls. */
+      calls_by_day: {
+        /** @description Day (UTC). */
+        date: string
+        /** @description Number of calls. */
+        calls: number
+        /** @description Amount spent in whole cents, rounded toward zero. */
+        spend_cents: number
+        /** @description Amount spent in microcents (1/10,000 of a cent). */
+        spend_microcents: number
+        /** @description Number of failed calls. */
+        errors: number
+      }[]
+    }
     /** @description Credits and debits by type of account. */
     TrialBalance: {
       /** @description Totals by type of account. */
@@ -3980,6 +4111,49 @@ export interface components {
     LoadBalance: {
       /** @description Amount in cents. */
       amount_cents: number
+    }
+    /** @description Your balance, usage and free calls. */
+    ConsumerOverview: {
+      /** @description Your balance, holds and budgets. */
+      balance: components["schemas"]["Balance"]
+      /** @description Your usage of the period. */
+      usage: components["schemas"]["UsageSummary"]
+      /** @description Your free calls of the current month. */
+      free_tiers: components["schemas"]["FreeTiers"]
+      /**
+       * Format: date-time
+       * @description Time of this response.
+       */
+      timestamp: string
+    }
+    /** @description Your free calls of the current month, by tool. */
+    FreeTiers: {
+      /** @description Tools with free calls used this month, most used first; at most 100. */
+      free_tiers: components["schemas"]["FreeTier"][]
+      /** @description Number of tools in the list. */
+      total: number
+      /**
+       * Format: date-time
+       * @description Time when all free tiers reset.
+       */
+      resets_at: string
+    }
+    /** @description The free tier of a tool. */
+    FreeTier: {
+      /** @description ID of the tool. */
+      tool_id: string
+      /** @description Name of the tool on its MCP server. */
+      tool_name: string
+      /** @description ID of the provider. */
+      provider_id: string
+      /** @description Name of the provider. */
+      provider: string
+      /** @description Free calls per consumer and calendar month (UTC). */
+      free_tier_calls: number
+      /** @description Free calls used this month. */
+      used: number
+      /** @description Free calls left this month. */
+      left: number
     }
     /** @description Your balance, holds and budgets. */
     Balance: {
@@ -4446,123 +4620,6 @@ export interface components {
       total: number
       /** @description Maximum number of tools in a toolbox. */
       tools_max: number
-    }
-    /** @description Your free calls of the current month, by tool. */
-    FreeTiers: {
-      /** @description Tools with free calls used this month, most used first; at most 100. */
-      free_tiers: components["schemas"]["FreeTier"][]
-      /** @description Number of tools in the list. */
-      total: number
-      /**
-       * Format: date-time
-       * @description Time when all free tiers reset.
-       */
-      resets_at: string
-    }
-    /** @description The free tier of a tool. */
-    FreeTier: {
-      /** @description ID of the tool. */
-      tool_id: string
-      /** @description Name of the tool on its MCP server. */
-      tool_name: string
-      /** @description ID of the provider. */
-      provider_id: string
-      /** @description Name of the provider. */
-      provider: string
-      /** @description Free calls per consumer and calendar month (UTC). */
-      free_tier_calls: number
-      /** @description Free calls used this month. */
-      used: number
-      /** @description Free calls left this month. */
-      left: number
-    }
-    /** @description Usage by tool and day. */
-    UsageSummary: {
-      /** @description The account. */
-      owner: {
-        /** @description ID of the account. */
-        id: string
-        /**
-         * @description Role of the account.
-         * @enum {string}
-         */
-        type: "consumer" | "provider"
-        /** @description Name of the account. */
-        name: string
-        /** @description Balance in whole cents, rounded toward zero. */
-        balance_cents: number
-      }
-      /**
-       * @description Period up to now, starting at a full hour.
-       * @enum {string}
-       */
-      period: "24h" | "7d" | "30d" | "90d"
-      /** @description Totals of the period. */
-      summary: {
-        /** @description Number of calls. */
-        total_calls: number
-        /** @description Number of successful calls. */
-        successful_calls: number
-        /** @description Error rate: the share of calls that failed, from 0 to 1. */
-        error_rate: number
-        /** @description Total spend in whole cents, rounded toward zero. */
-        total_spend_cents: number
-        /** @description Total spend in microcents (1/10,000 of a cent). */
-        total_spend_microcents: number
-        /** @description Total spend as display text. */
-        total_spend: string
-        /** @description Data volume of the calls. */
-        data_volume: {
-          /** @description Bytes sent to providers. */
-          request_bytes: number
-          /** @description Bytes received from providers. */
-          response_bytes: number
-          /** @description Reported input tokens. */
-          tokens_input: number
-          /** @description Reported output tokens. */
-          tokens_output: number
-        }
-      }
-      /** @description Number of calls. */
-      total_calls: number
-      /** @description Total spend in whole cents, rounded toward zero. */
-      total_spend_cents: number
-      /** @description Total spend as display text. */
-      total_spend: string
-      /** @description The ten tools with the highest spend. */
-      top_tools: {
-        /** @description Display name of the tool. */
-        tool: string
-        /** @description Name of the tool on its MCP server. */
-        tool_name: string
-        /** @description ID of the tool. */
-        tool_id: string
-        /** @description Number of calls. */
-        calls: number
-        /** @description Amount spent in whole cents, rounded toward zero. */
-        spend_cents: number
-        /** @description Amount spent in microcents (1/10,000 of a cent). */
-        spend_microcents: number
-        /** @description Amount spent as display text. */
-        spend: string
-      }[]
-      /** @description Number of calls by tool name. */
-      calls_by_tool: {
-        [key: string]: number
-      }
-      /** @description Calls by day, including days without calls. */
-      calls_by_day: {
-        /** @description Day (UTC). */
-        date: string
-        /** @description Number of calls. */
-        calls: number
-        /** @description Amount spent in whole cents, rounded toward zero. */
-        spend_cents: number
-        /** @description Amount spent in microcents (1/10,000 of a cent). */
-        spend_microcents: number
-        /** @description Number of failed calls. */
-        errors: number
-      }[]
     }
     /** @description A page of calls, with the totals of the period. */
     UsagePage: {
@@ -6106,6 +6163,7 @@ export const ROUTES = {
   },
   money: {
     balance: "GET /api/v1/market/balance",
+    overview: "GET /api/v1/market/consumers/overview",
     load: "POST* /api/market/balance/load",
     withdraw: "POST* /api/v1/market/balance/withdraw",
     listWithdrawals: "GET /api/v1/market/balance/withdraw",
@@ -6115,6 +6173,7 @@ export const ROUTES = {
     trialBalance: "GET /api/v1/market/ledger/trial-balance"
   },
   payouts: {
+    overview: "GET /api/v1/market/providers/overview",
     providerSummary: "POST /api/v1/market/billing/provider-summary",
     providerSummaryMarket: "POST /api/market/billing/provider-summary",
     connect: "POST* /api/market/connect",
@@ -6490,6 +6549,14 @@ export interface Operations {
   money: {
     /** Retrieve your balance. */
     balance: { success: Schemas["Balance"] }
+    /** Retrieve your overview. */
+    overview: {
+      query?: {
+        /** Period up to now, starting at a full hour. Default: `30d`. */
+        period?: "24h" | "7d" | "30d" | "90d"
+      }
+      success: Schemas["ConsumerOverview"]
+    }
     /** Add funds. */
     load: { payload: Schemas["LoadBalance"]; success: Schemas["LoadedDry"] | Schemas["LoadLive"] }
     /** Withdraw unspent funds. */
@@ -6512,6 +6579,8 @@ export interface Operations {
     trialBalance: { success: Schemas["TrialBalance"] }
   }
   payouts: {
+    /** Retrieve your overview. */
+    overview: { success: Schemas["ProviderOverview"] }
     /** Summarize your earnings. */
     providerSummary: { payload: Schemas["AskSummary"]; success: Schemas["ProviderSummary"] }
     /** Summarize your earnings. */

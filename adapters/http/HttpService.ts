@@ -3,6 +3,7 @@
  * Servers, tests and embedders call it.
  */
 import { Effect, Layer } from "effect"
+import { accountOverviewRoutes } from "./handlers/AccountOverviewHandlers.ts"
 import { accountsRoutes } from "./handlers/AccountsHandlers.ts"
 import { catalogRoutes } from "./handlers/CatalogHandlers.ts"
 import { disputesRoutes } from "./handlers/DisputesHandlers.ts"
@@ -40,6 +41,7 @@ import { RateLimits } from "./pipeline/RateLimits.ts"
 const subjects = Effect.map(
   Effect.all([
     accountsRoutes,
+    accountOverviewRoutes,
     toolsRoutes,
     importRoutes,
     catalogRoutes,

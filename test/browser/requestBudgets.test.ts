@@ -18,7 +18,7 @@ const OF_TOOL_PAGE = 2
 /** By tab, without the one that says whose key or session it is. */
 const OF_TABS = {
   "/developer": {
-    Overview: 3,
+    Overview: 1,
     Calls: 2,
     Keys: 1,
     Budgets: 2,
@@ -29,7 +29,7 @@ const OF_TABS = {
     Settings: 1
   },
   "/provider": {
-    Overview: 9,
+    Overview: 1,
     Tools: 1,
     Calls: 3,
     "Earnings and payouts": 4,

@@ -4,41 +4,26 @@
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
-import { BudgetId } from "../../../domain/ledger/BudgetStore.ts"
 import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
 import { WITHDRAWAL_CENTS_MAX, WITHDRAWAL_CENTS_MIN } from "../../../domain/payments/Withdrawals.ts"
 import { WithdrawalPartState } from "../../../domain/payments/WithdrawalStore.ts"
 import { LoadId, ProviderId, ToolId, WithdrawalId } from "../../../domain/shared/Ids.ts"
 import { publicRead, readBy, writeBy } from "./Access.ts"
+import { ConsumerOverview } from "./AccountOverviewBodies.ts"
+import { Balance, Budget, budgetId, budgetLimit, budgets } from "./BalanceBodies.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { IntBetween } from "./InputSchemas.ts"
-import { BASE_URL, BUDGET_ID, TOOL_ID } from "./SampleValues.ts"
+import { BUDGET_ID } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
-
-const budgetId = Field.of(BudgetId, "ID of the budget.", BUDGET_ID)
-const limit = Field.microcents("Limit of the spending per period", 5_000_000)
-
-const Budget = Field.object("Budget", "A limit for your own spending.", {
-  budget_id: budgetId,
-  tool_id: Field.nullable(ToolId, "ID of the tool that the budget covers. `null`: every tool.", TOOL_ID),
-  provider_id: Field.nullable(ProviderId, "ID of the provider whose tools the budget covers. `null`: every provider."),
-  cap_microcents: limit,
-  spent_microcents: Field.microcents("Amount spent in this period", 602_000),
-  held_microcents: Field.microcents("Holds of calls in flight", 500),
-  left_microcents: Field.microcents("Amount left in this period", 4_397_500),
-  period: Field.of(BudgetPeriod, "Period after which the budget resets; `total`: never."),
-  resets_at: Field.nullableTimestamp("Time when the budget resets. `null`: never.", "2026-11-21T00:00:00.000Z")
-})
+import { periodQuery } from "./UsageBodies.ts"
 
 const SetBudget = Field.object("SetBudget", "The limit, its period, and what it covers.", {
-  cap_microcents: limit,
+  cap_microcents: budgetLimit,
   period: Field.optional(BudgetPeriod, "Period after which the budget resets; `total`: never. Default: `month`."),
   tool_id: Field.optional(ToolId, "ID of the tool that the budget covers. Default: every tool."),
   provider_id: Field.optional(ProviderId, "ID of the provider whose tools the budget covers. Default: every provider.")
 }).annotate({ examples: [{ cap_microcents: 5_000_000 as never, period: "day" }] })
-
-const budgets = Field.list(Budget, "Your budgets.")
 
 const BudgetList = Field.object("Budgets", "Your budgets.", {
   budgets,
@@ -52,23 +37,6 @@ const OneBudget = Field.object("OneBudget", "The budget in effect.", {
 const RemovedBudget = Field.object("RemovedBudget", "The budget is removed.", {
   removed: Field.always(true),
   budget_id: budgetId
-})
-
-const Balance = Field.object("Balance", "Your balance, holds and budgets.", {
-  agent_id: shared.sameAgentId,
-  consumer_id: shared.consumerId,
-  name: Field.string("Name of the account.", "Research agent"),
-  balance_microcents: Field.microcents("Balance", 5_000_000),
-  balance_cents: Field.cents("Balance", 500),
-  balance: Field.dollars("Balance", "$5.00"),
-  debt_microcents: Field.microcents("Debt from reversed payments (the next load pays it first)", 0),
-  held_microcents: Field.microcents("Holds of calls in flight", 500),
-  available_microcents: Field.microcents("Available balance (balance less holds)", 4_999_500),
-  frozen: shared.frozen,
-  frozen_reason: shared.frozenReason,
-  budgets,
-  rate_limit_rpm: shared.rateLimitRpm,
-  load_balance_url: Field.string("URL for adding funds.", `${BASE_URL}/api/market/balance/load`)
 })
 
 const LoadBalance = Field.object("LoadBalance", "The amount to load.", {
@@ -177,6 +145,13 @@ export class MoneyApi extends HttpApiGroup.make("money")
       summary: "Retrieve your balance",
       description: "Returns your balance, the holds of calls in flight, and budgets.",
       success: Balance
+    }),
+    Endpoint.get("overview", "/api/v1/market/consumers/overview", {
+      access: readBy("consumer"),
+      summary: "Retrieve your overview",
+      description: "Returns your balance, your usage of a period and your free calls of this month, in one request.",
+      query: { period: periodQuery },
+      success: ConsumerOverview
     }),
     Endpoint.post("load", "/api/market/balance/load", {
       access: writeBy("consumer"),

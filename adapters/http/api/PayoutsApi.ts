@@ -6,6 +6,7 @@ import { HttpApiGroup } from "effect/http-api"
 import { PayoutState } from "../../../domain/payouts/PayoutStore.ts"
 import { PayoutId } from "../../../domain/shared/Ids.ts"
 import { readBy, uncached, writeBy } from "./Access.ts"
+import { ProviderOverview } from "./AccountOverviewBodies.ts"
 import { AskSummary, pendingBalance, ProviderSummary } from "./EarningsBodies.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
@@ -176,6 +177,12 @@ const EventReceived = Field.object("EventReceived", "The event was received.", {
 
 export class PayoutsApi extends HttpApiGroup.make("payouts")
   .add(
+    Endpoint.get("overview", "/api/v1/market/providers/overview", {
+      access: readBy("provider"),
+      summary: "Retrieve your overview",
+      description: "Returns your tools, calls, earnings, trust score and disputes of the last 30 days, in one request.",
+      success: ProviderOverview
+    }),
     providerSummary("providerSummary", "/api/v1/market/billing/provider-summary"),
     providerSummary("providerSummaryMarket", "/api/market/billing/provider-summary"),
     Endpoint.post("connect", "/api/market/connect", {

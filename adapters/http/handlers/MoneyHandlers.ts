@@ -1,21 +1,18 @@
 /**
  * Balances, loads and the trial balance over HTTP.
  */
-import { DateTime, Effect, Option } from "effect"
-import { resetsAt } from "../../../domain/ledger/BudgetPeriod.ts"
+import { DateTime, Effect } from "effect"
 import { Budgets } from "../../../domain/ledger/Budgets.ts"
-import type { BudgetStatus } from "../../../domain/ledger/BudgetStore.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
-import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
 import { Loads } from "../../../domain/payments/Loads.ts"
 import { Withdrawals } from "../../../domain/payments/Withdrawals.ts"
 import { isOpenPart, type Withdrawal } from "../../../domain/payments/WithdrawalStore.ts"
-import { formatDollars, fromCents, Microcents, toCents, zero } from "../../../domain/shared/Microcents.ts"
+import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { MoneyApi } from "../api/MoneyApi.ts"
-import { BaseUrl } from "../BaseUrl.ts"
 import { idempotencyKey } from "../pipeline/WebRequest.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
+import { balanceView, budgetView } from "./BalanceViews.ts"
 
 const { endpoints } = MoneyApi
 
@@ -24,34 +21,10 @@ export const moneyRoutes = Effect.gen(function* () {
   const loads = yield* Loads
   const withdrawals = yield* Withdrawals
   const budgets = yield* Budgets
-  const freezes = yield* FreezeStore
-  const baseUrl = yield* BaseUrl
+  const balanceOf = yield* balanceView
 
   return [
-    route(endpoints.balance, function* ({ as }) {
-      const caller = as("consumer")
-      const wallet = yield* ledger.wallet(caller.ownerId)
-      const { owedMicrocents } = yield* ledger.funds(caller.ownerId)
-      const freeze = Option.getOrUndefined(yield* freezes.find(caller.ownerId))
-      const amount = wallet.credits - wallet.debits
-      const now = yield* DateTime.now
-      return {
-        agent_id: caller.ownerId,
-        consumer_id: caller.ownerId,
-        name: caller.name,
-        balance_microcents: Microcents.make(amount),
-        balance_cents: toCents(amount),
-        balance: formatDollars(amount),
-        debt_microcents: Microcents.make(owedMicrocents),
-        held_microcents: Microcents.make(wallet.held),
-        available_microcents: Microcents.make(wallet.available),
-        frozen: freeze !== undefined,
-        frozen_reason: freeze?.reason ?? null,
-        budgets: (yield* budgets.list(caller.ownerId)).map((budget) => showBudget(budget, now)),
-        rate_limit_rpm: caller.rateLimitRpm,
-        load_balance_url: `${baseUrl}/api/market/balance/load`
-      }
-    }),
+    route(endpoints.balance, ({ as }) => balanceOf(as("consumer"))),
     replyRoute(
       endpoints.load,
       function* ({ as, payload, request }) {
@@ -122,7 +95,7 @@ export const moneyRoutes = Effect.gen(function* () {
     route(endpoints.listBudgets, function* ({ as }) {
       const list = yield* budgets.list(as("consumer").ownerId)
       const now = yield* DateTime.now
-      return { budgets: list.map((budget) => showBudget(budget, now)), total: list.length }
+      return { budgets: list.map((budget) => budgetView(budget, now)), total: list.length }
     }),
     route(endpoints.setBudget, function* ({ as, payload }) {
       const budget = yield* budgets.set(as("consumer").ownerId, {
@@ -131,7 +104,7 @@ export const moneyRoutes = Effect.gen(function* () {
         cap: payload.cap_microcents,
         period: payload.period ?? "month"
       })
-      return { budget: showBudget(budget, yield* DateTime.now) }
+      return { budget: budgetView(budget, yield* DateTime.now) }
     }),
     route(endpoints.removeBudget, function* ({ as, params }) {
       yield* budgets.remove(as("consumer").ownerId, params.budget_id)
@@ -184,19 +157,4 @@ const statusOf = (parts: Withdrawal["parts"]): "pending" | "paid" | "partly_paid
   if (parts.some(isOpenPart)) return "pending"
   const paid = parts.filter(({ state }) => state === "paid").length
   return paid === parts.length ? "paid" : paid > 0 ? "partly_paid" : "failed"
-}
-
-const showBudget = (budget: BudgetStatus, now: DateTime.Utc) => {
-  const left = budget.cap - budget.spentMicrocents - budget.heldMicrocents
-  return {
-    budget_id: budget.id,
-    tool_id: budget.toolId ?? null,
-    provider_id: budget.providerId ?? null,
-    cap_microcents: budget.cap,
-    spent_microcents: Microcents.make(budget.spentMicrocents),
-    held_microcents: Microcents.make(budget.heldMicrocents),
-    left_microcents: left > 0n ? Microcents.make(left) : zero,
-    period: budget.period,
-    resets_at: resetsAt(budget.period, now) ?? null
-  }
 }

@@ -146,6 +146,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added freezes of providers, retries of failed payouts, and an end of all sessions to the operator's console; each needs a reason.",
           "Changed the catalog and the MCP doors to offer no tools of frozen providers; `GET /api/v1/market/tools/:id` has `provider_frozen_at`, and `GET /api/v1/market/whoami` has `frozen_at`.",
           "Added the names of accounts to the operator's disputes, payouts, claims and chargebacks.",
+          "Added `GET /api/v1/market/consumers/overview` and `GET /api/v1/market/providers/overview`, one request for what the Overview of a dashboard shows.",
           "Added `GET /api/v1/operator/summary`: solvency, what waits, and health in one request, which the operator's Overview makes instead of six.",
           "Added `/operator`, a console behind the operator key as a session: solvency, disputes, accounts, payouts, losses, log, jobs, and an audit trail of every action.",
           "Added registration at `/developers/register` and `/providers/register`.",

@@ -29,6 +29,8 @@ export type NewKey = Response<typeof AccountsApi.endpoints.createKey>
 export type RegisteredConsumer = Response<typeof AccountsApi.endpoints.registerConsumer>
 export type RegisteredProvider = Response<typeof AccountsApi.endpoints.registerProvider>
 
+export type ConsumerOverview = Response<typeof MoneyApi.endpoints.overview>
+export type ProviderOverview = Response<typeof PayoutsApi.endpoints.overview>
 export type Balance = Response<typeof MoneyApi.endpoints.balance>
 export type LoadResponse = Response<typeof MoneyApi.endpoints.load>
 export type WithdrawalList = Response<typeof MoneyApi.endpoints.listWithdrawals>

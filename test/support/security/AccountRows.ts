@@ -120,6 +120,10 @@ export const accountRows: Rows = {
   [`GET ${BALANCE}`]: row(consumers(200), BALANCE, {
     shows: { consumerOwner: ["consumerName", "consumerBalance", "budget"] }
   }),
+  "GET /api/v1/market/consumers/overview": row(consumers(200), "/api/v1/market/consumers/overview", {
+    shows: { consumerOwner: ["consumerName", "consumerBalance", "budget"] }
+  }),
+  "GET /api/v1/market/providers/overview": row(providers(200), "/api/v1/market/providers/overview"),
   [`GET ${BALANCE}/withdraw`]: row(consumers(200), `${BALANCE}/withdraw`),
   [`POST ${BALANCE}/withdraw`]: row(consumers(201), () => ({
     path: `${BALANCE}/withdraw`,

@@ -3,7 +3,7 @@
  */
 import { Fragment } from "preact"
 import { Empty, Notice } from "../../console/Badge.browser.ts"
-import { PERIODS, USAGE_PATH } from "../../console/CallColumns.browser.ts"
+import { PERIODS } from "../../console/CallColumns.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DataTable } from "../../console/DataTable.browser.ts"
 import { Figures } from "../../console/Figures.browser.ts"
@@ -11,26 +11,43 @@ import { PeriodChoice, usePeriod } from "../../console/PeriodChoice.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeChart } from "../../console/TimeChart.browser.ts"
-import type { Balance, UsageSummary } from "../../kit/ApiResponses.browser.ts"
+import type { Balance, ConsumerOverview, UsageSummary } from "../../kit/ApiResponses.browser.ts"
 import { bytes, count, money, percent, plural } from "../../kit/Format.browser.ts"
 import { FreeCalls } from "./FreeCalls.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 
-/** While calls are under way, the balance changes. */
+/** While calls are under way, all of it changes. */
 const LIVE_MS = 3_000
 
 export const tab = (): View => {
   const { api } = useConsole()
-  const balance = useResource(() => api.get<Balance>("/api/v1/market/balance"), [], {
-    refreshMs: ({ held_microcents: held }) => (held > 0 ? LIVE_MS : undefined)
-  })
-  return h(
-    Fragment,
-    null,
-    h("section", { id: "wallet" }, h(Loaded<Balance>, { of: balance, show: balanceOf })),
-    h(Spending, null),
-    h(FreeCalls, null)
+  const period = usePeriod(PERIODS)
+  const overview = useResource(
+    () => api.get<ConsumerOverview>("/api/v1/market/consumers/overview", { period: period === "" ? "30d" : period }),
+    [period],
+    { refreshMs: ({ balance }) => (balance.held_microcents > 0 ? LIVE_MS : undefined) }
   )
+  return h(Loaded<ConsumerOverview>, {
+    of: overview,
+    show: ({ balance, free_tiers: tiers, usage }) =>
+      h(
+        Fragment,
+        null,
+        h("section", { id: "wallet" }, balanceOf(balance)),
+        h(
+          "section",
+          { id: "spending" },
+          h(
+            "div",
+            { class: "toolbar" },
+            h("h2", null, "Spending"),
+            h(PeriodChoice, { id: "spending-period", periods: PERIODS })
+          ),
+          spendingOf(usage)
+        ),
+        h(FreeCalls, tiers)
+      )
+  })
 }
 
 const balanceOf = (balance: Balance): View => {
@@ -63,26 +80,6 @@ const balanceOf = (balance: Balance): View => {
         ["Rate limit", count(balance.rate_limit_rpm), "requests per minute"]
       ]
     })
-  )
-}
-
-const Spending = (): View => {
-  const { api } = useConsole()
-  const period = usePeriod(PERIODS)
-  const usage = useResource(
-    () => api.get<UsageSummary>(`${USAGE_PATH}/summary`, { period: period === "" ? "30d" : period }),
-    [period]
-  )
-  return h(
-    "section",
-    { id: "spending" },
-    h(
-      "div",
-      { class: "toolbar" },
-      h("h2", null, "Spending"),
-      h(PeriodChoice, { id: "spending-period", periods: PERIODS })
-    ),
-    h(Loaded<UsageSummary>, { of: usage, show: spendingOf })
   )
 }
 

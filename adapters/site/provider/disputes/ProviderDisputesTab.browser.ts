@@ -15,8 +15,10 @@ import {
   statusFilter
 } from "../../console/DisputeTerms.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
+import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
+import { openDisputes } from "./OpenDisputes.browser.ts"
 import { OpenDisputesNotice } from "./OpenDisputesNotice.browser.ts"
 import { ProviderDispute } from "./ProviderDispute.browser.ts"
 import { deciderOf, needsResponse, providerBadge, STATUSES } from "./ProviderDisputeStatuses.browser.ts"
@@ -24,12 +26,20 @@ import { deciderOf, needsResponse, providerBadge, STATUSES } from "./ProviderDis
 const FILTERS = [statusFilter(STATUSES)]
 
 export const tab = ({ detail }: TabProps): View => {
-  const { api } = useConsole()
   if (detail !== undefined) return h(ProviderDispute, { key: detail, id: detail })
+  return h(DisputeList, null)
+}
+
+const DisputeList = (): View => {
+  const { api } = useConsole()
+  const open = useResource(() => openDisputes(api), [])
   return h(
     Fragment,
     null,
-    h(OpenDisputesNotice, null),
+    h(Loaded<ReadonlyArray<Dispute>>, {
+      of: open,
+      show: (all) => h(OpenDisputesNotice, { open: all.length, next: all[0] })
+    }),
     h(
       "section",
       { id: "disputes" },

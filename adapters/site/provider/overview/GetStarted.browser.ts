@@ -3,45 +3,16 @@
  */
 import { type ComponentChildren } from "preact"
 import { Badge } from "../../console/Badge.browser.ts"
-import type { ConsoleApi } from "../../console/ConsoleApi.browser.ts"
-import type { ConsoleAccount } from "../../console/ConsoleContext.browser.ts"
 import { CodeBlock } from "../../console/Copyable.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
-import type { Connection, OwnTools } from "../../kit/ApiResponses.browser.ts"
+import type { ProviderOverview } from "../../kit/ApiResponses.browser.ts"
 import { curl } from "../../kit/Curl.browser.ts"
-import { readEarnings } from "../earnings/EarningsRequest.browser.ts"
-import { CONNECT_PATH } from "../earnings/PayoutTerms.browser.ts"
-import { TOOLS_PATH } from "../tools/ToolRequests.browser.ts"
-import { readTrust } from "../trust/TrustRequest.browser.ts"
 
-export interface Steps {
-  readonly hasListed: boolean
-  readonly hasCalls: boolean
-  readonly isVerified: boolean
-  readonly canBePaid: boolean
-  /** A listed tool. */
-  readonly toolName: string | undefined
-}
+export const isStarted = ({ calls_in_all: calls, listed_tools: tools }: ProviderOverview): boolean =>
+  tools > 0 && calls > 0
 
-export const readSteps = async (api: ConsoleApi, account: ConsoleAccount): Promise<Steps> => {
-  const [listed, earnings, trust, connection] = await Promise.all([
-    // The catalog has no tools of a frozen provider.
-    api.get<OwnTools>(TOOLS_PATH, { limit: 1, state: "listed" }),
-    readEarnings(api, "all"),
-    readTrust(account.id),
-    api.get<Connection>(CONNECT_PATH)
-  ])
-  return {
-    hasListed: listed.total > 0,
-    hasCalls: earnings.total_calls > 0,
-    isVerified: trust.details.verification_level !== "unverified",
-    canBePaid: connection.connected,
-    toolName: listed.tools[0]?.qualified_name
-  }
-}
-
-export const GetStarted = ({ steps }: { readonly steps: Steps }): View =>
+export const GetStarted = (overview: ProviderOverview): View =>
   h(
     "section",
     { id: "start" },
@@ -50,7 +21,7 @@ export const GetStarted = ({ steps }: { readonly steps: Steps }): View =>
       "ol",
       { class: "steps" },
       step(
-        steps.hasListed,
+        overview.listed_tools > 0,
         "List a tool",
         h("a", { href: pathTo("tools", "import") }, "Import the tools of your MCP server"),
         ", or ",
@@ -58,7 +29,7 @@ export const GetStarted = ({ steps }: { readonly steps: Steps }): View =>
         "."
       ),
       step(
-        steps.hasCalls,
+        overview.calls_in_all > 0,
         "Receive the first call",
         "Your tools are in the ",
         h("a", { href: "/catalog" }, "catalog"),
@@ -67,19 +38,19 @@ export const GetStarted = ({ steps }: { readonly steps: Steps }): View =>
         " and call your tool with that key:",
         h(CodeBlock, {
           text: curl("/api/market/proxy", "$CONSUMER_KEY", {
-            tool_name: steps.toolName ?? "<your handle>/search",
+            tool_name: overview.qualified_name ?? "<your handle>/search",
             input: {}
           })
         })
       ),
       step(
-        steps.isVerified,
+        overview.verification_level !== "unverified",
         "Verify your identity",
         "Verification raises your trust score. ",
         h("a", { href: pathTo("trust") }, "Verify")
       ),
       step(
-        steps.canBePaid,
+        overview.payout_account_complete,
         "Set up payouts",
         "See what you earn and how you are paid in ",
         h("a", { href: pathTo("earnings") }, "Earnings and payouts"),
