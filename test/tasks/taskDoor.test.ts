@@ -9,6 +9,7 @@ import { aFundedConsumer, PRICE } from "../support/load/LoadMarket.ts"
 import { aDoor, fine, LOADED, onOther, SETTINGS } from "../support/mcp/ADoor.ts"
 import { type Answered, ask, at, errorCode, type Json, opened } from "../support/mcp/DoorClient.ts"
 import { RawHttp } from "../support/RawHttp.ts"
+import { post } from "../support/ServiceProcess.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const EXTENSION = { extensions: { "io.modelcontextprotocol/tasks": {} } }
@@ -247,6 +248,20 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A task at a door", (it) => {
       const params = { name: "echo", arguments: {}, task: { ttl: 60_000 } }
       const ignored = yield* other.send({ method: "tools/call", params, meta: TAKING })
       assert.strictEqual(at(ignored.body, "result", "resultType"), "complete")
+    })
+  )
+
+  it.effect("is not started for a call of the REST API: its caller gets an error, free of charge", () =>
+    Effect.gen(function* () {
+      const { base, key, server, url, wallet } = yield* aTaskDoor()
+      const called = { tool_name: "echo", provider_id: url.split("/").at(-1), input: {} }
+      const { body } = yield* post(`${base}/api/market/proxy`, called, key)
+      assert.include(JSON.stringify(body), "task")
+      assert.notInclude(JSON.stringify(body), "theirs")
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: 0 })
+      assert.notInclude(server.of("tools/call")[0]!.text, "io.modelcontextprotocol/tasks")
+      const [receipt, ...others] = yield* receipts({ base, key })
+      assert.deepStrictEqual([receipt?.["status"], receipt?.["cost_microcents"], others], ["error", 0, []])
     })
   )
 })
