@@ -2,8 +2,12 @@
  * `forget` as it is typed, beside a running service.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { DateTime, Effect, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import * as PostgresTaskStore from "../../adapters/sql/tasks/PostgresTaskStore.ts"
+import { ConsumerId, ProviderId, receiptIdOf } from "../../domain/shared/Ids.ts"
+import { TaskStore } from "../../domain/tasks/TaskStore.ts"
 import { until } from "../support/EmbeddedFolders.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { finished, json, post, ready } from "../support/ServiceProcess.ts"
@@ -15,6 +19,47 @@ const SECRETS = {
   PAYMENTS: "dry_run",
   LOG_LEVEL: "Error"
 }
+
+/** Results of tasks are what the account's agents were told. */
+const aSettledTask = (consumer: string) =>
+  Effect.gen(function* () {
+    const store = yield* TaskStore
+    const at = yield* DateTime.now
+    const id = randomUUID()
+    yield* store.add({
+      id,
+      consumerId: ConsumerId.make(consumer),
+      providerId: ProviderId.make(randomUUID()),
+      endpointUrl: "https://example.org/mcp",
+      session: undefined,
+      invocationId: receiptIdOf(randomUUID(), 0),
+      upstreamId: "task-1",
+      keyHash: undefined,
+      terms: "{}",
+      createdAt: at,
+      progress: {
+        state: "{}",
+        pollMs: 1_000,
+        expiresAt: DateTime.add(at, { hours: 1 }),
+        askedAt: at,
+        dueAt: at,
+        failures: 0,
+        waitedMs: 0,
+        waitingSince: undefined
+      },
+      canceled: false,
+      ended: undefined,
+      final: undefined
+    })
+    yield* store.end(id, "{}", at)
+    yield* store.settle(id, { status: "completed", text: `{"content":"of ${NAME}"}` }, 1_000)
+    return id
+  }).pipe(Effect.provide(PostgresTaskStore.layer))
+
+const isKept = (id: string) =>
+  Effect.flatMap(TaskStore, (store) => Effect.map(store.find(id), Option.isSome)).pipe(
+    Effect.provide(PostgresTaskStore.layer)
+  )
 
 it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true })("forget", (it) => {
   it.effect(
@@ -37,10 +82,13 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
           assert.deepStrictEqual([wrong.code, wrong.output], [1, ""])
           assert.include(wrong.problem, "Usage: forget", args.join(" "))
         }
+        const [its, others] = yield* Effect.forEach([id, randomUUID()], aSettledTask)
+
         const refused = yield* forget(id, "--by", "Ada")
         assert.strictEqual(refused.code, 1)
         assert.include(refused.problem, "still has 1000000 microcents")
         assert.strictEqual(yield* status, 200)
+        assert.isTrue(yield* isKept(its!))
 
         const done = yield* forget(id, "--by", "Ada, ticket 4711", "--leave-money")
         assert.strictEqual(done.code, 0, done.problem)
@@ -50,6 +98,7 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
           "the key is rejected",
           Effect.map(status, (now) => now === 401)
         )
+        assert.deepStrictEqual([yield* isKept(its!), yield* isKept(others!)], [false, true])
         const sql = yield* SqlClient.SqlClient
         const left = yield* sql`SELECT id FROM consumers c WHERE c::text LIKE ${`%${NAME}%`}`
         assert.deepStrictEqual(left, [])
