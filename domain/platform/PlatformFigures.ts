@@ -8,6 +8,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 export interface MarketCounts {
   readonly providers: number
   readonly consumers: number
+  /** In all: that can be bought, so without withdrawn ones and those of frozen providers. */
   readonly tools: number
   readonly invocations: number
 }

@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict"
 import { Effect } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { PlatformFigures } from "../../domain/platform/PlatformFigures.ts"
 import type { Contract } from "../Contract.ts"
@@ -34,6 +34,16 @@ export const platformFiguresContract: Contract<PlatformFigures | AccountStore | 
       assert.deepEqual([recent.providers, recent.consumers, recent.invocations], [1, 1, 2])
       const future = yield* figures.count(instant("2999-01-01T01:00:00.000Z"))
       assert.deepEqual(future, { providers: 0, consumers: 0, tools: 0, invocations: 0 })
+
+      // Tools of a frozen provider cannot be bought.
+      const accounts = yield* AccountStore
+      const rival = yield* aProvider()
+      yield* aListedTool(rival, "b")
+      assert.equal((yield* figures.count()).tools, 2)
+      yield* accounts.setFrozen(rival.id, { reason: "Fraud is suspected.", at: old })
+      assert.equal((yield* figures.count()).tools, 1)
+      yield* accounts.setFrozen(rival.id, undefined)
+      assert.equal((yield* figures.count()).tools, 2)
     })
   )
 ]

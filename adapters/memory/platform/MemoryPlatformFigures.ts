@@ -19,7 +19,9 @@ export const layer = Layer.effect(
             return {
               providers: providers.size,
               consumers: consumers.size,
-              tools: [...tools.values()].filter(({ tool }) => tool.withdrawnAt === undefined).length,
+              tools: [...tools.values()].filter(
+                ({ tool }) => tool.withdrawnAt === undefined && providers.get(tool.providerId)?.frozen === undefined
+              ).length,
               invocations: closedCalls.size
             }
           }

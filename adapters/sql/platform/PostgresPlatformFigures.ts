@@ -18,7 +18,10 @@ export const layer = Layer.effect(
     const sql = yield* storeSql
 
     const all = sql`SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers,
-      (SELECT coalesce(sum(tools), 0)::int8 FROM catalog_tallies) AS tools,
+      (SELECT coalesce(sum(tools), 0)::int8 FROM catalog_tallies) - (
+        SELECT count(*) FROM tools WHERE withdrawn_at IS NULL
+          AND provider_id IN (SELECT id FROM providers WHERE frozen_at IS NOT NULL)
+      ) AS tools,
       (SELECT coalesce(sum(calls), 0)::int8 FROM usage_totals) AS invocations`
 
     const since = (from: Date) => sql`
