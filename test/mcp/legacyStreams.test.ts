@@ -232,6 +232,28 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })("A
     })
   )
 
+  it.effect(
+    "says what happened when the server crashes in the middle of a call, free of charge, and goes on after it",
+    () =>
+      Effect.gen(function* () {
+        const door = yield* aDoor
+        const headers = yield* aSession(door)
+        const { stream: broken } = yield* aStream(door, headers)
+        door.gated.crash()
+        yield* eventually(() => broken.ended)
+        const { id, result } = JSON.parse(broken.events.at(-1)!.data)
+        assert.deepStrictEqual([id, result.isError], [1, true])
+        assert.match(result.content[0].text, /response was interrupted\. Nothing was charged\./u)
+        assert.deepInclude(result._meta["agent-tool-billing/billing"], { code: "PROVIDER_ERROR", cost_microcents: 0 })
+        const { stream: next } = yield* aStream(door, headers, "wait", 2)
+        door.gated.finish(0)
+        yield* eventually(() => next.ended)
+        const costs = (yield* settled(door, 2)).map((receipt) => receipt["cost_microcents"])
+        assert.sameMembers(costs, [0, PRICE])
+        assert.lengthOf(door.gated.server.of("tools/call"), 2)
+      })
+  )
+
   it.effect("makes the client initialize again where the server's state of the session is lost", () =>
     Effect.gen(function* () {
       const door = yield* aDoor

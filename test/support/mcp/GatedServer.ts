@@ -83,7 +83,12 @@ export const gatedServer = Effect.gen(function* () {
       response.end(event(result(seen, text(value))))
     },
     /** Forgets every session, as a restart would. */
-    restart: (): void => live.clear()
+    restart: (): void => live.clear(),
+    /** As a crash in the middle of its calls, and a start after it. */
+    crash: (): void => {
+      live.clear()
+      for (const { response } of open.splice(0)) response.destroy()
+    }
   }
 })
 
