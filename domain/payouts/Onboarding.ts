@@ -30,7 +30,7 @@ export const makeOnboarding = Effect.gen(function* () {
     providerId: ProviderId,
     urls: { readonly returnUrl: string; readonly refreshUrl: string }
   ) {
-    if (gateway.mode !== "live") return yield* new PaymentsNotConfigured({ what: "providers cannot be paid out" })
+    if (gateway.mode !== "live") return yield* new PaymentsNotConfigured({ what: "payouts are simulated" })
     const provider = Option.getOrThrow(yield* accounts.findProvider(providerId))
     const known = accountOf(yield* store.find(providerId))
     const accountId = known ?? (yield* gateway.openPayee({ providerId, name: provider.name, email: provider.email }))
