@@ -6,6 +6,7 @@ import { books } from "./books.ts"
 import { bytes } from "./bytes.ts"
 import { catalog } from "./catalog.ts"
 import { dashboards } from "./dashboards.ts"
+import { dispatched } from "./dispatched.ts"
 import { ledger } from "./ledger.ts"
 import { log } from "./log.ts"
 import { mcp } from "./mcp.ts"
@@ -38,6 +39,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   bytes,
   catalog,
   dashboards,
+  dispatched,
   ledger,
   log,
   mcp,
