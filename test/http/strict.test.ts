@@ -265,15 +265,3 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("an unknown query para
     })
   )
 })
-
-it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a NUL in the query", (it) => {
-  it.effect("is rejected, because no text of PostgreSQL can contain one", () =>
-    Effect.gen(function* () {
-      for (const path of ["/api/v1/operator/providers?search=a%20b%00", "/api/market/catalog?q=a%00"]) {
-        const answer = yield* send({ path, key: OPERATOR_KEY })
-        assert.strictEqual(answer.status, 400, answer.text)
-        assert.include(answer.text, "must have no NUL characters.")
-      }
-    })
-  )
-})

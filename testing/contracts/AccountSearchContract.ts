@@ -48,7 +48,7 @@ export const accountSearchContract: Contract<AccountSearch | AccountStore> = [
         const { items } = yield* search.providers(text, { limit: 5, offset: 0, after: undefined })
         assert.deepEqual(items, [provider], text)
       }
-      for (const text of [`${mark}`, `%${mark}`, "\\", `zed_${mark}\\`, yield* uuid]) {
+      for (const text of [`${mark}`, `%${mark}`, "\\", `zed_${mark}\\`, `zed_${mark}\0`, "\ud800", yield* uuid]) {
         const { items } = yield* search.consumers(text, { limit: 5, offset: 0, after: undefined })
         assert.deepEqual(items, [], text)
       }

@@ -131,10 +131,6 @@ export const parseQuery = (
   if (doubled !== undefined) {
     return Effect.fail(new BadRequest({ reason: `\`${doubled}\` is there more than once. Send it once.` }))
   }
-  const unstorable = Object.keys(values).find((name) => values[name]!.includes("\0"))
-  if (unstorable !== undefined) {
-    return Effect.fail(new BadRequest({ reason: `\`${unstorable}\` must have no NUL characters.` }))
-  }
   return Effect.succeed(values)
 }
 

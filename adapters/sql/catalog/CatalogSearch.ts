@@ -9,10 +9,8 @@ import { pageOf, type PageRequest, type Position } from "../../../domain/shared/
 import { ENTRY_COLUMNS, type EntryRow, toEntry } from "./CatalogRows.ts"
 import { type CatalogTotals, ofNoFrozenProvider } from "./CatalogTotals.ts"
 import { prefixQueryOf } from "./SearchLexemes.ts"
+import { isStorable } from "../shared/StorableText.ts"
 import type { StoreSql } from "../shared/StoreSql.ts"
-
-/** PostgreSQL stores neither NUL nor unpaired surrogates, so no row can match such a text. */
-export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
 
 export const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
   const columns = sql.literal(ENTRY_COLUMNS)

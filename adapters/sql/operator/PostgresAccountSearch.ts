@@ -7,6 +7,7 @@ import { AccountSearch } from "../../../domain/operator/AccountSearch.ts"
 import { Uuid } from "../../../domain/shared/Ids.ts"
 import { COUNTED_MAX, pageOf } from "../../../domain/shared/Page.ts"
 import { type FrozenRow, PROVIDER_COLUMNS, toProvider } from "../accounts/ProviderRows.ts"
+import { isStorable } from "../shared/StorableText.ts"
 import { beginsBefore } from "../shared/NewestFirst.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
@@ -25,6 +26,7 @@ export const layer = Layer.effect(
 
     const asked = (search: string | undefined, named: "consumers" | "providers") => {
       if (search === undefined) return sql`true`
+      if (!isStorable(search)) return sql`false`
       const id = search.toLowerCase()
       if (isUuid(id)) return sql`id = ${id}`
       const start = beginningWith(search)
