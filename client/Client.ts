@@ -62,7 +62,8 @@ export const createClient = ({ baseUrl, ...options }: ClientOptions): Client => 
   const base = baseUrl.replace(/\/+$/u, "")
 
   const operation = (route: string) => {
-    const [verb = "", template = ""] = route.split(" ")
+    const [verb = "", path = ""] = route.split(" ")
+    const template = path.startsWith("/") ? path : `/api/${path}`
     const run = async (given: Given = {}): Promise<unknown> =>
       send(
         {

@@ -85,11 +85,12 @@ const plain = (value: unknown, isFields = false): unknown => {
 const routes = (all: ReadonlyArray<Route>): string => {
   const lines = groupsOf(all).map(([group, members]) => {
     const entries = members.map(
-      ({ operation, method, path }) => `${nameOf(operation)}: "${method}${takesKey(operation) ? "*" : ""} ${path}"`
+      ({ operation, method, path }) =>
+        `${nameOf(operation)}: "${method}${takesKey(operation) ? "*" : ""} ${path.replace(/^\/api\//u, "")}"`
     )
     return `${group}: { ${entries.join(", ")} }`
   })
-  return `/** By group and name. \`*\`: the operation takes an Idempotency-Key. */\nexport const ROUTES = { ${lines.join(", ")} } as const\n`
+  return `/** By group and name. A path without a slash is below /api/. \`*\`: the operation takes an Idempotency-Key. */\nexport const ROUTES = { ${lines.join(", ")} } as const\n`
 }
 
 const types = (all: ReadonlyArray<Route>): string => {
