@@ -50,7 +50,7 @@ export class McpCancellations extends Context.Service<
         register: (sessionId, requestId, cancel) => {
           const request = new Running(sessionId, requestId, cancel)
           running.add(request)
-          return () => request.leave()
+          return () => request.end()
         },
         cancel: (sessionId, requestId) =>
           Effect.suspend(() => {

@@ -62,6 +62,14 @@ export const makeCallsInFlight = Effect.gen(function* () {
     Effect.andThen(Effect.timeoutOption(idle, DRAIN_MAX), Effect.timeoutOption(cancelAll, SETTLE_MAX))
   )
 
+  /** Counts the call, or returns why it is rejected. */
+  const admit = (consumerId: ConsumerId): TooManyCallsInFlight | undefined => {
+    const count = counts.get(consumerId) ?? 0
+    if (count >= max && max > 0) return new TooManyCallsInFlight({ max, retryAfterSeconds: RETRY_AFTER_SECONDS })
+    counts.set(consumerId, count + 1)
+    return undefined
+  }
+
   const release = (consumerId: ConsumerId): void => {
     const left = counts.get(consumerId)! - 1
     if (left === 0) counts.delete(consumerId)
@@ -96,11 +104,8 @@ export const makeCallsInFlight = Effect.gen(function* () {
   ): Effect.Effect<A, E | TooManyCallsInFlight> =>
     Effect.withFiber(({ context }) =>
       Effect.callback<A, E | TooManyCallsInFlight>((resume) => {
-        const count = counts.get(consumerId) ?? 0
-        if (count >= max && max > 0) {
-          return resume(Effect.fail(new TooManyCallsInFlight({ max, retryAfterSeconds: RETRY_AFTER_SECONDS })))
-        }
-        counts.set(consumerId, count + 1)
+        const rejected = admit(consumerId)
+        if (rejected !== undefined) return resume(Effect.fail(rejected))
         const fiber = Effect.runForkWith(context)(call)
         const ended = fiber.pollUnsafe()
         if (ended !== undefined) {
@@ -129,11 +134,8 @@ export const makeCallsInFlight = Effect.gen(function* () {
     provideLeave: (leave: () => boolean) => void
   ): Effect.Effect<A, E | TooManyCallsInFlight> =>
     Effect.withFiber<A, E | TooManyCallsInFlight>((fiber) => {
-      const count = counts.get(consumerId) ?? 0
-      if (count >= max && max > 0) {
-        return Effect.fail(new TooManyCallsInFlight({ max, retryAfterSeconds: RETRY_AFTER_SECONDS }))
-      }
-      counts.set(consumerId, count + 1)
+      const rejected = admit(consumerId)
+      if (rejected !== undefined) return Effect.fail(rejected)
       running.add(fiber)
       provideLeave(() => continues(progress))
       return Effect.onExit(call, () => {

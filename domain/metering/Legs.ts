@@ -137,7 +137,7 @@ const TOO_MANY_LEGS: UpstreamProblem = {
 }
 const TOO_LATE: UpstreamProblem = {
   kind: "unfinished",
-  message: `The tool still asked for input ${SUSPENDED_MS_MAX / 60_000} minutes after the call began, the maximum`
+  message: `The tool still asked for input ${SUSPENDED_MS_MAX / 60_000} minutes after the call began`
 }
 const STATE_TOO_LARGE: UpstreamProblem = {
   kind: "unfinished",

@@ -10,6 +10,7 @@ import { RingItem } from "./Ring.ts"
 export interface Deadline {
   /** Restarts the time limit from now. */
   restart(ms: number): void
+  /** Whether it was still running. */
   end(): boolean
 }
 
@@ -96,10 +97,5 @@ class Running extends RingItem implements Deadline {
 
   restart(ms: number): void {
     this.lateAtMs = this.ring.nowMs + SWEEP_MS + ms
-  }
-
-  /** Whether it was still running. */
-  end(): boolean {
-    return this.leave()
   }
 }

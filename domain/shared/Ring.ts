@@ -19,8 +19,8 @@ export class RingItem {
     this.before = item
   }
 
-  /** Whether it was in a ring. */
-  leave(): boolean {
+  /** Takes it out of its ring. Whether it was in one. */
+  end(): boolean {
     if (this.isAlone) return false
     this.before.after = this.after
     this.after.before = this.before

@@ -19,7 +19,7 @@ import { createdText } from "./TaskTexts.ts"
 
 const TOO_MANY_CALLS: UpstreamProblem = {
   kind: "unfinished",
-  message: `The tool started a task, and ${SUSPENDED_CALLS_MAX} calls of this account, or half as many at its provider, already run as tasks or wait for input, the maximum`
+  message: `The tool started a task, and ${SUSPENDED_CALLS_MAX} calls of this account, or half as many at its provider, already run as tasks or wait for input`
 }
 
 /** The leg that no request of a caller resumes. */
