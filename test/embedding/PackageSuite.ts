@@ -24,9 +24,9 @@ const all = entries()
 /** The core and its composition. What the other entries declare hides it, and the commands are no interface. */
 const isInterface = (source: string): boolean => /^(?:domain|src\/(?:config|entries|layers))\//u.test(source)
 
-/** Modules of pages, which no declaration names. */
+/** Modules of pages and commands, which no declaration names. */
 const isUndeclared = (source: string): boolean =>
-  /^adapters\/site\/(?:console|developer|operator|provider)\/.*\.browser$/u.test(source)
+  /^adapters\/site\/(?:console|developer|operator|provider)\/.*\.browser$|^src\/(?:user\/)?\w+$/u.test(source)
 
 const isForBrowsers = (source: string): boolean => source.endsWith(".browser")
 /** The bundler writes each module below a comment with its path. */
