@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- mcp`: calls through the door of a provider against the REST proxy, in one run and in turns, in memory:
- * a modern client, and a legacy one with a session. Then `tools/list` of a provider with 1,000 tools.
+ * `npm run bench -- mcp [memory|embedded]`: calls through the door of a provider against the REST proxy, in one run and in
+ * turns: a modern client, and a legacy one with a session. Then `tools/list` of a provider with 1,000 tools.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -106,11 +106,11 @@ const lists = async (port: number, path: string, key: string): Promise<void> => 
   note("tools/list of 1,000 tools, p99 of the limit", p99Ms / LIST_P99_MS_MAX)
 }
 
-export const mcp = async (): Promise<void> => {
+export const mcp = async (profile = "memory"): Promise<void> => {
   const dataDir = mkdtempSync(join(tmpdir(), "atb-bench-"))
   const upstream = await startScript(["test/support/mcp/trivialServer.ts", "modern"], /^(\d+)/mu)
   const many = await startScript(["test/support/mcp/trivialServer.ts", "modern", String(TOOLS - 1)], /^(\d+)/mu)
-  const service = await startService("memory", dataDir)
+  const service = await startService(profile, dataDir)
   try {
     const market = await prepare(service.port, upstream.port)
     const origin = `http://127.0.0.1:${service.port}`
@@ -125,8 +125,8 @@ export const mcp = async (): Promise<void> => {
     ]
     const measured = await inTurns(subjects, { ...TURNS, connections: CONNECTIONS })
     const rest = measured.get(REST)!
-    table(`tools/call, ${CONNECTIONS} connections, medians of ${TURNS.rounds} turns`, [
-      ["", "calls/s", "of REST", "at least", "p50 ms", "p99 ms", "CPU µs/call"],
+    table(`tools/call, ${profile}, ${CONNECTIONS} connections, medians of ${TURNS.rounds} turns`, [
+      ["", "calls/s", "of REST", "at least", "p50 ms", "p99 ms", "CPU µs/call", "database"],
       ...[...measured].map(([name, turns]) => {
         const ratio = ratioOf(turns, rest)
         if (name !== REST) note(`tools/call, ${name}, of the REST proxy`, ratio, RATIO_MIN)
@@ -137,7 +137,8 @@ export const mcp = async (): Promise<void> => {
           name === REST ? "" : RATIO_MIN.toFixed(2),
           median(turns.map((one) => one.p50Ms)).toFixed(2),
           median(turns.map((one) => one.p99Ms)).toFixed(2),
-          median(turns.map((one) => one.cpuMicros)).toFixed(0)
+          median(turns.map((one) => one.cpuMicros)).toFixed(0),
+          median(turns.map((one) => one.databaseCpuMicros)).toFixed(0)
         ]
       })
     ])

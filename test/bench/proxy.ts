@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- proxy [connections]`: the cost of billing. In one run, in turns: a bare proxy, a prototype with two commits per
  * call and nothing else, the service's store of calls and nothing else, this service on PostgreSQL, all with many wallets and with one hot wallet, and this service
- * in memory; a trivial MCP upstream, everything in processes of its own, unique arguments per request. Ends with the
+ * in memory with the same; a trivial MCP upstream, everything in processes of its own, unique arguments per request. Ends with the
  * audit: every acknowledged call has its receipt and its transfers, and everything sums to zero.
  */
 import { mkdtempSync, rmSync } from "node:fs"
@@ -14,12 +14,11 @@ import { median, table } from "./support/Table.ts"
 import { inTurns, ratioOf, type Subject, type Turn } from "./support/Turns.ts"
 
 /**
- * Long turns: while others have theirs a service is idle, and V8 shrinks its young generation and drops compiled
- * code. In turns of 1.5 s a quarter of the memory profile's calls was lost to warming up again, and a tenth of the
- * durable's.
+ * Long turns, of which the first half is not measured: while others have theirs a service is idle, and V8 shrinks its young
+ * generation and drops compiled code. Whatever has more code, as the service, is warm later.
  */
-export const TURNS = { turnMs: 5_000, rounds: 5, warmUpRounds: 2, restMs: 800 }
-const WALLETS = 512
+export const TURNS = { leadMs: 6_000, turnMs: 5_000, rounds: 5, warmUpRounds: 0, restMs: 800 }
+export const WALLETS = 512
 const CONNECTIONS = [1, 64, 256]
 const PRICE_MICROCENTS = 100
 const BARE = "bare proxy"
@@ -28,6 +27,10 @@ const HOT = "one hot wallet"
 const PROTOTYPE = "prototype"
 const BOOKS = "books alone"
 const DURABLE = "durable"
+
+/** Processor time of a call, service and database together, on a machine where the bare proxy takes 40. */
+const CPU_MICROS_MAX = 175
+const BARE_MICROS = 40
 
 /** Of the prototype, by connections. */
 const TARGETS: Readonly<Record<number, number>> = { 64: 0.75, 256: 0.85 }
@@ -115,7 +118,7 @@ export const calling =
 
 export const callingBare = (): string => post("/", body())
 
-const callingPrototype = (wallets: number) => (index: number) =>
+export const callingPrototype = (wallets: number) => (index: number) =>
   post("/", body(), { "x-wallet": String(index % wallets) })
 
 export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTIONS): Promise<void> => {
@@ -137,18 +140,21 @@ export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTION
       { name: `${PROTOTYPE}, ${HOT}`, server: prototype, request: callingPrototype(1) },
       { name: `${BOOKS}, ${HOT}`, server: books, request: callingPrototype(1) },
       { name: `${DURABLE}, ${HOT}`, server: durable, request: calling(onDisk, 1) },
-      { name: "memory", server: memory, request: calling(inMemory) }
+      { name: `memory, ${MANY}`, server: memory, request: calling(inMemory) },
+      { name: `memory, ${HOT}`, server: memory, request: calling(inMemory, 1) }
     ]
     let acknowledged = 0
     for (const connections of connectionCounts) {
-      const measured = await inTurns(subjects, { ...TURNS, connections }, ({ server }, { completed }) => {
-        if (server === durable) acknowledged += completed
+      const measured = await inTurns(subjects, { ...TURNS, connections }, (subject, turn) => {
+        if (subject.server === durable) acknowledged += turn.acknowledged
       })
       report(`Proxied calls, ${connections} connections, medians of ${TURNS.rounds} turns`, measured)
       for (const wallets of [MANY, HOT]) {
         const ofPrototype = ratioOf(measured.get(`${DURABLE}, ${wallets}`)!, measured.get(`${PROTOTYPE}, ${wallets}`)!)
         const name = `proxied calls, ${connections} connections, ${wallets}, of the prototype`
         note(name, ofPrototype, TARGETS[connections])
+        const micros = scaled(measured.get(`${DURABLE}, ${wallets}`)!, measured.get(BARE)!)
+        note(`CPU of a call, ${connections} connections, ${wallets}, of the maximum`, micros / CPU_MICROS_MAX)
       }
     }
     process.stdout.write(
@@ -171,7 +177,18 @@ const report = (title: string, measured: ReadonlyMap<string, ReadonlyArray<Turn>
   const bareTurns = measured.get(BARE)!
   const bareP50 = median(bareTurns.map((one) => one.p50Ms))
   table(title, [
-    ["", "calls/s", "of bare", "of prototype", "p50 ms", "over bare ms", "p99 ms", "CPU µs/call", "database"],
+    [
+      "",
+      "calls/s",
+      "of bare",
+      "of prototype",
+      "p50 ms",
+      "over bare ms",
+      "p99 ms",
+      "CPU µs/call",
+      "database",
+      `bare at ${BARE_MICROS}`
+    ],
     ...[...measured].map(([name, turns]) => {
       const of = (figure: (turn: Turn) => number) => median(turns.map(figure))
       const billed = [DURABLE, BOOKS].find((subject) => name.startsWith(subject))
@@ -185,11 +202,18 @@ const report = (title: string, measured: ReadonlyMap<string, ReadonlyArray<Turn>
         (of((one) => one.p50Ms) - bareP50).toFixed(2),
         of((one) => one.p99Ms).toFixed(2),
         of((one) => one.cpuMicros).toFixed(0),
-        of((one) => one.databaseCpuMicros).toFixed(0)
+        of((one) => one.databaseCpuMicros).toFixed(0),
+        scaled(turns, bareTurns).toFixed(0)
       ]
     })
   ])
 }
+
+/** Processor time as it would be if the bare proxy took `BARE_MICROS`. */
+const scaled = (turns: ReadonlyArray<Turn>, bare: ReadonlyArray<Turn>): number =>
+  median(
+    turns.map(({ cpuMicros, databaseCpuMicros }, round) => (cpuMicros + databaseCpuMicros) / bare[round]!.cpuMicros)
+  ) * BARE_MICROS
 
 /** Every acknowledged call is in its consumer's receipts and in the ledger. */
 const audit = async (port: number, { keys }: Market, acknowledged: number): Promise<void> => {

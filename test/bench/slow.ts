@@ -1,11 +1,22 @@
 /**
- * `npm run bench -- slow`: calls of tools that take 10 and 100 ms, over 256 connections, beside a bare proxy in the same
- * run. This is what users see: most tools are slower than billing.
+ * `npm run bench -- slow [ms]`: calls of tools that take 10 and 100 ms, over 256 connections, beside a bare proxy in the
+ * same run, and beside the service's store of calls alone, the most that these books allow. This is what users see: most
+ * tools are slower than billing.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { calling, callingBare, prepare, registerTool, startBare, startService, TURNS } from "./proxy.ts"
+import {
+  calling,
+  callingBare,
+  callingPrototype,
+  prepare,
+  registerTool,
+  startBare,
+  startService,
+  TURNS,
+  WALLETS
+} from "./proxy.ts"
 import { note } from "./support/Figures.ts"
 import { startScript } from "./support/Processes.ts"
 import { median, table } from "./support/Table.ts"
@@ -14,8 +25,9 @@ import { inTurns, ratioOf, type Subject } from "./support/Turns.ts"
 const CONNECTIONS = 256
 const CALL_MS = [10, 100]
 const TARGET = 0.9
+const BOOKS = "books alone"
 
-export const slow = async (): Promise<void> => {
+export const slow = async (callsMs: ReadonlyArray<number> = CALL_MS): Promise<void> => {
   const dataDir = mkdtempSync(join(tmpdir(), "atb-bench-"))
   const durable = await startService("embedded", dataDir)
   const memory = await startService("memory", dataDir)
@@ -28,12 +40,14 @@ export const slow = async (): Promise<void> => {
     const upstream = await start(startScript(["test/support/mcp/trivialServer.ts", "modern"], /^(\d+)/mu))
     const onDisk = await prepare(durable.port, upstream.port)
     const inMemory = await prepare(memory.port, upstream.port)
-    for (const callMs of CALL_MS) {
+    for (const callMs of callsMs) {
       const args = ["test/support/mcp/trivialServer.ts", "modern", "0", String(callMs)]
       const { port } = await start(startScript(args, /^(\d+)/mu))
       const bare = await start(startBare("bareProxy", port))
+      const books = await start(startBare("booksProxy", port))
       const subjects: ReadonlyArray<Subject> = [
         { name: "bare proxy", server: bare, request: callingBare },
+        { name: BOOKS, server: books, request: callingPrototype(WALLETS) },
         {
           name: "durable",
           server: durable,
@@ -51,7 +65,8 @@ export const slow = async (): Promise<void> => {
         ["", "calls/s", "of bare", "p50 ms", "p99 ms", "CPU µs/call", "database"],
         ...[...measured].map(([name, turns]) => {
           const ofBare = ratioOf(turns, bareTurns)
-          if (name !== "bare proxy") note(`calls that take ${callMs} ms, ${name}, of bare`, ofBare, TARGET)
+          if (name !== "bare proxy" && name !== BOOKS)
+            note(`calls that take ${callMs} ms, ${name}, of bare`, ofBare, TARGET)
           return [
             name,
             median(turns.map((one) => one.perSecond)).toFixed(0),

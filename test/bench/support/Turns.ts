@@ -17,6 +17,8 @@ export interface Subject {
 export interface Turns {
   readonly connections: number
   readonly turnMs: number
+  /** Load at the beginning of each turn that is not measured: after the turns of others, code is compiled again. */
+  readonly leadMs?: number
   readonly rounds: number
   /** Before the measured rounds, so that code is compiled. */
   readonly warmUpRounds: number
@@ -24,8 +26,13 @@ export interface Turns {
   readonly restMs?: number
 }
 
-/** Processor time for a request: of the server, and of the database that it started. */
-export type Turn = Measured & { readonly cpuMicros: number; readonly databaseCpuMicros: number }
+export type Turn = Measured & {
+  /** Requests that were answered, with those of the lead. */
+  readonly acknowledged: number
+  /** Processor time for a request: of the server, and of the database that it started. */
+  readonly cpuMicros: number
+  readonly databaseCpuMicros: number
+}
 
 /** `onTurn` gets the turns of the warm-up, too. */
 export const inTurns = async (
@@ -48,24 +55,24 @@ export const inTurns = async (
 const neighborsSwapped = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> =>
   all.map((one, n) => all[n % 2 === 0 ? n + 1 : n - 1] ?? one)
 
-const turnOf = async ({ name, request, server }: Subject, { connections, turnMs }: Turns): Promise<Turn> => {
-  const cpuBefore = cpuSeconds(server.pid)
-  const databaseBefore = descendantCpuSeconds(server.pid)
-  const result = await run({
-    port: server.port,
-    connections,
-    requests: Number.POSITIVE_INFINITY,
-    secondsMax: turnMs / 1_000,
-    request
-  })
+const turnOf = async (
+  { name, request, server: { pid, port } }: Subject,
+  { connections, leadMs, turnMs }: Turns
+): Promise<Turn> => {
+  const load = { port, connections, requests: Number.POSITIVE_INFINITY, request }
+  const lead = leadMs === undefined ? undefined : await run({ ...load, secondsMax: leadMs / 1_000 })
+  const cpuBefore = cpuSeconds(pid)
+  const databaseBefore = descendantCpuSeconds(pid)
+  const result = await run({ ...load, secondsMax: turnMs / 1_000 })
   if (result.statuses.size !== 1 || !result.statuses.has(200)) {
     throw new Error(`${name}: ${JSON.stringify([...result.statuses])}`)
   }
   const microsOf = (seconds: number) => (seconds / result.completed) * 1e6
   return {
     ...result,
-    cpuMicros: microsOf(cpuSeconds(server.pid) - cpuBefore),
-    databaseCpuMicros: microsOf(descendantCpuSeconds(server.pid) - databaseBefore)
+    acknowledged: result.completed + (lead?.completed ?? 0),
+    cpuMicros: microsOf(cpuSeconds(pid) - cpuBefore),
+    databaseCpuMicros: microsOf(descendantCpuSeconds(pid) - databaseBefore)
   }
 }
 
