@@ -2866,7 +2866,7 @@ export interface components {
       handle: string
       /** @description Name of the provider. */
       name: string
-      /** @description E-mail address of the account. */
+      /** @description Email address of the account. */
       email: string
       /** @description URL of its MCP server. */
       endpoint_url: string
@@ -2961,7 +2961,7 @@ export interface components {
       handle: string
       /** @description Name of the provider. */
       name: string
-      /** @description E-mail address of the account. */
+      /** @description Email address of the account. */
       email: string
       /** @description URL of its MCP server. */
       endpoint_url: string
@@ -2983,7 +2983,7 @@ export interface components {
       consumer_id: string
       /** @description Name of the account. */
       name: string
-      /** @description E-mail address of the account. */
+      /** @description Email address of the account. */
       email: string
       /**
        * Format: date-time
@@ -3034,7 +3034,7 @@ export interface components {
       consumer_id: string
       /** @description Name of the account. */
       name: string
-      /** @description E-mail address of the account. */
+      /** @description Email address of the account. */
       email: string
       /**
        * Format: date-time
@@ -6740,7 +6740,7 @@ export interface Operations {
         offset?: number
         /** `next_cursor` of the previous page. */
         cursor?: string
-        /** ID, or the beginning of a name, an e-mail address or a handle, without regard to case. */
+        /** ID, or the beginning of a name, an email address or a handle, without regard to case. */
         search?: string
         /** Only frozen accounts. */
         frozen?: "true"
@@ -6764,7 +6764,7 @@ export interface Operations {
         offset?: number
         /** `next_cursor` of the previous page. */
         cursor?: string
-        /** ID, or the beginning of a name, an e-mail address or a handle, without regard to case. */
+        /** ID, or the beginning of a name, an email address or a handle, without regard to case. */
         search?: string
       }
       success: Schemas["OperatorProviders"]

@@ -1,5 +1,5 @@
 /**
- * Providers, who sell tools, and consumers, who call them. An e-mail address is a contact, not an identity: several
+ * Providers, who sell tools, and consumers, who call them. An email address is a contact, not an identity: several
  * accounts may have the same one, so registration does not reveal who is registered.
  */
 import type { DateTime } from "effect"

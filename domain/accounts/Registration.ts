@@ -48,7 +48,7 @@ export class AlreadyRegistered extends Schema.TaggedError<AlreadyRegistered>()("
 }) {
   override get message() {
     return (
-      `The key that you sent belongs to ${this.role} ${this.ownerId}, registered with this e-mail address already. ` +
+      `The key that you sent belongs to ${this.role} ${this.ownerId}, registered with this email address already. ` +
       "Create another key of it, or register without a key for another account."
     )
   }

@@ -2,7 +2,7 @@
  * Port to figures of past calls: per tool and for the whole catalog. Totals only, no usage of single consumers.
  *
  * Rates and numbers of calls count proxied calls, because anyone can report a call that did not happen. They exclude
- * calls between a provider and a consumer of the same e-mail address, and cancellations that were passed on. Reported
+ * calls between a provider and a consumer of the same email address, and cancellations that were passed on. Reported
  * calls are counted separately. Revenue includes everything billed.
  */
 import { Context, type Effect } from "effect"

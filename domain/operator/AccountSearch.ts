@@ -8,7 +8,7 @@ import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /**
- * `search`: an id, or the beginning of an e-mail address, a name or a handle, without regard to case. Newest first.
+ * `search`: an id, or the beginning of an email address, a name or a handle, without regard to case. Newest first.
  */
 export class AccountSearch extends Context.Service<
   AccountSearch,

@@ -1,5 +1,5 @@
 /**
- * E-mail addresses for news about the platform. Each address is on the list once.
+ * Email addresses for news about the platform. Each address is on the list once.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Entropy } from "../shared/Entropy.ts"

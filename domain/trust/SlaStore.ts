@@ -58,7 +58,7 @@ export class SlaStore extends Context.Service<
      * of the hours as changed.
      */
     add(followed: Followed): Effect.Effect<void, StoreUnavailable>
-    /** Pairs of the same account or the same e-mail address. */
+    /** Pairs of the same account or the same email address. */
     selfDealing(pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<Pair>, StoreUnavailable>
     /** Of the whole provider. A merged day is returned as one row if it is completely requested and unchanged. */
     hours(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>, StoreUnavailable>

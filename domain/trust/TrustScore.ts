@@ -140,7 +140,7 @@ export const scoringGuide = {
   evidence:
     "a consumer counts once it paid the provider $1 in 30 days, net of refunds, for calls through the proxy. Counted calls " +
     "are its paid calls without refunded ones, and its failed calls up to the same number. Rates are weighted by what was " +
-    "paid. Free calls, reported calls, passed cancellations, and calls between a provider and a consumer of the same e-mail " +
+    "paid. Free calls, reported calls, passed cancellations, and calls between a provider and a consumer of the same email " +
     "address do not count. Input that the provider rejected does not count up to 5% of a consumer's calls, and counts as " +
     "failed beyond"
 } as const

@@ -84,7 +84,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
   it.effect("treats unknown keywords and formats as annotations", () =>
     Effect.gen(function* () {
       const schema = { type: "string", format: "email", "x-unit": "cm", example: 5, deprecated: true }
-      assert.deepStrictEqual(yield* faults(schema, "not an e-mail address"), [])
+      assert.deepStrictEqual(yield* faults(schema, "not an email address"), [])
     })
   )
 

@@ -1,6 +1,6 @@
 /**
  * A consumer's registration: every field of the contract and its limits; and it does not reveal who is registered
- * with an e-mail address.
+ * with an email address.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -76,7 +76,7 @@ for (const [store, layer] of everyService({ RATE_LIMIT_RPM: "60" })) {
       })
     )
 
-    it.effect("accepts common forms of e-mail addresses, and rejects anything else", () =>
+    it.effect("accepts common forms of email addresses, and rejects anything else", () =>
       Effect.gen(function* () {
         const good = [
           "a@b.co",
@@ -146,7 +146,7 @@ for (const [store, layer] of everyService({ RATE_LIMIT_RPM: "60" })) {
     )
   })
 
-  it.layer(layer, LIVE)(`an e-mail address over ${store}`, (it) => {
+  it.layer(layer, LIVE)(`an email address over ${store}`, (it) => {
     it.effect("does not reveal that another account is registered with it", () =>
       Effect.gen(function* () {
         const known = "known@example.org"

@@ -63,7 +63,7 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("finds an account by its e-mail address, with its money", () =>
+    it.effect("finds an account by its email address, with its money", () =>
       Effect.gen(function* () {
         const { consumer, offer, provider } = yield* aShop
         yield* buy(consumer, offer)

@@ -29,7 +29,7 @@ export const accountSearchContract: Contract<AccountSearch | AccountStore> = [
   ),
 
   rule(
-    "finds accounts by id, or by the beginning of name, e-mail or handle without regard to case",
+    "finds accounts by id, or by the beginning of name, email or handle without regard to case",
     Effect.gen(function* () {
       const search = yield* AccountSearch
       const mark = (yield* uuid).slice(-12)

@@ -24,7 +24,7 @@ const EMAIL =
 /** Trimmed and lowercased; the domain has a dot, none of them doubled, leading or trailing. */
 export const Email = Schema.String.check(Schema.isMaxLength(254)).pipe(
   Schema.decodeTo(
-    Schema.String.check(Schema.isPattern(EMAIL, { message: "must be an e-mail address such as ada@example.org" })),
+    Schema.String.check(Schema.isPattern(EMAIL, { message: "must be an email address such as ada@example.org" })),
     {
       decode: SchemaGetter.transform((text: string) => text.trim().toLowerCase()),
       encode: SchemaGetter.transform((text: string) => text)

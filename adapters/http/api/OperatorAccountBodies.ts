@@ -23,7 +23,7 @@ export const listOf = <const K extends string, S extends Schema.Top>(
 const consumerFields = {
   consumer_id: shared.consumerId,
   name: Field.string("Name of the account.", "Research agent"),
-  email: Field.string("E-mail address of the account.", "ada@example.org"),
+  email: Field.string("Email address of the account.", "ada@example.org"),
   created_at: shared.createdAt,
   frozen: shared.frozen,
   frozen_reason: shared.frozenReason,
@@ -72,7 +72,7 @@ const providerFields = {
   provider_id: shared.providerId,
   handle: shared.handle,
   name: shared.providerName,
-  email: Field.string("E-mail address of the account.", "ada@example.org"),
+  email: Field.string("Email address of the account.", "ada@example.org"),
   endpoint_url: Field.string("URL of its MCP server.", "https://mcp.example.org/mcp"),
   created_at: shared.createdAt,
   frozen: shared.frozen,

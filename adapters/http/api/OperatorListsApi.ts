@@ -22,7 +22,7 @@ const operator = readBy("operator")
 
 const search = Field.optional(
   Schema.String.check(Schema.isMinLength(2), Schema.isMaxLength(SEARCH_CHARS_MAX)),
-  "ID, or the beginning of a name, an e-mail address or a handle, without regard to case."
+  "ID, or the beginning of a name, an email address or a handle, without regard to case."
 )
 
 const Payouts = listOf(

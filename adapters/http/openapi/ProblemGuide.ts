@@ -141,11 +141,11 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     remedy: "Send JSON with `Content-Type: application/json`."
   },
   VALIDATION_ERROR: {
-    message: "`email` must be an e-mail address such as ada@example.org; `ada` was sent.",
+    message: "`email` must be an email address such as ada@example.org; `ada` was sent.",
     remedy: "Correct every field and query parameter that `details` names. Unknown fields are rejected.",
     extra: {
       details: [
-        { path: ["email"], message: "`email` must be an e-mail address such as ada@example.org; `ada` was sent." }
+        { path: ["email"], message: "`email` must be an email address such as ada@example.org; `ada` was sent." }
       ]
     }
   },

@@ -129,7 +129,7 @@ export const layer = Layer.effect(
 
 const paidCallsOf = ({ date: _, providerId: __, ...calls }: PaidDay): PaidCalls => calls
 
-/** Same account, or same e-mail address. */
+/** Same account, or same email address. */
 export const isSelfDealing = (
   tables: Pick<MemoryTables["Service"], "consumers" | "providers">,
   { consumerId, providerId }: Pair
