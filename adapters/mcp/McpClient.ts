@@ -78,6 +78,9 @@ const problems = {
   circuit_open: { kind: "circuit_open", message: "The provider has failed repeatedly and is not called for now" }
 } as const satisfies Record<string, UpstreamProblem>
 
+/** As many exchanges of one turn start together. More would delay the first ones of a burst, and gain nothing. */
+const TOGETHER_MAX = 16
+
 /**
  * Starts exchanges together, once per turn of the event loop, which makes fewer and fuller turns of undici and the
  * sockets.
@@ -90,6 +93,8 @@ const makeLane = (): ((exchange: HttpExchange) => void) => {
     for (const exchange of batch) exchange.dispatch()
   }
   return (exchange) => {
-    if (queue.push(exchange) === 1) setImmediate(flush)
+    const waiting = queue.push(exchange)
+    if (waiting === TOGETHER_MAX) flush()
+    else if (waiting === 1) setImmediate(flush)
   }
 }

@@ -28,6 +28,7 @@ const lane = (
     const submit = yield* GroupCommit.make<number, number>({
       name: "numbers",
       batchMax: 512,
+      batchEnough: 512,
       batchWeightMax: 1_000,
       weightOf: () => 1,
       queueMax: 1_000,
@@ -67,6 +68,35 @@ it.live("collects the items that arrive while a batch is running", () =>
     yield* Fiber.join(first)
     yield* Fiber.join(others)
     assert.deepStrictEqual(sizes(), [1, 7])
+  }).pipe(Effect.scoped)
+)
+
+it.live("sends a batch before the end of the turn as soon as enough items wait, and the others after it", () =>
+  Effect.gen(function* () {
+    const { submit, sizes } = yield* lane({ batchEnough: 4 })
+    yield* submit(100)
+    // In another turn: the lane is idle again.
+    yield* Effect.sleep("1 millis")
+    const answers = yield* atOnce(7, submit)
+    assert.deepStrictEqual(answers, [0, 10, 20, 30, 40, 50, 60])
+    assert.deepStrictEqual(sizes(), [1, 4, 3])
+  }).pipe(Effect.scoped)
+)
+
+it.live("sends half of a long queue, so that a burst spreads", () =>
+  Effect.gen(function* () {
+    const gate = yield* Deferred.make<void>()
+    const { submit, sizes } = yield* lane({ batchEnough: 4 }, (_, attempt) =>
+      attempt === 1 ? Deferred.await(gate) : Effect.void
+    )
+    const first = yield* Effect.forkChild(submit(1))
+    while (sizes().length === 0) yield* Effect.sleep("1 millis")
+    const others = yield* Effect.forkChild(atOnce(100, submit))
+    yield* Effect.sleep("5 millis")
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.join(first)
+    yield* Fiber.join(others)
+    assert.deepStrictEqual(sizes(), [1, 50, 25, 16, 9])
   }).pipe(Effect.scoped)
 )
 

@@ -74,6 +74,7 @@ const bench = Effect.gen(function* () {
   const rowLane = yield* GroupCommit.make<string, void>({
     name: "plain rows",
     batchMax: 512,
+    batchEnough: 16,
     batchWeightMax: Number.POSITIVE_INFINITY,
     weightOf: () => 0,
     queueMax: 1_000,

@@ -1,6 +1,7 @@
 /**
  * Natural batching: items that arrive while a batch runs form the next batch, which is one durable statement. There is
- * no timer: an idle lane immediately sends the items of the current turn of the event loop.
+ * no timer: an idle lane sends the items of the current turn of the event loop at its end, or earlier if there are enough:
+ * the database then works while Node still reads the other requests of the turn.
  *
  * If the connection breaks, the outcome of a batch is unknown. The batch is sent again with `again`, and `run` must
  * find out for each item whether it was done. A batch that the database rejects is halved until the failing item is
@@ -16,6 +17,8 @@ export interface GroupCommitOptions<Item, Answer> {
   readonly name: string
   /** The maximum number of items in one batch. */
   readonly batchMax: number
+  /** An idle lane sends at once when this many items wait. A long queue goes in halves. */
+  readonly batchEnough: number
   /** The maximum total of `weightOf` in one batch; a heavier item is sent alone. */
   readonly batchWeightMax: number
   readonly weightOf: (item: Item) => number
@@ -28,6 +31,9 @@ export interface GroupCommitOptions<Item, Answer> {
   /** One result per item, in the same order. `again`: an earlier attempt may have succeeded for some items. */
   readonly run: (items: ReadonlyArray<Item>, again: boolean) => Effect.Effect<ReadonlyArray<Answer>, SqlError.SqlError>
 }
+
+/** Batches of this many times `batchEnough` are not divided further. */
+const SPREAD_FROM = 4
 
 /** After a broken connection or a deadlock: 6 more attempts within about 3 s, fewer if each of them takes long. */
 const retrySchedule = Schedule.exponential("50 millis").pipe(
@@ -47,7 +53,10 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
 ): Effect.fn.Return<(item: Item) => Effect.Effect<Answer, StoreUnavailable>, never, Scope.Scope> {
   let queue: Array<Waiting<Item, Answer>> = []
   let closed = false
+  /** Defined while the lane is idle: a batch begins with this turn of the event loop. */
   let wake: (() => void) | undefined
+  /** Defined from then on until the batch is taken: takes it now. */
+  let begin: (() => void) | undefined
 
   const submit = (item: Item): Effect.Effect<Answer, StoreUnavailable> =>
     Effect.callback((resume) => {
@@ -59,16 +68,21 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
       const waiting: Waiting<Item, Answer> = { item, resume, gone: false }
       queue.push(waiting)
       wake?.()
+      if (queue.length >= options.batchEnough) begin?.()
       return Effect.sync(() => {
         waiting.gone = true
       })
     })
 
-  /** Every item of this turn of the event loop joins the batch. */
   const arrival = Effect.callback<void>((resume) => {
     wake = () => {
       wake = undefined
-      setImmediate(() => resume(Effect.void))
+      begin = () => {
+        begin = undefined
+        clearImmediate(endOfTurn)
+        resume(Effect.void)
+      }
+      const endOfTurn = setImmediate(begin)
     }
     if (queue.length > 0) wake()
   })
@@ -76,10 +90,12 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
   const take = (): ReadonlyArray<Waiting<Item, Answer>> => {
     const batch: Array<Waiting<Item, Answer>> = []
     const keys = new Set<string>()
+    // A burst that stayed together would wait for itself in every step of its calls.
+    const most = Math.min(options.batchMax, Math.max(SPREAD_FROM * options.batchEnough, queue.length >> 1))
     let weight = 0
     let taken = 0
     for (const next of queue) {
-      if (batch.length === options.batchMax) break
+      if (batch.length === most) break
       if (!next.gone) {
         weight += options.weightOf(next.item)
         if (batch.length > 0 && weight > options.batchWeightMax) break
