@@ -39,7 +39,7 @@ import { storeSql } from "../shared/StoreSql.ts"
 import { ORIGIN_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
 
 const BATCH_MAX = 512
-/** Short batches spread bursts of calls: with 256 callers of a tool that takes 100 ms, a tenth more calls. */
+/** Short batches spread bursts of calls: with 256 callers of a tool that takes 100 ms, 8 % more calls. */
 const BATCH_ENOUGH = 16
 /** Of kept responses: a batch stays well below PostgreSQL's maximum message size. */
 const BATCH_BYTES_MAX = 16 * 1024 * 1024
