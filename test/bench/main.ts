@@ -24,6 +24,11 @@ const bothReads = async (): Promise<void> => {
   await reads("embedded")
 }
 
+const bothCalls = async (): Promise<void> => {
+  await mcp("memory")
+  await mcp("embedded")
+}
+
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   // Those that compare with a baseline in the same run; the others print durations.
   all: async () => {
@@ -42,7 +47,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   dispatched,
   ledger,
   log,
-  mcp: () => mcp(process.argv[3]),
+  mcp: () => (process.argv[3] === undefined ? bothCalls() : mcp(process.argv[3])),
   pages,
   proxy: () => (process.argv[3] === undefined ? proxy() : proxy([Number(process.argv[3])])),
   slow: () => slow(process.argv[3] === undefined ? undefined : [Number(process.argv[3])]),

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- mcp [memory|embedded]`: calls through the door of a provider against the REST proxy, in one run and in
+ * `npm run bench -- mcp [memory|embedded]`, both by default: calls through the door of a provider against the REST proxy, in one run and in
  * turns: a modern client, and a legacy one with a session. Then `tools/list` of a provider with 1,000 tools.
  */
 import { mkdtempSync, rmSync } from "node:fs"
@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { calling, prepare, startService } from "./proxy.ts"
 import { note } from "./support/Figures.ts"
 import { post, run } from "./support/LoadGenerator.ts"
-import { startScript } from "./support/Processes.ts"
+import { type Running, startScript } from "./support/Processes.ts"
 import { median, table } from "./support/Table.ts"
 import { inTurns, ratioOf, type Subject } from "./support/Turns.ts"
 
@@ -106,12 +106,26 @@ const lists = async (port: number, path: string, key: string): Promise<void> => 
   note("tools/list of 1,000 tools, p99 of the limit", p99Ms / LIST_P99_MS_MAX)
 }
 
-export const mcp = async (profile = "memory"): Promise<void> => {
+/** In a service of its own: in memory, all calls of the turns before stay in the heap, and collecting it takes 25 ms a step. */
+const listsOf = async ({ port }: Running, upstreamPort: number, manyPort: number): Promise<void> => {
+  const { keys } = await prepare(port, upstreamPort)
+  const listed = await listing(`http://127.0.0.1:${port}`, `http://127.0.0.1:${manyPort}/mcp`)
+  await lists(port, listed, keys[0]!)
+}
+
+export const mcp = async (profile: string): Promise<void> => {
   const dataDir = mkdtempSync(join(tmpdir(), "atb-bench-"))
-  const upstream = await startScript(["test/support/mcp/trivialServer.ts", "modern"], /^(\d+)/mu)
-  const many = await startScript(["test/support/mcp/trivialServer.ts", "modern", String(TOOLS - 1)], /^(\d+)/mu)
-  const service = await startService(profile, dataDir)
+  const started: Array<Running> = []
+  const start = async (starting: Promise<Running>): Promise<Running> => {
+    const running = await starting
+    started.push(running)
+    return running
+  }
   try {
+    const upstream = await start(startScript(["test/support/mcp/trivialServer.ts", "modern"], /^(\d+)/mu))
+    const withTools = ["test/support/mcp/trivialServer.ts", "modern", String(TOOLS - 1)]
+    const many = await start(startScript(withTools, /^(\d+)/mu))
+    const service = await start(startService(profile, join(dataDir, "calls")))
     const market = await prepare(service.port, upstream.port)
     const origin = `http://127.0.0.1:${service.port}`
     const path = `/mcp/${market.providerId}`
@@ -142,10 +156,10 @@ export const mcp = async (profile = "memory"): Promise<void> => {
         ]
       })
     ])
-    const listed = await listing(origin, `http://127.0.0.1:${many.port}/mcp`)
-    await lists(service.port, listed, market.keys[0]!)
+    await service.stop()
+    await listsOf(await start(startService(profile, join(dataDir, "lists"))), upstream.port, many.port)
   } finally {
-    await Promise.all([upstream, many, service].map((server) => server.stop()))
+    await Promise.all(started.map((server) => server.stop()))
     rmSync(dataDir, { recursive: true, force: true })
   }
 }
