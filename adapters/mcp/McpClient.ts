@@ -78,7 +78,7 @@ const problems = {
   circuit_open: { kind: "circuit_open", message: "The provider has failed repeatedly and is not called for now" }
 } as const satisfies Record<string, UpstreamProblem>
 
-/** As many exchanges of one turn start together. More would delay the first ones of a burst, and gain nothing. */
+/** The most exchanges that start together. Larger groups delay the first exchanges of a burst, and gain nothing. */
 const TOGETHER_MAX = 16
 
 /**

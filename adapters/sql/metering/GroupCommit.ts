@@ -17,7 +17,7 @@ export interface GroupCommitOptions<Item, Answer> {
   readonly name: string
   /** The maximum number of items in one batch. */
   readonly batchMax: number
-  /** An idle lane sends at once when this many items wait. A long queue goes in halves. */
+  /** An idle lane sends at once when this many items wait. Of a long queue, half is sent at a time. */
   readonly batchEnough: number
   /** The maximum total of `weightOf` in one batch; a heavier item is sent alone. */
   readonly batchWeightMax: number
@@ -32,7 +32,7 @@ export interface GroupCommitOptions<Item, Answer> {
   readonly run: (items: ReadonlyArray<Item>, again: boolean) => Effect.Effect<ReadonlyArray<Answer>, SqlError.SqlError>
 }
 
-/** Batches of this many times `batchEnough` are not divided further. */
+/** In multiples of `batchEnough`: so many items may be in one batch, even if they are more than half of the queue. */
 const SPREAD_FROM = 4
 
 /** After a broken connection or a deadlock: 6 more attempts within about 3 s, fewer if each of them takes long. */
@@ -53,9 +53,9 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
 ): Effect.fn.Return<(item: Item) => Effect.Effect<Answer, StoreUnavailable>, never, Scope.Scope> {
   let queue: Array<Waiting<Item, Answer>> = []
   let closed = false
-  /** Defined while the lane is idle: a batch begins with this turn of the event loop. */
+  /** Defined while the lane is idle: its next batch is taken at the end of this turn of the event loop. */
   let wake: (() => void) | undefined
-  /** Defined from then on until the batch is taken: takes it now. */
+  /** Takes the batch now. Defined after `wake` was called, until the batch is taken. */
   let begin: (() => void) | undefined
 
   const submit = (item: Item): Effect.Effect<Answer, StoreUnavailable> =>
@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
   const take = (): ReadonlyArray<Waiting<Item, Answer>> => {
     const batch: Array<Waiting<Item, Answer>> = []
     const keys = new Set<string>()
-    // A burst that stayed together would wait for itself in every step of its calls.
+    // The calls of one batch reach their next step together. Half of a burst lets the steps of the two halves overlap.
     const most = Math.min(options.batchMax, Math.max(SPREAD_FROM * options.batchEnough, queue.length >> 1))
     let weight = 0
     let taken = 0
