@@ -140,7 +140,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "120 seconds" })("A task of the l
         yield* Effect.promise(() => door.server.finish("completed", text("done"), door.server.started[0]))
         const done = yield* Effect.promise(() => waiting)
         assert.deepStrictEqual(yield* resultOf(yield* door.at(node.url), read), done as never)
-        assert.strictEqual(yield* codeOf(client.experimental.tasks.cancelTask(read)), -32_602)
+        assert.strictEqual(yield* codeOf(() => client.experimental.tasks.cancelTask(read)), -32_602)
         assert.deepStrictEqual(yield* door.wallet(other.url), { balance: LOADED - 2 * PRICE, held: 0 })
         assert.lengthOf(yield* door.receipts(other.url), 2)
         yield* booksBalance
@@ -156,7 +156,7 @@ it.layer(SteadyNode.layer, { ...LIVE, timeout: "120 seconds" })("A task of the l
         const door = yield* aTaskDoor(other.url)
         const ids = yield* Effect.forEach(Array.from({ length: TASKS }), () => door.start(node.url))
         const there = yield* door.at(node.url)
-        const waiting = codeOf(
+        const waiting = codeOf(() =>
           there.experimental.tasks.getTaskResult(ids[0]!, CallToolResultSchema, { timeout: 60_000 })
         )
         const cut = yield* Effect.forkChild(waiting, { startImmediately: true })

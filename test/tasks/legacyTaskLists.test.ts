@@ -115,7 +115,7 @@ it.layer(TaskDoor.layer, { timeout: "120 seconds", excludeTestServices: true })(
           null,
           {}
         ]) {
-          const listing = client.request({ method: "tasks/list", params: { cursor: malformed } } as never, parsed)
+          const listing = () => client.request({ method: "tasks/list", params: { cursor: malformed } } as never, parsed)
           assert.strictEqual(yield* codeOf(listing), -32_602, String(malformed))
         }
       }),

@@ -140,10 +140,10 @@ it.layer(TaskDoor.layer, { timeout: "60 seconds", excludeTestServices: true })("
       assert.deepInclude(canceled as object, { taskId, status: "cancelled" })
       assert.include(server.seen, "tasks/cancel")
       assert.deepStrictEqual(yield* wallet, { balance: LOADED - PRICE, held: 0 })
-      assert.strictEqual(yield* codeOf(tasks.cancelTask(taskId)), -32_602)
-      assert.strictEqual(yield* codeOf(tasks.getTaskResult(taskId, CallToolResultSchema)), -32_602)
+      assert.strictEqual(yield* codeOf(() => tasks.cancelTask(taskId)), -32_602)
+      assert.strictEqual(yield* codeOf(() => tasks.getTaskResult(taskId, CallToolResultSchema)), -32_602)
       const runsOn = yield* start("maybe")
-      assert.strictEqual(yield* codeOf(tasks.cancelTask(runsOn)), -32_600)
+      assert.strictEqual(yield* codeOf(() => tasks.cancelTask(runsOn)), -32_600)
       assert.strictEqual(yield* statusOf(client, runsOn), "working")
       yield* Effect.promise(() => server.finish("completed", text("done")))
       yield* resultOf(client, runsOn)
@@ -151,7 +151,7 @@ it.layer(TaskDoor.layer, { timeout: "60 seconds", excludeTestServices: true })("
       // Too late: the work that was done is paid.
       const late = yield* start()
       yield* Effect.promise(() => server.finish("completed", text("done")))
-      assert.strictEqual(yield* codeOf(tasks.cancelTask(late)), -32_602)
+      assert.strictEqual(yield* codeOf(() => tasks.cancelTask(late)), -32_602)
       assert.strictEqual((yield* resultOf(client, late)).content[0]?.text, "done")
       assert.deepStrictEqual(yield* wallet, { balance: LOADED - 3 * PRICE, held: 0 })
     })
@@ -170,8 +170,12 @@ it.layer(TaskDoor.layer, { timeout: "60 seconds", excludeTestServices: true })("
         [client, "guess"]
       ] as const) {
         const { tasks } = at.experimental
-        for (const asked of [tasks.getTask(id), tasks.getTaskResult(id, CallToolResultSchema), tasks.cancelTask(id)]) {
-          assert.strictEqual(yield* codeOf(asked), -32_602)
+        for (const ask of [
+          () => tasks.getTask(id),
+          () => tasks.getTaskResult(id, CallToolResultSchema),
+          () => tasks.cancelTask(id)
+        ]) {
+          assert.strictEqual(yield* codeOf(ask), -32_602)
         }
       }
       assert.deepStrictEqual((yield* Effect.promise(() => stranger.experimental.tasks.listTasks())).tasks, [])
@@ -215,10 +219,8 @@ it.layer(TaskDoor.layer, { timeout: "60 seconds", excludeTestServices: true })("
       }
       const { balance } = yield* wallet
       for (const task of [1, "a", [], { ttl: -1 }, { ttl: "1" }]) {
-        const call = client.request(
-          { method: "tools/call", params: { name: "job", task } } as never,
-          undefined as never
-        )
+        const call = () =>
+          client.request({ method: "tools/call", params: { name: "job", task } } as never, undefined as never)
         assert.strictEqual(yield* codeOf(call), -32_602)
       }
       assert.deepStrictEqual(yield* wallet, { balance, held: 0 })
@@ -231,7 +233,7 @@ it.layer(TaskDoor.layer, { timeout: "60 seconds", excludeTestServices: true })("
       assert.strictEqual(yield* codeOfStart(start("plain")), -32_601)
       const { client: atMarket } = yield* connected({ door: market, key })
       const task = { name: "balance", arguments: {}, task: {} }
-      const own = atMarket.request({ method: "tools/call", params: task } as never, undefined as never)
+      const own = () => atMarket.request({ method: "tools/call", params: task } as never, undefined as never)
       assert.strictEqual(yield* codeOf(own), -32_601)
       assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: 0 })
       const plain = yield* Effect.promise(() => client.callTool({ name: "plain" }))

@@ -61,15 +61,16 @@ export const arranged = Effect.gen(function* () {
   return { ...here, key, client, tasks, wallet, start, receipts }
 })
 
-export const codeOf = (asked: Promise<unknown>) =>
+/** Asks when it runs: a promise made before may reject while nobody waits for it yet. */
+export const codeOf = (ask: () => Promise<unknown>) =>
   Effect.promise(() =>
-    asked.then(
+    ask().then(
       () => 0,
       (error: { readonly code?: number }) => error.code ?? 1
     )
   )
 
-export const codeOfStart = (starting: Effect.Effect<string>) => codeOf(Effect.runPromise(starting))
+export const codeOfStart = (starting: Effect.Effect<string>) => codeOf(() => Effect.runPromise(starting))
 
 export const resultOf = (client: Client, taskId: string) =>
   Effect.promise(() => client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema)) as Effect.Effect<{
