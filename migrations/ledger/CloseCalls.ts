@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { lockWallets } from "./LockWallets.ts"
+import { covered, lockWallets } from "./LockWallets.ts"
 
 /** How a statement reads the calls: one call from variables, or any number from arrays. */
 interface Form {
@@ -100,14 +100,17 @@ export const closeCalls = Effect.gen(function* () {
   // p_calls: sorted by receipt. p_bodies: kept responses by place. The others are null for a single call. p_wallets:
   // those of these calls and of the openings in the same statement, sorted, each once. p_receipts, p_owners, p_held and
   // p_fees: the receipts, consumers, expected holds and fees of the calls; p_debits and p_releases: costs and expected holds by
-  // wallet. Where the open calls are as expected, these totals are used as given: computing them here is slow.
+  // wallet. Where the open calls are as expected, these totals are used as given: computing them here is slow. p_prices: by
+  // wallet, what the openings in the same statement may cost, null for a wallet without any. It is held here, unless
+  // something else decides: then, or where p_prices is null, `calls_open` does all of it.
   //
   // Returns the available balance of each wallet before; what each call held, null for calls that were not closed now;
-  // and whether the receipt of each call is the one that closed it, null where all are. A receipt that is already
-  // stored gets the result of the first time, because a batch may be sent again.
+  // whether the receipt of each call is the one that closed it, null where all are; and whether p_prices are held. A receipt
+  // that is already stored gets the result of the first time, because a batch may be sent again.
   yield* sql.unsafe(`CREATE FUNCTION calls_close(
     p_call call_closing, p_wallets uuid[], p_debits int8[], p_releases int8[], p_receipts uuid[], p_owners uuid[],
-    p_held int8[], p_fees smallint[], p_calls call_closing[], p_bodies bytea[], OUT before int8[], OUT holds int8[], OUT same boolean[]
+    p_held int8[], p_fees smallint[], p_calls call_closing[], p_bodies bytea[], p_prices int8[],
+    OUT before int8[], OUT holds int8[], OUT same boolean[], OUT prices_held boolean
   ) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE
@@ -122,6 +125,7 @@ export const closeCalls = Effect.gen(function* () {
       v_free boolean;
       v_budgeted boolean;
       v_keyed boolean;
+      v_changes int8[];
       v_lane constant int := pg_backend_pid() % 31 + 1;
     BEGIN
       IF p_wallets IS NULL THEN
@@ -161,7 +165,10 @@ export const closeCalls = Effect.gen(function* () {
         p_fees := ARRAY[p_call.fee_bps];
       END IF;
 
-      ${lockWallets("", "")}
+      ${lockWallets(
+        `, p_prices IS NOT NULL AND ${covered("p_releases[l.place] - p_debits[l.place]")}`,
+        ", prices_held"
+      )}
 
       WITH gone AS (
         DELETE FROM calls_open o WHERE o.invocation_id = ANY (p_receipts)
@@ -200,11 +207,15 @@ export const closeCalls = Effect.gen(function* () {
           RAISE EXCEPTION 'a closing names a call that was never opened' USING ERRCODE = 'no_data_found';
         END IF;
         p_calls := ARRAY(SELECT c FROM unnest(p_calls) c WHERE c.receipt_id = ANY (v_receipts));
+        prices_held := false;
       END IF;
 
+      v_changes := ARRAY(SELECT CASE WHEN prices_held THEN coalesce(w.price, 0) ELSE 0 END - w.released
+        FROM unnest(p_prices, p_releases) AS w (price, released));
       UPDATE wallets w SET debits = w.debits + p_debits[width_bucket(w.consumer_id, p_wallets)],
-        held = w.held - p_releases[width_bucket(w.consumer_id, p_wallets)]
-      WHERE w.consumer_id = ANY (p_wallets) AND p_releases[width_bucket(w.consumer_id, p_wallets)] > 0;
+        held = w.held + v_changes[width_bucket(w.consumer_id, p_wallets)]
+      WHERE w.consumer_id = ANY (p_wallets) AND (p_debits[width_bucket(w.consumer_id, p_wallets)] > 0
+        OR v_changes[width_bucket(w.consumer_id, p_wallets)] <> 0);
       ${settle(MANY)}
     END $$`)
 })

@@ -10,6 +10,13 @@
  *   while a table was nearly empty would read all of it when it is full.
  */
 
+/**
+ * An aggregate over the locked wallets: whether each covers what its calls in p_prices may cost, and nothing else decides.
+ * `released`: what becomes available before.
+ */
+export const covered = (released: string): string => `bool_and(p_prices[l.place] IS NULL
+    OR NOT l.frozen AND NOT l.budgeted AND l.available + ${released} >= p_prices[l.place])`
+
 /** Locks p_wallets, of which some may not exist yet, and reads them into variables. */
 export const lockWallets = (aggregates: string, variables: string): string => `
   FOR v_try IN 1 .. 2 LOOP
@@ -18,7 +25,8 @@ export const lockWallets = (aggregates: string, variables: string): string => `
       INSERT INTO wallets (consumer_id) SELECT id FROM unnest(p_wallets) id ORDER BY id ON CONFLICT DO NOTHING;
     END IF;
     SELECT array_agg(l.consumer_id), array_agg(l.available)${aggregates} INTO v_locked, before${variables}
-    FROM (SELECT w.consumer_id, w.credits - w.debits - w.held AS available, w.frozen, w.budgeted
+    FROM (SELECT w.consumer_id, w.credits - w.debits - w.held AS available, w.frozen, w.budgeted,
+        width_bucket(w.consumer_id, p_wallets) AS place
       FROM wallets w WHERE w.consumer_id = ANY (p_wallets) ORDER BY w.consumer_id FOR NO KEY UPDATE) l;
   END LOOP;
   IF v_locked IS DISTINCT FROM p_wallets THEN

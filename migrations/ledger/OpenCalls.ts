@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { lockWallets } from "./LockWallets.ts"
+import { covered, lockWallets } from "./LockWallets.ts"
 
 /** Writes the calls that `c` ranges over: one call from variables, or any number from an array. */
 const insert = (calls: string): string => `
@@ -34,23 +34,24 @@ export const openCalls = Effect.gen(function* () {
   )`
 
   // p_again: an earlier attempt may have committed. p_keyed, p_tiered: some call has an idempotency key, a free tier.
-  // p_wallets: sorted, each once; null for a single call. p_prices: the total price of each wallet's calls.
+  // p_prices_held: whether `calls_close` of the same statement holds the prices, and so locked the wallets. p_wallets: sorted,
+  // each once; null for a single call. p_prices: the total price of each wallet's calls, null where it has none.
   //
-  // Returns the available balance of each wallet before, and for each call its code, the available balance after it,
+  // Returns the available balance of each wallet before, unless the prices were held before, and for each call its code, the available balance after it,
   // the free calls left, and details; null where every call was opened at its price. body: of a replay, for a single
   // call only, because the kept responses of a batch may exceed the size of a message.
   //
   // Codes: 0 opened, 1 opened free, 2 insufficient funds, 3 budget exceeded, 4 replay, 5 idempotency conflict, 6 in
   // flight, 7 account frozen.
   yield* sql.unsafe(`CREATE FUNCTION calls_open(
-    p_again boolean, p_keyed boolean, p_tiered boolean, p_call call_opening, p_wallets uuid[], p_prices int8[],
+    p_again boolean, p_keyed boolean, p_tiered boolean, p_prices_held boolean, p_call call_opening, p_wallets uuid[], p_prices int8[],
     p_calls call_opening[],
     OUT before int8[], OUT codes smallint[], OUT available int8[], OUT free_left int4[], OUT details text[], OUT body bytea
   ) LANGUAGE plpgsql AS $$
     #variable_conflict use_column
     DECLARE
       v_single constant boolean := p_wallets IS NULL;
-      v_locked uuid[];
+      v_locked uuid[] := CASE WHEN p_prices_held THEN p_wallets END;
       v_available int8[];
       v_holds int8[];
       v_stepwise boolean;
@@ -101,8 +102,7 @@ export const openCalls = Effect.gen(function* () {
       END IF;
 
       ${lockWallets(
-        `, array_agg(l.frozen), array_agg(l.budgeted),
-          bool_or(l.frozen OR l.budgeted OR l.available < p_prices[width_bucket(l.consumer_id, p_wallets)])`,
+        `, array_agg(l.frozen), array_agg(l.budgeted), NOT ${covered("0")}`,
         ", v_frozen, v_budgeted, v_stepwise"
       )}
 
@@ -114,6 +114,14 @@ export const openCalls = Effect.gen(function* () {
             OR (SELECT 1 FROM call_idempotency k WHERE k.consumer_id = c.consumer_id AND k.key_hash = c.key_hash
               LIMIT 1) = 1
         ) k;
+      END IF;
+      IF p_prices_held AND v_known_keys IS NOT NULL THEN
+        -- Takes the holds back: the keys decide. No wallet is frozen or budgeted, or they would not be held.
+        UPDATE wallets w SET held = w.held - p_prices[width_bucket(w.consumer_id, p_wallets)]
+        WHERE w.consumer_id = ANY (p_wallets) AND p_prices[width_bucket(w.consumer_id, p_wallets)] > 0;
+        SELECT array_agg(w.credits - w.debits - w.held ORDER BY w.consumer_id) INTO before
+        FROM wallets w WHERE w.consumer_id = ANY (p_wallets);
+        p_prices_held := false;
       END IF;
 
       -- Where every wallet covers its calls and nothing else decides, each call is opened at its price.
@@ -242,7 +250,7 @@ export const openCalls = Effect.gen(function* () {
         p_calls := v_opened;
       END IF;
 
-      IF v_some_held THEN
+      IF v_some_held AND NOT p_prices_held THEN
         UPDATE wallets w SET held = w.held + v_holds[width_bucket(w.consumer_id, p_wallets)]
         WHERE w.consumer_id = ANY (p_wallets) AND v_holds[width_bucket(w.consumer_id, p_wallets)] > 0;
       END IF;

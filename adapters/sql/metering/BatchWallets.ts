@@ -13,21 +13,28 @@ export const walletsOf = (calls: Calls): ReadonlyArray<string> =>
 export const placesOf = (wallets: ReadonlyArray<string>): ReadonlyMap<string, number> =>
   new Map(wallets.map((id, i) => [id, i + 1]))
 
-/** The total of each wallet. */
+/** The total of each wallet, and what stands for those without calls. */
 export const totalsOf = <Call extends Calls[number]>(
   wallets: ReadonlyArray<string>,
   calls: ReadonlyArray<Call>,
-  amountOf: (call: Call) => bigint
+  amountOf: (call: Call) => bigint,
+  none: 0n | null
 ): PgTypes.Parameter => {
-  const totals = new Map(wallets.map((id) => [id, 0n]))
-  for (const call of calls) totals.set(call.consumerId, totals.get(call.consumerId)! + amountOf(call))
+  const totals = new Map<string, bigint | null>(wallets.map((id) => [id, none]))
+  for (const call of calls) totals.set(call.consumerId, (totals.get(call.consumerId) ?? 0n) + amountOf(call))
   return column([...totals.values()], OID.int8)
 }
 
+/** The first value that both functions return. */
+export const balancesBefore = (values: unknown): ReadonlyArray<bigint> =>
+  (values as ReadonlyArray<ReadonlyArray<bigint>>)[0]!
+
 /** The available balance of a wallet after one more call of the batch, in the order of the batch. */
-export const availableAfter = (wallets: ReadonlyArray<string>, before: ReadonlyArray<bigint>) => {
+export type AvailableAfter = (consumerId: string, change: bigint) => bigint
+
+export const availableAfter = (wallets: ReadonlyArray<string>, before: ReadonlyArray<bigint>): AvailableAfter => {
   const running = new Map(wallets.map((id, i) => [id, before[i]!]))
-  return (consumerId: string, change: bigint): bigint => {
+  return (consumerId, change) => {
     const available = running.get(consumerId)! + change
     running.set(consumerId, available)
     return available

@@ -29,6 +29,6 @@ export const closeAgain = (
       WHERE c.cost <= o.held AND c.fee_bps = o.fee_bps
         AND c.receipt_id <> ALL (${closings.flatMap((one) => one.unused.map(uuidOfReceipt))}::uuid[])
       ORDER BY c.consumer_id, c.receipt_id
-    ) lost, LATERAL calls_close(lost.closing, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ARRAY[''::bytea]) closed
+    ) lost, LATERAL calls_close(lost.closing, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ARRAY[''::bytea], NULL) closed
     WHERE closed.holds[1] IS NOT NULL`.unprepared.all((row) => receiptOfUuid(row.receipt_id))
 }

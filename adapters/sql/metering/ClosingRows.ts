@@ -2,34 +2,35 @@
  * Closings as the parameters of `calls_close` (migrations/ledger/CloseCalls.ts), and its results.
  */
 import { feeOf } from "../../../domain/ledger/PlatformFee.ts"
-import type { CloseCall, Closed, OpenCall } from "../../../domain/metering/CallStore.ts"
+import type { CloseCall, Closed } from "../../../domain/metering/CallStore.ts"
 import { receiptOriginOf, statusCodeOf, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { packedRequestId } from "../receipts/RequestIds.ts"
 import { column, OID } from "../shared/Columns.ts"
 import { bytes, type Field, record, records } from "../shared/Records.ts"
 import type { AnswerColumns } from "./KeptAnswers.ts"
-import { availableAfter, totalsOf, walletsOf } from "./BatchWallets.ts"
+import { type AvailableAfter, totalsOf } from "./BatchWallets.ts"
 
 /** With its answer as it is stored. */
 export interface StoredClosing extends CloseCall {
   readonly stored: AnswerColumns | undefined
 }
 
-const FUNCTION = "calls_close($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
-export const CLOSE = `SELECT ${FUNCTION}`
+const GIVEN = "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10"
+export const CLOSE = `SELECT calls_close(${GIVEN}, NULL)`
 
-/** Closings come first: openings may hold what they release. The order follows from the reference to `c`, never null. */
-export const CLOSE_AND_OPEN = `SELECT c, o FROM ${FUNCTION} c,
-  LATERAL calls_open($11 OR c.before IS NULL, $12, $13, $14, $15, $16, $17) o`
+/**
+ * Closings come first: openings may hold what they release. The wallets are locked and changed once for both, unless the
+ * openings come again or may be free: then `calls_open` decides about each.
+ */
+export const CLOSE_AND_OPEN = `SELECT c, o FROM calls_close(${GIVEN}, CASE WHEN $11 OR $13 THEN NULL ELSE $14 END) c,
+  LATERAL calls_open($11, $12, $13, c.prices_held, NULL, $2, $14, $15) o`
 
-/** Sorted by receipt. `opens`: calls that are opened in the same statement; their wallets are locked with these. */
+/** Sorted by receipt. `wallets`: theirs, and those of the calls that are opened in the same statement; null for a single call. */
 export const closeParams = (
   calls: ReadonlyArray<StoredClosing>,
-  opens: ReadonlyArray<OpenCall>
+  wallets: ReadonlyArray<string> | null
 ): ReadonlyArray<unknown> => [
-  ...(calls.length === 1 && opens.length === 0
-    ? [record(rowOf(calls[0]!, 0)), ...NO_BATCH]
-    : batchParams(calls, opens)),
+  ...(wallets === null ? [record(rowOf(calls[0]!, 0)), ...NO_BATCH] : batchParams(calls, wallets)),
   column(
     calls.some(({ stored }) => stored !== undefined) ? calls.map(({ stored }) => stored?.body ?? null) : null,
     OID.bytea
@@ -41,29 +42,26 @@ const NO_BATCH = [
   null
 ]
 
-const batchParams = (calls: ReadonlyArray<StoredClosing>, opens: ReadonlyArray<OpenCall>): ReadonlyArray<unknown> => {
-  const wallets = walletsOf([...calls, ...opens])
-  return [
-    null,
-    column(wallets, OID.uuid),
-    totalsOf(wallets, calls, (call) => call.receipt.cost_microcents),
-    totalsOf(wallets, calls, (call) => call.held ?? 0n),
-    column(
-      calls.map(({ receipt }) => uuidOfReceipt(receipt.receipt_id)),
-      OID.uuid
-    ),
-    column(
-      calls.map(({ consumerId }) => consumerId),
-      OID.uuid
-    ),
-    column(calls.map(expectedHold), OID.int8),
-    column(
-      calls.map(({ feeBasisPoints }) => feeBasisPoints),
-      OID.int2
-    ),
-    records(calls.map(rowOf))
-  ]
-}
+const batchParams = (calls: ReadonlyArray<StoredClosing>, wallets: ReadonlyArray<string>): ReadonlyArray<unknown> => [
+  null,
+  column(wallets, OID.uuid),
+  totalsOf(wallets, calls, (call) => call.receipt.cost_microcents, 0n),
+  totalsOf(wallets, calls, (call) => call.held ?? 0n, 0n),
+  column(
+    calls.map(({ receipt }) => uuidOfReceipt(receipt.receipt_id)),
+    OID.uuid
+  ),
+  column(
+    calls.map(({ consumerId }) => consumerId),
+    OID.uuid
+  ),
+  column(calls.map(expectedHold), OID.int8),
+  column(
+    calls.map(({ feeBasisPoints }) => feeBasisPoints),
+    OID.int2
+  ),
+  records(calls.map(rowOf))
+]
 
 /** The calls of `closeParams` as the elements of one array, without its braces. */
 export const rowsIn = (params: ReadonlyArray<unknown>): string => {
@@ -119,14 +117,12 @@ type CloseValues = readonly [
   same: ReadonlyArray<boolean> | null
 ]
 
-/** `opens`: those that `closeParams` got. */
 export const closedOf = (
   calls: ReadonlyArray<CloseCall>,
-  opens: ReadonlyArray<OpenCall>,
-  values: unknown
+  values: unknown,
+  left: AvailableAfter
 ): ReadonlyArray<Closed> => {
-  const [before, holds, same] = values as CloseValues
-  const left = availableAfter(walletsOf(opens.length === 0 ? calls : [...calls, ...opens]), before)
+  const [, holds, same] = values as CloseValues
   return calls.map(({ consumerId, receipt }, i) => {
     if (same?.[i] === false) return { _tag: "AlreadyClosed" }
     const held = holds[i]

@@ -12,32 +12,45 @@ import { column, OID } from "../shared/Columns.ts"
 import { bytes, type Field, record, records } from "../shared/Records.ts"
 import { answerOf } from "./KeptAnswers.ts"
 import { storedDigest } from "./KeyDigests.ts"
-import { availableAfter, placesOf, totalsOf, walletsOf } from "./BatchWallets.ts"
+import { type AvailableAfter, placesOf, totalsOf } from "./BatchWallets.ts"
 
-export const OPEN = "SELECT calls_open($1, $2, $3, $4, $5, $6, $7)"
+export const OPEN = "SELECT calls_open($1, $2, $3, false, $4, $5, $6, $7)"
 
 /** This key has a kept response. It is read separately: those of a batch may exceed what the connection takes at once. */
 export interface Kept {
   readonly _tag: "Kept"
 }
 
-/** `again`: an earlier attempt may have committed. */
-export const openParams = (calls: ReadonlyArray<OpenCall>, again: boolean): ReadonlyArray<unknown> => [
-  PgTypes.bool(again),
-  PgTypes.bool(calls.some((call) => call.idempotency !== undefined)),
-  PgTypes.bool(calls.some((call) => call.freeTierCalls > 0)),
-  ...rowParams(calls)
+/** `again`: an earlier attempt may have committed. `wallets`: null for a single call. */
+export const openParams = (
+  calls: ReadonlyArray<OpenCall>,
+  wallets: ReadonlyArray<string> | null,
+  again: boolean
+): ReadonlyArray<unknown> => [
+  ...flagsOf(calls, again),
+  ...(wallets === null
+    ? [record(rowOf(calls[0]!, 1, calls[0]!.freeTierCalls > 0 ? 1 : null)), ...NO_BATCH]
+    : [null, column(wallets, OID.uuid), ...batchParams(calls, wallets)])
 ]
 
-const rowParams = (calls: ReadonlyArray<OpenCall>): ReadonlyArray<unknown> => {
-  if (calls.length === 1) return [record(rowOf(calls[0]!, 1, calls[0]!.freeTierCalls > 0 ? 1 : null)), ...NO_BATCH]
-  const wallets = walletsOf(calls)
+/** For openings whose wallets `closeParams` names, with those of the closings. */
+export const openWithClosingsParams = (
+  calls: ReadonlyArray<OpenCall>,
+  wallets: ReadonlyArray<string>,
+  again: boolean
+): ReadonlyArray<unknown> => [...flagsOf(calls, again), ...batchParams(calls, wallets)]
+
+const flagsOf = (calls: ReadonlyArray<OpenCall>, again: boolean): ReadonlyArray<unknown> => [
+  PgTypes.bool(again),
+  PgTypes.bool(calls.some((call) => call.idempotency !== undefined)),
+  PgTypes.bool(calls.some((call) => call.freeTierCalls > 0))
+]
+
+const batchParams = (calls: ReadonlyArray<OpenCall>, wallets: ReadonlyArray<string>): ReadonlyArray<unknown> => {
   const places = placesOf(wallets)
   const tiers = new Map<string, number>()
   return [
-    null,
-    column(wallets, OID.uuid),
-    totalsOf(wallets, calls, (call) => call.holdAmount),
+    totalsOf(wallets, calls, (call) => call.holdAmount, null),
     records(calls.map((call) => rowOf(call, places.get(call.consumerId)!, tierOf(tiers, call))))
   ]
 }
@@ -90,12 +103,13 @@ type OpenValues = readonly [
   body: Uint8Array | null
 ]
 
-export const openedOf = (calls: ReadonlyArray<OpenCall>, values: unknown): ReadonlyArray<Opened | Kept> => {
-  const [before, codes, available, freeLeft, details, body] = values as OpenValues
-  if (codes === null) {
-    const left = availableAfter(walletsOf(calls), before)
-    return calls.map((call) => openedAt(call, left(call.consumerId, -call.holdAmount)))
-  }
+export const openedOf = (
+  calls: ReadonlyArray<OpenCall>,
+  values: unknown,
+  left: AvailableAfter
+): ReadonlyArray<Opened | Kept> => {
+  const [, codes, available, freeLeft, details, body] = values as OpenValues
+  if (codes === null) return calls.map((call) => openedAt(call, left(call.consumerId, -call.holdAmount)))
   return calls.map((call, i) =>
     resultOf(call, codes[i]!, available![i]!, freeLeft![i] ?? undefined, details![i] ?? "", body)
   )

@@ -22,13 +22,14 @@ import {
 import type { ConsumerId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import { availableAfter, balancesBefore, walletsOf } from "./BatchWallets.ts"
 import { CLOSE, CLOSE_AND_OPEN, closedOf, closeParams, rowsIn, type StoredClosing } from "./ClosingRows.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import { answerColumns, answerOf } from "./KeptAnswers.ts"
 import { storedDigest } from "./KeyDigests.ts"
 import * as LaneConnection from "../shared/LaneConnection.ts"
 import { lockedOut } from "./LockedWallets.ts"
-import { type Kept, monthOf, OPEN, openedOf, openParams } from "./OpeningRows.ts"
+import { type Kept, monthOf, OPEN, openedOf, openParams, openWithClosingsParams } from "./OpeningRows.ts"
 import { toDate } from "../shared/Instants.ts"
 import { suspending } from "./PostgresSuspensions.ts"
 import { recordLost } from "./LostCalls.ts"
@@ -113,7 +114,7 @@ export const layer = Layer.effect(
     /** A call is forwarded after its opening is durable, so a standby was promoted that lacks the opening. */
     const lostOpening = Effect.fnUntraced(function* (call: StoredClosing): Effect.fn.Return<Closed, StoreUnavailable> {
       const { receipt_id: receiptId } = call.receipt
-      yield* recordLost(sql, [{ rows: rowsIn(closeParams([call], [])), keyed: keyedOf(call), unused: [] }], false)
+      yield* recordLost(sql, [{ rows: rowsIn(closeParams([call], null)), keyed: keyedOf(call), unused: [] }], false)
       yield* Effect.logError(
         `The database lost the call ${receiptId} after it was forwarded. It is not charged, and its caller gets an error. ` +
           "See docs/high-availability.md."
@@ -208,19 +209,22 @@ const settle = Effect.fnUntraced(function* (
     if (item._tag === "Open") opens.push(item.call)
     else closes.push(item.call)
   }
+  const wallets = walletsOf(items.map(({ call }) => call))
+  const batchWallets = items.length === 1 ? null : wallets
   if (closes.length === 0) {
-    const [[opened] = []] = yield* connection.query(OPEN, openParams(opens, again))
-    return openedOf(opens, opened)
+    const [[opened] = []] = yield* connection.query(OPEN, openParams(opens, batchWallets, again))
+    return openedOf(opens, opened, availableAfter(wallets, balancesBefore(opened)))
   }
   const sorted = closes.toSorted((a, b) => (a.receipt.receipt_id < b.receipt.receipt_id ? -1 : 1))
-  const params = closeParams(sorted, opens)
+  const params = closeParams(sorted, batchWallets)
   const [[closed, opened] = []] =
     opens.length === 0
       ? yield* connection.query(CLOSE, params)
-      : yield* connection.query(CLOSE_AND_OPEN, [...params, ...openParams(opens, again)])
-  const ofCloses = closedOf(sorted, opens, closed)
+      : yield* connection.query(CLOSE_AND_OPEN, [...params, ...openWithClosingsParams(opens, wallets, again)])
+  const left = availableAfter(wallets, balancesBefore(closed))
+  const ofCloses = closedOf(sorted, closed, left)
   recent?.add(rowsIn(params), sorted, ofCloses)
-  const ofOpens = opens.length === 0 ? [] : openedOf(opens, opened)
+  const ofOpens = opens.length === 0 ? [] : openedOf(opens, opened, left)
   const closedByCall = new Map(sorted.map((call, i) => [call, ofCloses[i]!]))
   let next = 0
   return items.map((item) => (item._tag === "Open" ? ofOpens[next++]! : closedByCall.get(item.call)!))
