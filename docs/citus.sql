@@ -25,6 +25,7 @@ ALTER TABLE wallets SET SCHEMA lane_0;
 ALTER TYPE call_closing SET SCHEMA lane_0;
 ALTER TYPE call_opening SET SCHEMA lane_0;
 ALTER VIEW transfers SET SCHEMA lane_0;
+ALTER VIEW account_totals SET SCHEMA lane_0;
 ALTER VIEW usage_totals SET SCHEMA lane_0;
 
 -- Its functions go with it. tally_catalog belongs to the catalog.

@@ -4,6 +4,7 @@
 import { Effect } from "effect"
 import { budgets } from "./lane/Budgets.ts"
 import { calls } from "./lane/Calls.ts"
+import { earnings } from "./lane/Earnings.ts"
 import { ledger } from "./lane/Ledger.ts"
 import { lostCalls } from "./lane/LostCalls.ts"
 import { receipts } from "./lane/Receipts.ts"
@@ -13,7 +14,7 @@ import { openCalls } from "./ledger/OpenCalls.ts"
 import { suspendCalls } from "./ledger/SuspendCalls.ts"
 
 export const lanePart = Effect.all(
-  [ledger, calls, receipts, lostCalls, usage, budgets, openCalls, closeCalls, suspendCalls],
+  [ledger, calls, receipts, lostCalls, usage, earnings, budgets, openCalls, closeCalls, suspendCalls],
   {
     discard: true
   }

@@ -10,7 +10,7 @@ import { patiently, type SchemaBusy, yielding } from "./YieldingLocks.ts"
  * Of the baseline's SQL, which `test/house/baseline.test.ts` compares. Until the first release the baseline is edited in
  * place: a database of an earlier one has another name of it, and is rejected. Afterwards it must not change.
  */
-export const BASELINE_DIGEST = "8b8919639b29"
+export const BASELINE_DIGEST = "83a77e57bce7"
 
 const migrations = {
   [`0001_baseline_${BASELINE_DIGEST}`]: baseline

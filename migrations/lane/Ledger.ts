@@ -49,7 +49,8 @@ export const ledger = Effect.gen(function* () {
   yield* sql`CREATE INDEX posted_transfers_recorded ON posted_transfers (recorded_at)`
 
   // Totals of every account but the wallets. A provider's balance is kept in lots, one per settlement day; other accounts
-  // have the day 1970-01-01. Each connection adds to a row of its own, so that two of them never wait for a hot row.
+  // have the day 1970-01-01. Lane 0 has what was posted, lane 1 what calls earned, so that a posting does not wait for the job
+  // that counts calls. Calls that wait for it are missing: see the view `account_totals` in `Earnings.ts`.
   yield* sql`CREATE TABLE account_balances (
     owner_id uuid NOT NULL,
     account smallint NOT NULL,

@@ -52,12 +52,12 @@ export const receipts = Effect.gen(function* () {
     WHERE part.amount > 0`
 
   // The receipts of calls that were closed together, in order. A row waits from the transaction that writes its receipts
-  // (`calls_close`) until the sequencer appends them to the log, and adds them to `usage_hourly` unless that was done
-  // before (usage_counted). Up to 500 ids stay in the row: without compression, which would gain nothing.
+  // (`calls_close`) until the sequencer appends them to the log, and adds them to `usage_hourly` and `account_balances` unless
+  // that was done before (counted). Up to 500 ids stay in the row: without compression, which would gain nothing.
   yield* sql`CREATE TABLE receipts_unlogged (
     first_receipt uuid PRIMARY KEY,
     receipt_ids uuid[] NOT NULL,
-    usage_counted boolean NOT NULL DEFAULT false
+    counted boolean NOT NULL DEFAULT false
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
     toast_tuple_target = 8160)`
   yield* sql`ALTER TABLE receipts_unlogged ALTER COLUMN receipt_ids SET STORAGE EXTERNAL`

@@ -38,17 +38,8 @@ const MANY: Form = {
 const CALLED_AT = "to_timestamp(c.called_ms::float8 / 1000)"
 const CREATED_AT = "to_timestamp(c.created_ms::float8 / 1000)"
 
-/** v_receipts: of the calls. v_charged, v_free, v_budgeted, v_keyed: whether some call needs the statement. */
+/** v_receipts: of the calls. v_free, v_budgeted, v_keyed: whether some call needs the statement. */
 const settle = ({ calls, closed, consumers, grouped, total }: Form): string => `
-  IF v_charged THEN
-    INSERT INTO account_balances AS b (owner_id, account, day, lane, credits)
-    SELECT a.owner_id, a.account, a.day, v_lane, ${total("a.amount")}
-    FROM ${calls}, LATERAL (VALUES (uuid '00000000-0000-0000-0000-000000000000', 3, date '1970-01-01', c.fee),
-      (c.provider_id, 2, (${CREATED_AT} AT TIME ZONE 'UTC')::date, c.cost - c.fee)) AS a (owner_id, account, day, amount)
-    WHERE a.amount > 0 ${grouped("1, 2, 3")}
-    ON CONFLICT (owner_id, account, day, lane) DO UPDATE SET credits = b.credits + excluded.credits;
-  END IF;
-
   INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee, duration_ms,
     price_version, request_bytes, response_bytes, tokens_input, tokens_output, hold_ms, status, origin, fee_bps, signature,
     tool_name, request_id)
@@ -121,12 +112,10 @@ export const closeCalls = Effect.gen(function* () {
       v_owners uuid[];
       v_fees smallint[];
       v_wrong boolean;
-      v_charged boolean := true;
       v_free boolean;
       v_budgeted boolean;
       v_keyed boolean;
       v_changes int8[];
-      v_lane constant int := pg_backend_pid() % 31 + 1;
     BEGIN
       IF p_wallets IS NULL THEN
         IF p_call.held = 0 THEN
@@ -143,7 +132,6 @@ export const closeCalls = Effect.gen(function* () {
           RETURNING o.* INTO v_open;
           IF FOUND THEN
             holds := ARRAY[p_call.held];
-            v_charged := p_call.cost > 0;
             v_free := v_open.free AND NOT p_call.uses_free_call;
             v_budgeted := v_open.budget_ids IS NOT NULL;
             v_keyed := v_open.key_hash IS NOT NULL;

@@ -11,6 +11,7 @@ import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { FEE_BASIS_POINTS_MAX } from "../../domain/ledger/PlatformFee.ts"
 import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import { aCall, consumerWith, money, settled } from "../contracts/ledgerSamples.ts"
+import { countCalls } from "../support/CountedCalls.ts"
 
 const COST = 1_000n
 const FEE = 100n
@@ -21,6 +22,7 @@ const PG = { timeout: "60 seconds", excludeTestServices: true } as const
 const aSettledCall = Effect.gen(function* () {
   const call = yield* aCall(yield* consumerWith(10_000))
   yield* settled(call)
+  yield* countCalls
   return { ...call, id: uuidOfReceipt(call.invocationId) }
 })
 

@@ -26,6 +26,7 @@ import {
   settled,
   tagsOf
 } from "../contracts/ledgerSamples.ts"
+import { countCalls } from "../support/CountedCalls.ts"
 import { lossyStream } from "../support/LossyStream.ts"
 import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
@@ -205,6 +206,7 @@ it.layer(postgresLedgerPorts, LIVE)("Over PostgreSQL", (it) => {
       const consumerId = yield* consumerWith(1_000)
       const call = yield* aCall(consumerId)
       yield* settled(call)
+      yield* countCalls
       yield* sql`UPDATE wallets SET credits = credits + 5, held = held + 2 WHERE consumer_id = ${consumerId}`
       yield* sql`UPDATE account_balances SET credits = credits - 7 WHERE owner_id = ${call.providerId}`
       const { discrepancies } = yield* audit

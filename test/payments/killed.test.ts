@@ -67,7 +67,7 @@ const sound = Effect.gen(function* () {
   const rows = yield* sql<{ readonly account: number; readonly balance: bigint }>`
     SELECT account, sum(credits - debits)::int8 AS balance FROM (
       SELECT 1::int2 AS account, credits, debits FROM wallets
-      UNION ALL SELECT account, credits, debits FROM account_balances
+      UNION ALL SELECT account, credits, debits FROM account_totals
     ) kept GROUP BY 1`.pipe(Effect.orDie)
   assert.strictEqual(
     rows.reduce((sum, { balance }) => sum + balance, 0n),

@@ -30,9 +30,9 @@ export const rowsOf = Effect.fnUntraced(function* (consumers: ReadonlyArray<stri
       SELECT t::text AS row FROM transfers t WHERE t.consumer_id IN ${sql.in(consumers)} AND t.kind IN (1, 2) ORDER BY 1`
   )
   take(
-    "account_balances",
+    "account_totals",
     yield* sql<{ readonly row: string }>`
-      SELECT (owner_id, account, sum(credits), sum(debits))::text AS row FROM account_balances
+      SELECT (owner_id, account, sum(credits), sum(debits))::text AS row FROM account_totals
       WHERE account = 3 OR owner_id IN ${sql.in(providers)} GROUP BY owner_id, account ORDER BY 1`
   )
   return rows

@@ -38,7 +38,7 @@ export const totalsOf = Effect.fnUntraced(function* (sql: StoreSql) {
       sum(greatest(debits - credits, 0))::int8 AS overdrawn
     FROM (
       SELECT ${ACCOUNT_CODE.wallet}::int2 AS account, credits, debits FROM wallets
-      UNION ALL SELECT account, sum(credits)::int8, sum(debits)::int8 FROM account_balances GROUP BY owner_id, account, day
+      UNION ALL SELECT account, sum(credits)::int8, sum(debits)::int8 FROM account_totals GROUP BY owner_id, account, day
     ) kept GROUP BY account HAVING sum(credits) > 0 OR sum(debits) > 0 ORDER BY account`
   return rows.map((row): AccountTotals => ({ ...row, account: wordOf(ACCOUNT_CODE, row.account) }))
 })
@@ -64,7 +64,7 @@ export const auditOf = Effect.fnUntraced(function* (sql: StoreSql) {
     ), kept AS (
       SELECT ${wallet}::int2 AS account, consumer_id AS owner_id, ${NO_LOT}::date AS lot, credits, debits, held
       FROM wallets
-      UNION ALL SELECT account, owner_id, day, sum(credits)::int8, sum(debits)::int8, 0 FROM account_balances
+      UNION ALL SELECT account, owner_id, day, sum(credits)::int8, sum(debits)::int8, 0 FROM account_totals
       GROUP BY 1, 2, 3
     ), compared AS (
       SELECT coalesce(k.account, r.account, o.account) AS account,

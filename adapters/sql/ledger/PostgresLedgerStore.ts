@@ -22,10 +22,14 @@ import { ACCOUNT_CODE, NO_LOT, TRANSFER_CODE } from "./LedgerCodes.ts"
 import { toTransfer, type TransferRow } from "./TransferRows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
-/**
- * Higher lanes belong to settlements. One row per account: a posting locks it and reads the whole balance afterwards.
- */
+/** What calls earned has another lane. One row per account: a posting locks it and reads the whole balance afterwards. */
 const POSTING_LANE = 0
+
+const CREDITED_BY_CALLS: ReadonlySet<AccountKind> = new Set(["provider", "platform_fee"])
+
+/** Where an account's balance is complete. The view reads every call that is not counted yet. */
+const balancesWith = (accounts: ReadonlyArray<AccountKind>) =>
+  accounts.some((account) => CREDITED_BY_CALLS.has(account)) ? "account_totals" : "account_balances"
 
 interface BookRow {
   readonly mode: Book["mode"]
@@ -136,12 +140,13 @@ export const layer = Layer.effect(
       yield* checkBounded(changes.filter(isBounded))
     })
 
-    /** Postings that debit an account wait for its row above; settlements only add to it, in rows of their own. */
+    /** Postings that debit an account wait for its row above; calls only add to it, in a row of their own. */
     const checkBounded = Effect.fnUntraced(function* (bounded: ReadonlyArray<AccountChange>) {
       if (bounded.length === 0) return
       const { accounts, days, owners } = keysOf(bounded)
       const rows = yield* sql<{ readonly n: bigint; readonly balance: bigint }>`
-        SELECT change.n, (SELECT coalesce(sum(b.credits - b.debits), 0)::int8 FROM account_balances b
+        SELECT change.n, (SELECT coalesce(sum(b.credits - b.debits), 0)::int8
+          FROM ${sql(balancesWith(bounded.map(({ account }) => account)))} b
           WHERE b.owner_id = change.owner_id AND b.account = change.account AND b.day = change.day) AS balance
         FROM unnest(${owners}, ${accounts}, ${days}::date[]) WITH ORDINALITY AS change (owner_id, account, day, n)
         ORDER BY change.n`
@@ -154,7 +159,7 @@ export const layer = Layer.effect(
     const balanceOf = (account: AccountKind, ownerId: string) =>
       sql<Balance>`
         SELECT coalesce(sum(credits), 0)::int8 AS credits, coalesce(sum(debits), 0)::int8 AS debits
-        FROM account_balances WHERE owner_id = ${ownerId} AND account = ${ACCOUNT_CODE[account]}`.one(
+        FROM ${sql(balancesWith([account]))} WHERE owner_id = ${ownerId} AND account = ${ACCOUNT_CODE[account]}`.one(
         (balance) => balance
       )
 
@@ -187,7 +192,7 @@ export const layer = Layer.effect(
         (providerId) => sql<Lot>`
           SELECT day, sum(credits)::int8 AS credits, sum(debits)::int8 AS debits,
             coalesce(sum(credits) FILTER (WHERE lane <> ${POSTING_LANE}), 0)::int8 AS earned
-          FROM account_balances
+          FROM account_totals
           WHERE owner_id = ${providerId} AND account = ${ACCOUNT_CODE.provider}
           GROUP BY day HAVING sum(credits) <> sum(debits) ORDER BY day`
       ),

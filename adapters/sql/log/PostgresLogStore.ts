@@ -11,9 +11,8 @@ import { columnsOf } from "../shared/Columns.ts"
 import { causeOfCode, FREE_PROXY_CODE, originOfCode, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { hasReceiptId } from "../receipts/ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "../receipts/ReceiptRows.ts"
-import { addUsage } from "../metering/UsageRows.ts"
 import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
-import { waitingRows } from "./WaitingReceipts.ts"
+import { counting, waitingRows } from "./WaitingReceipts.ts"
 
 interface LogRow {
   readonly number: number
@@ -67,17 +66,15 @@ export const layer = Layer.effect(
 
       /**
        * Waiting receipts in the order of their ids, which is nearly chronological. A receipt that has a position keeps
-       * it. Deleting the row of a receipt adds it to the usage. The query is written for row-by-row lookups,
+       * it. Deleting the row of a receipt counts it. The query is written for row-by-row lookups,
        * regardless of the planner's estimates for tables that grow by millions.
        */
       take: Effect.fn("PostgresLogStore.take")((limit) =>
         sql<ReceiptRow & { readonly origin: number }>`
           WITH taken AS (
             DELETE FROM receipts_unlogged WHERE first_receipt = ANY (ARRAY(${waitingRows(sql, limit)}))
-            RETURNING receipt_ids, usage_counted
-          ), counted AS (
-            ${addUsage(sql, sql`taken CROSS JOIN LATERAL usage_of(taken.receipt_ids) WHERE NOT taken.usage_counted`)}
-          )
+            RETURNING receipt_ids, counted
+          ), ${counting(sql, sql`taken w`)}
           SELECT ${columns}, r.origin FROM taken CROSS JOIN LATERAL unnest(taken.receipt_ids) AS i (id)
           CROSS JOIN LATERAL (SELECT * FROM receipts WHERE receipt_id = i.id LIMIT 1) r
           WHERE (SELECT true FROM receipt_log_places p WHERE p.receipt_id = i.id LIMIT 1) IS NULL

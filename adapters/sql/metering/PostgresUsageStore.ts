@@ -16,7 +16,7 @@ import { pageOf } from "../../../domain/shared/Page.ts"
 import { receiptOfUuid } from "../ledger/LedgerCodes.ts"
 import { belongsTo, beyond, calledSince, hasStatus, STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
 import { rowReader } from "../shared/RowReader.ts"
-import { waitingRows } from "../log/WaitingReceipts.ts"
+import { counting, waitingRows } from "../log/WaitingReceipts.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { addUsage } from "./UsageRows.ts"
 
@@ -130,12 +130,10 @@ export const layer = Layer.effect(
       countWaiting: Effect.fn("PostgresUsageStore.countWaiting")((limit) =>
         sql<{ readonly calls: bigint }>`
           WITH waiting AS (
-            UPDATE receipts_unlogged SET usage_counted = true WHERE first_receipt = ANY (ARRAY(
-              ${waitingRows(sql, limit, sql`NOT usage_counted`, sql`FOR UPDATE SKIP LOCKED`)}))
-            RETURNING receipt_ids
-          ), counted AS (
-            ${addUsage(sql, sql`waiting CROSS JOIN LATERAL usage_of(waiting.receipt_ids)`)}
-          )
+            UPDATE receipts_unlogged SET counted = true WHERE first_receipt = ANY (ARRAY(
+              ${waitingRows(sql, limit, sql`NOT counted`, sql`FOR UPDATE SKIP LOCKED`)}))
+            RETURNING receipt_ids, false AS counted
+          ), ${counting(sql, sql`waiting w`)}
           SELECT coalesce(sum(cardinality(receipt_ids)), 0)::int8 AS calls FROM waiting`.one(({ calls }) =>
           Number(calls)
         )

@@ -24,7 +24,7 @@ export const grantTo = Effect.fnUntraced(function* (role: string) {
         WHERE schemaname = current_schema() AND pg_has_role(tableowner, 'USAGE')`
       yield* sql`GRANT USAGE ON SCHEMA ${sql(owned[0]!.schema)} TO ${sql(role)}`
       yield* sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ${sql.csv(owned.map(({ name }) => sql`${sql(name)}`))} TO ${sql(role)}`
-      yield* sql`GRANT SELECT ON transfers, usage_totals TO ${sql(role)}`
+      yield* sql`GRANT SELECT ON transfers, account_totals, usage_totals TO ${sql(role)}`
       yield* sql`REVOKE UPDATE, DELETE, TRUNCATE ON ${sql.csv(APPEND_ONLY_TABLES.map((name) => sql`${sql(name)}`))}
         FROM ${sql(role)}`
     })

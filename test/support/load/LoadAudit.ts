@@ -47,7 +47,7 @@ export const booksAfter = Effect.fnUntraced(function* ({ acknowledged, provider 
   // What calls credited to providers, by settlement day, and to the platform. Lane 0 belongs to postings.
   const accounts = yield* sql<{ readonly id: string; readonly figure: string }>`
     SELECT owner_id::text AS id, concat_ws(' ', account, day, kept.amount, moved.amount) AS figure FROM (
-      SELECT owner_id, account, day, sum(credits) AS amount FROM account_balances WHERE lane <> 0 GROUP BY 1, 2, 3
+      SELECT owner_id, account, day, sum(credits) AS amount FROM account_totals WHERE lane <> 0 GROUP BY 1, 2, 3
     ) kept FULL JOIN (
       SELECT CASE WHEN credit = 2 THEN provider_id ELSE '00000000-0000-0000-0000-000000000000' END AS owner_id,
         credit AS account, coalesce(lot, '1970-01-01') AS day, sum(amount) AS amount
