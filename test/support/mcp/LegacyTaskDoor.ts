@@ -61,7 +61,7 @@ export const arranged = Effect.gen(function* () {
   return { ...here, key, client, tasks, wallet, start, receipts }
 })
 
-/** Asks when it runs: a promise made before may reject while nobody waits for it yet. */
+/** Asks when it runs: a promise that is made earlier may reject before it is awaited. */
 export const codeOf = (ask: () => Promise<unknown>) =>
   Effect.promise(() =>
     ask().then(
