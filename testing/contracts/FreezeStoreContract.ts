@@ -62,11 +62,12 @@ export const freezeStoreContract: Contract<CallStore | FreezeStore | LedgerStore
   ledgerRule(
     "lets a frozen account open no call, alone or in a batch, free or not, and holds nothing",
     Effect.gen(function* () {
-      const { open } = yield* CallStore
+      const { close, open } = yield* CallStore
       const store = yield* FreezeStore
       const { hex } = yield* Entropy
-      const frozen = yield* consumerWith(10_000)
-      const other = yield* consumerWith(100_000)
+      const [frozen, other] = [yield* consumerWith(100_000), yield* consumerWith(100_000)]
+      const running = yield* aCall(frozen)
+      yield* opened(running)
       yield* store.freeze(frozen, FREEZE)
       for (const changes of [
         {},
@@ -81,8 +82,15 @@ export const freezeStoreContract: Contract<CallStore | FreezeStore | LedgerStore
       for (const [n, { _tag }] of answers.entries()) {
         assert.equal(_tag, n % 2 === 0 ? "AccountFrozen" : "Opened", String(n))
       }
+      // Together with a call that ends, which is settled.
+      const more = yield* aCall(frozen)
+      const closing = yield* closingOf(running)
+      assert.deepEqual(
+        (yield* Effect.all([close(closing), open(more)], { concurrency: "unbounded" })).map(({ _tag }) => _tag),
+        ["Closed", "AccountFrozen"]
+      )
       const wallet = yield* (yield* Ledger).wallet(frozen)
-      assert.deepEqual([wallet.held, wallet.available], [0n, 10_000n])
+      assert.deepEqual([wallet.held, wallet.available], [0n, 99_000n])
     })
   ),
 
