@@ -93,8 +93,8 @@ export class UsageStore extends Context.Service<
      */
     rollUp(beforeDay: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
     /**
-     * Adds calls to the hourly totals that were completed since, about `limit`; returns how many. The log does so with
-     * each batch that it takes: this keeps totals cheap to read while the log is stopped, and changes none of them.
+     * Adds calls to the kept totals that were completed since, about `limit`; returns how many. The log does so with each
+     * batch that it takes: this keeps totals cheap to read while the log is stopped, and changes none of them.
      */
     countWaiting(limit: number): Effect.Effect<number, StoreUnavailable>
   }

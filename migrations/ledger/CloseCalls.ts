@@ -92,8 +92,8 @@ export const closeCalls = Effect.gen(function* () {
   // those of these calls and of the openings in the same statement, sorted, each once. p_receipts, p_owners, p_held and
   // p_fees: the receipts, consumers, expected holds and fees of the calls; p_debits and p_releases: costs and expected holds by
   // wallet. Where the open calls are as expected, these totals are used as given: computing them here is slow. p_prices: by
-  // wallet, what the openings in the same statement may cost, null for a wallet without any. It is held here, unless
-  // something else decides: then, or where p_prices is null, `calls_open` does all of it.
+  // wallet, what the openings in the same statement may cost, null for a wallet without any. These amounts are held here if
+  // every wallet covers its own and nothing else decides; otherwise, and where p_prices is null, `calls_open` decides.
   //
   // Returns the available balance of each wallet before; what each call held, null for calls that were not closed now;
   // whether the receipt of each call is the one that closed it, null where all are; and whether p_prices are held. A receipt

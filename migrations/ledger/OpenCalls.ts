@@ -37,9 +37,9 @@ export const openCalls = Effect.gen(function* () {
   // p_prices_held: whether `calls_close` of the same statement holds the prices, and so locked the wallets. p_wallets: sorted,
   // each once; null for a single call. p_prices: the total price of each wallet's calls, null where it has none.
   //
-  // Returns the available balance of each wallet before, unless the prices were held before, and for each call its code, the available balance after it,
-  // the free calls left, and details; null where every call was opened at its price. body: of a replay, for a single
-  // call only, because the kept responses of a batch may exceed the size of a message.
+  // Returns the available balance of each wallet before, unless its prices were held already, and for each call its code, the
+  // available balance after it, the free calls left, and details; null where every call was opened at its price. body: of a
+  // replay, for a single call only, because the kept responses of a batch may exceed the size of a message.
   //
   // Codes: 0 opened, 1 opened free, 2 insufficient funds, 3 budget exceeded, 4 replay, 5 idempotency conflict, 6 in
   // flight, 7 account frozen.

@@ -93,8 +93,8 @@ const sendDuringUpload = (incoming: IncomingMessage, outgoing: ServerResponse, {
 const RESPONSES_TOGETHER_MAX = 16
 
 /**
- * Sends responses in batches, usually once per turn of the event loop. A separate write wakes the receiving process or the network
- * stack each time; later writes of the same turn find it awake. Measured with 64 callers in memory: a quarter more calls.
+ * Sends responses in batches, usually once per turn of the event loop. A separate write wakes the receiving process or the
+ * network stack each time; later writes of the same turn find it awake. Measured with 64 callers in memory: a quarter more calls.
  */
 export const makeResponseBatches = (): ((send: () => void) => void) => {
   let waiting: Array<() => void> = []

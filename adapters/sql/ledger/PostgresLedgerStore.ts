@@ -1,6 +1,6 @@
 /**
- * The ledger in PostgreSQL. A posting locks its wallets in the order of their ids and then the balances of its other
- * accounts, as the settlement of calls does. The rows of the posted transfers claim the reference.
+ * The ledger in PostgreSQL. A posting locks its wallets in the order of their ids, as calls do, and then the balances of its
+ * other accounts. The rows of the posted transfers claim the reference.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import { type AccountKind, type Balance, MARKET_OWNER, type Wallet } from "../../../domain/ledger/Account.ts"

@@ -19,7 +19,7 @@ export const waitingRows = (
       WHERE ${isWanted} LIMIT ${limit} ${lock}) w
   ) n WHERE receipts_before < ${limit}`
 
-/** Queries of a WITH that count the receipts of these rows, once: in the usage, and in the balances of those who earned. */
+/** Queries of a WITH that count the receipts of the rows `w`, once: in the usage, and in the balances of those who earned. */
 export const counting = (sql: StoreSql, rows: Statement.Fragment): Statement.Fragment => sql`
   counted AS MATERIALIZED (
     SELECT u.* FROM ${rows} CROSS JOIN LATERAL usage_of(w.receipt_ids) u WHERE NOT w.counted
