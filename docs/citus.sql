@@ -44,6 +44,7 @@ END $$;
 SELECT citus_schema_distribute('lane_0');
 
 -- The main part stays on the coordinator: it grows with people, days and payments, not with calls.
+-- main: agent_tool_billing_migrations
 -- main: api_keys
 -- main: audit_trail
 -- main: book
@@ -52,7 +53,6 @@ SELECT citus_schema_distribute('lane_0');
 -- main: claims
 -- main: consumers
 -- main: disputes
--- main: effect_sql_migrations
 -- main: erasures
 -- main: health_history
 -- main: idempotency_keys

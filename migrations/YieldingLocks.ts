@@ -24,13 +24,19 @@ export const yielding = <A, E>(migration: Effect.Effect<A, E, SqlClient.SqlClien
     Effect.andThen(sql.unsafe(`SET LOCAL lock_timeout = '${LOCK_WAIT_MS}ms'`), migration)
   )
 
-const isLocked = (error: Migrator.MigrationError | SqlError.SqlError): error is Migrator.MigrationError =>
+interface Tagged {
+  readonly _tag: string
+  readonly message: string
+}
+
+const isLocked = (error: Tagged): error is Migrator.MigrationError =>
   error._tag === "MigrationError" &&
+  "cause" in error &&
   error.cause instanceof SqlError.SqlError &&
   (error.cause.reason._tag === "LockTimeoutError" || error.cause.reason._tag === "DeadlockError")
 
 /** Runs all migrations again until they get their locks. */
-export const patiently = <A, R>(run: Effect.Effect<A, Migrator.MigrationError | SqlError.SqlError, R>) =>
+export const patiently = <A, E extends Tagged, R>(run: Effect.Effect<A, E, R>) =>
   run.pipe(
     Effect.retry({
       while: isLocked,

@@ -49,31 +49,89 @@ export class SchemaTooNew extends Schema.TaggedError<SchemaTooNew>()("SchemaTooN
   }
 }
 
+/** The table of applied migrations: not that of Effect's migrator by default, which a host program may use for its own. */
+const TABLE = "agent_tool_billing_migrations"
+
+/** Where releases up to 0.4.0 recorded their migrations, and where a host program's migrator records its own. */
+const SHARED_TABLE = "effect_sql_migrations"
+
+const BASELINE = names[0]!.slice("0001_".length)
+
+/** The first migrations of databases from before the first release. */
+const BEFORE_FIRST_RELEASE = /^(?:accounts_and_catalogue|baseline(?:_[0-9a-f]{12})?)$/u
+
+interface Applied {
+  readonly id: number
+  readonly name: string
+}
+
+/** What a table lists, in order; nothing if it does not exist, or the role may not read it yet: then it is the owner's question. */
+const appliedIn = Effect.fnUntraced(function* (table: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* sql<{ readonly is_readable: boolean | null }>`
+    SELECT has_table_privilege(to_regclass(${table})::oid, 'SELECT') AS is_readable`
+  if (found!.is_readable !== true) return []
+  return yield* sql<Applied>`SELECT migration_id AS id, name FROM ${sql(table)} ORDER BY migration_id`
+})
+
 /** Fails on a database that another line of migrations wrote, or a newer release that this one cannot follow. `run` does this first. */
 export const rejectForeignSchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // A role that may not read the table yet leaves the question to the owner.
-  const [found] = yield* sql<{ readonly database: string; readonly is_readable: boolean | null }>`
-    SELECT current_database()::text AS database,
-      has_table_privilege(to_regclass('effect_sql_migrations')::oid, 'SELECT') AS is_readable`
-  if (found!.is_readable !== true) return
-  const applied = yield* sql<{ readonly id: number; readonly name: string }>`
-    SELECT migration_id AS id, name FROM effect_sql_migrations ORDER BY migration_id`
-  if (applied.some(({ id, name }) => id <= latestVersion && names[id - 1]?.slice("0001_".length) !== name)) {
-    return yield* new SchemaNotUpgradable({ database: found!.database, version: applied.at(-1)!.id })
+  const [found] = yield* sql<{ readonly database: string; readonly has_receipts: boolean }>`
+    SELECT current_database()::text AS database, to_regclass('receipts') IS NOT NULL AS has_receipts`
+  const { database, has_receipts } = found!
+  const own = yield* appliedIn(TABLE)
+  const unknown = own.find(({ id, name }) => id <= latestVersion && names[id - 1]?.slice("0001_".length) !== name)
+  const shared = own.length === 0 && has_receipts ? yield* appliedIn(SHARED_TABLE) : []
+  const isOlder = shared[0] !== undefined && shared[0].name !== BASELINE && BEFORE_FIRST_RELEASE.test(shared[0].name)
+  if (unknown !== undefined || isOlder) {
+    return yield* new SchemaNotUpgradable({ database, version: [...own, ...shared].at(-1)!.id })
   }
-  const breaking = applied.findLast(({ id, name }) => id > latestVersion && name.startsWith(BREAKING))
+  const breaking = own.findLast(({ id, name }) => id > latestVersion && name.startsWith(BREAKING))
   if (breaking !== undefined) {
-    return yield* new SchemaTooNew({ database: found!.database, version: breaking.id, known: latestVersion })
+    return yield* new SchemaTooNew({ database, version: breaking.id, known: latestVersion })
   }
 })
 
-/** Brings the schema up to date and returns what was applied. Running it again does nothing. */
+/**
+ * A database of release 0.4.0 recorded the baseline in the shared table. That row moves to our own table, so that the first
+ * migration of a host program is no longer taken for applied. A shared table without other rows goes too.
+ */
+const carryOver = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const shared = yield* appliedIn(SHARED_TABLE)
+  if (shared[0]?.id !== 1 || shared[0].name !== BASELINE) return
+  yield* sql`CREATE TABLE ${sql(TABLE)} (
+    migration_id integer PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT now(), name text NOT NULL)`
+  yield* sql`WITH moved AS (DELETE FROM ${sql(SHARED_TABLE)} WHERE migration_id = 1 RETURNING *)
+    INSERT INTO ${sql(TABLE)} (migration_id, created_at, name) SELECT migration_id, created_at, name FROM moved`
+  if (shared.length === 1) yield* sql`DROP TABLE ${sql(SHARED_TABLE)}`
+  else
+    yield* Effect.logWarning(
+      `${SHARED_TABLE} listed a migration of this service as number 1, so a migration 1 of your own program was skipped. If it has one, apply it by hand.`
+    )
+})
+
+const migrate = Migrator.make({})({
+  table: TABLE,
+  loader: Migrator.fromRecord(Record.map(migrations, yielding))
+})
+
+/** Of the transaction that migrates: nodes that start together wait for each other. */
+const LOCK = 4_700_038
+
+/** Brings the schema up to date in one transaction, and returns what was applied. Running it again does nothing. */
 export const run: Effect.Effect<
   ReadonlyArray<readonly [id: number, name: string]>,
   SchemaBusy | SchemaNotUpgradable | SchemaTooNew | Migrator.MigrationError | SqlError.SqlError,
   SqlClient.SqlClient
-> = Effect.andThen(
-  rejectForeignSchema,
-  patiently(Migrator.make({})({ loader: Migrator.fromRecord(Record.map(migrations, yielding)) }))
+> = patiently(
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql`SELECT pg_advisory_xact_lock(${LOCK})`.pipe(
+      Effect.andThen(rejectForeignSchema),
+      Effect.andThen(carryOver),
+      Effect.andThen(migrate),
+      sql.withTransaction
+    )
+  )
 )

@@ -27,7 +27,7 @@ it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true 
     Effect.gen(function* () {
       const { lane, main } = yield* schemaParts
       assert.sameMembers(laneTables, lane)
-      assert.sameMembers(mainTables, [...main, "effect_sql_migrations"])
+      assert.sameMembers(mainTables, [...main, "agent_tool_billing_migrations"])
     })
   )
 })

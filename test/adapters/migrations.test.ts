@@ -1,10 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { readdirSync } from "node:fs"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import type { ToolId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import baseline from "../../migrations/0001_baseline.ts"
 import * as Migrations from "../../migrations/index.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { sentenceOf } from "../../src/StartFailure.ts"
@@ -128,6 +129,82 @@ it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true 
       yield* sql`CREATE SCHEMA public`
     })
 
+    const rows = (table: string) =>
+      Effect.map(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql<{ readonly name: string }>`SELECT name FROM ${sql(table)} ORDER BY migration_id`
+        ),
+        (found) => found.map(({ name }) => name)
+      )
+    const nameOf = (name: string) => name.replace(/^\d+_/u, "")
+    const BASELINE = nameOf(Migrations.names[0]!)
+
+    /** A database with the baseline alone, recorded where release 0.4.0 recorded it. */
+    const asOfRelease040 = Effect.fnUntraced(function* (name: string) {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DROP TABLE agent_tool_billing_migrations`
+      yield* sql`CREATE TABLE effect_sql_migrations (
+        migration_id int4 PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT now(), name text NOT NULL)`
+      yield* sql`INSERT INTO effect_sql_migrations (migration_id, name) VALUES (1, ${name})`
+    })
+
+    /** The migrator of a program that embeds the service, in the same database. */
+    const hostMigrator = Migrator.make({})({
+      loader: Migrator.fromRecord({
+        "0001_notes": Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE notes (id int8)`)
+      })
+    })
+
+    for (const [first, order] of [
+      ["host", [hostMigrator, Migrations.run]],
+      ["service", [Migrations.run, hostMigrator]]
+    ] as const) {
+      it.effect(`has its own migrations and those of its host: the ${first}'s first`, () =>
+        Effect.gen(function* () {
+          yield* emptySchema
+          for (const migrator of order) assert.isAbove((yield* migrator).length, 0)
+          for (const migrator of order) assert.deepStrictEqual(yield* migrator, [])
+          assert.deepStrictEqual(yield* rows("effect_sql_migrations"), ["notes"])
+          assert.deepStrictEqual(yield* rows("agent_tool_billing_migrations"), Migrations.names.map(nameOf))
+        })
+      )
+    }
+
+    it.effect("of release 0.4.0 is carried over once, by nodes that start together", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* emptySchema
+        yield* baseline
+        yield* sql`CREATE TABLE agent_tool_billing_migrations (id int4)`
+        yield* asOfRelease040(BASELINE)
+        const applied = yield* Effect.all([Migrations.run, Migrations.run, Migrations.run], {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(
+          applied.flat().map(([, name]) => name),
+          Migrations.names.slice(1).map(nameOf)
+        )
+        assert.deepStrictEqual(yield* rows("agent_tool_billing_migrations"), Migrations.names.map(nameOf))
+        const [left] = yield* sql`SELECT to_regclass('effect_sql_migrations') IS NULL AS is_gone`
+        assert.deepStrictEqual(left, { is_gone: true })
+        assert.isAbove((yield* hostMigrator).length, 0)
+      })
+    )
+
+    it.effect("of release 0.4.0 keeps its record where the carrying over fails", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* emptySchema
+        yield* Migrations.run
+        yield* asOfRelease040(BASELINE)
+        // Another program's object has the name.
+        yield* sql`CREATE TYPE agent_tool_billing_migrations AS ENUM ('a')`
+        yield* Effect.flip(Migrations.run)
+        assert.deepStrictEqual(yield* rows("effect_sql_migrations"), [BASELINE])
+      })
+    )
+
     it.effect("is left unchanged if its schema is from before the first release", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -136,6 +213,7 @@ it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true 
         migration_id int4 PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT now(), name text NOT NULL)`
         yield* sql`INSERT INTO effect_sql_migrations (migration_id, name)
         VALUES (1, 'accounts_and_catalogue'), (33, 'market_figures')`
+        yield* sql`CREATE TABLE receipts (receipt_id text PRIMARY KEY)`
         const before = yield* tables
         const rejected = yield* Effect.flip(Migrations.run)
         assert.include(
@@ -149,10 +227,9 @@ it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true 
     for (const name of ["baseline", "baseline_0123456789ab"]) {
       it.effect(`is left unchanged if another build of the baseline made it: ${name}`, () =>
         Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
           yield* emptySchema
           yield* Migrations.run
-          yield* sql`UPDATE effect_sql_migrations SET name = ${name} WHERE migration_id = 1`
+          yield* asOfRelease040(name)
           const rejected = yield* Effect.flip(Migrations.run)
           assert.include(
             sentenceOf(rejected),
@@ -170,10 +247,7 @@ it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true 
         const rejected = yield* Effect.flip(Migrations.run)
         assert.include(sentenceOf(rejected), `relation "wallets" already exists. Nothing was applied.`)
         const left = yield* tables
-        assert.sameDeepMembers(
-          [...left],
-          [{ name: "wallets" }, { name: "effect_sql_migrations" }, { name: "effect_sql_migrations_pkey" }]
-        )
+        assert.deepStrictEqual([...left], [{ name: "wallets" }])
       })
     )
 
@@ -182,7 +256,7 @@ it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true 
         const sql = yield* SqlClient.SqlClient
         yield* emptySchema
         yield* Migrations.run
-        yield* sql`INSERT INTO effect_sql_migrations (migration_id, name) VALUES (99, 'of_a_later_release')`
+        yield* sql`INSERT INTO agent_tool_billing_migrations (migration_id, name) VALUES (99, 'of_a_later_release')`
         assert.deepStrictEqual(yield* Migrations.run, [])
       })
     )

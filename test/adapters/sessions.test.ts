@@ -53,7 +53,10 @@ it.layer(impatient, { timeout: "60 seconds", excludeTestServices: true })("A ses
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const isMigrating = yield* Latch.make()
-      const lock = Effect.andThen(sql`LOCK TABLE effect_sql_migrations IN ACCESS EXCLUSIVE MODE`, isMigrating.open)
+      const lock = Effect.andThen(
+        sql`LOCK TABLE agent_tool_billing_migrations IN ACCESS EXCLUSIVE MODE`,
+        isMigrating.open
+      )
       const other = sql.withTransaction(Effect.andThen(lock, Effect.sleep(HELD_MS)))
       const first = yield* Effect.forkChild(other)
       yield* isMigrating.await

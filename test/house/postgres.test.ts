@@ -19,7 +19,7 @@ describe("a test's database", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const applied = yield* sql<{ readonly name: string }>`
-          SELECT name FROM effect_sql_migrations ORDER BY migration_id`
+          SELECT name FROM agent_tool_billing_migrations ORDER BY migration_id`
         assert.deepStrictEqual(
           applied.map(({ name }) => name),
           migrations.map((name) => name.replace(/^\d+_/u, ""))

@@ -38,7 +38,7 @@ it.layer(Parts.layer.pipe(Layer.provideMerge(PostgresTest.layer)), { timeout: "6
       const { lane, main } = yield* Parts
       assert.isAbove(lane.length, 10)
       assert.isAbove(main.length, 30)
-      assert.sameMembers([...(yield* tableNames)], [...lane, ...main, "effect_sql_migrations"])
+      assert.sameMembers([...(yield* tableNames)], [...lane, ...main, "agent_tool_billing_migrations"])
     })
   )
 

@@ -5,6 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { until } from "../support/EmbeddedFolders.ts"
+import { latestVersion } from "../../migrations/index.ts"
 import { callLoad, type Load } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { booksAfter } from "../support/load/LoadAudit.ts"
@@ -91,14 +92,18 @@ it.layer(PostgresTest.layerDatabase, LIVE)("nodes of two releases on one databas
         // A release that changes what older ones rely on.
         yield* Effect.flatMap(
           SqlClient.SqlClient,
-          (sql) => sql`INSERT INTO effect_sql_migrations (migration_id, name) VALUES (3, 'breaking_wallets')`
+          (sql) =>
+            sql`INSERT INTO agent_tool_billing_migrations (migration_id, name) VALUES (${latestVersion + 2}, 'breaking_wallets')`
         ).pipe(connectedTo(database))
         for (const name of ["serve", "migrate"]) {
           const refused = yield* finished([name], { settings })
           assert.strictEqual(refused.code, 1)
           assert.match(
             refused.problem,
-            /has schema version 3, which this release cannot use: it knows versions up to 1\./u
+            new RegExp(
+              `has schema version ${latestVersion + 2}, which this release cannot use: it knows versions up to ${latestVersion}\\.`,
+              "u"
+            )
           )
         }
       }),

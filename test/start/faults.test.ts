@@ -113,6 +113,7 @@ describe("a start that fails", () => {
           const sql = yield* client(url)
           yield* sql`CREATE TABLE effect_sql_migrations (migration_id int4 PRIMARY KEY, name text NOT NULL)`
           yield* sql`INSERT INTO effect_sql_migrations VALUES (1, 'accounts_and_catalogue'), (33, 'market_figures')`
+          yield* sql`CREATE TABLE receipts (receipt_id text PRIMARY KEY)`
         }, Effect.scoped)
       )
       for (const command of ["serve", "migrate"]) {

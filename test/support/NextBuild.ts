@@ -4,6 +4,7 @@
 import { Effect } from "effect"
 import { cp, readFile, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { latestVersion } from "../../migrations/index.ts"
 import { projectRoot } from "./PlantedProject.ts"
 import { temporaryFolder } from "./ServiceProcess.ts"
 
@@ -17,13 +18,14 @@ export const nextBuild = Effect.fnUntraced(function* (name: string, statements: 
       await cp(join(projectRoot, each), join(folder, each), { recursive: true })
     }
     await symlink(join(projectRoot, "node_modules"), join(folder, "node_modules"), "junction")
-    await writeFile(join(folder, "migrations/0002_next.ts"), migrationOf(statements))
+    const number = String(latestVersion + 1).padStart(4, "0")
+    await writeFile(join(folder, `migrations/${number}_next.ts`), migrationOf(statements))
     const index = join(folder, "migrations/index.ts")
     const text = await readFile(index, "utf8")
     const changed = text
-      .replace('import baseline from "./0001_baseline.ts"', '$&\nimport next from "./0002_next.ts"')
-      .replace("]: baseline\n", `]: baseline,\n  "0002_${name}": next\n`)
-    if (!changed.includes(`0002_${name}`) || !changed.includes("import next")) {
+      .replace('import baseline from "./0001_baseline.ts"', `$&\nimport next from "./${number}_next.ts"`)
+      .replace("const migrations = {", `$&\n  "${number}_${name}": next,`)
+    if (!changed.includes(`${number}_${name}`) || !changed.includes("import next")) {
       throw new Error("migrations/index.ts is not as expected")
     }
     await writeFile(index, changed)

@@ -115,11 +115,11 @@ const clockSkew = Effect.gen(function* () {
 const schemaVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [found] = yield* sql<{ readonly is_there: boolean; readonly is_readable: boolean | null }>`
-    SELECT to_regclass('effect_sql_migrations') IS NOT NULL AS is_there,
-      has_table_privilege(to_regclass('effect_sql_migrations')::oid, 'SELECT') AS is_readable`
+    SELECT to_regclass('agent_tool_billing_migrations') IS NOT NULL AS is_there,
+      has_table_privilege(to_regclass('agent_tool_billing_migrations')::oid, 'SELECT') AS is_readable`
   if (!found!.is_there) return 0
   if (found!.is_readable !== true) return undefined
   const [row] = yield* sql<{ readonly version: number }>`
-    SELECT coalesce(max(migration_id), 0)::int4 AS version FROM effect_sql_migrations`
+    SELECT coalesce(max(migration_id), 0)::int4 AS version FROM agent_tool_billing_migrations`
   return row!.version
 })

@@ -32,10 +32,10 @@ const keeper = <E>({ latestVersion, run }: Migrations<E>) =>
 
       const version = Effect.gen(function* () {
         const [table] = yield* sql<{ readonly is_there: boolean }>`
-          SELECT to_regclass('effect_sql_migrations') IS NOT NULL AS is_there`
+          SELECT to_regclass('agent_tool_billing_migrations') IS NOT NULL AS is_there`
         if (!table!.is_there) return 0
         const [row] = yield* sql<{ readonly version: number }>`
-          SELECT coalesce(max(migration_id), 0) AS version FROM effect_sql_migrations`
+          SELECT coalesce(max(migration_id), 0) AS version FROM agent_tool_billing_migrations`
         return row!.version
       })
 

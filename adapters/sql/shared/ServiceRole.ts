@@ -18,7 +18,7 @@ export const grantTo = Effect.fnUntraced(function* (role: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql.withTransaction(
     Effect.gen(function* () {
-      yield* sql`LOCK TABLE effect_sql_migrations IN ACCESS EXCLUSIVE MODE`
+      yield* sql`LOCK TABLE agent_tool_billing_migrations IN ACCESS EXCLUSIVE MODE`
       const owned = yield* sql<{ readonly schema: string; readonly name: string }>`
         SELECT schemaname::text AS schema, tablename::text AS name FROM pg_tables
         WHERE schemaname = current_schema() AND pg_has_role(tableowner, 'USAGE')`
