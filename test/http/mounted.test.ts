@@ -13,6 +13,7 @@ import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 
 const own = HttpRouter.add("GET", "/hello", HttpServerResponse.text("hello from the app"))
 const REGISTER = "/api/market/register-consumer"
+const LIMITED = memoryConfig({ RATE_LIMIT_REGISTER_RPM: "30" })
 const BELOW = wholeService(memoryConfig({ BASE_URL: "https://app.example/billing" }))
 
 /** The app as one function, and its shutdown. */
@@ -38,6 +39,19 @@ const posted = (body: BodyInit): RequestInit => ({
   headers: { "content-type": "application/json" },
   body
 })
+
+/** The statuses of more registrations than one address may make in a minute. */
+const registrations = (
+  ask: (path: string, init?: RequestInit) => Effect.Effect<Response>,
+  headers: Readonly<Record<string, string>>
+) =>
+  Effect.forEach(Array.from({ length: 40 }), (_, n) => {
+    const body = JSON.stringify({ name: "An agent", email: `a${n}@example.org` })
+    return Effect.map(
+      ask(REGISTER, { ...posted(body), headers: { "content-type": "application/json", ...headers } }),
+      ({ status }) => status
+    )
+  })
 
 describe("a mounted service", () => {
   it.live("answers what the app's own routes do not", () =>
@@ -94,7 +108,7 @@ describe("a mounted service", () => {
 
   it.live("is available below its prefix only", () =>
     Effect.gen(function* () {
-      const ask = yield* appOn(RouterMount.layer("/billing"), BELOW)
+      const ask = yield* appOn(RouterMount.layer({ prefix: "/billing" }), BELOW)
       assert.strictEqual((yield* ask("/billing/livez")).status, 200)
       assert.strictEqual((yield* ask("/billing/api/market/catalog?limit=1")).status, 200)
       const outside = yield* ask("/livez")
@@ -137,7 +151,7 @@ describe("a mounted service", () => {
 
   it.live("is mounted below what a proxy leaves of the base URL's path", () =>
     Effect.gen(function* () {
-      const ask = yield* appOn(RouterMount.layer("/"), BELOW)
+      const ask = yield* appOn(RouterMount.layer({ prefix: "/" }), BELOW)
       const missing = yield* jsonOf(yield* ask("/api/nothing", { headers: { accept: "application/json" } }))
       assert.strictEqual(missing["instance"], "/billing/api/nothing")
     })
@@ -145,7 +159,9 @@ describe("a mounted service", () => {
 
   it.effect("rejects a prefix that its base URL does not end with", () =>
     Effect.gen(function* () {
-      const mount = RouterMount.layer("/billing").pipe(Layer.provide([wholeService(memoryConfig()), HttpRouter.layer]))
+      const mount = RouterMount.layer({ prefix: "/billing" }).pipe(
+        Layer.provide([wholeService(memoryConfig()), HttpRouter.layer])
+      )
       const failure = yield* Effect.flip(Effect.scoped(Layer.build(mount)))
       assert.strictEqual(
         failure.message,
@@ -160,6 +176,26 @@ describe("a mounted service", () => {
       const { BASE_URL: _, ...config } = memoryConfig()
       const unnamed = service({ ...config, BASE_URL: undefined }).pipe(Layer.provide(Fatal.layer))
       assert.match(String(yield* Effect.flip(Effect.scoped(Layer.build(unnamed)))), /BASE_URL: required/u)
+    })
+  )
+
+  it.live("limits each address that addressOf tells", () =>
+    Effect.gen(function* () {
+      const mount = RouterMount.layer({ addressOf: (request) => request.headers["x-platform-client"] })
+      const ask = yield* appOn(mount, wholeService(LIMITED))
+      const from = (address: string) => registrations(ask, { "x-platform-client": address })
+      assert.deepStrictEqual(new Set((yield* from("192.0.2.1")).slice(-5)), new Set([429]))
+      assert.deepStrictEqual(new Set((yield* from("192.0.2.2")).slice(0, 5)), new Set([201]))
+    })
+  )
+
+  it.live("has no limits by address where nothing tells the addresses, and says so at the start", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const record = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
+      const ask = yield* appOn(RouterMount.layer().pipe(Layer.provide(record)), wholeService(LIMITED))
+      assert.deepStrictEqual(new Set(yield* registrations(ask, {})), new Set([201]))
+      assert.strictEqual(lines.filter((line) => line.includes("limits by address are off")).length, 1)
     })
   )
 

@@ -40,9 +40,12 @@ export const clientAddress = (request: WebRequest, trusted: TrustedProxies): str
   return address
 }
 
+/** Of a client whose address the server does not tell: limits by address do not apply to it. */
+export const UNKNOWN_ADDRESS = "unknown"
+
 /** An IPv4 peer of a dual-stack socket without its IPv6 prefix. */
 export const plainAddress = (address: string | undefined): string =>
-  address === undefined ? "unknown" : address.startsWith("::ffff:") ? address.slice(7) : address
+  address === undefined ? UNKNOWN_ADDRESS : address.startsWith("::ffff:") ? address.slice(7) : address
 
 /** An IPv4 address, or the 64 bits of an IPv6 network, whose holder may use any address in it. */
 export const networkOf = (address: string): string =>

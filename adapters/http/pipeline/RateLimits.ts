@@ -7,7 +7,7 @@ import { RateLimiter } from "effect/persistence"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import type { Probe } from "../../../domain/platform/Probe.ts"
 import { RateLimitState } from "../../../domain/platform/RateLimitState.ts"
-import { networkOf } from "./ClientAddress.ts"
+import { networkOf, UNKNOWN_ADDRESS } from "./ClientAddress.ts"
 import { RateLimited } from "./Failures.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
 import type { Next, RequestContext, Stage } from "./RequestContext.ts"
@@ -80,10 +80,13 @@ export class RateLimits extends Context.Service<
               )
             )
 
+      const byNetwork = (what: string, address: string, limit: number) =>
+        address === UNKNOWN_ADDRESS ? unlimited : consume(`${what}:${networkOf(address)}`, limit)
+
       return RateLimits.of({
-        address: (address) => consume(`address:${networkOf(address)}`, settings.addressRpm),
-        registration: (address) => consume(`register:${networkOf(address)}`, settings.registrationRpm),
-        signIn: (address) => consume(`sign-in:${networkOf(address)}`, settings.signInRpm),
+        address: (address) => byNetwork("address", address, settings.addressRpm),
+        registration: (address) => byNetwork("register", address, settings.registrationRpm),
+        signIn: (address) => byNetwork("sign-in", address, settings.signInRpm),
         key: (principal) =>
           settings.keysLimited ? consume(`${principal.role}:${principal.ownerId}`, principal.rateLimitRpm) : unlimited,
         consoleReads: (principal) =>

@@ -26,32 +26,48 @@ export class WrongPrefix extends Schema.TaggedError<WrongPrefix>()("WrongPrefix"
   }
 }
 
-/**
- * Serves the API in your router below `prefix`, by default the path of BASE_URL. Behind a proxy that removes a part of the
- * path, `prefix` is what remains.
- */
-export const layer = (prefix?: `/${string}`) =>
+export interface MountOptions {
+  /** Below which the API is served. Default: the path of BASE_URL. Behind a proxy that removes a part of the path, what remains. */
+  readonly prefix?: `/${string}`
+  /**
+   * The IP address of the client that sent a request, as your server or platform knows it. Never a header that clients can
+   * set. Default: the address of the connection, which a web handler does not have.
+   */
+  readonly addressOf?: (request: HttpServerRequest.HttpServerRequest) => string | undefined
+}
+
+const connectionAddress: NonNullable<MountOptions["addressOf"]> = (request) =>
+  Option.getOrUndefined(request.remoteAddress)
+
+/** Serves the API in your router. */
+export const layer = ({ addressOf, prefix }: MountOptions = {}) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
+      if (addressOf === undefined) {
+        yield* Effect.logWarning(
+          "routerMount has no addressOf: clients are told apart by the address of their connection. Where the server does " +
+            "not tell it, as HttpRouter.toWebHandler, limits by address are off."
+        )
+      }
       const { baseUrl, dispatch } = yield* Dispatcher
       const path = (prefix ?? prefixOf(baseUrl)).replace(/\/$/u, "")
       if (!prefixOf(baseUrl).endsWith(path)) return yield* new WrongPrefix({ prefix: path, baseUrl })
       const below = path === "" ? router : router.prefixed(path)
       yield* below.add("*", "/*", (request) => {
-        const asked = toWebRequest(request)
+        const asked = toWebRequest(request, (addressOf ?? connectionAddress)(request))
         return takesEvents(asked) ? answering(dispatch, asked, toResponse) : Effect.map(dispatch(asked), toResponse)
       })
     })
   )
 
-const toWebRequest = (request: HttpServerRequest.HttpServerRequest): WebRequest => {
+const toWebRequest = (request: HttpServerRequest.HttpServerRequest, address: string | undefined): WebRequest => {
   const mark = request.url.indexOf("?")
   return {
     method: request.method,
     path: mark === -1 ? request.url : request.url.slice(0, mark),
     query: mark === -1 ? "" : request.url.slice(mark + 1),
     headers: request.headers,
-    remoteAddress: plainAddress(Option.getOrUndefined(request.remoteAddress)),
+    remoteAddress: plainAddress(address),
     body: (bytesMax) => readBody(request, bytesMax)
   }
 }
