@@ -42,15 +42,17 @@ export const withoutAnswer = (
   cause: Cause.Cause<unknown>,
   { canceled, forwarded, left }: CallProgress,
   latencyMs: number
-): UpstreamResponse =>
-  noResponse(
+): UpstreamResponse => ({
+  ...noResponse(
     "error",
     Cause.hasInterruptsOnly(cause)
       ? { kind: "canceled", message: canceled ? CANCELED : left ? LEFT_EARLY : STOPPED }
       : { kind: "connection", message: "The call could not be made." },
     forwarded,
     forwarded > 0 ? latencyMs : 0
-  )
+  ),
+  endedBy: Cause.hasInterruptsOnly(cause) && (canceled || left) ? "caller" : "service"
+})
 
 export const noResponse = (
   status: UpstreamResponse["status"],
@@ -66,6 +68,9 @@ export const noResponse = (
   requestBytes: 0,
   responseBytes: 0
 })
+
+/** A provider that gives up sooner has not waited for its caller's answer: its error is its own. */
+export const ANSWER_MS_MIN = 10_000
 
 const CANCELED = "The call was canceled by its caller, and the cancellation was passed to the provider."
 const LEFT_EARLY = "The caller disconnected before the call was forwarded."

@@ -37,6 +37,8 @@ export interface CallToRun<Ending, Failure> {
   readonly timeoutMs: number
   /** Makes the hold durable, or takes over the one that is. */
   readonly opening: Effect.Effect<Opened, Failure | StoreUnavailable>
+  /** Its provider was told less than its caller can do, because too many of the caller's calls wait: an error is not its own. */
+  readonly restricted?: boolean | undefined
   /** What earlier runs of the call took. */
   readonly before?: RunTotals | undefined
   /** The ending of a response instead of its settlement; undefined settles it. */
@@ -114,7 +116,9 @@ export const makeCallRuns = Effect.gen(function* () {
           return Effect.flatMap(Effect.exit(restore(step(guarded(opened.held), "Metering.forward"))), (exit) => {
             tally.took("forward", monotonicMs(clock) - heldMs)
             const whole = (last: UpstreamResponse): UpstreamResponse => {
-              const leg = wait?.end(last, entry.billingPolicy) ?? last
+              const waited = wait?.end(last) ?? last
+              const leg =
+                call.restricted && last.status === "error" ? { ...waited, endedBy: "caller" as const } : waited
               return before === undefined ? leg : plus(before, leg)
             }
             if (exit._tag === "Success") {

@@ -4,10 +4,10 @@
  * deadline cannot be moved ends at its usual time.
  */
 import { Clock, DateTime, Effect } from "effect"
-import type { BillingPolicy } from "../catalog/Tool.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import type { CallRequest } from "./Call.ts"
+import { ANSWER_MS_MIN } from "./CallEndings.ts"
 import { CallStore } from "./CallStore.ts"
 import { deadlineMsOf } from "./CallTerms.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
@@ -26,10 +26,9 @@ export interface CallerWait {
   readonly onMessage: McpExchange["onMessage"]
   readonly extraMs: () => number
   /** The answer that ended the call, without the time of the caller. */
-  readonly end: (answer: UpstreamResponse, policy: BillingPolicy) => UpstreamResponse
+  readonly end: (answer: UpstreamResponse) => UpstreamResponse
 }
 
-/** No evidence against its provider. Where the attempt is paid, a provider would gain by a question that hides a timeout. */
 const UNANSWERED: Pick<UpstreamResponse, "status" | "problem"> = {
   status: "error",
   problem: { kind: "canceled", message: "The tool asked its caller for input, which did not come in time." }
@@ -132,13 +131,15 @@ export const makeCallerWaits = Effect.gen(function* () {
     return {
       begin,
       extraMs: () => (!moved ? 0 : open.size === 0 ? waitedMs : WAIT_MS_MAX),
-      end: (answer: UpstreamResponse, policy: BillingPolicy) => {
-        const isExcused = answer.status === "timeout" && policy !== "attempt" && (beyond || open.size > 0)
+      end: (answer: UpstreamResponse) => {
+        const isUnanswered =
+          beyond || (open.size > 0 && (isLate(answer) || monotonicMs(clock) - sinceMs >= ANSWER_MS_MIN))
         const latencyMs = Math.round(Math.max(0, answer.latencyMs - Math.min(waitedNow(), WAIT_MS_MAX)))
         for (const key of open) asked.delete(key)
         open.clear()
         uncount()
-        return { ...answer, ...(isExcused ? UNANSWERED : undefined), latencyMs }
+        if (!isUnanswered || (answer.status !== "error" && !isLate(answer))) return { ...answer, latencyMs }
+        return { ...answer, ...(isLate(answer) ? UNANSWERED : undefined), endedBy: "caller" as const, latencyMs }
       }
     }
   }
@@ -163,7 +164,7 @@ export const makeCallerWaits = Effect.gen(function* () {
         onMessage(message)
       },
       extraMs: () => wait?.extraMs() ?? 0,
-      end: (answer, policy) => wait?.end(answer, policy) ?? answer
+      end: (answer) => wait?.end(answer) ?? answer
     }
   }
 
@@ -174,6 +175,8 @@ export const makeCallerWaits = Effect.gen(function* () {
 
   return { follow, answered }
 })
+
+const isLate = ({ status }: UpstreamResponse): boolean => status === "timeout"
 
 /** The id of a request for input as JSON; undefined for other messages. A ping is answered without the user. */
 const requestIdOf = (message: string): string | undefined => {

@@ -54,10 +54,11 @@ export const makeLegs = Effect.fnUntraced(function* ({ run, settle }: CallRuns) 
     leg: number
   ): Effect.fn.Return<McpCallOutcome, Unsettled> {
     const { entry, invocationId, openedAt, progress, request } = held
-    const settled = (problem: UpstreamProblem) => settle(held, { ...answer, problem }, true)
+    const settled = (problem: UpstreamProblem, endedBy: "caller" | "service" = "service") =>
+      settle(held, { ...answer, problem, endedBy }, true)
     const nowMs = (yield* DateTime.now).epochMilliseconds
     const expiresAt = DateTime.add(openedAt, { milliseconds: SUSPENDED_MS_MAX })
-    if (progress.left) return yield* settled(LEFT)
+    if (progress.left) return yield* settled(LEFT, "caller")
     if (leg >= LEGS_MAX) return yield* settled(TOO_MANY_LEGS)
     if (nowMs >= expiresAt.epochMilliseconds) return yield* settled(TOO_LATE)
     if ((questions.requestState?.length ?? 0) > PROVIDER_STATE_CHARS_MAX) return yield* settled(STATE_TOO_LARGE)

@@ -8,7 +8,7 @@ import { zero } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { step } from "../shared/TraceSampler.ts"
 import { billedAmount, canceledAmount } from "./CallTerms.ts"
-import { causeOf } from "./CallCause.ts"
+import { causeOf, enderOf } from "./CallCause.ts"
 import { CallOverdue, retrySettlement } from "./CallEndings.ts"
 import { CallStore, type KeptResult } from "./CallStore.ts"
 import { CallTally } from "./CallTally.ts"
@@ -58,16 +58,18 @@ export const makeSettle = Effect.gen(function* () {
     const canceled = progress.canceled && !answered
     const cost = canceled
       ? canceledAmount(entry.leaving, entry.price, opened)
-      : billedAmount({
-          status: answer.status,
-          policy: entry.billingPolicy,
-          held: opened.held,
-          price: entry.price,
-          free: opened.free,
-          attempted: answer.attempts > 0,
-          result: answer.result,
-          outputFits: fits
-        })
+      : enderOf(answer) === "service"
+        ? zero
+        : billedAmount({
+            status: answer.status,
+            policy: entry.billingPolicy,
+            held: opened.held,
+            price: entry.price,
+            free: opened.free,
+            attempted: answer.attempts > 0,
+            result: answer.result,
+            outputFits: fits
+          })
     const issued = receipts.issue(
       {
         invocationId,

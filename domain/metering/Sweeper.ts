@@ -36,7 +36,7 @@ export class Sweeper extends Context.Service<
         const closed = yield* calls.close({
           consumerId: call.consumerId,
           receipt: yield* answered(receipts.issue(ended, now)),
-          cause: call.suspended ? "canceled" : undefined,
+          cause: "canceled",
           feeBasisPoints: call.feeBasisPoints,
           priceVersion: call.priceVersion,
           origin: call.origin,

@@ -125,6 +125,11 @@ export interface UpstreamResponse {
   /** A sentence for the caller when there is no result; never a stack trace or the address of a blocked endpoint. */
   readonly problem: UpstreamProblem | undefined
   readonly pending?: PendingResult | undefined
+  /**
+   * Only beside `status: "error"`, where not its provider ended the call: it counts against no provider. What its caller
+   * ended costs what the tool's policy says, what the service ended costs nothing. Undefined: as the problem says.
+   */
+  readonly endedBy?: "caller" | "service" | undefined
   readonly attempts: number
   readonly latencyMs: number
   readonly requestBytes: number

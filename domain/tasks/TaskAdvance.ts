@@ -3,7 +3,7 @@
  * settled.
  */
 import { DateTime, Effect, Option } from "effect"
-import type { Unsettled } from "../metering/CallEndings.ts"
+import { ANSWER_MS_MIN, type Unsettled } from "../metering/CallEndings.ts"
 import type { Render } from "../metering/NewCalls.ts"
 import { isWaiting, timeAfterState, waitedMsAt } from "./CallerTime.ts"
 import { type CallTask, POLL_MS_MAX } from "./CallTask.ts"
@@ -20,7 +20,6 @@ import { isRunning, type RunningTask } from "./TaskReply.ts"
 import type { makeTaskRequests } from "./TaskRequests.ts"
 import { makeTaskSettlement } from "./TaskSettlement.ts"
 import { TaskStore } from "./TaskStore.ts"
-import { termsIn } from "./TaskTerms.ts"
 import { runningTask, type SeenTask } from "./TaskTexts.ts"
 
 /** A node that claims a task and stops leaves it to the others after this time. */
@@ -62,7 +61,7 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
     const state = said?.state ?? progress.state
     const time = timeAfterState(progress, state, now)
     if (now.epochMilliseconds >= expiresAt.epochMilliseconds) {
-      return yield* end({ ...task, progress: { ...progress, ...time } }, overdue(task, isWaiting(time)))
+      return yield* end({ ...task, progress: { ...progress, ...time } }, isWaiting(time) ? leftUnanswered : timedOut)
     }
     const elapsedMs = now.epochMilliseconds - createdAt.epochMilliseconds
     const waitMs =
@@ -96,8 +95,8 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
     // Here, because the node that stored the cancellation may have stopped before the provider was told.
     if (task.canceled) yield* requests.cancel(task)
     const said = yield* requests.state(task)
-    if (said === canceledByProvider) return yield* end(task, (yield* isCanceled(task)) ? canceledByCaller : said)
-    if (said !== undefined && !isRunning(said)) return yield* end(task, said)
+    if (said === canceledByProvider && (yield* isCanceled(task))) return yield* end(task, canceledByCaller)
+    if (said !== undefined && !isRunning(said)) return yield* end(task, yield* byItsEnder(task, said))
     // Work that was done is paid; what runs on after a cancellation is not waited for.
     return yield* task.canceled ? end(task, canceledByCaller) : goesOn(task, said)
   })
@@ -109,6 +108,9 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
 const isLeft = (outcome: TaskOutcome): boolean =>
   outcome === timedOut || outcome === leftUnanswered || outcome === asksForInput
 
-/** Where the attempt itself is paid, a provider would gain by a question that hides a timeout. */
-const overdue = ({ terms }: CallTask, waits: boolean): TaskOutcome =>
-  waits && termsIn(terms).billingPolicy !== "attempt" ? leftUnanswered : timedOut
+/** A provider that gives up because its caller does not answer has not failed. */
+const byItsEnder = ({ progress: { waitingSince } }: CallTask, outcome: TaskOutcome) =>
+  Effect.map(DateTime.now, (now): TaskOutcome => {
+    const waitedMs = waitingSince === undefined ? 0 : now.epochMilliseconds - waitingSince.epochMilliseconds
+    return outcome.status === "error" && waitedMs >= ANSWER_MS_MIN ? { ...outcome, endedBy: "caller" } : outcome
+  })

@@ -12,6 +12,8 @@ export interface TaskOutcome {
   readonly resultText: string | undefined
   /** By its caller: billed by what the tool publishes for that. */
   readonly canceled: boolean
+  /** As of any call. */
+  readonly endedBy?: UpstreamResponse["endedBy"]
 }
 
 /** As it is stored. `waitedMs`: how long its task has waited for its caller. */
@@ -25,8 +27,8 @@ export const outcomeText = ({ resultText, ...rest }: StoredOutcome): string => {
 }
 
 export const outcomeIn = (text: string): StoredOutcome => {
-  const { canceled, problem, status, waitedMs } = JSON.parse(text) as Omit<StoredOutcome, "resultText">
-  return { status, canceled, problem, waitedMs, resultText: memberOf(text, 0, "result") }
+  const { canceled, endedBy, problem, status, waitedMs } = JSON.parse(text) as Omit<StoredOutcome, "resultText">
+  return { status, canceled, endedBy, problem, waitedMs, resultText: memberOf(text, 0, "result") }
 }
 
 /** What the call is settled by. */
@@ -38,6 +40,7 @@ export const answerOf = (
   result: outcome.resultText === undefined ? undefined : (JSON.parse(outcome.resultText) as ToolResult),
   resultText: outcome.resultText,
   problem: outcome.problem,
+  endedBy: outcome.endedBy,
   ...took,
   responseBytes: took.responseBytes + new TextEncoder().encode(outcome.resultText).length
 })
@@ -77,11 +80,10 @@ export const canceledByCaller: TaskOutcome = {
 
 export const canceledByProvider = failed({ kind: "unfinished", message: "The provider canceled the task" })
 
-/** No evidence against its provider. */
-export const leftUnanswered = failed({
-  kind: "canceled",
-  message: "The task asked its caller for input, which did not come in time"
-})
+export const leftUnanswered: TaskOutcome = {
+  ...failed({ kind: "canceled", message: "The task asked its caller for input, which did not come in time" }),
+  endedBy: "caller"
+}
 
 export const forgotten = failed({ kind: "unfinished", message: "The provider does not know its task any more" })
 
@@ -91,11 +93,14 @@ export const sessionLost = failed({
 })
 
 /** Of the legacy era. */
-export const asksForInput = failed({
-  kind: "unfinished",
-  message:
-    "The provider's task asked for input, which tasks of this protocol version do not pass on. Call the tool without a task"
-})
+export const asksForInput: TaskOutcome = {
+  ...failed({
+    kind: "unfinished",
+    message:
+      "The provider's task asked for input, which tasks of this protocol version do not pass on. Call the tool without a task"
+  }),
+  endedBy: "service"
+}
 
 export const malformed = failed({
   kind: "malformed_answer",

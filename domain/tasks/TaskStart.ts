@@ -87,7 +87,7 @@ export const makeTaskStart = Effect.fnUntraced(function* (
     yield* store.remove(task.id)
     yield* abandoning(task)
     if (suspended === "gone") return yield* new CallOverdue({ receiptId: invocationId })
-    return yield* settle(held, { ...answer, problem: TOO_MANY_CALLS }, true)
+    return yield* settle(held, { ...answer, problem: TOO_MANY_CALLS, endedBy: "service" }, true)
   })
 
   /** For `CallRequest.takeTask`. */

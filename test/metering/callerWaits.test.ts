@@ -10,7 +10,7 @@ import { Metering } from "../../domain/metering/Metering.ts"
 import type { ToolChange } from "../../domain/catalog/Tool.ts"
 import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
-import type { UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
+import type { UpstreamCall, UpstreamResponse } from "../../domain/metering/ToolUpstream.ts"
 import {
   aConsumer,
   callMcp,
@@ -36,12 +36,14 @@ const [, memory] = everyMcpMarket()[0]
 const aCall = Effect.fnUntraced(function* (
   provider: Provider,
   more: Partial<McpCallRequest> = {},
-  change: Partial<ToolChange> = {}
+  change: Partial<ToolChange> = {},
+  response: Partial<UpstreamResponse> = {}
 ) {
   const respond = yield* Deferred.make<void>()
   provider.respond = () =>
     Effect.map(Effect.timed(Deferred.await(respond)), ([took]) => ({
       ...completed(),
+      ...response,
       latencyMs: Duration.toMillis(took)
     }))
   const { tools: made } = yield* tools([change])
@@ -148,17 +150,29 @@ inMarket("ends ten minutes after its caller was asked, without a failure of its 
   })
 )
 
-inMarket("is a time-out if the attempt is paid: a question hides none", (provider) =>
+inMarket("costs the price where the attempt is paid, and is no failure of its provider either", (provider) =>
   Effect.gen(function* () {
     const { ask, calling, consumerId } = yield* aCall(provider, {}, { billingPolicy: "attempt" })
     yield* ask()
     yield* TestClock.adjust("11 minutes")
-    assert.deepStrictEqual(yield* endOf(calling), {
-      status: "timeout",
-      cause: undefined,
-      seconds: FORWARDED_MS / 1_000
-    })
+    assert.deepStrictEqual(yield* endOf(calling), { status: "error", cause: "canceled", seconds: FORWARDED_MS / 1_000 })
     yield* checkWallet(consumerId, PRICE, 0n)
+  })
+)
+
+inMarket("is its provider's own failure if that gives up within ten seconds, or after the answer", (provider) =>
+  Effect.gen(function* () {
+    for (const [seconds, isAnswered] of [
+      [9, false],
+      [60, true]
+    ] as const) {
+      const { answer, ask, calling, respond } = yield* aCall(provider, {}, {}, { status: "error" })
+      yield* ask()
+      yield* TestClock.adjust(`${seconds} seconds`)
+      if (isAnswered) yield* answer()
+      yield* respond
+      assert.deepInclude(yield* endOf(calling), { status: "error", cause: undefined })
+    }
   })
 )
 
