@@ -111,6 +111,16 @@ export class CallInFlight extends Schema.TaggedError<CallInFlight>()("CallInFlig
   }
 }
 
+/** As many calls of the account wait for input or run as tasks as may. The call wants a task, and was not forwarded. */
+export class TooManyCallsWaiting extends Schema.TaggedError<TooManyCallsWaiting>()("TooManyCallsWaiting", {
+  max: Schema.Int,
+  retryAfterSeconds: Schema.Int
+}) {
+  override get message() {
+    return `This call was not run as a task: ${this.max} calls of this account, or ${this.max / 2} at this provider, already run as tasks or wait for input, the maximum. Nothing was charged. Wait for one of them to end, or call the tool without a task.`
+  }
+}
+
 /** Why a call was not made. The provider was not called, and nothing was charged. */
 export type CallRejected =
   | ToolUnresolved
@@ -125,6 +135,7 @@ export type CallRejected =
   | CallConflict
   | CallInFlight
   | TooManyCallsInFlight
+  | TooManyCallsWaiting
   | ResultNotRetained
 
 const IN_FLIGHT_RETRY_SECONDS = 1

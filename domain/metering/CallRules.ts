@@ -169,8 +169,11 @@ export interface SuspensionFacts {
 export const decideSuspension = (call: SuspendCall, { ofProvider, open, suspended }: SuspensionFacts): Suspended => {
   if (open === undefined || open.consumerId !== call.consumerId) return "gone"
   if (open.suspendedLeg !== undefined) return open.suspendedLeg === call.leg ? "suspended" : "gone"
-  return suspended < call.max && ofProvider < call.max / 2 ? "suspended" : "too_many"
+  return maySuspend(call.max, { ofProvider, suspended }) ? "suspended" : "too_many"
 }
+
+export const maySuspend = (max: number, { ofProvider, suspended }: Omit<SuspensionFacts, "open">): boolean =>
+  suspended < max && ofProvider < max / 2
 
 /** `no`: it runs, waits after another leg, has ended, or is another consumer's. */
 export const decideResumption = (

@@ -175,6 +175,8 @@ export class CallStore extends Context.Service<
     close(call: CloseCall): Effect.Effect<Closed, StoreUnavailable>
     /** The call waits for its caller. Its hold, and its idempotency key, stay as they are. */
     suspend(call: SuspendCall): Effect.Effect<Suspended, StoreUnavailable>
+    /** Whether one more call of the consumer at this provider could be suspended now, of `max` as in `suspend`. */
+    mayWait(consumerId: ConsumerId, providerId: ProviderId, max: number): Effect.Effect<boolean, StoreUnavailable>
     /** Of any number of requests for one leg, one gets the call; undefined for all others, and for a call that ended. */
     resume(call: ResumeCall): Effect.Effect<Resumed | undefined, StoreUnavailable>
     /** Moves the deadline of an open call, never to an earlier time; returns whether the call is open. */

@@ -15,6 +15,7 @@ import { deadlineMsOf, holdFor } from "./CallTerms.ts"
 import { replayed } from "./RetainedResults.ts"
 import { ToolDirectory } from "./ToolDirectory.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
+import { makeWaitingCalls } from "./WaitingCalls.ts"
 
 export type Render = (report: CallReport) => KeptResult
 
@@ -24,6 +25,7 @@ export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
   const calls = yield* CallStore
   const nameCall = yield* makeCallNames
   const limits = yield* UpstreamLimits
+  const capabilitiesFor = yield* makeWaitingCalls
 
   const checkArguments = Effect.fnUntraced(function* (
     { provider, tool }: CatalogEntry,
@@ -43,6 +45,9 @@ export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
     const { tool, provider } = entry
     const holdAmount = yield* holdFor(entry, request)
     if (tool.inputSchema !== undefined) yield* checkArguments(entry, request.arguments)
+    const { exchange } = request
+    const capabilities =
+      exchange === undefined ? undefined : yield* capabilitiesFor(request.consumerId, provider.id, exchange)
     const openedAt = yield* DateTime.now
     const { feeBasisPoints, invocationId } = yield* nameCall(provider.fee, openedAt)
     request.onNamed?.(invocationId)
@@ -63,7 +68,8 @@ export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
       idempotency: request.idempotency
     })
     return yield* run<Ending>({
-      request,
+      request: capabilities === undefined ? request : { ...request, exchange: { ...exchange!, capabilities } },
+      restricted: capabilities !== undefined,
       entry,
       invocationId,
       openedAt,

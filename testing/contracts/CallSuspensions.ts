@@ -151,6 +151,32 @@ export const suspensionsOfCalls: Contract<Books> = [
   ),
 
   callRule(
+    "says whether a consumer's call at a provider may wait, as the limits of suspended calls do",
+    Effect.gen(function* () {
+      const calls = yield* CallStore
+      const consumerId = yield* consumerWith(100_000)
+      const [providerId, otherId, thirdId] = [yield* aProviderId, yield* aProviderId, yield* aProviderId]
+      const mayWait = () => Effect.forEach([providerId, otherId, thirdId], (id) => calls.mayWait(consumerId, id, 4))
+      const suspended = Effect.fnUntraced(function* (at: typeof providerId) {
+        const call = yield* Effect.tap(aCall(consumerId, { providerId: at }), opened)
+        assert.equal(yield* calls.suspend(suspending(call, 1, 4)), "suspended")
+        return call
+      })
+      yield* suspended(providerId)
+      yield* Effect.tap(aCall(consumerId, { providerId }), opened)
+      assert.deepEqual(yield* mayWait(), [true, true, true])
+      const second = yield* suspended(providerId)
+      assert.deepEqual(yield* mayWait(), [false, true, true])
+      yield* suspended(otherId)
+      yield* suspended(otherId)
+      assert.deepEqual(yield* mayWait(), [false, false, false])
+      assert.equal(yield* calls.mayWait(yield* consumerWith(1), providerId, 4), true)
+      yield* calls.resume(resuming(second, 1))
+      assert.deepEqual(yield* mayWait(), [true, false, true])
+    })
+  ),
+
+  callRule(
     "lists a suspended call as overdue after its new deadline, and a resumed or extended one after that",
     Effect.gen(function* () {
       const calls = yield* CallStore

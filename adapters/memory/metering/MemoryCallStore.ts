@@ -33,7 +33,7 @@ import {
   walletOf
 } from "../ledger/MemoryLedger.ts"
 
-import { extend, resume, suspend } from "./MemorySuspensions.ts"
+import { extend, mayWait, resume, suspend } from "./MemorySuspensions.ts"
 
 type State = MemoryLedger["Service"]
 
@@ -45,6 +45,7 @@ export const layer = Layer.effect(
       open: (call) => Effect.sync(() => open(state, call)),
       close: (call) => Effect.sync(() => close(state, call)),
       suspend: (call) => Effect.sync(() => suspend(state, call)),
+      mayWait: (consumerId, providerId, max) => Effect.sync(() => mayWait(state, consumerId, providerId, max)),
       resume: (call) => Effect.sync(() => resume(state, call)),
       extend: (consumerId, invocationId, deadlineAt) =>
         Effect.sync(() => extend(state, consumerId, invocationId, deadlineAt)),

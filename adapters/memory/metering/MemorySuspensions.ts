@@ -3,10 +3,10 @@
  */
 import type { DateTime } from "effect"
 import { availableIn } from "../../../domain/ledger/Account.ts"
-import { decideResumption, decideSuspension } from "../../../domain/metering/CallRules.ts"
+import { decideResumption, decideSuspension, maySuspend } from "../../../domain/metering/CallRules.ts"
 import type { Resumed } from "../../../domain/metering/CallStore.ts"
 import type { ResumeCall, SuspendCall, Suspended } from "../../../domain/metering/SuspendedCall.ts"
-import type { ConsumerId, ReceiptId } from "../../../domain/shared/Ids.ts"
+import type { ConsumerId, ProviderId, ReceiptId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { type MemoryLedger, type OpenCallRow, walletOf } from "../ledger/MemoryLedger.ts"
 
@@ -14,16 +14,21 @@ type State = MemoryLedger["Service"]
 
 export const suspend = (state: State, call: SuspendCall): Suspended => {
   const row = state.openCalls.get(call.invocationId)
-  const suspended = [...state.openCalls.values()].filter(
-    (open) => open.suspendedLeg !== undefined && open.call.consumerId === call.consumerId
-  )
-  const decided = decideSuspension(call, {
-    open: factsOf(row),
-    suspended: suspended.length,
-    ofProvider: suspended.filter((open) => open.call.providerId === row?.call.providerId).length
-  })
+  const counts = suspendedOf(state, call.consumerId, row?.call.providerId)
+  const decided = decideSuspension(call, { open: factsOf(row), ...counts })
   if (decided === "suspended") setRow(state, row!, call.deadlineAt, call.leg)
   return decided
+}
+
+export const mayWait = (state: State, consumerId: ConsumerId, providerId: ProviderId, max: number): boolean =>
+  maySuspend(max, suspendedOf(state, consumerId, providerId))
+
+const suspendedOf = (state: State, consumerId: ConsumerId, providerId: ProviderId | undefined) => {
+  const suspended = [...state.openCalls.values()].filter(
+    (open) => open.suspendedLeg !== undefined && open.call.consumerId === consumerId
+  )
+  const ofProvider = suspended.filter((open) => open.call.providerId === providerId).length
+  return { suspended: suspended.length, ofProvider }
 }
 
 export const resume = (state: State, call: ResumeCall): Resumed | undefined => {

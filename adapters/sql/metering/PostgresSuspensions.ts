@@ -19,11 +19,18 @@ interface ResumedRow {
   readonly available: bigint
 }
 
-export const suspending = (sql: StoreSql): Pick<CallStore["Service"], "suspend" | "resume" | "extend"> => ({
+export const suspending = (sql: StoreSql): Pick<CallStore["Service"], "suspend" | "mayWait" | "resume" | "extend"> => ({
   suspend: Effect.fn("PostgresCallStore.suspend")(({ consumerId, deadlineAt, invocationId, leg, max }) =>
     sql<{ readonly code: number }>`
       SELECT call_suspend(${uuidOfReceipt(invocationId)}, ${consumerId}, ${leg}::smallint, ${toDate(deadlineAt)}, ${max})
         AS code`.one(({ code }) => SUSPENDED[code]!)
+  ),
+
+  // By the rule of `call_suspend`, without its lock: a call that is suspended in between counts there.
+  mayWait: Effect.fn("PostgresCallStore.mayWait")((consumerId, providerId, max) =>
+    sql<{ readonly may: boolean }>`
+      SELECT count(*) < ${max} AND 2 * count(*) FILTER (WHERE provider_id = ${providerId}) < ${max} AS may
+      FROM calls_open WHERE consumer_id = ${consumerId} AND suspended_leg IS NOT NULL`.one(({ may }) => may)
   ),
 
   resume: Effect.fn("PostgresCallStore.resume")(function* ({ consumerId, deadlineAt, invocationId, leg }) {

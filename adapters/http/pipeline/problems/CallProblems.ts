@@ -92,6 +92,11 @@ export const callProblems = {
       limit: "calls_in_flight",
       calls_in_flight_max: e.max
     }),
+  TooManyCallsWaiting: (e) =>
+    limitReached(e.max, e.retryAfterSeconds, e.retryAfterSeconds, {
+      limit: "calls_waiting",
+      calls_waiting_max: e.max
+    }),
   ToolboxFull: invalid(),
   TooManyPins: invalidField("tool_name"),
   ToolAmbiguous: (e) => ({ status: 409, code: "DUPLICATE", extra: { candidates: e.candidates } }),
