@@ -20,11 +20,19 @@ export const makeLeftCheck = ({ board, facts, lives, providers }: World) => {
     return outcomeOf(providers.behaviours.get(word)!)
   }
 
+  /** Its provider asked for input, or works on it, and nothing has come in between: an error is not its own. */
+  const isAsking = (id: ReceiptId): boolean => {
+    const forwarded = providers.forwarded.get(id)
+    const asked = facts.asked.get(forwarded?.word ?? "")
+    if (forwarded?.status !== undefined || asked === undefined) return false
+    return !board.wasDisturbedSince(asked.disturbancesBefore)
+  }
+
   return Effect.fnUntraced(function* (receipt: Receipt, { call }: OpenedCall) {
     if (call.origin !== "proxy") return
     const { cost_microcents: cost, receipt_id: id, status } = receipt
     const expected = ownOutcome(id)
-    facts.outcomes.set(id, { receipt, status: expected ?? status })
+    if (status !== "error" || !isAsking(id)) facts.outcomes.set(id, { receipt, status: expected ?? status })
     if (expected !== undefined && status !== expected) {
       return yield* wrong(
         "a call that was left is settled by its outcome",

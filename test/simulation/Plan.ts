@@ -1,7 +1,7 @@
 /**
  * Steps from a seed: mostly calls, everything else in between, and rings that try to steal.
  */
-import { answering, joiningToAnswer } from "./adversaries/Answers.ts"
+import { answering, flooding, joiningToAnswer } from "./adversaries/Answers.ts"
 import { RINGS_MAX, schemeOf } from "./adversaries/Schemes.ts"
 import { withOperator } from "./OperatorSteps.ts"
 import { type Random, randomFrom, weighted } from "../../testing/Random.ts"
@@ -20,6 +20,9 @@ const RING_FAULTY_PERCENT = 10
 const ANSWER_PERCENT = 5
 const ANSWER_SALT = 0xa25e
 const ANSWERING_RING = RINGS_MAX
+/** Before how many steps it leaves many calls waiting. */
+const FLOOD_PERCENT = 2
+const FLOOD_SALT = 0xf100d
 
 export const planOf = (seed: number, steps: number): ReadonlyArray<Step> => {
   const random = randomFrom(seed)
@@ -34,7 +37,18 @@ export const planOf = (seed: number, steps: number): ReadonlyArray<Step> => {
     plan.push(random.percent(RING_FAULTY_PERCENT) ? { ...move!, fault: faultOf(random) } : move!)
     scheme = others
   }
-  return withAnswers(seed, withOperator(seed, plan, OPENING.length, maybeFault)).slice(0, steps)
+  const answered = withAnswers(seed, withOperator(seed, plan, OPENING.length, maybeFault))
+  return withFloods(seed, answered).slice(0, steps)
+}
+
+/** Drawn apart as well. */
+const withFloods = (seed: number, plan: ReadonlyArray<Step>): ReadonlyArray<Step> => {
+  const random = randomFrom(seed ^ FLOOD_SALT)
+  const floodStep = (): Step => ({ ...flooding(random, ANSWERING_RING), ...maybeFault(random) })
+  const isEarly = (place: number) => place < OPENING.length + joiningToAnswer(ANSWERING_RING).length
+  return plan.flatMap((step, place) =>
+    !isEarly(place) && random.percent(FLOOD_PERCENT) ? [floodStep(), step] : [step]
+  )
 }
 
 /** Drawn apart, so that the other steps of a seed stay the same. It joins after the opening, when there are tools to call. */

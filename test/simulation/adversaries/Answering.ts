@@ -23,22 +23,8 @@ export const answer = Effect.fnUntraced(function* (world: World, act: ActOf<"Rin
   const found = pair(world, ringOf(world, act.ring), act.who, act.tool, othersTools(world))
   if (found === undefined) return "nobody"
   const [buyer, tool] = found
-  const word = `word-${++world.facts.words}`
+  const word = yield* worded(world, tool, act.asks)
   const most = maximumOf(tool.terms)
-  world.providers.behaviours.set(word, {
-    outcome: "success",
-    latencyMs: 20,
-    reportedMicrocents: undefined,
-    asks: act.asks
-  })
-  world.facts.asked.set(word, {
-    tool,
-    sentAtMs: yield* nowMs,
-    cap: BigInt(most),
-    disturbancesBefore: world.board.disturbancesBefore,
-    life: world.lives(),
-    left: false
-  })
   const ask = (state?: string, by: Member = buyer, text = "{}") =>
     asked(world, requestOf(word, act.keyed, by, tool, most, state, text))
 
@@ -74,12 +60,27 @@ export const answer = Effect.fnUntraced(function* (world: World, act: ActOf<"Rin
   return outcome._tag === "Failure" ? outcome.failure._tag : outcome.success._tag
 })
 
+/** The word of a new call, whose provider asks this often. */
+export const worded = Effect.fnUntraced(function* (world: World, tool: OfferedTool, asks: number) {
+  const word = `word-${++world.facts.words}`
+  world.providers.behaviours.set(word, { outcome: "success", latencyMs: 20, reportedMicrocents: undefined, asks })
+  world.facts.asked.set(word, {
+    tool,
+    sentAtMs: yield* nowMs,
+    cap: BigInt(maximumOf(tool.terms)),
+    disturbancesBefore: world.board.disturbancesBefore,
+    life: world.lives(),
+    left: false
+  })
+  return word
+})
+
 const expectRejected = (outcome: Outcome, what: string) =>
   outcome._tag === "Failure" ? Effect.void : wrong("a state is its call's", `${what}: ${outcome.success._tag}`)
 
 const UNAVAILABLE: ReadonlySet<string> = new Set(["StoreUnavailable", "SignerUnavailable", "CallOverdue"])
 
-const asked = Effect.fnUntraced(function* (world: World, request: McpCallRequest) {
+export const asked = Effect.fnUntraced(function* (world: World, request: McpCallRequest) {
   const before = world.board.disturbancesBefore
   const outcome: Outcome = yield* Effect.result(world.service(Metering).callMcp(request, render))
   if (outcome._tag === "Failure") {
@@ -94,7 +95,7 @@ const asked = Effect.fnUntraced(function* (world: World, request: McpCallRequest
   return outcome
 })
 
-const requestOf = (
+export const requestOf = (
   word: string,
   keyed: boolean,
   by: Member,

@@ -1,5 +1,5 @@
 /**
- * A ring that calls tools which ask for input, and abandons, replays, races, changes and steals legs.
+ * A ring that calls tools which ask for input, and abandons, replays, races, changes and steals legs, or leaves many waiting.
  */
 import type { Random } from "../../../testing/Random.ts"
 import type { Step } from "../Step.ts"
@@ -19,6 +19,19 @@ export const joiningToAnswer = (ring: number): ReadonlyArray<Step> => [
   soon({ _tag: "RingLoads", ring, who: 0, cents: 40_000 }),
   soon({ _tag: "RingLoads", ring, who: 1, cents: 40_000 })
 ]
+
+const FLOOD_MIN = 14
+
+export const flooding = (random: Random, ring: number): Step => ({
+  act: {
+    _tag: "RingFloods",
+    ring,
+    who: random.below(2),
+    tool: random.below(ANY),
+    times: FLOOD_MIN + random.below(8)
+  },
+  thenMs: random.pick([50, 30_000, 11 * MINUTE])
+})
 
 export const answering = (random: Random, ring: number): Step => ({
   act: {

@@ -79,5 +79,14 @@ export type Move =
       readonly trick: Trick
     }
 
+  /** Opens so many calls of another provider's tool, which asks for input, at once, and never answers. */
+  | {
+      readonly _tag: "RingFloods"
+      readonly ring: number
+      readonly who: number
+      readonly tool: number
+      readonly times: number
+    }
+
 /** Never answers; answers one question twice, later or at once; with other arguments; by another account; or answers. */
 export type Trick = "abandons" | "replays" | "races" | "changes" | "steals" | "none"

@@ -9,6 +9,7 @@ import { bait } from "./Baiting.ts"
 import { buy, leave, serve } from "./Calling.ts"
 import { chargeBack } from "./ChargingBack.ts"
 import { disputeOwn, smear } from "./Disputing.ts"
+import { flood } from "./Flooding.ts"
 import { cashOut, load, withdraw } from "./Funding.ts"
 import { join } from "./Joining.ts"
 import type { Move } from "./Move.ts"
@@ -37,6 +38,8 @@ export const moving = (world: World, move: Move): Effect.Effect<string, Violatio
       return leave(world, move)
     case "RingAnswers":
       return answer(world, move)
+    case "RingFloods":
+      return flood(world, move)
     case "RingSmears":
       return smear(world, move)
   }

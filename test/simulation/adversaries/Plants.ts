@@ -11,6 +11,7 @@ import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
 import { WithdrawalStore } from "../../../domain/payments/WithdrawalStore.ts"
 import { LedgerStore } from "../../../domain/ledger/LedgerStore.ts"
 import { TransferId } from "../../../domain/ledger/Transfer.ts"
+import { CallStore } from "../../../domain/metering/CallStore.ts"
 import { LogStore } from "../../../domain/log/LogStore.ts"
 import { ClaimStore } from "../../../domain/refunds/ClaimStore.ts"
 import { ProviderEvidence, type ScoreEvidence } from "../../../domain/trust/ProviderEvidence.ts"
@@ -161,6 +162,19 @@ const withdrawnAgain: Plant = (stores) =>
     withdrawnCents: () => Effect.succeed(new Map())
   })
 
+/** What caller or service ended is recorded as an error of the provider. */
+const endingsCount: Plant = (stores) => {
+  const calls = Context.get(stores, CallStore)
+  return Context.add(stores, CallStore, {
+    ...calls,
+    close: (call) => calls.close({ ...call, cause: call.cause === "canceled" ? undefined : call.cause })
+  })
+}
+
+/** The number of waiting calls is not looked at before a call is forwarded. */
+const anyNumberWaits: Plant = (stores) =>
+  Context.add(stores, CallStore, { ...Context.get(stores, CallStore), mayWait: () => Effect.succeed(true) })
+
 const changingScores = (
   stores: Context.Context<Stores>,
   change: (evidence: ScoreEvidence) => ScoreEvidence
@@ -244,6 +258,16 @@ export const robberies: ReadonlyArray<Robbery> = [
     name: "work for nothing by hanging up",
     plant: hangUpsCancel,
     rules: ["a call that was left is settled by its outcome"]
+  },
+  {
+    name: "calls that never answer and count against their provider",
+    plant: endingsCount,
+    rules: ["figures are the provider's own"]
+  },
+  {
+    name: "work for nothing beside calls that never answer",
+    plant: anyNumberWaits,
+    rules: ["no work for nothing"]
   },
   {
     name: "reports that count as calls",
