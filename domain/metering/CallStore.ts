@@ -155,8 +155,6 @@ export interface OverdueCall {
   readonly feeBasisPoints: number
   readonly origin: "proxy" | "meter"
   readonly openedAt: DateTime.Utc
-  /** It waited for the input of its caller. */
-  readonly suspended: boolean
 }
 
 /**

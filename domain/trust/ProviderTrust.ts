@@ -41,7 +41,7 @@ export class ProviderTrust extends Context.Service<
 
       const follow = Effect.fn("ProviderTrust.follow")(function* (batch: ReadonlyArray<SequencedReceipt>) {
         const reported = batch.filter(({ origin }) => origin === "meter")
-        // A cancellation that was passed on ended the call before the provider could.
+        // Their caller or the service ended them.
         const proxied = batch.filter(({ cause, origin }) => origin === "proxy" && cause !== "canceled")
         if (proxied.length === 0 && reported.length === 0) return
         const pairs = new Map<string, Pair>(

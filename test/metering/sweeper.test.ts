@@ -20,8 +20,7 @@ const call = (digit: number): OverdueCall => ({
   priceVersion: 1,
   feeBasisPoints: 1_000,
   origin: "proxy",
-  openedAt: DateTime.makeUnsafe(0),
-  suspended: false
+  openedAt: DateTime.makeUnsafe(0)
 })
 const overdue = [1, 2, 3, 4].map(call)
 const stuck = new Set([overdue[0], overdue[2]].map((one) => one!.invocationId))

@@ -2,7 +2,7 @@
  * Tasks of version 2025-11-25 at both doors: the official 1.x SDK's client and server, and what each ending costs.
  */
 import { assert, it } from "@effect/vitest"
-import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
+import { CallToolResultSchema, ResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Effect } from "effect"
 import { json, result, scriptedServer, text } from "../../testing/mcp/ScriptedServer.ts"
 import { aDeveloper, posted } from "../support/HttpMarket.ts"
@@ -91,6 +91,25 @@ it.layer(TaskDoor.layer, { timeout: "60 seconds", excludeTestServices: true })("
       assert.deepStrictEqual(done._meta["io.modelcontextprotocol/related-task"], { taskId })
       assert.deepInclude(done._meta["agent-tool-billing/billing"], { cost_microcents: PRICE })
       assert.deepStrictEqual(yield* resultOf(client, taskId), done as never)
+    })
+  )
+
+  it.effect("beyond those that may wait is rejected before its server is asked; a call without a task runs", () =>
+    Effect.gen(function* () {
+      const { client, receipts, server, start, wallet } = yield* arranged
+      for (let n = 0; n < 16; n++) yield* start()
+      const calls = () => server.seen.filter((method) => method === "tools/call").length
+      const before = calls()
+      const params = { name: "job", arguments: {}, task: {} }
+      const refused = yield* Effect.promise(() => client.request({ method: "tools/call", params }, ResultSchema))
+      const billing = refused._meta!["agent-tool-billing/billing"]
+      assert.deepInclude(billing, { code: "RATE_LIMITED", charged: false, retryable: true, calls_waiting_max: 32 })
+      assert.strictEqual(calls(), before)
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED, held: 16 * PRICE })
+      assert.lengthOf(yield* receipts, 0)
+      yield* Effect.promise(() => client.callTool({ name: "plain", arguments: {} }))
+      assert.strictEqual(calls(), before + 1)
+      assert.deepStrictEqual(yield* wallet, { balance: LOADED - PRICE, held: 16 * PRICE })
     })
   )
 

@@ -6,6 +6,7 @@ import { BILLING_META } from "../../../domain/mcp/Protocol.ts"
 import { withMeta } from "../../../domain/mcp/ResultText.ts"
 import type { CallReport } from "../../../domain/metering/Call.ts"
 import type { KeptResult } from "../../../domain/metering/CallStore.ts"
+import { enderOf } from "../../../domain/metering/CallCause.ts"
 import type { UpstreamProblem, UpstreamResponse } from "../../../domain/metering/ToolUpstream.ts"
 import { formatPrice } from "../../../domain/shared/Microcents.ts"
 import type { DoorAnswer } from "./Door.ts"
@@ -79,10 +80,12 @@ const failedResult = (report: CallReport, problem: UpstreamProblem | undefined):
 const sentence = (text: string): string => (/[.!?]$/u.test(text) ? text : `${text}.`)
 
 /** Codes of the REST API. Only what the provider did not begin is retryable without a risk of doing it twice. */
-const failureOf = ({ attempts, problem, status }: UpstreamResponse) => {
+const failureOf = (answer: UpstreamResponse) => {
+  const { attempts, problem, status } = answer
   const kind = problem?.kind
   if (status === "timeout") return { code: "PROXY_TIMEOUT", retryable: false }
   if (kind === "circuit_open" || kind === "overloaded") return { code: "UNAVAILABLE", retryable: true }
+  if (enderOf(answer) === "service") return { code: "UNAVAILABLE", retryable: attempts === 0 }
   if (kind === "blocked_endpoint") return { code: "BLOCKED_ENDPOINT", retryable: false }
   return { code: "PROVIDER_ERROR", retryable: kind === "rate_limited" || attempts === 0 }
 }

@@ -77,7 +77,7 @@ export const layer = Layer.effect(
       overdue: (now, limit) =>
         Effect.sync(() =>
           [...state.openCalls.values()]
-            .map(({ call, suspendedLeg }) => ({ ...call, suspended: suspendedLeg !== undefined }))
+            .map(({ call }) => call)
             .filter((call) => call.deadlineAt.epochMilliseconds <= now.epochMilliseconds)
             .toSorted((a, b) => a.deadlineAt.epochMilliseconds - b.deadlineAt.epochMilliseconds)
             .slice(0, limit)

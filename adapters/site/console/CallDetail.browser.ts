@@ -113,7 +113,7 @@ const timingOf = ({ duration_ms: providerMs }: Receipt, details: CallDetails | u
 
 const CAUSES = {
   input_rejected: "The provider rejected the arguments.",
-  canceled: "The call was canceled, or the input that the tool asked for never came."
+  canceled: "The caller or the service ended the call, not its provider."
 } as const
 
 const FAILURES = {

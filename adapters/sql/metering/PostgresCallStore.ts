@@ -168,7 +168,7 @@ export const layer = Layer.effect(
       overdue: Effect.fn("PostgresCallStore.overdue")((now, limit) =>
         sql`
           SELECT invocation_id, consumer_id, provider_id, tool_id, tool_name, price_version, fee_bps, origin,
-            opened_at, suspended_leg IS NOT NULL AS suspended
+            opened_at
           FROM calls_open WHERE deadline_at <= ${toDate(now)} ORDER BY deadline_at, invocation_id LIMIT ${limit}`.all(
           toOverdue
         )
