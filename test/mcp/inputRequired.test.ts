@@ -184,6 +184,22 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A tool that asks for input", (it) => {
       })
   )
 
+  it.effect("is told that its client takes no questions while 16 calls wait, so that ordinary calls run", () =>
+    Effect.gen(function* () {
+      const capabilities = "io.modelcontextprotocol/clientCapabilities"
+      const told = (seen: Parameters<Answer>[0]) => at(seen.params, "_meta", capabilities) as Json
+      const door = yield* aDoor((...given) => asking("elicitation" in told(given[0]) ? 1 : 0)(...given))
+      const declared = { elicitation: { form: {} }, x: 1.5, extensions: { "io.modelcontextprotocol/tasks": {} } }
+      const call = door.call({}, { [capabilities]: declared })
+      for (let n = 0; n < 16; n++) stateOf(yield* call)
+      const more = yield* Effect.forEach(Array.from({ length: 8 }), () => call, { concurrency: "unbounded" })
+      for (const answer of more) assert.strictEqual(textOf(answer), "done")
+      assert.deepStrictEqual(told(door.server.of("tools/call").at(-1)!), { x: 1.5, extensions: {} })
+      assert.deepStrictEqual(yield* door.wallet, { balance: LOADED - 8 * PRICE, held: 16 * PRICE })
+      assert.deepStrictEqual(new Set((yield* receiptsOf(door)).map(({ status }) => status)), new Set(["success"]))
+    })
+  )
+
   it.effect("ends as an error for a client of the legacy era, which cannot be asked; it costs nothing", () =>
     Effect.gen(function* () {
       const door = yield* aDoor(asking(1))
