@@ -172,6 +172,7 @@ export {
   InvalidArguments,
   PriceChanged,
   PriceVersionChanged,
+  TooManyCallsWaiting,
   type CallRejected
 } from "../../domain/metering/CallRejections.ts"
 export type { CallIdempotency, KeptResult, OpenCall } from "../../domain/metering/CallStore.ts"

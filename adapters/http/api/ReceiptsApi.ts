@@ -38,7 +38,7 @@ const CallDetails = Field.object("CallDetails", "What is stored of a call beside
   ),
   cause: Field.nullable(
     Schema.Literals(["input_rejected", "canceled"] satisfies ReadonlyArray<CallCause>),
-    "Why the outcome is `error`, where that is known: the provider rejected the arguments, or the caller or the service ended the call, which counts against no provider.",
+    "Why the outcome is `error`, where that is known: the provider rejected the arguments or a client that lacks a capability, or the caller or the service ended the call, which counts against no provider.",
     null
   ),
   stages: Field.of(

@@ -112,7 +112,7 @@ const timingOf = ({ duration_ms: providerMs }: Receipt, details: CallDetails | u
 }
 
 const CAUSES = {
-  input_rejected: "The provider rejected the arguments.",
+  input_rejected: "The provider rejected the arguments, or the client lacks a capability.",
   canceled: "The caller or the service ended the call, not its provider."
 } as const
 

@@ -79,7 +79,7 @@ export const trustSection = (): SpecSection => ({
       "Counted calls are the paid, unrefunded calls of these consumers and their failed calls, up to the number of each consumer's paid calls.",
       "Success rate and p95 latency are weighted by each consumer's average price per call.",
       "Free calls, reported calls, calls that their caller or the service ended, and calls between a provider and a consumer with the same email address do not count.",
-      `Input that the provider rejects (JSON-RPC -32602) does not count up to ${INPUT_REJECTED_SHARE_MAX * 100}% of a consumer's calls; the rest count as failed. The SLA applies the same rule to all calls through the proxy.`,
+      `Input that the provider rejects (JSON-RPC -32602, or -32021 for a capability that the client lacks) does not count up to ${INPUT_REJECTED_SHARE_MAX * 100}% of a consumer's calls; the rest count as failed. The SLA applies the same rule to all calls through the proxy.`,
       "A provider with only free tools has no counted consumers and remains `unrated`."
     ),
     table(
