@@ -1,0 +1,43 @@
+/**
+ * Text that one user gives and others see. A control, bidirectional or zero-width character makes it look like another
+ * text, or hides a part of it: names and titles have none. Descriptions may have newlines and tabs, and the joiners (ZWJ,
+ * ZWNJ) that scripts and emoji need.
+ */
+import { Schema } from "effect"
+
+/**
+ * The default ignorable characters of Unicode are the bidirectional controls and those of no width. A variation selector
+ * is shown after an emoji and in a keycap.
+ */
+const HIDDEN =
+  String.raw`(?:(?![\ufe0e\ufe0f])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]` +
+  String.raw`|(?<!\p{Extended_Pictographic})[\ufe0e\ufe0f](?!\u20e3))`
+
+const IN_LINE = new RegExp(HIDDEN, "u")
+const IN_TEXT = new RegExp(String.raw`(?![\n\t\u200c\u200d])${HIDDEN}`, "u")
+/** A joiner at the start, or after a Latin, Greek or Cyrillic letter, joins nothing. */
+const SHOWN = new RegExp(String.raw`(?![\n\t]|(?<=[^\0-\u052f])[\u200c\u200d])${HIDDEN}`, "gu")
+
+/** Why this cannot be a name or a title. */
+export const lineFault = (text: string): string | undefined => fault(text, IN_LINE)
+
+/** Why this cannot be a description. A line break is one newline: see `withNewlines`. */
+export const textFault = (text: string): string | undefined => fault(text, IN_TEXT)
+
+export const isPlainLine = Schema.makeFilter(lineFault)
+export const isPlainText = Schema.makeFilter(textFault)
+
+/** Line breaks of other systems as newlines. */
+export const withNewlines = (text: string): string => text.replace(/\r\n?/gu, "\n")
+
+/** For text that was stored before these rules: each of the characters as `[U+202E]`, so that a reader sees it. */
+export const escapeHidden = (text: string): string => text.replace(SHOWN, (char) => `[${codeOf(char)}]`)
+
+const fault = (text: string, hidden: RegExp): string | undefined => {
+  const found = hidden.exec(text)?.[0]
+  return found === undefined
+    ? undefined
+    : `must not contain the control, bidirectional or zero-width character ${codeOf(found)}`
+}
+
+const codeOf = (char: string): string => `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`
