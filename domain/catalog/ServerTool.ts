@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import type { ListedTool } from "../mcp/ProviderServers.ts"
+import { definitionFault, escapeHidden, withNewlines } from "../shared/PlainText.ts"
 import { JSON_SCHEMA_BYTES_MAX, JSON_SCHEMA_DEPTH_MAX } from "./JsonSchemas.ts"
 import { type JsonSchemaObject, type ToolAnnotations, ToolName } from "./Tool.ts"
 import type { ToolDefinition } from "./ToolVersions.ts"
@@ -19,7 +20,7 @@ export interface ServerTool {
 }
 
 export interface RejectedServerTool {
-  /** Shortened and without hidden characters if it is not a valid name. */
+  /** Shortened, with hidden characters as escapes, if it is not a valid name. */
   readonly toolName: string
   readonly reason: string
 }
@@ -30,6 +31,8 @@ export interface ServerTools {
 }
 
 const isToolName = Schema.is(ToolName)
+const FORM =
+  "a tool_name has 1 to 128 letters, digits, `_`, `-`, `.` or `/`, does not begin with `/`, and has no `./` or `../`"
 
 /** At most `toolsMax` tools; a name that is listed twice is rejected, because it is unknown which of them is called. */
 export const readServerTools = (listed: ReadonlyArray<ListedTool>, toolsMax: number): ServerTools => {
@@ -50,10 +53,12 @@ export const readServerTools = (listed: ReadonlyArray<ListedTool>, toolsMax: num
 
 /** The tool, or the reason for its rejection. */
 const readOne = ({ definition, name, text }: ListedTool): ServerTool | string => {
-  if (!isToolName(name)) return "a tool_name has 1 to 128 letters, digits, `_`, `-`, `.` or `/`"
+  if (!isToolName(name)) return FORM
   if (text.length > DEFINITION_CHARS_MAX) {
     return `its definition is larger than ${DEFINITION_CHARS_MAX.toLocaleString("en-US")} characters`
   }
+  const hidden = definitionFault(definition)
+  if (hidden !== undefined) return `its definition ${hidden}`
   const inputSchema = schemaOf(definition["inputSchema"])
   if (typeof inputSchema === "string") return `inputSchema ${inputSchema}`
   const outputSchema = schemaOf(definition["outputSchema"])
@@ -104,16 +109,9 @@ const objectOf = (value: unknown): Readonly<Record<string, unknown>> | undefined
     ? (value as Readonly<Record<string, unknown>>)
     : undefined
 
-/** Control characters other than line breaks and tabs, and those that reorder or hide text, are left out. */
-const HIDDEN = /(?![\t\n\r])\p{Cc}|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu
-
 const textOf = (value: unknown, charsMax: number): string => {
   if (typeof value !== "string") return ""
-  const text = value
-    .slice(0, 2 * charsMax)
-    .toWellFormed()
-    .replace(HIDDEN, "")
-    .trim()
+  const text = withNewlines(value).trim()
   return text.length <= charsMax
     ? text
     : `${text
@@ -124,11 +122,11 @@ const textOf = (value: unknown, charsMax: number): string => {
 
 /** One line of text; undefined if there is none. */
 const line = (value: unknown): string | undefined => {
-  const text = textOf(value, DISPLAY_NAME_CHARS_MAX).replace(/\s+/gu, " ")
+  const text = textOf(value, DISPLAY_NAME_CHARS_MAX)
   return text === "" ? undefined : text
 }
 
 const shown = (name: string): string => {
-  const text = textOf(name, NAME_SHOWN_CHARS_MAX)
+  const text = textOf(escapeHidden(name.slice(0, NAME_SHOWN_CHARS_MAX)), NAME_SHOWN_CHARS_MAX)
   return text === "" ? "(unnamed)" : text
 }

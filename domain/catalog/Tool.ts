@@ -5,11 +5,17 @@ import { type DateTime, Schema } from "effect"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 
+/** In the path of a URL, another tool or another provider would be meant. Not in the pattern: RE2 knows no lookahead. */
+const changesPaths = (name: string): boolean => /^\/|\.\/|(?:^|\/)\.{1,2}$/u.test(name)
+
 /** As MCP names tools; also used in headers and receipts, so it is plain ASCII. */
 export const ToolName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_./-]{1,128}$/u, {
     message: "must be 1 to 128 letters, digits, `_`, `-`, `.` or `/`"
-  })
+  }),
+  Schema.makeFilter((name: string) =>
+    changesPaths(name) ? "must not begin with `/`, contain `./` or `../`, or end as such a path" : undefined
+  )
 )
 
 /** Name of a tool in a call: bare, or qualified as `handle/tool_name`. */

@@ -3,6 +3,7 @@
  * address, when the connection is made.
  */
 import { Schema } from "effect"
+import { isPlainLine } from "./PlainText.ts"
 
 export const ENDPOINT_URL_CHARS_MAX = 2_048
 
@@ -19,6 +20,7 @@ const isEndpoint = (text: string): boolean => {
 
 export const EndpointUrl = Schema.String.check(
   Schema.isMaxLength(ENDPOINT_URL_CHARS_MAX),
+  isPlainLine,
   Schema.makeFilter((text: string) =>
     isEndpoint(text) ? undefined : "must be an http or https URL without credentials"
   )

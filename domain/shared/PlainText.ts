@@ -24,8 +24,31 @@ export const lineFault = (text: string): string | undefined => fault(text, IN_LI
 /** Why this cannot be a description. A line break is one newline: see `withNewlines`. */
 export const textFault = (text: string): string | undefined => fault(text, IN_TEXT)
 
+const CHECKS = new Map([
+  ["title", lineFault],
+  ["description", textFault]
+])
+
 export const isPlainLine = Schema.makeFilter(lineFault)
 export const isPlainText = Schema.makeFilter(textFault)
+
+/**
+ * Why the definition of a tool, or a JSON Schema, cannot be shown: at any depth a `title` is a line, and a `description` a
+ * text. Without recursion, which could exhaust the stack.
+ */
+export const definitionFault = (definition: object): string | undefined => {
+  const values: Array<unknown> = [definition]
+  for (let value = values.pop(); value !== undefined; value = values.pop()) {
+    if (typeof value !== "object" || value === null) continue
+    for (const [name, member] of Object.entries(value)) {
+      if (typeof member === "object") values.push(member)
+      const check = typeof member === "string" ? CHECKS.get(name) : undefined
+      const found = check?.(withNewlines(member as string))
+      if (found !== undefined) return `${found} in a \`${name}\``
+    }
+  }
+  return undefined
+}
 
 /** Line breaks of other systems as newlines. */
 export const withNewlines = (text: string): string => text.replace(/\r\n?/gu, "\n")

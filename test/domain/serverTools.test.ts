@@ -21,14 +21,28 @@ describe("A hostile list", () => {
       tool("deep", { inputSchema: deep(5_000) }),
       tool("huge", { inputSchema: { description: "x".repeat(300_000) } }),
       tool("__proto__"),
-      tool("out", { outputSchema: "object" })
+      tool("out", { outputSchema: "object" }),
+      tool("../up"),
+      tool("title", { title: "a\u202eb" }),
+      tool("lines", { title: "a\nb" }),
+      tool("hint", { annotations: { title: "a\u200bb" } }),
+      tool("text", { description: "a\u{e0041}b" }),
+      tool("argument", { inputSchema: { type: "object", properties: { q: { description: "a\u2066b" } } } })
     ]
     const { rejected, tools } = readServerTools(toolList(definitions).tools, 1_000)
     assert.deepStrictEqual(
       tools.map(({ toolName }) => toolName),
       ["fine", "__proto__"]
     )
-    assert.lengthOf(rejected, 10)
+    assert.lengthOf(rejected, 16)
+    assert.deepInclude(rejected, {
+      toolName: "title",
+      reason: "its definition must not contain the control, bidirectional or zero-width character U+202E in a `title`"
+    })
+    assert.include(
+      rejected.map(({ toolName }) => toolName),
+      "a[U+202E]b"
+    )
     for (const { reason, toolName } of rejected) {
       assert.isNotEmpty(reason)
       // oxlint-disable-next-line no-control-regex
@@ -43,19 +57,20 @@ describe("A hostile list", () => {
     assert.deepStrictEqual([tools.length, rejected.length], [1_000, 4_000])
   })
 
-  it("shows titles and descriptions without hidden characters, cut to their limits", () => {
+  it("cuts titles and descriptions to their limits, and keeps newlines, tabs and joiners of a description", () => {
     const [read] = readServerTools(
       toolList([
         tool("t", {
-          title: `A\u202e\u200btitle\nof \u{e0041}two lines${"x".repeat(500)}`,
-          description: `${"d".repeat(3_999)}😀 tail \ud800`,
+          title: `A title${"x".repeat(500)}`,
+          description: ` 👩\u200d🚀\r\n\t${"d".repeat(3_992)}😀 tail`,
           annotations: { title: "ignored", readOnlyHint: "yes", destructiveHint: false }
         })
       ]).tools,
       10
     ).tools
     const { annotations, description, displayName } = read!.definition
-    assert.isTrue(displayName.startsWith("Atitle of two lines"))
+    assert.isTrue(displayName.startsWith("A title"))
+    assert.isTrue(description.startsWith("👩\u200d🚀\n\td"))
     assert.isAtMost(displayName.length, 200)
     assert.isAtMost(description.length, 4_000)
     assert.isTrue(description.isWellFormed())

@@ -119,9 +119,9 @@ for (const [store, layer] of everyService({ RATE_LIMIT_RPM: "60" })) {
       })
     )
 
-    it.effect("accepts any name that is not blank, of up to 200 characters", () =>
+    it.effect("accepts any name of up to 200 characters that is not blank and has no hidden characters", () =>
       Effect.gen(function* () {
-        for (const name of ["x", "x".repeat(200), "Ünï 日本 😀 |<b>'\"\\", "\u200bn", "null", "a\tb"]) {
+        for (const name of ["x", "x".repeat(200), "Ünï 日本 😀 |<b>'\"\\", "null"]) {
           const answer = yield* expecting(201, consumer({ name }))
           assert.strictEqual(at(answer, "name"), name)
           const who = yield* expecting(200, { path: WHOAMI, key: textAt(answer, "api_key") })

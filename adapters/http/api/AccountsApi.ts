@@ -9,7 +9,7 @@ import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents
 import { accountRegistration, readBy, writeBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { Instant, IntBetween, Text } from "./InputSchemas.ts"
+import { Instant, IntBetween, Line } from "./InputSchemas.ts"
 import { RegisterConsumer, RegisteredConsumer, RegisteredProvider, RegisterProvider } from "./RegistrationBodies.ts"
 import { CONSUMER_ID, CONSUMER_KEY, KEY_ID, NOW } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
@@ -73,7 +73,7 @@ const RevokedKey = Field.object("RevokedKey", "The key is revoked.", {
 })
 
 const CreateKey = Field.object("CreateKey", "Options of the new key.", {
-  label: Field.optional(Text(KEY_LABEL_CHARS_MAX), "Label of the key."),
+  label: Field.optional(Line(KEY_LABEL_CHARS_MAX), "Label of the key."),
   expires_at: Field.optional(Instant, "Time of expiry in ISO 8601. Default: never."),
   default_cap_microcents: Field.optional(MicrocentsFromInt, capOf("key").replace(" `null`: none.", ""))
 }).annotate({ examples: [{ label: "staging" }] })

@@ -11,7 +11,7 @@ import { CatalogTool, PriceList, ToolDetails } from "./CatalogTool.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { mcpDoors } from "./McpDoors.ts"
-import { MicrocentsQuery, pageQuery, Text, toolIdOrName } from "./InputSchemas.ts"
+import { Bounded, MicrocentsQuery, pageQuery, toolIdOrName } from "./InputSchemas.ts"
 import { BASE_URL, NOW, PRODUCT_DESCRIPTION, PRODUCT_NAME } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 import { EndpointReport } from "./ImportBodies.ts"
@@ -193,7 +193,7 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
         ...pageQuery,
         category: Field.optional(Category, "Category of the tools."),
         q: Field.optional(
-          Text(200),
+          Bounded(200),
           "Search text. A tool matches if its names, category or description have words that start with each of these words."
         ),
         provider_id: Field.optional(ProviderId, "ID of the provider."),

@@ -9,7 +9,7 @@ import { DecidedBy, DisputeId, DisputeReason, DisputeStatus, Party, Resolution }
 import { operatorAction, readBy, uncachedWithKey, writeBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { Name, pageQuery, Text } from "./InputSchemas.ts"
+import { Note, pageQuery, Text } from "./InputSchemas.ts"
 import { BASE_URL, CONSUMER_ID, DISPUTE_ID, RECEIPT_ID } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 
@@ -67,7 +67,7 @@ const AnswerDispute = Field.object("AnswerDispute", "The provider's answer.", {
 
 const ResolveDispute = Field.object("ResolveDispute", "The operator's decision.", {
   resolution: Field.of(Resolution, "Decision."),
-  note: Field.optional(Name(TEXT_CHARS_MAX), "Explanation for the parties."),
+  note: Field.optional(Note(TEXT_CHARS_MAX), "Explanation for the parties."),
   amount_microcents: Field.optional(
     MicrocentsFromInt,
     "For `resolved_credit`: amount of the credit in microcents, at most the cost of the call. Default: the cost of the call."

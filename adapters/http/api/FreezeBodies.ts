@@ -4,14 +4,14 @@
 import { PayoutState } from "../../../domain/payouts/PayoutStore.ts"
 import { PayoutId } from "../../../domain/shared/Ids.ts"
 import * as Field from "./Field.ts"
-import { Name, Text } from "./InputSchemas.ts"
+import { Note, Text } from "./InputSchemas.ts"
 import { KEY_ID } from "./SampleValues.ts"
 import { consumerId, providerId } from "./SharedFields.ts"
 
 const FREEZE_REASON_CHARS_MAX = 500
 
 export const Freeze = Field.object("Freeze", "Why the account is frozen.", {
-  reason: Field.of(Name(FREEZE_REASON_CHARS_MAX), "Reason. The account's owner sees it.", "Fraud is suspected.")
+  reason: Field.of(Note(FREEZE_REASON_CHARS_MAX), "Reason. The account's owner sees it.", "Fraud is suspected.")
 })
 
 export const Unfreeze = Field.object("Unfreeze", "Why the account is unfrozen.", {
@@ -19,7 +19,7 @@ export const Unfreeze = Field.object("Unfreeze", "Why the account is unfrozen.",
 })
 
 export const UnfreezeProvider = Field.object("UnfreezeProvider", "Why the provider is unfrozen.", {
-  reason: Field.of(Name(FREEZE_REASON_CHARS_MAX), "Reason, for the audit trail.", "The suspicion was unfounded.")
+  reason: Field.of(Note(FREEZE_REASON_CHARS_MAX), "Reason, for the audit trail.", "The suspicion was unfounded.")
 })
 
 export const Frozen = Field.object("Frozen", "The account is frozen.", {
@@ -44,7 +44,7 @@ export const UnfrozenProvider = Field.object("UnfrozenProvider", "The provider i
 
 export const RetryPayout = Field.object("RetryPayout", "Why the payout is retried.", {
   reason: Field.of(
-    Name(FREEZE_REASON_CHARS_MAX),
+    Note(FREEZE_REASON_CHARS_MAX),
     "Reason, for the audit trail.",
     "The provider has completed its account."
   )

@@ -5,18 +5,38 @@ import { DateTime, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from "../../../domain/shared/Page.ts"
+import { isPlainLine, isPlainText, withNewlines } from "../../../domain/shared/PlainText.ts"
 import * as Field from "./Field.ts"
 
-/** Bounded text: trimmed, not blank. */
-export const Name = (charsMax: number) =>
-  Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(charsMax)).pipe(
-    Schema.decodeTo(
-      Schema.String.check(Schema.isNonEmpty({ message: "must not be blank" })),
-      SchemaTransformation.trim()
-    )
-  )
+/** For what only the service reads, such as a search. */
+export const Bounded = (charsMax: number) => Schema.String.check(Schema.isMaxLength(charsMax))
 
-export const Text = (charsMax: number) => Schema.String.check(Schema.isMaxLength(charsMax))
+const Given = (charsMax: number) => Bounded(charsMax).check(Schema.isMinLength(1))
+
+const isNotBlank = Schema.isNonEmpty({ message: "must not be blank" })
+
+/** One line, as names and titles are: trimmed, not blank. */
+export const Name = (charsMax: number) =>
+  Given(charsMax).pipe(Schema.decodeTo(Schema.String.check(isNotBlank, isPlainLine), SchemaTransformation.trim()))
+
+/** One line, which may be empty. */
+export const Line = (charsMax: number) => Bounded(charsMax).check(isPlainLine)
+
+const newlines = {
+  decode: SchemaGetter.transform(withNewlines),
+  encode: SchemaGetter.transform((text: string) => text)
+}
+
+/** A description: lines of text. */
+export const Text = (charsMax: number) =>
+  Bounded(charsMax).pipe(Schema.decodeTo(Schema.String.check(isPlainText), newlines))
+
+/** A description that must be given: trimmed, not blank. */
+export const Note = (charsMax: number) =>
+  Given(charsMax).pipe(
+    Schema.decodeTo(Schema.String.check(isPlainText), newlines),
+    Schema.decodeTo(Schema.String.check(isNotBlank), SchemaTransformation.trim())
+  )
 
 const EMAIL =
   /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/u
@@ -121,8 +141,7 @@ export const toolIdOrName = Field.of(
   "ada-tools/search"
 )
 
-export const WebUrl = Schema.String.check(
-  Schema.isMaxLength(2_000),
+export const WebUrl = Line(2_000).check(
   Schema.makeFilter((text: string) => {
     const protocol = URL.parse(text)?.protocol
     return protocol === "https:" || protocol === "http:" ? undefined : "must be an http or https URL"

@@ -8,7 +8,7 @@ import { InvoiceId } from "../../../domain/shared/Ids.ts"
 import { operatorAction, operatorRun, readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { Name, pageQuery } from "./InputSchemas.ts"
+import { Note, pageQuery } from "./InputSchemas.ts"
 import { BASE_URL, CONSUMER_ID, INVOICE_ID } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 
@@ -88,7 +88,7 @@ const InvoicesMade = Field.object("InvoicesMade", "The issued documents, compare
 
 const CreditInvoice = Field.object("CreditInvoice", "The amount to credit, and the reason.", {
   amount_microcents: Field.microcents("Amount to credit (at most what is left of the invoice)", 500),
-  reason: Field.of(Name(500), "Reason, shown on the credit note.", "Two calls were metered twice")
+  reason: Field.of(Note(500), "Reason, shown on the credit note.", "Two calls were metered twice")
 })
 
 /** The ID, with an optional file extension. */

@@ -8,7 +8,7 @@ import { PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { operatorAction, operatorRun, readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { IntBetween } from "./InputSchemas.ts"
+import { IntBetween, Line } from "./InputSchemas.ts"
 import * as Freezes from "./FreezeBodies.ts"
 import { PlatformFee, SetPlatformFee } from "./PlatformFeeBodies.ts"
 import { KEY_ID, PROVIDER_ID } from "./SampleValues.ts"
@@ -25,7 +25,7 @@ const MoveFunds = Field.object("MoveFunds", "A movement of platform funds.", {
   action,
   amount_cents: Field.of(amountCents, "Amount in cents.", 50_000),
   reference: Field.of(
-    Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(REFERENCE_CHARS_MAX)),
+    Line(REFERENCE_CHARS_MAX).check(Schema.isMinLength(1)),
     "Your reference. A movement with the same reference is recorded once.",
     "wire 2026-11-22"
   )

@@ -8,7 +8,7 @@ import { OperatorSessionId } from "../../../domain/operator/OperatorSessionStore
 import { operatorAction, operatorSignIn, readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { Name, pageQuery } from "./InputSchemas.ts"
+import { Name, Note, pageQuery } from "./InputSchemas.ts"
 import { CONSUMER_ID, KEY_ID } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 
@@ -42,7 +42,7 @@ const SessionEnd = Field.object("OperatorSessionEnded", "The session has ended."
 const REASON_CHARS_MAX = 500
 
 const EndSessions = Field.object("EndOperatorSessions", "Why all sessions are ended.", {
-  reason: Field.of(Name(REASON_CHARS_MAX), "Reason, for the audit trail.", "A laptop was stolen.")
+  reason: Field.of(Note(REASON_CHARS_MAX), "Reason, for the audit trail.", "A laptop was stolen.")
 })
 
 const SessionsEnd = Field.object("OperatorSessionsEnded", "All sessions have ended.", {

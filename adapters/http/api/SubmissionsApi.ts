@@ -8,14 +8,14 @@ import { WAITLIST_SOURCE_CHARS_MAX } from "../../../domain/platform/Waitlist.ts"
 import { registration } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { Email, Name, Text } from "./InputSchemas.ts"
+import { Email, Line, Name, Text } from "./InputSchemas.ts"
 import { takesOtherFields } from "./OtherFields.ts"
 import { SUBMISSION_ID } from "./SampleValues.ts"
 import { message, nextSteps } from "./SharedFields.ts"
 
 export const JoinWaitlist = Schema.Struct({
   email: Field.of(Email, "Email address; stored in lowercase."),
-  source: Field.optional(Text(WAITLIST_SOURCE_CHARS_MAX), "Where you heard of the service.")
+  source: Field.optional(Line(WAITLIST_SOURCE_CHARS_MAX), "Where you heard of the service.")
 }).annotate({
   identifier: "JoinWaitlist",
   description: "An email address for the waitlist.",
@@ -38,7 +38,7 @@ const JoinedBefore = Field.object("WaitlistJoinedBefore", "The address was on th
 
 /** Items are trimmed; blank ones are dropped. */
 const Items = (charsMax: number) =>
-  Schema.Array(Schema.String.check(Schema.isMaxLength(charsMax)))
+  Schema.Array(Text(charsMax))
     .check(Schema.isMaxLength(SUBMISSION_ITEMS_MAX))
     .pipe(
       Schema.decodeTo(Schema.Array(Schema.String), {
@@ -50,7 +50,7 @@ const Items = (charsMax: number) =>
     )
 
 /** May be shown as a link, so nothing but a web address; empty counts as absent. */
-const WebAddress = Text(2_000).check(
+const WebAddress = Line(2_000).check(
   Schema.makeFilter((value: string) => {
     const protocol = URL.parse(value)?.protocol
     return value === "" || protocol === "http:" || protocol === "https:"
@@ -63,13 +63,13 @@ const isBlank = (text: string | undefined) => text === undefined || text.trim() 
 const isEmpty = (items: ReadonlyArray<string> | undefined) => items === undefined || items.length === 0
 
 export const GiveFeedback = Field.object("GiveFeedback", "Feedback: at least one of `walls`, `needs` and `message`.", {
-  agent_name: Field.optional(Text(200), "Name of the agent."),
+  agent_name: Field.optional(Line(200), "Name of the agent."),
   agent_url: Field.optional(WebAddress, "URL of the agent: http or https."),
-  contact: Field.optional(Text(320), "How to contact you."),
+  contact: Field.optional(Line(320), "How to contact you."),
   walls: Field.optional(Items(1_000), "Obstacles that you met, one per item."),
   needs: Field.optional(Items(1_000), "What you need, one per item."),
   message: Field.optional(Text(10_000), "Message."),
-  platform: Field.optional(Text(200), "Platform that the agent runs on."),
+  platform: Field.optional(Line(200), "Platform that the agent runs on."),
   use_case: Field.optional(Text(4_000), "Purpose of the agent.")
 })
   .check(
@@ -96,7 +96,7 @@ export const GiveFeedback = Field.object("GiveFeedback", "Feedback: at least one
 export const Apply = Schema.Struct({
   name: Field.of(Name(200), "Your name."),
   contact: Field.of(Name(320), "How to contact you."),
-  type: Field.optional(Text(100), "Your role: provider, developer, agent."),
+  type: Field.optional(Line(100), "Your role: provider, developer, agent."),
   skills: Field.optional(Items(200), "Your skills, one per item."),
   projects: Field.optional(Items(1_000), "Your projects, one per item."),
   agents: Field.optional(Items(1_000), "Agents that you run, one per item."),

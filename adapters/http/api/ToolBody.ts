@@ -12,12 +12,13 @@ import {
   ToolName
 } from "../../../domain/catalog/Tool.ts"
 import { fromCents, Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
+import { definitionFault } from "../../../domain/shared/PlainText.ts"
 import { TOOL_TIMEOUT_MS_MAX } from "../../../domain/metering/UpstreamLimits.ts"
 import * as Field from "./Field.ts"
-import { Text, WholeCents, IntBetween } from "./InputSchemas.ts"
+import { Line, Text, WholeCents, IntBetween } from "./InputSchemas.ts"
 import { INPUT_SCHEMA } from "./SampleValues.ts"
 
-const JsonObject = Schema.Record(Schema.String, Schema.Json)
+const JsonObject = Schema.Record(Schema.String, Schema.Json).check(Schema.makeFilter(definitionFault))
 
 const resettable = <S extends Schema.Top>(schema: S, description: string) =>
   Field.optional(Schema.NullOr(schema), description)
@@ -67,7 +68,7 @@ export const ToolBody = Field.object(
     "`null` resets it to its default.",
   {
     tool_name: Field.of(ToolName, "Name of the tool, exactly as your MCP server lists it.", "search"),
-    display_name: resettable(Text(200), "Display name of the tool. Default: `tool_name`."),
+    display_name: resettable(Line(200), "Display name of the tool. Default: `tool_name`."),
     description: resettable(Text(4_000), "Description of the tool."),
     category: resettable(Category, "Category of the tool. Default: `other`."),
     price_cents_override: resettable(WholeCents, "Price of a call in cents."),

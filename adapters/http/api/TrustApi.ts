@@ -7,16 +7,16 @@ import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { publicRead, readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { Text, toolIdOrName } from "./InputSchemas.ts"
+import { Bounded, Line, toolIdOrName } from "./InputSchemas.ts"
 import { PROVIDER_ID } from "./SampleValues.ts"
 import { message, providerId } from "./SharedFields.ts"
 import { ProviderSla, ProviderTrust, ToolSla, verificationLevel } from "./TrustBodies.ts"
 
 const VerifyProvider = Field.object("VerifyProvider", "The requested verification.", {
   level: Field.of(Schema.Literals(["email", "domain", "code"]), "Verification level to request."),
-  domain: Field.optional(Text(253), "For `domain`: the host of your endpoint, or a parent domain of it."),
-  repo_url: Field.optional(Text(500), "For `code`: the URL of the source repository."),
-  token: Field.optional(Text(200), "For `email`: the token from the email.")
+  domain: Field.optional(Line(253), "For `domain`: the host of your endpoint, or a parent domain of it."),
+  repo_url: Field.optional(Line(500), "For `code`: the URL of the source repository."),
+  token: Field.optional(Bounded(200), "For `email`: the token from the email.")
 }).annotate({ examples: [{ level: "domain", domain: "tools.example.org" }] })
 
 const Challenge = Field.object("VerificationChallenge", "What to publish or to send back.", {

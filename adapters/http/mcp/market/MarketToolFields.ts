@@ -6,7 +6,7 @@ import { Category } from "../../../../domain/catalog/Tool.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../../domain/shared/Idempotency.ts"
 import { MicrocentsFromInt } from "../../../../domain/shared/Microcents.ts"
 import * as Field from "../../api/Field.ts"
-import { IntBetween, Text } from "../../api/InputSchemas.ts"
+import { Bounded, IntBetween } from "../../api/InputSchemas.ts"
 
 export const TOOLS_FOUND_DEFAULT = 10
 const TOOLS_FOUND_MAX = 20
@@ -20,7 +20,7 @@ const JsonObject = Schema.Record(Schema.String, Schema.Json)
 
 export const SearchToolsInput = Schema.Struct({
   query: Field.optional(
-    Text(200),
+    Bounded(200),
     "What the tool does, in a few words. Each word is compared with the beginnings of the words in names, categories and " +
       "descriptions. Absent: lists all tools."
   ),
@@ -34,7 +34,7 @@ export const SearchToolsInput = Schema.Struct({
     IntBetween(1, TOOLS_FOUND_MAX),
     `Maximum number of tools, at most ${TOOLS_FOUND_MAX}. Default: ${TOOLS_FOUND_DEFAULT}.`
   ),
-  cursor: Field.optional(Text(600), "`next_cursor` of the previous result, with the same other arguments.")
+  cursor: Field.optional(Bounded(600), "`next_cursor` of the previous result, with the same other arguments.")
 })
 
 export const DescribeToolInput = Schema.Struct({ tool })

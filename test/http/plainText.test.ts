@@ -1,0 +1,100 @@
+/**
+ * What a user gives and others see has no control, bidirectional and zero-width characters: see `PlainText`.
+ */
+import { assert, it } from "@effect/vitest"
+import { Effect, Result, Schema, SchemaAST } from "effect"
+import { everyBody, titleOf } from "../support/EndpointTable.ts"
+import {
+  aProvider,
+  at,
+  CONSUMERS,
+  consumerBody,
+  expecting,
+  faultPaths,
+  listedTool,
+  PROVIDERS,
+  providerBody,
+  putTools,
+  TOOLS,
+  valueAt
+} from "../support/Market.ts"
+import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+
+const HIDDEN = "ab\u202ec"
+
+/** Read by the service or by a provider's program only. The verifier returns what its caller sent, and stores nothing. */
+const UNSEEN = new Set([
+  "POST /api/v1/operator/session: key",
+  "POST /api/v1/market/providers/verify: token",
+  "POST /api/v1/market/meter: id",
+  "POST /api/v1/market/meter: source",
+  "POST /api/v1/market/meter: type"
+])
+
+const accepts = (ast: SchemaAST.AST, value: unknown): boolean =>
+  Result.isSuccess(Schema.decodeUnknownResult(Schema.make<Schema.Decoder<unknown>>(ast))(value))
+
+/** The names of the fields that accept the text, or a list with it. */
+const accepting = (ast: SchemaAST.AST, text: string): ReadonlyArray<string> => {
+  if (SchemaAST.isUnion(ast)) return ast.types.flatMap((type) => accepting(type, text))
+  if (SchemaAST.isArrays(ast)) return ast.rest.flatMap((type) => accepting(type, text))
+  if (!SchemaAST.isObjects(ast)) return []
+  return ast.propertySignatures.flatMap(({ name, type }) => [
+    ...(accepts(type, text) || accepts(type, [text]) ? [String(name)] : []),
+    ...accepting(type, text)
+  ])
+}
+
+const inBodies = (text: string) =>
+  everyBody()
+    .filter(({ path }) => path !== "/api/v1/verify")
+    .flatMap((endpoint) => accepting(endpoint.payload!.ast, text).map((field) => `${titleOf(endpoint)}: ${field}`))
+
+it("every text of a body rejects hidden characters, unless only a program reads it", () => {
+  assert.isAtLeast(inBodies("abc").length, 40)
+  assert.deepStrictEqual(
+    inBodies(HIDDEN).filter((field) => !UNSEEN.has(field)),
+    []
+  )
+})
+
+it.layer(ServiceUnderTest.memory(), LIVE)("Text with hidden characters", (it) => {
+  it.effect("is rejected with the character's code, in names, titles, descriptions and schemas", () =>
+    Effect.gen(function* () {
+      const fault = yield* expecting(422, { path: CONSUMERS, json: consumerBody({ name: HIDDEN }) })
+      assert.deepStrictEqual(faultPaths(fault), ["name"])
+      assert.include(fault.text, "U+202E")
+      for (const name of ["a\nb", "a\tb", "a\u200db"]) {
+        yield* expecting(422, { path: CONSUMERS, json: consumerBody({ name }) })
+      }
+      yield* expecting(422, { path: PROVIDERS, json: providerBody({ description: HIDDEN }) })
+      const provider = yield* aProvider()
+      const input_schema = { type: "object", properties: { q: { type: "string", description: HIDDEN } } }
+      for (const fields of [{ display_name: HIDDEN }, { description: HIDDEN }, { input_schema }]) {
+        const json = { tools: [{ tool_name: "t", ...fields }] }
+        const rejected = yield* expecting(422, { path: TOOLS, key: provider.key, json })
+        assert.include(rejected.text, "U+202E")
+      }
+    })
+  )
+
+  it.effect("is not: newlines, tabs and joiners of a description", () =>
+    Effect.gen(function* () {
+      const provider = yield* aProvider()
+      yield* putTools(provider, { tool_name: "t", description: "👩\u200d🚀 می\u200cخواهم\r\n\tb" })
+      assert.strictEqual(valueAt(yield* listedTool(provider, "t"), "description"), "👩\u200d🚀 می\u200cخواهم\n\tb")
+      const named = yield* expecting(201, { path: CONSUMERS, json: consumerBody({ name: " Ünï ❤️\n" }) })
+      assert.strictEqual(at(named, "name"), "Ünï ❤️")
+    })
+  )
+
+  it.effect("names of tools cannot change the path of a URL; `__` is legal", () =>
+    Effect.gen(function* () {
+      const provider = yield* aProvider()
+      const put = (status: number, tool_name: string) =>
+        expecting(status, { path: TOOLS, key: provider.key, json: { tools: [{ tool_name }] } })
+      for (const name of ["/etc", "./a", "../a", "a/../b", "a./b", "a/./b", "..", "a/.."]) yield* put(422, name)
+      for (const name of ["acme__t", "a/b", ".a", "a.b/c..d"]) yield* put(201, name)
+    })
+  )
+})
