@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import type PDFDocument from "pdfkit"
 import type { Invoice } from "../../domain/invoices/Invoice.ts"
 import { InvoicePrinter } from "../../domain/invoices/InvoicePrinter.ts"
+import { escapeHidden } from "../../domain/shared/PlainText.ts"
 import { amountText, columnsOf, movementText, summaryOf, titleOf } from "../../domain/invoices/InvoiceText.ts"
 
 const MARGIN = 50
@@ -181,4 +182,4 @@ const rule = (pdf: Pdf, width: number, y: number): void => {
 }
 
 /** The built-in fonts contain only Windows-1252; other characters are printed as question marks. */
-const latin = (text: string): string => text.replace(/[^\u0020-\u007e\u00a0-\u00ff–—‘’“”•…€]/gu, "?")
+const latin = (text: string): string => escapeHidden(text).replace(/[^\u0020-\u007e\u00a0-\u00ff–—‘’“”•…€]/gu, "?")

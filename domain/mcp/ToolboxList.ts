@@ -8,6 +8,7 @@ import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { JsonSchemaObject } from "../catalog/Tool.ts"
 import { CallStore } from "../metering/CallStore.ts"
 import type { ConsumerId, KeyId, ProviderId, ToolId } from "../shared/Ids.ts"
+import { escapeHidden } from "../shared/PlainText.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { FREE_CALLS_LEFT, pricedTool } from "./PricedTool.ts"
 import { TOOL_META } from "./Protocol.ts"
@@ -96,12 +97,14 @@ const named = (definition: string, alias: string, { provider, tool }: CatalogEnt
 
 /** Clients reject definitions whose schemas are not of objects. */
 const catalogDefinition = ({ tool }: CatalogEntry): string =>
-  JSON.stringify({
-    name: tool.toolName,
-    title: tool.displayName,
-    ...(tool.description === "" ? {} : { description: tool.description }),
-    inputSchema: isOfObjects(tool.inputSchema) ? tool.inputSchema : { type: "object" },
-    ...(isOfObjects(tool.outputSchema) ? { outputSchema: tool.outputSchema } : {})
-  })
+  escapeHidden(
+    JSON.stringify({
+      name: tool.toolName,
+      title: tool.displayName,
+      ...(tool.description === "" ? {} : { description: tool.description }),
+      inputSchema: isOfObjects(tool.inputSchema) ? tool.inputSchema : { type: "object" },
+      ...(isOfObjects(tool.outputSchema) ? { outputSchema: tool.outputSchema } : {})
+    })
+  )
 
 const isOfObjects = (schema: JsonSchemaObject | undefined): boolean => schema?.["type"] === "object"

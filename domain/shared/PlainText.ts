@@ -15,8 +15,8 @@ const HIDDEN =
 
 const IN_LINE = new RegExp(HIDDEN, "u")
 const IN_TEXT = new RegExp(String.raw`(?![\n\t\u200c\u200d])${HIDDEN}`, "u")
-/** A joiner at the start, or after a Latin, Greek or Cyrillic letter, joins nothing. */
-const SHOWN = new RegExp(String.raw`(?![\n\t]|(?<=[^\0-\u052f])[\u200c\u200d])${HIDDEN}`, "gu")
+/** A joiner at the start, or after a Latin, Greek or Cyrillic letter, joins nothing. Lines may end as on Windows. */
+const SHOWN = new RegExp(String.raw`(?![\n\t]|\r\n|(?<=[^\0-\u052f])[\u200c\u200d])${HIDDEN}`, "gu")
 
 /** Why this cannot be a name or a title. */
 export const lineFault = (text: string): string | undefined => fault(text, IN_LINE)
@@ -54,7 +54,8 @@ export const definitionFault = (definition: object): string | undefined => {
 export const withNewlines = (text: string): string => text.replace(/\r\n?/gu, "\n")
 
 /** For text that was stored before these rules: each of the characters as `[U+202E]`, so that a reader sees it. */
-export const escapeHidden = (text: string): string => text.replace(SHOWN, (char) => `[${codeOf(char)}]`)
+export const escapeHidden = (text: string, escape = (char: string) => `[${codeOf(char)}]`): string =>
+  text.replace(SHOWN, (char) => escape(char))
 
 const fault = (text: string, hidden: RegExp): string | undefined => {
   const found = hidden.exec(text)?.[0]

@@ -3,16 +3,17 @@
  * move the cursor, change the title or hide text.
  */
 
-/** All controls but line feed and tab, and the marks that reverse the order of text. */
-const CONTROLS = /[[\p{Cc}--[\n\t]]\p{Bidi_Control}]/gv
+import { escapeHidden, withNewlines } from "../../domain/shared/PlainText.ts"
 
-export const safeText = (text: string): string => text.replaceAll(CONTROLS, "\u{fffd}")
+export const safeText = (text: string): string => escapeHidden(withNewlines(text))
 
 export const safeLine = (text: string): string => safeText(text).replaceAll(/\s+/gu, " ").trim()
 
-/** JSON that means the same, with every control escaped. */
+/** JSON that means the same, with every such character escaped. */
 export const safeJson = (value: unknown): string =>
-  (JSON.stringify(value, null, 2) ?? "null").replaceAll(
-    CONTROLS,
-    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`
+  escapeHidden(JSON.stringify(value, null, 2) ?? "null", (char) =>
+    char
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join("")
   )

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { escapeHidden as inBrowser, parseShown } from "../../adapters/site/kit/HiddenText.browser.ts"
 import { escapeHidden, lineFault, textFault, withNewlines } from "../../domain/shared/PlainText.ts"
 
 const HIDDEN = [
@@ -41,6 +42,16 @@ describe("plain text", () => {
       assert.isUndefined(textFault(text))
       assert.strictEqual(escapeHidden(text), text)
     }
+  })
+
+  it("is shown the same in a browser", () => {
+    for (let code = 0; code < 0xe_0200; code += code < 0x1_0000 || code >= 0xe_0000 ? 1 : 97) {
+      const char = String.fromCodePoint(code)
+      for (const text of [char, `A${char}b`, `م${char}م`, `❤${char}`, `1${char}\u20e3`, `${char}\n`]) {
+        assert.strictEqual(inBrowser(text), escapeHidden(text))
+      }
+    }
+    assert.deepStrictEqual(parseShown('{"a":["b\\u202e",1]}'), { a: ["b[U+202E]", 1] })
   })
 
   it("shows a joiner that joins nothing, and keeps one that joins", () => {

@@ -3,8 +3,11 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Result, Schema, SchemaAST } from "effect"
+import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { ProviderId } from "../../domain/shared/Ids.ts"
 import { everyBody, titleOf } from "../support/EndpointTable.ts"
 import {
+  aConsumer,
   aProvider,
   at,
   CONSUMERS,
@@ -18,6 +21,8 @@ import {
   TOOLS,
   valueAt
 } from "../support/Market.ts"
+import { asked, toolCalled } from "../support/mcp/ModernClient.ts"
+import { everyCore } from "../support/metering/Core.ts"
 import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const HIDDEN = "ab\u202ec"
@@ -95,6 +100,33 @@ it.layer(ServiceUnderTest.memory(), LIVE)("Text with hidden characters", (it) =>
         expecting(status, { path: TOOLS, key: provider.key, json: { tools: [{ tool_name }] } })
       for (const name of ["/etc", "./a", "../a", "a/../b", "a./b", "a/./b", "..", "a/.."]) yield* put(422, name)
       for (const name of ["acme__t", "a/b", ".a", "a.b/c..d"]) yield* put(201, name)
+    })
+  )
+})
+
+it.layer(everyCore[0]![1], LIVE)("Text that was stored before the rule", (it) => {
+  it.effect("is shown with the characters' codes: on pages, and to models", () =>
+    Effect.gen(function* () {
+      const provider = yield* aProvider({ endpoint_url: "http://127.0.0.1:1/mcp" })
+      const { stored } = yield* (yield* Catalog).upsert(ProviderId.make(provider.id), [
+        { toolName: "old", displayName: HIDDEN, description: `${HIDDEN} 👩\u200d🚀\r\n` }
+      ])
+      const { id } = stored[0]!
+      const consumer = yield* aConsumer()
+      yield* expecting(200, { path: "/api/market/toolbox", key: consumer.key, json: { tools: [id] } })
+      const pages = [
+        (yield* expecting(200, { path: `/catalog/${id}` })).text,
+        (yield* expecting(200, { path: `/catalog?provider_id=${provider.id}` })).text,
+        JSON.stringify(yield* toolCalled(consumer.key, "describe_tool", { tool: id })),
+        JSON.stringify(yield* toolCalled(consumer.key, "search_tools")),
+        JSON.stringify(yield* asked({ key: consumer.key, method: "tools/list" }))
+      ]
+      for (const page of pages) {
+        assert.include(page, "ab[U+202E]c")
+        assert.notInclude(page, "\u202e")
+        assert.include(page, "👩\u200d🚀")
+        assert.notInclude(page, "U+000D")
+      }
     })
   )
 })

@@ -272,6 +272,28 @@ for (const [name, market] of everyMarket()) {
       })
     )
 
+    it.effect(
+      "resolves `acme__t` by the stored aliases only: not as the tool t of acme, nor as a tool of that name",
+      () =>
+        Effect.gen(function* () {
+          const server = yield* echoing
+          const consumer = yield* aFundedConsumer()
+          const acme = yield* anOffer(server.url, { tool_name: "t", unlisted: true }, { handle: "acme" })
+          const squatter = yield* anOffer(server.url, {
+            tool_name: "acme__t",
+            price_microcents: 900_000,
+            unlisted: true
+          })
+          const describe = toolCalled(consumer.key, "describe_tool", { tool: "acme__t" })
+          assert.include(errorText(yield* describe), "There is no tool")
+          yield* choose(consumer, squatter, acme)
+          const aliases = (yield* listedWith(consumer, 2)).map(({ name }) => name).slice(-2)
+          assert.match(String(aliases[0]), /__acme__t$/u)
+          assert.strictEqual(aliases[1], "acme__t")
+          assert.strictEqual(structured(yield* describe)["tool_id"], acme.toolId)
+        })
+    )
+
     it.effect("does not take a bare name for a tool, whatever providers call theirs", () =>
       Effect.gen(function* () {
         const server = yield* echoing

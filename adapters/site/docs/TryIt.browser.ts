@@ -2,6 +2,8 @@
  * Sends the request of an endpoint's page and shows its response. The key stays in this page; a key of a dashboard that is
  * open in this browser tab is filled in.
  */
+import { parseShown } from "../kit/HiddenText.browser.ts"
+
 const TEXT_CHARS_MAX = 20_000
 
 const fieldOf = <E extends Element>(form: HTMLFormElement, selector: string): E | undefined =>
@@ -34,7 +36,7 @@ const requestOf = (form: HTMLFormElement): { readonly url: string; readonly init
 
 const readable = (text: string): string => {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2)
+    return JSON.stringify(parseShown(text), null, 2)
   } catch {
     return text
   }

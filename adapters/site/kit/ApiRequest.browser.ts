@@ -1,6 +1,8 @@
 /**
- * HTTP requests to the API.
+ * HTTP requests to the API. What a response contains is for display.
  */
+import { parseShown } from "./HiddenText.browser.ts"
+
 type FieldError = { readonly path: ReadonlyArray<string | number>; readonly message: string }
 
 export class ApiError extends Error {
@@ -67,15 +69,17 @@ const send = async (method: string, path: string, options: RequestOptions): Prom
   }
 }
 
+const read = async (response: Response): Promise<unknown> => parseShown(await response.text())
+
 const responseTo = async (method: string, path: string, options: RequestOptions = {}): Promise<Response> => {
   const response = await send(method, path, options)
   if (response.ok) return response
-  const body: unknown = await response.json().catch(() => ({}))
+  const body: unknown = await read(response).catch(() => ({}))
   throw new ApiError(response.status, body as Readonly<Record<string, unknown>>)
 }
 
 export const request = async <A>(method: string, path: string, options?: RequestOptions): Promise<A> =>
-  (await (await responseTo(method, path, options)).json()) as A
+  (await read(await responseTo(method, path, options))) as A
 
 export const requestFile = async (path: string, options?: RequestOptions): Promise<Blob> =>
   (await responseTo("GET", path, options)).blob()

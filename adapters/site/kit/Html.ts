@@ -1,6 +1,8 @@
 /**
  * HTML templates. Interpolated values are escaped unless they are HTML themselves.
  */
+import { escapeHidden } from "../../../domain/shared/PlainText.ts"
+
 export class Html {
   readonly markup: string
   constructor(markup: string) {
@@ -31,7 +33,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;"
 }
 
-export const escape = (text: string): string => text.replace(/[&<>"']/gu, (char) => ENTITIES[char]!)
+export const escape = (text: string): string => escapeHidden(text).replace(/[&<>"']/gu, (char) => ENTITIES[char]!)
 
 /** Text with code in `backticks`. */
 export const prose = (text: string): ReadonlyArray<Html> =>
