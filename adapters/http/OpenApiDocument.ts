@@ -44,7 +44,7 @@ export const openApiDocument = (baseUrl: string): OpenApiDocument => {
       schemas,
       responses: Object.fromEntries([...shared].toSorted(([a], [b]) => (a < b ? -1 : 1))),
       headers,
-      securitySchemes: { apiKey: bearer(spec) }
+      securitySchemes: { apiKey: bearer(spec), apiKeyHeader }
     }
   }
 }
@@ -55,6 +55,13 @@ const bearer = (spec: OpenApi.OpenAPISpec) => ({
   bearerFormat: "API key",
   description: spec.components.securitySchemes["apiKey"]?.description ?? ""
 })
+
+const apiKeyHeader = {
+  type: "apiKey",
+  in: "header",
+  name: "X-API-Key",
+  description: "The same key, for clients that cannot set `Authorization`. It counts where no bearer token is sent."
+} as const
 
 const operationOf = (
   endpoint: EndpointInfo,
@@ -73,7 +80,7 @@ const operationOf = (
       callers(endpoint.rule.roles)
     ].join("\n\n"),
     "x-roles": endpoint.rule.roles,
-    security,
+    security: security.length === 0 ? security : [...security, { apiKeyHeader: [] }],
     parameters: parametersOf(operation),
     ...(body === undefined
       ? {}

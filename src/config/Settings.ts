@@ -197,7 +197,11 @@ export const settings = {
     "60"
   ),
   RATE_LIMIT_RPM_MAX: setting(whole(1, 1_000_000), "highest limit that a consumer can request", "6000"),
-  RATE_LIMIT_IP_RPM: setting(whole(0, 10_000_000), "requests a minute of one IP address. 0: no limit", "600"),
+  RATE_LIMIT_IP_RPM: setting(
+    whole(0, 10_000_000),
+    "requests a minute of one IP address; 60 of them may have a wrong key. 0: no limit",
+    "600"
+  ),
   RATE_LIMIT_REGISTER_RPM: setting(whole(0, 1_000_000), "registrations a minute of one IP address. 0: no limit", "30"),
   TRUST_PROXY: setting(proxies, "addresses and CIDR ranges of proxies whose `X-Forwarded-For` header is trusted"),
   CONNECTIONS_PER_ADDRESS_MAX: setting(

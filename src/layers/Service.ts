@@ -12,7 +12,12 @@ import { SecurityContact } from "../../adapters/site/crawlers/CrawlerRoutes.ts"
 import * as SitePages from "../../adapters/site/SitePages.ts"
 import { parseTrustedProxies, TrustedProxyRanges } from "../../adapters/http/pipeline/ClientAddress.ts"
 import { RequestTimeoutMs } from "../../adapters/http/pipeline/stages/Timeout.ts"
-import { RateLimits, RateLimitSettings, SIGN_INS_PER_MINUTE_MAX } from "../../adapters/http/pipeline/RateLimits.ts"
+import {
+  RateLimits,
+  RateLimitSettings,
+  SIGN_INS_PER_MINUTE_MAX,
+  WRONG_KEYS_PER_MINUTE_MAX
+} from "../../adapters/http/pipeline/RateLimits.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import { hmacOf } from "../../adapters/crypto/Hmac.ts"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
@@ -103,6 +108,7 @@ const references = (config: AppConfig, baseUrl: string) => {
       addressRpm: valueOf(config, "RATE_LIMIT_IP_RPM"),
       registrationRpm: valueOf(config, "RATE_LIMIT_REGISTER_RPM"),
       signInRpm: SIGN_INS_PER_MINUTE_MAX,
+      wrongKeyRpm: valueOf(config, "RATE_LIMIT_IP_RPM") === 0 ? 0 : WRONG_KEYS_PER_MINUTE_MAX,
       keysLimited: rpm > 0
     }),
     Layer.sync(EndpointGuard, () =>

@@ -139,7 +139,9 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("every endpoint", (it)
           // The latest checkpoint of a log may be cached for a second.
           const expected = endpoint.path.endsWith("/checkpoint") ? "public, max-age=1" : usual
           assert.strictEqual(answer.headers["cache-control"], expected, titleOf(endpoint))
-          const keyed = roles.includes("operator") ? "Authorization, Cookie, Origin" : "Authorization, Origin"
+          const keyed = roles.includes("operator")
+            ? "Authorization, X-API-Key, Cookie, Origin"
+            : "Authorization, X-API-Key, Origin"
           assert.strictEqual(answer.headers["vary"], roles.length > 0 ? keyed : "Origin")
           const head = yield* expecting(200, { method: "HEAD", path: pathOf(endpoint), key: keyFor(endpoint, keys) })
           assert.strictEqual(head.headers["cache-control"], expected, titleOf(endpoint))

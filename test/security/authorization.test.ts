@@ -83,7 +83,7 @@ for (const [name, core] of everyCore) {
 
     it.effect("a door for MCP opens to consumers only, whatever the method", () =>
       Effect.gen(function* () {
-        const doors = (yield* DeclaredRoutes).filter(({ rule }) => rule.keyHeader)
+        const doors = (yield* DeclaredRoutes).filter(({ rule }) => rule.door)
         assert.isAtLeast(doors.length, 5)
         const world = yield* SharedWorld
         for (const { method, path } of doors) {
@@ -104,7 +104,7 @@ for (const [name, core] of everyCore) {
         const declared = yield* DeclaredRoutes
         const endpoints = new Set(everyEndpoint().map(titleOf))
         const besides = declared.filter((route) => !endpoints.has(titleOfRoute(route)))
-        const documents = besides.filter(({ rule }) => !rule.keyHeader)
+        const documents = besides.filter(({ rule }) => !rule.door)
         assert.isAbove(documents.length, 3)
         assert.strictEqual(declared.length - besides.length, endpoints.size)
         const world = yield* SharedWorld

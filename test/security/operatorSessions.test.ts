@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
-import { SIGN_INS_PER_MINUTE_MAX } from "../../adapters/http/pipeline/RateLimits.ts"
+import { SIGN_INS_PER_MINUTE_MAX, WRONG_KEYS_PER_MINUTE_MAX } from "../../adapters/http/pipeline/RateLimits.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { OperatorSessions } from "../../domain/operator/OperatorSessions.ts"
 import { everyEndpoint, OPERATOR_KEY, titleOf } from "../support/EndpointTable.ts"
@@ -32,6 +32,18 @@ const expectingAnswer = Effect.fnUntraced(function* (status: number, call: Call)
 
 const cookieOf = ({ headers }: { readonly headers: Readonly<Record<string, string>> }): string =>
   (headers["set-cookie"] ?? "").split(";")[0]!
+
+/** The distinct statuses of twice as many attempts as are allowed, in their order. The bucket refills a little meanwhile. */
+const limitedTo = Effect.fnUntraced(function* <E, R>(
+  max: number,
+  attempt: Effect.Effect<{ readonly status: number }, E, R>
+) {
+  const all: Array<number> = []
+  for (let n = 0; n < 2 * max; n++) all.push((yield* attempt).status)
+  assert.isAtLeast(all.filter((one) => one === 401).length, max)
+  assert.strictEqual(all[max - 1], 401)
+  return { statuses: [...new Set(all)] }
+})
 
 const freezing = (id: string) => ({
   path: `/api/v1/operator/consumers/${id}/freeze`,
@@ -280,14 +292,19 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY, BASE_URL: "https://market.examp
     })
   )
 
-  it.effect("attempts to sign in are limited per network, right or wrong", () =>
+  it.effect("wrong attempts to sign in are limited per network, and do not lock the right key out", () =>
     Effect.gen(function* () {
       const attempt = (from: string) => send({ path: SESSION, json: { ...credentials, key: "a guess" }, from })
-      const statuses: Array<number> = []
-      for (let n = 0; n < 2 * SIGN_INS_PER_MINUTE_MAX; n++) statuses.push((yield* attempt("192.0.2.20")).status)
-      assert.isAtMost(statuses.filter((one) => one === 401).length, SIGN_INS_PER_MINUTE_MAX + 2)
-      assert.include(statuses, 429)
+      const from = "192.0.2.20"
+      const origin = "https://market.example"
+      const { statuses } = yield* limitedTo(SIGN_INS_PER_MINUTE_MAX, attempt(from))
+      assert.deepStrictEqual(statuses, [401, 429])
       assert.strictEqual((yield* attempt("198.51.100.20")).status, 401)
+      const signedIn = yield* expectingAnswer(201, { path: SESSION, json: credentials, from })
+      const end = { path: `${SESSION}s/end`, json: { reason: "A laptop was stolen." }, from }
+      yield* expectingAnswer(200, { ...end, headers: { cookie: cookieOf(signedIn), origin } })
+      yield* expectingAnswer(200, { ...end, key: OPERATOR_KEY })
+      yield* expectingAnswer(401, { path: SOLVENCY, key: "a guess", from })
     })
   )
 })
@@ -299,6 +316,24 @@ it.layer(ServiceUnderTest.memory(), LIVE)("Without an operator key", (it) => {
       assert.strictEqual(textAt(answer, "code"), "NOT_CONFIGURED")
       const cookie = `operator-session=${"0".repeat(64)}`
       yield* expectingAnswer(401, { path: SOLVENCY, headers: { cookie } })
+    })
+  )
+})
+
+it.layer(ServiceUnderTest.memory({ OPERATOR_KEY, RATE_LIMIT_IP_RPM: "600" }), LIVE)("Wrong keys", (it) => {
+  it.effect("have a limit of their own per network: neither right keys nor sign-ins count against it", () =>
+    Effect.gen(function* () {
+      const from = "192.0.2.30"
+      const consumer = yield* aConsumer()
+      const wrong = send({ path: SOLVENCY, key: "a guess", from })
+      assert.deepStrictEqual((yield* limitedTo(WRONG_KEYS_PER_MINUTE_MAX, wrong)).statuses, [401, 429])
+      yield* expectingAnswer(429, { path: "/api/v1/market/keys", headers: { "x-api-key": "a guess" }, from })
+      yield* expectingAnswer(200, { path: SOLVENCY, key: OPERATOR_KEY, from })
+      yield* expectingAnswer(200, { path: "/api/v1/market/keys", key: consumer.key, from })
+      yield* expectingAnswer(401, { path: SOLVENCY, from })
+      yield* expectingAnswer(401, { path: SESSION, json: { ...credentials, key: "a guess" }, from })
+      yield* expectingAnswer(201, { path: SESSION, json: credentials, from })
+      yield* expectingAnswer(401, { path: SOLVENCY, key: "a guess", from: "198.51.100.30" })
     })
   )
 })

@@ -30,16 +30,14 @@ export interface AccessRule {
   readonly idempotent: boolean
   /** The response contains a new API key: it is not stored for an unauthenticated caller, whose address others share. */
   readonly showsKey: boolean
-  /** Public, but a key may reveal more. */
+  /** Public, but a valid key may reveal more. */
   readonly keyOptional: boolean
   /** For health probes: no rate limit. */
   readonly unlimited: boolean
   /** Public where no operator key is configured. */
   readonly openWithoutOperator: boolean
-  /** The key may also be the header `x-api-key`, for MCP clients that cannot set `Authorization`. */
-  readonly keyHeader: boolean
-  /** Exchanges the operator's key for a session: few attempts a minute. */
-  readonly signIn: boolean
+  /** Speaks MCP. */
+  readonly door: boolean
   /** How the audit trail names it, where the operator changes something. */
   readonly action: AuditedAction | undefined
 }
@@ -59,8 +57,7 @@ const rule = <const Overrides extends Partial<AccessRule>>(
   keyOptional: false,
   unlimited: false,
   openWithoutOperator: false,
-  keyHeader: false,
-  signIn: false,
+  door: false,
   action: undefined,
   ...overrides
 })
@@ -70,7 +67,6 @@ export interface PublicRule extends AccessRule {
   readonly roles: readonly []
   readonly registration: false
   readonly idempotent: false
-  readonly keyOptional: false
 }
 
 export const publicRead = rule({ cacheable: true })
@@ -85,6 +81,5 @@ export const operatorAction = (action: AuditedAction) =>
   rule({ roles: ["operator"] as ReadonlyArray<Role>, idempotent: true, action })
 /** In units of work of its own, and safe to repeat. */
 export const operatorRun = (action: AuditedAction) => rule({ roles: ["operator"] as ReadonlyArray<Role>, action })
-export const operatorSignIn = rule({ signIn: true })
 export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true, action: "schema.update" })
-export const mcpDoor = rule({ roles: ["consumer"], keyHeader: true })
+export const mcpDoor = rule({ roles: ["consumer"], door: true })

@@ -35,7 +35,6 @@ type Given<Part, Status> = [Part] extends [never] ? never : Status
 type Implied<Params, Query, Payload, Rule> =
   | AlwaysDeclared
   | (Rule extends { readonly roles: readonly [] } ? never : 401 | 403)
-  | (Rule extends { readonly registration: false; readonly keyOptional: false } ? never : 401)
   | Given<Params, 404>
   | Given<Query, 400>
   | Given<Payload, 400 | 413 | 415>
@@ -104,7 +103,6 @@ const impliedProblems = ({
   query
 }: Declaration<unknown, unknown, unknown, unknown, unknown, unknown>): ReadonlyArray<ProblemStatus> => [
   ...(access.roles.length > 0 ? ([401, 403] as const) : []),
-  ...(access.registration || access.keyOptional ? ([401] as const) : []),
   ...(params === undefined ? [] : ([404] as const)),
   ...(query === undefined ? [] : ([400] as const)),
   ...(payload === undefined ? [] : ([400, 413, 415] as const)),

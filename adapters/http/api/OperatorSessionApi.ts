@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AuditedAction, AuditEntryId } from "../../../domain/operator/AuditTrailStore.ts"
 import { OperatorSessionId } from "../../../domain/operator/OperatorSessionStore.ts"
-import { operatorAction, operatorSignIn, readBy } from "./Access.ts"
+import { operatorAction, readBy, uncached } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { Name, Note, pageQuery } from "./InputSchemas.ts"
@@ -71,12 +71,12 @@ const Entries = shared.pageOf(
 export class OperatorSessionApi extends HttpApiGroup.make("operatorSession")
   .add(
     Endpoint.post("signIn", "/api/v1/operator/session", {
-      access: operatorSignIn,
+      access: uncached,
       summary: "Sign in as the operator",
       description:
         "Exchanges the operator's key for a session cookie (`HttpOnly`, `SameSite=Strict`, and `Secure` behind HTTPS) that " +
         "works on pages of this service only, for 8 hours. Programs send the key as a bearer token instead. " +
-        "At most 10 attempts a minute.",
+        "At most 10 wrong attempts a minute.",
       payload: SignIn,
       success: Session.pipe(HttpApiSchema.status(201)),
       problems: [401, 403, 503]

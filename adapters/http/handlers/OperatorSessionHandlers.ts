@@ -43,13 +43,7 @@ export const operatorSessionRoutes = Effect.gen(function* () {
     replyRoute(endpoints.signIn, function* ({ clientAddress, payload: { key, name }, request }) {
       const origin = header(request, "origin")
       if (origin !== undefined && !isFromOwnPage(request, baseUrl)) return yield* new NotFromOwnPage({ origin })
-      const { session, token } = yield* signIn(key, name, clientAddress).pipe(
-        Effect.tapError(({ _tag }) =>
-          _tag === "WrongOperatorKey"
-            ? Effect.logWarning(`A sign-in as the operator from ${clientAddress} was rejected`)
-            : Effect.void
-        )
-      )
+      const { session, token } = yield* signIn(key, name, clientAddress)
       return { status: 201, body: shown(session), headers: { "set-cookie": sessionCookie(baseUrl, token) } }
     }),
     route(endpoints.session, ({ as }) => Effect.succeed(shownOf(as("operator")))),

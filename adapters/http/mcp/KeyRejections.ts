@@ -5,7 +5,6 @@ import { Clock, Effect, Queue } from "effect"
 import { Authentication, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import { ChangeFeed, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
-import { mcpDoor } from "../api/Access.ts"
 import { credentialOf } from "../pipeline/stages/Authenticate.ts"
 import type { WebRequest } from "../pipeline/WebRequest.ts"
 import type { Consumer } from "./Door.ts"
@@ -44,7 +43,7 @@ export const makeKeyRejections = Effect.gen(function* () {
     request: WebRequest,
     { expiresAt }: Consumer
   ): Effect.fn.Return<never, Unauthorized> {
-    const credential = credentialOf(request, mcpDoor)
+    const credential = credentialOf(request)
     const hints = yield* Queue.sliding<void>(1)
     const check = Effect.catchTag(authentication.authenticate(credential), "StoreUnavailable", () => Effect.void)
     const untilMs = expiresAt?.epochMilliseconds ?? Number.POSITIVE_INFINITY

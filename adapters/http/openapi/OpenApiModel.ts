@@ -75,12 +75,10 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response | Reference>>
 }
 
-export interface SecurityScheme {
-  readonly type: "http"
-  readonly scheme: "bearer"
-  readonly bearerFormat: string
-  readonly description: string
-}
+export type SecurityScheme = { readonly description: string } & (
+  | { readonly type: "http"; readonly scheme: "bearer"; readonly bearerFormat: string }
+  | { readonly type: "apiKey"; readonly in: "header"; readonly name: string }
+)
 
 export interface OpenApiDocument {
   readonly openapi: "3.1.0"

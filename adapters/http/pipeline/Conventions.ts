@@ -48,8 +48,8 @@ const isOperators = ({ roles }: AccessRule): boolean => roles.length === 1 && ro
 
 /** The request headers that the responses of one URL depend on. */
 export const varyOf = (rule: AccessRule): string => {
-  if (rule.roles.includes("operator")) return "Authorization, Cookie, Origin"
-  return rule.roles.length > 0 || rule.keyOptional ? "Authorization, Origin" : "Origin"
+  if (rule.roles.includes("operator")) return "Authorization, X-API-Key, Cookie, Origin"
+  return rule.roles.length > 0 || rule.keyOptional ? "Authorization, X-API-Key, Origin" : "Origin"
 }
 
 export const addHeaders = (

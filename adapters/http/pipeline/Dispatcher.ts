@@ -61,11 +61,11 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
     [
       yield* makeTimeout,
       limit.byAddress,
+      limit.wrongKeys,
       authenticate,
       authorize,
       limit.byKey,
       limit.registrations,
-      limit.signIns,
       makeFairReads(),
       yield* makeReadCache,
       decode,

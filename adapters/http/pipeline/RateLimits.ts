@@ -1,9 +1,10 @@
 /**
- * Rate limits by address, by address for registrations and sign-ins, and by key; counted in memory, or in Redis for several nodes. If the
- * counter's store fails, requests pass: a failed limiter must not take the service down.
+ * Rate limits by address, by address for registrations and wrong keys, and by key; counted in memory, or in Redis for several
+ * nodes. If the counter's store fails, requests pass: a failed limiter must not take the service down.
  */
 import { Context, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
+import type { Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import type { Probe } from "../../../domain/platform/Probe.ts"
 import { RateLimitState } from "../../../domain/platform/RateLimitState.ts"
@@ -18,12 +19,15 @@ export interface RateLimitSettings {
   /** 0 for no limit. */
   readonly addressRpm: number
   readonly registrationRpm: number
-  /** Attempts to sign in as the operator. */
+  /** Attempts to sign in as the operator with a wrong key. */
   readonly signInRpm: number
+  /** Requests with a wrong key. */
+  readonly wrongKeyRpm: number
   readonly keysLimited: boolean
 }
 
 export const SIGN_INS_PER_MINUTE_MAX = 10
+export const WRONG_KEYS_PER_MINUTE_MAX = 60
 
 export const RateLimitSettings = Context.Reference<RateLimitSettings>(
   "agent-tool-billing/adapters/http/RateLimitSettings",
@@ -32,6 +36,7 @@ export const RateLimitSettings = Context.Reference<RateLimitSettings>(
       addressRpm: 600,
       registrationRpm: 30,
       signInRpm: SIGN_INS_PER_MINUTE_MAX,
+      wrongKeyRpm: WRONG_KEYS_PER_MINUTE_MAX,
       keysLimited: true
     })
   }
@@ -53,6 +58,7 @@ export class RateLimits extends Context.Service<
     address(address: string): Effect.Effect<LimitHeaders, RateLimited>
     registration(address: string): Effect.Effect<LimitHeaders, RateLimited>
     signIn(address: string): Effect.Effect<LimitHeaders, RateLimited>
+    wrongKey(address: string): Effect.Effect<LimitHeaders, RateLimited>
     key(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
     consoleReads(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
     /** Whether requests are counted, and jointly by all nodes where configured. If not, the service is degraded, not down. */
@@ -87,6 +93,7 @@ export class RateLimits extends Context.Service<
         address: (address) => byNetwork("address", address, settings.addressRpm),
         registration: (address) => byNetwork("register", address, settings.registrationRpm),
         signIn: (address) => byNetwork("sign-in", address, settings.signInRpm),
+        wrongKey: (address) => byNetwork("wrong-key", address, settings.wrongKeyRpm),
         key: (principal) =>
           settings.keysLimited ? consume(`${principal.role}:${principal.ownerId}`, principal.rateLimitRpm) : unlimited,
         consoleReads: (principal) =>
@@ -128,7 +135,7 @@ const headersOf = (limit: number, remaining: number, resetAfterMs: number): Limi
   "x-ratelimit-reset": String(seconds(resetAfterMs))
 })
 
-/** The stages, in the order of their checks: by address, by key, and by address for registrations and sign-ins. */
+/** The stages, in the order of their checks: by address, by key, and by address for registrations. */
 export const makeLimits = Effect.map(RateLimits, (limits) => {
   const byAddress: Stage = (context, next) =>
     context.route.rule.unlimited ? next(context) : limit(limits.address(context.clientAddress), context, next)
@@ -146,15 +153,35 @@ export const makeLimits = Effect.map(RateLimits, (limits) => {
   const registrations: Stage = (context, next) =>
     context.route.rule.registration ? limit(limits.registration(context.clientAddress), context, next) : next(context)
 
-  const signIns: Stage = (context, next) =>
-    context.route.rule.signIn ? limit(limits.signIn(context.clientAddress), context, next) : next(context)
+  /** Counts failures only: whoever tries wrong keys on the network of a right key does not lock it out. */
+  const wrongKeys: Stage = (context, next) =>
+    Effect.catchIf(next(context), hasWrongKey, (error) => {
+      const { clientAddress } = context
+      return error._tag === "WrongOperatorKey"
+        ? limit(limits.signIn(clientAddress), context, () =>
+            Effect.andThen(
+              Effect.logWarning(`A sign-in as the operator from ${clientAddress} was rejected`),
+              Effect.fail(error)
+            )
+          )
+        : limit(limits.wrongKey(clientAddress), context, () => Effect.fail(error))
+    })
 
-  return { byAddress, byKey, registrations, signIns }
+  return { byAddress, byKey, registrations, wrongKeys }
 })
+
+const NO_KEY: ReadonlySet<string> = new Set(["missing", "no_scheme", "other_scheme"] satisfies ReadonlyArray<
+  Unauthorized["reason"]
+>)
+
+const hasWrongKey = (error: HandlerError): boolean =>
+  error._tag === "WrongOperatorKey" ||
+  (error._tag === "Unauthorized" && !NO_KEY.has(error.reason)) ||
+  (error._tag === "MetricsRejected" && error.hasToken)
 
 /** No console opens streams of an MCP door, and each of those opens another at the provider's server. */
 const isConsoleRead = ({ request, route: { method, rule } }: RequestContext): boolean =>
-  method === "GET" && !rule.keyHeader && header(request, CONSOLE_HEADER) !== undefined
+  method === "GET" && !rule.door && header(request, CONSOLE_HEADER) !== undefined
 
 /** The response carries the headers of the limit that was checked last. */
 const limit = (

@@ -61,10 +61,6 @@ export const bearer = (request: WebRequest): string => {
   return authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
 }
 
-/** Whether `Authorization` is an API key without a scheme. */
-export const isBareKey = (request: WebRequest): boolean =>
-  (header(request, "authorization")?.trim() ?? "").startsWith("atb_")
-
 /** Why an `Authorization` header contains no key. */
 export const bearerFault = (request: WebRequest): "no_scheme" | "other_scheme" | undefined => {
   const authorization = header(request, "authorization")?.trim() ?? ""

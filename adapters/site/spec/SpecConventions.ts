@@ -18,7 +18,7 @@ export const requestsSection = (limits: DocumentedLimits): SpecSection => ({
   title: "Requests",
   body: [
     list(
-      "Authentication: `Authorization: Bearer <key>`, checked before the body is read. A key consists of its role's prefix (`atb_c_` consumer, `atb_p_` provider), 256 random bits and a checksum: the first 8 hex digits of the SHA-256 of everything before it.",
+      "Authentication: `Authorization: Bearer <key>`, or `X-API-Key: <key>` where no bearer token is sent, checked before the body is read. Endpoints that need no key ignore an invalid one. A key consists of its role's prefix (`atb_c_` consumer, `atb_p_` provider), 256 random bits and a checksum: the first 8 hex digits of the SHA-256 of everything before it.",
       `Keys are stored as hashes. An account has up to ${KEYS_PER_OWNER_MAX} active keys; a revoked key is rejected on every node within a second.`,
       `Bodies are JSON of at most ${formatNumber(BODY_BYTES_MAX)} bytes and ${JSON_DEPTH_MAX} levels.`,
       `Lists accept \`limit\` (default ${PAGE_LIMIT_DEFAULT}, usually at most ${PAGE_LIMIT_MAX}), \`offset\` and \`cursor\`. \`next_cursor\` of a response is the cursor of the next page; it is stable while items are added.`,

@@ -75,7 +75,13 @@ const settings = Layer.mergeAll(
   Layer.succeed(ProbeTimeout, Duration.zero),
   Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
   Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
-  Layer.succeed(RateLimitSettings, { addressRpm: 0, registrationRpm: 0, signInRpm: 0, keysLimited: false }),
+  Layer.succeed(RateLimitSettings, {
+    addressRpm: 0,
+    registrationRpm: 0,
+    signInRpm: 0,
+    wrongKeyRpm: 0,
+    keysLimited: false
+  }),
   Logger.layer([])
 )
 

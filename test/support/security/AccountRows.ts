@@ -2,7 +2,7 @@
  * The matrix of accounts, keys, grants, budgets and money.
  */
 import { consumerBody, CONSUMERS, PROVIDERS, providerBody, TOOLS } from "../Market.ts"
-import { accounts, anybody, anybodyHonest, consumers, operators, providers, row, type Rows } from "./Matrix.ts"
+import { accounts, anybody, consumers, operators, providers, row, type Rows } from "./Matrix.ts"
 import { BALANCE, BUDGETS, GRANTS, INVOICES, KEYS, OWN_TOOLS, TOOLBOX } from "./Paths.ts"
 
 const ownKeys = { consumerOwner: ["consumerKey"], providerOwner: ["providerKey"] } as const
@@ -30,11 +30,11 @@ const toolboxRows = (toolbox: string): Rows => {
 export const accountRows: Rows = {
   ...toolboxRows(TOOLBOX),
   ...toolboxRows("/api/v1/market/toolbox"),
-  [`POST ${PROVIDERS}`]: row(anybodyHonest(201), (_, caller) => ({
+  [`POST ${PROVIDERS}`]: row(anybody(201), (_, caller) => ({
     path: PROVIDERS,
     json: providerBody({ email: `another-${caller}@owner.example` })
   })),
-  [`POST ${CONSUMERS}`]: row(anybodyHonest(201), (_, caller) => ({
+  [`POST ${CONSUMERS}`]: row(anybody(201), (_, caller) => ({
     path: CONSUMERS,
     json: consumerBody({ email: `another-${caller}@owner.example` })
   })),

@@ -2,7 +2,7 @@
  * The matrix of calls, usage, receipts and disputes.
  */
 import { METER, PROXY } from "../metering/Shop.ts"
-import { accounts, anybody, anybodyHonest, consumers, operators, providers, row, type Rows } from "./Matrix.ts"
+import { accounts, anybody, consumers, operators, providers, row, type Rows } from "./Matrix.ts"
 import { DISPUTES, PROVIDERS, RECEIPTS } from "./Paths.ts"
 import { PRICE } from "./World.ts"
 
@@ -47,7 +47,7 @@ export const callRows: Rows = {
       operator: ["receipt", "claim"]
     }
   }),
-  [`GET ${DISPUTES}/:id`]: row(anybodyHonest(200), ({ dispute }) => ({ path: `${DISPUTES}/${dispute}` }), {
+  [`GET ${DISPUTES}/:id`]: row(anybody(200), ({ dispute }) => ({ path: `${DISPUTES}/${dispute}` }), {
     shows: {
       consumerOwner: ["receipt", "claim"],
       providerOwner: ["receipt", "claim"],

@@ -42,9 +42,6 @@ export const anybody = (status = 200): Statuses => ({
   consumerOwner: status
 })
 
-/** Every caller without an invalid key. */
-export const anybodyHonest = (status: number): Statuses => ({ ...anybody(status), revoked: 401 })
-
 export const consumers = (owner: number, other = owner): Statuses => ({
   ...CLOSED,
   consumerOwner: owner,

@@ -10,7 +10,7 @@ import { BaseUrl } from "../../BaseUrl.ts"
 import { NotFromOwnPage, WrongRole } from "../Failures.ts"
 import { isFromOwnPage, sessionToken } from "../OperatorCookie.ts"
 import type { Next, RequestContext, Stage } from "../RequestContext.ts"
-import { bearer, bearerFault, header, isBareKey, type WebRequest } from "../WebRequest.ts"
+import { bearer, bearerFault, header, type WebRequest } from "../WebRequest.ts"
 
 export const makeAuthentication = Effect.gen(function* () {
   const authentication = yield* Authentication
@@ -21,21 +21,25 @@ export const makeAuthentication = Effect.gen(function* () {
     rule.openWithoutOperator && isUnoperated ? ANYONE : rule.roles
 
   const authenticate: Stage = (context, next) => {
-    const { notes, request, route } = context
+    const { request, route } = context
     const isOpen = rolesOf(route.rule).length === 0
     if (isOpen && !usesKey(route.rule)) return next(context)
-    const credential = credentialOf(request, route.rule)
+    const credential = credentialOf(request)
     if (credential === "") {
-      // Where no key is required, only a key sent in a wrong form is a fault.
-      if (isOpen && !isBareKey(request)) return next(context)
+      if (isOpen) return next(context)
       const token = route.rule.roles.includes("operator") ? sessionToken(request, baseUrl) : undefined
       if (token !== undefined) return bySession(token, context, next)
       return Effect.fail(new Unauthorized({ reason: bearerFault(request) ?? "missing" }))
     }
-    return Effect.flatMap(authentication.authenticate(credential), (caller) => {
-      context.caller = caller
-      if (caller.role !== "operator") notes.owner_id = caller.ownerId
-      return next(context)
+    return Effect.matchEffect(authentication.authenticate(credential), {
+      // A key that is old, or another service's, is none where no role is required.
+      onFailure: (error) =>
+        route.rule.roles.length === 0 && error._tag === "Unauthorized" ? next(context) : Effect.fail(error),
+      onSuccess: (caller) => {
+        context.caller = caller
+        if (caller.role !== "operator") context.notes.owner_id = caller.ownerId
+        return next(context)
+      }
     })
   }
 
@@ -60,8 +64,8 @@ export const makeAuthentication = Effect.gen(function* () {
 })
 
 /** Empty where the request has none. */
-export const credentialOf = (request: WebRequest, { keyHeader }: AccessRule): string =>
-  bearer(request) || (keyHeader ? (header(request, "x-api-key")?.trim() ?? "") : "")
+export const credentialOf = (request: WebRequest): string =>
+  bearer(request) || (header(request, "x-api-key")?.trim() ?? "")
 
 const ANYONE: ReadonlyArray<Role> = []
 

@@ -41,4 +41,4 @@ export const makeFairReads = (): Stage => {
 
 /** Undefined for what does not wait: writes, streams of MCP doors, and reads of the operator or without a key. */
 const ownerOfRead = ({ caller, route: { method, rule } }: RequestContext): string | undefined =>
-  method !== "GET" || rule.keyHeader || caller === undefined || caller.role === "operator" ? undefined : caller.ownerId
+  method !== "GET" || rule.door || caller === undefined || caller.role === "operator" ? undefined : caller.ownerId
