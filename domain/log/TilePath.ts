@@ -26,5 +26,5 @@ export const parseTilePath = (path: string): RequestedTile | undefined => {
     index: Number(name!.replaceAll(/[x/]/gu, "")),
     width: width === undefined ? TILE_WIDTH : Number(width)
   }
-  return tilePath(requested) === path ? requested : undefined
+  return requested.width <= TILE_WIDTH && tilePath(requested) === path ? requested : undefined
 }

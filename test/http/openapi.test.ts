@@ -148,6 +148,43 @@ describe("the document", () => {
     assert.notIncludeMembers(closed, ["CatalogPage", "Problem422", "Balance", "CallResult", ...open])
   })
 
+  it("has the public receipt of section 2.1, for every issuer", () => {
+    const { description: _, properties = {}, ...receipt } = document.components.schemas["Receipt"]!
+    const bare = Object.fromEntries(
+      Object.entries(properties).map(([name, { description: _description, examples: _examples, ...field }]) => [
+        name,
+        field
+      ])
+    )
+    assert.strictEqual(receipt.title, "Billing v1 Public Receipt")
+    assert.deepInclude(receipt, { type: "object", additionalProperties: false })
+    assert.sameMembers([...receipt.required!], Object.keys(bare))
+    const id = { type: "string", minLength: 1 }
+    const at = { type: "string", format: "date-time" }
+    assert.deepStrictEqual(bare, {
+      receipt_id: { type: "string", pattern: "^rcpt_[0-9a-f]{16,}$" },
+      tool_id: id,
+      tool_name: { anyOf: [{ type: "string" }, { type: "null" }] },
+      agent_id: id,
+      provider_id: id,
+      timestamp: at,
+      duration_ms: { anyOf: [{ type: "integer", minimum: 0 }, { type: "null" }] },
+      cost_microcents: { type: "integer", minimum: 0 },
+      status: { type: "string", enum: ["success", "error", "timeout", "rate_limited"] },
+      signature: { type: "string", pattern: "^[0-9a-f]{64}$" },
+      created_at: at
+    })
+  })
+
+  it("names every component by an identifier, for code generators", () => {
+    const names = Object.values(document.components).flatMap((section) => Object.keys(section))
+    assert.isAbove(names.length, 200)
+    assert.deepStrictEqual(
+      names.filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/u.test(name)),
+      []
+    )
+  })
+
   it("requires a body wherever an empty one is rejected", () => {
     const optional = operations.filter(({ operation }) => operation.requestBody?.required === false)
     assert.includeMembers(optional.map(titleOf), ["POST /api/v1/market/keys", "POST /api/v1/market/keys/rotate"])

@@ -20,7 +20,7 @@ import { DisputeReason, DisputeStatus } from "../../domain/trust/Dispute.ts"
 import { Badge, VerificationLevel } from "../../domain/trust/TrustScore.ts"
 import { everyEndpoint, pathOf, titleOf } from "../support/EndpointTable.ts"
 import { elementsOf, parseHtml, textOf, wordsOf } from "../support/HtmlCheck.ts"
-import { expecting } from "../support/Market.ts"
+import { at, expecting } from "../support/Market.ts"
 import { verdictBy } from "../support/ReceiptVerdict.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
@@ -124,6 +124,27 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS:
       assert.include(text, "The timeout of an attempt is 4,321 ms")
       for (const tile of [...codes].filter((one) => /^(?:\d|entries)\/(?:x?\d{3})/u.test(one)))
         assert.isDefined(parseTilePath(tile), tile)
+    })
+  )
+
+  it.effect("names the JSON Schema of a receipt, which is that of the OpenAPI document", () =>
+    Effect.gen(function* () {
+      const { elements, text } = yield* read("/spec")
+      assert.include(text, "Billing v1 Public Receipt")
+      const path = elements
+        .filter(({ tag }) => tag === "code")
+        .map(textOf)
+        .find((one) => one.endsWith(".schema.json"))!
+      const served = yield* expecting(200, { path })
+      const { $id, $schema, ...schema } = served.json as Record<string, unknown>
+      assert.match(String($schema), /^https:\/\/json-schema\.org\//u)
+      assert.isTrue(String($id).endsWith(path))
+      assert.strictEqual(schema["title"], "Billing v1 Public Receipt")
+      const openapi = yield* expecting(200, { path: "/api/openapi.json" })
+      assert.deepStrictEqual(schema, at(openapi, "components", "schemas", "Receipt"))
+      const agents = yield* expecting(200, { path: "/.well-known/agents.json" })
+      assert.deepStrictEqual(at(agents, "receipts", "schema"), { title: schema["title"], url: $id })
+      assert.strictEqual(at(yield* expecting(200, { path: "/api/v1" }), "market", "version"), "0.4.0")
     })
   )
 

@@ -8,6 +8,7 @@ import { mcpDoors } from "./McpDoors.ts"
 import { feeBps } from "./PlatformFeeBodies.ts"
 import { baseUrl, description, endpoints, identity, services, Texts } from "./PlatformIndex.ts"
 import { BASE_URL } from "./SampleValues.ts"
+import { RECEIPT_SCHEMA_PATH, RECEIPT_SCHEMA_TITLE } from "./SharedFields.ts"
 
 const Step = Field.object("AgentStep", "A request.", {
   step: Field.string("Name of the step.", "register"),
@@ -53,7 +54,14 @@ export const AgentsDocument = Field.object(
         algorithm: Field.always("HMAC-SHA256", "Algorithm of the signature."),
         signed_fields: Field.strings("Signed fields, in the order of signing.", ...SIGNED_FIELDS),
         separator: Field.always("|", "Separator of the signed fields."),
-        verify: Field.string("URL for verifying a receipt.", `${BASE_URL}/api/v1/verify`)
+        verify: Field.string("URL for verifying a receipt.", `${BASE_URL}/api/v1/verify`),
+        schema: Field.of(
+          Schema.Struct({
+            title: Field.always(RECEIPT_SCHEMA_TITLE, "Title of the schema."),
+            url: Field.string("URL of the JSON Schema.", `${BASE_URL}${RECEIPT_SCHEMA_PATH}`)
+          }),
+          "JSON Schema of a receipt."
+        )
       }),
       "How receipts are signed."
     ),

@@ -31,6 +31,7 @@ const TrustLayer = Schema.Struct({
 })
 
 const Market = Schema.Struct({
+  version: identity.version,
   description: Field.string("Description of the market API.", "Tools, calls and payments."),
   base_url: Field.string("Base URL of the market API.", `${BASE_URL}/api/market`),
   endpoints: Field.of(Texts, "Endpoints, each with its summary.", { "GET /api/market/catalog": "Search the catalog" }),

@@ -61,11 +61,11 @@ const ReceiptToVerify = Field.object(
   {
     receipt_id: Field.of(receiptId, "ID of the receipt: `rcpt_` and at least 16 lowercase hex digits.", RECEIPT_ID),
     tool_id: Field.string("ID of the tool.", TOOL_ID),
-    tool_name: Field.optional(Schema.String, "Name of the tool."),
+    tool_name: Field.optional(Schema.NullOr(Schema.String), "Name of the tool."),
     agent_id: Field.string("ID of the consumer.", CONSUMER_ID),
     provider_id: Field.string("ID of the provider.", PROVIDER_ID),
     timestamp: Field.string("Time of the call, byte for byte as signed.", NOW),
-    duration_ms: Field.optional(Schema.Int, "Duration of the call in milliseconds."),
+    duration_ms: Field.optional(Schema.NullOr(Schema.Int), "Duration of the call in milliseconds."),
     cost_microcents: Field.of(Schema.Int, "Cost of the call in microcents.", 500),
     status: Field.string("Outcome of the call.", "success"),
     signature,

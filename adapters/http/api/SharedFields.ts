@@ -1,11 +1,11 @@
 /**
  * Fields that several bodies have, described once.
  */
-import type { Schema } from "effect"
+import { Schema } from "effect"
 import { Receipt, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import { ConsumerId, KeyId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import * as Field from "./Field.ts"
-import { CONSUMER_ID, KEY_ID, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "./SampleValues.ts"
+import { CONSUMER_ID, KEY_ID, NOW, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "./SampleValues.ts"
 
 export const providerId = Field.of(ProviderId, "ID of the provider.", PROVIDER_ID)
 export const consumerId = Field.of(ConsumerId, "ID of the consumer.", CONSUMER_ID)
@@ -74,20 +74,32 @@ export const signature = Field.of(
   "9bf9c89da427a08466f4be36b04f2e7ad5338375b774f560bd4c0b8e4b937cfb"
 )
 
+const issuerId = Schema.String.check(Schema.isMinLength(1))
+const dateTime = Schema.String.annotate({ format: "date-time" })
+
+export const RECEIPT_SCHEMA_TITLE = "Billing v1 Public Receipt"
+/** Beside the specification's page. */
+export const RECEIPT_SCHEMA_PATH = "/spec/receipt.schema.json"
+
+/** As section 2.1 of the open specification has it for every issuer: other issuers' ids are no UUIDs. */
 export const ReceiptBody = Field.object(
   "Receipt",
   "The receipt of a call: exactly these eleven fields, seven of them signed.",
   {
     receipt_id: receiptId,
-    tool_id: toolId,
-    tool_name: toolName,
-    agent_id: agentId,
-    provider_id: providerId,
-    timestamp: Field.timestamp("Time of the call; signed and returned byte for byte."),
-    duration_ms: durationMs,
+    tool_id: Field.of(issuerId, "ID of the tool.", TOOL_ID),
+    tool_name: Field.nullable(Schema.String, "Name of the tool on its MCP server. `null`: unknown.", "search"),
+    agent_id: Field.of(issuerId, "ID of the consumer whose agent called.", CONSUMER_ID),
+    provider_id: Field.of(issuerId, "ID of the provider.", PROVIDER_ID),
+    timestamp: Field.of(dateTime, "Time of the call; signed and returned byte for byte.", NOW),
+    duration_ms: Field.nullable(
+      Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
+      "Duration of the call in milliseconds. `null`: unknown.",
+      86
+    ),
     cost_microcents: costMicrocents,
     status: receiptStatus,
     signature,
-    created_at: createdAt
+    created_at: Field.of(dateTime, "Time of creation.", NOW)
   }
-)
+).annotate({ title: RECEIPT_SCHEMA_TITLE })

@@ -13,6 +13,7 @@ import { API_VERSION, API_VERSION_OF, MARKET_VERSION_OF } from "../api/Api.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"
 import { PlatformApi } from "../api/PlatformApi.ts"
 import { PRODUCT_DESCRIPTION, PRODUCT_NAME } from "../api/SampleValues.ts"
+import { RECEIPT_SCHEMA_PATH, RECEIPT_SCHEMA_TITLE } from "../api/SharedFields.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { Pages } from "../Pages.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
@@ -91,6 +92,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
       ...identity,
       endpoints: namesOf(routes().filter((one) => !isMarket(one))),
       market: {
+        version: API_VERSION,
         description: "Tools, calls and their cost.",
         base_url: `${baseUrl}/api/market`,
         endpoints: namesOf(routes().filter(isMarket)),
@@ -158,7 +160,8 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
         algorithm: RECEIPT_ALGORITHM,
         signed_fields: SIGNED_FIELDS,
         separator: "|" as const,
-        verify: `${baseUrl}/api/v1/verify`
+        verify: `${baseUrl}/api/v1/verify`,
+        schema: { title: RECEIPT_SCHEMA_TITLE, url: there(RECEIPT_SCHEMA_PATH, "/api/openapi.json") }
       },
       transparency_log: {
         checkpoint: `${baseUrl}/api/v1/market/log/checkpoint`,

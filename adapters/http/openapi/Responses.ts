@@ -12,7 +12,6 @@ import { annotatedExample, composedExample } from "./Examples.ts"
 import {
   type Content,
   type Header,
-  type Json,
   type JsonSchema,
   type MediaType,
   nameOfRef,
@@ -31,7 +30,7 @@ const PROBLEM_TYPE = "application/problem+json"
 const text = (description: string): Header => ({ description, schema: { type: "string" } })
 const count = (description: string): Header => ({ description, schema: { type: "integer", minimum: 0 } })
 
-export const headers: Readonly<Record<string, Header>> = {
+const HEADERS: Readonly<Record<string, Header>> = {
   "X-Request-Id": text("ID of the request: the value that you sent, up to 64 characters, else a generated one."),
   "X-RateLimit-Limit": count("Rate limit in requests per minute."),
   "X-RateLimit-Remaining": count("Number of requests left."),
@@ -47,13 +46,20 @@ export const headers: Readonly<Record<string, Header>> = {
   "X-Market-Retried": text("`true` if the call was retried.")
 }
 
-const CALL_HEADERS = Object.keys(headers).filter((name) => name.startsWith("X-Market-"))
+/** Code generators make identifiers of the names of components. */
+const componentOf = (header: string): string => header.replaceAll("-", "")
+
+export const headers: Readonly<Record<string, Header>> = Object.fromEntries(
+  Object.entries(HEADERS).map(([name, header]) => [componentOf(name), header])
+)
+
+const CALL_HEADERS = Object.keys(HEADERS).filter((name) => name.startsWith("X-Market-"))
 
 const headersFor = (...names: ReadonlyArray<string>): Readonly<Record<string, Reference>> =>
   Object.fromEntries(
     ["X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", ...names].map((name) => [
       name,
-      { $ref: `#/components/headers/${name}` }
+      { $ref: `#/components/headers/${componentOf(name)}` }
     ])
   )
 
@@ -86,7 +92,7 @@ export const responsesOf = (
         return [statusText, { ...problem, content: { ...own, ...problem.content } }]
       }
       if (successes.length === 0 && problem !== undefined) {
-        const name = [status, ...Object.keys(problem.content[PROBLEM_TYPE]?.examples ?? {})].join("_")
+        const name = ["Problem", status, ...Object.keys(problem.content[PROBLEM_TYPE]?.examples ?? {})].join("_")
         shared.set(name, problem)
         return [statusText, { $ref: `#/components/responses/${name}` }]
       }
@@ -139,7 +145,8 @@ const successResponse = (
   const example =
     successes.map(annotatedExample).find((found) => found !== undefined) ?? composedExample(schema, components)
   const isCall = endpoint.endpoint.identifier === "proxy"
-  const content: Content = { [type]: { schema, example }, ...otherMedia(operationId, status, example) }
+  const usual = { schema, example }
+  const content: Content = { [type]: usual, ...otherMedia(operationId, status, usual) }
   return {
     description: meaningsOf(schema, components).join(" Or: ") || "Success.",
     headers: headersFor(
@@ -161,26 +168,27 @@ const schemaOf = (success: Schema.Top | undefined): JsonSchema => {
   return typeof identifier === "string" ? { $ref: `#/components/schemas/${identifier}` } : {}
 }
 
-/** Media types that a client can request by `Accept` or by path. `answer`: the example of the usual response. */
-const otherMedia = (operationId: string, status: number, answer: Json): Content =>
-  status === 200 ? (MEDIA[operationId]?.(answer) ?? {}) : {}
+/** Media types that a client can request by `Accept` or by path. */
+const otherMedia = (operationId: string, status: number, usual: MediaType): Content =>
+  status === 200 ? (MEDIA[operationId]?.(usual) ?? {}) : {}
 
 const textMedia = (description: string, example: string): MediaType => ({
   schema: { type: "string", description },
   example
 })
 
-const PROGRESS: Json = { progress: 1, total: 2, message: "Reading the archives" }
-
-const event = (name: string, data: Json): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
-
-const MEDIA: Readonly<Record<string, (answer: Json) => Content>> = {
-  "calls.proxy": (answer) => ({
-    [EVENT_STREAM]: textMedia(
-      "With `Accept: text/event-stream`, if the provider reports progress: server-sent events. `progress` has `progress` " +
-        "and optionally `total` and `message`. The last event is `result` or `problem`, with the body of the usual response.",
-      [event("progress", PROGRESS), event("result", answer)].join("")
-    )
+const MEDIA: Readonly<Record<string, (usual: MediaType) => Content>> = {
+  // Described by the data of its last event: a client's type of the response is a string besides where a stream is text.
+  "calls.proxy": ({ example, schema }) => ({
+    [EVENT_STREAM]: {
+      schema: {
+        description:
+          "With `Accept: text/event-stream`, if the provider reports progress: server-sent events. `progress` has " +
+          "`progress` and optionally `total` and `message`. The last event is `result` or `problem`, with this as its data.",
+        ...schema
+      },
+      example: example!
+    }
   }),
   "log.proof": () => ({
     "text/plain": textMedia(

@@ -10,8 +10,17 @@ import type { JsonSchema } from "./OpenApiModel.ts"
 /** The only response with exactly the listed fields. */
 const CLOSED_ANSWER = "Receipt"
 
-export const tidyComponent = (name: string, schema: JsonSchema): JsonSchema =>
-  tidy(schema, name === CLOSED_ANSWER || closedBodies().has(name))
+export const tidyComponent = (name: string, schema: JsonSchema): JsonSchema => {
+  const { properties = {}, ...rest } = tidy(schema, name === CLOSED_ANSWER || closedBodies().has(name))
+  if (name !== CLOSED_ANSWER) return Object.keys(properties).length === 0 ? rest : { ...rest, properties }
+  return { ...rest, properties: mapValues(properties, withoutMaximum) }
+}
+
+/** The receipt's schema is that of every issuer. */
+const withoutMaximum = ({ anyOf, maximum: _, ...rest }: JsonSchema): JsonSchema => ({
+  ...rest,
+  ...(anyOf === undefined ? {} : { anyOf: anyOf.map(withoutMaximum) })
+})
 
 let known: ReadonlySet<string> | undefined
 

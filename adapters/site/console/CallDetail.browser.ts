@@ -102,7 +102,8 @@ const timingOf = ({ duration_ms: providerMs }: Receipt, details: CallDetails | u
   const provider = ["Provider", milliseconds(providerMs)] as const
   if (details === undefined) return [provider]
   const { hold_ms: holdMs, signed_after_ms: signedMs } = details.stages
-  if (holdMs === null || signedMs === null) return [["Provider, as reported", milliseconds(providerMs)]]
+  if (holdMs === null || signedMs === null || providerMs === null)
+    return [["Provider, as reported", milliseconds(providerMs)]]
   return [
     ["Hold: price reserved", milliseconds(holdMs)],
     provider,

@@ -1,11 +1,15 @@
 /**
  * The specification, for implementers. Lists, limits and test vectors are taken from the code that the service runs.
  */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { DefaultFreeTierCalls } from "../../../domain/catalog/Pricing.ts"
 import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { publicRead } from "../../http/api/Access.ts"
+import { RECEIPT_SCHEMA_PATH, ReceiptBody } from "../../http/api/SharedFields.ts"
+import { BaseUrl } from "../../http/BaseUrl.ts"
+import type { JsonSchema } from "../../http/openapi/OpenApiModel.ts"
+import { tidyComponent } from "../../http/openapi/TidySchema.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
 import { type DocumentedLimits, documentedLimits } from "../docs/DocumentedLimits.ts"
 import { type Html, html } from "../kit/Html.ts"
@@ -25,6 +29,7 @@ interface SpecFacts extends DocumentedLimits, UpstreamFacts {
 
 export const specRoutes = Effect.gen(function* () {
   const site = yield* makeSite
+  const baseUrl = yield* BaseUrl
   const { retriesMax, timeoutMs } = yield* UpstreamLimits
   const page = specPage(site, {
     ...(yield* documentedLimits),
@@ -33,8 +38,29 @@ export const specRoutes = Effect.gen(function* () {
     freeCalls: yield* DefaultFreeTierCalls,
     feeBasisPoints: yield* DefaultFeeBasisPoints
   })
-  return [documentRoute("/spec", publicRead, Effect.succeed(page), "Specification")]
+  return [
+    documentRoute("/spec", publicRead, Effect.succeed(page), "Specification"),
+    documentRoute(
+      RECEIPT_SCHEMA_PATH,
+      publicRead,
+      Effect.sync(() => receiptSchema(baseUrl)),
+      "JSON Schema of a receipt"
+    )
+  ]
 })
+
+const receiptSchema = (baseUrl: string): EncodedReply => {
+  const receipt = Schema.toJsonSchemaDocument(ReceiptBody).definitions["Receipt"] as JsonSchema
+  return {
+    status: 200,
+    headers: { "content-type": "application/schema+json; charset=utf-8" },
+    body: JSON.stringify({
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      $id: `${baseUrl}${RECEIPT_SCHEMA_PATH}`,
+      ...tidyComponent("Receipt", { ...receipt, additionalProperties: false })
+    })
+  }
+}
 
 const sectionsOf = (facts: SpecFacts): ReadonlyArray<SpecSection> => [
   receiptsSection(),

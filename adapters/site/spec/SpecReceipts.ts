@@ -9,6 +9,7 @@ import {
   type ReceiptStatus,
   SIGNED_FIELDS
 } from "../../../domain/receipts/Receipt.ts"
+import { RECEIPT_SCHEMA_PATH, RECEIPT_SCHEMA_TITLE } from "../../http/api/SharedFields.ts"
 import type { VerificationReason } from "../../../domain/receipts/Verification.ts"
 import {
   code,
@@ -85,6 +86,10 @@ export const receiptsSection = (): SpecSection => ({
         FIELDS[name as keyof Receipt],
         (SIGNED_FIELDS as ReadonlyArray<string>).includes(name) ? "yes" : "no"
       ])
+    ),
+    paragraph(
+      `Their JSON Schema, *${RECEIPT_SCHEMA_TITLE}*, is at \`${RECEIPT_SCHEMA_PATH}\`: ids of other issuers need no UUID, and`,
+      "`tool_name` and `duration_ms` are `null` where an issuer does not know them."
     ),
     definitions("Values of status", "Status", STATUSES),
     heading("Signature"),
