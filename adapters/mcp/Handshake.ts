@@ -148,16 +148,21 @@ const verdictOf = (reply: Reply): "modern" | "legacy" | "again" | Reply => {
   }
 }
 
-const initialize = Effect.fnUntraced(function* (
+const initialize = (endpoint: ProviderEndpoint, nowMs: () => number, leftMs: () => number) =>
+  openSession(endpoint, "{}", leftMs, (link, reply) => greeted(endpoint, link, reply, nowMs()))
+
+/** A session of the legacy era, whose client declares these capabilities; or the reply that prevented it. */
+export const openSession = Effect.fnUntraced(function* (
   endpoint: ProviderEndpoint,
-  nowMs: () => number,
-  leftMs: () => number
+  capabilities: string,
+  leftMs: () => number,
+  onGreeted: (link: Link, reply: Reply) => void = () => {}
 ): Effect.fn.Return<Link | Reply> {
   const offer = (version: string) => {
     const id = endpoint.nextId()
     return endpoint.ask({
       headers: postHeaders(undefined, "initialize"),
-      body: initializeBody(id, version, endpoint.options),
+      body: initializeBody(id, version, endpoint.options, capabilities),
       id,
       link: undefined,
       timeoutMs: leftMs()
@@ -168,7 +173,7 @@ const initialize = Effect.fnUntraced(function* (
   if (older !== undefined) reply = yield* offer(older)
   const link = negotiated(reply)
   if (!isLink(link)) return link
-  greeted(endpoint, link, reply, nowMs())
+  onGreeted(link, reply)
   const response = yield* endpoint.ask({
     ...endpoint.notification(link, "notifications/initialized", undefined),
     timeoutMs: leftMs()

@@ -2,7 +2,13 @@
  * How the client of a provider's server writes its requests, in both eras of the protocol.
  */
 import { MAX_COST_FIELD } from "../../domain/metering/CallTerms.ts"
-import { MODERN_VERSION, type McpEra } from "../../domain/mcp/Protocol.ts"
+import {
+  CLIENT_CAPABILITIES_META,
+  CLIENT_INFO_META,
+  MODERN_VERSION,
+  type McpEra,
+  VERSION_META
+} from "../../domain/mcp/Protocol.ts"
 import { requestBody } from "./JsonRpc.ts"
 import { headerText } from "./HeaderText.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
@@ -47,13 +53,11 @@ export const listenHeaders = (link: Link, lastEventId: string | undefined): Arra
 
 export const modernLink: Link = { era: "modern", version: MODERN_VERSION, sessionId: undefined }
 
-/** The `_meta` of every modern request, as JSON. */
-export const modernMeta = (client: ClientIdentity): string =>
-  JSON.stringify({
-    "io.modelcontextprotocol/protocolVersion": MODERN_VERSION,
-    "io.modelcontextprotocol/clientInfo": { name: client.clientName, version: client.clientVersion },
-    "io.modelcontextprotocol/clientCapabilities": {}
-  })
+/** The `_meta` of every modern request, as JSON. `capabilities` too. */
+export const modernMeta = (client: ClientIdentity, capabilities = "{}"): string => {
+  const info = JSON.stringify({ name: client.clientName, version: client.clientVersion })
+  return `{"${VERSION_META}":"${MODERN_VERSION}","${CLIENT_INFO_META}":${info},"${CLIENT_CAPABILITIES_META}":${capabilities}}`
+}
 
 export const discoverBody = (id: number, meta: string): string =>
   requestBody(id, "server/discover", `{"_meta":${meta}}`)
@@ -67,16 +71,15 @@ export const toolListBody = (id: number, meta: string | undefined, cursor: strin
   return requestBody(id, "tools/list", `{${members.join(",")}}`)
 }
 
-export const initializeBody = (id: number, version: string, client: ClientIdentity): string =>
-  requestBody(
+/** `capabilities`: as JSON. */
+export const initializeBody = (id: number, version: string, client: ClientIdentity, capabilities: string): string => {
+  const info = JSON.stringify({ name: client.clientName, version: client.clientVersion })
+  return requestBody(
     id,
     "initialize",
-    JSON.stringify({
-      protocolVersion: version,
-      capabilities: {},
-      clientInfo: { name: client.clientName, version: client.clientVersion }
-    })
+    `{"protocolVersion":"${version}","capabilities":${capabilities},"clientInfo":${info}}`
   )
+}
 
 /**
  * `meta`: of the modern era. `maxCost`, the most that may be charged for the call, is in the body, which the signature

@@ -22,10 +22,11 @@ export interface ReadList {
 
 const NAME_CHARS_MAX = 256
 
-/** The list, or the reply that prevented it. */
+/** The list, or the reply that prevented it. `meta`: of each request, in the modern era. */
 export const readToolPages = Effect.fnUntraced(function* (
   endpoint: ProviderEndpoint,
   link: Link,
+  meta: string,
   nowMs: () => number,
   untilMs: number
 ): Effect.fn.Return<ReadList | Reply> {
@@ -37,7 +38,7 @@ export const readToolPages = Effect.fnUntraced(function* (
     const id = endpoint.nextId()
     const message: Message = {
       headers: postHeaders(link, "tools/list"),
-      body: toolListBody(id, link.era === "modern" ? endpoint.meta : undefined, cursor),
+      body: toolListBody(id, link.era === "modern" ? meta : undefined, cursor),
       id,
       link,
       timeoutMs: Math.max(1, Math.ceil(untilMs - nowMs()))
@@ -66,6 +67,8 @@ class Pages {
   private bytes = 0
   private omitted = false
   private ttlMs: number | undefined = undefined
+  /** Of the first page that has one. */
+  private meta: string | undefined = undefined
 
   constructor(options: McpUpstreamOptions, link: Link) {
     this.options = options
@@ -77,6 +80,11 @@ class Pages {
     const { tools, ttlMs } = result
     if (!Array.isArray(tools)) return undefined
     if (typeof ttlMs === "number" && ttlMs >= 0) this.ttlMs = Math.min(ttlMs, this.ttlMs ?? ttlMs)
+    const meta = isObject(result["_meta"]) ? memberOf(text, 0, "_meta") : undefined
+    if (this.meta === undefined && meta !== undefined && meta.length <= this.options.toolDefinitionBytesMax) {
+      this.meta = meta
+      this.bytes += meta.length
+    }
     const texts = elementsOf(memberOf(text, 0, "tools") ?? "[]")
     for (let n = 0; n < tools.length; n++) {
       const definition: unknown = tools[n]
@@ -96,7 +104,11 @@ class Pages {
   }
 
   end(truncated: boolean): ReadList {
-    const list = { tools: [...this.tools.values()], truncated: truncated || this.omitted }
+    const list = {
+      tools: [...this.tools.values()],
+      truncated: truncated || this.omitted,
+      ...(this.meta === undefined ? {} : { meta: this.meta })
+    }
     return { list, bytes: this.bytes, ttlMs: this.ttlMs }
   }
 

@@ -78,7 +78,7 @@ export class EndpointProbe extends Context.Service<
 
       const ask = (server: ServerAddress) =>
         Effect.map(
-          Effect.all([bounded(profile(server)), bounded(tools(server, 0))], { concurrency: 2 }),
+          Effect.all([bounded(profile(server)), bounded(tools(server, 0, "any"))], { concurrency: 2 }),
           ([known, list]): EndpointReport => {
             const problem = list._tag === "Failure" ? list.failure : undefined
             if (known._tag === "Failure" && list._tag === "Failure") return unknown(false, known.failure)

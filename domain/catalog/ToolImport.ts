@@ -63,7 +63,7 @@ export class ToolImport extends Context.Service<
         Option.match(servers, {
           onNone: () => Effect.fail(new ServerUnreadable({ problem: "this service has no MCP client" })),
           onSome: ({ tools }) =>
-            tools(server, 0).pipe(
+            tools(server, 0, "any").pipe(
               Effect.mapError(({ message }) => new ServerUnreadable({ problem: message })),
               Effect.timeoutOrElse({
                 duration: Duration.seconds(SERVER_READ_SECONDS_MAX),

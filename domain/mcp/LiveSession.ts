@@ -3,12 +3,19 @@
  */
 import type { DateTime } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
+import { memberOf } from "../shared/JsonText.ts"
 import type { McpSession } from "./McpSessionStore.ts"
-import type { ServerAddress } from "./ProviderServers.ts"
+import { listingCapabilities, type ServerAddress } from "./ProviderServers.ts"
 
-export type LiveSession = Omit<McpSession, "clientParams">
+export interface LiveSession extends Omit<McpSession, "clientParams"> {
+  /** Of the client, those by which servers choose the tools that they list. */
+  readonly listingCapabilities: string
+}
 
-export const liveOf = ({ clientParams: _, ...live }: McpSession): LiveSession => live
+export const liveOf = ({ clientParams, ...live }: McpSession): LiveSession => ({
+  ...live,
+  listingCapabilities: listingCapabilities(memberOf(clientParams, 0, "capabilities"))
+})
 
 /** Whether requests of this account at this server may use the session. */
 export const isUsable = (

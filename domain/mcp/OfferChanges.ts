@@ -62,7 +62,7 @@ export class OfferChanges extends Context.Service<
 
       const follow = Effect.fnUntraced(function* (server: ServerAddress, { hints, ready, watchers }: Follower) {
         /** Undefined while the server or the store does not answer: nothing is known then. */
-        const read = Effect.orElseSucceed(offers.offer(server), () => undefined)
+        const read = Effect.orElseSucceed(offers.offer(server, "any"), () => undefined)
         let known = yield* read
         yield* Deferred.succeed(ready, undefined)
         for (let seen = known; ;) {

@@ -37,7 +37,48 @@ export interface ToolList {
   readonly tools: ReadonlyArray<ListedTool>
   /** The server has more tools, or larger ones, than are read. */
   readonly truncated: boolean
+  /** `_meta` of the list itself, verbatim; undefined if it has none. */
+  readonly meta?: string | undefined
 }
+
+/** A client for which a list is read: servers choose the tools that they list by what a client can do. */
+export interface ListClient {
+  /** Its calls go through a session of its own at the server; otherwise over the connection that all clients share. */
+  readonly inSession: boolean
+  /** From `listingCapabilities`. */
+  readonly capabilities: string
+}
+
+/** The capabilities that servers ask of a client, and the parts in which some differ. */
+const LISTING_CAPABILITIES = { roots: [], sampling: ["context", "tools"], elicitation: ["form", "url"] } as const
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/**
+ * Of the capabilities that a client declares, as JSON, those by which servers choose the tools that they list. Clients share
+ * the lists of the few possible values.
+ */
+export const listingCapabilities = (declared: string | undefined): string => {
+  const all: unknown = JSON.parse(declared ?? "{}")
+  const known = Object.entries(LISTING_CAPABILITIES).flatMap(([name, parts]) => {
+    const one = isObject(all) ? all[name] : undefined
+    return isObject(one)
+      ? [[name, Object.fromEntries(parts.flatMap((part) => (isObject(one[part]) ? [[part, {}]] : [])))]]
+      : []
+  })
+  return JSON.stringify(Object.fromEntries(known))
+}
+
+/** What a client with all of them declares. */
+export const ALL_LISTING_CAPABILITIES = JSON.stringify(
+  Object.fromEntries(
+    Object.entries(LISTING_CAPABILITIES).map(([name, parts]) => [
+      name,
+      Object.fromEntries(parts.map((part) => [part, {}]))
+    ])
+  )
+)
 
 /** A request of a client. */
 export interface PassedRequest {
@@ -99,8 +140,12 @@ export class ProviderServers extends Context.Service<
   {
     /** Cached. */
     profile(server: ServerAddress): Effect.Effect<ServerProfile, ServerFailed>
-    /** Read again after `maxAgeMs`. Where the server cannot be read now, nothing older is returned. */
-    tools(server: ServerAddress, maxAgeMs: number): Effect.Effect<ToolList, ServerFailed>
+    /**
+     * Read again after `maxAgeMs`. Where the server cannot be read now, nothing older is returned. `client`: whose list it
+     * is. Undefined: that of a client without capabilities, over the shared connection. `any`: all tools that some client is
+     * listed, in either era.
+     */
+    tools(server: ServerAddress, maxAgeMs: number, client?: ListClient | "any"): Effect.Effect<ToolList, ServerFailed>
     /** The handshake with a server of the legacy era, with the params of the client's own `initialize`. */
     initialize(
       server: ServerAddress,

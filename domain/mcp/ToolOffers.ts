@@ -10,13 +10,15 @@ import { makeFreshCache } from "../shared/FreshCache.ts"
 import { type ConsumerId, type ProviderId, ToolId } from "../shared/Ids.ts"
 import { PAGE_LIMIT_MAX, type PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { type ServerAddress, type ServerFailed, ProviderServers } from "./ProviderServers.ts"
+import { type ListClient, type ServerAddress, type ServerFailed, ProviderServers } from "./ProviderServers.ts"
 import { elementsFor, ToolOffer } from "./ToolOffer.ts"
 
 /** A server's list is read again after this time; sooner where it announces changes. */
 export const LIST_AGE_MS_MAX = 60_000
 const ENTRIES_TTL_MS = 30_000
 const PROVIDERS_MAX = 2_000
+/** Of a provider one for each kind of client. */
+const OFFERS_MAX = 2_000
 /** Of one provider. */
 const ENTRIES_MAX = 10_000
 const FREE_TOOLS_MAX = 1_000
@@ -32,19 +34,23 @@ export interface ToolPageText {
   readonly tools: string
   /** The name of the last tool, after which the next page begins; undefined on the last page. */
   readonly last: string | undefined
+  /** `_meta` of the server's list, as JSON; undefined if it has none. */
+  readonly meta: string | undefined
 }
 
 export class ToolOffers extends Context.Service<
   ToolOffers,
   {
-    offer(server: ServerAddress): Effect.Effect<ToolOffer, ServerFailed | StoreUnavailable>
+    /** `client`: as `ProviderServers.tools` takes it. */
+    offer(server: ServerAddress, client?: ListClient | "any"): Effect.Effect<ToolOffer, ServerFailed | StoreUnavailable>
     /** After a change in the catalog, while the scope lives. `providerId`: undefined if any provider may be concerned. */
     onChange(react: (providerId: ProviderId | undefined) => void): Effect.Effect<void, never, Scope.Scope>
-    /** The last one that was read on this node, of whatever age. */
-    latest(providerId: ProviderId): ToolOffer | undefined
+    /** The last one of such clients that was read on this node, of whatever age. */
+    latest(providerId: ProviderId, client?: ListClient | "any"): ToolOffer | undefined
     /** `described`: with the price in each description. */
     page(
       server: ServerAddress,
+      client: ListClient,
       consumerId: ConsumerId,
       after: string | undefined,
       described: boolean
@@ -63,7 +69,7 @@ export class ToolOffers extends Context.Service<
         entriesMax: PROVIDERS_MAX,
         ttlMs: ENTRIES_TTL_MS
       })
-      const offers = new Map<ProviderId, Composed>()
+      const offers = new Map<string, Composed>()
       const watchers = new Set<{ readonly react: (providerId: ProviderId | undefined) => void }>()
 
       yield* feed.changes.pipe(
@@ -113,15 +119,16 @@ export class ToolOffers extends Context.Service<
       const entriesOf = (providerId: ProviderId) =>
         Effect.suspend(() => entries.readThrough(providerId, load(providerId)))
 
-      const offer = Effect.fnUntraced(function* (server: ServerAddress) {
+      const offer = Effect.fnUntraced(function* (server: ServerAddress, client?: ListClient | "any") {
         const { providerId } = server
+        const key = keyOf(providerId, client)
         const listed = yield* entriesOf(providerId)
-        const known = offers.get(providerId)
-        const kept = servers.tools(server, LIST_AGE_MS_MAX)
+        const known = offers.get(key)
+        const kept = servers.tools(server, LIST_AGE_MS_MAX, client)
         // Another node may have imported what this one has not read yet.
         const list = yield* known === undefined || isSameEdition(listed, known.entries)
           ? kept
-          : servers.tools(server, 0).pipe(Effect.catch(() => kept))
+          : servers.tools(server, 0, client).pipe(Effect.catch(() => kept))
         const nowMs = clock.currentTimeMillisUnsafe()
         if (known?.offer.list === list && known.entries === listed && nowMs < known.untilMs) return known.offer
         const composed: Composed = {
@@ -129,9 +136,9 @@ export class ToolOffers extends Context.Service<
           entries: listed,
           untilMs: nextChangeMs(listed, nowMs)
         }
-        offers.delete(providerId)
-        if (offers.size >= PROVIDERS_MAX) offers.delete(offers.keys().next().value!)
-        offers.set(providerId, composed)
+        offers.delete(key)
+        if (offers.size >= OFFERS_MAX) offers.delete(offers.keys().next().value!)
+        offers.set(key, composed)
         return composed.offer
       })
 
@@ -156,12 +163,13 @@ export class ToolOffers extends Context.Service<
               (watcher) => Effect.sync(() => watchers.delete(watcher))
             )
           ),
-        latest: (providerId) => offers.get(providerId)?.offer,
-        page: Effect.fnUntraced(function* (server, consumerId, after, described) {
-          const page = (yield* offer(server)).page(after, described)
+        latest: (providerId, client) => offers.get(keyOf(providerId, client))?.offer,
+        page: Effect.fnUntraced(function* (server, client, consumerId, after, described) {
+          const offered = yield* offer(server, client)
+          const page = offered.page(after, described)
           if (page === undefined) return yield* new NoSuchToolPage()
           const used = page.free.length === 0 ? NONE_USED : yield* usedBy(consumerId)
-          return { tools: `[${elementsFor(page, used)}]`, last: page.last }
+          return { tools: `[${elementsFor(page, used)}]`, last: page.last, meta: offered.list.meta }
         })
       })
     })
@@ -174,6 +182,11 @@ interface Composed {
   /** Announced terms of a tool take effect. */
   readonly untilMs: number
 }
+
+const keyOf = (providerId: ProviderId, client: ListClient | "any" | undefined): string =>
+  typeof client === "object"
+    ? `${providerId} ${client.inSession ? "session" : "shared"} ${client.capabilities}`
+    : `${providerId} ${client}`
 
 const NONE_USED: ReadonlyMap<ToolId, number> = new Map()
 

@@ -14,6 +14,7 @@ import { FREE_CALLS_LEFT, pricedTool } from "./PricedTool.ts"
 import { TOOL_META } from "./Protocol.ts"
 import { withMembers, withMeta } from "./ResultText.ts"
 import { type AliasedTool, Toolbox } from "./Toolbox.ts"
+import type { ListClient } from "./ProviderServers.ts"
 import type { ToolOffer } from "./ToolOffer.ts"
 import { ToolOffers } from "./ToolOffers.ts"
 
@@ -24,8 +25,12 @@ const FREE_TOOLS_MAX = 1_000
 export class ToolboxList extends Context.Service<
   ToolboxList,
   {
-    /** JSON texts of the tools. `described`: with the price in each description. */
+    /**
+     * JSON texts of the tools, without those that their server lists to other clients only. `described`: with the price in
+     * each description.
+     */
     read(
+      client: ListClient,
       consumerId: ConsumerId,
       keyId: KeyId,
       described: boolean
@@ -39,17 +44,21 @@ export class ToolboxList extends Context.Service<
       const offers = yield* ToolOffers
       const calls = yield* CallStore
 
-      const offerOf = Effect.fnUntraced(function* ({ endpointUrl, id }: CatalogEntry["provider"]) {
-        const reading = yield* Effect.forkDetach(Effect.option(offers.offer({ providerId: id, endpointUrl })))
+      const offerOf = Effect.fnUntraced(function* (
+        { endpointUrl, id }: CatalogEntry["provider"],
+        client: ListClient | "any"
+      ) {
+        const reading = yield* Effect.forkDetach(Effect.option(offers.offer({ providerId: id, endpointUrl }, client)))
         const read = yield* Effect.timeoutOption(Fiber.join(reading), SERVERS_WAIT)
-        return Option.getOrUndefined(Option.flatten(read)) ?? offers.latest(id)
+        return Option.getOrUndefined(Option.flatten(read)) ?? offers.latest(id, client)
       })
 
-      const offersOf = Effect.fnUntraced(function* (tools: ReadonlyArray<AliasedTool>) {
+      /** `client`: who is listed the tools. */
+      const offersOf = Effect.fnUntraced(function* (tools: ReadonlyArray<AliasedTool>, client: ListClient | "any") {
         const providers = new Map(tools.map(({ entry }) => [entry.provider.id, entry.provider]))
         const all = yield* Effect.forEach(
           providers.values(),
-          (provider) => Effect.map(offerOf(provider), (offer) => [provider.id, offer] as const),
+          (provider) => Effect.map(offerOf(provider, client), (offer) => [provider.id, offer] as const),
           { concurrency: "unbounded" }
         )
         return new Map<ProviderId, ToolOffer | undefined>(all)
@@ -63,10 +72,19 @@ export class ToolboxList extends Context.Service<
           )
         )
 
-      const read = Effect.fn("ToolboxList.read")(function* (consumerId: ConsumerId, keyId: KeyId, described: boolean) {
-        const { tools } = yield* toolbox.listed(consumerId, keyId)
-        if (tools.length === 0) return []
-        const known = yield* offersOf(tools)
+      const read = Effect.fn("ToolboxList.read")(function* (
+        client: ListClient,
+        consumerId: ConsumerId,
+        keyId: KeyId,
+        described: boolean
+      ) {
+        const { tools: chosen } = yield* toolbox.listed(consumerId, keyId)
+        if (chosen.length === 0) return []
+        const known = yield* offersOf(chosen, client)
+        // A tool that no client is listed stays: it is registered as unlisted, or will be withdrawn.
+        const missing = chosen.filter((tool) => isListed(tool, known) === false)
+        const others = yield* offersOf(missing, "any")
+        const tools = chosen.filter((tool) => !(missing.includes(tool) && isListed(tool, others) === true))
         const hasFreeCalls = tools.some(({ entry }) => entry.freeTierCalls > 0)
         const used = hasFreeCalls ? yield* usedBy(consumerId) : NONE_USED
         return tools.map(({ alias, entry }) => {
@@ -83,6 +101,12 @@ export class ToolboxList extends Context.Service<
     })
   )
 }
+
+/** Undefined where the server could not be read. */
+const isListed = (
+  { entry: { provider, tool } }: AliasedTool,
+  offers: ReadonlyMap<ProviderId, ToolOffer | undefined>
+): boolean | undefined => offers.get(provider.id)?.tools.has(tool.toolName)
 
 const NONE_USED: ReadonlyMap<ToolId, number> = new Map()
 

@@ -87,7 +87,7 @@ const PlannedTool = Field.object("PlannedTool", "A tool of an import.", {
 export const ImportReport = Field.object("ImportReport", "What an import changes, or changed.", {
   applied: Field.boolean("Whether the import was applied. `false`: a preview.", false),
   tools_found: Field.int("Number of tools that the server lists.", 3),
-  truncated: Field.boolean("Whether the server lists more tools than are read. No tool is withdrawn then.", false),
+  truncated: Field.boolean("Whether the server may list more tools than were read. No tool is withdrawn then.", false),
   tools: Field.list(PlannedTool, "Tools that are listed, stored as drafts, changed or restored."),
   unchanged: Field.int("Number of tools that do not change.", 1),
   missing: Field.list(

@@ -6,7 +6,7 @@ import type { Effect } from "effect"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import type { McpEra, UpstreamSession } from "../../../domain/mcp/Protocol.ts"
 import type { ServerFeature } from "../../../domain/mcp/ServerFeatures.ts"
-import type { ServerAddress } from "../../../domain/mcp/ProviderServers.ts"
+import { type ListClient, listingCapabilities, type ServerAddress } from "../../../domain/mcp/ProviderServers.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
@@ -20,7 +20,7 @@ export type Consumer = Extract<Principal, { readonly role: "consumer" }>
 export interface DoorRequest {
   readonly rpc: RpcRequest
   readonly era: McpEra
-  /** As the client declared: JSON. */
+  /** As the client declared: JSON. Of a session of the legacy era, those by which servers choose the tools that they list. */
   readonly capabilities: string | undefined
   readonly clientInfo: string | undefined
   /** The client's own session at the provider's server; only of the legacy era. */
@@ -37,6 +37,12 @@ export interface DoorRequest {
   readonly onMessage: (message: string) => void
 }
 
+/** For whom tools are listed: a server learns the capabilities of a client in its own session, or in the modern era. */
+export const listClient = ({ capabilities, era, session }: DoorRequest): ListClient => ({
+  inSession: session !== undefined,
+  capabilities: listingCapabilities(era === "modern" || session !== undefined ? capabilities : undefined)
+})
+
 /** JSON texts of what the server says of itself. */
 export interface DoorProfile {
   readonly capabilities: string
@@ -49,6 +55,8 @@ export interface ToolList {
   /** A JSON array. */
   readonly tools: string
   readonly nextCursor: string | undefined
+  /** `_meta` of the list itself, as JSON. */
+  readonly meta?: string | undefined
 }
 
 /** What a tool's name means. */

@@ -44,8 +44,8 @@ export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch
     const request: DoorRequest = {
       rpc,
       era: "legacy",
-      // The provider's server got them with `initialize`.
-      capabilities: undefined,
+      // The provider's server got all of them with `initialize`.
+      capabilities: session.listingCapabilities,
       clientInfo: undefined,
       session: session.upstream,
       clientSession: session.id,

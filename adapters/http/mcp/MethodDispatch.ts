@@ -75,11 +75,12 @@ const asResult = (result: string): CalledTool => ({ answer: { _tag: "Result", re
 const LIST_TTL_MS = 60_000
 
 /** Written whole, with what a modern result has: the list may be long. */
-const listResult = ({ nextCursor, tools }: ToolList, era: McpEra): string => {
+const listResult = ({ meta, nextCursor, tools }: ToolList, era: McpEra): string => {
   const cursor = nextCursor === undefined ? "" : `,"nextCursor":${JSON.stringify(nextCursor)}`
+  const own = meta === undefined ? "" : `,"_meta":${meta}`
   return era === "legacy"
-    ? `{"tools":${tools}${cursor}}`
-    : `{"resultType":"complete","tools":${tools}${cursor},"ttlMs":${LIST_TTL_MS},"cacheScope":"private"}`
+    ? `{"tools":${tools}${cursor}${own}}`
+    : `{"resultType":"complete","tools":${tools}${cursor}${own},"ttlMs":${LIST_TTL_MS},"cacheScope":"private"}`
 }
 
 const listed = (door: Door, request: DoorRequest): Effect.Effect<ToolList, DoorFailure> => {

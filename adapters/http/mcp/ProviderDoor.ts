@@ -21,7 +21,7 @@ import { ToolName } from "../../../domain/catalog/Tool.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { LIST_CHANGED, type ListChanges, ownSubscription, sharedSubscription } from "./ListChanges.ts"
 import { announces, announcingTools, offeredCapabilities } from "./OfferedCapabilities.ts"
-import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
+import { type Door, type DoorAnswer, type DoorFailure, type DoorRequest, listClient } from "./Door.ts"
 import type { DoorPath } from "./DoorRoutes.ts"
 import { passing } from "./PassedMessages.ts"
 import { parameterHeadersFault } from "./ModernHeaders.ts"
@@ -123,15 +123,15 @@ const providerDoors = Effect.gen(function* () {
       tools: Effect.fnUntraced(function* (request, cursor) {
         const after = cursor === undefined ? undefined : Base64Url.decodeString(cursor)
         if (after !== undefined && Result.isFailure(after)) return yield* invalidParams("`cursor` is malformed.")
-        const { last, tools } = yield* offers
-          .page(server, request.caller.ownerId, after?.success, isDescribed(request))
+        const { last, meta, tools } = yield* offers
+          .page(server, listClient(request), request.caller.ownerId, after?.success, isDescribed(request))
           .pipe(
             Effect.catchTags({
               ServerFailed: (failure) => Effect.fail(failedFault(failure)),
               NoSuchToolPage: ({ message }) => Effect.fail(invalidParams(message))
             })
           )
-        return { tools, nextCursor: last === undefined ? undefined : Base64Url.encode(last) }
+        return { tools, meta, nextCursor: last === undefined ? undefined : Base64Url.encode(last) }
       }),
 
       tool: (request, name, given) => {
@@ -156,11 +156,13 @@ const providerDoors = Effect.gen(function* () {
      * The list of tools by which the headers of arguments are checked. If none is known, only a request that sends such
      * headers waits for it: the server itself checks what it gets.
      */
-    function knownOffer({ input }: DoorRequest): Effect.Effect<ToolOffer | undefined> {
-      const known = offers.latest(provider.id)
+    function knownOffer(request: DoorRequest): Effect.Effect<ToolOffer | undefined> {
+      const { input } = request
+      const client = listClient(request)
+      const known = offers.latest(provider.id, client)
       if (known !== undefined) return Effect.succeed(known)
       const sent = Object.keys(input.request.headers).some((header) => header.startsWith("mcp-param-"))
-      return sent ? Effect.orElseSucceed(offers.offer(server), () => undefined) : Effect.undefined
+      return sent ? Effect.orElseSucceed(offers.offer(server, client), () => undefined) : Effect.undefined
     }
   }
 

@@ -12,7 +12,7 @@ import { guessOf } from "../../../../domain/shared/NearestName.ts"
 import { API_VERSION } from "../../api/Api.ts"
 import { PRODUCT_NAME } from "../../api/SampleValues.ts"
 import { BaseUrl, pageUrl } from "../../BaseUrl.ts"
-import type { Door } from "../Door.ts"
+import { type Door, listClient } from "../Door.ts"
 import type { DoorPath } from "../DoorRoutes.ts"
 import { invalidParams, methodNotFound, type RpcFault } from "../RpcFault.ts"
 import { makeSubscriptions } from "../Subscriptions.ts"
@@ -64,11 +64,12 @@ const marketDoor = Effect.gen(function* () {
     profile: ({ era }) =>
       Effect.succeed({ ...profile, capabilities: era === "modern" ? MODERN_CAPABILITIES : LEGACY_CAPABILITIES }),
 
-    tools: Effect.fnUntraced(function* ({ caller, input }, cursor) {
+    tools: Effect.fnUntraced(function* (request, cursor) {
+      const { caller, input } = request
       if (cursor !== undefined)
         return yield* invalidParams("`cursor` belongs to no page of this list: it has one page.")
       const isDescribed = new URLSearchParams(input.request.query).get("prices") !== "off"
-      const chosen = yield* list.read(caller.ownerId, caller.keyId, isDescribed)
+      const chosen = yield* list.read(listClient(request), caller.ownerId, caller.keyId, isDescribed)
       return { tools: `[${[...marketToolTexts, ...chosen].join(",")}]`, nextCursor: undefined }
     }),
 
