@@ -1,5 +1,5 @@
 /**
- * The definition of a tool as its provider's server lists it, with what a call costs: in `_meta`, and as a last sentence of
+ * The definition of a tool as its provider's server lists it, with what a call costs: in `_meta`, and as the last sentence of
  * the description, where models read it.
  */
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
@@ -63,6 +63,15 @@ const withSentence = (definition: string, sentence: string): string => {
   const description = membersOf(definition).findLast(({ name }) => name === "description")?.text
   if (description === undefined) return withMembers(definition, { description: JSON.stringify(sentence) })
   if (!description.startsWith('"')) return definition
-  const space = description === '""' ? "" : " "
-  return withMembers(definition, { description: `${description.slice(0, -1)}${space}${sentence}"` })
+  const between = separatorAfter(JSON.parse(description) as string)
+  return withMembers(definition, { description: `${description.slice(0, -1)}${between}${sentence}"` })
 }
+
+/** As JSON. What ends without a full stop, or in a list or a block of code, would continue into the sentence. */
+const separatorAfter = (description: string): string => {
+  const text = description.trimEnd()
+  if (text === "") return ""
+  return description.includes("\n") || !ENDS_SENTENCE.test(text) ? String.raw`\n\n` : " "
+}
+
+const ENDS_SENTENCE = /[.!?…。！？]["'”’)\]]*$/u
