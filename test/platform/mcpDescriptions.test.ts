@@ -3,7 +3,8 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
+import { aConsumer, at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
+import { asked } from "../support/mcp/ModernClient.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const BASE_URL = "https://tools.market.example"
@@ -32,6 +33,23 @@ it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("descriptions of the MCP e
       for (const url of urls) assert.include(text, `\`${String(url)}\``)
       const status = yield* expecting(200, { path: "/api/v1/status" })
       assert.deepStrictEqual(at(status, "protocols", "mcp"), valueAt(market, "protocol_versions"))
+    })
+  )
+
+  it.effect("say what `/mcp` lists: its own tools, and those that the account has chosen", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      const listed = yield* asked({ key, method: "tools/list" })
+      const { text } = yield* expecting(200, { path: "/llms.txt" })
+      const line = text.split("\n").find((one) => one.startsWith(`- \`${BASE_URL}/mcp\``))!
+      const own = (listed["tools"] as ReadonlyArray<{ readonly name: string }>).map(({ name }) => name)
+      assert.sameMembers(
+        [...line.matchAll(/`([a-z_]+)`/gu)].map(([, name]) => name!),
+        own
+      )
+      // A provider's tool is listed once it is in the toolbox.
+      assert.include(line, "`{provider}__{tool}`, the tools of your toolbox")
+      assert.notInclude(line, "all providers")
     })
   )
 

@@ -5,9 +5,14 @@ import { Schema } from "effect"
 import * as Field from "./Field.ts"
 import { BASE_URL } from "./SampleValues.ts"
 
+/** What `/mcp` lists. */
+export const MARKET_DOOR_TOOLS =
+  "`search_tools`, `describe_tool`, `call_tool`, `quote` and `balance`, which find and call any tool of the catalog; then, as " +
+  "`{provider}__{tool}`, the tools of your toolbox, or without one those that you called in the last 30 days."
+
 const McpServer = Field.object("McpServer", "An MCP endpoint.", {
   url: Field.string("URL, with `{handle}` for the handle of a provider.", `${BASE_URL}/mcp`),
-  tools: Field.string("Tools of this endpoint.", "The tools of all providers, as `{provider}__{tool}`.")
+  tools: Field.string("Tools that this endpoint lists.", MARKET_DOOR_TOOLS)
 })
 
 export const mcpDoors = Field.of(

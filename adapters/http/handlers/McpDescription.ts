@@ -3,6 +3,7 @@
  */
 import { LEGACY_VERSIONS, MODERN_VERSION } from "../../../domain/mcp/Protocol.ts"
 import { API_VERSION } from "../api/Api.ts"
+import { MARKET_DOOR_TOOLS } from "../api/McpDoors.ts"
 import { PRODUCT_DESCRIPTION, PRODUCT_NAME } from "../api/SampleValues.ts"
 import type { Route } from "../pipeline/Route.ts"
 
@@ -10,7 +11,7 @@ export const MCP_VERSIONS = [MODERN_VERSION, ...LEGACY_VERSIONS]
 
 /** Of these, only those that the service has. */
 const DOORS = [
-  ["/mcp", "/mcp", "The tools of all providers, as `{provider}__{tool}`."],
+  ["/mcp", "/mcp", MARKET_DOOR_TOOLS],
   ["/mcp/:provider", "/mcp/{handle}", "The tools of one provider, under their own names."]
 ] as const
 

@@ -98,6 +98,6 @@ const marketDoor = Effect.gen(function* () {
 
 export const marketDoorPath = Effect.map(marketDoor, (door): DoorPath => ({
   path: "/mcp",
-  summary: "The tools of all providers, with their prices: for MCP clients, with a consumer's key",
+  summary: "Tools that find and call any tool, and those of your toolbox: for MCP clients, with a consumer's key",
   doorOf: () => Effect.succeed(door)
 }))
