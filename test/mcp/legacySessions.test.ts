@@ -3,6 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
+import type { Seen } from "../../testing/mcp/ScriptedServer.ts"
 import { aDeveloper } from "../support/HttpMarket.ts"
 import { gatedServer } from "../support/mcp/GatedServer.ts"
 import { aLegacyDoor, aPricedTool, type LegacyDoor, rpc } from "../support/mcp/LegacyClients.ts"
@@ -115,7 +116,9 @@ it.layer(GatedDoor.layer, { timeout: "60 seconds", excludeTestServices: true })(
       assert.deepStrictEqual([ended.status, ended.text], [204, ""])
       assert.strictEqual((yield* answered(rpc(door, request("ping"), headers))).status, 404)
       yield* Effect.sleep("300 millis")
-      assert.isFalse(door.gated.server.seen.some(({ http }) => http === "DELETE"))
+      const session = door.gated.server.of("tools/call").at(-1)!.headers["mcp-session-id"]
+      const isItsEnd = ({ headers: sent, http }: Seen) => http === "DELETE" && sent["mcp-session-id"] === session
+      assert.isFalse(door.gated.server.seen.some(isItsEnd))
       door.gated.finish(from)
       assert.include((yield* Fiber.join(running)).text, '"cost_microcents":1000')
     })

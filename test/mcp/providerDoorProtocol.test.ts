@@ -145,25 +145,6 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's door", (it) => {
     })
   )
 
-  it.effect("answers OAuth's well-known paths with JSON, also to what looks like a browser", () =>
-    Effect.gen(function* () {
-      const { base } = yield* aDoor(fine)
-      for (const path of [
-        "/.well-known/oauth-protected-resource",
-        "/.well-known/oauth-protected-resource/mcp/acme",
-        "/.well-known/oauth-authorization-server",
-        "/.well-known/openid-configuration",
-        "/mcp/acme/.well-known/openid-configuration"
-      ]) {
-        const response = yield* Effect.promise(() => fetch(`${base}${path}`, { headers: { accept: "text/html" } }))
-        assert.deepStrictEqual(
-          [response.status, response.headers.get("content-type")],
-          [404, "application/problem+json"]
-        )
-      }
-    })
-  )
-
   it.effect("a subscription stays open, and is answered when the server ends it", () =>
     Effect.gen(function* () {
       let end: (() => void) | undefined

@@ -68,6 +68,7 @@ const isProblem = (request: WebRequest, answer: Answer): boolean =>
   answer.status >= 400 &&
   !isQuirk(request, answer) &&
   !isRpcError(request, answer) &&
+  !isOAuthError(request, answer) &&
   !(answer.status === 503 && HEALTH_PATHS.has(request.path)) &&
   !(answer.status === 404 && isPage(request, answer))
 
@@ -75,9 +76,14 @@ const isPage = ({ headers: asked, path }: WebRequest, { headers }: Answer): bool
   headers["content-type"] === "text/html; charset=utf-8" &&
   (!path.startsWith("/api/") || String(asked["accept"]).startsWith("text/html"))
 
-/** The doors for MCP answer with errors of JSON-RPC. */
+/** The doors for MCP, and the path of its older transport, answer with errors of JSON-RPC. */
 const isRpcError = ({ path }: WebRequest, { text }: Answer): boolean =>
-  /^\/mcp(?:\/|$)/u.test(path) && text.startsWith('{"jsonrpc":"2.0",')
+  /^\/(?:mcp|sse)(?:\/|$)/u.test(path) && text.startsWith('{"jsonrpc":"2.0",')
+
+/** Clients that try OAuth read its own errors only. */
+const isOAuthError = ({ path }: WebRequest, { text }: Answer): boolean =>
+  /^\/(?:register|authorize|token)$|\/\.well-known\/(?:oauth-|openid-|x$)/u.test(path) &&
+  text.startsWith('{"error":"invalid_request","error_description":"')
 
 const HEALTH_PATHS: ReadonlySet<string> = new Set(["/api/market/health", "/api/v1/health", "/readyz"])
 

@@ -18,6 +18,7 @@ import { makeDispatch } from "./MethodDispatch.ts"
 import { isModern, modernResult } from "./ModernEra.ts"
 import { modernRequests } from "./ModernRequests.ts"
 import { originFault } from "./Origins.ts"
+import { refusedEventTransport } from "./RefusedTransports.ts"
 import { parseError, RpcFault } from "./RpcFault.ts"
 import { parseMessages } from "./RpcMessage.ts"
 import { faultReply, replyOf } from "./RpcReply.ts"
@@ -113,7 +114,7 @@ export const makeDoorRoutes = Effect.gen(function* () {
       method: string,
       shown: string,
       handle: Parameters<typeof answering>[0],
-      answerLimited?: Route["answerLimited"]
+      answers: Pick<Route, "answerLimited" | "answerUnauthenticated"> = {}
     ): Route => ({
       method,
       path,
@@ -128,12 +129,12 @@ export const makeDoorRoutes = Effect.gen(function* () {
       decodeParams: undefined,
       decodeQuery: undefined,
       decodePayload: () => Effect.undefined,
-      answerLimited,
+      ...answers,
       answer: answering(handle)
     })
     return [
-      route("POST", summary, posted, limitedCall),
-      route("GET", "", gotten),
+      route("POST", summary, posted, { answerLimited: limitedCall }),
+      route("GET", "", gotten, { answerUnauthenticated: (request) => refusedEventTransport(request, baseUrl) }),
       route("DELETE", "", deleted),
       route("PUT", "", (_, input) => notAllowed(input)),
       route("PATCH", "", (_, input) => notAllowed(input))

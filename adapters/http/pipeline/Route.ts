@@ -107,6 +107,8 @@ export interface Route extends Decoding {
   readonly late: RequestTimedOut["kind"]
   /** Runs before the unit of work of an idempotent request, also before a replay: for what asks other systems. */
   prepare?(input: AnyInput): Effect.Effect<unknown, HandlerError>
+  /** Of requests that are rejected with or without a key; undefined for any other. */
+  readonly answerUnauthenticated?: ((request: WebRequest) => EncodedReply | undefined) | undefined
   /** Instead of HTTP 429, where the rate limit of the key is exceeded. */
   readonly answerLimited?: ((input: AnyInput, error: RateLimited) => ReturnType<Route["answer"]>) | undefined
   /** The whole response: handler, then the success schema of its status. */

@@ -22,6 +22,8 @@ export const makeAuthentication = Effect.gen(function* () {
 
   const authenticate: Stage = (context, next) => {
     const { request, route } = context
+    const rejection = route.answerUnauthenticated?.(request)
+    if (rejection !== undefined) return Effect.succeed(rejection)
     const isOpen = rolesOf(route.rule).length === 0
     if (isOpen && !usesKey(route.rule)) return next(context)
     const credential = credentialOf(request)
