@@ -65,10 +65,13 @@ export class InvalidArguments extends Schema.TaggedError<InvalidArguments>()("In
 /** The available balance does not cover the most that the call can cost. Nothing was called or charged. */
 export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("InsufficientFunds", {
   costMicrocents: Schema.BigInt,
-  balanceMicrocents: Schema.BigInt
+  balanceMicrocents: Schema.BigInt,
+  /** The user was asked to add funds, and declined. */
+  declined: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message() {
-    return `This call costs ${this.costMicrocents} microcents and ${this.balanceMicrocents} are available.`
+    const declined = this.declined === true ? "The user declined to add funds. " : ""
+    return `${declined}This call costs ${this.costMicrocents} microcents and ${this.balanceMicrocents} are available.`
   }
 }
 

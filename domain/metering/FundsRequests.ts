@@ -8,9 +8,11 @@ import { Entropy } from "../shared/Entropy.ts"
 import type { ToolId } from "../shared/Ids.ts"
 import { memberOf, objectWith } from "../shared/JsonText.ts"
 import { formatPrice, Microcents } from "../shared/Microcents.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { InputRequired, McpCallRequest } from "./Call.ts"
-import type { InsufficientFunds } from "./CallRejections.ts"
-import { type FundsState, makeRequestStates, RequestStateRejected } from "./RequestStates.ts"
+import { InsufficientFunds } from "./CallRejections.ts"
+import { CallStore } from "./CallStore.ts"
+import { type FundsState, makeRequestStates } from "./RequestStates.ts"
 import type { McpExchange } from "./ToolUpstream.ts"
 
 /** For one call. */
@@ -21,6 +23,7 @@ const QUESTION = "add_funds"
 
 export const makeFundsRequests = Effect.gen(function* () {
   const states = yield* makeRequestStates
+  const calls = yield* CallStore
   const entropy = yield* Entropy
   const { sha256Hex } = yield* Digest
 
@@ -56,21 +59,29 @@ export const makeFundsRequests = Effect.gen(function* () {
   })
 
   /** The call that the client repeats, as if it had not been asked. */
-  const repeated = (
+  const repeated = Effect.fnUntraced(function* (
     request: McpCallRequest,
+    toolId: ToolId,
     { argumentsHash, cost, nonce }: FundsState
-  ): Effect.Effect<McpCallRequest, RequestStateRejected> => {
+  ): Effect.fn.Return<McpCallRequest, InsufficientFunds | StoreUnavailable> {
     const others = `{${request.exchange.otherParams!}}`
-    if (actionOf(others) !== "accept") return Effect.fail(new RequestStateRejected({ reason: "declined" }))
+    if (actionOf(others) !== "accept") {
+      const { availableMicrocents } = yield* calls.callFunds(request.consumerId, toolId, yield* DateTime.now)
+      return yield* new InsufficientFunds({
+        costMicrocents: cost,
+        balanceMicrocents: availableMicrocents,
+        declined: true
+      })
+    }
     const left = objectWith(objectWith(others, "requestState", undefined), "inputResponses", undefined).slice(1, -1)
     const keyHash = sha256Hex(`${request.consumerId}\nadd funds ${nonce}`)
-    return Effect.succeed({
+    return {
       ...request,
       maxCost: request.maxCost === undefined || cost < request.maxCost ? cost : request.maxCost,
       idempotency: request.idempotency ?? { keyHash, requestHash: argumentsHash },
       exchange: { ...request.exchange, otherParams: left === "" ? undefined : left }
-    })
-  }
+    }
+  })
 
   return { ask, repeated }
 })

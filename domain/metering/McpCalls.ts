@@ -47,7 +47,8 @@ export const makeMcpCalls = Effect.fnUntraced(function* (runs: CallRuns, newCall
     const entry = yield* directory.find(request.tool)
     const state = yield* states.open(exchange, consumerId, entry.tool.id, (yield* DateTime.now).epochMilliseconds)
     if (state === undefined) return yield* newCall(request, render, undefined)
-    if (state._tag === "Funds") return yield* newCall(yield* funds.repeated(request, state), render, state)
+    if (state._tag === "Funds")
+      return yield* newCall(yield* funds.repeated(request, entry.tool.id, state), render, state)
     const { idempotency } = state
     const resumed = legs.resume(request, entry, state, render)
     if (idempotency === undefined) return yield* resumed

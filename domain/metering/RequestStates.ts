@@ -70,7 +70,7 @@ const encode = Schema.encodeSync(State)
 const decode = Schema.decodeOption(State)
 
 export class RequestStateRejected extends Schema.TaggedError<RequestStateRejected>()("RequestStateRejected", {
-  reason: Schema.Literals(["invalid", "arguments", "expired", "used", "declined"])
+  reason: Schema.Literals(["invalid", "arguments", "expired", "used"])
 }) {
   override get message() {
     return `${SENTENCES[this.reason]} Nothing was charged for this request. Call the tool again without \`requestState\`.`
@@ -81,8 +81,7 @@ const SENTENCES = {
   invalid: "`requestState` was not issued for this account and this tool, or was changed.",
   arguments: "The `arguments` differ from those of the call that `requestState` belongs to.",
   expired: "`requestState` has expired: its call has waited 10 minutes for input, or ended.",
-  used: "This `requestState` was used before: each is accepted once.",
-  declined: "The user declined to add funds, so the call was not made."
+  used: "This `requestState` was used before: each is accepted once."
 } as const
 
 export const makeRequestStates = Effect.gen(function* () {

@@ -253,6 +253,28 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A tool that asks for input", (it) => {
       assert.strictEqual(BigInt(balance), 999_500n)
     })
   )
+
+  it.effect("is refused for lack of funds, with that code, where the user declines or cancels", () =>
+    Effect.gen(function* () {
+      const { door, key } = yield* strangerMarket(0)
+      for (const action of ["decline", "cancel"] as const) {
+        const client = yield* connected(door, key, { elicitation: { url: {} } })
+        client.setRequestHandler("elicitation/create", async () => ({ action }))
+        const called = yield* Effect.promise(() => client.callTool({ name: "test_simple_text", arguments: {} }))
+        assert.isTrue(called.isError)
+        assert.deepInclude(called._meta?.["agent-tool-billing/billing"], {
+          code: "INSUFFICIENT_FUNDS",
+          charged: false,
+          price_microcents: 500,
+          remaining_balance_microcents: 0
+        })
+        assert.match(
+          (called.content[0] as { readonly text: string }).text,
+          /^The user declined to add funds: this call costs \$0\.0005 and \$0\.00 is available\. Add funds at /u
+        )
+      }
+    })
+  )
 })
 
 const connected = (url: string, key: string, capabilities: object) =>

@@ -89,7 +89,7 @@ for (const [name, market] of everyMcpMarket()) {
           for (const action of ["decline", "cancel", "something else"]) {
             assert.strictEqual(
               yield* rejectedFor(requestOf(consumerId, toolId, after(state, action), { addFundsUrl })),
-              "RequestStateRejected declined"
+              "InsufficientFunds"
             )
           }
           assert.lengthOf(provider.calls, 0)
@@ -121,7 +121,7 @@ for (const [name, market] of everyMcpMarket()) {
           const { consumerId, toolId } = yield* aPoorShop
           const cappedAt = (maxCost: Microcents | undefined) =>
             Effect.map(
-              repeated(requestOf(consumerId, toolId, after("state"), { maxCost }), state),
+              repeated(requestOf(consumerId, toolId, after("state"), { maxCost }), toolId, state),
               (call) => call.maxCost
             )
           const caps = [undefined, Microcents.make(8n), Microcents.make(6n)]

@@ -88,8 +88,10 @@ export const addFundsPage = (baseUrl: string): string => pageUrl(baseUrl, "/deve
 const wordsOf = (error: HandlerError, baseUrl: string): string | undefined => {
   const addFunds = `Add funds at ${addFundsPage(baseUrl)}.`
   switch (error._tag) {
-    case "InsufficientFunds":
-      return `Insufficient balance: this call costs ${price(error.costMicrocents)} and ${dollars(error.balanceMicrocents)} is available. ${addFunds}`
+    case "InsufficientFunds": {
+      const why = error.declined === true ? "The user declined to add funds" : "Insufficient balance"
+      return `${why}: this call costs ${price(error.costMicrocents)} and ${dollars(error.balanceMicrocents)} is available. ${addFunds}`
+    }
     case "BudgetExceeded": {
       const reset = error.resetsAt === undefined ? "" : ` It resets at ${error.resetsAt}.`
       return `Budget ${error.budgetId} does not cover this call: ${dollars(error.leftMicrocents)} of ${dollars(error.capMicrocents)} is left.${reset}`

@@ -165,9 +165,7 @@ export const makeToolCalls = Effect.gen(function* () {
 
 /** The request names no tool, or continues no call: there is nothing that a model could do about a result. */
 const isOfRequest = (error: HandlerError): boolean =>
-  error._tag === "ToolNotFound" ||
-  error._tag === "ToolWithdrawn" ||
-  (error._tag === "RequestStateRejected" && error.reason !== "declined")
+  error._tag === "ToolNotFound" || error._tag === "ToolWithdrawn" || error._tag === "RequestStateRejected"
 
 const isInFlight = (failure: unknown): boolean => failure instanceof CallInFlight
 
