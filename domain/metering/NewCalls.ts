@@ -31,9 +31,14 @@ export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
     { provider, tool }: CatalogEntry,
     given: CallRequest["arguments"]
   ) {
-    if (tool.inputSchema === undefined) return
-    const violations = yield* schemas.violations(tool.inputSchema, given, { providerId: provider.id, of: "input" })
-    if (violations.length > 0) return yield* new InvalidArguments({ violations })
+    const { inputSchema } = tool
+    if (inputSchema === undefined) return
+    const check = (value: unknown) => schemas.violations(inputSchema, value, { providerId: provider.id, of: "input" })
+    const violations = yield* check(given)
+    if (violations.length === 0) return
+    // Many models write `null` for an argument that they leave out: the provider decides what it means.
+    if (JSON.stringify(given).includes("null") && (yield* check(withoutNulls(given))).length === 0) return
+    return yield* new InvalidArguments({ violations })
   })
 
   const callNow = Effect.fnUntraced(function* <Ending>(
@@ -100,5 +105,13 @@ export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
 
   return { call, checkArguments }
 })
+
+/** The members of objects that are `null`, left out at any depth. Elements of arrays stay. */
+const withoutNulls = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (typeof value !== "object" || value === null) return value
+  const left = Object.entries(value).filter(([, member]) => member !== null)
+  return Object.fromEntries(left.map(([name, member]) => [name, withoutNulls(member)]))
+}
 
 export type NewCalls = Effect.Success<ReturnType<typeof makeNewCalls>>

@@ -96,6 +96,40 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's door", (it) => {
     })
   )
 
+  it.effect("sends `null` for an optional argument to the provider as written, and rejects it for a required one", () =>
+    Effect.gen(function* () {
+      const input_schema = {
+        type: "object",
+        properties: {
+          region: { type: "string" },
+          units: { enum: ["metric", "imperial"] },
+          near: { type: "object", properties: { km: { type: "number" } }, additionalProperties: false },
+          days: { type: "array", items: { type: "integer" } }
+        },
+        required: ["region"],
+        additionalProperties: false
+      }
+      const { base, call, key, server, url } = yield* aDoor(fine, { tool: { input_schema } })
+      const given = { region: "eu", units: null, near: { km: null } }
+      const sent = yield* call(given, {}, { "mcp-param-region": "eu" })
+      assert.strictEqual(textOf(sent), "fine")
+      const bought = yield* Effect.promise(() =>
+        fetch(`${base}/api/market/proxy`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+          body: JSON.stringify({ tool_name: "echo", provider_id: url.split("/").at(-1), arguments: given })
+        })
+      )
+      assert.strictEqual(bought.status, 200)
+      for (const { params } of server.of("tools/call")) assert.deepStrictEqual(params["arguments"], given)
+      for (const wrong of [{ region: null }, { region: "eu", days: [null] }, { region: "eu", units: null, other: 1 }]) {
+        const refused = yield* call(wrong, {}, wrong.region === null ? {} : { "mcp-param-region": wrong.region })
+        assert.strictEqual(at(billingOf(refused), "code"), "VALIDATION_ERROR", JSON.stringify(wrong))
+      }
+      assert.lengthOf(server.of("tools/call"), 2)
+    })
+  )
+
   it.effect("a usage-priced tool needs a cap", () =>
     Effect.gen(function* () {
       const { call } = yield* aDoor(fine, { tool: { max_cost_microcents: PRICE * 2 } })
