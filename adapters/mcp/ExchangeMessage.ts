@@ -18,15 +18,16 @@ export const exchangeMessage = (
   call: UpstreamCall,
   exchange: McpExchange,
   headers: Array<string>,
-  timeoutMs: number
+  timeoutMs: number,
+  onProgress: (progress: unknown) => boolean
 ): Message => {
   const own = exchange.session !== undefined
   const id: RpcId = own ? ownId(call.invocationId) : endpoint.nextId()
   const idText = JSON.stringify(id)
   const token = tokenOf(exchange.progressToken)
-  const wantsProgress = token !== undefined || call.onProgress !== undefined
-  // Progress reaches the client verbatim in its own session: it must not tell the id.
-  const sent = own ? token : wantsProgress ? idText : undefined
+  // Progress reaches the client verbatim in its own session: it must not tell the id. It is asked for in any case, because it
+  // gives the tool more time.
+  const sent = own ? (token ?? JSON.stringify(ownId("progress"))) : idText
   const meta = metaFor(link, exchange, exchange.meta, {
     meta: endpoint.metaMembers,
     progressToken: sent,
@@ -42,15 +43,14 @@ export const exchangeMessage = (
     id,
     link,
     timeoutMs,
-    extraMs: call.extraMs,
     subject: call,
-    onProgress: call.onProgress,
     onMessage: serverMessages(
       endpoint,
       {
         own,
-        sentAs: sent === undefined ? undefined : idOf(sent),
+        sentAs: idOf(sent),
         token,
+        onProgress,
         onMessage: exchange.onMessage
       },
       endpoint.options.messagesMax

@@ -30,7 +30,7 @@ const makeToolUpstream = (client: McpClient) => {
     if ("kind" in known) return notSent(known)
     const { circuit } = known.endpoint
     const { exchange } = request
-    const tally: Tally = { attempt: 1, link: undefined, requestBytes: 0, responseBytes: 0 }
+    const tally: Tally = { ...NONE, startedMs, attempt: 1 }
     const untilMs = startedMs + options.totalDeadlineMs
     const firstMs = Math.min(request.timeoutMs, options.totalDeadlineMs)
     let reply = yield* attemptCall(client, known, request, startedMs, firstMs, tally)
@@ -84,12 +84,16 @@ const retryDelayMs = (options: McpUpstreamOptions, reply: Reply, epochMs: () => 
   })
 
 const notSent = (problem: UpstreamProblem): UpstreamResponse =>
-  answerOf({ status: "error", result: undefined, problem }, 0, 0, {
-    attempt: 0,
-    link: undefined,
-    requestBytes: 0,
-    responseBytes: 0
-  })
+  answerOf({ status: "error", result: undefined, problem }, 0, 0, NONE)
+
+const NONE: Tally = {
+  startedMs: 0,
+  attempt: 0,
+  link: undefined,
+  requestBytes: 0,
+  responseBytes: 0,
+  progressMax: Number.NEGATIVE_INFINITY
+}
 
 const answerOf = (outcome: Outcome, attempts: number, latencyMs: number, tally: Tally): UpstreamResponse => ({
   status: outcome.status,

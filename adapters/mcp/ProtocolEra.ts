@@ -83,7 +83,7 @@ export const initializeBody = (id: number, version: string, client: ClientIdenti
 
 /**
  * `meta`: of the modern era. `maxCost`, the most that may be charged for the call, is in the body, which the signature
- * covers.
+ * covers. Progress is always asked for: it gives the tool more time.
  */
 export const toolCallBody = (
   id: number,
@@ -91,19 +91,12 @@ export const toolCallBody = (
   meta: string,
   toolName: string,
   args: Readonly<Record<string, unknown>>,
-  wantsProgress = false,
   maxCost?: bigint
 ): string => {
   const named = `{"name":${JSON.stringify(toolName)},"arguments":${JSON.stringify(args)}`
-  if (!wantsProgress && maxCost === undefined) {
-    return requestBody(id, "tools/call", link.era === "modern" ? `${named},"_meta":${meta}}` : `${named}}`)
-  }
-  const fields = [
-    ...(wantsProgress ? [`"progressToken":${id}`] : []),
-    ...(maxCost === undefined ? [] : [`"${MAX_COST_FIELD}":${maxCost}`]),
-    ...(link.era === "modern" ? [meta.slice(1, -1)] : [])
-  ]
-  return requestBody(id, "tools/call", `${named},"_meta":{${fields.join(",")}}}`)
+  const capped = maxCost === undefined ? "" : `,"${MAX_COST_FIELD}":${maxCost}`
+  const ofEra = link.era === "modern" ? `,${meta.slice(1, -1)}` : ""
+  return requestBody(id, "tools/call", `${named},"_meta":{"progressToken":${id}${capped}${ofEra}}}`)
 }
 
 /** An event id that is a valid header value. */

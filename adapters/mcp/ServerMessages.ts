@@ -13,6 +13,8 @@ interface Receiver {
   readonly sentAs: RpcId | undefined
   /** The client's, as JSON. */
   readonly token: string | undefined
+  /** Called with the progress that the request reports; returns whether it is passed on. */
+  readonly onProgress?: ((progress: unknown) => boolean) | undefined
   /** Of `subscriptions/listen`: the id that the client chose, as JSON. */
   readonly subscriptionId?: string | undefined
   readonly onMessage: (message: string) => void
@@ -33,6 +35,7 @@ export const serverMessages = (endpoint: ProviderEndpoint, receiver: Receiver, c
     const isRequest = id !== undefined
     if (isRequest && !(receiver.own && (typeof id === "string" || typeof id === "number"))) return false
     if (!isRequest && isOfAnother(message, receiver)) return true
+    if (!isRequest && isDropped(message, receiver)) return true
     if (text.length > endpoint.options.messageBytesMax || ++count > countMax) return !isRequest
     receiver.onMessage(rewritten(method, isRequest, text, receiver))
     return true
@@ -44,6 +47,14 @@ const isOfAnother = ({ method, params }: JsonObject, { own, sentAs }: Receiver):
   method === "notifications/progress" &&
   !own &&
   (sentAs === undefined || !isObject(params) || params["progressToken"] !== sentAs)
+
+/** Progress of the call that its client does not want. */
+const isDropped = ({ method, params }: JsonObject, { onProgress, sentAs, token }: Receiver): boolean =>
+  method === "notifications/progress" &&
+  onProgress !== undefined &&
+  isObject(params) &&
+  params["progressToken"] === sentAs &&
+  (!onProgress(params["progress"]) || token === undefined)
 
 const rewritten = (
   method: string,

@@ -19,12 +19,15 @@ import { appendParameterHeaders } from "./ToolHeaders.ts"
 
 /** Counters over all attempts of a call. */
 export interface Tally {
+  readonly startedMs: number
   /** The current attempt, from 1. */
   attempt: number
   /** The link of the last request; undefined if none was sent. */
   link: Link | undefined
   requestBytes: number
   responseBytes: number
+  /** The most progress that was reported. */
+  progressMax: number
 }
 
 export interface AttemptContext {
@@ -42,7 +45,8 @@ export const attemptCall = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Reply> {
   const { sessions } = known
   const untilMs = startedMs + timeoutMs
-  const over = (link: Link) => callOver(context, known, link, call, untilMs, leftMs(context, untilMs), tally)
+  const reports = reportsOf(context, call, startedMs, timeoutMs, tally)
+  const over = (link: Link) => callOver(context, known, link, call, untilMs, leftMs(context, untilMs), tally, reports)
   tally.link = undefined
   if (call.exchange?.asTask === true) return yield* startedApart(context, known, over)
   const session = call.exchange?.session
@@ -58,7 +62,7 @@ export const attemptCall = Effect.fnUntraced(function* (
   let reply =
     sessions.shared === undefined
       ? yield* sessions.with(timeoutMs, over)
-      : yield* callOver(context, known, sessions.shared, call, untilMs, timeoutMs, tally)
+      : yield* callOver(context, known, sessions.shared, call, untilMs, timeoutMs, tally, reports)
   for (let repairs = 0; repairs < REPAIRS_MAX; repairs++) {
     const link = usedLink(tally)
     const repair = link === undefined ? "none" : repairOf(link, reply)
@@ -102,7 +106,8 @@ const callOver = Effect.fnUntraced(function* (
   call: UpstreamCall,
   untilMs: number,
   timeoutMs: number,
-  tally: Tally
+  tally: Tally,
+  reports: Reports
 ): Effect.fn.Return<Reply> {
   const headers = postHeaders(link, "tools/call", call.toolName)
   if (link.era === "modern") {
@@ -122,7 +127,7 @@ const callOver = Effect.fnUntraced(function* (
   const traceparent = currentTraceparent()
   if (traceparent !== undefined) headers.push("traceparent", traceparent)
   if (call.maxCost !== undefined) headers.push("x-market-max-cost-microcents", String(call.maxCost))
-  const message = messageOf(endpoint, link, call, headers, timeoutMs)
+  const message = messageOf(endpoint, link, call, headers, timeoutMs, reports)
   tally.link = link
   tally.requestBytes += Buffer.byteLength(message.body)
   call.onForwarded?.(tally.attempt)
@@ -139,13 +144,60 @@ const messageOf = (
   link: Link,
   call: UpstreamCall,
   headers: Array<string>,
-  timeoutMs: number
+  timeoutMs: number,
+  { extraMs, heard }: Reports
 ): Message => {
-  if (call.exchange !== undefined) return exchangeMessage(endpoint, link, call, call.exchange, headers, timeoutMs)
+  if (call.exchange !== undefined) {
+    return { ...exchangeMessage(endpoint, link, call, call.exchange, headers, timeoutMs, heard), extraMs }
+  }
   const id = endpoint.nextId()
-  const wantsProgress = call.onProgress !== undefined
-  const body = toolCallBody(id, link, endpoint.meta, call.toolName, call.arguments, wantsProgress, call.maxCost)
-  return { headers, body, id, link, timeoutMs, subject: call, onProgress: call.onProgress }
+  const { onProgress } = call
+  const body = toolCallBody(id, link, endpoint.meta, call.toolName, call.arguments, call.maxCost)
+  return {
+    headers,
+    body,
+    id,
+    link,
+    timeoutMs,
+    extraMs,
+    subject: call,
+    onProgress: (report) => {
+      if (heard(report.progress)) onProgress?.(report)
+    }
+  }
+}
+
+/** The progress of one attempt. */
+interface Reports {
+  /** Added to the time-out of the attempt: the time of the caller, and what progress has given. */
+  readonly extraMs: () => number
+  /** Whether a report is passed on: an attempt that repeats another one begins again, and progress must not go backwards. */
+  readonly heard: (progress: unknown) => boolean
+}
+
+const reportsOf = (
+  { nowMs }: AttemptContext,
+  call: UpstreamCall,
+  startedMs: number,
+  timeoutMs: number,
+  tally: Tally
+): Reports => {
+  const { progressMax } = tally
+  let givenMs = 0
+  const callerMs = () => call.extraMs?.() ?? 0
+  return {
+    extraMs: () => callerMs() + givenMs,
+    heard: (progress) => {
+      const longestMs = tally.startedMs + (call.progressMsMax ?? 0) - startedMs
+      // Negative while the caller is asked, whose time is added.
+      const takenMs = nowMs() - startedMs - callerMs()
+      givenMs = Math.max(givenMs, Math.min(takenMs + call.timeoutMs, longestMs) - timeoutMs)
+      call.onReported?.()
+      if (typeof progress !== "number") return true
+      tally.progressMax = Math.max(tally.progressMax, progress)
+      return progress > progressMax
+    }
+  }
 }
 
 const invalidTool = fault("unusable", "The provider's definition of this tool has invalid x-mcp-header annotations")

@@ -5,8 +5,8 @@
  */
 import { Duration, Effect } from "effect"
 import { WAIT_MS_MAX } from "../metering/CallerWaits.ts"
-import { deadlineMsOf } from "../metering/CallTerms.ts"
-import { TOOL_TIMEOUT_MS_MAX, type UpstreamBounds, UpstreamLimits } from "../metering/UpstreamLimits.ts"
+import { longestMsOf } from "../metering/CallTerms.ts"
+import { ProgressMsMax, TOOL_TIMEOUT_MS_MAX, type UpstreamBounds, UpstreamLimits } from "../metering/UpstreamLimits.ts"
 import type { LiveSession } from "./LiveSession.ts"
 import { ProviderServers } from "./ProviderServers.ts"
 
@@ -14,13 +14,15 @@ import { ProviderServers } from "./ProviderServers.ts"
 export const LATE_ENDINGS_MAX = 10_000
 
 /** The longest call, with all waits for its caller, begun by a node that learned of the session's end `staleMs` late. */
-export const endsAfter = (limits: UpstreamBounds, staleMs: number): Duration.Duration =>
-  Duration.millis(deadlineMsOf(Math.max(TOOL_TIMEOUT_MS_MAX, limits.timeoutMs), limits) + WAIT_MS_MAX + staleMs)
+export const endsAfter = (limits: UpstreamBounds, progressMsMax: number, staleMs: number): Duration.Duration => {
+  const timeoutMs = Math.max(TOOL_TIMEOUT_MS_MAX, limits.timeoutMs)
+  return Duration.millis(longestMsOf(timeoutMs, limits, progressMsMax) + WAIT_MS_MAX + staleMs)
+}
 
 /** Nothing waits for the server, which may be away. */
 export const makeLateEndings = Effect.fnUntraced(function* (staleMs: number) {
   const servers = yield* ProviderServers
-  const delay = endsAfter(yield* UpstreamLimits, staleMs)
+  const delay = endsAfter(yield* UpstreamLimits, yield* ProgressMsMax, staleMs)
   const scope = yield* Effect.scope
   let pending = 0
 

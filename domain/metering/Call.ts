@@ -39,7 +39,10 @@ export interface CallRequest extends Agreement {
    * a caller that asks for the task's result.
    */
   readonly takeTask?: OtherEnding<McpCallOutcome> | undefined
-  /** Called when the call waits for its caller's input, or for another call, with the most that it can still take. */
+  /**
+   * Called when the call waits for its caller's input, or for another call, or when its provider reports progress, with the most
+   * that it can still take.
+   */
   readonly onWait?: ((leftMs: number) => void) | undefined
 }
 

@@ -14,14 +14,15 @@ import type { CallOutcome, CallReport, CallRequest, HeldCall, OtherEnding } from
 import { type Unsettled, withoutAnswer } from "./CallEndings.ts"
 import { type CallRejected, rejectionOf } from "./CallRejections.ts"
 import type { KeptResult, Opened } from "./CallStore.ts"
+import { upstreamMsOf } from "./CallTerms.ts"
 import { type CallProgress, makeCallsInFlight } from "./CallsInFlight.ts"
 import { makeCallerWaits } from "./CallerWaits.ts"
 import { CallTally } from "./CallTally.ts"
-import { makeForwarding } from "./Forwarding.ts"
+import { forwardedMsOf, makeForwarding } from "./Forwarding.ts"
 import { replayed } from "./RetainedResults.ts"
 import { makeSettle } from "./Settlement.ts"
 import type { UpstreamCall, UpstreamResponse } from "./ToolUpstream.ts"
-import { UpstreamLimits } from "./UpstreamLimits.ts"
+import { ProgressMsMax, UpstreamLimits } from "./UpstreamLimits.ts"
 
 export type RunTotals = Pick<UpstreamResponse, "attempts" | "latencyMs" | "requestBytes" | "responseBytes">
 
@@ -51,6 +52,7 @@ export type CallRuns = Effect.Success<typeof makeCallRuns>
 export const makeCallRuns = Effect.gen(function* () {
   const forwardInTime = yield* makeForwarding
   const limits = yield* UpstreamLimits
+  const progressMsMax = yield* ProgressMsMax
   const tally = yield* CallTally
   const book = yield* BookGuard
   const settle = yield* makeSettle
@@ -70,11 +72,14 @@ export const makeCallRuns = Effect.gen(function* () {
       ended: false,
       left: false,
       canceled: false,
+      limitMs: forwardedMsOf(timeoutMs, limits),
       restart: undefined
     }
     const { exchange } = request
     const wait =
       exchange?.era === "legacy" ? waits.follow(request, exchange, invocationId, timeoutMs, progress) : undefined
+    // A caller that gets no progress would wait in silence.
+    const isFollowed = request.onProgress !== undefined || exchange?.progressToken !== undefined
     const forward = Effect.suspend(() =>
       forwardInTime(
         {
@@ -94,10 +99,12 @@ export const makeCallRuns = Effect.gen(function* () {
             if (!progress.ended) progress.forwarded = attempt
           },
           onProgress: untilEnded(progress, request.onProgress),
+          progressMsMax: isFollowed ? progressMsMax - (before?.latencyMs ?? 0) : upstreamMsOf(timeoutMs, limits),
           exchange: wait === undefined ? exchange : { ...exchange!, onMessage: wait.onMessage },
           extraMs: wait?.extraMs
         },
-        progress
+        progress,
+        request.onWait
       )
     )
     const guarded = (held: Microcents) =>

@@ -76,6 +76,10 @@ export const upstreamMsOf = (timeoutMs: number, { retriesMax, totalMs }: Upstrea
 export const deadlineMsOf = (timeoutMs: number, limits: UpstreamBounds): number =>
   upstreamMsOf(timeoutMs, limits) + SETTLE_GRACE_MS
 
+/** The same where the provider reports progress: the most that the deadline is moved to. */
+export const longestMsOf = (timeoutMs: number, limits: UpstreamBounds, progressMsMax: number): number =>
+  Math.max(upstreamMsOf(timeoutMs, limits), progressMsMax) + SETTLE_GRACE_MS
+
 /** In the result's `_meta`, beside `REPORTED_COST_META`, which has precedence. */
 export const REPORTED_COST_FIELD = "market/cost_microcents"
 

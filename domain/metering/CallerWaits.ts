@@ -3,17 +3,14 @@
  * asked, the tool's time does not run. The hold stays, so the call's deadline in the store is moved first; a call whose
  * deadline cannot be moved ends at its usual time.
  */
-import { Clock, DateTime, Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import type { CallRequest } from "./Call.ts"
 import { ANSWER_MS_MIN } from "./CallEndings.ts"
-import { CallStore } from "./CallStore.ts"
-import { deadlineMsOf } from "./CallTerms.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
-import { forwardedMsOf } from "./Forwarding.ts"
+import { makeMoveDeadline } from "./Forwarding.ts"
 import type { McpExchange, UpstreamResponse } from "./ToolUpstream.ts"
-import { UpstreamLimits } from "./UpstreamLimits.ts"
 
 /** For one call, in total. */
 export const WAIT_MS_MAX = 10 * 60_000
@@ -35,8 +32,7 @@ const UNANSWERED: Pick<UpstreamResponse, "status" | "problem"> = {
 }
 
 export const makeCallerWaits = Effect.gen(function* () {
-  const calls = yield* CallStore
-  const limits = yield* UpstreamLimits
+  const moveDeadline = yield* makeMoveDeadline
   const clock = yield* Clock.Clock
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
   /** By the request that the caller was sent. */
@@ -72,8 +68,7 @@ export const makeCallerWaits = Effect.gen(function* () {
 
     const waitedNow = (): number => waitedMs + (open.size === 0 ? 0 : monotonicMs(clock) - sinceMs)
     const waitLeftMs = (): number => Math.max(0, WAIT_MS_MAX - waitedNow())
-    const toolLeftMs = (): number =>
-      Math.max(0, forwardedMsOf(timeoutMs, limits) - (monotonicMs(clock) - beganMs - waitedNow()))
+    const toolLeftMs = (): number => Math.max(0, progress.limitMs - (monotonicMs(clock) - beganMs - waitedNow()))
 
     const restart = (leftMs: number): void => {
       progress.restart?.(leftMs)
@@ -89,17 +84,11 @@ export const makeCallerWaits = Effect.gen(function* () {
       counted = false
     }
 
-    const extend = Effect.gen(function* () {
-      const now = yield* DateTime.now
-      const deadlineAt = DateTime.add(now, { milliseconds: WAIT_MS_MAX + deadlineMsOf(timeoutMs, limits) })
-      if (!(yield* calls.extend(consumerId, invocationId, deadlineAt))) return
+    const extend = Effect.map(moveDeadline(consumerId, invocationId, timeoutMs, WAIT_MS_MAX), (isMoved) => {
+      if (!isMoved) return
       moved = true
       pause()
-    }).pipe(
-      Effect.catchCause((cause) =>
-        Effect.logWarning("The deadline of a call that waits for its caller could not be moved", cause)
-      )
-    )
+    })
 
     const settle = (key: string): void => {
       asked.delete(key)

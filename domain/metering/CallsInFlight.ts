@@ -19,6 +19,8 @@ export interface CallProgress {
   left: boolean
   /** The caller's cancellation was passed to the provider. */
   canceled: boolean
+  /** How long the tool may take, without the time of its caller. Progress extends it. */
+  limitMs: number
   /** Changes the time that is left for the response; undefined before the call is forwarded, and after its response. */
   restart?: ((ms: number) => void) | undefined
 }

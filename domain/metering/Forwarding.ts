@@ -2,14 +2,16 @@
  * Bounds every forwarded call, whatever its upstream does: a call without a response in time ends as a time-out.
  * What the upstream does afterwards is ignored.
  */
-import { Clock, Effect } from "effect"
+import { Clock, DateTime, Effect } from "effect"
 import { makeDeadlines } from "../shared/Deadlines.ts"
+import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { noResponse } from "./CallEndings.ts"
-import { upstreamMsOf } from "./CallTerms.ts"
+import { CallStore } from "./CallStore.ts"
+import { longestMsOf, upstreamMsOf } from "./CallTerms.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
 import { ToolUpstream, type UpstreamCall, type UpstreamProblem, type UpstreamResponse } from "./ToolUpstream.ts"
-import { type UpstreamBounds, UpstreamLimits } from "./UpstreamLimits.ts"
+import { ProgressMsMax, type UpstreamBounds, UpstreamLimits } from "./UpstreamLimits.ts"
 
 /** An upstream that keeps its own limits ends before. */
 const GRACE_MS = 2_000
@@ -18,25 +20,94 @@ const GRACE_MS = 2_000
 export const forwardedMsOf = (timeoutMs: number, limits: UpstreamBounds): number =>
   upstreamMsOf(timeoutMs, limits) + GRACE_MS
 
+/**
+ * Moves the deadline of a call in the store, so that the sweeper does not end it: to the longest that the tool may take from
+ * now, and the time of its caller. Returns whether the call may take longer.
+ */
+export const makeMoveDeadline = Effect.gen(function* () {
+  const calls = yield* CallStore
+  const limits = yield* UpstreamLimits
+  const progressMsMax = yield* ProgressMsMax
+
+  return (
+    consumerId: ConsumerId,
+    invocationId: ReceiptId,
+    timeoutMs: number,
+    callerMs: number
+  ): Effect.Effect<boolean> =>
+    Effect.flatMap(DateTime.now, (now) =>
+      calls.extend(
+        consumerId,
+        invocationId,
+        DateTime.add(now, { milliseconds: longestMsOf(timeoutMs, limits, progressMsMax) + callerMs })
+      )
+    ).pipe(
+      Effect.catchCause((cause) =>
+        Effect.as(Effect.logWarning("The deadline of a call that takes longer could not be moved", cause), false)
+      )
+    )
+})
+
 export const makeForwarding = Effect.gen(function* () {
   const upstream = yield* ToolUpstream
-  const limits = yield* UpstreamLimits
   const clock = yield* Clock.Clock
   const deadlines = yield* makeDeadlines
+  const moveDeadline = yield* makeMoveDeadline
 
-  return (call: UpstreamCall, progress: CallProgress): Effect.Effect<UpstreamResponse> =>
+  /** Progress gives the tool its time-out again, from now on. Beyond the usual limit, the deadline in the store is moved first. */
+  const reporting = (
+    { consumerId, extraMs, invocationId, progressMsMax = 0, timeoutMs }: UpstreamCall,
+    progress: CallProgress,
+    onWait: ((leftMs: number) => void) | undefined,
+    startedMs: number
+  ) => {
+    /** Negative while the caller is asked. */
+    const spentMs = () => monotonicMs(clock) - startedMs - (extraMs?.() ?? 0)
+    let neededMs = 0
+    let isMoved: boolean | undefined
+    const apply = () => {
+      if (isMoved === true && neededMs > progress.limitMs) {
+        progress.limitMs = neededMs
+        progress.restart?.(neededMs - spentMs())
+      }
+      onWait?.(progress.limitMs - spentMs())
+    }
+    return (): Effect.Effect<void> | undefined => {
+      neededMs = Math.max(neededMs, Math.min(spentMs() + timeoutMs, progressMsMax) + GRACE_MS)
+      apply()
+      if (neededMs <= progress.limitMs || isMoved !== undefined) return undefined
+      isMoved = false
+      return Effect.map(moveDeadline(consumerId, invocationId, timeoutMs, 0), (moved) => {
+        isMoved = moved
+        if (moved && !progress.ended) apply()
+      })
+    }
+  }
+
+  return (
+    call: UpstreamCall,
+    progress: CallProgress,
+    onWait: ((leftMs: number) => void) | undefined
+  ): Effect.Effect<UpstreamResponse> =>
     Effect.withFiber(({ context }) =>
       Effect.callback<UpstreamResponse>((resume) => {
         const startedMs = monotonicMs(clock)
-        const fiber = Effect.runForkWith(context)(upstream.call(call))
+        let reported: ReturnType<typeof reporting> | undefined
+        const onReported = () => {
+          if (progress.ended) return
+          reported ??= reporting(call, progress, onWait, startedMs)
+          const moving = reported()
+          if (moving !== undefined) Effect.runForkWith(context)(moving)
+        }
+        const fiber = Effect.runForkWith(context)(upstream.call({ ...call, onReported }))
         const ended = fiber.pollUnsafe()
         if (ended !== undefined) {
           progress.ended = true
           return resume(ended)
         }
         let end = resume
-        progress.restart = call.extraMs === undefined ? undefined : (ms) => deadline.restart(ms)
-        const deadline = deadlines.start(forwardedMsOf(call.timeoutMs, limits) + (call.extraMs?.() ?? 0), () => {
+        progress.restart = (ms) => deadline.restart(ms)
+        const deadline = deadlines.start(progress.limitMs + (call.extraMs?.() ?? 0), () => {
           progress.ended = true
           fiber.interruptUnsafe()
           end(Effect.succeed(noResponse("timeout", TIMED_OUT, progress.forwarded, monotonicMs(clock) - startedMs)))

@@ -12,7 +12,7 @@ import { CallInFlight, rejectionOf } from "./CallRejections.ts"
 import { type CallIdempotency, CallStore } from "./CallStore.ts"
 import { replayed, type ResultNotRetained } from "./RetainedResults.ts"
 
-/** Longer than a call without questions takes by default. */
+/** Longer than most calls take without questions and progress. */
 export const JOINED_MS_MAX = 30_000
 /** Per account and node: each of them reads the store while it waits. */
 export const JOINED_CALLS_MAX = 16

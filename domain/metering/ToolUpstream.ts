@@ -79,8 +79,15 @@ export interface UpstreamCall {
    * Called with the number of the attempt when the tool's request is sent: for callers that do not wait for the response.
    */
   readonly onForwarded?: (attempt: number) => void
-  /** The provider is asked to report progress; called for each report until the response. */
+  /** Called for each report of progress until the response. The provider is always asked for it. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
+  /**
+   * Each report of progress restarts the time of its attempt, at most until the call has taken this long. Undefined: progress
+   * gives no more time.
+   */
+  readonly progressMsMax?: number | undefined
+  /** Called for each report of progress, before `onProgress`. */
+  readonly onReported?: (() => void) | undefined
   /** Undefined for callers that do not speak MCP. */
   readonly exchange?: McpExchange | undefined
   /**

@@ -11,6 +11,11 @@ export interface UpstreamBounds {
   readonly totalMs: number
 }
 
+/** How long a call may take whose provider reports progress, without the time of its caller. */
+export const ProgressMsMax = Context.Reference<number>("agent-tool-billing/domain/metering/ProgressMsMax", {
+  defaultValue: () => 300_000
+})
+
 /** The longest time-out of an attempt that a tool may set. */
 export const TOOL_TIMEOUT_MS_MAX = 60_000
 

@@ -108,7 +108,14 @@ export const makeTaskSettlement = Effect.fnUntraced(function* (render: Render) {
   return { settle, settleEnded }
 })
 
-const FORWARDED = { passesCancel: false, forwarded: 1, ended: true, left: true, restart: undefined } as const
+const FORWARDED = {
+  passesCancel: false,
+  forwarded: 1,
+  ended: true,
+  left: true,
+  limitMs: 0,
+  restart: undefined
+} as const
 
 const VOIDED = {
   status: "error",

@@ -151,6 +151,11 @@ export const settings = {
     "time limit of one attempt to call a tool that declares none",
     "10000"
   ),
+  UPSTREAM_PROGRESS_MS_MAX: setting(
+    whole(10_000, 900_000),
+    "how long a call may take whose provider reports progress: each report restarts the time limit of the attempt",
+    "300000"
+  ),
   UPSTREAM_RETRIES: setting(whole(0, 5), "retries after a 5xx response of a provider", "1"),
   ANSWER_BYTES_IN_FLIGHT_MAX: setting(
     whole(16_777_216, 17_179_869_184),

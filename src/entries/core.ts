@@ -210,7 +210,7 @@ export type {
   UpstreamProblem,
   UpstreamResponse
 } from "../../domain/metering/ToolUpstream.ts"
-export { UpstreamLimits, type UpstreamBounds } from "../../domain/metering/UpstreamLimits.ts"
+export { ProgressMsMax, UpstreamLimits, type UpstreamBounds } from "../../domain/metering/UpstreamLimits.ts"
 export {
   Usage,
   type UsageCall,

@@ -55,7 +55,7 @@ import { CallsInFlightMax } from "../../domain/metering/CallsInFlight.ts"
 import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
 import { ProviderServers } from "../../domain/mcp/ProviderServers.ts"
 import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
-import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
+import { ProgressMsMax, UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { type AppConfig, ConfigInvalid, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/SettingValues.ts"
 import { operatorTexts } from "./OperatorTexts.ts"
@@ -119,6 +119,7 @@ const references = (config: AppConfig, baseUrl: string) => {
       retriesMax: valueOf(config, "UPSTREAM_RETRIES"),
       totalMs: UPSTREAM_TOTAL_MS
     }),
+    Layer.succeed(ProgressMsMax, valueOf(config, "UPSTREAM_PROGRESS_MS_MAX")),
     Layer.succeed(VerificationEndpoint, `POST ${baseUrl}/api/v1/market/providers/verify`),
     Layer.succeed(CheckoutReturn, {
       successUrl: `${pageUrl(baseUrl, "/developer/funds")}?load=success`,

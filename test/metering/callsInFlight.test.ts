@@ -22,6 +22,7 @@ const aCall = (changes: Partial<CallProgress> = {}): CallProgress => ({
   ended: false,
   left: false,
   canceled: false,
+  limitMs: 0,
   ...changes
 })
 

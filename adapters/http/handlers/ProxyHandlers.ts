@@ -52,6 +52,7 @@ export const proxyRoutes = Effect.gen(function* () {
           notes.invocation_id = invocationId
         },
         onHeld: () => clock.restart(totalMs),
+        onWait: clock.restart,
         provideLeave: clock.provideLeave,
         onProgress:
           sendEvent === undefined

@@ -73,7 +73,7 @@ export const makeToolCalls = Effect.gen(function* () {
         notes.invocation_id = invocationId
       },
       onHeld: () => clock.restart(totalMs),
-      onWait: (leftMs) => clock.restart(leftMs),
+      onWait: clock.restart,
       addFundsUrl,
       provideLeave: clock.provideLeave,
       takeTask: task === "none" ? undefined : tasks.take,

@@ -56,7 +56,8 @@ describe("the era", () => {
         assert.strictEqual(seen.headers["mcp-protocol-version"], "2025-11-25")
       }
       assert.isUndefined(server.of("initialize")[0]?.headers["mcp-session-id"])
-      assert.isUndefined(server.of("tools/call")[0]?.params["_meta"])
+      const [called] = server.of("tools/call")
+      assert.deepStrictEqual(called?.params["_meta"], { progressToken: called?.id })
     })
   )
 

@@ -85,6 +85,7 @@ describe("the exchange of a caller", () => {
         name: "echo",
         arguments: {},
         _meta: {
+          progressToken: seen.id,
           "market/max_cost_microcents": 777,
           "io.modelcontextprotocol/protocolVersion": "2026-07-28",
           "io.modelcontextprotocol/clientInfo": { name: "agent-tool-billing", version: "0.4.0" },
@@ -159,8 +160,11 @@ describe("the exchange of a caller", () => {
       const server = yield* scriptedServer({ era: "stateful", onCall: ok })
       const { servers, upstream } = yield* makeClient()
       const { session } = yield* servers.initialize(serverAt(server.url), INITIALIZE, upstreamCall("").consumerId)
-      yield* upstream.call(over(server.url, exchange({ era: "legacy", session }), { onProgress: () => {} }))
-      assert.notProperty(server.of("tools/call")[0]!.params, "_meta")
+      yield* upstream.call(over(server.url, exchange({ era: "legacy", session })))
+      const [{ id, params }] = server.of("tools/call") as readonly [Seen]
+      const { progressToken } = params["_meta"] as { readonly progressToken: string }
+      assert.match(progressToken, /^progress\.[0-9a-f-]{36}$/u)
+      assert.notInclude(String(id), progressToken.slice("progress.".length))
     })
   )
 })

@@ -3,11 +3,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { ToolProgress } from "../../../domain/metering/ToolUpstream.ts"
+import type { ToolProgress, UpstreamCall } from "../../../domain/metering/ToolUpstream.ts"
+import { exchange, exchangeCall } from "../../support/mcp/ExchangeCalls.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { everythingServer } from "../../support/mcp/RealServers.ts"
 import { event, result, scriptedServer, type Seen, stream, text } from "../../../testing/mcp/ScriptedServer.ts"
-import { makeUpstream } from "../../support/mcp/McpClient.ts"
+import { CONSUMER, INITIALIZE, serverAt } from "../../contracts/providerServers.ts"
+import { makeClient, makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const tokenOf = ({ params }: Seen): unknown => (params["_meta"] as { readonly progressToken?: unknown }).progressToken
 
@@ -45,21 +47,113 @@ describe("progress", () => {
       })
     )
 
-    it.live(`is neither requested from a ${era} server nor received for a caller that does not want it`, () =>
+    it.live(`is requested from a ${era} server, but does not reach a caller that does not want it`, () =>
       Effect.gen(function* () {
         const server = yield* scriptedServer({
           era,
           onCall: (seen, response) => {
             stream(response)
-            response.write(told({ progressToken: seen.id, progress: 1 }))
+            response.write(told({ progressToken: tokenOf(seen), progress: 1 }))
             response.end(event(result(seen, text("done"))))
           }
         })
+        const { servers, upstream } = yield* makeClient()
+        const { session } =
+          era === "modern"
+            ? { session: undefined }
+            : yield* servers.initialize(serverAt(server.url), INITIALIZE, CONSUMER)
+        const heard: Array<string> = []
+        let reports = 0
+        const onReported = () => void reports++
+        const mcp = exchange({
+          era: session === undefined ? "modern" : "legacy",
+          session,
+          onMessage: (message) => void heard.push(message)
+        })
+        for (const call of [upstreamCall(server.url, { onReported }), exchangeCall(server.url, mcp, { onReported })])
+          assert.strictEqual((yield* upstream.call(call)).status, "success")
+        assert.deepStrictEqual([heard, reports], [[], 2])
+        // The id of a call is not told to its client, whose session is its own.
+        const seen = server.of("tools/call").at(-1)!
+        if (session !== undefined) assert.notInclude(String(tokenOf(seen)), String(seen.id))
+      })
+    )
+  }
+
+  for (const era of ["modern", "stateful"] as const) {
+    /** Reports every 100 ms, and ends at the nth report. */
+    const reporting = (nth: number) =>
+      scriptedServer({
+        era,
+        onCall: (seen, response) => {
+          stream(response)
+          let progress = 0
+          const timer = setInterval(() => {
+            response.write(told({ progressToken: tokenOf(seen), progress: ++progress }))
+            if (progress === nth) response.end(event(result(seen, text("done"))))
+          }, 100)
+          response.on("close", () => clearInterval(timer))
+        }
+      })
+    /** Of the REST API, and of a client that speaks MCP. */
+    const callers = (more: Partial<UpstreamCall>) => [
+      (url: string) => upstreamCall(url, { onProgress: () => {}, ...more }),
+      (url: string) => exchangeCall(url, exchange({ progressToken: `"p"` }), more)
+    ]
+
+    it.live(`gives a ${era} server its time-out again`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* reporting(25)
         const upstream = yield* makeUpstream()
-        const answer = yield* upstream.call(upstreamCall(server.url))
-        assert.strictEqual(answer.status, "success")
-        const meta = (server.of("tools/call")[0]!.params["_meta"] ?? {}) as Readonly<Record<string, unknown>>
-        assert.notProperty(meta, "progressToken")
+        const lasting = callers({ timeoutMs: 2_000, progressMsMax: 60_000 }).map(
+          Effect.fnUntraced(function* (caller) {
+            let reports = 0
+            const answer = yield* upstream.call({ ...caller(url), onReported: () => void reports++ })
+            assert.deepStrictEqual([answer.status, reports], ["success", 25])
+          })
+        )
+        const [caller] = callers({ timeoutMs: 2_000 })
+        const usual = Effect.map(upstream.call(caller!(url)), ({ status }) => assert.strictEqual(status, "timeout"))
+        yield* Effect.all([...lasting, usual], { concurrency: "unbounded" })
+      })
+    )
+
+    it.live(`does not give a ${era} server more than the maximum`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* reporting(Number.POSITIVE_INFINITY)
+        const upstream = yield* makeUpstream()
+        for (const caller of callers({ timeoutMs: 1_000, progressMsMax: 1_500 })) {
+          assert.strictEqual((yield* upstream.call(caller(url))).status, "timeout")
+        }
+      })
+    )
+
+    it.live(`never goes backwards when a call to a ${era} server is tried again`, () =>
+      Effect.gen(function* () {
+        const upstream = yield* makeUpstream()
+        const heard: Array<unknown> = []
+        for (const caller of callers({ idempotent: true })) {
+          heard.length = 0
+          const { url } = yield* scriptedServer({
+            era,
+            onCall: (seen, response, n) => {
+              stream(response)
+              for (let progress = 1; progress <= 2 + n; progress++)
+                response.write(told({ progressToken: tokenOf(seen), progress }))
+              response.end(n === 1 ? undefined : event(result(seen, text("done"))))
+            }
+          })
+          const call = caller(url)
+          const { attempts, status } = yield* upstream.call({
+            ...call,
+            onProgress: call.onProgress && (({ progress }) => heard.push(progress)),
+            exchange: call.exchange && {
+              ...call.exchange,
+              onMessage: (message) => heard.push(JSON.parse(message).params.progress)
+            }
+          })
+          assert.deepStrictEqual([status, attempts, heard], ["success", 2, [1, 2, 3, 4]])
+        }
       })
     )
   }

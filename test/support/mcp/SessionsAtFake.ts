@@ -13,7 +13,7 @@ export const PARAMS = `{"protocolVersion":"2025-06-18","capabilities":{"sampling
 
 export const LIMITS = { timeoutMs: 10_000, retriesMax: 1, totalMs: 65_000 }
 /** Two attempts of the longest time-out, the time to settle, the waits for the caller, and what a cache may be behind. */
-export const LONGEST_MS = 2 * 60_000 + 30_000 + 10 * 60_000 + 30_000
+export const LONGEST_MS = 5 * 60_000 + 30_000 + 10 * 60_000 + 30_000
 
 export const PROFILE = Effect.succeed({
   capabilities: `{"tools":{}}`,
