@@ -1,21 +1,22 @@
 /**
  * Notices when what a provider's endpoint offers has changed: a listed tool, its price, or the list of the server. While a
- * client listens, one follower per provider and node reads the server's list again every few minutes.
+ * client listens, one follower per provider and node reads the server's list again every few minutes. Changes of listed tools
+ * and prices are noticed without the server.
  */
-import { Clock, Context, Deferred, Duration, Effect, Fiber, Layer, Queue, type Scope } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Fiber, Layer, Option, Queue, type Scope } from "effect"
+import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { ToolSync } from "../catalog/ToolSync.ts"
 import { Digest } from "../shared/Digest.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import type { ServerAddress, ToolList } from "./ProviderServers.ts"
-import type { ToolOffer } from "./ToolOffer.ts"
 import { ToolOffers } from "./ToolOffers.ts"
 
 /** Changes of one request come together: they are one change of the list. */
 const GATHER = Duration.seconds(1)
 /** A change that was not announced is noticed after this time. */
 const RECHECK_MS = 300_000
-/** A server that does not respond keeps no client waiting for its subscription. */
-const FIRST_READ_MAX = Duration.seconds(3)
+/** For the server's list. What the market lists does not wait longer for it. */
+const SERVER_READ_MAX = Duration.seconds(3)
 
 export class OfferChanges extends Context.Service<
   OfferChanges,
@@ -49,34 +50,43 @@ export class OfferChanges extends Context.Service<
         return version
       }
 
-      const versionOf = ({ list, tools }: ToolOffer): string => {
-        const listed = [...tools].map(
-          ([name, { entry }]) => `${name} ${entry.priceVersion} ${entry.tool.updatedAt.epochMilliseconds}`
-        )
-        return sha256Hex([listVersion(list), ...listed].join("\n"))
-      }
+      const entriesVersion = (entries: ReadonlyArray<CatalogEntry>): string =>
+        entries
+          .map(({ priceVersion, tool }) => `${tool.id} ${priceVersion} ${tool.updatedAt.epochMilliseconds}`)
+          .toSorted()
+          .join("\n")
 
       const hasten = (server: ServerAddress): void => {
         run(Effect.ignore(sync.hasten(server.providerId)))
       }
 
       const follow = Effect.fnUntraced(function* (server: ServerAddress, { hints, ready, watchers }: Follower) {
-        /** Undefined while the server or the store does not answer: nothing is known then. */
-        const read = Effect.orElseSucceed(offers.offer(server, "any"), () => undefined)
-        let known = yield* read
+        /** What cannot be read now is as it was. */
+        const read = Effect.fnUntraced(function* ({ entries, list }: Seen) {
+          const listed = yield* Effect.orElseSucceed(offers.listed(server.providerId), () => entries)
+          const offer = yield* Effect.timeoutOption(Effect.option(offers.offer(server, "any")), SERVER_READ_MAX)
+          return {
+            entries: listed,
+            list: Option.flatten(offer).pipe(
+              Option.map((one) => one.list),
+              Option.getOrElse(() => list)
+            )
+          }
+        })
+        let known: Seen = yield* read({ entries: undefined, list: undefined })
         yield* Deferred.succeed(ready, undefined)
-        for (let seen = known; ;) {
-          const waitMs = seen === undefined ? RECHECK_MS : untilNextPriceMs(seen, yield* Clock.currentTimeMillis)
+        for (;;) {
+          const waitMs = untilNextPriceMs(known.entries ?? [], yield* Clock.currentTimeMillis)
           yield* Effect.timeoutOption(Queue.take(hints), waitMs)
           yield* Effect.sleep(GATHER)
           yield* Queue.clear(hints)
-          seen = yield* read
-          if (seen === undefined || seen === known) continue
-          if (known !== undefined) {
-            if (listVersion(known.list) !== listVersion(seen.list)) hasten(server)
-            if (versionOf(known) !== versionOf(seen)) for (const { onChange } of watchers) onChange()
-          }
-          known = seen
+          const before = known
+          known = yield* read(before)
+          const isOfList = before.list !== undefined && listVersion(before.list) !== listVersion(known.list!)
+          const isOfEntries =
+            before.entries !== undefined && entriesVersion(before.entries) !== entriesVersion(known.entries!)
+          if (isOfList) hasten(server)
+          if (isOfList || isOfEntries) for (const { onChange } of watchers) onChange()
         }
       })
 
@@ -112,7 +122,7 @@ export class OfferChanges extends Context.Service<
           }),
           ({ leave }) => Effect.sync(leave)
         )
-        yield* Effect.timeoutOption(Deferred.await(follower.ready), FIRST_READ_MAX)
+        yield* Deferred.await(follower.ready)
       })
 
       return OfferChanges.of({
@@ -127,6 +137,11 @@ export class OfferChanges extends Context.Service<
   )
 }
 
+interface Seen {
+  readonly entries: ReadonlyArray<CatalogEntry> | undefined
+  readonly list: ToolList | undefined
+}
+
 interface Follower {
   readonly watchers: Set<{ readonly onChange: () => void }>
   readonly hints: Queue.Queue<void>
@@ -136,10 +151,10 @@ interface Follower {
 }
 
 /** Until the next announced price takes effect, at most the time of a recheck. */
-const untilNextPriceMs = ({ tools }: ToolOffer, nowMs: number): number => {
+const untilNextPriceMs = (entries: ReadonlyArray<CatalogEntry>, nowMs: number): number => {
   let next = RECHECK_MS
-  for (const { entry } of tools.values()) {
-    const leftMs = (entry.prices.upcoming?.effectiveFrom.epochMilliseconds ?? Number.POSITIVE_INFINITY) - nowMs
+  for (const { prices } of entries) {
+    const leftMs = (prices.upcoming?.effectiveFrom.epochMilliseconds ?? Number.POSITIVE_INFINITY) - nowMs
     if (leftMs > 0 && leftMs < next) next = leftMs
   }
   return next

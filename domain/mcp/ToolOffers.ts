@@ -43,6 +43,8 @@ export class ToolOffers extends Context.Service<
   {
     /** `client`: as `ProviderServers.tools` takes it. */
     offer(server: ServerAddress, client?: ListClient | "any"): Effect.Effect<ToolOffer, ServerFailed | StoreUnavailable>
+    /** What the market lists of the provider now, whatever its server does. */
+    listed(providerId: ProviderId): Effect.Effect<ReadonlyArray<CatalogEntry>, StoreUnavailable>
     /** After a change in the catalog, while the scope lives. `providerId`: undefined if any provider may be concerned. */
     onChange(react: (providerId: ProviderId | undefined) => void): Effect.Effect<void, never, Scope.Scope>
     /** The last one of such clients that was read on this node, of whatever age. */
@@ -152,6 +154,8 @@ export class ToolOffers extends Context.Service<
 
       return ToolOffers.of({
         offer,
+        listed: (providerId) =>
+          Effect.map(entriesOf(providerId), (listed) => inEffectAt(listed, clock.currentTimeMillisUnsafe())),
         onChange: (react) =>
           Effect.asVoid(
             Effect.acquireRelease(

@@ -127,6 +127,53 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's endpoint", (it) => {
     })
   )
 
+  it.effect("acknowledges a subscription and announces a new price while the server does not answer", () =>
+    Effect.gen(function* () {
+      const { base, key, providerKey, url } = yield* aDoor(fine, { onOther: () => true })
+      const wanted = { toolsListChanged: true, resourceSubscriptions: ["a:b"], unknown: true }
+      // Within a fraction of the time that the server has.
+      const listening = yield* Effect.timeout(subscribed(url, key, wanted), "6 seconds")
+      assert.deepStrictEqual(at(JSON.parse(listening.events[0]!.data), "params", "notifications"), {
+        toolsListChanged: true,
+        resourceSubscriptions: ["a:b"]
+      })
+      yield* posted(
+        `${base}/api/market/tools`,
+        { tools: [{ tool_name: "echo", price_microcents: PRICE - 1 }] },
+        providerKey
+      )
+      yield* eventually(() => methodsIn(listening).includes(CHANGED))
+    })
+  )
+
+  it.effect("keeps a subscription whose server ends its own, and announces what may have changed meanwhile", () =>
+    Effect.gen(function* () {
+      const { key, server, url } = yield* aDoor(fine, {
+        onOther: (seen, response) => {
+          if (seen.method === "server/discover") {
+            const capabilities = { prompts: { listChanged: true }, resources: { subscribe: true } }
+            json(response, result(seen, { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities }))
+            return true
+          }
+          if (seen.method !== "subscriptions/listen") return onOther!(seen, response)
+          stream(response).write(event({ jsonrpc: "2.0", method: ACKNOWLEDGED, params: { notifications: {} } }))
+          if (server.of("subscriptions/listen").length === 1) response.end()
+          if (server.of("subscriptions/listen").length === 2) response.end(event(result(seen, {})))
+          return true
+        }
+      })
+      const listening = yield* subscribed(url, key, { promptsListChanged: true, resourceSubscriptions: ["a:b"] })
+      yield* eventually(() => server.of("subscriptions/listen").length === 3)
+      const missed = ["notifications/prompts/list_changed", "notifications/resources/updated"]
+      yield* eventually(() => methodsIn(listening).length === 5)
+      assert.deepStrictEqual(methodsIn(listening), [ACKNOWLEDGED, ...missed, ...missed])
+      assert.deepStrictEqual(at(JSON.parse(listening.events[2]!.data), "params"), {
+        _meta: { "io.modelcontextprotocol/subscriptionId": "sub" },
+        uri: "a:b"
+      })
+    })
+  )
+
   it.effect("announces a new price on the stream of a legacy session, where the server has none", () =>
     Effect.gen(function* () {
       const { port } = yield* RawHttp

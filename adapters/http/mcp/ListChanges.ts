@@ -2,33 +2,51 @@
  * `notifications/tools/list_changed` of this service: in the modern era in `subscriptions/listen`, in the legacy era in the GET
  * stream of a session.
  */
-import { Deferred, Effect } from "effect"
+import { Effect } from "effect"
 import { SUBSCRIPTION_META } from "../../../domain/mcp/Protocol.ts"
-import { memberOf, objectWith } from "../../../domain/shared/JsonText.ts"
 import type { DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
 import { invalidParams } from "./RpcFault.ts"
 import { isObject, type RpcRequest } from "./RpcMessage.ts"
 
 export const LIST_CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
 
-const ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
-
 /** Calls `onChange` at each change of the list, until it is interrupted. */
 export type ListChanges = (onChange: () => void) => Effect.Effect<never>
 
-/** Without a server: it announces only changes of the list of tools. */
-export const ownSubscription = (
+/**
+ * Acknowledged at once. Changes of the list of tools are those of this service; `more` is what the provider's server announces
+ * besides, and `follow` subscribes to it there, as often as that is necessary.
+ */
+export const subscription = (
   { onMessage, rpc }: DoorRequest,
   limitMs: number,
-  changes: ListChanges
+  changes: ListChanges,
+  more: ReadonlyArray<string> = [],
+  follow: (onMessage: (message: string) => void) => Effect.Effect<unknown> = () => Effect.never
 ): Effect.Effect<DoorAnswer, DoorFailure> => {
-  const wanted = wantedBy(rpc)
-  if (wanted === undefined) return Effect.fail(invalidParams("`notifications` is required, an object."))
+  const wanted = rpc.params?.value["notifications"]
+  if (!isObject(wanted)) return Effect.fail(invalidParams("`notifications` is required, an object."))
   const meta = metaOf(rpc)
-  const acknowledged = wanted.tools ? '{"toolsListChanged":true}' : "{}"
+  const granted = Object.entries(wanted).filter(
+    ([name, value]) => [TOOLS, ...more].includes(name) && (value === true || isListOfTexts(value))
+  )
+  const send = (method: string, params = "") =>
+    onMessage(`{"jsonrpc":"2.0","method":"notifications/${method}","params":{${meta}${params}}}`)
   const listening = Effect.suspend(() => {
-    onMessage(`{"jsonrpc":"2.0","method":"${ACKNOWLEDGED}","params":{${meta},"notifications":${acknowledged}}}`)
-    return wanted.tools ? changes(() => onMessage(listChanged(rpc))) : Effect.never
+    send("subscriptions/acknowledged", `,"notifications":${JSON.stringify(Object.fromEntries(granted))}`)
+    let begun = 0
+    const followed = follow((message) => {
+      if (!isAcknowledgment(message)) return onMessage(message)
+      // What the server announced between two subscriptions is not known.
+      if (begun++ === 0) return
+      for (const [name, value] of granted) {
+        if (name === "promptsListChanged") send("prompts/list_changed")
+        if (name === "resourcesListChanged") send("resources/list_changed")
+        if (Array.isArray(value)) for (const uri of value) send("resources/updated", `,"uri":${JSON.stringify(uri)}`)
+      }
+    })
+    const own = wanted[TOOLS] === true ? changes(() => send("tools/list_changed")) : Effect.never
+    return Effect.raceFirst(own, Effect.andThen(followed, Effect.never))
   })
   return Effect.as(Effect.timeoutOption(listening, limitMs), {
     _tag: "Result" as const,
@@ -36,50 +54,11 @@ export const ownSubscription = (
   })
 }
 
-/** Adds the changes of this service to the subscription that the provider's server offers, once that is acknowledged. */
-export const sharedSubscription = (
-  request: DoorRequest,
-  changes: ListChanges,
-  ask: (request: DoorRequest) => Effect.Effect<DoorAnswer, DoorFailure>
-): Effect.Effect<DoorAnswer, DoorFailure> => {
-  const { onMessage, rpc } = request
-  if (wantedBy(rpc)?.tools !== true) return ask(request)
-  return Effect.gen(function* () {
-    const acknowledged = yield* Deferred.make<void>()
-    const asked = ask({
-      ...request,
-      onMessage: (message) => {
-        const isFirst = !Deferred.isDoneUnsafe(acknowledged) && isAcknowledgment(message)
-        onMessage(isFirst ? withTools(message) : message)
-        if (isFirst) Deferred.doneUnsafe(acknowledged, Effect.void)
-      }
-    })
-    const own = Effect.andThen(
-      Deferred.await(acknowledged),
-      changes(() => onMessage(listChanged(rpc)))
-    )
-    return yield* Effect.raceFirst(asked, own)
-  })
-}
+const TOOLS = "toolsListChanged"
 
-/** Undefined if the request is malformed. */
-const wantedBy = ({ params }: RpcRequest): { readonly tools: boolean } | undefined => {
-  const wanted = params?.value["notifications"]
-  return isObject(wanted) ? { tools: wanted["toolsListChanged"] === true } : undefined
-}
+const isListOfTexts = (value: unknown): boolean => Array.isArray(value) && value.every((one) => typeof one === "string")
 
 const metaOf = ({ id }: RpcRequest): string => `"_meta":{"${SUBSCRIPTION_META}":${id}}`
 
-const listChanged = (rpc: RpcRequest): string =>
-  `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{${metaOf(rpc)}}}`
-
 const isAcknowledgment = (message: string): boolean =>
-  (JSON.parse(message) as { readonly method?: unknown }).method === ACKNOWLEDGED
-
-/** The server itself may not announce changes of its tools. */
-const withTools = (message: string): string => {
-  const params = memberOf(message, 0, "params") ?? "{}"
-  const granted = memberOf(params, 0, "notifications") ?? "{}"
-  const all = objectWith(granted, "toolsListChanged", "true")
-  return objectWith(message, "params", objectWith(params, "notifications", all))
-}
+  (JSON.parse(message) as { readonly method?: unknown }).method === "notifications/subscriptions/acknowledged"

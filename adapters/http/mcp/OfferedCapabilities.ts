@@ -17,15 +17,23 @@ export const announcingTools = (capabilities: string): string => {
     : objectWith(capabilities, "tools", objectWith(tools, "listChanged", "true"))
 }
 
-/** Whether a server of the modern era offers subscriptions to anything. */
-export const announces = (capabilities: string): boolean =>
-  ["tools", "resources", "prompts"].some((feature) => {
+/** What a client may subscribe to at a server of the modern era with these capabilities. */
+export const announcedBy = (capabilities: string): ReadonlyArray<string> =>
+  ANNOUNCED.flatMap(([feature, member, name]) => {
     const declared = memberOf(capabilities, 0, feature)
-    return (
-      declared !== undefined &&
-      [memberOf(declared, 0, "listChanged"), memberOf(declared, 0, "subscribe")].includes("true")
-    )
+    return declared !== undefined && memberOf(declared, 0, member) === "true" ? [name] : []
   })
+
+/** Capabilities of a server that announces all of it. */
+export const ANNOUNCES_ALL =
+  '{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true}}'
+
+const ANNOUNCED = [
+  ["tools", "listChanged", "toolsListChanged"],
+  ["prompts", "listChanged", "promptsListChanged"],
+  ["resources", "listChanged", "resourcesListChanged"],
+  ["resources", "subscribe", "resourceSubscriptions"]
+] as const
 
 export const offeredCapabilities = ({ capabilities, era }: ServerProfile, client: McpEra): string => {
   if (era === client) return client === "modern" ? withoutLegacyTasks(capabilities) : withoutTasks(capabilities)

@@ -1,7 +1,7 @@
 /**
  * The door of one provider: its own tools under their own names, and everything else of its server passed through.
  */
-import { Effect, Result, Schema } from "effect"
+import { Duration, Effect, Option, Result, Schedule, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import type { Provider } from "../../../domain/accounts/Account.ts"
 import { ProviderDirectory } from "../../../domain/accounts/ProviderDirectory.ts"
@@ -19,8 +19,8 @@ import type { ToolOffer } from "../../../domain/mcp/ToolOffer.ts"
 import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
 import { ToolName } from "../../../domain/catalog/Tool.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
-import { LIST_CHANGED, type ListChanges, ownSubscription, sharedSubscription } from "./ListChanges.ts"
-import { announces, announcingTools, offeredCapabilities } from "./OfferedCapabilities.ts"
+import { LIST_CHANGED, type ListChanges, subscription as listSubscription } from "./ListChanges.ts"
+import { announcedBy, ANNOUNCES_ALL, announcingTools, offeredCapabilities } from "./OfferedCapabilities.ts"
 import { type Door, type DoorAnswer, type DoorFailure, type DoorRequest, listClient } from "./Door.ts"
 import type { DoorPath } from "./DoorRoutes.ts"
 import { passing } from "./PassedMessages.ts"
@@ -32,6 +32,9 @@ import { makeSubscriptions } from "./Subscriptions.ts"
 const isToolName = Schema.is(ToolName)
 
 const SUBSCRIBE = "subscriptions/listen"
+/** What is known of a server needs no time. */
+const PROFILE_WAIT = Duration.millis(200)
+const SUBSCRIBE_AGAIN = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("1 minute")])
 
 const providerDoors = Effect.gen(function* () {
   const servers = yield* ProviderServers
@@ -97,12 +100,24 @@ const providerDoors = Effect.gen(function* () {
     const changes: ListChanges = (onChange) =>
       Effect.scoped(Effect.andThen(offerChanges.watch(server, onChange), Effect.never))
 
-    /** Of a server that announces nothing itself, only the changes that this service knows of. */
+    /** What the server announces: nothing to clients of the other era. */
+    const announced = Effect.map(servers.profile(server), (profile) =>
+      profile.era === "modern" ? announcedBy(withoutFeatures(profile.capabilities, featuresOff)) : []
+    )
+
     const subscription = Effect.fnUntraced(function* (request: DoorRequest, limitMs: number) {
-      const profile = yield* Effect.mapError(servers.profile(server), failedFault)
-      return yield* profile.era === "modern" && announces(withoutFeatures(profile.capabilities, featuresOff))
-        ? sharedSubscription(request, changes, (passed) => ask(passed, limitMs))
-        : ownSubscription(request, limitMs, changes)
+      // A server that has not said it by then may announce all of it.
+      const known = Option.flatten(yield* Effect.timeoutOption(Effect.option(announced), PROFILE_WAIT))
+      const more = Option.getOrElse(known, () => announcedBy(withoutFeatures(ANNOUNCES_ALL, featuresOff)))
+      return yield* listSubscription(request, limitMs, changes, more, (onMessage) => {
+        const once = Effect.gen(function* () {
+          if ((yield* announced).length === 0) return yield* Effect.never
+          const { _tag } = yield* ask({ ...request, onMessage }, limitMs)
+          // The server has no such subscription.
+          if (_tag === "Error") return yield* Effect.never
+        })
+        return Effect.repeat(Effect.ignore(once), SUBSCRIBE_AGAIN)
+      })
     })
 
     return {

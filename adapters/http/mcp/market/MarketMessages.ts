@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { ToolboxChanges } from "../../../../domain/mcp/ToolboxChanges.ts"
 import type { Consumer, DoorRequest } from "../Door.ts"
-import { LIST_CHANGED, ownSubscription } from "../ListChanges.ts"
+import { LIST_CHANGED, subscription } from "../ListChanges.ts"
 
 export const makeMarketMessages = Effect.map(ToolboxChanges, ({ watch }) => {
   /** Until it is interrupted. */
@@ -14,7 +14,7 @@ export const makeMarketMessages = Effect.map(ToolboxChanges, ({ watch }) => {
 
   return {
     subscription: (request: DoorRequest, limitMs: number) =>
-      ownSubscription(request, limitMs, (onChange) => changes(request.caller, onChange)),
+      subscription(request, limitMs, (onChange) => changes(request.caller, onChange)),
     listen: (caller: Consumer, send: (message: string) => void) => changes(caller, () => send(LIST_CHANGED))
   }
 })
