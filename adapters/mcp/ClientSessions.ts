@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import type { UpstreamSession } from "../../domain/mcp/Protocol.ts"
+import { maySend } from "../../domain/mcp/ServerRequests.ts"
 import type { ServerAddress, ServerEvent, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
 import { membersOf } from "../../domain/shared/JsonText.ts"
@@ -78,7 +79,8 @@ export const makeClientSessions = (client: McpClient, messages: Shares, streams:
     session: UpstreamSession,
     lastEventId: string | undefined,
     consumerId: ConsumerId,
-    onEvent: (event: ServerEvent) => void
+    onEvent: (event: ServerEvent) => void,
+    declared?: string
   ) {
     const { endpoint } = yield* reachUnprobed(client, server)
     const link = linkOf(session)
@@ -96,6 +98,7 @@ export const makeClientSessions = (client: McpClient, messages: Shares, streams:
           onMessage: (message, text, eventId) => {
             // A response belongs to a request, whose own stream has it.
             if (typeof message["method"] !== "string") return true
+            if (message["id"] !== undefined && !maySend(declared, message, text)) return false
             if (message["method"] === "notifications/tools/list_changed") endpoint.toolsChanged()
             onEach(() => onEvent({ message: text, eventId }))
             return true

@@ -48,6 +48,7 @@ export const exchangeMessage = (
       endpoint,
       {
         own,
+        declared: exchange.capabilities,
         sentAs: idOf(sent),
         token,
         onProgress,

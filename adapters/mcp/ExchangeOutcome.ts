@@ -2,6 +2,7 @@
  * What a reply means for a call of a caller that speaks MCP: also a call that continues, and a session that is lost.
  */
 import type { McpExchange, PendingResult, UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
+import { isErrorPermitted, isInputPermitted } from "../../domain/mcp/ServerRequests.ts"
 import { isObject } from "./JsonRpc.ts"
 import type { Link } from "./ProtocolEra.ts"
 import { repairOf } from "./Repair.ts"
@@ -19,6 +20,7 @@ export const exchangeOutcomeOf = (
   if (exchange.session !== undefined && isSessionLost(link, reply)) {
     return { status: "error", result: undefined, problem: SESSION_LOST }
   }
+  if (!isPermitted(reply, exchange.capabilities)) return { status: "error", result: undefined, problem: NOT_PERMITTED }
   const pending = reply.kind === "result" ? pendingOf(reply, link, exchange) : undefined
   return pending === undefined || outcome.problem?.kind !== "unfinished" ? outcome : { ...outcome, pending }
 }
@@ -32,6 +34,17 @@ export const isSessionLost = (link: Link, reply: Reply): boolean => {
 export const SESSION_LOST: UpstreamProblem = {
   kind: "session_lost",
   message: "The provider does not know this session any more, for example after a restart. Initialize again."
+}
+
+/** Whether it asks only for what its client has declared. */
+export const isPermitted = (reply: Reply, declared: string | undefined): boolean => {
+  if (reply.kind === "rpc_error") return isErrorPermitted(declared, reply.error)
+  return reply.kind !== "result" || isInputPermitted(declared, reply.result["inputRequests"])
+}
+
+export const NOT_PERMITTED: UpstreamProblem = {
+  kind: "malformed_answer",
+  message: "The provider's server asks for what this client has not declared, or names an address that is not https"
 }
 
 const pendingOf = (

@@ -41,6 +41,7 @@ export const passedMessage = (
       endpoint,
       {
         own,
+        declared: request.capabilities,
         sentAs: sent === undefined ? undefined : idOf(sent),
         token,
         subscriptionId: listening ? request.requestId : undefined,

@@ -3,9 +3,11 @@
  */
 import { Effect } from "effect"
 import { isNeverPassed, isOfTask } from "../../domain/mcp/PassedMethods.ts"
-import { METHOD_NOT_FOUND } from "../../domain/mcp/Protocol.ts"
+import { INTERNAL_ERROR, METHOD_NOT_FOUND } from "../../domain/mcp/Protocol.ts"
+import { passedResult } from "../../domain/mcp/PassedResults.ts"
 import type { PassedReply, PassedRequest, ServerAddress, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
 import { replacedAt } from "../../domain/shared/JsonText.ts"
+import { isPermitted, NOT_PERMITTED } from "./ExchangeOutcome.ts"
 import type { McpClient } from "./McpClient.ts"
 import { LISTEN, passedMessage } from "./PassedMessage.ts"
 import type { Link } from "./ProtocolEra.ts"
@@ -61,6 +63,7 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
     // Passed requests are free: only what no request can cause on purpose counts against the server.
     if (reply.kind === "result" || reply.kind === "rpc_error") circuit.succeeded()
     else if (reply.kind === "connection" && reply.bytes === 0) circuit.failed(nowMs())
+    if (!isPermitted(reply, request.capabilities)) return notPermitted
     if (reply.kind === "result") return resultOf(reply, request)
     if (reply.kind === "timeout" && listening && link !== undefined) return endOfStream(request)
     if (reply.kind === "rpc_error" && link !== undefined && repairOf(link, reply) === "none") {
@@ -101,6 +104,11 @@ const notPassed = (method: string): PassedReply => ({
   error: JSON.stringify({ code: METHOD_NOT_FOUND, message: `${method.slice(0, 128)} is not passed on as a request` })
 })
 
+const notPermitted: PassedReply = {
+  _tag: "RpcError",
+  error: JSON.stringify({ code: INTERNAL_ERROR, message: NOT_PERMITTED.message })
+}
+
 const needsSession = (method: string): Reply => ({
   kind: "rpc_error",
   error: { code: METHOD_NOT_FOUND, message: `${method} requires a session of the client's own at the provider` },
@@ -112,7 +120,11 @@ const needsSession = (method: string): Reply => ({
 const resultOf = (reply: Extract<Reply, { kind: "result" }>, request: PassedRequest): PassedReply => {
   const text = reply.text ?? JSON.stringify(reply.result)
   const result = request.method === LISTEN ? replacedAt(text, ["_meta", SUBSCRIPTION_ID], request.requestId) : text
-  return { _tag: "Result", result, ...(reply.release === undefined ? {} : { release: reply.release }) }
+  return {
+    _tag: "Result",
+    result: passedResult(request.method, result),
+    ...(reply.release === undefined ? {} : { release: reply.release })
+  }
 }
 
 /** The result with which a server ends a subscription in order. */

@@ -2,6 +2,7 @@
  * What a client receives of the messages that a server sends before its response: within limits, and with the client's
  * own progress token and subscription id where the server got others.
  */
+import { maySend } from "../../domain/mcp/ServerRequests.ts"
 import { replacedAt } from "../../domain/shared/JsonText.ts"
 import { isObject, type JsonObject, type RpcId } from "./JsonRpc.ts"
 import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
@@ -9,6 +10,8 @@ import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
 interface Receiver {
   /** The client's own session: it answers requests of the server. */
   readonly own: boolean
+  /** The capabilities of the client, as JSON. */
+  readonly declared: string | undefined
   /** The progress token that the server got; undefined if the client wants no progress. */
   readonly sentAs: RpcId | undefined
   /** The client's, as JSON. */
@@ -33,7 +36,7 @@ export const serverMessages = (endpoint: ProviderEndpoint, receiver: Receiver, c
     if (typeof method !== "string") return false
     if (method === "notifications/tools/list_changed") endpoint.toolsChanged()
     const isRequest = id !== undefined
-    if (isRequest && !(receiver.own && (typeof id === "string" || typeof id === "number"))) return false
+    if (isRequest && !(receiver.own && isOfRequest(id) && maySend(receiver.declared, message, text))) return false
     if (!isRequest && isOfAnother(message, receiver)) return true
     if (!isRequest && isDropped(message, receiver)) return true
     if (text.length > endpoint.options.messageBytesMax || ++count > countMax) return !isRequest
@@ -41,6 +44,8 @@ export const serverMessages = (endpoint: ProviderEndpoint, receiver: Receiver, c
     return true
   }
 }
+
+const isOfRequest = (id: unknown): boolean => typeof id === "string" || typeof id === "number"
 
 /** A shared session may carry progress of other clients' requests. */
 const isOfAnother = ({ method, params }: JsonObject, { own, sentAs }: Receiver): boolean =>

@@ -11,7 +11,7 @@ import { listenEventId } from "./EventId.ts"
 import type { LiveSession } from "./LiveSession.ts"
 import { McpSessions } from "./McpSessions.ts"
 import { McpSessionStore } from "./McpSessionStore.ts"
-import { ProviderServers, type ServerFailed } from "./ProviderServers.ts"
+import { ProviderServers, type ServerEvent, type ServerFailed } from "./ProviderServers.ts"
 import type { StreamSink } from "./ServerStream.ts"
 
 /** `NotOffered`: the server has no such stream. */
@@ -137,11 +137,13 @@ export class McpListeners extends Context.Service<
         for (let failures = 0; failures < FAILURES_MAX;) {
           const { server, upstream } = session
           if (server === undefined || upstream === undefined) return "NotOffered"
-          const stream = servers.listen(server, upstream, last, session.consumerId, ({ eventId, message }) => {
+          const onEvent = ({ eventId, message }: ServerEvent) => {
             begin()
             last = eventId ?? last
             if (isPassed(message)) sink.write(eventId === undefined ? undefined : listenEventId(eventId), message)
-          })
+          }
+          const { consumerId, listingCapabilities } = session
+          const stream = servers.listen(server, upstream, last, consumerId, onEvent, listingCapabilities)
           const beginning = yield* Effect.forkChild(Effect.delay(Effect.sync(begin), BEGIN_AFTER))
           const result = yield* Effect.result(stream)
           yield* Fiber.interrupt(beginning)

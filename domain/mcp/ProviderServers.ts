@@ -174,7 +174,9 @@ export class ProviderServers extends Context.Service<
       session: UpstreamSession,
       lastEventId: string | undefined,
       consumerId: ConsumerId,
-      onEvent: (event: ServerEvent) => void
+      onEvent: (event: ServerEvent) => void,
+      /** The capabilities of the client, as JSON: other requests of the server are declined. */
+      declared?: string
     ): Effect.Effect<void, ServerFailed>
     /** Ends a client's session. */
     end(server: ServerAddress, session: UpstreamSession): Effect.Effect<void>

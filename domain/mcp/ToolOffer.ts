@@ -5,6 +5,7 @@
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { ToolId } from "../shared/Ids.ts"
 import { type HeaderParameter, headerParametersOf } from "./HeaderParameters.ts"
+import { plainItem } from "./PassedResults.ts"
 import { FREE_CALLS_LEFT, pricedTool } from "./PricedTool.ts"
 import type { ListedTool, ToolList } from "./ProviderServers.ts"
 
@@ -37,7 +38,9 @@ export class ToolOffer {
     this.tools = new Map(
       list.tools.flatMap((listed) => {
         const entry = byName.get(listed.name)
-        return entry === undefined ? [] : [[listed.name, { listed, entry }] as const]
+        return entry === undefined
+          ? []
+          : [[listed.name, { listed: { ...listed, text: plainItem(listed.text) }, entry }] as const]
       })
     )
   }

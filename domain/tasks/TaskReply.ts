@@ -1,6 +1,8 @@
 /**
  * What a provider's server says of a task: of the extension `io.modelcontextprotocol/tasks`, version 2026-07-28.
  */
+import { ALL_LISTING_CAPABILITIES } from "../mcp/ProviderServers.ts"
+import { isInputPermitted } from "../mcp/ServerRequests.ts"
 import { memberOf } from "../shared/JsonText.ts"
 import {
   POLL_MS_DEFAULT,
@@ -72,6 +74,7 @@ const runningTask = (text: string, status: string): RunningTask | undefined => {
   const inputRequests = status === "input_required" ? memberOf(text, 0, "inputRequests") : undefined
   const isAsking = status === "input_required"
   if (isAsking && inputRequests?.startsWith("{") !== true) return undefined
+  if (isAsking && !isInputPermitted(ALL_LISTING_CAPABILITIES, task["inputRequests"])) return undefined
   const members = [
     `"status":${JSON.stringify(status)}`,
     ...(typeof statusMessage === "string"

@@ -153,7 +153,8 @@ export const settings = {
   ),
   UPSTREAM_PROGRESS_MS_MAX: setting(
     whole(10_000, 900_000),
-    "how long a call may take whose provider reports progress: each report restarts the time limit of the attempt",
+    "how long a call may take whose caller asks for progress and whose provider reports it: each report restarts the " +
+      "time limit of the attempt",
     "300000"
   ),
   UPSTREAM_RETRIES: setting(whole(0, 5), "retries after a 5xx response of a provider", "1"),

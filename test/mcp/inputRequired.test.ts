@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { type Answer, json, result, rpcError, text } from "../../testing/mcp/ScriptedServer.ts"
 import { behind, got } from "../support/HttpMarket.ts"
 import { aFundedConsumer, posted, PRICE, walletOf } from "../support/load/LoadMarket.ts"
-import { aDoor, LOADED, onOther, SETTINGS } from "../support/mcp/ADoor.ts"
+import { aDoor as anyDoor, LOADED, onOther, SETTINGS } from "../support/mcp/ADoor.ts"
 import { type Answered, ask, at, billingOf, errorCode, type Json, opened, textOf } from "../support/mcp/DoorClient.ts"
 import { aClientOf } from "../support/mcp/EitherEra.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
@@ -41,6 +41,16 @@ const stateOf = (answer: Answered): string => {
   assert.strictEqual(at(answer.body, "result", "resultType"), "input_required", answer.text)
   return String(at(answer.body, "result", "requestState"))
 }
+
+const ELICITS = { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } }
+
+/** Its client can be asked. */
+const aDoor = (onCall: Answer) =>
+  Effect.map(anyDoor(onCall), (door) => {
+    const send: typeof door.send = (asked) => door.send({ ...asked, meta: { ...ELICITS, ...asked.meta } })
+    const call: typeof door.call = (args, meta) => door.call(args, { ...ELICITS, ...meta })
+    return { ...door, send, call }
+  })
 
 type Door = Effect.Success<ReturnType<typeof aDoor>>
 
@@ -310,7 +320,7 @@ it.live(
       })
       const key = yield* aFundedConsumer(base, 100)
       const url = `${base}/mcp/${String(made["provider_id"])}`
-      const send: Door["send"] = (asked) => ask({ url, key, ...asked })
+      const send: Door["send"] = (asked) => ask({ url, key, ...asked, meta: { ...ELICITS, ...asked.meta } })
       const first = yield* send({ method: "tools/call", params: { name: "echo", arguments: {} } })
       const state = stateOf(first)
       const wallet = walletOf(base, key)

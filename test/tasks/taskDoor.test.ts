@@ -13,7 +13,8 @@ import { post } from "../support/ServiceProcess.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 const EXTENSION = { extensions: { "io.modelcontextprotocol/tasks": {} } }
-const TAKING = { "io.modelcontextprotocol/clientCapabilities": EXTENSION }
+const CAPABILITIES = { elicitation: {}, ...EXTENSION }
+const TAKING = { "io.modelcontextprotocol/clientCapabilities": CAPABILITIES }
 const TASK = {
   status: "working",
   createdAt: "2026-11-20T12:00:00Z",
@@ -103,7 +104,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A task at a door", (it) => {
       const [asked] = server.of("tasks/get")
       assert.strictEqual(asked!.headers["mcp-name"], "theirs-1")
       assert.deepInclude(asked!.params, { taskId: "theirs-1" })
-      assert.deepStrictEqual(at(asked!.params, "_meta", "io.modelcontextprotocol/clientCapabilities"), EXTENSION)
+      assert.deepStrictEqual(at(asked!.params, "_meta", "io.modelcontextprotocol/clientCapabilities"), CAPABILITIES)
     })
   )
 
@@ -129,7 +130,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A task at a door", (it) => {
 
   it.effect("passes questions and answers on, and a cancellation where the tool publishes that", () =>
     Effect.gen(function* () {
-      const { wallet, server, start, tasks, working } = yield* aTaskDoor({
+      const { key, wallet, server, start, tasks, url, working } = yield* aTaskDoor({
         on_cancel: "pass",
         canceled_call_costs: "nothing"
       })
@@ -137,6 +138,11 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A task at a door", (it) => {
       const taskId = taskIdOf(yield* start())
       const asking = yield* eventually(tasks("get", taskId), ({ text: said }) => said.includes("inputRequests"))
       assert.strictEqual(at(asking.body, "result", "status"), "input_required")
+      const method = "tasks/get"
+      const headers = { "mcp-name": taskId }
+      const meta = { "io.modelcontextprotocol/clientCapabilities": EXTENSION }
+      const undeclared = yield* ask({ url, key, method, params: { taskId }, meta, headers })
+      assert.deepStrictEqual([undeclared.status, at(undeclared.body, "error", "code")], [400, -32_021])
       const answers = { who: { action: "accept", content: { n: 1 } } }
       const updated = yield* tasks("update", taskId, { inputResponses: answers })
       assert.deepStrictEqual(updated.body["result"], { resultType: "complete" })

@@ -3,6 +3,7 @@
  */
 import { Effect } from "effect"
 import { isNeverPassed } from "../../../domain/mcp/PassedMethods.ts"
+import { withoutOwn } from "../../../domain/mcp/PassedResults.ts"
 import type { McpEra } from "../../../domain/mcp/Protocol.ts"
 import { type ServerFeature, turnedOff } from "../../../domain/mcp/ServerFeatures.ts"
 import { declaresTasks, isTaskMethod } from "../../../domain/mcp/TaskSupport.ts"
@@ -77,7 +78,7 @@ const LIST_TTL_MS = 60_000
 /** Written whole, with what a modern result has: the list may be long. */
 const listResult = ({ meta, nextCursor, tools }: ToolList, era: McpEra): string => {
   const cursor = nextCursor === undefined ? "" : `,"nextCursor":${JSON.stringify(nextCursor)}`
-  const own = meta === undefined ? "" : `,"_meta":${meta}`
+  const own = meta === undefined ? "" : `,"_meta":${withoutOwn(meta)}`
   return era === "legacy"
     ? `{"tools":${tools}${cursor}${own}}`
     : `{"resultType":"complete","tools":${tools}${cursor}${own},"ttlMs":${LIST_TTL_MS},"cacheScope":"private"}`

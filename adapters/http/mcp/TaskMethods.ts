@@ -3,6 +3,8 @@
  */
 import { Effect } from "effect"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
+import { isInputPermitted } from "../../../domain/mcp/ServerRequests.ts"
+import { memberOf } from "../../../domain/shared/JsonText.ts"
 import { declaresTasks, TASKS_EXTENSION } from "../../../domain/mcp/TaskSupport.ts"
 import { Tasks } from "../../../domain/tasks/Tasks.ts"
 import type { TaskCaller } from "../../../domain/tasks/TaskStore.ts"
@@ -23,9 +25,14 @@ export const makeTaskMethods = Effect.gen(function* () {
   const passThrough = yield* PassThrough
   const legacy = yield* makeLegacyTaskMethods
 
-  const gotten = (caller: TaskCaller, taskId: string): Answered =>
+  const gotten = (caller: TaskCaller, taskId: string, { capabilities }: DoorRequest): Answered =>
     tasks.get(caller, taskId).pipe(
-      Effect.map(({ text }) => resultOf(text)),
+      Effect.flatMap(({ text }) => {
+        const asked = memberOf(text, 0, "inputRequests")
+        return asked === undefined || isInputPermitted(capabilities, JSON.parse(asked))
+          ? Effect.succeed(resultOf(text))
+          : Effect.fail(missingInput)
+      }),
       Effect.catchTag("TaskUnknown", ({ message }) => Effect.fail(invalidParams(message)))
     )
 
@@ -62,7 +69,7 @@ export const makeTaskMethods = Effect.gen(function* () {
     const taskId = params?.value["taskId"]
     if (typeof taskId !== "string") return Effect.fail(invalidParams("`taskId` is required, the id of a task."))
     const caller = { consumerId: request.caller.ownerId, providerId: door.server?.providerId }
-    if (method === "tasks/get") return gotten(caller, taskId)
+    if (method === "tasks/get") return gotten(caller, taskId, request)
     return method === "tasks/update" ? updated(caller, taskId, request) : canceled(caller, taskId)
   }
 
@@ -90,5 +97,10 @@ const MISSING = `Tasks are for clients that declare the extension \`${TASKS_EXTE
 export const missingTasks = missingCapability(MISSING, {
   requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } }
 })
+
+const missingInput = missingCapability(
+  "The task asks for input of a kind that the capabilities of this request do not declare, such as `elicitation`.",
+  undefined
+)
 
 const resultOf = (result: string): DoorAnswer => ({ _tag: "Result", result })

@@ -204,7 +204,8 @@ describe("a server that floods a caller", () => {
       const heard: Array<string> = []
       const { servers, upstream } = yield* makeClient({ messagesMax: 5 })
       const { session } = yield* servers.initialize(serverAt(server.url), INITIALIZE, upstreamCall("").consumerId)
-      const mcp = exchange({ era: "legacy", session, onMessage: (message) => heard.push(message) })
+      const capabilities = `{"elicitation":{}}`
+      const mcp = exchange({ era: "legacy", session, capabilities, onMessage: (message) => heard.push(message) })
       const answer = yield* upstream.call(over(server.url, mcp))
       assert.deepStrictEqual([answer.status, heard.length], ["success", 5])
       yield* eventually(() => server.seen.filter((one) => one.text.includes("-32601")).length === 3)

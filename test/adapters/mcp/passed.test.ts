@@ -112,6 +112,7 @@ describe("a passed request", () => {
         session,
         requestId: `"\\u0069d of the client"`,
         progressToken: `"tok"`,
+        capabilities: `{"roots":{}}`,
         onMessage: (message) => heard.push(JSON.parse(message))
       })
       const reply = yield* servers.ask(serverAt(server.url), request)

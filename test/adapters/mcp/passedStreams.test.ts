@@ -186,7 +186,7 @@ describe("the stream of a client's own session", () => {
         const { session } = yield* servers.initialize(at, INITIALIZE, CONSUMER)
         const heard: Array<string> = []
         const listening = yield* Effect.forkChild(
-          servers.listen(at, session, undefined, CONSUMER, ({ message }) => heard.push(message))
+          servers.listen(at, session, undefined, CONSUMER, ({ message }) => heard.push(message), `{"roots":{}}`)
         )
         yield* servers.tell(at, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, CONSUMER)
         // It asks for the roots of a client that has some.
