@@ -35,6 +35,14 @@ export interface Provider {
   readonly createdAt: DateTime.Utc
 }
 
+/** What a provider may change of its account itself; undefined: as it is. */
+export interface ProviderChange {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly email?: string | undefined
+  readonly endpointUrl?: string | undefined
+}
+
 /** An account that pays for calls. Its API keys are apart from it: see `ApiKey`. */
 export interface Consumer {
   readonly id: ConsumerId

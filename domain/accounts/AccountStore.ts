@@ -6,7 +6,7 @@ import type { FeeChange, ProviderFee } from "../ledger/PlatformFee.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { ServerFeature } from "../mcp/ServerFeatures.ts"
-import type { Consumer, Erasure, Provider, ProviderFreeze } from "./Account.ts"
+import type { Consumer, Erasure, Provider, ProviderChange, ProviderFreeze } from "./Account.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export class AccountStore extends Context.Service<
@@ -32,6 +32,8 @@ export class AccountStore extends Context.Service<
     setFrozen(id: ProviderId, freeze: ProviderFreeze | undefined): Effect.Effect<void, StoreUnavailable>
     /** Writes the complete account, except the fee, the features, the freeze and the default cap. */
     updateProvider(provider: Provider): Effect.Effect<void, StoreUnavailable>
+    /** Writes only what is given, so that concurrent changes of other fields stay. */
+    changeProvider(id: ProviderId, change: ProviderChange): Effect.Effect<void, StoreUnavailable>
     updateConsumer(consumer: Consumer): Effect.Effect<void, StoreUnavailable>
     setDefaultCap(id: ConsumerId, cap: Microcents | undefined): Effect.Effect<void, StoreUnavailable>
     /** The first record of an account stays. */

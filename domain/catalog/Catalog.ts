@@ -9,9 +9,9 @@ import type { Page, PageRequest } from "../shared/Page.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type CatalogEntry, type CatalogSort, CatalogStore, entryAt, type ToolState } from "./CatalogStore.ts"
 import { CANDIDATES_MAX, makeNearestTools } from "./NearestTools.ts"
-import { tokensOfQuery } from "./SearchTokens.ts"
+import { tokensOfQuery, tokensOfTool } from "./SearchTokens.ts"
 import type { PriceVersion } from "./Terms.ts"
-import type { ToolChange } from "./Tool.ts"
+import { declarationOf, type ToolChange } from "./Tool.ts"
 import { makeToolUpsert, type UpsertMode, type UpsertResult } from "./ToolUpserts.ts"
 import { TOOL_VERSIONS_KEPT_MAX, type ToolVersion } from "./ToolVersions.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -19,6 +19,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 export const TOOLS_PER_REQUEST_MAX = 50
 const PRICES_SHOWN_MAX = 100
 const PROMOTED_AT_ONCE_MAX = 1_000
+const RENAMED_AT_ONCE = 100
 
 /** One page of the tools that match all given criteria. */
 export interface CatalogQuery {
@@ -68,6 +69,8 @@ export class Catalog extends Context.Service<
       id: ToolId,
       byServer?: boolean
     ): Effect.Effect<Withdrawn, ToolNotYours | StoreUnavailable>
+    /** The catalog finds tools by the name of their provider: after it has changed, in the same unit of work. */
+    renamed(providerId: ProviderId, providerName: string): Effect.Effect<void, StoreUnavailable>
     search(query: CatalogQuery): Effect.Effect<Page<CatalogEntry>, StoreUnavailable>
     /** No look-up finds a draft: see `search` with the state `draft`. */
     find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
@@ -128,6 +131,28 @@ export class Catalog extends Context.Service<
         return { entry, since: since.value }
       }, atomically)
 
+      const renamed = Effect.fn("Catalog.renamed")(function* (providerId: ProviderId, providerName: string) {
+        yield* store.countOf(providerId)
+        const filter = { category: undefined, providerId, maxPrice: undefined, tokens: [], state: "any" as const }
+        let after: PageRequest["after"]
+        do {
+          const page = yield* store.search(filter, "name", { limit: RENAMED_AT_ONCE, offset: 0, after })
+          // A draft or withdrawn tool gets its words when it is listed.
+          const listed = page.items.filter(({ tool }) => !tool.draft && tool.withdrawnAt === undefined)
+          yield* store.upsert(
+            listed.map(({ prices, tool }) => ({
+              id: tool.id,
+              providerId,
+              declaration: declarationOf(tool),
+              prices,
+              searchTokens: tokensOfTool(tool, providerName),
+              at: tool.updatedAt
+            }))
+          )
+          after = page.next
+        } while (after !== undefined)
+      }, atomically)
+
       const search = Effect.fn("Catalog.search")((query: CatalogQuery) =>
         inEffectNow(
           store.search(
@@ -159,6 +184,7 @@ export class Catalog extends Context.Service<
       return Catalog.of({
         upsert,
         withdraw,
+        renamed,
         search,
         find: (id) => one(store.find(id)),
         findOf: (providerId, toolName) => one(store.findOf(providerId, toolName)),

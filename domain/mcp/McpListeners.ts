@@ -11,7 +11,7 @@ import { listenEventId } from "./EventId.ts"
 import type { LiveSession } from "./LiveSession.ts"
 import { McpSessions } from "./McpSessions.ts"
 import { McpSessionStore } from "./McpSessionStore.ts"
-import { ProviderServers, type ServerEvent, type ServerFailed } from "./ProviderServers.ts"
+import { ProviderServers, type ServerAddress, type ServerEvent, type ServerFailed } from "./ProviderServers.ts"
 import type { StreamSink } from "./ServerStream.ts"
 
 /** `NotOffered`: the server has no such stream. */
@@ -37,6 +37,7 @@ const ALL: Messages = { isPassed: () => true }
 
 interface Listener {
   readonly name: string
+  readonly server: ServerAddress | undefined
   end(): void
 }
 
@@ -73,6 +74,10 @@ export class McpListeners extends Context.Service<
 
       yield* onEachChange(feed, ({ id, topic }) => {
         if (topic === "mcp_session" && listeners.has(id)) run(endIfGone(id))
+        // The provider may have moved its server. A client that connects again learns whether its session is lost.
+        if (topic === "provider") {
+          for (const listener of listeners.values()) if (listener.server?.providerId === id) listener.end()
+        }
         if (topic !== "mcp_stream" || !id.startsWith(PREFIX)) return
         const [sessionId, name] = id.slice(PREFIX.length).split(".")
         const known = listeners.get(sessionId!)
@@ -87,7 +92,11 @@ export class McpListeners extends Context.Service<
       ) {
         const name = yield* entropy.hex(NAME_BYTES)
         const ended = Deferred.makeUnsafe<Listening>()
-        const listener = { name, end: () => void Deferred.doneUnsafe(ended, Effect.succeed("Ended" as const)) }
+        const listener: Listener = {
+          name,
+          server: session.server,
+          end: () => void Deferred.doneUnsafe(ended, Effect.succeed("Ended" as const))
+        }
         listeners.get(session.id)?.end()
         listeners.set(session.id, listener)
         return yield* feed.publish({ topic: "mcp_stream", id: `${PREFIX}${session.id}.${name}` }).pipe(

@@ -34,12 +34,15 @@ export class OfferChanges extends Context.Service<
       const sync = yield* ToolSync
       const { sha256Hex } = yield* Digest
       const run = Effect.runForkWith(yield* Effect.context<never>())
-      const followers = new Map<ProviderId, Follower>()
+      /** By address: a provider may move its server while clients still listen to the former one. */
+      const followers = new Map<string, Follower>()
       const listVersions = new WeakMap<ToolList, string>()
 
       yield* offers.onChange((providerId) => {
-        const changed = providerId === undefined ? followers.values() : [followers.get(providerId)]
-        for (const follower of changed) if (follower !== undefined) Queue.offerUnsafe(follower.hints, undefined)
+        for (const follower of followers.values()) {
+          if (providerId === undefined || providerId === follower.providerId)
+            Queue.offerUnsafe(follower.hints, undefined)
+        }
       })
 
       const listVersion = (list: ToolList): string => {
@@ -92,16 +95,17 @@ export class OfferChanges extends Context.Service<
 
       const start = (server: ServerAddress, hints: Follower["hints"]): Follower => {
         const follower: Follower = {
+          providerId: server.providerId,
           hints,
           ready: Deferred.makeUnsafe<void>(),
           watchers: new Set(),
           stop: () => {
-            followers.delete(server.providerId)
+            followers.delete(keyOf(server))
             run(Fiber.interrupt(fiber))
           }
         }
         const fiber = run(follow(server, follower))
-        followers.set(server.providerId, follower)
+        followers.set(keyOf(server), follower)
         return follower
       }
 
@@ -109,7 +113,7 @@ export class OfferChanges extends Context.Service<
         const hints = yield* Queue.sliding<void>(1)
         const follower = yield* Effect.acquireRelease(
           Effect.sync(() => {
-            const one = followers.get(server.providerId) ?? start(server, hints)
+            const one = followers.get(keyOf(server)) ?? start(server, hints)
             const watcher = { onChange }
             one.watchers.add(watcher)
             return {
@@ -129,7 +133,7 @@ export class OfferChanges extends Context.Service<
         watch,
         announced: (server) => {
           hasten(server)
-          const follower = followers.get(server.providerId)
+          const follower = followers.get(keyOf(server))
           if (follower !== undefined) Queue.offerUnsafe(follower.hints, undefined)
         }
       })
@@ -143,12 +147,15 @@ interface Seen {
 }
 
 interface Follower {
+  readonly providerId: ProviderId
   readonly watchers: Set<{ readonly onChange: () => void }>
   readonly hints: Queue.Queue<void>
   /** The first read has ended. */
   readonly ready: Deferred.Deferred<void>
   readonly stop: () => void
 }
+
+const keyOf = ({ endpointUrl, providerId }: ServerAddress): string => `${providerId} ${endpointUrl}`
 
 /** Until the next announced price takes effect, at most the time of a recheck. */
 const untilNextPriceMs = (entries: ReadonlyArray<CatalogEntry>, nowMs: number): number => {

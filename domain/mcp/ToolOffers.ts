@@ -79,6 +79,8 @@ export class ToolOffers extends Context.Service<
           if (topic === "catalog") return forgetProviderOf(id)
           // A provider may be frozen.
           if (topic === "account") forget(id as ProviderId)
+          // Its server may be another one.
+          if (topic === "provider") offers.delete(id as ProviderId)
           if (topic === "everything") forget(undefined)
           return Effect.void
         }),

@@ -31,6 +31,26 @@ export const letter = (token: string, endpoint: string): string =>
     `The token works once and expires after ${MAIL_TOKEN_HOURS} hours. If you did not request it, ignore this mail.`
   ].join("\n")
 
+export const newAddressLetter = (token: string): string =>
+  [
+    "A provider of MCP tools wants to use this address as its contact address.",
+    "",
+    "To confirm it, enter this code on the provider dashboard, or send it as `token` to the endpoint that changes the address:",
+    "",
+    `  ${token}`,
+    "",
+    `The code works once and expires after ${MAIL_TOKEN_HOURS} hours. If you did not request it, ignore this mail.`
+  ].join("\n")
+
+/** To the address before. */
+export const addressChangedLetter = (handle: string): string =>
+  [
+    `The contact address of the provider ${handle} was changed. This address is no longer used.`,
+    "",
+    "If you did not change it, somebody else has an API key of the account: revoke your keys, and tell the operator of the",
+    "service."
+  ].join("\n")
+
 export const publication = ({ expiresAt, level, providerId, subject }: Proof, token: string): Challenge => {
   const shared = { expiresAt: expiresAt ?? DateTime.makeUnsafe(0) }
   return level === "code"

@@ -14,6 +14,7 @@ import { makePublishedVerification } from "./PublishedVerification.ts"
 import {
   anew,
   CHECKS_PER_HOUR_MAX,
+  MAILS_PER_HOUR_MAX,
   makeVerificationSteps,
   TOKEN_BYTES,
   type TooManyAttempts,
@@ -21,8 +22,6 @@ import {
 } from "./VerificationSteps.ts"
 import { type ProofLevel, VerificationStore } from "./VerificationStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-
-const MAILS_PER_HOUR_MAX = 3
 
 /** A provider's request to verify something, or to check it with the mailed token. */
 export interface Asked {

@@ -7,9 +7,11 @@ import { isSameText } from "../shared/SameText.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import type { Challenge } from "./Challenge.ts"
 import { SlaStore } from "./SlaStore.ts"
-import { type Proof, type ProofLevel, type Verified, VerificationStore } from "./VerificationStore.ts"
+import { type Proof, type ProofKind, type Verified, VerificationStore } from "./VerificationStore.ts"
 
 export const CHECKS_PER_HOUR_MAX = 10
+/** Of one provider, for all purposes. */
+export const MAILS_PER_HOUR_MAX = 3
 export const TOKEN_BYTES = 32
 
 /** Whether the proof was found and, if not, what to publish where. */
@@ -72,7 +74,7 @@ export const makeVerificationSteps = Effect.gen(function* () {
   return { limited, answer, accept }
 })
 
-export const anew = (providerId: ProviderId, level: ProofLevel, subject: string): Proof => ({
+export const anew = (providerId: ProviderId, level: ProofKind, subject: string): Proof => ({
   providerId,
   level,
   subject,

@@ -9,10 +9,13 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 /** What a provider can verify: a mailbox, a domain or a repository. */
 export type ProofLevel = Exclude<VerificationLevel, "unverified">
 
+/** `new_email`: the mailbox that is to replace the provider's. It counts for nothing before. */
+export type ProofKind = ProofLevel | "new_email"
+
 /** What a provider verified or is about to verify at one level. */
 export interface Proof {
   readonly providerId: ProviderId
-  readonly level: ProofLevel
+  readonly level: ProofKind
   /** The mailbox, the domain, the repository. */
   readonly subject: string
   /** SHA-256 of the token, hex; undefined once it was used. */
@@ -37,9 +40,9 @@ export interface Verified {
 export class VerificationStore extends Context.Service<
   VerificationStore,
   {
-    find(providerId: ProviderId, level: ProofLevel): Effect.Effect<Option.Option<Proof>, StoreUnavailable>
+    find(providerId: ProviderId, level: ProofKind): Effect.Effect<Option.Option<Proof>, StoreUnavailable>
     /** Locked until the end of the unit of work. */
-    lock(providerId: ProviderId, level: ProofLevel): Effect.Effect<Option.Option<Proof>, StoreUnavailable>
+    lock(providerId: ProviderId, level: ProofKind): Effect.Effect<Option.Option<Proof>, StoreUnavailable>
     put(proof: Proof): Effect.Effect<void, StoreUnavailable>
     /** All verifications of a provider; returns how many. */
     remove(providerId: ProviderId): Effect.Effect<number, StoreUnavailable>

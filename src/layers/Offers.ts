@@ -1,7 +1,7 @@
 /**
  * What only a whole service has: imports of providers' tools, toolboxes for the market door, sessions of MCP clients, tasks of
- * calls, and what the operator has: sessions, the audit trail, freezes of providers and retries of payouts. On top of the core, so
- * that a program that embeds only the core does not contain them.
+ * calls, profiles of providers, and what the operator has: sessions, the audit trail, freezes of providers and retries of payouts.
+ * On top of the core, so that a program that embeds only the core does not contain them.
  */
 import { Layer } from "effect"
 import { OfferedFeatures } from "../../domain/accounts/OfferedFeatures.ts"
@@ -26,6 +26,7 @@ import { AuditTrail } from "../../domain/operator/AuditTrail.ts"
 import { OperatorSessions } from "../../domain/operator/OperatorSessions.ts"
 import { PayoutRetries } from "../../domain/payouts/PayoutRetries.ts"
 import { Tasks } from "../../domain/tasks/Tasks.ts"
+import { ProviderProfile } from "../../domain/trust/ProviderProfile.ts"
 import { callResult } from "../../adapters/http/mcp/CallResults.ts"
 
 /** Without `ProviderServers` endpoints are not asked, and nothing is imported. */
@@ -52,6 +53,12 @@ const mcpSessions = Layer.mergeAll(
 /** Of calls whose providers work on after the response. */
 const tasks = Tasks.layer(callResult)
 
-const operator = Layer.mergeAll(AuditTrail.layer, OperatorSessions.layer, ProviderFreezes.layer, PayoutRetries.layer)
+const accounts = Layer.mergeAll(
+  ProviderProfile.layer,
+  AuditTrail.layer,
+  OperatorSessions.layer,
+  ProviderFreezes.layer,
+  PayoutRetries.layer
+)
 
-export const offers = Layer.mergeAll(tasks, toolboxes, mcpSessions, operator)
+export const offers = Layer.mergeAll(tasks, toolboxes, mcpSessions, accounts)

@@ -59,6 +59,26 @@ export const accountStoreContract: Contract<AccountStore | CatalogStore | UnitOf
   ),
 
   rule(
+    "changes only the given fields of a provider",
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const [provider, other] = [yield* aProvider(), yield* aProvider()]
+      const changes = [
+        { name: "Other", description: "" },
+        { email: "other@example.org", name: undefined },
+        { endpointUrl: "https://other.example.org/mcp" }
+      ] as const
+      for (const change of changes) yield* accounts.changeProvider(provider.id, change)
+      yield* accounts.changeProvider(provider.id, {})
+      assert.deepEqual(
+        yield* accounts.findProvider(provider.id),
+        Option.some({ ...provider, ...changes[0], email: changes[1].email, endpointUrl: changes[2].endpointUrl })
+      )
+      assert.deepEqual(yield* accounts.findProvider(other.id), Option.some(other))
+    })
+  ),
+
+  rule(
     "keeps the features that a provider has turned off, whatever else of the account changes",
     Effect.gen(function* () {
       const accounts = yield* AccountStore

@@ -55,6 +55,19 @@ export const verificationStoreContract: Contract<UnitOfWork | VerificationStore>
   ),
 
   rule(
+    "does not count the mailbox that is to replace another",
+    Effect.gen(function* () {
+      const store = yield* VerificationStore
+      const pending = aProof({ level: "new_email", subject: "new@example.org" })
+      yield* store.put(pending)
+      assert.deepEqual(yield* store.find(pending.providerId, "new_email"), Option.some(pending))
+      assert.deepEqual(yield* store.find(pending.providerId, "email"), Option.none())
+      assert.equal((yield* store.verified(pending.providerId)).level, "unverified")
+      assert.equal(yield* store.remove(pending.providerId), 1)
+    })
+  ),
+
+  rule(
     "locks a proof for one unit of work at a time",
     Effect.gen(function* () {
       const store = yield* VerificationStore

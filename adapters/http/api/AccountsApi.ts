@@ -10,7 +10,15 @@ import { accountRegistration, readBy, writeBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { Instant, IntBetween, Line } from "./InputSchemas.ts"
-import { RegisterConsumer, RegisteredConsumer, RegisteredProvider, RegisterProvider } from "./RegistrationBodies.ts"
+import {
+  ChangeEmail,
+  ChangeProfile,
+  ProviderProfile,
+  RegisterConsumer,
+  RegisteredConsumer,
+  RegisteredProvider,
+  RegisterProvider
+} from "./RegistrationBodies.ts"
 import { CONSUMER_ID, CONSUMER_KEY, KEY_ID, NOW } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 
@@ -137,6 +145,34 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       payload: RegisterConsumer,
       success: RegisteredConsumer.pipe(HttpApiSchema.status(201))
     }),
+    Endpoint.get("providerProfile", "/api/v1/market/providers/profile", {
+      access: readBy("provider"),
+      summary: "Retrieve your profile",
+      description: "Returns your account as you registered and changed it.",
+      success: ProviderProfile,
+      problems: [404]
+    }),
+    Endpoint.post("changeProviderProfile", "/api/v1/market/providers/profile", {
+      access: writeBy("provider"),
+      summary: "Change your profile",
+      description:
+        "Changes your name, description or endpoint, by the rules of registration. A new endpoint is asked what it is, and must " +
+        "list your tools. It is called on every node within a second; calls in flight end at the former one, and sessions of " +
+        "MCP clients there begin again. The verification of a domain ends if the new endpoint is not in it. The handle stays.",
+      payload: ChangeProfile,
+      success: ProviderProfile,
+      problems: [404, 429]
+    }),
+    Endpoint.post("changeProviderEmail", "/api/v1/market/providers/email", {
+      access: readBy("provider"),
+      summary: "Change your email address",
+      description:
+        "The first request mails a code to the new address. The second one sends the code as `token`: the address counts from " +
+        "then on, and is verified. The former address is told.",
+      payload: ChangeEmail,
+      success: ProviderProfile,
+      problems: [404, 429, 502]
+    }),
     Endpoint.get("listKeys", "/api/v1/market/keys", {
       access: readBy(...owner),
       summary: "List your API keys",
@@ -186,4 +222,4 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       problems: [404]
     })
   )
-  .annotateMerge(Endpoint.about("Accounts", "Registration of providers and consumers, and API keys.")) {}
+  .annotateMerge(Endpoint.about("Accounts", "Registration of providers and consumers, their profile and API keys.")) {}

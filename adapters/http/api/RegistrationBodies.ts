@@ -13,6 +13,7 @@ import * as shared from "./SharedFields.ts"
 import { PricingModel } from "./PriceFields.ts"
 import { EndpointReport, ImportReport } from "./ImportBodies.ts"
 import { ToolBody } from "./ToolBody.ts"
+import { verificationLevel } from "./TrustBodies.ts"
 
 const email = Field.of(Email, "Contact email address; trimmed and lowercased.", "ada@example.org")
 
@@ -67,6 +68,45 @@ export const RegisterProvider = Field.object("RegisterProvider", "An MCP server 
       }
     ]
   })
+
+export const ChangeProfile = Field.object("ChangeProviderProfile", "What to change; fields that are not sent stay.", {
+  name: Schema.optionalKey(RegisterProvider.fields.name),
+  description: RegisterProvider.fields.description,
+  endpoint_url: Schema.optionalKey(RegisterProvider.fields.endpoint_url),
+  unlisted: Field.optional(
+    Schema.Boolean,
+    "`true`: change `endpoint_url` even if the new server does not list all of your tools. Default: `false`."
+  )
+}).annotate({ examples: [{ description: "Tools that search public papers" }] })
+
+export const ChangeEmail = Field.object("ChangeProviderEmail", "The new address, or the code that was mailed to it.", {
+  email: Field.optional(Email, "New contact address. Your current one withdraws an open request."),
+  token: Field.optional(Text(200), "The code from the mail.")
+})
+  .check(
+    Schema.makeFilter(({ email, token }) =>
+      (email === undefined) === (token === undefined)
+        ? "Send `email` to request a change, then `token` alone to confirm it."
+        : undefined
+    )
+  )
+  .annotate({ identifier: "ChangeProviderEmail", examples: [{ email: "ada@example.org" }] })
+
+export const ProviderProfile = Field.object("ProviderProfile", "Your account as you see it.", {
+  provider_id: shared.providerId,
+  handle: shared.handle,
+  name: shared.providerName,
+  description: Field.string("Description of your tools.", "Tools that search public papers"),
+  endpoint_url: Field.string("URL of your MCP server.", "https://tools.example.org/mcp"),
+  email: Field.string("Contact email address.", "ada@example.org"),
+  pending_email: Field.nullableString("Requested address that is not confirmed yet. `null`: none."),
+  pending_email_expires_at: Field.nullableTimestamp(
+    "Time when the code that was mailed expires. `null`: none is open."
+  ),
+  verification_level: verificationLevel,
+  endpoint: Field.nullable(EndpointReport, "What was found at the new endpoint. `null`: it was not changed."),
+  message: shared.message("Your profile was changed.")
+})
 
 export const RegisterConsumer = Field.object("RegisterConsumer", "A consumer: an agent or a team that runs agents.", {
   name: Field.of(Name(200), "Name of the account."),

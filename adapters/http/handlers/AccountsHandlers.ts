@@ -9,13 +9,16 @@ import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Keys, ROTATION_GRACE_SECONDS_DEFAULT } from "../../../domain/accounts/Keys.ts"
 import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
 import { Registration, ToolsRejected } from "../../../domain/accounts/Registration.ts"
+import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { EndpointProbe, type EndpointReport, unlistedReason } from "../../../domain/catalog/EndpointProbe.ts"
 import { ToolImport } from "../../../domain/catalog/ToolImport.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
 import { type KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { formatDollars, fromCents, zero } from "../../../domain/shared/Microcents.ts"
+import { PAGE_LIMIT_MAX, type PageRequest } from "../../../domain/shared/Page.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
+import { type Profile, ProviderProfile } from "../../../domain/trust/ProviderProfile.ts"
 import { AccountsApi } from "../api/AccountsApi.ts"
 import { toChange, type ToolBody } from "../api/ToolBody.ts"
 import { BaseUrl } from "../BaseUrl.ts"
@@ -36,6 +39,8 @@ export const accountsRoutes = Effect.gen(function* () {
 
   const imports = yield* ToolImport
   const { probe } = yield* EndpointProbe
+  const catalog = yield* Catalog
+  const profiles = yield* ProviderProfile
   const entropy = yield* Entropy
 
   /** The requests to the endpoint are signed for the account that is being registered. */
@@ -53,6 +58,35 @@ export const accountsRoutes = Effect.gen(function* () {
   }
 
   const providerOf = (id: ProviderId) => Effect.map(accounts.findProvider(id), Option.getOrUndefined)
+
+  /** Undefined: the endpoint stays. */
+  const askedAnew = Effect.fnUntraced(function* (providerId: ProviderId, endpointUrl: string | undefined) {
+    const { provider } = yield* profiles.find(providerId)
+    if (endpointUrl === undefined || endpointUrl === provider.endpointUrl) return undefined
+    yield* profiles.countEndpointChange(providerId)
+    return yield* probe({ providerId, endpointUrl })
+  })
+
+  const rejectMissing = Effect.fnUntraced(function* (providerId: ProviderId, endpoint: EndpointReport) {
+    const missing: Array<string> = []
+    let after: PageRequest["after"]
+    do {
+      const page = { limit: PAGE_LIMIT_MAX, offset: 0, after }
+      const found = yield* catalog.search({
+        q: undefined,
+        category: undefined,
+        providerId,
+        own: true,
+        sort: "name",
+        page
+      })
+      missing.push(...found.items.flatMap(({ tool }) => unlistedReason(endpoint, tool.toolName) ?? []))
+      after = found.next
+    } while (after !== undefined)
+    if (missing.length === 0) return
+    const more = missing.length > 1 ? ` ${missing.length} of your tools are missing.` : ""
+    return yield* new ValidationFailed({ faults: [{ path: ["endpoint_url"], message: `${missing[0]}.${more}` }] })
+  })
 
   const revoke = Effect.fnUntraced(function* (caller: KeyOwner, id: KeyId) {
     const revoked = yield* keys.revoke(caller, id)
@@ -159,6 +193,33 @@ export const accountsRoutes = Effect.gen(function* () {
         frozen_at: freeze === undefined ? null : format(freeze.at)
       }
     }),
+    route(endpoints.providerProfile, function* ({ as }) {
+      return profileView(yield* profiles.find(as("provider").ownerId), undefined, "This is your profile.")
+    }),
+    preparedRoute(
+      endpoints.changeProviderProfile,
+      ({ as, payload }) => askedAnew(as("provider").ownerId, payload.endpoint_url),
+      function* ({ as, payload }, endpoint) {
+        const { ownerId } = as("provider")
+        if (endpoint !== undefined && payload.unlisted !== true) yield* rejectMissing(ownerId, endpoint)
+        const { description, endpoint_url: endpointUrl, name } = payload
+        const changed = yield* profiles.change(ownerId, { description, endpointUrl, name })
+        return profileView(changed, endpoint, "Your profile was changed.")
+      }
+    ),
+    route(endpoints.changeProviderEmail, function* ({ as, payload: { email, token } }) {
+      const { ownerId } = as("provider")
+      if (email === undefined) {
+        const changed = yield* profiles.confirmEmail(ownerId, token ?? "")
+        return profileView(changed, undefined, `Your email address is ${changed.provider.email}.`)
+      }
+      const asked = yield* profiles.requestEmail(ownerId, email)
+      const message =
+        asked.pendingEmail === undefined
+          ? `Your email address stays ${email}.`
+          : `A code was mailed to ${email}. Repeat this call with it as \`token\`.`
+      return profileView(asked, undefined, message)
+    }),
     route(endpoints.listKeys, function* ({ as }) {
       const caller = as("consumer", "provider")
       const show = yield* shownTo(caller)
@@ -214,6 +275,24 @@ export const accountsRoutes = Effect.gen(function* () {
     route(endpoints.revokeKey, ({ as, params }) => revoke(as("consumer", "provider"), params.key_id)),
     route(endpoints.revokeKeyByQuery, ({ as, query }) => revoke(as("consumer", "provider"), query.key_id))
   ] satisfies ReadonlyArray<Route>
+})
+
+const profileView = (
+  { pendingEmail, provider, verified }: Profile,
+  endpoint: EndpointReport | undefined,
+  message: string
+) => ({
+  provider_id: provider.id,
+  handle: provider.handle,
+  name: provider.name,
+  description: provider.description,
+  endpoint_url: provider.endpointUrl,
+  email: provider.email,
+  pending_email: pendingEmail?.address ?? null,
+  pending_email_expires_at: pendingEmail === undefined ? null : format(pendingEmail.expiresAt),
+  verification_level: verified.level,
+  endpoint: endpoint === undefined ? null : endpointView(endpoint),
+  message
 })
 
 const shownTo = (caller: KeyOwner) =>

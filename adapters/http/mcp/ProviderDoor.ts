@@ -1,7 +1,7 @@
 /**
  * The door of one provider: its own tools under their own names, and everything else of its server passed through.
  */
-import { Duration, Effect, Option, Result, Schedule, Schema } from "effect"
+import { Deferred, Duration, Effect, Option, Result, Schedule, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import type { Provider } from "../../../domain/accounts/Account.ts"
 import { ProviderDirectory } from "../../../domain/accounts/ProviderDirectory.ts"
@@ -19,6 +19,7 @@ import type { ToolOffer } from "../../../domain/mcp/ToolOffer.ts"
 import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
 import { ToolName } from "../../../domain/catalog/Tool.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
+import { ChangeFeed, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
 import { LIST_CHANGED, type ListChanges, subscription as listSubscription } from "./ListChanges.ts"
 import { announcedBy, ANNOUNCES_ALL, announcingTools, offeredCapabilities } from "./OfferedCapabilities.ts"
 import { type Door, type DoorAnswer, type DoorFailure, type DoorRequest, listClient } from "./Door.ts"
@@ -27,7 +28,7 @@ import { passing } from "./PassedMessages.ts"
 import { parameterHeadersFault } from "./ModernHeaders.ts"
 import { invalidParams, limited, type RpcFault, serverFailed, statusOfCode } from "./RpcFault.ts"
 import { textAt } from "./RpcMessage.ts"
-import { makeSubscriptions } from "./Subscriptions.ts"
+import { ended, makeSubscriptions } from "./Subscriptions.ts"
 
 const isToolName = Schema.is(ToolName)
 
@@ -43,6 +44,14 @@ const providerDoors = Effect.gen(function* () {
   const { timeoutMs } = yield* UpstreamLimits
   const subscribed = yield* makeSubscriptions
   const offerChanges = yield* OfferChanges
+
+  const moves = new Map<string, Deferred.Deferred<void>>()
+  yield* onEachChange(yield* ChangeFeed, ({ id, topic }) => {
+    const move = topic === "provider" ? moves.get(id) : undefined
+    if (move === undefined) return
+    moves.delete(id)
+    Deferred.doneUnsafe(move, Effect.void)
+  })
 
   const makeDoor = (provider: Provider): Door => {
     const { featuresOff = [] } = provider
@@ -120,6 +129,14 @@ const providerDoors = Effect.gen(function* () {
       })
     })
 
+    /** The provider may have moved its server: a client subscribes again, at the one that is there now. */
+    const moved = ({ rpc }: DoorRequest): Effect.Effect<DoorAnswer> =>
+      Effect.suspend(() => {
+        const move = moves.get(provider.id) ?? Deferred.makeUnsafe<void>()
+        moves.set(provider.id, move)
+        return Effect.as(Deferred.await(move), { _tag: "Result" as const, result: ended(rpc.id) })
+      })
+
     return {
       listen: (_, send) => changes(() => send(LIST_CHANGED)),
       onListChanged,
@@ -163,7 +180,7 @@ const providerDoors = Effect.gen(function* () {
 
       pass: (request) =>
         request.rpc.method === SUBSCRIBE
-          ? subscribed(request, (limitMs) => subscription(request, limitMs))
+          ? subscribed(request, (limitMs) => Effect.raceFirst(subscription(request, limitMs), moved(request)))
           : ask(request, timeoutMs)
     }
 

@@ -49,5 +49,5 @@ export const makeSubscriptions = Effect.gen(function* () {
 })
 
 /** The graceful end of a subscription. */
-const ended = (id: string): string =>
+export const ended = (id: string): string =>
   `{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":${id}}}`

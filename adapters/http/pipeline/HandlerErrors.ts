@@ -31,6 +31,7 @@ import type { Receipts } from "../../../domain/receipts/Receipts.ts"
 import type { IdempotencyConflict } from "../../../domain/shared/Idempotency.ts"
 import type { IdempotencyInFlight } from "../../../domain/shared/IdempotencyStore.ts"
 import type { Disputes } from "../../../domain/trust/Disputes.ts"
+import type { ProviderProfile } from "../../../domain/trust/ProviderProfile.ts"
 import type { Trust } from "../../../domain/trust/Trust.ts"
 import type { Verification } from "../../../domain/trust/Verification.ts"
 import type * as Failures from "./Failures.ts"
@@ -61,4 +62,4 @@ export type HandlerError =
   | ErrorOfService<EndpointProbe | ToolImport | ToolSync>
   | ErrorOfService<Loads | Withdrawals | PlatformFunds | Payouts | PaymentEvents>
   | ErrorOfService<Invoicing | InvoicePrinter>
-  | ErrorOfService<Receipts | ReceiptLog | Disputes | Trust | Verification>
+  | ErrorOfService<Receipts | ReceiptLog | Disputes | Trust | Verification | ProviderProfile>

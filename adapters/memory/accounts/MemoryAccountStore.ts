@@ -31,6 +31,10 @@ export const layer = Layer.effect(
         change(providers, id, { featuresOff: features.length === 0 ? undefined : features }),
       setFrozen: (id, frozen) => change(providers, id, { frozen }),
       updateProvider: ({ featuresOff: _, frozen: __, ...provider }) => change(providers, provider.id, provider),
+      changeProvider: (id, changes) => {
+        const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+        return change(providers, id, Object.fromEntries(given))
+      },
       updateConsumer: (consumer) => put(consumers, consumer.id, consumer),
       setDefaultCap: (id, defaultCap) => change(consumers, id, { defaultCap }),
       recordErasure: (erasure) =>

@@ -5,7 +5,7 @@ import { DateTime, Effect, Layer, Option } from "effect"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import {
   type Proof,
-  type ProofLevel,
+  type ProofKind,
   type Verified,
   VerificationStore
 } from "../../../domain/trust/VerificationStore.ts"
@@ -20,7 +20,7 @@ export const layer = Layer.sync(VerificationStore, () => {
 
   const mails = new Map<string, ReadonlyArray<DateTime.Utc>>()
 
-  const find = (providerId: ProviderId, level: ProofLevel) =>
+  const find = (providerId: ProviderId, level: ProofKind) =>
     Effect.sync(() => Option.fromUndefinedOr(proofs.get(`${providerId} ${level}`)))
 
   const verified = (providerId: ProviderId): Verified => {

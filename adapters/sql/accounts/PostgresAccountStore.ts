@@ -97,6 +97,14 @@ export const layer = Layer.effect(
         Effect.asVoid
       ),
 
+      changeProvider: Effect.fn("PostgresAccountStore.changeProvider")(
+        (id, { description, email, endpointUrl, name }) => sql`
+          UPDATE providers SET name = COALESCE(${name ?? null}::text, name), email = COALESCE(${email ?? null}::text, email),
+            endpoint_url = COALESCE(${endpointUrl ?? null}::text, endpoint_url),
+            description = COALESCE(${description ?? null}::text, description) WHERE id = ${id}`,
+        Effect.asVoid
+      ),
+
       updateConsumer: Effect.fn("PostgresAccountStore.updateConsumer")(
         (consumer) => sql`
           UPDATE consumers SET name = ${consumer.name}, email = ${consumer.email}, use_case = ${consumer.useCase},

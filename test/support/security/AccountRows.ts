@@ -88,6 +88,17 @@ export const accountRows: Rows = {
     json: { features_off: [] }
   })),
 
+  "GET /api/v1/market/providers/profile": row(providers(200), "/api/v1/market/providers/profile"),
+  "POST /api/v1/market/providers/profile": row(providers(200), () => ({
+    path: "/api/v1/market/providers/profile",
+    json: { description: "Changed" }
+  })),
+  // No address was requested, so no code fits.
+  "POST /api/v1/market/providers/email": row(providers(422), () => ({
+    path: "/api/v1/market/providers/email",
+    json: { token: "x" }
+  })),
+
   [`GET ${GRANTS}`]: row(consumers(200), GRANTS, { shows: { consumerOwner: ["grant"] } }),
   [`POST ${GRANTS}`]: row(consumers(201), ({ provider }) => ({
     path: GRANTS,

@@ -20,6 +20,7 @@ export const trustProblems = {
   AlreadyDisputed: duplicate(),
   CreditBeyondCost: invalidField("amount_microcents"),
   DisputeNotFound: notFound(),
+  EmailTokenRejected: invalidField("token"),
   FilingTooLate: invalidField("receipt_id"),
   LogUnknown: notFound(),
   MailFailed: providerError(),
