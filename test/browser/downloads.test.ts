@@ -93,6 +93,7 @@ it.live.skipIf(!hasBrowser)(
       const exported = yield* saved(page, "Export data")
       const data = JSON.parse(exported.text) as Readonly<Record<string, Readonly<Record<string, unknown>>>>
       assert.strictEqual(data["account"]!["id"], shop.adaId)
+      assert.strictEqual(data["profile"]!["provider_id"], shop.adaId)
       assert.strictEqual((data["tools"]!["items"] as ReadonlyArray<unknown>).length, 2)
       assert.strictEqual((data["receipts"]!["items"] as ReadonlyArray<unknown>).length, SUCCESSES + FAILURES)
       assert.notInclude(exported.text, shop.adaKey)

@@ -25,6 +25,7 @@ type Wire<A> = A extends bigint
 export type Response<E extends { readonly "~Success": { readonly Type: unknown } }> = Wire<E["~Success"]["Type"]>
 
 export type Keys = Response<typeof AccountsApi.endpoints.listKeys>
+export type Profile = Response<typeof AccountsApi.endpoints.providerProfile>
 export type NewKey = Response<typeof AccountsApi.endpoints.createKey>
 export type RegisteredConsumer = Response<typeof AccountsApi.endpoints.registerConsumer>
 export type RegisteredProvider = Response<typeof AccountsApi.endpoints.registerProvider>

@@ -3,13 +3,12 @@
  * account's data.
  */
 import { Fragment } from "preact"
-import { CopyValue } from "../../console/Copyable.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DataExport, type ExportedList } from "../../console/DataExport.browser.ts"
-import { Facts } from "../../console/Figures.browser.ts"
 import { KeyList } from "../../console/KeyList.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { PassedFeatures } from "./PassedFeatures.browser.ts"
+import { ProviderProfile } from "./ProviderProfile.browser.ts"
 import { RequestSigning } from "./RequestSigning.browser.ts"
 
 export const tab = (): View => {
@@ -17,18 +16,7 @@ export const tab = (): View => {
   return h(
     Fragment,
     null,
-    h(
-      "section",
-      { id: "account" },
-      h(Facts, {
-        all: [
-          ["Name", account.name],
-          ["Account ID", h(CopyValue, { name: "account ID", text: account.id })],
-          ["Handle", h("code", null, account.handle)],
-          ["Public page", h("a", { href: `/catalog/providers/${account.handle}` }, "Your page in the catalog")]
-        ]
-      })
-    ),
+    h(ProviderProfile, null),
     h(PassedFeatures, null),
     h(RequestSigning, null),
     h("h2", null, "API keys"),
@@ -39,6 +27,7 @@ export const tab = (): View => {
 
 const exportedOf = (id: string): ReadonlyArray<ExportedList> => [
   { name: "account", path: "/api/v1/market/whoami" },
+  { name: "profile", path: "/api/v1/market/providers/profile" },
   { name: "tools", path: "/api/v1/market/tools", items: "tools" },
   { name: "tool_sync", path: "/api/v1/market/tools/sync" },
   { name: "mcp_features", path: "/api/v1/market/mcp-features" },
