@@ -11,6 +11,7 @@ export type {
   Erasure as AccountErasure,
   PricingModel,
   Provider,
+  ProviderChange,
   ProviderFreeze
 } from "../../domain/accounts/Account.ts"
 export type { ApiKey } from "../../domain/accounts/ApiKey.ts"
@@ -383,4 +384,4 @@ export {
 } from "../../domain/trust/TrustScore.ts"
 export { SubjectRejected, Verification, type Asked } from "../../domain/trust/Verification.ts"
 export { TooManyAttempts, type VerificationAnswer } from "../../domain/trust/VerificationSteps.ts"
-export type { ProofLevel, Verified } from "../../domain/trust/VerificationStore.ts"
+export type { ProofKind, ProofLevel, Verified } from "../../domain/trust/VerificationStore.ts"

@@ -10,7 +10,6 @@ import { createClient } from "../../client/Client.ts"
 import { browser, hasBrowser, open } from "../support/Browser.ts"
 import { PackedPackage } from "../support/PackedPackage.ts"
 import { programs } from "../support/ProgramsOfDocs.ts"
-import { fine, providing } from "../support/metering/Provider.ts"
 import { RawHttp } from "../support/RawHttp.ts"
 import { start } from "../support/ServiceProcess.ts"
 
@@ -24,26 +23,10 @@ const placed = Effect.gen(function* () {
   return packed
 })
 
-/** A service with one tool of a provider that responds `fine`, and its URL. */
-const MARKET = RawHttp.layer({ PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback" })
+/** A service with its demo provider, and its URL. */
+const MARKET = RawHttp.layer({ PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback", DEMO_PROVIDER: "on" })
 
-const selling = Effect.gen(function* () {
-  const { port } = yield* RawHttp
-  const { url } = yield* providing(fine)
-  const baseUrl = `http://127.0.0.1:${port}`
-  yield* Effect.promise(() =>
-    createClient({ baseUrl }).accounts.registerProvider({
-      payload: {
-        name: "Ada",
-        email: "ada@example.org",
-        handle: "ada-tools",
-        endpoint_url: url,
-        tools: [{ tool_name: "search", price_microcents: 500 }]
-      }
-    })
-  )
-  return baseUrl
-})
+const market = Effect.map(RawHttp, ({ port }) => `http://127.0.0.1:${port}`)
 
 export const programSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => {
   it.effect(
@@ -178,11 +161,11 @@ export const programSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => 
     () =>
       Effect.gen(function* () {
         const { node } = (yield* placed).app
-        const market = yield* selling
-        const promised = yield* node("agent.ts", market)
+        const baseUrl = yield* market
+        const promised = yield* node("agent.ts", baseUrl)
         assert.strictEqual(promised.code, 0, promised.output)
         assert.match(promised.output, /^Cost: 500 microcents, receipt rcpt_\w+\nThe receipt is in the log$/mu)
-        const effect = yield* node("effect-agent.ts", market)
+        const effect = yield* node("effect-agent.ts", baseUrl)
         assert.deepStrictEqual(effect, { code: 0, output: "Add funds: the balance is 0 cents.\n" })
       }).pipe(Effect.provide(MARKET)),
     300_000
@@ -193,7 +176,7 @@ export const programSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => 
     () =>
       Effect.gen(function* () {
         const { app } = yield* placed
-        const market = yield* selling
+        const baseUrl = yield* market
         const script = yield* Effect.promise(async () => {
           const bundle = await rolldown({ input: join(app.folder, "page.ts"), platform: "browser" })
           const { output } = await bundle.generate({ format: "es", minify: true })
@@ -214,7 +197,7 @@ export const programSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => 
         )
         const address = host.address()
         const port = typeof address === "object" ? address?.port : undefined
-        const { complaints, page } = yield* open(yield* browser, `http://localhost:${port}/?market=${market}`)
+        const { complaints, page } = yield* open(yield* browser, `http://localhost:${port}/?market=${baseUrl}`)
         yield* Effect.promise(() => page.waitForFunction("document.title !== ''"))
         assert.strictEqual(yield* Effect.promise(() => page.title()), "Cost: 500 microcents")
         assert.deepStrictEqual(complaints, [])

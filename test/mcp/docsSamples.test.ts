@@ -81,7 +81,7 @@ it.layer(Running.layer, { timeout: "60 seconds", excludeTestServices: true })("d
         const apply = rest.join("").replace('"listed": true', '"listed": true, "apply": true')
         assert.include(yield* printed(apply, { URL: url, PROVIDER_KEY: provider.api_key }), '"applied":true')
 
-        assert.include(yield* printed(choosing!, { URL: url, KEY: key }), '"alias":"ada-tools__search"')
+        assert.include(yield* printed(choosing!, { URL: url, KEY: key }), '"alias":"demo__echo"')
       }),
     240_000
   )

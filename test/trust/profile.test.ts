@@ -295,8 +295,9 @@ for (const [name, core] of coreReading(evidence)) {
         const { erase } = yield* Erasure
         yield* erase({ ownerId: provider.id, by: "its owner", leaveMoney: false })
         const { change: changing, requestEmail } = yield* ProviderProfile
-        const late = [changing(provider.id as never, { name: "x" }), requestEmail(provider.id as never, anAddress())]
-        for (const one of late) assert.strictEqual((yield* Effect.flip(one))._tag, "ProviderNotFound")
+        const id = provider.id as ProviderId
+        assert.strictEqual((yield* Effect.flip(changing(id, { name: "x" })))._tag, "ProviderNotFound")
+        assert.strictEqual((yield* Effect.flip(requestEmail(id, anAddress())))._tag, "ProviderNotFound")
       })
     )
   })

@@ -6,7 +6,7 @@ import { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import { DisputeId } from "../../../domain/trust/Dispute.ts"
 import { Balance } from "./BalanceBodies.ts"
 import * as Field from "./Field.ts"
-import { KEY_ID } from "./SampleValues.ts"
+import { DEMO_TOOL, KEY_ID } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 import { FreeTierList, UsageSummary } from "./UsageBodies.ts"
 
@@ -25,7 +25,7 @@ const NextDispute = Schema.Struct({
 export const ProviderOverview = Field.object("ProviderOverview", "Your tools, calls, money, trust and disputes.", {
   provider_id: shared.providerId,
   listed_tools: Field.int("Number of your listed tools.", 3),
-  qualified_name: Field.nullableString("Qualified name of a listed tool. `null`: none is listed.", "ada-tools/search"),
+  qualified_name: Field.nullableString("Qualified name of a listed tool. `null`: none is listed.", DEMO_TOOL),
   calls_in_all: Field.int("Number of billed calls since you registered.", 18_420),
   usage: Field.of(UsageSummary, "Calls of your tools in the last 30 days."),
   net_earnings_microcents: Field.microcents("Earnings after the platform fee in the last 30 days", 12_500_000),

@@ -8,6 +8,7 @@ import { ProviderId, uuid } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { readBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { DEMO_INPUT, DEMO_TOOL } from "./SampleValues.ts"
 import * as Field from "./Field.ts"
 import { idempotencyHeader } from "./InputSchemas.ts"
 import * as price from "./PriceFields.ts"
@@ -57,7 +58,7 @@ const ProxyCall = Field.object("ProxyCall", "The tool, its arguments, and the ca
   )
   .annotate({
     identifier: "ProxyCall",
-    examples: [{ tool_name: "ada-tools/search", input: { q: "sea" } }]
+    examples: [{ tool_name: DEMO_TOOL, input: DEMO_INPUT }]
   })
 
 const capHeader = {

@@ -6,6 +6,7 @@ import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from "../../../domain/shared/Page.ts"
 import { isPlainLine, isPlainText, withNewlines } from "../../../domain/shared/PlainText.ts"
+import { DEMO_TOOL } from "./SampleValues.ts"
 import * as Field from "./Field.ts"
 
 /** For what only the service reads, such as a search. */
@@ -138,7 +139,7 @@ export const toolIdOrName = Field.of(
     })
   ),
   "ID of the tool, or its qualified name with the slash as `%2F`.",
-  "ada-tools/search"
+  DEMO_TOOL
 )
 
 export const WebUrl = Line(2_000).check(

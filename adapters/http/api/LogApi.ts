@@ -159,8 +159,8 @@ export class LogApi extends HttpApiGroup.make("log")
       summary: "Retrieve a consistency proof",
       description: "Returns the RFC 6962 proof between two tree sizes: no entry was removed or changed.",
       query: {
-        from: Field.of(TreeSize, "Size of the smaller tree.", "1000"),
-        to: Field.of(TreeSize, "Size of the larger tree.", "1204"),
+        from: Field.of(TreeSize, "Size of the smaller tree.", "1"),
+        to: Field.of(TreeSize, "Size of the larger tree.", "2"),
         log: Field.optional(logNumber, "Number of the log. Default: the open log.")
       },
       success: Consistency,

@@ -12,7 +12,7 @@ import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { idempotencyHeader, Instant, IntBetween } from "./InputSchemas.ts"
 import { takesOtherFields } from "./OtherFields.ts"
-import { BASE_URL, GRANT_ID, NOW, PROVIDER_ID } from "./SampleValues.ts"
+import { BASE_URL, DEMO_TOOL, GRANT_ID, NOW, PROVIDER_ID } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 
 const Count = IntBetween(0, 1_000_000_000)
@@ -56,7 +56,7 @@ export const MeteredCall = Field.object("MeteredCall", "A call outside the proxy
   )
   .annotate({
     identifier: "MeteredCall",
-    examples: [{ tool_name: "ada-tools/search", success: true, duration_ms: 42 }]
+    examples: [{ tool_name: DEMO_TOOL, success: true, duration_ms: 42 }]
   })
 
 const EventText = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
@@ -159,7 +159,7 @@ export class MeteringApi extends HttpApiGroup.make("metering")
         "a call of its own tool and can bill a consumer only within a grant; without `agent_id` it is a test call.",
       headers: idempotencyHeader,
       payload: Schema.Union([MeteredEvent, MeteredCall]).annotate({
-        examples: [{ tool_name: "ada-tools/search", success: true }]
+        examples: [{ tool_name: DEMO_TOOL, success: true }]
       }),
       success: Metered.pipe(HttpApiSchema.status(201)),
       problems: [402, 404, 409, 410]

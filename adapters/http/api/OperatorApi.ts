@@ -11,7 +11,7 @@ import * as Field from "./Field.ts"
 import { IntBetween, Line } from "./InputSchemas.ts"
 import * as Freezes from "./FreezeBodies.ts"
 import { PlatformFee, SetPlatformFee } from "./PlatformFeeBodies.ts"
-import { KEY_ID, PROVIDER_ID } from "./SampleValues.ts"
+import { PAYOUT_ID, PROVIDER_ID } from "./SampleValues.ts"
 import { consumerId, handle, providerId } from "./SharedFields.ts"
 import { OperatorSummary, Solvency } from "./OperatorSummaryBodies.ts"
 
@@ -51,7 +51,7 @@ const SetHandle = Field.object("SetHandle", "The new handle.", {
     Schema.Boolean,
     "If `true`, the previous handle no longer resolves. Default: `false`."
   )
-}).annotate({ examples: [{ handle: "ada-tools" }] })
+}).annotate({ examples: [{ handle: "ada-works" }] })
 
 const ProviderHandle = Field.object("ProviderHandle", "The provider's handles.", {
   provider_id: providerId,
@@ -189,7 +189,7 @@ export class OperatorApi extends HttpApiGroup.make("operator")
       description:
         "A failed payout has returned its money. This starts a new one to the provider's own account, of what the provider " +
         "has available now, once for each failed payout. It is rejected for a frozen provider, and in a dry run.",
-      params: { payout_id: Field.of(PayoutId, "ID of the failed payout.", KEY_ID) },
+      params: { payout_id: Field.of(PayoutId, "ID of the failed payout.", PAYOUT_ID) },
       payload: Freezes.RetryPayout,
       success: Freezes.RetriedPayout,
       problems: [404, 409, 422]

@@ -9,7 +9,7 @@ import { operatorAction, readBy, uncached } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import { Name, Note, pageQuery } from "./InputSchemas.ts"
-import { CONSUMER_ID, KEY_ID } from "./SampleValues.ts"
+import { CONSUMER_ID, KEY_ID, SAMPLE_OPERATOR_KEY } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 
 const KEY_CHARS_MAX = 1_000
@@ -20,7 +20,7 @@ const SignIn = Field.object("OperatorSignIn", "The operator's key, and who signs
   key: Field.of(
     Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(KEY_CHARS_MAX)),
     "Value of `OPERATOR_KEY`.",
-    "<the operator's key, 32 characters or more>"
+    SAMPLE_OPERATOR_KEY
   ),
   name: Field.of(Name(NAME_CHARS_MAX), "Your name, as the audit trail shows it. It is not verified.", "Ada Lovelace")
 })

@@ -17,6 +17,12 @@ export const BUDGET_ID = "0193fa03-5e6f-7081-92a3-b4c5d6e7f809"
 export const PAYOUT_ID = "0193fa05-7081-72a3-94c5-d6e7f8091a2b"
 export const SUBMISSION_ID = "0193fa07-91a2-74c5-b6e7-f8091a2b3c4d"
 
+export const SAMPLE_OPERATOR_KEY = "<value of OPERATOR_KEY>"
+
+/** A tool that a new service has: its demo provider lists it. */
+export const DEMO_TOOL = "demo/echo"
+export const DEMO_INPUT = { message: "hello" }
+
 /** Shaped like keys; no checksum accepts them. */
 export const CONSUMER_KEY = `atb_c_${"0123456789abcdef".repeat(4)}00000000`
 export const PROVIDER_KEY = `atb_p_${"0123456789abcdef".repeat(4)}00000000`

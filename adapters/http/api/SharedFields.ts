@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { Receipt, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import { ConsumerId, KeyId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import * as Field from "./Field.ts"
-import { CONSUMER_ID, KEY_ID, NOW, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "./SampleValues.ts"
+import { CONSUMER_ID, DEMO_TOOL, KEY_ID, NOW, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "./SampleValues.ts"
 
 export const providerId = Field.of(ProviderId, "ID of the provider.", PROVIDER_ID)
 export const consumerId = Field.of(ConsumerId, "ID of the consumer.", CONSUMER_ID)
@@ -17,7 +17,7 @@ export const keyId = Field.of(KeyId, "ID of the API key.", KEY_ID)
 export const receiptId = Field.of(ReceiptId, "ID of the receipt.", RECEIPT_ID)
 
 export const toolName = Field.string("Name of the tool on its MCP server.", "search")
-export const qualifiedName = Field.string("Qualified name of the tool: `handle/tool_name`.", "ada-tools/search")
+export const qualifiedName = Field.string("Qualified name of the tool: `handle/tool_name`.", DEMO_TOOL)
 export const displayName = Field.string("Display name of the tool.", "Paper search")
 export const providerName = Field.string("Name of the provider.", "Ada Tools")
 export const handle = Field.string("Handle of the provider, the first part of its qualified tool names.", "ada-tools")

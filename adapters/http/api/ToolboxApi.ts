@@ -9,14 +9,14 @@ import { readBy, writeBy } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
 import * as price from "./PriceFields.ts"
-import { TOOL_ID } from "./SampleValues.ts"
+import { DEMO_TOOL } from "./SampleValues.ts"
 import * as shared from "./SharedFields.ts"
 
 const NAME = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z0-9-]{3,32}\/[A-Za-z0-9_./-]{1,128})$/u
 
 /** Its id or its qualified name. */
 const ToolSent = Schema.String.check(
-  Schema.isPattern(NAME, { message: "must be the tool's ID, or its qualified name such as `ada-tools/search`" })
+  Schema.isPattern(NAME, { message: "must be the tool's ID, or its qualified name such as `demo/echo`" })
 )
 
 const scope = {
@@ -73,7 +73,7 @@ const AddTools = Field.object("AddTools", "Tools to add to a toolbox.", {
     "IDs or qualified names of the tools. A tool that the toolbox contains keeps its place."
   ),
   ...scope
-}).annotate({ examples: [{ tools: ["ada-tools/search"] }] })
+}).annotate({ examples: [{ tools: [DEMO_TOOL] }] })
 
 const ReplaceTools = Field.object("ReplaceTools", "All tools of a toolbox.", {
   tools: Field.of(
@@ -81,7 +81,7 @@ const ReplaceTools = Field.object("ReplaceTools", "All tools of a toolbox.", {
     "IDs or qualified names of the tools, in their order. Empty: removes the toolbox."
   ),
   ...scope
-}).annotate({ examples: [{ tools: ["ada-tools/search", TOOL_ID] }] })
+}).annotate({ examples: [{ tools: [DEMO_TOOL, "demo/lookup_element"] }] })
 
 const about =
   "The market door `/mcp` lists the tools of the key's toolbox, else of the account's, else the tools that the account " +

@@ -17,7 +17,7 @@ const VerifyProvider = Field.object("VerifyProvider", "The requested verificatio
   domain: Field.optional(Line(253), "For `domain`: the host of your endpoint, or a parent domain of it."),
   repo_url: Field.optional(Line(500), "For `code`: the URL of the source repository."),
   token: Field.optional(Bounded(200), "For `email`: the token from the email.")
-}).annotate({ examples: [{ level: "domain", domain: "tools.example.org" }] })
+}).annotate({ examples: [{ level: "email" }] })
 
 const Challenge = Field.object("VerificationChallenge", "What to publish or to send back.", {
   type: Field.of(

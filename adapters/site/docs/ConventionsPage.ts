@@ -136,8 +136,8 @@ const toolNames: Html = html`<p>
   </p>
   <ul>
     <li>
-      <strong>Qualified name</strong>, <code>"tool_name": "ada-tools/search"</code>: the provider's handle, a slash, and
-      the tool's name. The catalog returns it as <code>qualified_name</code>.
+      <strong>Qualified name</strong>, <code>"tool_name": "demo/echo"</code>: the provider's handle, a slash, and the
+      tool's name. The catalog returns it as <code>qualified_name</code>.
     </li>
     <li><strong>ID</strong>, <code>"tool_id"</code>: does not change if the provider's handle changes.</li>
     <li>

@@ -4,7 +4,7 @@
 import { type Located, type OpenApiDocument, type Response, responseOf } from "../../http/openapi/OpenApiModel.ts"
 import { ERRORS_PAGE, problemAnchor, type ProblemCode } from "../../http/api/Problem.ts"
 import { callers } from "../../http/OpenApiDocument.ts"
-import { curlExample } from "../kit/CurlExample.ts"
+import { curlExample, variablesIn } from "../kit/CurlExample.ts"
 import { fieldTables, parameterTable } from "./FieldTable.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
 import { jsonView } from "../kit/Json.ts"
@@ -49,20 +49,30 @@ export const endpointPage = (located: Located, document: OpenApiDocument): Html 
 /** Tabs, if scripts run. */
 export const requestExamples = (located: Located, document: OpenApiDocument): Html => {
   const baseUrl = document.servers[0]?.url ?? ""
+  const sample = curlExample(located, baseUrl)
+  const variables = variablesIn(sample)
   return html`<div class="tabs" data-tabs="Request">
-    ${(
-      [
-        ["curl", curlExample(located, baseUrl)],
-        ["TypeScript", typeScriptExample(located, baseUrl)]
-      ] as const
-    ).map(
-      ([name, text]) =>
-        html`<figure>
-          <figcaption>${name}</figcaption>
-          ${copyable(text)}
-        </figure>`
-    )}
-  </div>`
+      ${(
+        [
+          ["curl", sample],
+          ["TypeScript", typeScriptExample(located, baseUrl)]
+        ] as const
+      ).map(
+        ([name, text]) =>
+          html`<figure>
+            <figcaption>${name}</figcaption>
+            ${copyable(text)}
+          </figure>`
+      )}
+    </div>
+    ${
+      variables.length === 0
+        ? undefined
+        : html`<p class="small muted">Set and export these first:</p>
+            <ul class="small muted">
+              ${variables.map(([name, source]) => html`<li><code>${name}</code>: ${prose(source)}</li>`)}
+            </ul>`
+    }`
 }
 
 const responseExamples = (located: Located, document: OpenApiDocument): ReadonlyArray<Html> =>

@@ -2,6 +2,7 @@
  * API requests as programs for the TypeScript client.
  */
 import type { Json, Located, Parameter } from "../../http/openapi/OpenApiModel.ts"
+import { readingVariables } from "../kit/CurlExample.ts"
 import { literalText } from "../kit/Json.ts"
 
 export const typeScriptExample = ({ operation }: Located, baseUrl: string): string => {
@@ -9,13 +10,14 @@ export const typeScriptExample = ({ operation }: Located, baseUrl: string): stri
   const key = role === undefined ? "" : `, key: process.env["${others.length === 0 ? role.toUpperCase() : "API"}_KEY"]!`
   const [group, name] = operation.operationId.split(".")
   const given = argumentsOf(operation.parameters, operation.requestBody?.content["application/json"]?.example)
-  return [
+  const program = [
     `import { createClient } from "agent-tool-billing/client"`,
     "",
     `const client = createClient({ baseUrl: "${baseUrl}"${key} })`,
     `const response = await client.${group}.${name}(${given === undefined ? "" : literalText(given)})`,
     "console.log(response)"
   ].join("\n")
+  return readingVariables(program)
 }
 
 const argumentsOf = (parameters: ReadonlyArray<Parameter>, payload: Json | undefined): Json | undefined => {

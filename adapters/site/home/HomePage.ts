@@ -2,13 +2,15 @@
  * The home page: introduction, market totals, newest tools, quickstart.
  */
 import { Effect } from "effect"
+import { DEMO_PROVIDER_ID } from "../../../domain/accounts/BuiltInProvider.ts"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type MarketTotals } from "../../../domain/catalog/MarketFigures.ts"
 import { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
-import { isUsagePriced, priceText } from "../../../domain/catalog/Terms.ts"
-import { formatDollars } from "../../../domain/shared/Microcents.ts"
+import { priceText } from "../../../domain/catalog/Terms.ts"
+import type { ProviderId } from "../../../domain/shared/Ids.ts"
+import { formatDollars, fromCents } from "../../../domain/shared/Microcents.ts"
 import { publicRead } from "../../http/api/Access.ts"
 import { BaseUrl } from "../../http/BaseUrl.ts"
 import { pageRoute } from "../../http/pipeline/Route.ts"
@@ -38,7 +40,19 @@ export const homeRoutes = Effect.gen(function* () {
       sort: "newest",
       page: { limit: NEWEST_SHOWN, offset: 0, after: undefined }
     })
+    const one = (providerId: ProviderId | undefined) =>
+      catalog.search({
+        q: undefined,
+        category: undefined,
+        providerId,
+        maxPrice: PAYABLE,
+        sort: "newest",
+        page: { limit: 1, offset: 0, after: undefined }
+      })
+    // Its tools answer on any service, whoever else is listed.
+    const [demo] = (yield* one(DEMO_PROVIDER_ID)).items
     const body = page(newest.items, {
+      sample: demo ?? (yield* one(undefined)).items[0],
       baseUrl,
       isLive: mode === "live",
       tools: yield* catalog.count,
@@ -58,10 +72,11 @@ export const homeRoutes = Effect.gen(function* () {
   return [pageRoute("/", publicRead, "Home page", () => home)]
 })
 
-/** With the $5.00 that the quickstart adds, and without a cost limit, which usage-priced tools require. */
-const isCallable = (entry: CatalogEntry): boolean => entry.maximum <= 5_000_000n && !isUsagePriced(entry)
+/** The $5.00 that the quickstart adds. */
+const PAYABLE = fromCents(500)
 
 interface Facts {
+  readonly sample: CatalogEntry | undefined
   readonly baseUrl: string
   readonly isLive: boolean
   readonly tools: number
@@ -99,7 +114,7 @@ const page = (newest: ReadonlyArray<CatalogEntry>, facts: Facts): Html => html`
   <section aria-labelledby="begin-title">
     <h2 id="begin-title">Quickstart</h2>
     <div class="tracks">
-      ${track("developers", "Developers", developerSteps(facts.baseUrl, newest.find(isCallable), facts.isLive))}
+      ${track("developers", "Developers", developerSteps(facts.baseUrl, facts.sample, facts.isLive))}
       ${track("providers", "Providers", providerSteps(facts.baseUrl))}
     </div>
     <p>Continue in the <a href="/docs">documentation</a>. For agents: <a href="/llms.txt">llms.txt</a>.</p>

@@ -3,6 +3,7 @@
  */
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
+import { isUsagePriced } from "../../../domain/catalog/Terms.ts"
 import { singleQuoted } from "../kit/CurlExample.ts"
 import { sampleInput } from "../kit/SampleInput.ts"
 
@@ -26,7 +27,11 @@ export const developerSteps = (
   isLive: boolean
 ): ReadonlyArray<Step> => {
   const name = tool === undefined ? "<handle>/<tool>" : qualifiedName(tool.provider.handle, tool.tool.toolName)
-  const call = { tool_name: name, input: sampleInput(tool?.tool.inputSchema ?? null) }
+  const call = {
+    tool_name: name,
+    input: sampleInput(tool?.tool.inputSchema ?? null),
+    ...(tool !== undefined && isUsagePriced(tool) ? { max_cost_microcents: Number(tool.maximum) } : {})
+  }
   return [
     {
       text: "Register and save your key.",

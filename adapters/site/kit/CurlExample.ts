@@ -2,11 +2,57 @@
  * API requests as curl commands.
  */
 import type { Json, Located } from "../../http/openapi/OpenApiModel.ts"
+import {
+  BUDGET_ID,
+  CONSUMER_ID,
+  DISPUTE_ID,
+  GRANT_ID,
+  INVOICE_ID,
+  KEY_ID,
+  PAYOUT_ID,
+  PROVIDER_ID,
+  RECEIPT_ID,
+  SAMPLE_OPERATOR_KEY,
+  TOOL_ID
+} from "../../http/api/SampleValues.ts"
 import { jsonText } from "./Json.ts"
 
 /** The shell variable with a key of this role. */
 const keyVariable = (roles: ReadonlyArray<string>): string =>
   roles.length === 1 ? `${roles[0]!.toUpperCase()}_KEY` : "API_KEY"
+
+/** The shell variable for each sample id: only the reader knows one that exists, and where it comes from. */
+export const SAMPLE_IDS: ReadonlyArray<readonly [id: string, variable: string, source: string]> = [
+  [PROVIDER_ID, "PROVIDER_ID", "`provider_id` of a provider, for example from `GET /api/market/catalog`"],
+  [CONSUMER_ID, "CONSUMER_ID", "`consumer_id` of a consumer"],
+  [TOOL_ID, "TOOL_ID", "`id` of a tool, for example from `GET /api/market/catalog`"],
+  [KEY_ID, "KEY_ID", "`key_id` from `GET /api/v1/market/keys`"],
+  [RECEIPT_ID, "RECEIPT_ID", "`receipt_id` of a call"],
+  [DISPUTE_ID, "DISPUTE_ID", "`dispute_id` from `GET /api/v1/market/disputes`"],
+  [INVOICE_ID, "INVOICE_ID", "`invoice_id` from `GET /api/v1/market/invoices`"],
+  [GRANT_ID, "GRANT_ID", "`grant_id` from `GET /api/v1/market/grants`"],
+  [BUDGET_ID, "BUDGET_ID", "`budget_id` from `GET /api/v1/market/budgets`"],
+  [PAYOUT_ID, "PAYOUT_ID", "`payout_id` from `GET /api/v1/operator/payouts`"],
+  [SAMPLE_OPERATOR_KEY, "OPERATOR_KEY", "the setting `OPERATOR_KEY` of the service"]
+]
+
+const KEY_SOURCES: Readonly<Record<string, string>> = {
+  CONSUMER_KEY: "`api_key` from `POST /api/market/register-consumer`",
+  PROVIDER_KEY: "`api_key` from `POST /api/market/register-provider`",
+  API_KEY: "`api_key` of a consumer or provider",
+  OPERATOR_KEY: "the setting `OPERATOR_KEY` of the service"
+}
+
+/** A program that takes the values of the variables from its environment. */
+export const readingVariables = (program: string): string =>
+  SAMPLE_IDS.reduce((all, [id, variable]) => all.replaceAll(`"${id}"`, `process.env["${variable}"]!`), program)
+
+/** Each variable of a sample that the reader sets first, and where its value comes from. */
+export const variablesIn = (sample: string): ReadonlyArray<readonly [name: string, source: string]> =>
+  [...new Set([...sample.matchAll(/\$([A-Z_]+)/gu)].map(([, name]) => name!))].map((name) => [
+    name,
+    KEY_SOURCES[name] ?? SAMPLE_IDS.find(([, variable]) => variable === name)![2]
+  ])
 
 /** `role`: the key to send if several roles are allowed. */
 export const curlExample = ({ method, path, operation }: Located, baseUrl: string, role?: string): string => {
@@ -34,10 +80,20 @@ const command = (method: string, url: string, key: string | undefined, body: Jso
   [
     `curl ${method === (body === undefined ? "GET" : "POST") ? "" : `-X ${method} `}${quoted(url)}`,
     ...(key === undefined ? [] : [`-H "Authorization: Bearer $${key}"`]),
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${singleQuoted(jsonText(body))}`])
+    ...(body === undefined
+      ? []
+      : [`-H 'Content-Type: application/json'`, `-d ${named(singleQuoted(jsonText(body)), `'"`, `"'`)}`])
   ].join(" \\\n  ")
 
-const quoted = (url: string): string => (/^[\w:/.~%-]+$/u.test(url) ? url : singleQuoted(url))
+const quoted = (url: string): string => {
+  const whole = named(url)
+  if (whole !== url) return `"${whole}"`
+  return /^[\w:/.~%-]+$/u.test(url) ? url : singleQuoted(url)
+}
+
+/** With variables instead of the sample ids. */
+const named = (text: string, before = "", after = ""): string =>
+  SAMPLE_IDS.reduce((all, [id, variable]) => all.replaceAll(id, `${before}$${variable}${after}`), text)
 
 /** Quoted as one shell word. */
 export const singleQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

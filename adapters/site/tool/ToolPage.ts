@@ -104,7 +104,8 @@ const callSection = (tool: ToolDetails, baseUrl: string): Html =>
     ${copyable(
       curlPost(`${baseUrl}/api/market/proxy`, "consumer", {
         tool_name: tool.qualified_name,
-        input: sampleInput(tool.input_schema)
+        input: sampleInput(tool.input_schema),
+        ...(tool.pricing.usage_priced ? { max_cost_microcents: Number(tool.pricing.max_cost_microcents) } : {})
       })
     )}
     <noscript><p class="hint">Enable JavaScript to call this tool from this page.</p></noscript>

@@ -14,7 +14,7 @@ const TOOLS_FOUND_MAX = 20
 const NAME_CHARS_MAX = 161
 const tool = Field.of(
   Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(NAME_CHARS_MAX)),
-  "The tool: `tool` of a result of search_tools, such as `ada-tools/search`, or a tool ID, or a name from the list of tools."
+  "The tool: `tool` of a result of search_tools, such as `demo/echo`, or a tool ID, or a name from the list of tools."
 )
 const JsonObject = Schema.Record(Schema.String, Schema.Json)
 

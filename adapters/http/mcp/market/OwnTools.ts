@@ -106,7 +106,7 @@ const sentencesOf = (error: Rejected): string => {
       .map(({ message }) => message)
       .join(" ")
   if (error instanceof ToolNotFound) {
-    return `${error.message} Send \`tool\` of a result of search_tools, such as \`ada-tools/search\`.`
+    return `${error.message} Send \`tool\` of a result of search_tools, such as \`demo/echo\`.`
   }
   const violations = "violations" in error ? (error.violations as ReadonlyArray<Violation>) : []
   const shown = violations
