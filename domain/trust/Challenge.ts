@@ -47,7 +47,7 @@ export const addressChangedLetter = (handle: string): string =>
   [
     `The contact address of the provider ${handle} was changed. This address is no longer used.`,
     "",
-    "If you did not change it, somebody else has an API key of the account: revoke your keys, and tell the operator of the",
+    "If you did not change it, another person has an API key of the account: revoke your keys, and tell the operator of the",
     "service."
   ].join("\n")
 

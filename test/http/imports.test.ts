@@ -275,9 +275,7 @@ for (const [store, layer] of everyService()) {
           ]
         }
         const hostile = yield* importing(provider, { listed: true, apply: true })
-        assert.deepStrictEqual(actionsOf(hostile), [
-          ["price", "list"]
-        ])
+        assert.deepStrictEqual(actionsOf(hostile), [["price", "list"]])
         for (const name of ["echo", "price"]) {
           const shown = yield* listedTool(provider, name)
           assert.strictEqual(valueAt(shown, "pricing", "price_microcents"), 500)

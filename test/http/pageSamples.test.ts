@@ -54,7 +54,7 @@ const others = Effect.fnUntraced(function* (url: string, count: number) {
 })
 
 it.live.skipIf(!hasCurl)(
-  "the front page calls a tool of the demo provider, whoever else is listed",
+  "the front page calls a tool of the demo provider, whichever others are listed",
   () =>
     Effect.gen(function* () {
       const { url } = yield* service("on")

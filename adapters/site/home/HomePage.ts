@@ -49,7 +49,7 @@ export const homeRoutes = Effect.gen(function* () {
         sort: "newest",
         page: { limit: 1, offset: 0, after: undefined }
       })
-    // Its tools answer on any service, whoever else is listed.
+    // Its tools answer on any service, whichever others are listed.
     const [demo] = (yield* one(DEMO_PROVIDER_ID)).items
     const body = page(newest.items, {
       sample: demo ?? (yield* one(undefined)).items[0],

@@ -8,7 +8,7 @@ import { DataExport, type ExportedList } from "../../console/DataExport.browser.
 import { KeyList } from "../../console/KeyList.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { PassedFeatures } from "./PassedFeatures.browser.ts"
-import { ProviderProfile } from "./ProviderProfile.browser.ts"
+import { ProfileForm } from "./ProfileForm.browser.ts"
 import { RequestSigning } from "./RequestSigning.browser.ts"
 
 export const tab = (): View => {
@@ -16,7 +16,7 @@ export const tab = (): View => {
   return h(
     Fragment,
     null,
-    h(ProviderProfile, null),
+    h(ProfileForm, null),
     h(PassedFeatures, null),
     h(RequestSigning, null),
     h("h2", null, "API keys"),

@@ -14,7 +14,7 @@ import type { Profile } from "../../kit/ApiResponses.browser.ts"
 const PATH = "/api/v1/market/providers/profile"
 const EMAIL_PATH = "/api/v1/market/providers/email"
 
-export const ProviderProfile = (): View => {
+export const ProfileForm = (): View => {
   const { api } = useConsole()
   const profile = useResource(() => api.get<Profile>(PATH), [])
   return h(Loaded<Profile>, {
