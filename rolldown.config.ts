@@ -15,10 +15,14 @@ const PACKAGES = [...Object.keys(manifest.dependencies), ...Object.keys(manifest
 const named = (sources: ReadonlyArray<string>): Record<string, string> =>
   Object.fromEntries(sources.map((source) => [source.replace(/\.ts$/u, ""), source]))
 
+/** Started by its file name (adapters/jsonschema/SchemaWorker.ts). */
+const THREAD = "adapters/jsonschema/SchemaThread.ts"
+
 /** "./dist/src/main.js" is built from "src/main.ts". */
 const entries = [...Object.values(manifest.exports), ...Object.values(manifest.bin)]
   .filter((target) => target.endsWith(".js") && !BROWSER.test(target))
   .map((target) => target.replace(/^\.\/dist\/(?<name>.*)\.js$/u, "$<name>.ts"))
+  .concat(THREAD)
 
 /** `effect` and `effect/http`, but not `effect/http/HttpRouter`. */
 const BARREL = /^effect(?:\/[a-z-]+)?$/u

@@ -1,12 +1,15 @@
 /**
- * JSON Schema by Ajv, for untrusted schemas and values. A check with a small known cost runs directly. Any other counts
- * toward the budgets of its provider and of the process; one that may be long runs under a watchdog, and a schema that
- * keeps running out of time is not tried for a while.
+ * JSON Schema by Ajv, for untrusted schemas and values. A worker thread judges the schemas that are registered. Small schemas
+ * are compiled here when they are first used, and checks with a small known cost run here too. All other work counts toward
+ * the budgets of its provider and of the process; what may be long is done by the worker thread.
  */
 import { Clock, Effect, Layer } from "effect"
 import { hash } from "node:crypto"
 import {
   InvalidJsonSchema,
+  JSON_SCHEMA_BYTES_MAX,
+  JSON_SCHEMA_DEPTH_MAX,
+  JSON_SCHEMA_PARTS_MAX,
   JsonSchemas,
   SchemaBudgetSpent,
   type SchemaUse,
@@ -14,25 +17,32 @@ import {
 } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
-import { compile, type CompiledSchema, compileProblem, draftProblem } from "./CompiledSchema.ts"
+import { compile, type CompiledSchema, compileProblem, draftOf, isStackOverflow } from "./CompiledSchema.ts"
+import { WorkSpent } from "./LinearPattern.ts"
 import { type Held, ownedCache } from "./OwnedCache.ts"
 import { schemaBudgets, type SchemaWork } from "./SchemaBudgets.ts"
 import { stepsOfCheck } from "./SchemaCost.ts"
-import { schemaProblem } from "./SchemaText.ts"
-import { isStackOverflow, runWatched } from "./Watchdog.ts"
+import { makeSchemaWorker } from "./SchemaWorker.ts"
+import { CHECK_CPU_MS_MAX, runWatched } from "./Watchdog.ts"
 
 /** Approximate memory of all compiled schemas together. */
 export const COMPILED_BYTES_MAX = 128 * 1024 * 1024
-const COMPILE_MS_MAX = 2_000
+/** Of a schema that is compiled and checked on the main thread: below 20 ms. The worker thread checks by larger ones. */
+export const MAIN_THREAD_PARTS_MAX = 200
+const MAIN_THREAD_PATTERN_WORK_MAX = 10_000
+const VERDICTS_MAX = 10_000
 /** Steps of a few nanoseconds. Checks below this are not counted, checks above are watched. */
 const UNCOUNTED_STEPS_MAX = 20_000
 const UNWATCHED_STEPS_MAX = 1_000_000
-const CHECK_MS_MAX = 100
+/** Then the worker thread continues. */
+const MAIN_THREAD_CHECK_MS_MAX = 5
 const OUT_OF_TIME_MAX = 3
 const OUT_OF_TIME_WINDOW_MS = 60_000
 
 interface Kept {
-  readonly compiled: CompiledSchema
+  /** Undefined if the worker thread checks by it. */
+  readonly compiled: CompiledSchema | undefined
+  readonly text: string
   outOfTime: number
   outOfTimeSinceMs: number
 }
@@ -42,9 +52,12 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
     const budgets = schemaBudgets()
+    const worker = yield* makeSchemaWorker(budgets)
     const cache = ownedCache<Kept>(COMPILED_BYTES_MAX)
     // Every call of a tool brings the same object, whose text is then not needed again.
     const known = new WeakMap<JsonSchemaObject, Held<Kept>>()
+    // What the worker thread said of a schema, oldest first: a request that is sent again goes on where it stopped.
+    const verdicts = new Map<string, string | undefined>()
 
     const rejected = (
       providerId: ProviderId,
@@ -66,6 +79,19 @@ export const layer = Layer.effect(
       }
     }
 
+    // The first compilation of a process takes the longest.
+    const warm = yield* Effect.cached(
+      Effect.andThen(
+        Effect.sync(() => compile(TYPICAL, 0)),
+        nextTurn
+      )
+    )
+
+    const judge = Effect.fnUntraced(function* (text: string, providerId: ProviderId) {
+      const outcome = yield* worker.run(providerId, { work: "judge", text })
+      return outcome._tag === "Judged" ? outcome : { problem: "it takes too long to compile", unchecked: [] }
+    })
+
     const load = Effect.fnUntraced(function* (schema: JsonSchemaObject, providerId: ProviderId) {
       const text = JSON.stringify(schema)
       const key = hash("sha256", text, "hex")
@@ -75,48 +101,76 @@ export const layer = Layer.effect(
         return before.value
       }
       yield* rejected(providerId, "compile")
-      const made = yield* Effect.try({
-        try: () =>
-          spending(providerId, "compile", () =>
-            runWatched(() => draftProblem(schema) ?? compile(schema, text.length), COMPILE_MS_MAX)
-          ),
+      yield* warm
+      const compiled = yield* Effect.try({
+        try: () => spending(providerId, "compile", () => compiledHere(schema, text.length)),
         catch: (cause) => new InvalidJsonSchema({ problem: compileProblem(cause) })
-      })
+      }).pipe(Effect.orDie)
       // Yields first: one request may bring many schemas.
       yield* nextTurn
-      if (made._tag === "OutOfTime") return yield* new InvalidJsonSchema({ problem: "it takes too long to compile" })
-      if (typeof made.value === "string") return yield* new InvalidJsonSchema({ problem: made.value })
-      const kept: Kept = { compiled: made.value, outOfTime: 0, outOfTimeSinceMs: 0 }
-      known.set(schema, cache.set(providerId, key, kept, made.value.bytes))
+      const kept: Kept = { compiled, text, outOfTime: 0, outOfTimeSinceMs: 0 }
+      known.set(schema, cache.set(providerId, key, kept, compiled?.bytes ?? 2 * text.length))
       return kept
+    })
+
+    const checkedByWorker = Effect.fnUntraced(function* (kept: Kept, value: unknown, { of, providerId }: SchemaUse) {
+      const nowMs = clock.currentTimeMillisUnsafe()
+      if (nowMs - kept.outOfTimeSinceMs >= OUT_OF_TIME_WINDOW_MS) kept.outOfTime = 0
+      if (kept.outOfTime >= OUT_OF_TIME_MAX) return tooCostly
+      const outcome = yield* worker.run(providerId, { work: of, text: kept.text, value: { of: value } })
+      if (outcome._tag === "Checked") return outcome.violations
+      if (kept.outOfTime++ === 0) kept.outOfTimeSinceMs = nowMs
+      return tooCostly
     })
 
     const checked = (
       kept: Kept,
       value: unknown,
-      { of, providerId }: SchemaUse
+      use: SchemaUse
     ): Effect.Effect<ReadonlyArray<SchemaViolation>, SchemaBudgetSpent> => {
       const { compiled } = kept
+      const { of, providerId } = use
+      if (compiled === undefined) return checkedByWorker(kept, value, use)
       const steps = stepsOfCheck(compiled.cost, value, UNWATCHED_STEPS_MAX)
       if (steps <= UNCOUNTED_STEPS_MAX) return Effect.succeed(compiled.violations(value))
       // If others have spent the budget of the process, a short check still runs.
-      return Effect.map(rejected(providerId, of, steps <= UNWATCHED_STEPS_MAX ? "own" : "all"), () => {
-        const nowMs = clock.currentTimeMillisUnsafe()
-        if (steps <= UNWATCHED_STEPS_MAX) return spending(providerId, of, () => compiled.violations(value))
-        const before = kept.outOfTime
-        const found = spending(providerId, of, () => watched(kept, value, nowMs))
-        // Elapsed time: the event loop was blocked for so long.
-        if (kept.outOfTime > before) budgets.spend(providerId, of, CHECK_MS_MAX, nowMs)
-        return found
+      if (steps <= UNWATCHED_STEPS_MAX) {
+        return Effect.map(rejected(providerId, of, "own"), () =>
+          spending(providerId, of, () => compiled.violations(value))
+        )
+      }
+      return Effect.flatMap(rejected(providerId, of), () => {
+        const ended = spending(providerId, of, () => runOrOverflow(() => compiled.violations(value)))
+        // The worker thread starts again, with a function of its own.
+        return ended._tag === "Done" ? Effect.succeed(ended.value) : checkedByWorker(kept, value, use)
       })
     }
 
+    const unchecked = Effect.fn("AjvJsonSchemas.unchecked")(function* (
+      schema: JsonSchemaObject,
+      providerId: ProviderId
+    ) {
+      const { compiled, text } = yield* load(schema, providerId)
+      return compiled?.unchecked ?? (yield* judge(text, providerId)).unchecked
+    })
+
     return JsonSchemas.of({
       check: Effect.fn("AjvJsonSchemas.check")(function* (schema, providerId) {
-        const problem = schemaProblem(schema)
+        const fault = sizeProblem(schema)
+        if (fault !== undefined) return yield* new InvalidJsonSchema({ problem: fault })
+        const text = JSON.stringify(schema)
+        const key = hash("sha256", text, "hex")
+        if (!verdicts.has(key)) {
+          const judged = yield* judge(text, providerId)
+          const problems = judged.problem === undefined ? judged.unchecked : [judged.problem]
+          verdicts.set(key, problems.length === 0 ? undefined : problems.join("; "))
+          if (verdicts.size > VERDICTS_MAX) verdicts.delete(verdicts.keys().next().value!)
+        }
+        const problem = verdicts.get(key)
         if (problem !== undefined) return yield* new InvalidJsonSchema({ problem })
-        yield* load(schema, providerId)
       }),
+
+      unchecked,
 
       violations: (schema, value, use) => {
         const held = known.get(schema)
@@ -124,32 +178,33 @@ export const layer = Layer.effect(
           cache.use(held)
           return checked(held.value, value, use)
         }
-        return load(schema, use.providerId).pipe(
-          Effect.catchTag("InvalidJsonSchema", Effect.die),
-          Effect.flatMap((kept) => checked(kept, value, use))
-        )
+        return Effect.flatMap(load(schema, use.providerId), (kept) => checked(kept, value, use))
       }
     })
   })
 )
 
+const TYPICAL = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false }
+
 const nextTurn = Effect.callback<void>((resume) => {
   setImmediate(() => resume(Effect.void))
 })
 
-const watched = (kept: Kept, value: unknown, nowMs: number): ReadonlyArray<SchemaViolation> => {
-  if (nowMs - kept.outOfTimeSinceMs >= OUT_OF_TIME_WINDOW_MS) kept.outOfTime = 0
-  if (kept.outOfTime >= OUT_OF_TIME_MAX) return tooCostly
-  const ended = runOrOverflow(() => kept.compiled.violations(value))
-  if (ended._tag === "Done") return ended.value
-  if (kept.outOfTime++ === 0) kept.outOfTimeSinceMs = nowMs
-  return tooCostly
+/** Undefined if it takes too long for the main thread. */
+const compiledHere = (schema: JsonSchemaObject, textLength: number): CompiledSchema | undefined => {
+  if (sizeOf(schema).parts > MAIN_THREAD_PARTS_MAX) return undefined
+  try {
+    return compile(schema, textLength, MAIN_THREAD_PATTERN_WORK_MAX)
+  } catch (cause) {
+    if (cause instanceof WorkSpent) return undefined
+    throw cause
+  }
 }
 
 /** A value nested too deeply for a recursive schema overflows the stack, which counts as no result. */
 const runOrOverflow = <A>(task: () => A) => {
   try {
-    return runWatched(task, CHECK_MS_MAX)
+    return runWatched(task, MAIN_THREAD_CHECK_MS_MAX)
   } catch (cause) {
     if (isStackOverflow(cause)) return { _tag: "OutOfTime" } as const
     throw cause
@@ -157,5 +212,32 @@ const runOrOverflow = <A>(task: () => A) => {
 }
 
 const tooCostly: ReadonlyArray<SchemaViolation> = [
-  { path: [], message: `could not be checked against the tool's schema within ${CHECK_MS_MAX} ms` }
+  { path: [], message: `could not be checked against the tool's schema within ${CHECK_CPU_MS_MAX} ms` }
 ]
+
+/** What forbids a schema before it is compiled: its draft, size or depth. */
+const sizeProblem = (schema: JsonSchemaObject): string | undefined => {
+  const { levels, parts } = sizeOf(schema)
+  if (levels > JSON_SCHEMA_DEPTH_MAX) return `it is nested more than ${JSON_SCHEMA_DEPTH_MAX} levels deep`
+  if (parts > JSON_SCHEMA_PARTS_MAX) return `it has more than ${JSON_SCHEMA_PARTS_MAX} parts`
+  const bytes = Buffer.byteLength(JSON.stringify(schema))
+  if (bytes > JSON_SCHEMA_BYTES_MAX) return `it has ${bytes} bytes of JSON; the limit is ${JSON_SCHEMA_BYTES_MAX}`
+  if (draftOf(schema) === undefined) return "its $schema is neither draft 2020-12 nor draft-07"
+  // Ajv would compile it to an asynchronous function.
+  return "$async" in schema ? "$async is not a keyword of JSON Schema" : undefined
+}
+
+/** Level by level within the bounds, because the schema may be nested deeper than the stack. */
+const sizeOf = (schema: JsonSchemaObject): { readonly levels: number; readonly parts: number } => {
+  let level: Array<unknown> = [schema]
+  let levels = 0
+  let parts = 1
+  while (levels <= JSON_SCHEMA_DEPTH_MAX && parts <= JSON_SCHEMA_PARTS_MAX) {
+    const containers = level.filter((part) => typeof part === "object" && part !== null)
+    if (containers.length === 0) break
+    level = containers.flatMap((container) => Object.values(container as object))
+    levels++
+    parts += level.length
+  }
+  return { levels, parts }
+}

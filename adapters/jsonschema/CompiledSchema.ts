@@ -1,18 +1,18 @@
 /**
- * A schema compiled to a function by Ajv, and an upper bound for the cost of a check.
+ * A schema compiled to a function by Ajv, and an upper bound for the cost of a check. Patterns that are not known to run in
+ * linear time are not checked. Worker threads load this file, so it imports nothing large but Ajv.
  */
 import { Ajv, type AnySchema, type ErrorObject, type Options } from "ajv"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import type { SchemaViolation } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
-import { costOf } from "./PatternCost.ts"
-import { engineOf, LINEAR_ENGINE_BYTES, type PatternEngine } from "./PatternEngine.ts"
+import { linearPattern } from "./LinearPattern.ts"
+import { PatternFault } from "./PatternSyntax.ts"
 import { costOfSchema, type SchemaCost } from "./SchemaCost.ts"
-import { type Draft, draftOf } from "./SchemaText.ts"
-import { isStackOverflow } from "./Watchdog.ts"
 
 const VIOLATIONS_MAX = 100
 const PROBLEM_CHARS_MAX = 500
+const PATTERN_SHOWN_CHARS_MAX = 200
 
 /** Measured memory of a compiled schema per character, in addition to a minimum. */
 const BYTES_PER_CHAR = 32
@@ -22,75 +22,137 @@ export interface CompiledSchema {
   readonly cost: SchemaCost
   /** Approximate memory. */
   readonly bytes: number
+  /** Why patterns are not checked, or the whole schema: a sentence for each, for the tool's provider. */
+  readonly unchecked: ReadonlyArray<string>
   violations(value: unknown): ReadonlyArray<SchemaViolation>
 }
 
-/** `format` is only an annotation, as in draft 2020-12; unknown keywords are ignored; only own properties count. */
+export type Draft = "2020-12" | "draft-07"
+
+const DRAFTS: ReadonlyMap<string, Draft> = new Map([
+  ["json-schema.org/draft/2020-12/schema", "2020-12"],
+  ["json-schema.org/draft-07/schema", "draft-07"]
+])
+
+/** Undefined for any other draft. */
+export const draftOf = ({ $schema }: JsonSchemaObject): Draft | undefined => {
+  if ($schema === undefined) return "2020-12"
+  if (typeof $schema !== "string") return undefined
+  return DRAFTS.get($schema.replace(/^https?:\/\//u, "").replace(/#$/u, ""))
+}
+
+const VALIDATORS: Readonly<Record<Draft, new (options: Options) => Ajv | Ajv2020>> = {
+  "2020-12": Ajv2020,
+  "draft-07": Ajv
+}
+
+/**
+ * `format` is only an annotation, as in draft 2020-12; unknown keywords are ignored; only own properties count. What is
+ * referred to is compiled once, not once per reference: the work of compiling grows with the schema. Optimizing takes several
+ * times as long as compiling.
+ */
 const OPTIONS: Options = {
   strict: false,
   validateFormats: false,
   allErrors: true,
   ownProperties: true,
   unicodeRegExp: true,
-  logger: false
+  inlineRefs: false,
+  logger: false,
+  code: { optimize: false }
 }
 
-/** Takes several times as long as compiling. */
-const UNOPTIMIZED = { optimize: false } as const
-
-const DRAFTS: Readonly<Record<Draft, new (options: Options) => Ajv | Ajv2020>> = { "2020-12": Ajv2020, "draft-07": Ajv }
-
-const RULES: Partial<Record<Draft, Ajv | Ajv2020>> = {}
-
-/** Whether the schema follows the rules of its draft. Undefined if it does. */
-export const draftProblem = (schema: JsonSchemaObject): string | undefined => {
-  const draft = draftOf(schema)!
-  const ajv = (RULES[draft] ??= new DRAFTS[draft]({ ...OPTIONS, allErrors: false, code: UNOPTIMIZED }))
-  const { $schema: _, ...unnamed } = schema
-  return ajv.validateSchema(unnamed) === true ? undefined : shortened(ajv.errorsText(ajv.errors, { dataVar: "schema" }))
+/** Compiles the rules of both drafts, for checks whether schemas follow them. */
+export const makeDraftRules = (): ((schema: JsonSchemaObject) => string | undefined) => {
+  const rulesOf = (draft: Draft) => {
+    const ajv = new VALIDATORS[draft]({ ...OPTIONS, allErrors: false })
+    ajv.validateSchema({})
+    return ajv
+  }
+  const rules = { "2020-12": rulesOf("2020-12"), "draft-07": rulesOf("draft-07") }
+  return ({ $schema, ...schema }) => {
+    const ajv = rules[draftOf({ $schema })!]
+    return ajv.validateSchema(schema) === true
+      ? undefined
+      : shortened(ajv.errorsText(ajv.errors, { dataVar: "schema" }), PROBLEM_CHARS_MAX)
+  }
 }
 
 /**
- * Throws if Ajv cannot compile it. Each schema has its own Ajv: references must stay inside the schema, two schemas
- * cannot collide, and all of it is released together.
+ * Throws if Ajv cannot compile it, and `WorkSpent` if its patterns take more work than allowed here. Each schema has its own
+ * Ajv: references must stay inside the schema, two schemas cannot collide, and all of it is released together.
  */
-export const compile = (schema: JsonSchemaObject, textLength: number): CompiledSchema => {
-  const engines = new Map<string, PatternEngine>()
-  const engine = (pattern: string): PatternEngine => {
-    const known = engines.get(pattern)
-    if (known !== undefined) return known
-    const made = engineOf(pattern)
-    engines.set(pattern, made)
-    return made
+export const compile = (schema: JsonSchemaObject, textLength: number, patternWorkMax = Infinity): CompiledSchema => {
+  const patterns = new Map<string, CompiledPattern>()
+  let workLeft = patternWorkMax
+  const compiled = (pattern: string): CompiledPattern => {
+    const native = new RegExp(pattern, "u")
+    try {
+      const { source, steps, work } = linearPattern(pattern, workLeft)
+      workLeft -= work
+      return { steps, engine: source === pattern ? native : new RegExp(source, "u") }
+    } catch (cause) {
+      if (!(cause instanceof PatternFault)) throw cause
+      const fault = `the pattern "${shortened(pattern, PATTERN_SHOWN_CHARS_MAX)}" ${cause.message}`
+      return { steps: 0, engine: { test: () => true, toString: () => `/${pattern}/u` }, fault }
+    }
   }
   const regExp = Object.assign(
-    (pattern: string) => ({ test: engine(pattern).test, toString: () => `/${pattern}/u` }),
+    (pattern: string) => {
+      const one = patterns.get(pattern) ?? compiled(pattern)
+      patterns.set(pattern, one)
+      return one.engine
+    },
     // Only for schemas that are written to a file as code.
     { code: "" }
   )
-  const ajv = new DRAFTS[draftOf(schema)!]({
+  const ajv = new VALIDATORS[draftOf(schema)!]({
     ...OPTIONS,
     meta: false,
     validateSchema: false,
-    code: { ...UNOPTIMIZED, regExp }
+    code: { ...OPTIONS.code, regExp }
   })
   const validate = ajv.compile(schema as AnySchema)
-  const linear = [...engines.values()].filter(({ kind }) => kind === "linear").length
+  const unchecked = [...patterns.values()].flatMap(({ fault }) => fault ?? [])
+  const accepts = unchecked.length > 0 && hasReversal(schema)
   return {
-    cost: costOfSchema(schema, (pattern) => engines.get(pattern)?.cost ?? costOf(pattern)),
-    bytes: BYTES_MIN + BYTES_PER_CHAR * textLength + 2 * LINEAR_ENGINE_BYTES * linear,
-    violations: (value) => (validate(value) ? [] : (validate.errors ?? []).slice(0, VIOLATIONS_MAX).map(toViolation))
+    cost: costOfSchema(schema, (pattern) => patterns.get(pattern)?.steps ?? 0),
+    bytes: BYTES_MIN + BYTES_PER_CHAR * textLength,
+    unchecked: accepts ? [...unchecked, UNCHECKED_ENTIRELY] : unchecked,
+    violations: (value) =>
+      accepts || validate(value) ? [] : (validate.errors ?? []).slice(0, VIOLATIONS_MAX).map(toViolation)
   }
 }
+
+interface CompiledPattern {
+  /** Per character of a text. */
+  readonly steps: number
+  readonly engine: { test(text: string): boolean; toString(): string }
+  /** Why it is not checked. */
+  readonly fault?: string
+}
+
+const UNCHECKED_ENTIRELY =
+  'it combines such a pattern with "not", "if", "oneOf", "maxContains" or "patternProperties", so nothing is checked'
+
+/** Keywords with which a pattern that matches more makes the schema match less. */
+const REVERSALS = new Set(["not", "if", "oneOf", "maxContains", "patternProperties"])
+
+const hasReversal = (part: unknown): boolean =>
+  typeof part === "object" &&
+  part !== null &&
+  Object.entries(part).some(([key, value]) => REVERSALS.has(key) || hasReversal(value))
 
 /** Ajv's message about a schema that it cannot compile, for its author. */
 export const compileProblem = (cause: unknown): string => {
   if (isStackOverflow(cause)) return "it refers to itself endlessly"
   if (cause instanceof Error && "missingRef" in cause && typeof cause.missingRef === "string") {
-    return `${shortened(cause.missingRef)} is not inside the schema, and external references are not supported`
+    return `${shortened(cause.missingRef, PROBLEM_CHARS_MAX)} is not inside the schema, and external references are not supported`
   }
-  return cause instanceof Error ? shortened(cause.message) : "it cannot be compiled"
+  return cause instanceof Error ? shortened(cause.message, PROBLEM_CHARS_MAX) : "it cannot be compiled"
 }
+
+export const isStackOverflow = (cause: unknown): boolean => cause instanceof Error && cause.name === "RangeError"
 
 const toViolation = ({ instancePath, message, params }: ErrorObject): SchemaViolation => {
   const path = instancePath
@@ -102,5 +164,5 @@ const toViolation = ({ instancePath, message, params }: ErrorObject): SchemaViol
   return { path: typeof field === "string" ? [...path, field] : path, message: message ?? "does not match the schema" }
 }
 
-const shortened = (text: string): string =>
-  text.length <= PROBLEM_CHARS_MAX ? text : `${text.slice(0, PROBLEM_CHARS_MAX)}…`
+const shortened = (text: string, charsMax: number): string =>
+  text.length <= charsMax ? text : `${text.slice(0, charsMax)}…`

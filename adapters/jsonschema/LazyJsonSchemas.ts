@@ -1,6 +1,5 @@
 /**
- * `AjvJsonSchemas`, loaded with the first tool that has a schema: Ajv and the RE2 engine are as large as the rest of a core
- * in memory.
+ * `AjvJsonSchemas`, loaded with the first tool that has a schema: Ajv is as large as the rest of a core in memory.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
@@ -23,6 +22,7 @@ export const layer = Layer.effect(
     )
     return JsonSchemas.of({
       check: (schema, providerId) => Effect.flatMap(schemas, ({ check }) => check(schema, providerId)),
+      unchecked: (schema, providerId) => Effect.flatMap(schemas, ({ unchecked }) => unchecked(schema, providerId)),
       violations: (schema, value, use) =>
         made === undefined
           ? Effect.flatMap(schemas, ({ violations }) => violations(schema, value, use))

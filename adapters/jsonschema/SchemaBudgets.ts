@@ -1,10 +1,11 @@
 /**
- * Budgets of CPU time for schemas, per provider and for the process. A provider has separate budgets for compiling, for
- * checks of inputs and for checks of outputs: consumers cause checks of inputs, which must not spend the others.
+ * Budgets of CPU time for schemas, per provider and for the process. A provider has separate budgets for
+ * schemas that it registers, for compiling them when they are used, for checks of inputs and for checks of outputs: none of them
+ * spends another. Consumers cause checks of inputs.
  */
-import type { SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
+import { SCHEMA_CHECKS_CPU_MS_MAX, type SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
 
-export type SchemaWork = "compile" | "input" | "output"
+export type SchemaWork = "judge" | "compile" | "input" | "output"
 
 interface WorkBounds {
   readonly burstMs: number
@@ -12,12 +13,14 @@ interface WorkBounds {
 }
 
 const PER_PROVIDER: Readonly<Record<SchemaWork, WorkBounds>> = {
+  judge: { burstMs: SCHEMA_CHECKS_CPU_MS_MAX.provider, share: 0.1 },
   compile: { burstMs: 2_500, share: 0.1 },
   input: { burstMs: 500, share: 0.2 },
   output: { burstMs: 500, share: 0.2 }
 }
 
 const OF_PROCESS: Readonly<Record<SchemaWork, WorkBounds>> = {
+  judge: { burstMs: SCHEMA_CHECKS_CPU_MS_MAX.process, share: 0.5 },
   compile: { burstMs: 5_000, share: 0.5 },
   input: { burstMs: 2_000, share: 0.4 },
   output: { burstMs: 2_000, share: 0.4 }
@@ -39,6 +42,7 @@ export interface SchemaBudgets {
 
 export const schemaBudgets = (): SchemaBudgets => {
   const process: Readonly<Record<SchemaWork, WorkBudget>> = {
+    judge: workBudget(OF_PROCESS.judge),
     compile: workBudget(OF_PROCESS.compile),
     input: workBudget(OF_PROCESS.input),
     output: workBudget(OF_PROCESS.output)

@@ -2,25 +2,23 @@
  * Upper bound for the work of a check, from the sizes of schema and value: every part of the schema, with its
  * references expanded, checks every part of the value at most once.
  */
-import { costOf, type PatternCost, stepsOf } from "./PatternCost.ts"
-
 export interface SchemaCost {
   /** Parts of the schema, references expanded; infinite if it is recursive. */
   readonly parts: number
   /** How often a pattern can be checked for one text. */
   readonly patterns: number
-  /** The most expensive of them. */
-  readonly pattern: PatternCost
+  /** Steps per character of the most expensive of them. */
+  readonly patternSteps: number
   /** Compares the items of an array with each other. */
   readonly comparesItems: boolean
 }
 
-const NOTHING: SchemaCost = { parts: 0, patterns: 0, pattern: { factor: 0, degree: 0 }, comparesItems: false }
+const NOTHING: SchemaCost = { parts: 0, patterns: 0, patternSteps: 0, comparesItems: false }
 const UNBOUNDED: SchemaCost = { ...NOTHING, parts: Infinity }
 
-/** `patternCost` if a pattern runs on another engine than V8's. */
-export const costOfSchema = (root: unknown, patternCost: (pattern: string) => PatternCost = costOf): SchemaCost => {
-  const costOfPattern = (pattern: string): SchemaCost => ({ ...NOTHING, patterns: 1, pattern: patternCost(pattern) })
+/** `stepsOf` a pattern per character of a text. */
+export const costOfSchema = (root: unknown, stepsOf: (pattern: string) => number): SchemaCost => {
+  const costOfPattern = (pattern: string): SchemaCost => ({ ...NOTHING, patterns: 1, patternSteps: stepsOf(pattern) })
   const known = new Map<unknown, SchemaCost>()
   const visit = (part: unknown): SchemaCost => {
     if (typeof part !== "object" || part === null) return { ...NOTHING, parts: 1 }
@@ -72,18 +70,13 @@ export const stepsOfCheck = (cost: SchemaCost, value: unknown, limit: number): n
     }
   }
   const asked = cost.patterns * texts
-  return (
-    cost.parts * weight * (cost.comparesItems ? weight : 1) + (asked === 0 ? 0 : asked * stepsOf(cost.pattern, longest))
-  )
+  return cost.parts * weight * (cost.comparesItems ? weight : 1) + asked * cost.patternSteps * (longest + 1)
 }
 
 const add = (a: SchemaCost, b: SchemaCost): SchemaCost => ({
   parts: a.parts + b.parts,
   patterns: a.patterns + b.patterns,
-  pattern: {
-    factor: Math.max(a.pattern.factor, b.pattern.factor),
-    degree: Math.max(a.pattern.degree, b.pattern.degree)
-  },
+  patternSteps: Math.max(a.patternSteps, b.patternSteps),
   comparesItems: a.comparesItems || b.comparesItems
 })
 

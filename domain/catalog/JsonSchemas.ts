@@ -8,6 +8,11 @@ import type { JsonSchemaObject } from "./Tool.ts"
 
 export const JSON_SCHEMA_BYTES_MAX = 65_536
 export const JSON_SCHEMA_DEPTH_MAX = 64
+/** JSON values in a schema: they determine the cost of compiling more than bytes do. */
+export const JSON_SCHEMA_PARTS_MAX = 4_000
+
+/** CPU time for checking registered schemas, before more is available only as a share of the time. */
+export const SCHEMA_CHECKS_CPU_MS_MAX = { provider: 5_000, process: 10_000 } as const
 
 /** The schema of a tool is not one, refers to something outside of it, or is too large or too deep. */
 export class InvalidJsonSchema extends Schema.TaggedError<InvalidJsonSchema>()("InvalidJsonSchema", {
@@ -32,6 +37,20 @@ export class SchemaBudgetSpent extends Schema.TaggedError<SchemaBudgetSpent>()("
   }
 }
 
+/** A request brings more schemas than can be checked now. */
+export class SchemaChecksLimited extends Schema.TaggedError<SchemaChecksLimited>()("SchemaChecksLimited", {
+  of: Schema.Literals(["provider", "process"]),
+  waitMs: Schema.Number
+}) {
+  get retryAfterSeconds(): number {
+    return Math.max(1, Math.ceil(this.waitMs / 1_000))
+  }
+  override get message() {
+    const whose = this.of === "provider" ? "your account's" : "all accounts'"
+    return `The CPU budget for checking ${whose} schemas is used up on this node. Nothing was changed. Send the same request again in ${this.retryAfterSeconds} seconds: schemas that were checked are not checked again.`
+  }
+}
+
 /** Whose budget pays for the work, and whether a consumer or the provider sent the value. */
 export interface SchemaUse {
   readonly providerId: ProviderId
@@ -48,8 +67,14 @@ export interface SchemaViolation {
 export class JsonSchemas extends Context.Service<
   JsonSchemas,
   {
+    /** For a schema that is registered. Its compilation may take long, but blocks no other work. */
     check(schema: JsonSchemaObject, providerId: ProviderId): Effect.Effect<void, InvalidJsonSchema | SchemaBudgetSpent>
-    /** Empty if the value matches. The schema has passed `check`; it is compiled once and cached, bounded. */
+    /**
+     * What is not checked of a stored schema that `check` would reject now, and why: a sentence for each. Patterns are
+     * checked only if they run in linear time.
+     */
+    unchecked(schema: JsonSchemaObject, providerId: ProviderId): Effect.Effect<ReadonlyArray<string>, SchemaBudgetSpent>
+    /** Empty if the value matches. The schema passed `check` once; it is compiled and cached, bounded. */
     violations(
       schema: JsonSchemaObject,
       value: unknown,

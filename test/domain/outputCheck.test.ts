@@ -10,6 +10,7 @@ const checked = (of: "provider" | "process", refusals: number) =>
   Effect.gen(function* () {
     let attempts = 0
     const schemas = JsonSchemas.of({
+      unchecked: () => Effect.succeed([]),
       check: () => Effect.void,
       violations: () =>
         Effect.suspend(() =>

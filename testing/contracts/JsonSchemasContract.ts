@@ -112,11 +112,21 @@ export const jsonSchemasContract: Contract<JsonSchemas> = [
   ),
 
   rule(
-    "is not blocked by a regular expression that backtracks",
+    "rejects a regular expression that backtracks, and does not check by a stored one",
     Effect.gen(function* () {
+      const { unchecked, violations } = yield* JsonSchemas
       // An engine that tries every way needs 2^60 steps.
-      const schema = { properties: { name: { type: "string", pattern: "^(a+)+$" } } }
-      assert.deepEqual(yield* faultyPaths(schema, { name: `${"a".repeat(60)}!` }), ["/name"])
+      const schema = { properties: { name: { type: "string", pattern: "^(a+)+$" }, size: { type: "number" } } }
+      yield* rejected(schema)
+      const providerId = someProvider()
+      const value = { name: `${"a".repeat(60)}!`, size: "1" }
+      const found = yield* violations(schema, value, { providerId, of: "input" })
+      assert.deepEqual(
+        found.map(({ path }) => path),
+        [["size"]]
+      )
+      assert.equal((yield* unchecked(schema, providerId)).length, 1)
+      assert.deepEqual(yield* unchecked({ pattern: "^a+$" }, providerId), [])
     })
   )
 ]
