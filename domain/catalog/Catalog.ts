@@ -11,8 +11,9 @@ import { type CatalogEntry, type CatalogSort, CatalogStore, entryAt, type ToolSt
 import { CANDIDATES_MAX, makeNearestTools } from "./NearestTools.ts"
 import { tokensOfQuery, tokensOfTool } from "./SearchTokens.ts"
 import type { PriceVersion } from "./Terms.ts"
-import { declarationOf, type ToolChange } from "./Tool.ts"
-import { makeToolUpsert, type UpsertMode, type UpsertResult } from "./ToolUpserts.ts"
+import { JsonSchemas, type SchemaBudgetSpent, type SchemaChecksLimited } from "./JsonSchemas.ts"
+import { declarationOf, type Tool, type ToolChange } from "./Tool.ts"
+import { makeSchemaChecks, makeToolUpsert, type UpsertMode, type UpsertResult } from "./ToolUpserts.ts"
 import { TOOL_VERSIONS_KEPT_MAX, type ToolVersion } from "./ToolVersions.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
@@ -51,6 +52,16 @@ export interface Withdrawn {
 export class Catalog extends Context.Service<
   Catalog,
   {
+    /**
+     * Before `upsert`, outside of a unit of work: checking new schemas may take long. Returns what is wrong, by the name of
+     * the tool.
+     */
+    checkSchemas(
+      providerId: ProviderId,
+      changes: ReadonlyArray<ToolChange>
+    ): Effect.Effect<ReadonlyMap<string, string>, SchemaChecksLimited>
+    /** What of a stored tool's schemas is not checked, and why. */
+    unchecked(tool: Tool): Effect.Effect<ReadonlyArray<string>, SchemaBudgetSpent>
     /**
      * Tool by tool: a fault of one does not affect the others. Only the sent fields change. Terms that are worse for
      * consumers take effect after the notice period, also for a withdrawn tool. By default a draft is listed.
@@ -105,6 +116,8 @@ export class Catalog extends Context.Service<
     Effect.gen(function* () {
       const store = yield* CatalogStore
       const feed = yield* ChangeFeed
+      const schemas = yield* JsonSchemas
+      const checkSchemas = yield* makeSchemaChecks
       const upsert = yield* makeToolUpsert
       const nearest = yield* makeNearestTools
       const { atomically } = yield* UnitOfWork
@@ -181,7 +194,25 @@ export class Catalog extends Context.Service<
         Effect.withSpan("Catalog.promote")
       )
 
+      const unchecked = Effect.fn("Catalog.unchecked")((tool: Tool) =>
+        Effect.map(
+          Effect.forEach(
+            Object.entries({ input_schema: tool.inputSchema, output_schema: tool.outputSchema }),
+            (one) => {
+              const [name, schema] = one
+              if (schema === undefined) return Effect.succeed([])
+              return Effect.map(schemas.unchecked(schema, tool.providerId), (reasons) =>
+                reasons.map((reason) => `${name}: ${reason}`)
+              )
+            }
+          ),
+          (found) => found.flat()
+        )
+      )
+
       return Catalog.of({
+        checkSchemas,
+        unchecked,
         upsert,
         withdraw,
         renamed,

@@ -88,6 +88,8 @@ export const makeImportApplication = Effect.gen(function* () {
     const { market, planned } = yield* plan(providerId, list, options, byProvider)
     const at = yield* DateTime.now
     const failed = new Map<string, string>()
+    // Outside of the units of work. What could not be checked now is rejected below.
+    yield* Effect.ignore(catalog.checkSchemas(providerId, changesOf(planned)))
 
     /** The tools and what is remembered of them, so that an interrupted import continues where it ended. */
     const batch = Effect.fnUntraced(function* (tools: ReadonlyArray<PlannedTool>, mode: UpsertMode) {
@@ -224,6 +226,10 @@ const sameImported = (tool: ImportedTool, known: ImportedTool | undefined): bool
   tool.missingSince?.epochMilliseconds === known.missingSince?.epochMilliseconds &&
   tool.dismissed === known.dismissed &&
   sameJson(tool.definition, known.definition)
+
+/** What the plan changes of tools. */
+export const changesOf = ({ changes, creates, restored }: ImportPlan): ReadonlyArray<ToolChange> =>
+  [...creates, ...changes, ...restored].map(({ change }) => change)
 
 /** Without tools that could not be stored, or would not be. */
 export const withoutFaulty = (plan: ImportPlan, faults: ReadonlyMap<string, string>): ImportPlan => {

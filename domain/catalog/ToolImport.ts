@@ -7,12 +7,12 @@ import { ProviderServers, type ServerAddress, type ToolList } from "../mcp/Provi
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type ImportOptions, makeImportApplication, withoutFaulty } from "./ImportApplication.ts"
+import { Catalog } from "./Catalog.ts"
+import { changesOf, type ImportOptions, makeImportApplication, withoutFaulty } from "./ImportApplication.ts"
 import type { ImportPlan } from "./ImportPlan.ts"
 import { CatalogStore } from "./CatalogStore.ts"
 import { ImportStore } from "./ImportStore.ts"
-import { JsonSchemas } from "./JsonSchemas.ts"
-import type { ToolChange } from "./Tool.ts"
+import type { SchemaChecksLimited } from "./JsonSchemas.ts"
 
 /** All pages of one server's list. */
 export const SERVER_READ_SECONDS_MAX = 20
@@ -31,8 +31,15 @@ export class ToolImport extends Context.Service<
   {
     /** Asks the server: not inside a unit of work. Fails after `SERVER_READ_SECONDS_MAX`. */
     read(server: ServerAddress): Effect.Effect<ToolList, ServerUnreadable>
-    /** The plan of an import by the provider. Invalid schemas are among the rejections. */
-    preview(providerId: ProviderId, list: ToolList, options: ImportOptions): Effect.Effect<ImportPlan, StoreUnavailable>
+    /**
+     * The plan of an import by the provider. Invalid schemas are among the rejections. Not inside a unit of work: checking
+     * new schemas may take long. An import after it does not check them again.
+     */
+    preview(
+      providerId: ProviderId,
+      list: ToolList,
+      options: ImportOptions
+    ): Effect.Effect<ImportPlan, SchemaChecksLimited | StoreUnavailable>
     /** An import by the provider, whose choices also apply to later syncs. Returns what was applied. */
     apply(providerId: ProviderId, list: ToolList, options: ImportOptions): Effect.Effect<ImportPlan, StoreUnavailable>
     /** An import in the background: terms stay, and hand-made changes too. */
@@ -54,7 +61,7 @@ export class ToolImport extends Context.Service<
     ToolImport,
     Effect.gen(function* () {
       const imports = yield* ImportStore
-      const schemas = yield* JsonSchemas
+      const catalog = yield* Catalog
       const store = yield* CatalogStore
       const { atomically } = yield* UnitOfWork
       const servers = yield* Effect.serviceOption(ProviderServers)
@@ -76,31 +83,13 @@ export class ToolImport extends Context.Service<
 
       const { apply, plan } = yield* makeImportApplication
 
-      /** Undefined if the schemas of the tool are valid. */
-      const faultOf = Effect.fnUntraced(function* (providerId: ProviderId, change: ToolChange) {
-        for (const name of ["inputSchema", "outputSchema"] as const) {
-          const schema = change[name]
-          if (schema === undefined || schema === null) continue
-          const error = yield* Effect.flip(Effect.as(schemas.check(schema, providerId), undefined)).pipe(
-            Effect.orElseSucceed(() => undefined)
-          )
-          if (error?._tag === "InvalidJsonSchema") return `${name} ${error.message}`
-        }
-        return undefined
-      })
-
       const preview = Effect.fn("ToolImport.preview")(function* (
         providerId: ProviderId,
         list: ToolList,
         options: ImportOptions
       ) {
         const { planned } = yield* plan(providerId, list, options, true)
-        const faults = new Map<string, string>()
-        for (const { change, toolName } of [...planned.creates, ...planned.changes, ...planned.restored]) {
-          const fault = yield* faultOf(providerId, change)
-          if (fault !== undefined) faults.set(toolName, fault)
-        }
-        return withoutFaulty(planned, faults)
+        return withoutFaulty(planned, yield* catalog.checkSchemas(providerId, changesOf(planned)))
       })
 
       const dismiss = Effect.fn("ToolImport.dismiss")(function* (providerId: ProviderId, id: ToolId) {

@@ -2,7 +2,7 @@
  * Adds and changes tools. A fault of one does not affect the others: all are planned, then those without a fault are stored
  * in a few statements.
  */
-import { DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Duration, Effect, Option, Schema } from "effect"
 import type { Provider } from "../accounts/Account.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { qualifiedName, splitQualified } from "../accounts/Handle.ts"
@@ -10,9 +10,10 @@ import { HandleStore } from "../accounts/HandleStore.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type ProviderId, ToolId } from "../shared/Ids.ts"
+import { sameJson } from "../shared/SameJson.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type CatalogEntry, CatalogStore, type ToolOutcome, type ToolUpsert } from "./CatalogStore.ts"
-import { type InvalidJsonSchema, JsonSchemas, type SchemaBudgetSpent } from "./JsonSchemas.ts"
+import { type InvalidJsonSchema, JsonSchemas, type SchemaBudgetSpent, SchemaChecksLimited } from "./JsonSchemas.ts"
 import { planPrices, PriceNotice } from "./PriceNotice.ts"
 import { DefaultFreeTierCalls, declaredTerms } from "./Pricing.ts"
 import { tokensOfTool } from "./SearchTokens.ts"
@@ -30,6 +31,9 @@ import {
 export const TOOLS_PER_PROVIDER_MAX = 1_000
 /** Each version is kept permanently: receipts refer to it. */
 export const PRICE_CHANGES_PER_DAY_MAX = 100
+
+/** Of a request; less than a request may take. */
+const CHECKS_TIME_MAX = Duration.seconds(5)
 
 /** A declaration of a request that was not stored, and why. */
 export interface RejectedTool {
@@ -67,6 +71,39 @@ class ToolRejected extends Schema.TaggedError<ToolRejected>()("ToolRejected", { 
   }
 }
 
+/**
+ * Checks the schemas of changes before a unit of work begins, which then does not wait for it. Returns what is wrong, by the
+ * name of the tool.
+ */
+export const makeSchemaChecks = Effect.gen(function* () {
+  const { check } = yield* JsonSchemas
+
+  return Effect.fn("Catalog.checkSchemas")(function* (providerId: ProviderId, changes: ReadonlyArray<ToolChange>) {
+    const faults = new Map<string, string>()
+    const checkAll = Effect.gen(function* () {
+      for (const { inputSchema, outputSchema, toolName } of changes) {
+        for (const [name, schema] of Object.entries({ input_schema: inputSchema, output_schema: outputSchema })) {
+          if (schema === undefined || schema === null) continue
+          const fault = yield* check(schema, providerId).pipe(
+            Effect.as(undefined),
+            Effect.catchTags({
+              InvalidJsonSchema: (error) => Effect.succeed(error),
+              SchemaBudgetSpent: ({ of, waitMs }) => Effect.fail(new SchemaChecksLimited({ of, waitMs }))
+            })
+          )
+          if (fault !== undefined) faults.set(toolName, reasonOf(name, fault))
+        }
+      }
+    })
+    // Other accounts use the time. What was checked by then is not checked again.
+    yield* Effect.timeoutOrElse(checkAll, {
+      duration: CHECKS_TIME_MAX,
+      orElse: () => Effect.fail(new SchemaChecksLimited({ of: "process", waitMs: 1_000 }))
+    })
+    return faults
+  })
+})
+
 /** Upserts the tools of a provider, in one unit of work. */
 export const makeToolUpsert = Effect.gen(function* () {
   const store = yield* CatalogStore
@@ -79,8 +116,14 @@ export const makeToolUpsert = Effect.gen(function* () {
   const notice = yield* PriceNotice
   const { atomically } = yield* UnitOfWork
 
-  const checkSchema = (name: string, schema: ToolDeclaration["inputSchema"], providerId: ProviderId) =>
-    schema === undefined
+  /** A schema that is stored already stays, even if today's rules would reject it. */
+  const checkSchema = (
+    name: string,
+    schema: ToolDeclaration["inputSchema"],
+    stored: ToolDeclaration["inputSchema"],
+    providerId: ProviderId
+  ) =>
+    schema === undefined || sameJson(schema, stored)
       ? Effect.void
       : Effect.mapError(
           schemas.check(schema, providerId),
@@ -156,8 +199,9 @@ export const makeToolUpsert = Effect.gen(function* () {
       if (declaration.outputSchema === undefined && declaration.billingPolicy === "valid_output") {
         return yield* new ToolRejected({ reason: "billing_policy `valid_output` requires an output_schema" })
       }
-      yield* checkSchema("input_schema", declaration.inputSchema, providerId)
-      yield* checkSchema("output_schema", declaration.outputSchema, providerId)
+      const { inputSchema, outputSchema } = declaration
+      yield* checkSchema("input_schema", inputSchema, known?.tool.inputSchema, providerId)
+      yield* checkSchema("output_schema", outputSchema, known?.tool.outputSchema, providerId)
       const past = withHistory(known)
       const prices =
         past !== undefined && terms === "kept"

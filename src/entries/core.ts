@@ -54,7 +54,7 @@ export { EndpointProbe, ProbeTimeout, unlistedReason, type EndpointReport } from
 export { WithdrawalGrace, type ImportOptions } from "../../domain/catalog/ImportApplication.ts"
 export type { ImportPlan } from "../../domain/catalog/ImportPlan.ts"
 export type { ImportResult } from "../../domain/catalog/ImportResult.ts"
-export { SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
+export { SchemaBudgetSpent, SchemaChecksLimited } from "../../domain/catalog/JsonSchemas.ts"
 export { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 export { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
 export type { PriceVersion, Terms, ToolPrices } from "../../domain/catalog/Terms.ts"

@@ -80,6 +80,12 @@ export const ToolDetails = Field.object(
       ToolVersionSummary,
       "Versions of names, description, schemas and annotations, newest first."
     ),
+    unchecked: Field.nullable(
+      Schema.Array(Schema.String),
+      "What of the schemas is not checked, and why: patterns that do not run in linear time, in schemas that were registered " +
+        "before such patterns were rejected. `null`: not known at the moment.",
+      []
+    ),
     declaration: Field.of(
       ToolBody,
       "Declaration of the tool. To update the tool, change it and send it to `POST /api/market/tools`."

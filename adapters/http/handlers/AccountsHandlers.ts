@@ -20,6 +20,7 @@ import { PAGE_LIMIT_MAX, type PageRequest } from "../../../domain/shared/Page.ts
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { type Profile, ProviderProfile } from "../../../domain/trust/ProviderProfile.ts"
 import { AccountsApi } from "../api/AccountsApi.ts"
+import type { RegisterProvider } from "../api/RegistrationBodies.ts"
 import { toChange, type ToolBody } from "../api/ToolBody.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import { ValidationFailed } from "../pipeline/Failures.ts"
@@ -37,6 +38,7 @@ export const accountsRoutes = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
   const accounts = yield* AccountStore
 
+  const catalog = yield* Catalog
   const imports = yield* ToolImport
   const { probe } = yield* EndpointProbe
   const catalog = yield* Catalog
@@ -44,9 +46,14 @@ export const accountsRoutes = Effect.gen(function* () {
   const entropy = yield* Entropy
 
   /** The requests to the endpoint are signed for the account that is being registered. */
-  const asked = Effect.fnUntraced(function* ({ payload }: { readonly payload: { readonly endpoint_url: string } }) {
+  const asked = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof RegisterProvider.Type }) {
     const id = ProviderId.make(yield* entropy.uuid)
-    return { id, endpoint: yield* probe({ providerId: id, endpointUrl: payload.endpoint_url }) }
+    yield* catalog.checkSchemas(id, (payload.tools ?? []).map(toChange))
+    const endpoint = yield* probe({ providerId: id, endpointUrl: payload.endpoint_url })
+    const { list } = endpoint
+    const options = { defaultPrice: undefined, overrides: [], listed: payload.listed ?? false }
+    if (payload.import === true && list !== undefined) yield* imports.preview(id, list, options)
+    return { id, endpoint, options }
   })
 
   const rejectUnlisted = (tools: ReadonlyArray<ToolBody>, endpoint: EndpointReport) => {
@@ -95,7 +102,7 @@ export const accountsRoutes = Effect.gen(function* () {
   })
 
   return [
-    preparedRoute(endpoints.registerProvider, asked, function* ({ payload, caller }, { endpoint, id }) {
+    preparedRoute(endpoints.registerProvider, asked, function* ({ payload, caller }, { endpoint, id, options }) {
       yield* rejectUnlisted(payload.tools ?? [], endpoint)
       const { provider, minted, tools } = yield* registration.provider(
         {
@@ -113,13 +120,7 @@ export const accountsRoutes = Effect.gen(function* () {
       )
       const { list } = endpoint
       const imported =
-        payload.import === true && list !== undefined
-          ? yield* imports.apply(provider.id, list, {
-              defaultPrice: undefined,
-              overrides: [],
-              listed: payload.listed ?? false
-            })
-          : undefined
+        payload.import === true && list !== undefined ? yield* imports.apply(provider.id, list, options) : undefined
       return {
         registered: true as const,
         provider_id: provider.id,

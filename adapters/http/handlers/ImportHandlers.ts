@@ -42,20 +42,21 @@ export const importRoutes = Effect.gen(function* () {
   const importing = (endpoint: typeof endpoints.importTools | typeof endpoints.importToolsV1) =>
     preparedRoute(
       endpoint,
-      Effect.fnUntraced(function* ({ as }) {
+      Effect.fnUntraced(function* ({ as, payload }) {
         const { endpointUrl, id } = yield* providerOf(as("provider").ownerId)
-        return yield* imports.read({ providerId: id, endpointUrl })
-      }),
-      function* ({ as, clock, payload }, list) {
-        const { ownerId } = as("provider")
         const options = {
           defaultPrice: payload.default_price_microcents,
           overrides: (payload.overrides ?? []).map(toChange),
           listed: payload.listed ?? false
         }
+        const list = yield* imports.read({ providerId: id, endpointUrl })
+        return { list, options, preview: yield* imports.preview(id, list, options) }
+      }),
+      function* ({ as, clock, payload }, { list, options, preview }) {
+        const { ownerId } = as("provider")
         const isApplied = payload.apply ?? false
         if (isApplied) clock.restart(IMPORT_EXTRA_MS)
-        const plan = yield* isApplied ? imports.apply(ownerId, list, options) : imports.preview(ownerId, list, options)
+        const plan = isApplied ? yield* imports.apply(ownerId, list, options) : preview
         return importView(plan, list, yield* providerOf(ownerId), isApplied)
       }
     )

@@ -59,6 +59,7 @@ export const makeToolViews = Effect.gen(function* () {
       idempotent: tool.idempotent,
       price_history: yield* effectiveSoFar(entry),
       version_history: (yield* catalog.versions(tool.id)).map(versionSummary),
+      unchecked: yield* Effect.orElseSucceed(catalog.unchecked(tool), () => null),
       declaration: toBody(declarationOf(tool))
     }
   })

@@ -60,11 +60,12 @@ export const toolsRoutes = Effect.gen(function* () {
       CatalogApi.endpoints.registerTools,
       Effect.fnUntraced(function* ({ as, payload }) {
         const { endpointUrl, id } = Option.getOrThrow(yield* accounts.findProvider(as("provider").ownerId))
-        return yield* probe({ providerId: id, endpointUrl }, payload.tools.map(nameOf))
-      }),
-      function* ({ as, payload }, endpoint) {
-        const { ownerId } = as("provider")
         const valid = yield* validateTools(payload.tools)
+        yield* catalog.checkSchemas(id, valid.changes)
+        return { valid, endpoint: yield* probe({ providerId: id, endpointUrl }, payload.tools.map(nameOf)) }
+      }),
+      function* ({ as }, { endpoint, valid }) {
+        const { ownerId } = as("provider")
         const { changes, indexes, rejected } = yield* withoutUnlisted(ownerId, valid, endpoint)
         const result = yield* catalog.upsert(ownerId, changes)
         const kept = new Set(valid.unlisted)

@@ -1,6 +1,7 @@
 /**
  * Problems of calls.
  */
+import { SCHEMA_CHECKS_CPU_MS_MAX } from "../../../../domain/catalog/JsonSchemas.ts"
 import type { PriceChanged, PriceVersionChanged } from "../../../../domain/metering/CallRejections.ts"
 import { Microcents, toCents } from "../../../../domain/shared/Microcents.ts"
 import {
@@ -13,6 +14,7 @@ import {
   notFound,
   type ProblemRow,
   type ProblemTable,
+  tooMany,
   unavailableFor
 } from "./ProblemTable.ts"
 
@@ -86,6 +88,7 @@ export const callProblems = {
       "The service cannot sign or verify receipts at the moment. Try again in a few seconds: what is sent again with the same " +
       "Idempotency-Key is done once."
   }),
+  SchemaChecksLimited: (e) => tooMany(SCHEMA_CHECKS_CPU_MS_MAX[e.of], e.retryAfterSeconds),
   SchemaBudgetSpent: (e) => unavailableFor(e.retryAfterSeconds),
   TooManyCallsInFlight: (e) =>
     limitReached(e.max, e.retryAfterSeconds, e.retryAfterSeconds, {

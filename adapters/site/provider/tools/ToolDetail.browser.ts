@@ -34,6 +34,7 @@ export const ToolDetail = ({ id }: { readonly id: string }): View => {
           h(ToolActions, { tool, changed: async () => go(pathTo("tools")) })
         ),
         h(Facts, { all: factsOf(tool) }),
+        (tool.unchecked ?? []).map((reason) => h("p", { class: "muted", key: reason }, `Not checked: ${reason}.`)),
         tool.state === "withdrawn"
           ? h("p", null, "This tool is withdrawn. List it again to change it.")
           : h(
