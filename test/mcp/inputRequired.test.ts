@@ -278,10 +278,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A tool that asks for input", (it) => {
           price_microcents: 500,
           remaining_balance_microcents: 0
         })
-        assert.match(
-          (called.content[0] as { readonly text: string }).text,
-          /^The user declined to add funds: this call costs \$0\.0005 and \$0\.00 is available\. Add funds at /u
-        )
+        assert.match(JSON.stringify(called.content), /"The user declined to add funds: this call costs \$0\.0005 and /u)
       }
     })
   )

@@ -104,7 +104,7 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A task at a door", (it) => {
       const [asked] = server.of("tasks/get")
       assert.strictEqual(asked!.headers["mcp-name"], "theirs-1")
       assert.deepInclude(asked!.params, { taskId: "theirs-1" })
-      assert.deepStrictEqual(at(asked!.params, "_meta", "io.modelcontextprotocol/clientCapabilities"), CAPABILITIES)
+      assert.deepStrictEqual(at(asked!.params, "_meta", "io.modelcontextprotocol/clientCapabilities"), EXTENSION)
     })
   )
 
