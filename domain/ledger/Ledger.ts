@@ -86,7 +86,11 @@ export class UnpostableTransfers extends Schema.TaggedError<UnpostableTransfers>
   }
 }
 
-type Posting = Caused & { readonly legs: ReadonlyArray<Leg> }
+interface Posting extends Caused {
+  readonly legs: ReadonlyArray<Leg>
+  /** The part of a refund that was spent from credit, and is credit again. */
+  readonly restoredCredit?: bigint | undefined
+}
 
 export class Ledger extends Context.Service<
   Ledger,
@@ -131,14 +135,14 @@ export class Ledger extends Context.Service<
       const { book } = yield* ownBook
 
       const post = Effect.fn("Ledger.post")(function* (posting: Posting) {
-        const { reference, legs } = posting
+        const { legs, reference, restoredCredit } = posting
         const fault = faultOf(posting)
         if (fault !== undefined) return yield* Effect.die(new UnpostableTransfers({ reference, fault }))
         const recordedAt = yield* DateTime.now
         const effectiveAt = posting.effectiveAt ?? recordedAt
         const transferId = TransferId.make(yield* entropy.uuid)
         return yield* store
-          .post({ book: yield* book, transferId, reference, legs, effectiveAt, recordedAt })
+          .post({ book: yield* book, transferId, reference, legs, restoredCredit, effectiveAt, recordedAt })
           .pipe(Effect.catchTag("WrongBook", (wrong) => Effect.fail(unconfirmed(wrong))))
       })
 

@@ -53,6 +53,8 @@ export interface Posting {
   /** Unique name of the cause: `stripe:cs_…`, `payout:…`. */
   readonly reference: string
   readonly legs: ReadonlyArray<Leg>
+  /** The part of a refund that was spent from credit, and is credit again. */
+  readonly restoredCredit?: bigint | undefined
   /** When it happened; `recordedAt` is when the ledger recorded it. */
   readonly effectiveAt: DateTime.Utc
   readonly recordedAt: DateTime.Utc

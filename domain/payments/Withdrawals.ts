@@ -5,6 +5,7 @@
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
+import { least, PaidFunds, positive } from "../ledger/PaidFunds.ts"
 import { Digest } from "../shared/Digest.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { IdempotencyConflict } from "../shared/Idempotency.ts"
@@ -91,6 +92,7 @@ export class Withdrawals extends Context.Service<
       const freezes = yield* FreezeStore
       const fees = yield* ProcessorFees
       const ledger = yield* Ledger
+      const paidFunds = yield* PaidFunds
       const gateway = yield* PaymentGateway
       const entropy = yield* Entropy
       const { sha256Hex } = yield* Digest
@@ -111,13 +113,20 @@ export class Withdrawals extends Context.Service<
         })
       })
 
-      const withdrawableOf = (refundable: ReadonlyArray<RefundableLoad>, availableMicrocents: bigint): number =>
-        totalCents(planWithdrawal(refundable, Math.max(0, toCents(availableMicrocents))))
+      /** Paid funds, which never include credit, as far as they are available and can be refunded. */
+      const withdrawableOf = Effect.fnUntraced(function* (
+        consumerId: ConsumerId,
+        refundable: ReadonlyArray<RefundableLoad>,
+        availableMicrocents: bigint
+      ) {
+        const unspent = positive(least(availableMicrocents, yield* paidFunds.paid(consumerId)))
+        return totalCents(planWithdrawal(refundable, toCents(unspent)))
+      })
 
       const withdrawableCents = Effect.fn("Withdrawals.withdrawableCents")(function* (consumerId: ConsumerId) {
         const { availableMicrocents, owedMicrocents } = yield* ledger.funds(consumerId)
         if (owedMicrocents > 0n || Option.isSome(yield* freezes.find(consumerId))) return 0
-        return withdrawableOf(yield* refundableLoads(consumerId), availableMicrocents)
+        return yield* withdrawableOf(consumerId, yield* refundableLoads(consumerId), availableMicrocents)
       })
 
       /** The processor is asked here, before the unit of work. */
@@ -140,7 +149,7 @@ export class Withdrawals extends Context.Service<
         if (owedMicrocents > 0n) return yield* new DebtOutstanding({ owedCents: toCents(owedMicrocents + 9_999n) })
         const refundable = (yield* refundableLoads(consumerId)).filter(({ load }) => load.feeCents !== undefined)
         const planned = planWithdrawal(refundable, amountCents)
-        const withdrawable = withdrawableOf(refundable, availableMicrocents)
+        const withdrawable = yield* withdrawableOf(consumerId, refundable, availableMicrocents)
         if (amountCents > withdrawable || totalCents(planned) !== amountCents) {
           return yield* new NotWithdrawable({ amountCents, withdrawableCents: withdrawable })
         }

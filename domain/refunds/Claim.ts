@@ -19,6 +19,8 @@ export interface Claim {
   /** The consumer that it is owed to; undefined: the platform, which advanced the money. */
   readonly creditor: ConsumerId | undefined
   readonly amount: Microcents
+  /** The part of the amount that was spent from credit, and is credit again. It is paid last. */
+  readonly credit: Microcents
   readonly paid: Microcents
   readonly createdAt: DateTime.Utc
 }

@@ -4,6 +4,7 @@
 import { Context, Effect, Layer } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
 import { mergedParts, takeFrom } from "../ledger/Lots.ts"
+import { positive } from "../ledger/PaidFunds.ts"
 import { intoWallet, type Source } from "../ledger/Movements.ts"
 import type { Leg } from "../ledger/Transfer.ts"
 import { inOrderOfRecovery } from "../payouts/EarningStates.ts"
@@ -56,7 +57,10 @@ export class Claims extends Context.Service<
       const pay = Effect.fnUntraced(function* (claim: Claim, sources: ReadonlyArray<Source>) {
         const amount = sources.reduce((sum, source) => sum + source.amount, 0n)
         // The amount paid before is part of the reference, so the same part is never paid twice.
-        yield* ledger.post({ reference: `claim:${claim.id}:${claim.paid}`, legs: yield* legsTo(claim, sources) })
+        const legs = yield* legsTo(claim, sources)
+        const fromPaid = claim.amount - claim.credit
+        const restoredCredit = positive(claim.paid + amount - fromPaid) - positive(claim.paid - fromPaid)
+        yield* ledger.post({ reference: `claim:${claim.id}:${claim.paid}`, legs, restoredCredit })
         yield* store.setPaid(claim.id, Microcents.make(claim.paid + amount))
         return amount
       })

@@ -5,10 +5,11 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
 import { type LotPart, mergedParts } from "../ledger/Lots.ts"
 import { intoWallet, type Source } from "../ledger/Movements.ts"
+import { least, PaidFunds, positive } from "../ledger/PaidFunds.ts"
 import { inOrderOfRecovery } from "../payouts/EarningStates.ts"
 import { type ProviderHoldings, ProviderMoney } from "../payouts/ProviderMoney.ts"
 import { Entropy } from "../shared/Entropy.ts"
-import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
 import { fromCents, Microcents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Claim, ClaimId } from "./Claim.ts"
@@ -28,6 +29,7 @@ export const RefundLossLimitCents = Context.Reference<number>(
 export interface CallToRefund {
   /** The id of a dispute. Names its postings and claims. */
   readonly subject: string
+  readonly receiptId: ReceiptId
   readonly consumerId: ConsumerId
   readonly providerId: ProviderId
   /** The lot of the call's own earnings. */
@@ -55,6 +57,7 @@ export class Refunds extends Context.Service<
     Refunds,
     Effect.gen(function* () {
       const ledger = yield* Ledger
+      const paidFunds = yield* PaidFunds
       const money = yield* ProviderMoney
       const claims = yield* ClaimStore
       const entropy = yield* Entropy
@@ -106,7 +109,8 @@ export class Refunds extends Context.Service<
       const claim = Effect.fnUntraced(function* (
         amount: bigint,
         { subject }: CallToRefund,
-        between: Pick<Claim, "debtor" | "creditor">
+        between: Pick<Claim, "debtor" | "creditor">,
+        credit = 0n
       ) {
         if (amount === 0n) return
         yield* claims.insert({
@@ -114,6 +118,7 @@ export class Refunds extends Context.Service<
           subject,
           ...between,
           amount: Microcents.make(amount),
+          credit: Microcents.make(credit),
           paid: Microcents.make(0n),
           createdAt: yield* DateTime.now
         })
@@ -121,15 +126,21 @@ export class Refunds extends Context.Service<
 
       const refundOnce = Effect.fnUntraced(function* (call: CallToRefund) {
         const { consumerId, providerId, subject } = call
+        const paid = yield* paidFunds.paidOf(call)
         // The wallet is locked first, as in claims and settlements: one order of locks prevents deadlocks.
         const funds = yield* ledger.lockedFunds(consumerId)
         const plan = yield* planOf(call)
+        // Paid funds come back first: the end of the amount is what was spent from credit.
+        const restoredCredit = positive(plan.refunded - paid)
+        const owedCredit = positive(call.cost - paid) - restoredCredit
+        const creditOfPlatform = least(plan.owedByPlatform, owedCredit)
         if (plan.refunded > 0n) {
           const legs = intoWallet(sourcesOf(plan, call), funds)
-          yield* ledger.post({ reference: `dispute:${subject}`, legs })
+          yield* ledger.post({ reference: `dispute:${subject}`, legs, restoredCredit })
         }
-        yield* claim(plan.owedByProvider, call, { debtor: providerId, creditor: consumerId })
-        yield* claim(plan.owedByPlatform, call, { debtor: undefined, creditor: consumerId })
+        const debtor = { debtor: providerId, creditor: consumerId }
+        yield* claim(plan.owedByProvider, call, debtor, owedCredit - creditOfPlatform)
+        yield* claim(plan.owedByPlatform, call, { debtor: undefined, creditor: consumerId }, creditOfPlatform)
         yield* claim(plan.advanced, call, { debtor: providerId, creditor: undefined })
         return Microcents.make(plan.refunded)
       })

@@ -23,6 +23,7 @@ import { UsageStore } from "../../domain/metering/Usage.ts"
 import { ChargebackStore } from "../../domain/payments/ChargebackStore.ts"
 import { FreezeStore } from "../../domain/payments/FreezeStore.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { PaidFunds } from "../../domain/ledger/PaidFunds.ts"
 import { SpendingByLot } from "../../domain/payments/SpendingByLot.ts"
 import { WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
 import { AccountSearch } from "../../domain/operator/AccountSearch.ts"
@@ -70,6 +71,7 @@ export const booksPorts = [
   ProviderEvidence,
   ReceiptStore,
   SlaStore,
+  PaidFunds,
   SpendingByLot,
   ToolAliasStore,
   ToolboxStore,

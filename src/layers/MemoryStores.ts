@@ -44,6 +44,7 @@ import * as MemoryUpkeep from "../../adapters/memory/platform/MemoryUpkeep.ts"
 import * as MemoryUnfitOutputs from "../../adapters/memory/metering/MemoryUnfitOutputs.ts"
 import * as MemoryUsageStore from "../../adapters/memory/metering/MemoryUsageStore.ts"
 import * as MemoryVerificationStore from "../../adapters/memory/trust/MemoryVerificationStore.ts"
+import * as MemoryPaidFunds from "../../adapters/memory/ledger/MemoryPaidFunds.ts"
 import * as MemorySpendingByLot from "../../adapters/memory/payments/MemorySpendingByLot.ts"
 import * as MemoryWithdrawalStore from "../../adapters/memory/payments/MemoryWithdrawalStore.ts"
 import * as MemoryWaitlistStore from "../../adapters/memory/platform/MemoryWaitlistStore.ts"
@@ -91,6 +92,7 @@ const stores = Layer.mergeAll(
   MemoryUnfitOutputs.layer,
   MemoryUsageStore.layer,
   MemoryVerificationStore.layer,
+  MemoryPaidFunds.layer,
   MemorySpendingByLot.layer,
   MemoryWithdrawalStore.layer,
   MemoryWaitlistStore.layer

@@ -47,6 +47,7 @@ import * as PostgresUpkeep from "../../adapters/sql/platform/PostgresUpkeep.ts"
 import * as PostgresUnfitOutputs from "../../adapters/sql/metering/PostgresUnfitOutputs.ts"
 import * as PostgresUsageStore from "../../adapters/sql/metering/PostgresUsageStore.ts"
 import * as PostgresVerificationStore from "../../adapters/sql/trust/PostgresVerificationStore.ts"
+import * as PostgresPaidFunds from "../../adapters/sql/ledger/PostgresPaidFunds.ts"
 import * as PostgresSpendingByLot from "../../adapters/sql/payments/PostgresSpendingByLot.ts"
 import * as PostgresWithdrawalStore from "../../adapters/sql/payments/PostgresWithdrawalStore.ts"
 import * as PostgresWaitlistStore from "../../adapters/sql/platform/PostgresWaitlistStore.ts"
@@ -97,6 +98,7 @@ export const storesOfCommands = Layer.mergeAll(
   PostgresUnfitOutputs.layer,
   PostgresUsageStore.layer,
   PostgresVerificationStore.layer,
+  PostgresPaidFunds.layer,
   PostgresSpendingByLot.layer,
   PostgresWithdrawalStore.layer,
   PostgresWaitlistStore.layer,

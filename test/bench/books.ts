@@ -12,6 +12,7 @@ import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccou
 import * as PostgresClaimStore from "../../adapters/sql/refunds/PostgresClaimStore.ts"
 import * as PostgresInvoiceStore from "../../adapters/sql/invoices/PostgresInvoiceStore.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/ledger/PostgresLedgerStore.ts"
+import * as PostgresPaidFunds from "../../adapters/sql/ledger/PostgresPaidFunds.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/shared/PostgresIdempotencyStore.ts"
 import * as PostgresUsageStore from "../../adapters/sql/metering/PostgresUsageStore.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
@@ -163,6 +164,7 @@ export const books = (): Promise<void> =>
       PostgresClaimStore.layer,
       PostgresInvoiceStore.layer,
       PostgresLedgerStore.layer,
+      PostgresPaidFunds.layer,
       PostgresPayeeStore.layer,
       PostgresPayoutStore.layer,
       PostgresIdempotencyStore.layer,

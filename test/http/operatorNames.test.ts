@@ -70,6 +70,7 @@ for (const [name, core] of everyCore) {
         const claim = {
           subject: randomUUID(),
           amount: Microcents.make(500n),
+          credit: Microcents.make(0n),
           paid: Microcents.make(0n),
           createdAt: AT
         }

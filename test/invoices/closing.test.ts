@@ -11,6 +11,7 @@ import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { Refunds } from "../../domain/refunds/Refunds.ts"
+import { callOfTransfer } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
@@ -257,6 +258,7 @@ for (const [name, service] of everyCore) {
           Effect.flatMap(Refunds, (refunds) =>
             refunds.refund({
               subject: randomUUID(),
+              receiptId: callOfTransfer(randomUUID()),
               consumerId: ConsumerId.make(buyer.id),
               providerId: ProviderId.make(offer.provider.id),
               lot: "2039-03-15",

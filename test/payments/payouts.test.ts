@@ -8,6 +8,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
 import { Refunds } from "../../domain/refunds/Refunds.ts"
+import { callOfTransfer } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, type PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
@@ -194,6 +195,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         const consumerId = ConsumerId.make((yield* aConsumer()).id)
         const refunded = yield* (yield* Refunds).refund({
           subject: randomUUID(),
+          receiptId: callOfTransfer(randomUUID()),
           providerId,
           consumerId,
           lot: "2026-11-20",

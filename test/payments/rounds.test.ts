@@ -21,6 +21,7 @@ import type { Claim } from "../../domain/refunds/Claim.ts"
 import { Claims } from "../../domain/refunds/Claims.ts"
 import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
 import { Refunds } from "../../domain/refunds/Refunds.ts"
+import { callOfTransfer } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
@@ -189,6 +190,7 @@ it.layer(service, LIVE)("While the rows of one item are locked", (it) => {
         const providerId = ProviderId.make((yield* aProvider()).id)
         yield* (yield* Refunds).refund({
           subject: randomUUID(),
+          receiptId: callOfTransfer(randomUUID()),
           providerId,
           consumerId,
           lot: "2026-11-20",

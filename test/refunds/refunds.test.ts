@@ -11,6 +11,7 @@ import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { ProviderMoney } from "../../domain/payouts/ProviderMoney.ts"
 import { Claims } from "../../domain/refunds/Claims.ts"
 import { Refunds } from "../../domain/refunds/Refunds.ts"
+import { callOfTransfer } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents, type Microcents } from "../../domain/shared/Microcents.ts"
 import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
@@ -53,6 +54,7 @@ const aCall = (
   changes: { frozen?: Microcents } = {}
 ) => ({
   subject: randomUUID(),
+  receiptId: callOfTransfer(randomUUID()),
   providerId,
   consumerId,
   lot: DAY,

@@ -15,6 +15,7 @@ import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
 import { Payouts } from "../../domain/payouts/Payouts.ts"
 import { Claims } from "../../domain/refunds/Claims.ts"
 import { Refunds } from "../../domain/refunds/Refunds.ts"
+import { callOfTransfer } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
@@ -143,7 +144,14 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
         const amounts = { cost: fromCents(100), fee: fromCents(0), frozen: fromCents(0) }
         for (let i = 0; i < 70; i++) {
           const consumerId = yield* aFundedConsumer
-          yield* refunds.refund({ subject: randomUUID(), providerId, consumerId, lot: "2026-10-01", ...amounts })
+          yield* refunds.refund({
+            subject: randomUUID(),
+            receiptId: callOfTransfer(randomUUID()),
+            providerId,
+            consumerId,
+            lot: "2026-10-01",
+            ...amounts
+          })
         }
         const reference = `${providerId} earned`
         yield* (yield* PlatformFunds).deposit({ amount: fromCents(7_500), reference })

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Erasure } from "../../domain/erasure/Erasure.ts"
 import { Refunds } from "../../domain/refunds/Refunds.ts"
+import { callOfTransfer } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
@@ -19,7 +20,14 @@ for (const [name, service] of everyCore) {
         const providerId = ProviderId.make((yield* aProvider()).id)
         const consumerId = ConsumerId.make((yield* aConsumer()).id)
         const amounts = { cost: fromCents(100), fee: fromCents(0), frozen: fromCents(0) }
-        const refund = { subject: randomUUID(), providerId, consumerId, lot: "2026-10-01", ...amounts }
+        const refund = {
+          subject: randomUUID(),
+          receiptId: callOfTransfer(randomUUID()),
+          providerId,
+          consumerId,
+          lot: "2026-10-01",
+          ...amounts
+        }
         assert.strictEqual(yield* (yield* Refunds).refund(refund), 0n)
         const { erase } = yield* Erasure
         for (const ownerId of [providerId, consumerId]) {

@@ -7,9 +7,11 @@ import { DateTime, Effect, Layer } from "effect"
 import * as PostgresClaimStore from "../../adapters/sql/refunds/PostgresClaimStore.ts"
 import * as PostgresDisputeStore from "../../adapters/sql/trust/PostgresDisputeStore.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/ledger/PostgresLedgerStore.ts"
+import * as PostgresPaidFunds from "../../adapters/sql/ledger/PostgresPaidFunds.ts"
 import * as PostgresPayeeStore from "../../adapters/sql/payouts/PostgresPayeeStore.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import type { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import type { PaidFunds } from "../../domain/ledger/PaidFunds.ts"
 import type { PayeeStore } from "../../domain/payouts/PayeeStore.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import type { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
@@ -24,7 +26,7 @@ import { everyLog, type LogPorts } from "../contracts/logPorts.ts"
 import { aCall, aProviderId, consumerWith, money, platformWith, settled } from "../contracts/ledgerSamples.ts"
 import { when } from "../support/metering/TestTime.ts"
 
-type Ports = LogPorts | DisputeStore | ClaimStore | LedgerStore | PayeeStore
+type Ports = LogPorts | DisputeStore | ClaimStore | LedgerStore | PaidFunds | PayeeStore
 
 const START = Date.parse("2026-11-20T10:00:00.000Z")
 const LOADED = 1_000_000_000n
@@ -161,6 +163,7 @@ for (const [name, ports, steps, lookEvery] of [
       PostgresDisputeStore.layer,
       PostgresClaimStore.layer,
       PostgresLedgerStore.layer,
+      PostgresPaidFunds.layer,
       PostgresPayeeStore.layer
     ).pipe(Layer.provideMerge(postgres)),
     500,

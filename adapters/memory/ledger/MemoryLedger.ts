@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Book } from "../../../domain/ledger/Book.ts"
 import type { AccountKind } from "../../../domain/ledger/Account.ts"
 import type { BudgetId, BudgetStatus } from "../../../domain/ledger/BudgetStore.ts"
+import type { WalletSplit } from "../../../domain/ledger/PaidFunds.ts"
 import type { Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
 import type { CloseCall, OpenCall, KeptResult } from "../../../domain/metering/CallStore.ts"
 import type { Freeze } from "../../../domain/payments/FreezeStore.ts"
@@ -69,6 +70,8 @@ export class MemoryLedger extends Context.Service<MemoryLedger>()("agent-tool-bi
     frozen: new Map<ConsumerId, Freeze>(),
     /** By account, owner and lot. Contains no wallets. */
     balances: new Map<string, BalanceRow>(),
+    /** Oldest first. */
+    splits: new Map<ConsumerId, ReadonlyArray<WalletSplit>>(),
     /** Transfers of postings. */
     transfers: new Map<TransferId, ReadonlyArray<Transfer>>(),
     references: new Map<string, TransferId>(),

@@ -15,6 +15,7 @@ import type { Lot } from "../../../domain/ledger/Lots.ts"
 import { callOfTransfer, type Posting, type Transfer } from "../../../domain/ledger/Transfer.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { balanceKey, balanceRowOf, lotsOf, MemoryLedger, walletOf } from "./MemoryLedger.ts"
+import { recordSplits } from "./MemoryPaidFunds.ts"
 import { auditOf, totalsOf, transfersOfCall } from "./MemoryLedgerAudit.ts"
 import { write } from "../shared/MemoryUnitOfWork.ts"
 
@@ -56,12 +57,15 @@ export const layer = Layer.effect(
         () => {
           state.book.current = book
           for (const change of changes) apply(state, change, 1n)
+          const splits = recordSplits(state, posting)
           state.transfers.set(transferId, transfersOf(posting))
           state.references.set(reference, transferId)
+          return splits
         },
-        () => {
+        (splits) => {
           state.book.current = found
           for (const change of changes) apply(state, change, -1n)
+          for (const [consumerId, before] of splits) state.splits.set(consumerId, before)
           state.transfers.delete(transferId)
           state.references.delete(reference)
         }

@@ -14,11 +14,13 @@ import {
 } from "../../../domain/ledger/LedgerStore.ts"
 import { type AccountChange, changesOf, isBounded, sameContent } from "../../../domain/ledger/LinkedTransfers.ts"
 import type { Lot } from "../../../domain/ledger/Lots.ts"
+import { splitConsumers } from "../../../domain/ledger/PaidFunds.ts"
 import type { Posting } from "../../../domain/ledger/Transfer.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { columnsOf, column, OID } from "../shared/Columns.ts"
 import { auditOf, totalsOf } from "./LedgerAudit.ts"
 import { ACCOUNT_CODE, NO_LOT, TRANSFER_CODE } from "./LedgerCodes.ts"
+import { recordSplit } from "./PostgresPaidFunds.ts"
 import { toTransfer, type TransferRow } from "./TransferRows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
@@ -69,13 +71,15 @@ export const layer = Layer.effect(
       yield* openBook(posting.book)
       const changes = changesOf(posting.legs)
       const wallets = changes.filter((change) => change.account === "wallet")
-      const available = yield* lockWallets(wallets.map((wallet) => wallet.ownerId))
+      const consumers = splitConsumers(posting)
+      const available = yield* lockWallets(consumers.toSorted())
       const written = yield* insertTransfers(posting)
       if (written === 0) return yield* repetitionOf(posting)
       // The reference covers only the first of these legs: the failure rolls back the legs that were written.
       if (written < posting.legs.length) return yield* new DuplicateReference({ reference: posting.reference })
       for (const wallet of wallets) yield* changeWallet(wallet, available.get(wallet.ownerId)!)
       yield* changeBalances(changes.filter((change) => change.account !== "wallet"))
+      for (const consumerId of consumers) yield* recordSplit(sql, consumerId, posting)
       const posted: Posted = { transferId: posting.transferId, repeated: false }
       return posted
     }, sql.withTransaction)

@@ -33,9 +33,9 @@ export const layer = Layer.effect(
     return ClaimStore.of({
       insert: Effect.fn("PostgresClaimStore.insert")(
         (claim) => sql`
-          INSERT INTO claims (claim_id, subject, debtor, creditor, amount, paid, created_at)
+          INSERT INTO claims (claim_id, subject, debtor, creditor, amount, credit, paid, created_at)
           VALUES (${claim.id}, ${claim.subject}, ${claim.debtor ?? null}, ${claim.creditor ?? null}, ${claim.amount},
-            ${claim.paid}, ${toDate(claim.createdAt)})`,
+            ${claim.credit}, ${claim.paid}, ${toDate(claim.createdAt)})`,
         Effect.asVoid
       ),
 
