@@ -97,6 +97,7 @@ SELECT citus_schema_distribute('lane_0');
 -- main: toolboxes
 -- main: tools
 -- main: trust_daily
+-- main: wallet_splits
 -- main: waitlist
 -- main: withdrawal_parts
 -- main: withdrawals

@@ -24,6 +24,8 @@ export interface Script {
     readonly checkout: Array<Mishap>
     readonly transfer: Array<Mishap>
     readonly lookup: Array<Mishap>
+    /** Of the list of paid checkouts. */
+    readonly list: Array<Mishap>
     readonly fee: Array<Mishap>
     readonly refund: Array<Mishap>
   }
@@ -34,6 +36,8 @@ export interface Script {
   readonly loadsOfPayments: Map<string, LoadId>
   readonly transfers: Map<PayoutId, Transferred>
   readonly orders: { checkout: number; transfer: number; refund: number }
+  /** How often the state of one checkout was requested. */
+  lookups: number
   readonly payees: Map<string, PayeeStatus>
 }
 
@@ -45,13 +49,14 @@ export class GatewayScript extends Context.Service<GatewayScript, Script>()(
 export const layer: Layer.Layer<PaymentGateway | GatewayScript> = Layer.effectContext(
   Effect.sync(() => {
     const script: Script = {
-      mishaps: { checkout: [], transfer: [], lookup: [], fee: [], refund: [] },
+      mishaps: { checkout: [], transfer: [], lookup: [], list: [], fee: [], refund: [] },
       fees: new Map(),
       refunds: new Map(),
       checkouts: new Map(),
       loadsOfPayments: new Map(),
       transfers: new Map(),
       orders: { checkout: 0, transfer: 0, refund: 0 },
+      lookups: 0,
       payees: new Map()
     }
 
@@ -106,9 +111,16 @@ export const layer: Layer.Layer<PaymentGateway | GatewayScript> = Layer.effectCo
       }),
       checkoutStatus: (sessionId) =>
         Effect.filterOrElse(
-          ordered("checkout", script.mishaps.lookup, () => script.checkouts.get(sessionId)),
+          ordered("checkout", script.mishaps.lookup, () => {
+            script.lookups++
+            return script.checkouts.get(sessionId)
+          }),
           (checkout) => checkout !== undefined,
           () => failing("checkout", true)
+        ),
+      paidCheckouts: () =>
+        ordered("checkout", script.mishaps.list, () =>
+          [...script.checkouts.values()].filter(({ state }) => state === "paid")
         ),
       loadOfPayment: (paymentId) =>
         ordered("payment", script.mishaps.lookup, () => script.loadsOfPayments.get(paymentId)),

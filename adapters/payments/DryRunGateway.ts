@@ -53,6 +53,8 @@ export const layer = Layer.sync(PaymentGateway, () => {
         const known = checkouts.get(sessionId)
         return known === undefined ? rejected("checkout", "This checkout does not exist") : Effect.succeed(known)
       }),
+    // A load of a dry run is credited at once.
+    paidCheckouts: () => Effect.succeed([]),
     loadOfPayment: (paymentId) => Effect.sync(() => payments.get(paymentId)),
     paymentFee: () => Effect.succeed(0),
     refund: ({ amountCents, partId }) =>

@@ -14,9 +14,12 @@ import {
 } from "../../domain/payments/PaymentGateway.ts"
 import type { Book } from "../../domain/ledger/Book.ts"
 import { CURRENCY } from "../../domain/payments/Loads.ts"
-import { checkoutOf, loadIdOf, nameIn, payeeOf, refundStateOf, transferredOf } from "./StripeEvents.ts"
+import { checkoutOf, eventOf, loadIdOf, nameIn, payeeOf, refundStateOf, transferredOf } from "./StripeEvents.ts"
 import { makeStripeRequests, type StripeSettings, unreadable } from "./StripeRequests.ts"
 import { faultOf, readWebhook } from "./StripeWebhook.ts"
+
+/** Of 100 events each. */
+const EVENT_PAGES_MAX = 10
 
 export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
   const { ask, askFor, stripe } = makeStripeRequests(settings)
@@ -93,6 +96,25 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
       askFor("checkout", () => stripe.checkout.sessions.retrieve(sessionId), checkoutOf).pipe(
         Effect.flatMap((standing) => ours(sessionId, standing))
       ),
+
+    paidCheckouts: Effect.fnUntraced(function* (since) {
+      const paid: Array<CheckoutStatus> = []
+      let after: string | undefined
+      for (let page = 0; page < EVENT_PAGES_MAX; page++) {
+        const { data, has_more } = yield* ask("events", () =>
+          stripe.events.list({
+            types: ["checkout.session.completed", "checkout.session.async_payment_succeeded"],
+            created: { gte: Math.floor(since.epochMilliseconds / 1_000) },
+            limit: 100,
+            ...(after === undefined ? {} : { starting_after: after })
+          })
+        )
+        paid.push(...(yield* askFor("events", () => Promise.resolve(data), paidIn)))
+        after = data.at(-1)?.id
+        if (!has_more || after === undefined) break
+      }
+      return paid
+    }),
 
     loadOfPayment: (paymentId) => askFor("payment", () => stripe.paymentIntents.retrieve(paymentId), loadIdOf),
 
@@ -231,3 +253,8 @@ const modeOf = (secretKey: string): "test" | "live" | undefined => {
   const kind = /_(?<mode>test|live)_/u.exec(secretKey)?.groups?.["mode"]
   return kind === "test" || kind === "live" ? kind : undefined
 }
+
+const paidIn = (events: ReadonlyArray<Stripe.Event>): ReadonlyArray<CheckoutStatus> =>
+  events
+    .map(eventOf)
+    .flatMap((event) => (event._tag === "CheckoutChanged" && event.checkout.state === "paid" ? [event.checkout] : []))

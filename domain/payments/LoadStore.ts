@@ -39,6 +39,15 @@ export interface Reversal {
   readonly state: "taken" | "returned"
 }
 
+/** A load is checked every minute at most, and ever more rarely if nobody pays it: after an eighth of its age. */
+export const CHECKED_EVERY_SECONDS = 60
+export const CHECKS_PER_AGE = 8
+
+export const isCheckDue = ({ createdAt, updatedAt }: Load, now: DateTime.Utc): boolean => {
+  const [ageMs, waitedMs] = [createdAt, updatedAt].map((since) => now.epochMilliseconds - since.epochMilliseconds)
+  return waitedMs! >= Math.max(CHECKED_EVERY_SECONDS * 1_000, ageMs! / CHECKS_PER_AGE)
+}
+
 /** A load whose money arrived, and how much of it the processor gave back. */
 export interface PaidLoad {
   readonly load: Load
@@ -56,8 +65,8 @@ export class LoadStore extends Context.Service<
     /** Locked until the end of the unit of work. */
     lock(id: LoadId): Effect.Effect<Option.Option<Load>, StoreUnavailable>
     update(load: Load): Effect.Effect<void, StoreUnavailable>
-    /** `opening` and `open` ones that were not changed or checked since, longest waiting first. */
-    unsettled(before: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>, StoreUnavailable>
+    /** `opening` and `open` ones whose check is due: see `isCheckDue`. Longest waiting first. */
+    unsettled(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>, StoreUnavailable>
     /** Of a consumer: `opening`, `open`, or paid after `since`. */
     pendingOrPaidSince(
       consumerId: ConsumerId,

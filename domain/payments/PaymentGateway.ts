@@ -154,6 +154,8 @@ export class PaymentGateway extends Context.Service<
     readonly book: Effect.Effect<Book, PaymentFailed>
     readonly checkout: (order: CheckoutOrder) => Effect.Effect<Checkout, PaymentFailed>
     readonly checkoutStatus: (sessionId: string) => Effect.Effect<CheckoutStatus, PaymentFailed>
+    /** Checkouts that were paid at that time or later: the newest, as many as a few requests return. */
+    readonly paidCheckouts: (since: DateTime.Utc) => Effect.Effect<ReadonlyArray<CheckoutStatus>, PaymentFailed>
     /** The load of a payment; undefined for a payment that is not ours. */
     readonly loadOfPayment: (paymentId: string) => Effect.Effect<LoadId | undefined, PaymentFailed>
     /** The processor's fee of a payment, in cents; undefined if it is not known yet. */

@@ -1,17 +1,25 @@
 /**
- * Asks the processor about checkouts without a webhook, and repeats orders that it may not have received.
+ * Credits loads whose webhook was lost: each round asks the processor which checkouts were paid lately. It also asks about
+ * single checkouts, in case that list fails, and repeats orders that the processor may not have received.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
-import { round } from "../shared/Round.ts"
+import { bothOf, round } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { Loads } from "./Loads.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
 import { PaymentGateway } from "./PaymentGateway.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
-/** Leaves time for a webhook that is on its way. */
-export const POLLED_AFTER = Duration.minutes(10)
-export const POLLED_AT_ONCE_MAX = 100
+/** With the longest round, a payment is known well within two minutes. */
+export const RECONCILED_EVERY = Duration.seconds(30)
+export const POLLED_AT_ONCE_MAX = 50
+const POLLED_CONCURRENTLY = 8
+/** Single checkouts do not delay the next list. */
+const POLLING_MAX = Duration.seconds(30)
+/** A payment may be listed a little later than it was made. */
+const LISTED_AGAIN = Duration.minutes(3)
+/** The first list of this process. What was paid earlier is found by asking about single checkouts. */
+const LISTED_AT_FIRST = Duration.hours(1)
 /** A load that is neither paid nor rejected by then is left; a webhook may still end it. */
 const DAYS_ASKED = 30
 
@@ -54,12 +62,31 @@ export class Reconciler extends Context.Service<
         return status.state === "open" ? 0 : 1
       })
 
-      const reconcile = Effect.gen(function* () {
-        if (gateway.mode !== "live") return 0
-        const now = yield* DateTime.now
-        const waiting = yield* store.unsettled(DateTime.subtractDuration(now, POLLED_AFTER), POLLED_AT_ONCE_MAX)
+      let listedAt: DateTime.Utc | undefined
+
+      const creditPaid = Effect.fnUntraced(function* (now: DateTime.Utc) {
+        const since =
+          listedAt === undefined || DateTime.isGreaterThan(listedAt, now)
+            ? DateTime.subtractDuration(now, LISTED_AT_FIRST)
+            : DateTime.subtractDuration(listedAt, LISTED_AGAIN)
+        const paid = yield* round(yield* gateway.paidCheckouts(since), {
+          failing: "Loads that are paid but could not be credited",
+          work: Effect.fnUntraced(function* (checkout) {
+            const known = Option.getOrUndefined(yield* store.find(checkout.loadId))
+            if (known === undefined || known.state === "paid" || known.state === "mismatched") return 0
+            yield* loads.settle(checkout)
+            return 1
+          })
+        })
+        listedAt = now
+        return total(paid)
+      })
+
+      const poll = Effect.fnUntraced(function* (now: DateTime.Utc) {
+        const waiting = yield* store.unsettled(now, POLLED_AT_ONCE_MAX)
         const ended = yield* round(waiting, {
           failing: "Loads that could not be reconciled",
+          concurrency: POLLED_CONCURRENTLY,
           work: (load) =>
             ask(load, now).pipe(
               Effect.catchTag("PaymentFailed", (error) =>
@@ -69,11 +96,24 @@ export class Reconciler extends Context.Service<
                 )
               )
             )
-        })
-        return ended.reduce<number>((sum, one) => sum + one, 0)
+        }).pipe(Effect.timeoutOption(POLLING_MAX))
+        return total(Option.getOrElse(ended, () => []))
+      })
+
+      const reconcile = Effect.gen(function* () {
+        if (gateway.mode !== "live") return 0
+        const now = yield* DateTime.now
+        const credited = creditPaid(now).pipe(
+          Effect.catchTag("PaymentFailed", (error) =>
+            Effect.as(Effect.logWarning(`Paid checkouts could not be listed: ${error.message}`), 0)
+          )
+        )
+        return total(yield* bothOf(credited, poll(now)))
       }).pipe(Effect.withSpan("Reconciler.reconcile"))
 
       return Reconciler.of({ reconcile })
     })
   )
 }
+
+const total = (counts: ReadonlyArray<number>): number => counts.reduce((sum, one) => sum + one, 0)

@@ -92,6 +92,7 @@ export { FreezeStore } from "../../domain/payments/FreezeStore.ts"
 export { LoadStore, type PaidLoad, type Reversal as LoadReversal } from "../../domain/payments/LoadStore.ts"
 export { CURRENCY, CheckoutReturn } from "../../domain/payments/Loads.ts"
 export { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
+export { PaidFunds, type SpentAt, type WalletSplit } from "../../domain/ledger/PaidFunds.ts"
 export { SpendingByLot, type EarnedFrom } from "../../domain/payments/SpendingByLot.ts"
 export { WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
 

@@ -20,7 +20,7 @@ import { Sequencer, SequencerBatchMax } from "../../domain/log/Sequencer.ts"
 import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
 import { LoadStore } from "../../domain/payments/LoadStore.ts"
 import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/processor/PaymentEvents.ts"
-import { Reconciler } from "../../domain/payments/Reconciler.ts"
+import { RECONCILED_EVERY, Reconciler } from "../../domain/payments/Reconciler.ts"
 import { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
 import { Withdrawals } from "../../domain/payments/Withdrawals.ts"
 import { sessionTimes } from "../../domain/operator/OperatorSessions.ts"
@@ -223,10 +223,7 @@ export const jobs = Layer.effectDiscard(
       { name: "account freezes", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
       (yield* AccountFreezes).reviewAll
     )
-    yield* every(
-      { name: "reconciler", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
-      (yield* Reconciler).reconcile
-    )
+    yield* every({ name: "reconciler", interval: RECONCILED_EVERY }, (yield* Reconciler).reconcile)
     yield* every({ name: "usage", interval: Duration.minutes(1) }, repeatUntilDrained(usage.countWaiting))
     yield* every({ name: "prices", interval: Duration.seconds(5) }, (yield* Catalog).promote)
     yield* every({ name: "sweeper", interval: Duration.seconds(5) }, (yield* Sweeper).sweep)

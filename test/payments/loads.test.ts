@@ -89,6 +89,35 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
       })
     )
 
+    it.effect("is credited within 2 minutes of its payment if the webhook is lost, also after hours", () =>
+      Effect.gen(function* () {
+        const load = yield* aLoad
+        const { checkouts } = yield* ScriptedGateway.GatewayScript
+        const { reconcile } = yield* Reconciler
+        yield* later("20 hours")(reconcile)
+        yield* later("20 hours")(reconcile)
+        checkouts.set(load.checkout.sessionId, { ...load.checkout, state: "paid" })
+        yield* later("1201 minutes")(reconcile)
+        assert.strictEqual(yield* worthCents(load.consumerId), CENTS)
+        yield* clearingIsEmpty
+      })
+    )
+
+    it.effect("is credited within 2 minutes of its payment while paid checkouts cannot be listed", () =>
+      Effect.gen(function* () {
+        const load = yield* aLoad
+        const { checkouts, mishaps } = yield* ScriptedGateway.GatewayScript
+        const { reconcile } = yield* Reconciler
+        for (const seconds of [30, 60, 90, 120]) yield* later(`${seconds} seconds`)(reconcile)
+        checkouts.set(load.checkout.sessionId, { ...load.checkout, state: "paid" })
+        for (const seconds of [150, 180, 210]) {
+          mishaps.list.push("before")
+          yield* later(`${seconds} seconds`)(reconcile)
+        }
+        assert.strictEqual(yield* worthCents(load.consumerId), CENTS)
+      })
+    )
+
     for (const [asked, after] of [
       ["while there is a session", "11 minutes"],
       ["for the last time", "31 days"]
@@ -230,3 +259,27 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
     )
   })
 }
+
+it.layer(coreWith(ScriptedGateway.layer)[0][1], LIVE)("Checkouts that nobody pays", (it) => {
+  it.effect("cost fifty requests a round at most, and ever fewer", () =>
+    Effect.gen(function* () {
+      const script = yield* ScriptedGateway.GatewayScript
+      const { reconcile } = yield* Reconciler
+      for (let n = 0; n < 120; n++) yield* aLoad
+      const lookups = Effect.fnUntraced(function* (fromMinute: number, rounds: number) {
+        const before = script.lookups
+        for (let n = 0; n < rounds; n++) {
+          const one = script.lookups
+          yield* later(`${fromMinute * 60 + n * 30} seconds`)(reconcile)
+          assert.isAtMost(script.lookups - one, 50)
+        }
+        return script.lookups - before
+      })
+      assert.strictEqual(yield* lookups(2, 3), 150)
+      // Twelve hours later each of them once in 90 minutes.
+      assert.strictEqual(yield* lookups(12 * 60, 4), 120)
+      assert.strictEqual(yield* lookups(12 * 60 + 5, 60), 0)
+      assert.strictEqual(yield* lookups(14 * 60, 20), 120)
+    })
+  )
+})

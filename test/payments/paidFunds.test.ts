@@ -265,11 +265,10 @@ for (const [name, service] of everyCore) {
         const consumerId = yield* aLoadedConsumer(1_000)
         yield* give(consumerId, 1_000)
         const results = yield* Effect.all(
-          Array.from({ length: 24 }, (_, n) =>
-            Effect.result(
-              n % 3 === 0 ? spend(consumerId, 50) : n % 3 === 1 ? withdraw(consumerId, 300) : give(consumerId, 50)
-            )
-          ),
+          Array.from({ length: 24 }, (_, n) => {
+            if (n % 3 === 0) return Effect.exit(spend(consumerId, 50))
+            return n % 3 === 1 ? Effect.exit(withdraw(consumerId, 300)) : Effect.exit(give(consumerId, 50))
+          }),
           { concurrency: "unbounded" }
         )
         const done = (kind: number) => results.filter(({ _tag }, n) => n % 3 === kind && _tag === "Success").length

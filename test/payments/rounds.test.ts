@@ -141,7 +141,9 @@ it.layer(service, LIVE)("While the rows of one item are locked", (it) => {
   it.effect("the other loads are reconciled", () =>
     Effect.gen(function* () {
       const store = yield* LoadStore
-      const { checkouts } = yield* ScriptedGateway.GatewayScript
+      const { checkouts, mishaps } = yield* ScriptedGateway.GatewayScript
+      // So that it asks about one checkout after the other.
+      mishaps.list.push("before", "before")
       const paid = Effect.map(aLoad, ({ checkout }) => {
         checkouts.set(checkout.sessionId, { ...checkout, state: "paid" })
         return checkout.loadId
@@ -219,7 +221,8 @@ it.layer(service, LIVE)("While the rows of one item are locked", (it) => {
       const consumerId = ConsumerId.make((yield* aConsumer()).id)
       const providerId = ProviderId.make((yield* aProvider()).id)
       const call = { providerId, consumerId, lot: "2026-11-20", fee: fromCents(0), frozen: fromCents(0) }
-      yield* (yield* Refunds).refund({ ...call, subject: randomUUID(), cost: fromCents(500) })
+      const ids = { subject: randomUUID(), receiptId: callOfTransfer(randomUUID()) }
+      yield* (yield* Refunds).refund({ ...call, ...ids, cost: fromCents(500) })
       yield* earn(providerId)
       const { work } = yield* rebuilt(Claims, Claims.layer, ClaimStore, {
         ...store,

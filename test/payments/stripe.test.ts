@@ -78,6 +78,29 @@ for (const [name, service] of services) {
       })
     )
 
+    it.effect("payments whose webhooks are lost are credited by one request to the processor", () =>
+      Effect.gen(function* () {
+        const stripe = yield* HeldStripe
+        const agents = yield* Effect.all(Array.from({ length: 3 }, () => aConsumer()))
+        const sessions = yield* Effect.forEach(agents, (agent) =>
+          Effect.map(load(agent), (one) => textAt(one, "session_id"))
+        )
+        stripe.pay(sessions[0]!)
+        stripe.pay(sessions[1]!, "later")
+        stripe.pay(sessions[1]!, "later_succeeds")
+        stripe.pay(sessions[2]!, "later")
+        stripe.webhooks.held.splice(0)
+        stripe.requests.splice(0)
+        const balances = Effect.forEach(agents, balanceOf)
+        yield* Effect.repeat(Effect.andThen(Effect.sleep("200 millis"), balances), {
+          until: ([first, second]) => first === 5_000 && second === 5_000
+        })
+        assert.deepStrictEqual(yield* balances, [5_000, 5_000, 0])
+        assert.include(stripe.requests, "GET /v1/events")
+        assert.notInclude(stripe.requests, `GET /v1/checkout/sessions/${sessions[0]}`)
+      })
+    )
+
     it.effect("a delayed payment is credited when it completes, a failed one is not", () =>
       Effect.gen(function* () {
         const stripe = yield* HeldStripe

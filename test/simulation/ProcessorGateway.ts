@@ -63,6 +63,15 @@ export const gatewayOf = (processor: Processor) =>
           return known === undefined ? refused("checkout", "no such checkout") : Effect.succeed(known)
         })
       ),
+    paidCheckouts: () =>
+      processor.asked(
+        "checkouts",
+        Effect.sync(() => {
+          const paid = [...processor.checkouts.values()].filter(({ state }) => state === "paid")
+          for (const { sessionId } of paid) processor.knownPaid.add(sessionId)
+          return paid
+        })
+      ),
     loadOfPayment: (paymentId) =>
       processor.asked(
         "checkouts",

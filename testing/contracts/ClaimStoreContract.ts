@@ -22,7 +22,7 @@ const aClaim = (changes: Partial<Claim> = {}): Claim => ({
   debtor: ProviderId.make(randomUUID()),
   creditor: ConsumerId.make(randomUUID()),
   amount: money(500),
-  credit: money(200),
+  credit: money(1),
   paid: money(0),
   createdAt: at(0),
   ...changes

@@ -95,19 +95,24 @@ export const loadStoreContract: Contract<AccountStore | LoadStore | UnitOfWork> 
   ),
 
   rule(
-    "lists unsettled loads, oldest first, up to a limit",
+    "lists unsettled loads whose check is due, longest waiting first, up to a limit",
     Effect.gen(function* () {
       const store = yield* LoadStore
       const [late, early] = [yield* aLoad({ updatedAt: at(2), state: "open" }), yield* aLoad({ updatedAt: at(1) })]
+      const [dayOld, rarely] = [DateTime.subtract(at(5), { days: 1 }), DateTime.subtract(at(5), { hours: 3 })]
+      const rare = yield* aLoad({ createdAt: dayOld, updatedAt: rarely, state: "open" })
       const others = [
         yield* aLoad({ state: "paid" }),
         yield* aLoad({ state: "failed" }),
-        yield* aLoad({ updatedAt: at(9) })
+        yield* aLoad({ updatedAt: at(9) }),
+        // Checked less than a minute, and less than an eighth of its age ago.
+        yield* aLoad({ updatedAt: DateTime.add(at(4), { seconds: 1 }) }),
+        yield* aLoad({ createdAt: dayOld, updatedAt: DateTime.add(rarely, { seconds: 1 }) })
       ]
-      for (const load of [late, early, ...others]) yield* store.insert(load)
+      for (const load of [late, early, rare, ...others]) yield* store.insert(load)
       const mine = (loads: ReadonlyArray<Load>) =>
-        loads.map(({ id }) => id).filter((id) => [late, early, ...others].some((load) => load.id === id))
-      assert.deepEqual(mine(yield* store.unsettled(at(5), 100)), [early.id, late.id])
+        loads.map(({ id }) => id).filter((id) => [late, early, rare, ...others].some((load) => load.id === id))
+      assert.deepEqual(mine(yield* store.unsettled(at(5), 100)), [rare.id, early.id, late.id])
       assert.equal((yield* store.unsettled(at(5), 1)).length, 1)
     })
   ),

@@ -212,7 +212,20 @@ const createRefund = ({ body, state, webhooks }: Asked) => {
   return refund
 }
 
+/** Snapshot events, newest first. */
+const listEvents = ({ query, webhooks }: Asked) => {
+  const since = Number(query.get("created[gte]") ?? 0)
+  const types = [...query].filter(([name]) => name.startsWith("types[")).map(([, type]) => type)
+  const events = webhooks.sent
+    .map(({ body }) => JSON.parse(body))
+    .filter(({ created, object, type }) => object === "event" && created >= since && types.includes(type))
+    .toReversed()
+  const after = events.findIndex(({ id }) => id === query.get("starting_after"))
+  return list("/v1/events", events.slice(after + 1), limitOf(query))
+}
+
 export const endpoints: ReadonlyArray<Endpoint> = [
+  ["GET", /^\/v1\/events$/u, listEvents],
   ["POST", /^\/v1\/checkout\/sessions$/u, createSession],
   [
     "GET",

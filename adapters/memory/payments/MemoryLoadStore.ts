@@ -2,7 +2,7 @@
  * Loads in memory.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
-import { type Load, LoadStore, type Reversal } from "../../../domain/payments/LoadStore.ts"
+import { isCheckDue, type Load, LoadStore, type Reversal } from "../../../domain/payments/LoadStore.ts"
 import type { LoadId } from "../../../domain/shared/Ids.ts"
 import { add, newestFirst, oldestFirst, prune } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
@@ -21,10 +21,10 @@ export const layer = Layer.sync(LoadStore, () => {
       Effect.sync(() => Option.fromNullishOr([...loads.values()].find((load) => load.paymentId === paymentId))),
     lock: find,
     update: (load) => put(loads, load.id, load),
-    unsettled: (before, limit) =>
+    unsettled: (now, limit) =>
       Effect.sync(() =>
         [...loads.values()]
-          .filter(({ state, updatedAt }) => isUnsettled(state) && DateTime.isLessThanOrEqualTo(updatedAt, before))
+          .filter((load) => isUnsettled(load.state) && isCheckDue(load, now))
           .toSorted(oldestFirst((load) => load.updatedAt))
           .slice(0, limit)
       ),

@@ -1,8 +1,14 @@
 /**
  * Loads in PostgreSQL.
  */
-import { Effect, Layer } from "effect"
-import { type Load, LoadStore, type Reversal } from "../../../domain/payments/LoadStore.ts"
+import { DateTime, Effect, Layer } from "effect"
+import {
+  CHECKED_EVERY_SECONDS,
+  CHECKS_PER_AGE,
+  type Load,
+  LoadStore,
+  type Reversal
+} from "../../../domain/payments/LoadStore.ts"
 import { toDate, toDateOrNull } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"
 import { rowReader } from "../shared/RowReader.ts"
@@ -43,9 +49,12 @@ export const layer = Layer.effect(
         Effect.asVoid
       ),
 
-      unsettled: Effect.fn("PostgresLoadStore.unsettled")((before, limit) =>
+      unsettled: Effect.fn("PostgresLoadStore.unsettled")((now, limit) =>
         sql`
-          SELECT * FROM loads WHERE state IN ('opening', 'open') AND updated_at <= ${toDate(before)}
+          SELECT * FROM loads
+          WHERE state IN ('opening', 'open')
+            AND updated_at <= ${toDate(DateTime.subtract(now, { seconds: CHECKED_EVERY_SECONDS }))}
+            AND (${toDate(now)}::timestamptz - updated_at) * ${CHECKS_PER_AGE}::int >= ${toDate(now)}::timestamptz - created_at
           ORDER BY updated_at, load_id LIMIT ${limit}`.all(toLoad)
       ),
 
