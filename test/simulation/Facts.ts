@@ -7,6 +7,7 @@ import type { Hash } from "../../domain/log/MerkleTree.ts"
 import type { OpenCall } from "../../domain/metering/CallStore.ts"
 import type { Payout } from "../../domain/payouts/PayoutStore.ts"
 import type { Withdrawal } from "../../domain/payments/WithdrawalStore.ts"
+import type { Posting } from "../../domain/ledger/Transfer.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import type { ConsumerId, PayoutId, ReceiptId, WithdrawalId } from "../../domain/shared/Ids.ts"
 import type { DisputeId } from "../../domain/trust/Dispute.ts"
@@ -150,6 +151,8 @@ export interface Facts {
   readonly unplaced: Set<ReceiptId>
   readonly due: Set<ReceiptId>
   readonly disputes: Set<DisputeId>
+  /** Consumers that the operator has given credit. */
+  readonly credited: Set<string>
   /** Receipts that cannot be disputed again. */
   readonly refusedDisputes: Set<string>
   readonly payouts: Set<PayoutId>
@@ -186,6 +189,7 @@ export const noFacts = (): Facts => ({
   unplaced: new Set(),
   due: new Set(),
   disputes: new Set(),
+  credited: new Set(),
   refusedDisputes: new Set(),
   payouts: new Set(),
   withdrawals: new Set(),
@@ -210,6 +214,11 @@ export const listening =
       facts.budgets.push({ budget: args[0] as Budget, sinceMs: nowMs(), latestMs: 0, calls: [] })
     }
     if (port === "GrantStore" && method === "reserve") facts.reserved.push(args[0] as Reserved)
+    if (port === "LedgerStore" && method === "post") {
+      for (const { consumerId, debit, kind } of (args[0] as Posting).legs) {
+        if (consumerId !== undefined && debit === "platform_fee" && kind !== "refund") facts.credited.add(consumerId)
+      }
+    }
     if (port === "DisputeStore" && method === "insert") facts.disputes.add((args[0] as { readonly id: DisputeId }).id)
     if (port === "WithdrawalStore" && method === "insert") facts.withdrawals.add((args[0] as Withdrawal).id)
     if (port === "PayoutStore" && method === "insert") {

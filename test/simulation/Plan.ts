@@ -2,7 +2,7 @@
  * Steps from a seed: mostly calls, everything else in between, and rings that try to steal.
  */
 import { answering, flooding, joiningToAnswer } from "./adversaries/Answers.ts"
-import { RINGS_MAX, schemeOf } from "./adversaries/Schemes.ts"
+import { RINGS_MAX, closingOf, schemeOf } from "./adversaries/Schemes.ts"
 import { withOperator } from "./OperatorSteps.ts"
 import { type Random, randomFrom, weighted } from "../../testing/Random.ts"
 import type { Act, Behaviour, Call, Fault, Job, Step } from "./Step.ts"
@@ -38,7 +38,7 @@ export const planOf = (seed: number, steps: number): ReadonlyArray<Step> => {
     scheme = others
   }
   const answered = withAnswers(seed, withOperator(seed, plan, OPENING.length, maybeFault))
-  return withFloods(seed, answered).slice(0, steps)
+  return [...withFloods(seed, answered).slice(0, steps), ...closingOf(random)]
 }
 
 /** Drawn apart as well. */

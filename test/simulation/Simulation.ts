@@ -20,6 +20,7 @@ import { makeNewAccountCheck } from "./NewAccounts.ts"
 import type { Stores } from "./Ports.ts"
 import { makeReceiptChecks, type OfReceipt } from "./Receipts.ts"
 import { makeRecoveryCheck } from "./Recoveries.ts"
+import { makePaidFundsCheck } from "./PaidFunds.ts"
 import { makeRingCheck } from "./RingGains.ts"
 import { makeSolvencyCheck } from "./Solvency.ts"
 import type { Step } from "./Step.ts"
@@ -155,6 +156,7 @@ const makeChecks = (world: World, without: ReadonlyArray<string>) => {
     makeSolvencyCheck(world),
     claims.afterEach,
     makeRingCheck(world),
+    makePaidFundsCheck(world),
     makeRecoveryCheck(world),
     freezes.afterEach,
     makeMaturityCheck(world),

@@ -108,7 +108,7 @@ const Withdrawal = Field.object(
 )
 
 const WithdrawalList = Field.object("Withdrawals", "Your withdrawals, and the amount that can be withdrawn.", {
-  withdrawable_cents: Field.int("Amount that can be withdrawn, in cents.", 2_000),
+  withdrawable_cents: Field.int("Amount that can be withdrawn, in cents: unspent paid funds, without credit.", 2_000),
   withdrawals: Field.list(Withdrawal, "Withdrawals, newest first."),
   total: Field.int("Number of withdrawals in the list.", 1)
 })

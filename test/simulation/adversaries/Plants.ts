@@ -10,6 +10,7 @@ import { ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
 import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
 import { WithdrawalStore } from "../../../domain/payments/WithdrawalStore.ts"
 import { LedgerStore } from "../../../domain/ledger/LedgerStore.ts"
+import { PaidFunds } from "../../../domain/ledger/PaidFunds.ts"
 import { TransferId } from "../../../domain/ledger/Transfer.ts"
 import { CallStore } from "../../../domain/metering/CallStore.ts"
 import { LogStore } from "../../../domain/log/LogStore.ts"
@@ -175,6 +176,13 @@ const endingsCount: Plant = (stores) => {
 const anyNumberWaits: Plant = (stores) =>
   Context.add(stores, CallStore, { ...Context.get(stores, CallStore), mayWait: () => Effect.succeed(true) })
 
+/** What is available counts as paid. */
+const creditAsCash: Plant = (stores) =>
+  Context.add(stores, PaidFunds, {
+    ...Context.get(stores, PaidFunds),
+    paid: () => Effect.succeed(1_000_000_000_000n)
+  })
+
 const changingScores = (
   stores: Context.Context<Stores>,
   change: (evidence: ScoreEvidence) => ScoreEvidence
@@ -248,6 +256,11 @@ export const robberies: ReadonlyArray<Robbery> = [
     plant: withdrawnAgain,
     rules: ["nobody withdraws more than it loaded"],
     seed: 39
+  },
+  {
+    name: "credit that is withdrawn as cash",
+    plant: creditAsCash,
+    rules: ["credit is not withdrawn"]
   },
   {
     name: "loads without a limit",

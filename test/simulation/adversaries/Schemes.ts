@@ -240,6 +240,23 @@ const withdrawals: Scheme = (of) => [
   ...cashesOut(of)
 ]
 
+/** Paid funds are spent at its own provider, the operator credits the calls, and the credit is withdrawn as cash. */
+const cashing: Scheme = (of) => [
+  joins(of, 1, dear(of)),
+  loads(of),
+  ...buys(of, 5),
+  soon({ _tag: "RingDisputes", ring: of.ring, times: 5, accepts: false }),
+  ...Array.from({ length: 8 }, () =>
+    soon({ _tag: "Resolve", which: of.random.below(ANY), resolution: "resolved_credit", percent: 20 })
+  ),
+  soon({ _tag: "RingWithdraws", ring: of.ring, who: of.who, percent: 100 }),
+  soon({ _tag: "RingWithdraws", ring: of.ring, who: of.who, percent: 30 })
+]
+
+/** The end of every plan: it comes last, so that the other steps of a seed stay the same. */
+export const closingOf = (random: Random): ReadonlyArray<Step> =>
+  cashing({ ring: RINGS_MAX + 1, who: random.below(ANY), random })
+
 const SCHEMES: ReadonlyArray<Scheme> = [
   carousel,
   sleepers,
