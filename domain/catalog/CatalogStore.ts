@@ -8,7 +8,7 @@ import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { type PriceVersion, pricesAt, termsOf, type Terms, type ToolPrices } from "./Terms.ts"
-import type { Tool, ToolDeclaration } from "./Tool.ts"
+import type { StoredTool, Tool, ToolDeclaration } from "./Tool.ts"
 import type { ToolVersion, VersionsKept } from "./ToolVersions.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
@@ -65,12 +65,23 @@ export interface ToolOutcome {
   readonly priceVersion: number
 }
 
-export const entryOf = (tool: Tool, prices: ToolPrices, provider: CatalogEntry["provider"]): CatalogEntry => ({
-  ...termsOf(prices.inEffect),
-  tool,
-  priceVersion: prices.inEffect.version,
-  prices,
-  provider
+export const entryOf = (tool: StoredTool, prices: ToolPrices, provider: CatalogEntry["provider"]): CatalogEntry => {
+  const { billingPolicy, outputSchema } = prices.inEffect
+  return {
+    ...termsOf(prices.inEffect),
+    tool: { ...tool, outputSchema: billingPolicy === "valid_output" ? outputSchema : tool.declared.outputSchema },
+    priceVersion: prices.inEffect.version,
+    prices,
+    provider
+  }
+}
+
+/** On the terms that a call was opened by. */
+export const entryOn = (entry: CatalogEntry, terms: Terms & Pick<CatalogEntry, "priceVersion">): CatalogEntry => ({
+  ...entry,
+  ...termsOf(terms),
+  priceVersion: terms.priceVersion,
+  ...(terms.outputSchema === undefined ? {} : { tool: { ...entry.tool, outputSchema: terms.outputSchema } })
 })
 
 /** Whether it can be called: neither withdrawn nor of a frozen provider. */

@@ -161,7 +161,7 @@ export const planImport = (request: ImportRequest): ImportPlan => {
 }
 
 const HELD_OUTPUT_SCHEMA =
-  "the server changed the outputSchema, which decides what this tool bills; an import by you applies it"
+  "the server changed the outputSchema, which decides what this tool bills; an import by you announces it as new terms"
 
 const created = (tool: ServerTool, { defaultPrice, listNew, overrides }: ImportRequest): PlannedCreate => ({
   toolName: tool.toolName,

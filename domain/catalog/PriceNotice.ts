@@ -3,7 +3,16 @@
  * after the notice period; a smaller free tier applies from the first month after it.
  */
 import { Context, DateTime, Duration } from "effect"
-import { better, noWorse, type PriceVersion, pricesAt, sameTerms, type Terms, type ToolPrices } from "./Terms.ts"
+import {
+  better,
+  judgesTheSame,
+  noWorse,
+  type PriceVersion,
+  pricesAt,
+  sameTerms,
+  type Terms,
+  type ToolPrices
+} from "./Terms.ts"
 
 /** From the announcement of terms that charge callers more until they apply. Zero: every change applies at once. */
 export const PriceNotice = Context.Reference<Duration.Duration>("agent-tool-billing/domain/catalog/PriceNotice", {
@@ -21,7 +30,9 @@ export const planPrices = (
     const first = { ...wanted, version: 1, announcedAt: now, effectiveFrom: now, replacedAt: undefined }
     return { inEffect: first, upcoming: undefined, lastVersion: 1 }
   }
-  const { inEffect, lastVersion, upcoming } = pricesAt(known, now.epochMilliseconds)
+  const { inEffect: before, lastVersion, upcoming: announced } = pricesAt(known, now.epochMilliseconds)
+  const inEffect = withTextsOf(before, wanted)
+  const upcoming = announced === undefined ? undefined : withTextsOf(announced, wanted)
   if (sameTerms(wanted, inEffect)) return { inEffect, upcoming: undefined, lastVersion }
   if (upcoming !== undefined && sameTerms(wanted, upcoming)) return { inEffect, upcoming, lastVersion }
 
@@ -44,8 +55,8 @@ export const planPrices = (
   const atOnce = better(inEffect, wanted)
   const inEffectNow = sameTerms(atOnce, inEffect) ? inEffect : add(atOnce, at)
   // Terms that are not worse than announced ones need no longer notice than these.
-  const announced = upcoming !== undefined && noWorse(wanted, upcoming) ? upcoming.effectiveFrom : from
-  const next = add(wanted, DateTime.min(from, announced))
+  const noticed = upcoming !== undefined && noWorse(wanted, upcoming) ? upcoming.effectiveFrom : from
+  const next = add(wanted, DateTime.min(from, noticed))
   return { inEffect: inEffectNow, upcoming: next, lastVersion: lastVersion + versions.length }
 }
 
@@ -54,6 +65,12 @@ const effectiveFrom = (inEffect: Terms, wanted: Terms, at: DateTime.Utc, notice:
   const noticed = DateTime.addDuration(at, notice)
   return wanted.freeTierCalls < inEffect.freeTierCalls ? monthFrom(noticed) : noticed
 }
+
+/** Texts of an output schema change without notice. */
+const withTextsOf = (version: PriceVersion, { outputSchema }: Terms): PriceVersion =>
+  outputSchema !== undefined && judgesTheSame(version.outputSchema, outputSchema)
+    ? { ...version, outputSchema }
+    : version
 
 /** The start of the first calendar month (UTC) that is not before `at`. */
 const monthFrom = (at: DateTime.Utc): DateTime.Utc => {

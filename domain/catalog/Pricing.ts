@@ -7,7 +7,7 @@ import type { PricingModel } from "../accounts/Account.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import { cancellationTermOf } from "./CancellationTerm.ts"
 import type { Terms } from "./Terms.ts"
-import type { ToolDeclaration } from "./Tool.ts"
+import type { BillingPolicy, JsonSchemaObject, ToolDeclaration } from "./Tool.ts"
 
 /** Free calls per consumer, tool and calendar month (UTC) if the provider sets none. */
 export const DefaultFreeTierCalls = Context.Reference<number>(
@@ -22,11 +22,18 @@ export const effectivePrice = (
   provider: { readonly pricingModel: PricingModel; readonly defaultPrice: Microcents }
 ): Microcents => toolPrice ?? (provider.pricingModel === "free" ? zero : provider.defaultPrice)
 
+/** The output schema as a term: where it decides what is billed. */
+export const billedSchemaOf = (
+  billingPolicy: BillingPolicy,
+  outputSchema: JsonSchemaObject | undefined
+): Pick<Terms, "outputSchema"> =>
+  billingPolicy !== "valid_output" || outputSchema === undefined ? {} : { outputSchema }
+
 /** A maximum below the price has no effect. */
 export const declaredTerms = (
   declared: Pick<
     ToolDeclaration,
-    "billingPolicy" | "canceledCallCosts" | "freeTierCalls" | "maxCost" | "onCancel" | "price"
+    "billingPolicy" | "canceledCallCosts" | "freeTierCalls" | "maxCost" | "onCancel" | "outputSchema" | "price"
   >,
   provider: { readonly pricingModel: PricingModel; readonly defaultPrice: Microcents },
   defaultFreeTierCalls: number
@@ -37,6 +44,7 @@ export const declaredTerms = (
     maximum: declared.maxCost !== undefined && declared.maxCost > price ? declared.maxCost : price,
     freeTierCalls: declared.freeTierCalls ?? defaultFreeTierCalls,
     billingPolicy: declared.billingPolicy,
+    ...billedSchemaOf(declared.billingPolicy, declared.outputSchema),
     leaving: cancellationTermOf(declared)
   }
 }

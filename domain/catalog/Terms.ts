@@ -1,11 +1,13 @@
 /**
- * The terms of a tool: price, maximum, billing policy, the cost of a canceled call, and free calls per month. Each
- * change is a price version with a number and the time from which it is in effect.
+ * The terms of a tool: everything that decides what a call costs. These are price, maximum, billing policy, the output
+ * schema where the policy bills by it, the cost of a canceled call, and free calls per month. Each change is a price version
+ * with a number and the time from which it is in effect.
  */
 import type { DateTime } from "effect"
 import { formatPrice, type Microcents } from "../shared/Microcents.ts"
+import { sameJson } from "../shared/SameJson.ts"
 import type { CancellationTerm } from "./CancellationTerm.ts"
-import type { BillingPolicy } from "./Tool.ts"
+import type { BillingPolicy, JsonSchemaObject } from "./Tool.ts"
 
 export interface Terms {
   /** The list price: what a call costs unless the provider reports another amount. */
@@ -14,6 +16,8 @@ export interface Terms {
   readonly maximum: Microcents
   readonly freeTierCalls: number
   readonly billingPolicy: BillingPolicy
+  /** Under `valid_output` only. Not part of the history of versions, which is kept permanently. */
+  readonly outputSchema?: JsonSchemaObject
   readonly leaving: CancellationTerm
 }
 
@@ -40,11 +44,12 @@ export const isUsagePriced = ({ maximum, price }: Pick<Terms, "maximum" | "price
 export const priceText = (terms: Pick<Terms, "maximum" | "price">): string =>
   isUsagePriced(terms) ? `up to ${formatPrice(terms.maximum)}` : formatPrice(terms.price)
 
-export const termsOf = ({ billingPolicy, freeTierCalls, leaving, maximum, price }: Terms): Terms => ({
+export const termsOf = ({ billingPolicy, freeTierCalls, leaving, maximum, outputSchema, price }: Terms): Terms => ({
   price,
   maximum,
   freeTierCalls,
   billingPolicy,
+  ...(outputSchema === undefined ? {} : { outputSchema }),
   leaving
 })
 
@@ -56,24 +61,26 @@ export const pricesAt = (prices: ToolPrices, nowMs: number): ToolPrices =>
 
 export const sameTerms = (a: Terms, b: Terms): boolean => noWorse(a, b) && noWorse(b, a)
 
-/** No consumer pays more under `a` than under `b`, whatever its calls are. */
+/** No consumer pays more under `a` than under `b`, whatever its calls are. Any other change needs notice. */
 export const noWorse = (a: Terms, b: Terms): boolean =>
   a.price <= b.price &&
   a.maximum <= b.maximum &&
   a.freeTierCalls >= b.freeTierCalls &&
-  CHARGED[a.billingPolicy] <= CHARGED[b.billingPolicy] &&
+  billsNoMore(a, b) &&
   leavesNoWorse(a, b)
 
 /**
  * For each term the better one for the consumer, never worse than `a`. If neither is better for callers that
- * disconnect, those of `a` stay.
+ * disconnect, or neither output schema is, those of `a` stay.
  */
 export const better = (a: Terms, b: Terms): Terms => {
+  const { billingPolicy, outputSchema } = billsNoMore(b, a) ? b : a
   const best: Terms = {
     price: a.price < b.price ? a.price : b.price,
     maximum: a.maximum < b.maximum ? a.maximum : b.maximum,
     freeTierCalls: Math.max(a.freeTierCalls, b.freeTierCalls),
-    billingPolicy: CHARGED[a.billingPolicy] < CHARGED[b.billingPolicy] ? a.billingPolicy : b.billingPolicy,
+    billingPolicy,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
     leaving: b.leaving
   }
   return leavesNoWorse(best, a) ? best : { ...best, leaving: a.leaving }
@@ -85,6 +92,49 @@ export const better = (a: Terms, b: Terms): Terms => {
  */
 const leavesNoWorse = (a: Terms, b: Terms): boolean =>
   a.leaving === "outcome" && b.leaving === "price" ? a.maximum <= b.price : TERM_RANK[a.leaving] <= TERM_RANK[b.leaving]
+
+/** Whether one schema accepts less than another cannot be computed, so a schema bills no more only if it judges the same. */
+const billsNoMore = (a: Terms, b: Terms): boolean =>
+  CHARGED[a.billingPolicy] < CHARGED[b.billingPolicy] ||
+  (a.billingPolicy === b.billingPolicy &&
+    (a.billingPolicy !== "valid_output" || judgesTheSame(a.outputSchema, b.outputSchema)))
+
+/** Both schemas accept the same outputs, because they differ at most in texts. */
+export const judgesTheSame = (a: JsonSchemaObject | undefined, b: JsonSchemaObject | undefined): boolean =>
+  sameJson(withoutTexts(a), withoutTexts(b))
+
+/**
+ * Without its titles, descriptions and comments, where they are texts of a schema and not members of a value: a property may
+ * be named `title`. Other annotations stay, since a `$ref` may refer to a schema in them.
+ */
+const withoutTexts = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(withoutTexts)
+  if (typeof schema !== "object" || schema === null) return schema
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([keyword, value]: [string, unknown]) => {
+      if (TEXTS.has(keyword) && typeof value === "string") return []
+      if (SCHEMAS.has(keyword)) return [[keyword, withoutTexts(value)]]
+      if (!NAMED_SCHEMAS.has(keyword) || typeof value !== "object" || value === null) return [[keyword, value]]
+      return [[keyword, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutTexts(one)]))]]
+    })
+  )
+}
+
+const TEXTS: ReadonlySet<string> = new Set(["title", "description", "$comment"])
+/** Keywords whose value is a schema or a list of schemas. */
+const SCHEMAS: ReadonlySet<string> = new Set([
+  "items",
+  "prefixItems",
+  "additionalProperties",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "then",
+  "else"
+])
+const NAMED_SCHEMAS: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"])
 
 /** What is charged under a policy is also charged under every policy of a higher rank. */
 const CHARGED: Readonly<Record<BillingPolicy, number>> = { valid_output: 0, success: 1, attempt: 2 }

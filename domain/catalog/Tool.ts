@@ -126,9 +126,17 @@ export const applyChange = (known: ToolDeclaration | undefined, change: ToolChan
 }
 
 /** The fields of a declaration that decide what a call costs. */
-type DeclaredTerms = "price" | "maxCost" | "freeTierCalls" | "billingPolicy" | "onCancel" | "canceledCallCosts"
+type DeclaredTerms =
+  | "price"
+  | "maxCost"
+  | "freeTierCalls"
+  | "billingPolicy"
+  | "outputSchema"
+  | "onCancel"
+  | "canceledCallCosts"
 
-export interface Tool extends Omit<ToolDeclaration, DeclaredTerms> {
+/** As it is stored; a catalog entry adds what is in effect. */
+export interface StoredTool extends Omit<ToolDeclaration, DeclaredTerms> {
   readonly id: ToolId
   readonly providerId: ProviderId
   readonly createdAt: DateTime.Utc
@@ -143,15 +151,19 @@ export interface Tool extends Omit<ToolDeclaration, DeclaredTerms> {
   readonly withdrawnByServer: boolean
 }
 
+export interface Tool extends StoredTool {
+  /** Outputs are judged by it. Where it decides what is billed, it is that of the terms in effect. */
+  readonly outputSchema: JsonSchemaObject | undefined
+}
+
 /** The complete declaration of an existing tool. */
-export const declarationOf = ({ declared, ...tool }: Tool): ToolDeclaration => ({
+export const declarationOf = ({ declared, ...tool }: StoredTool): ToolDeclaration => ({
   toolName: tool.toolName,
   displayName: tool.displayName,
   description: tool.description,
   category: tool.category,
   ...declared,
   inputSchema: tool.inputSchema,
-  outputSchema: tool.outputSchema,
   annotations: tool.annotations,
   timeoutMs: tool.timeoutMs,
   idempotent: tool.idempotent

@@ -15,10 +15,10 @@ import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type CatalogEntry, CatalogStore, type ToolOutcome, type ToolUpsert } from "./CatalogStore.ts"
 import { type InvalidJsonSchema, JsonSchemas, type SchemaBudgetSpent, SchemaChecksLimited } from "./JsonSchemas.ts"
 import { planPrices, PriceNotice } from "./PriceNotice.ts"
-import { DefaultFreeTierCalls, declaredTerms } from "./Pricing.ts"
+import { billedSchemaOf, DefaultFreeTierCalls, declaredTerms } from "./Pricing.ts"
 import { tokensOfTool } from "./SearchTokens.ts"
 import { nameFault } from "./ToolNameRule.ts"
-import { pricesAt, type ToolPrices } from "./Terms.ts"
+import { pricesAt, type Terms, termsOf, type ToolPrices } from "./Terms.ts"
 import { applyChange, declarationOf, type Tool, type ToolChange, type ToolDeclaration } from "./Tool.ts"
 import {
   changedFields,
@@ -52,7 +52,7 @@ export interface UpsertResult {
 /** Whether an upsert replaces tools or changes them, and whether it lists them. */
 export interface UpsertMode {
   readonly source: ChangeSource
-  /** `kept`: the terms of a tool that was listed before do not change, whatever its declaration says. */
+  /** `kept`: the terms of a tool that was listed before do not change, except that a new output schema is announced. */
   readonly terms: "declared" | "kept"
   /**
    * `listed`: new tools, drafts and withdrawn tools are listed. `draft`: new tools and drafts are drafts. `unchanged`: listed
@@ -157,7 +157,7 @@ export const makeToolUpsert = Effect.gen(function* () {
   ) {
     const changed = tools.filter(
       ({ declaration, draft, past }) =>
-        draft !== true && (past === undefined || changedFields(past.tool, declaration).length > 0)
+        draft !== true && (past === undefined || changedFields(declarationOf(past.tool), declaration).length > 0)
     )
     const later = changed.flatMap(({ id, past }) => (past === undefined ? [] : [id]))
     const last = later.length === 0 ? undefined : yield* store.lastVersions(later)
@@ -203,10 +203,11 @@ export const makeToolUpsert = Effect.gen(function* () {
       yield* checkSchema("input_schema", inputSchema, known?.tool.inputSchema, providerId)
       yield* checkSchema("output_schema", outputSchema, known?.tool.outputSchema, providerId)
       const past = withHistory(known)
-      const prices =
+      const wanted =
         past !== undefined && terms === "kept"
-          ? pricesAt(past.prices, at.epochMilliseconds)
-          : planPrices(past?.prices, declaredTerms(declaration, provider, defaultFreeTier), at, notice)
+          ? keptTerms(past.prices, declaration, at)
+          : declaredTerms(declaration, provider, defaultFreeTier)
+      const prices = planPrices(past?.prices, wanted, at, notice)
       if (known === undefined && room-- <= 0) {
         return yield* new ToolRejected({ reason: `a provider has at most ${TOOLS_PER_PROVIDER_MAX} tools` })
       }
@@ -253,6 +254,13 @@ interface StoredTool extends Pick<ToolUpsert, "declaration" | "draft" | "id"> {
 /** The history of a draft begins when it is listed. */
 const withHistory = (known: CatalogEntry | undefined): CatalogEntry | undefined =>
   known?.tool.draft === true ? undefined : known
+
+/** The latest ones, with the output schema of the declaration. */
+const keptTerms = (known: ToolPrices, { outputSchema }: ToolDeclaration, at: DateTime.Utc): Terms => {
+  const { inEffect, upcoming } = pricesAt(known, at.epochMilliseconds)
+  const latest = termsOf(upcoming ?? inEffect)
+  return { ...latest, ...billedSchemaOf(latest.billingPolicy, outputSchema) }
+}
 
 const isAllowed = (state: UpsertMode["state"], known: Tool | undefined): boolean => {
   const isWithdrawn = known?.withdrawnAt !== undefined && !known.draft

@@ -23,6 +23,7 @@ import { SubmissionStore } from "../platform/SubmissionStore.ts"
 import { WaitlistStore } from "../platform/WaitlistStore.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import type { PriceVersion } from "../catalog/Terms.ts"
 import { declarationOf } from "../catalog/Tool.ts"
 import type { PageRequest } from "../shared/Page.ts"
 import { TaskStore } from "../tasks/TaskStore.ts"
@@ -224,7 +225,7 @@ export class Erasure extends Context.Service<
 }
 
 /** The tool without what its provider said of it. */
-const silenced = ({ prices, tool }: CatalogEntry, at: DateTime.Utc): ToolUpsert => ({
+const silenced = ({ prices: { inEffect, upcoming, ...prices }, tool }: CatalogEntry, at: DateTime.Utc): ToolUpsert => ({
   id: tool.id,
   providerId: tool.providerId,
   declaration: {
@@ -235,7 +236,9 @@ const silenced = ({ prices, tool }: CatalogEntry, at: DateTime.Utc): ToolUpsert 
     outputSchema: undefined,
     annotations: undefined
   },
-  prices,
+  prices: { ...prices, inEffect: withoutSchema(inEffect), upcoming: upcoming && withoutSchema(upcoming) },
   searchTokens: [],
   at
 })
+
+const withoutSchema = ({ outputSchema: _, ...version }: PriceVersion): PriceVersion => version

@@ -4,7 +4,7 @@
  * resumed is voided by the sweeper.
  */
 import { DateTime, Effect } from "effect"
-import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { type CatalogEntry, entryOn } from "../catalog/CatalogStore.ts"
 import { termsOf } from "../catalog/Terms.ts"
 import { objectWith } from "../shared/JsonText.ts"
 import type { HeldCall, McpCallOutcome, McpCallRequest, OtherEnding } from "./Call.ts"
@@ -106,7 +106,7 @@ export const makeLegs = Effect.fnUntraced(function* ({ run, settle }: CallRuns) 
         idempotency: state.idempotency,
         exchange: { ...exchange, otherParams: withState(exchange.otherParams!, state.requestState) }
       },
-      entry: { ...entry, ...state.terms, priceVersion: state.priceVersion },
+      entry: entryOn(entry, { ...state.terms, priceVersion: state.priceVersion }),
       invocationId,
       openedAt: DateTime.makeUnsafe(state.openedMs),
       feeBasisPoints: state.feeBasisPoints,

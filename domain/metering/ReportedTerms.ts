@@ -19,6 +19,10 @@ export const termsOfReport = (
     const then =
       before.find((version) => DateTime.isLessThanOrEqualTo(version.effectiveFrom, calledAt)) ?? before.at(-1)
     if (then === undefined) return entry
-    return { ...entry, ...better(then, entry), priceVersion: noWorse(then, entry) ? then.version : entry.priceVersion }
+    // A report has no output that a schema could judge.
+    const { outputSchema } = entry
+    const reported = { ...then, ...(outputSchema === undefined ? {} : { outputSchema }) }
+    const priceVersion = noWorse(reported, entry) ? then.version : entry.priceVersion
+    return { ...entry, ...better(reported, entry), priceVersion }
   })
 }

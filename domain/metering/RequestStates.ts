@@ -23,6 +23,7 @@ const Terms = Schema.Struct({
   maximum: Microcents,
   freeTierCalls: Schema.Int,
   billingPolicy: Schema.Literals(["success", "valid_output", "attempt"]),
+  outputSchema: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   leaving: Schema.Literals(["free", "outcome", "price"])
 })
 

@@ -3,7 +3,7 @@
  * in between, the next one makes the same receipt, which counts once.
  */
 import { Effect, Option } from "effect"
-import { CatalogStore } from "../catalog/CatalogStore.ts"
+import { CatalogStore, entryOn } from "../catalog/CatalogStore.ts"
 import type { CallReport } from "../metering/Call.ts"
 import type { Unsettled } from "../metering/CallEndings.ts"
 import { CallStore } from "../metering/CallStore.ts"
@@ -15,7 +15,7 @@ import { zero } from "../shared/Microcents.ts"
 import { type CallTask, type FinalTask, TASKS_KEPT_BYTES_MAX } from "./CallTask.ts"
 import { answerOf, outcomeIn } from "./TaskOutcome.ts"
 import { TaskStore } from "./TaskStore.ts"
-import { entryOn, termsIn } from "./TaskTerms.ts"
+import { termsIn } from "./TaskTerms.ts"
 import { finalTask } from "./TaskTexts.ts"
 
 type EndedTask = CallTask & { readonly ended: NonNullable<CallTask["ended"]> }
@@ -37,7 +37,7 @@ export const makeTaskSettlement = Effect.fnUntraced(function* (render: Render) {
     const answer = answerOf(outcome, { ...terms, latencyMs })
     const found = yield* catalog.find(terms.toolId)
     // Tools that were listed once are never deleted.
-    const entry = entryOn(terms, Option.getOrThrow(found))
+    const entry = entryOn(Option.getOrThrow(found), terms)
     const { reference } = terms
     const { availableMicrocents } = yield* calls.callFunds(consumerId, terms.toolId, ended.at)
     const opened = {

@@ -3,7 +3,6 @@
  * terms may have changed when the task ends.
  */
 import { type DateTime, Schema } from "effect"
-import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { termsOf } from "../catalog/Terms.ts"
 import type { HeldCall } from "../metering/Call.ts"
 import type { UpstreamResponse } from "../metering/ToolUpstream.ts"
@@ -53,7 +52,6 @@ export const termsIn = Schema.decodeSync(Stored)
 export const termsText = (held: HeldCall, answer: UpstreamResponse, startedAt: DateTime.Utc): string => {
   const { entry, feeBasisPoints, holdAmount, opened, request } = held
   const { idempotency, tool } = request
-  const { outputSchema } = entry.tool
   return encode({
     toolId: entry.tool.id,
     reference: {
@@ -65,7 +63,6 @@ export const termsText = (held: HeldCall, answer: UpstreamResponse, startedAt: D
     ...termsOf(entry),
     priceVersion: entry.priceVersion,
     feeBasisPoints,
-    ...(outputSchema === undefined || entry.billingPolicy !== "valid_output" ? {} : { outputSchema }),
     holdAmount,
     held: opened.held,
     free: opened.free,
@@ -79,11 +76,3 @@ export const termsText = (held: HeldCall, answer: UpstreamResponse, startedAt: D
     responseBytes: answer.responseBytes
   })
 }
-
-/** The tool of today, on the terms of the call. */
-export const entryOn = (terms: TaskTerms, entry: CatalogEntry): CatalogEntry => ({
-  ...entry,
-  ...termsOf(terms),
-  priceVersion: terms.priceVersion,
-  ...(terms.outputSchema === undefined ? {} : { tool: { ...entry.tool, outputSchema: terms.outputSchema } })
-})

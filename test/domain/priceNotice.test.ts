@@ -11,8 +11,10 @@ import {
   pricesAt,
   priceText,
   sameTerms,
-  type Terms
+  type Terms,
+  termsOf
 } from "../../domain/catalog/Terms.ts"
+import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { instant } from "../contracts/samples.ts"
 
@@ -104,6 +106,47 @@ describe("A change of terms", () => {
     assert.deepStrictEqual([planned.upcoming?.leaving, planned.upcoming?.effectiveFrom], ["outcome", T1])
   })
 
+  const judged = (outputSchema: JsonSchemaObject) => terms(10n, { billingPolicy: "valid_output", outputSchema })
+
+  it("waits for the notice period where another output schema decides what is billed", () => {
+    const before = judged({ type: "object", properties: { title: { type: "string" } }, required: ["title"] })
+    for (const other of [
+      judged({}),
+      judged({ ...before.outputSchema, required: [] }),
+      judged({ ...before.outputSchema, required: ["title", "n"] }),
+      // Members of values, and texts where a schema may be referred to.
+      judged({ ...before.outputSchema, properties: { title: { const: { title: "other" } } } }),
+      judged({ ...before.outputSchema, properties: {} }),
+      judged({ ...before.outputSchema, examples: [{}] }),
+      judged({ ...before.outputSchema, title: { type: "string" } })
+    ]) {
+      const planned = planPrices(listed(before), { ...other, price: Microcents.make(9n) }, T0, DAY)
+      assert.deepStrictEqual([planned.inEffect.price, planned.inEffect.outputSchema], [9n, before.outputSchema])
+      assert.deepStrictEqual(
+        [planned.upcoming?.outputSchema, planned.upcoming?.effectiveFrom],
+        [other.outputSchema, T1]
+      )
+    }
+  })
+
+  it("is none where an output schema differs in texts and in the order of its members only", () => {
+    const before = judged({ type: "object", properties: { title: { type: "string" } }, anyOf: [{ title: "One" }] })
+    const after = judged({
+      anyOf: [{ title: "Two", $comment: "a" }],
+      properties: { title: { description: "A name", type: "string" } },
+      type: "object",
+      title: "A title"
+    })
+    const planned = planPrices(listed(before), after, T0, DAY)
+    assert.deepStrictEqual([planned.inEffect.version, planned.upcoming], [1, undefined])
+    assert.strictEqual(planned.inEffect.outputSchema, after.outputSchema)
+    const next = judged({ type: "array", items: { title: "One" } })
+    const announced = planPrices(planned, next, T0, DAY)
+    const again = planPrices(announced, judged({ type: "array", items: { title: "Two" } }), hours(1), DAY)
+    assert.deepStrictEqual([again.upcoming?.version, again.upcoming?.effectiveFrom], [2, T1])
+    assert.deepStrictEqual(again.upcoming?.outputSchema, { type: "array", items: { title: "Two" } })
+  })
+
   it("cuts a free tier at the start of the first month after the notice period", () => {
     const before = terms(10n, { freeTierCalls: 100 })
     const cut = (at: DateTime.Utc) => planPrices(listed(before), terms(10n, { freeTierCalls: 99 }), at, DAY)
@@ -157,12 +200,26 @@ describe("A change of terms", () => {
     above: Schema.Literals([0, 0, 5, 500]),
     freeTierCalls: Schema.Literals([0, 5, 10]),
     billingPolicy: Schema.Literals(["success", "valid_output", "attempt"]),
+    of: Schema.Literals(["number", "string"]),
     leaving: Schema.Literals(["free", "outcome", "price"]),
     afterHours: Schema.Literals([0, 1, 12, 23, 24, 25, 400])
   })
 
-  const wantedOf = ({ above, billingPolicy, freeTierCalls, leaving, price }: Omit<typeof Change.Type, "afterHours">) =>
-    terms(BigInt(price), { ...upTo(BigInt(price + above)), freeTierCalls, billingPolicy, leaving })
+  const wantedOf = ({
+    above,
+    billingPolicy,
+    freeTierCalls,
+    leaving,
+    of,
+    price
+  }: Omit<typeof Change.Type, "afterHours">) =>
+    terms(BigInt(price), {
+      ...upTo(BigInt(price + above)),
+      freeTierCalls,
+      billingPolicy,
+      ...(billingPolicy === "valid_output" ? { outputSchema: { type: of } } : {}),
+      leaving
+    })
 
   it.prop(
     "never charges more than what was in effect or announced a notice period before",
@@ -202,7 +259,12 @@ describe("A change of terms", () => {
     assert.isTrue(noWorse(best, a))
     // A usage-priced outcome and the list price: either may be more, and the first one's stays.
     const isEither = best.leaving !== b.leaving && best.leaving !== "free"
-    assert.isTrue(noWorse(isEither ? { ...best, leaving: b.leaving } : best, b))
+    // Of two output schemas, the first one's stays, too.
+    const ofB = best.billingPolicy === "valid_output" && b.billingPolicy === "valid_output" ? termsOf(b) : termsOf(best)
+    const { outputSchema, ...rest } = best
+    if (a.billingPolicy === "valid_output") assert.strictEqual(outputSchema?.["type"], a.outputSchema?.["type"])
+    const compared = { ...rest, ...(ofB.outputSchema === undefined ? {} : { outputSchema: ofB.outputSchema }) }
+    assert.isTrue(noWorse(isEither ? { ...compared, leaving: b.leaving } : compared, b))
     assert.isTrue(best.maximum >= best.price)
     if (isEither) assert.strictEqual(best.leaving, a.leaving)
     if (isEither && best.leaving === "price") assert.isTrue(b.leaving === "outcome" && best.maximum > a.price)

@@ -3,10 +3,11 @@
  * between two legs, and calls that wait without end.
  */
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Option } from "effect"
+import { Deferred, Duration, Effect, Fiber, Layer, Option } from "effect"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { SUSPENDED_CALLS_MAX } from "../../domain/metering/SuspendedCall.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
 import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import {
@@ -35,7 +36,8 @@ const PRICE = BigInt(MCP_PRICE)
 
 for (const [name, market] of everyMcpMarket()) {
   const provider = new Provider()
-  it.layer(market(provider), { timeout: "120 seconds", excludeTestServices: true })(
+  const layer = Layer.provide(market(provider), Layer.succeed(PriceNotice, Duration.zero))
+  it.layer(layer, { timeout: "120 seconds", excludeTestServices: true })(
     `A thief between two legs, over ${name}`,
     (it) => {
       const anAsker = askerOf(provider)
@@ -109,6 +111,24 @@ for (const [name, market] of everyMcpMarket()) {
           const { report } = yield* settledBy(requestOf(consumerId, toolId, withState(state)))
           assert.strictEqual(report.receipt.cost_microcents, MCP_PRICE)
           assert.strictEqual(report.entry.priceVersion, 1)
+        })
+      )
+
+      it.effect("is judged by the output schema that it was opened under, whatever is set between its legs", () =>
+        Effect.gen(function* () {
+          const strict = { type: "object", required: ["n"] }
+          const tool = { billingPolicy: "valid_output", outputSchema: strict } as const
+          const { consumerId, provider: owner, toolId } = yield* anAsker(1, [tool])
+          const catalog = yield* Catalog
+          const { state } = yield* asked(requestOf(consumerId, toolId))
+          yield* catalog.upsert(owner.id, [{ toolName: "ask_0", outputSchema: {} }])
+          provider.respond = () => Effect.succeed(completed({ content: [], structuredContent: { junk: true } }))
+          const { report } = yield* settledBy(requestOf(consumerId, toolId, withState(state)))
+          assert.deepStrictEqual([report.receipt.cost_microcents, report.entry.priceVersion], [0n, 1])
+          assert.strictEqual(
+            (yield* settledBy(requestOf(consumerId, toolId))).report.receipt.cost_microcents,
+            MCP_PRICE
+          )
         })
       )
 

@@ -95,6 +95,42 @@ export const pricesOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork>
   ),
 
   rule(
+    "judges by the output schema in effect until an announced one applies",
+    Effect.gen(function* () {
+      const store = yield* CatalogStore
+      const provider = yield* aProvider()
+      const [start, due] = [instant("2026-11-01T00:00:00.000Z"), instant("2026-11-02T00:00:00.000Z")]
+      const [strict, loose] = [{ type: "object", required: ["n"] }, {}]
+      const declared = { price: price(100n), billingPolicy: "valid_output" } as const
+      const { id } = yield* putTool(provider, { ...declared, outputSchema: strict }, start)
+      const { prices } = yield* putTool(provider, { ...declared, outputSchema: loose }, start, Duration.days(1))
+      const entry = Option.getOrThrow(yield* store.find(id))
+      assert.deepEqual(entry.prices, prices)
+      assert.deepEqual(
+        [entry.outputSchema, entry.tool.outputSchema, entry.tool.declared.outputSchema],
+        [strict, strict, loose]
+      )
+      const due1 = entryAt(entry, due.epochMilliseconds)
+      assert.deepEqual([due1.priceVersion, due1.tool.outputSchema], [2, loose])
+      yield* store.promote(due, 1_000)
+      assert.deepEqual(Option.getOrThrow(yield* store.find(id)), due1)
+
+      yield* putTool(provider, { ...declared, outputSchema: strict, billingPolicy: "success" }, due, Duration.days(1))
+      const before = Option.getOrThrow(yield* store.find(id))
+      assert.deepEqual([before.billingPolicy, before.tool.outputSchema], ["valid_output", loose])
+      yield* store.withdraw(provider.id, id, due)
+      const withdrawn = Option.getOrThrow(yield* store.find(id))
+      assert.deepEqual([withdrawn.prices.upcoming, withdrawn.tool.outputSchema], [undefined, loose])
+      yield* putTool(provider, { ...declared, outputSchema: strict, billingPolicy: "success" }, due)
+      assert.deepEqual(Option.getOrThrow(yield* store.find(id)).tool.outputSchema, strict)
+      assert.equal(
+        (yield* store.prices(id, 10)).some((version) => "outputSchema" in version),
+        false
+      )
+    })
+  ),
+
+  rule(
     "marks announced terms as replaced by a change or a withdrawal, and reuses no version number",
     Effect.gen(function* () {
       const store = yield* CatalogStore

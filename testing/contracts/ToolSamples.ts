@@ -77,11 +77,12 @@ export const putTool = Effect.fnUntraced(function* (
 
 /** The tool of a declaration. */
 export const toolOf = (
-  { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price, ...rest }: ToolDeclaration,
+  { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, outputSchema, price, ...rest }: ToolDeclaration,
   kept: Pick<Tool, "createdAt" | "id" | "providerId" | "updatedAt" | "withdrawnAt">
 ): Tool => ({
   ...rest,
-  declared: { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price },
+  outputSchema,
+  declared: { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, outputSchema, price },
   draft: false,
   withdrawnByServer: false,
   ...kept

@@ -150,7 +150,8 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
         "the tool is listed already or you send `unlisted: true`. If it does not answer within 3 seconds, the tool is accepted and " +
         "`endpoint` says so.\n\n" +
         "A change of price, maximum, free tier, billing policy, `on_cancel` or `canceled_call_costs` creates a price " +
-        "version; receipts keep theirs. A change in favor of consumers takes effect immediately. A change that charges " +
+        "version, and so does one of the `output_schema` by which `valid_output` bills, except of its titles, descriptions " +
+        "and comments; receipts keep theirs. A change in favor of consumers takes effect immediately. A change that charges " +
         "more is shown as `upcoming` and takes effect after the notice period (24 hours unless the operator configures " +
         "another); a smaller free tier takes effect with the first month that begins after it. A further change " +
         "replaces the upcoming one.",

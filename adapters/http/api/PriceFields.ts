@@ -50,6 +50,10 @@ const UpcomingPrice = Field.object(
   {
     price_version: priceVersion,
     ...terms,
+    output_schema_changes: Field.boolean(
+      "Whether the `output_schema` by which `valid_output` bills changes too: `declaration.output_schema` of the tool.",
+      false
+    ),
     announced_at: Field.timestamp("Time of the announcement.", "2026-11-20T09:00:00.000Z"),
     effective_from: Field.timestamp("Time from which calls are charged by these terms.", "2026-11-21T09:00:00.000Z")
   }

@@ -85,7 +85,7 @@ export const proxyRoutes = Effect.gen(function* () {
 
 /** Amounts as JSON numbers: this response is written without a schema's encoder. */
 const upcomingOf = ({ prices }: CatalogEntry) => {
-  const upcoming = upcomingView(prices.upcoming)
+  const upcoming = upcomingView(prices)
   return upcoming === null
     ? null
     : {

@@ -7,7 +7,14 @@ import { cancellationOf } from "../../../domain/catalog/CancellationTerm.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
-import { isUsagePriced, priceText, type PriceVersion, type Terms } from "../../../domain/catalog/Terms.ts"
+import {
+  isUsagePriced,
+  judgesTheSame,
+  priceText,
+  type PriceVersion,
+  type Terms,
+  type ToolPrices
+} from "../../../domain/catalog/Terms.ts"
 import { declarationOf, type Tool } from "../../../domain/catalog/Tool.ts"
 import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
@@ -152,15 +159,17 @@ export const pricingView = (entry: CatalogEntry) => ({
   free_tier_limit: entry.freeTierCalls,
   // The list is public, so it does not show one consumer's remaining calls.
   free_tier_remaining: entry.freeTierCalls,
-  upcoming: upcomingView(entry.prices.upcoming)
+  upcoming: upcomingView(entry.prices)
 })
 
-export const upcomingView = (upcoming: PriceVersion | undefined) =>
+export const upcomingView = ({ inEffect, upcoming }: ToolPrices) =>
   upcoming === undefined
     ? null
     : {
         price_version: upcoming.version,
         ...termsView(upcoming),
+        output_schema_changes:
+          upcoming.outputSchema !== undefined && !judgesTheSame(inEffect.outputSchema, upcoming.outputSchema),
         announced_at: format(upcoming.announcedAt),
         effective_from: format(upcoming.effectiveFrom)
       }

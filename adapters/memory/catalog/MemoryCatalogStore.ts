@@ -13,7 +13,7 @@ import {
 import { matches } from "../../../domain/catalog/SearchTokens.ts"
 import { pricesAt } from "../../../domain/catalog/Terms.ts"
 import { NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
-import type { Tool } from "../../../domain/catalog/Tool.ts"
+import type { StoredTool } from "../../../domain/catalog/Tool.ts"
 import type { ToolVersion, VersionsKept } from "../../../domain/catalog/ToolVersions.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
@@ -201,7 +201,7 @@ export const layer = Layer.effect(
 
 const bytesOf = ({ definition }: ToolVersion): number => new TextEncoder().encode(JSON.stringify(definition)).length
 
-const stateOf = ({ draft, withdrawnAt }: Tool): "listed" | "withdrawn" | "draft" => {
+const stateOf = ({ draft, withdrawnAt }: StoredTool): "listed" | "withdrawn" | "draft" => {
   if (draft) return "draft"
   return withdrawnAt === undefined ? "listed" : "withdrawn"
 }

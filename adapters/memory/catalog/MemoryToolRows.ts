@@ -8,14 +8,15 @@ import type { ToolRow } from "../shared/MemoryTables.ts"
 
 export const toolRowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolRow => {
   const { at, declaration, draft = false, id, prices, providerId, searchTokens } = upsert
-  const { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price, ...tool } = declaration
+  const { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, outputSchema, price, ...tool } =
+    declaration
   const before = replaceUpcoming(known?.history ?? [], at, prices)
   const lastVersion = before.at(-1)?.version ?? 0
   const added = [prices.inEffect, prices.upcoming].filter((one) => one !== undefined && one.version > lastVersion)
   return {
     tool: {
       ...tool,
-      declared: { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, price },
+      declared: { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, outputSchema, price },
       id: known?.tool.id ?? id,
       providerId,
       createdAt: known?.tool.createdAt ?? at,
@@ -26,9 +27,11 @@ export const toolRowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolR
     },
     prices,
     searchTokens,
-    history: draft ? [] : [...before, ...(added as ReadonlyArray<PriceVersion>)]
+    history: draft ? [] : [...before, ...(added as ReadonlyArray<PriceVersion>).map(withoutSchema)]
   }
 }
+
+const withoutSchema = ({ outputSchema: _, ...version }: PriceVersion): PriceVersion => version
 
 export const isAfter = (price: PriceVersion, at: DateTime.Utc): boolean =>
   price.effectiveFrom.epochMilliseconds > at.epochMilliseconds

@@ -7,12 +7,12 @@ import type { HandleClaim } from "../../../domain/accounts/HandleStore.ts"
 import type { ApiKey } from "../../../domain/accounts/ApiKey.ts"
 import type { FeeChange } from "../../../domain/ledger/PlatformFee.ts"
 import type { PriceVersion, ToolPrices } from "../../../domain/catalog/Terms.ts"
-import type { Tool } from "../../../domain/catalog/Tool.ts"
+import type { StoredTool } from "../../../domain/catalog/Tool.ts"
 import type { ToolVersion } from "../../../domain/catalog/ToolVersions.ts"
 import type { ConsumerId, KeyId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 
 export interface ToolRow {
-  readonly tool: Tool
+  readonly tool: StoredTool
   readonly prices: ToolPrices
   readonly searchTokens: ReadonlyArray<string>
   /** Every version, newest last. */

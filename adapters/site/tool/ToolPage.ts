@@ -177,6 +177,7 @@ const upcomingTerms = ({ pricing: { upcoming, ...now } }: ToolDetails): Html | u
         From ${dateTime(upcoming.effective_from)}: ${upcoming.price} per call,
         ${plural(upcoming.free_tier_calls, "free call")} per month, charged
         ${BILLING_POLICIES[upcoming.billing_policy][0].toLowerCase()}.
+        ${upcoming.output_schema_changes ? "The output schema that decides this changes too." : ""}
         ${canceledCost(upcoming) === canceledCost(now) ? "" : canceledCalls(upcoming)}
       </p>`
 

@@ -5,6 +5,7 @@ import { DateTime } from "effect"
 import type { PricingModel } from "../../../domain/accounts/Account.ts"
 import { type CatalogEntry, entryOf } from "../../../domain/catalog/CatalogStore.ts"
 import type { CancellationTerm } from "../../../domain/catalog/CancellationTerm.ts"
+import { billedSchemaOf } from "../../../domain/catalog/Pricing.ts"
 import type { PriceVersion } from "../../../domain/catalog/Terms.ts"
 import type {
   BillingPolicy,
@@ -41,6 +42,7 @@ export interface EntryRow extends FeeRow, FrozenRow {
   readonly upcoming: UpcomingJson | null
   readonly input_schema: JsonSchemaObject | null
   readonly output_schema: JsonSchemaObject | null
+  readonly effective_output_schema: JsonSchemaObject | null
   readonly annotations: ToolAnnotations | null
   readonly billing_policy: BillingPolicy
   readonly max_cost_microcents: bigint | null
@@ -84,7 +86,7 @@ export const ENTRY_COLUMNS =
   "t.free_tier_calls, t.effective_price_microcents, t.effective_free_tier_calls, " +
   "t.effective_max_cost_microcents, t.effective_billing_policy, t.effective_leaving, t.price_version, t.price_versions, " +
   `t.price_announced_at, t.price_since, ${UPCOMING}, t.input_schema, ` +
-  "t.output_schema, t.annotations, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.on_cancel, " +
+  "t.output_schema, t.effective_output_schema, t.annotations, t.billing_policy, t.max_cost_microcents, t.timeout_ms, t.idempotent, t.on_cancel, " +
   "t.canceled_call_costs, t.created_at, " +
   "t.updated_at, t.withdrawn_at, t.draft, t.withdrawn_by_server, p.handle AS provider_handle, p.name AS provider_name, p.endpoint_url, p.pricing_model, " +
   "p.frozen_at, p.frozen_reason, " +
@@ -92,8 +94,9 @@ export const ENTRY_COLUMNS =
 
 export const toPriceVersion = rowReader<PriceVersion>({ price_microcents: "price", max_cost_microcents: "maximum" })
 
-export const toEntry = (row: EntryRow): CatalogEntry =>
-  entryOf(
+export const toEntry = (row: EntryRow): CatalogEntry => {
+  const outputSchema = row.output_schema ?? undefined
+  return entryOf(
     {
       id: ToolId.make(row.id),
       providerId: ProviderId.make(row.provider_id),
@@ -106,11 +109,11 @@ export const toEntry = (row: EntryRow): CatalogEntry =>
         maxCost: toMicrocentsOrUndefined(row.max_cost_microcents),
         freeTierCalls: row.free_tier_calls ?? undefined,
         billingPolicy: row.billing_policy,
+        outputSchema,
         onCancel: row.on_cancel,
         canceledCallCosts: row.canceled_call_costs
       },
       inputSchema: row.input_schema ?? undefined,
-      outputSchema: row.output_schema ?? undefined,
       annotations: row.annotations ?? undefined,
       timeoutMs: row.timeout_ms ?? undefined,
       idempotent: row.idempotent,
@@ -127,12 +130,13 @@ export const toEntry = (row: EntryRow): CatalogEntry =>
         maximum: Microcents.make(row.effective_max_cost_microcents),
         freeTierCalls: row.effective_free_tier_calls,
         billingPolicy: row.effective_billing_policy,
+        ...billedSchemaOf(row.effective_billing_policy, row.effective_output_schema ?? outputSchema),
         leaving: row.effective_leaving,
         announcedAt: toInstant(row.price_announced_at),
         effectiveFrom: toInstant(row.price_since),
         replacedAt: undefined
       },
-      upcoming: row.upcoming === null ? undefined : toUpcoming(row.upcoming),
+      upcoming: row.upcoming === null ? undefined : toUpcoming(row.upcoming, outputSchema),
       lastVersion: row.price_versions
     },
     {
@@ -145,13 +149,16 @@ export const toEntry = (row: EntryRow): CatalogEntry =>
       fee: toFee(row)
     }
   )
+}
 
-const toUpcoming = (row: UpcomingJson): PriceVersion => ({
+/** Announced terms are those of the declaration. */
+const toUpcoming = (row: UpcomingJson, declared: JsonSchemaObject | undefined): PriceVersion => ({
   version: row.version,
   price: Microcents.make(BigInt(row.price)),
   maximum: Microcents.make(BigInt(row.maximum)),
   freeTierCalls: row.free_tier_calls,
   billingPolicy: row.billing_policy,
+  ...billedSchemaOf(row.billing_policy, declared),
   leaving: row.leaving,
   announcedAt: DateTime.makeUnsafe(row.announced_ms),
   effectiveFrom: DateTime.makeUnsafe(row.effective_ms),

@@ -55,7 +55,7 @@ export const layer = Layer.effect(
               effective_max_cost_microcents = u.max_cost_microcents, effective_free_tier_calls = u.free_tier_calls,
               effective_billing_policy = u.billing_policy, effective_leaving = u.leaving, price_version = u.version,
               price_announced_at = u.announced_at, price_since = u.effective_from, upcoming_version = NULL,
-              upcoming_from = NULL
+              upcoming_from = NULL, effective_output_schema = NULL
             FROM due, tool_prices u WHERE t.id = due.id AND u.tool_id = t.id AND u.version = t.upcoming_version
             RETURNING t.id`.count
       ),

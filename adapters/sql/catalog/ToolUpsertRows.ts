@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import type { CatalogStore, ToolUpsert } from "../../../domain/catalog/CatalogStore.ts"
 import type { JsonSchemaObject, ToolAnnotations } from "../../../domain/catalog/Tool.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
+import { sameJson } from "../../../domain/shared/SameJson.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { toDate, toDateOrNull } from "../shared/Instants.ts"
 import type { StoreSql } from "../shared/StoreSql.ts"
@@ -20,13 +21,13 @@ export const toolUpserts = (sql: StoreSql) => {
         (id, provider_id, tool_name, category, display_name, description, price_microcents, free_tier_calls,
          effective_price_microcents, effective_max_cost_microcents, effective_free_tier_calls,
          effective_billing_policy, effective_leaving, price_version, price_versions, price_announced_at, price_since,
-         upcoming_version, upcoming_from, input_schema, output_schema, annotations, billing_policy,
+         upcoming_version, upcoming_from, input_schema, output_schema, effective_output_schema, annotations, billing_policy,
          max_cost_microcents, timeout_ms, idempotent, on_cancel, canceled_call_costs, search, created_at, updated_at,
          withdrawn_at, draft)
       SELECT id, provider_id, tool_name, category, display_name, description, price, free_tier, effective_price,
         effective_max_cost, effective_free_tier, effective_policy, effective_leaving, price_version, price_versions,
         announced_at, since, upcoming_version, upcoming_from, input_schema::json, output_schema::json,
-        annotations::json, billing_policy, max_cost, timeout_ms, idempotent, on_cancel, canceled_call_costs,
+        effective_schema::json, annotations::json, billing_policy, max_cost, timeout_ms, idempotent, on_cancel, canceled_call_costs,
         array_to_tsvector(string_to_array(lexemes, ' ')), at, at, CASE WHEN draft THEN at END, draft
       FROM unnest(
         ${uuid((one) => one.id)}, ${uuid((one) => one.providerId)}, ${text((one) => one.declaration.toolName)},
@@ -41,7 +42,7 @@ export const toolUpserts = (sql: StoreSql) => {
         ${int4((one) => one.prices.upcoming?.version ?? null)},
         ${timestamptz((one) => toDateOrNull(one.prices.upcoming?.effectiveFrom))},
         ${text((one) => jsonOrNull(one.declaration.inputSchema))},
-        ${text((one) => jsonOrNull(one.declaration.outputSchema))},
+        ${text((one) => jsonOrNull(one.declaration.outputSchema))}, ${text((one) => jsonOrNull(earlierSchema(one)))},
         ${text((one) => jsonOrNull(one.declaration.annotations))}, ${text((one) => one.declaration.billingPolicy)},
         ${int8((one) => one.declaration.maxCost ?? null)}, ${int4((one) => one.declaration.timeoutMs ?? null)},
         ${bool((one) => one.declaration.idempotent)}, ${text((one) => one.declaration.onCancel)},
@@ -49,8 +50,8 @@ export const toolUpserts = (sql: StoreSql) => {
         ${timestamptz((one) => toDate(one.at))}, ${bool((one) => one.draft ?? false)}
       ) AS given (id, provider_id, tool_name, category, display_name, description, price, free_tier, effective_price,
         effective_max_cost, effective_free_tier, effective_policy, effective_leaving, price_version, price_versions,
-        announced_at, since, upcoming_version, upcoming_from, input_schema, output_schema, annotations,
-        billing_policy, max_cost, timeout_ms, idempotent, on_cancel, canceled_call_costs, lexemes, at, draft)
+        announced_at, since, upcoming_version, upcoming_from, input_schema, output_schema, effective_schema,
+        annotations, billing_policy, max_cost, timeout_ms, idempotent, on_cancel, canceled_call_costs, lexemes, at, draft)
       ON CONFLICT (provider_id, tool_name) DO UPDATE SET
         category = excluded.category, display_name = excluded.display_name, description = excluded.description,
         price_microcents = excluded.price_microcents, free_tier_calls = excluded.free_tier_calls,
@@ -62,7 +63,8 @@ export const toolUpserts = (sql: StoreSql) => {
         price_versions = excluded.price_versions, price_announced_at = excluded.price_announced_at,
         price_since = excluded.price_since, upcoming_version = excluded.upcoming_version,
         upcoming_from = excluded.upcoming_from, input_schema = excluded.input_schema,
-        output_schema = excluded.output_schema, annotations = excluded.annotations,
+        output_schema = excluded.output_schema, effective_output_schema = excluded.effective_output_schema,
+        annotations = excluded.annotations,
         billing_policy = excluded.billing_policy, max_cost_microcents = excluded.max_cost_microcents,
         timeout_ms = excluded.timeout_ms, idempotent = excluded.idempotent, on_cancel = excluded.on_cancel,
         canceled_call_costs = excluded.canceled_call_costs, search = excluded.search,
@@ -121,6 +123,12 @@ export const toolUpserts = (sql: StoreSql) => {
   })
 
   return { replaceUpcoming, upsert }
+}
+
+/** The output schema of the terms in effect, where another one is announced. */
+const earlierSchema = ({ declaration, prices }: ToolUpsert): JsonSchemaObject | undefined => {
+  const { outputSchema } = prices.inEffect
+  return outputSchema === undefined || sameJson(outputSchema, declaration.outputSchema) ? undefined : outputSchema
 }
 
 const jsonOrNull = (schema: JsonSchemaObject | ToolAnnotations | undefined): string | null =>

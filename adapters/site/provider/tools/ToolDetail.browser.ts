@@ -100,7 +100,8 @@ const savedMessage = (name: string, before: ToolDetails, after: ToolDetails): st
   if (then === undefined || now === undefined) return `${name} is saved.`
   const { upcoming } = after.pricing
   if (upcoming !== null && upcoming.price_version !== before.pricing.upcoming?.price_version) {
-    return `${name} is saved. ${priceText(upcoming)} from ${day(upcoming.effective_from)}; until then ${priceText(now)}.`
+    const schema = upcoming.output_schema_changes ? ", billed by the new output schema," : ""
+    return `${name} is saved. ${priceText(upcoming)}${schema} from ${day(upcoming.effective_from)}; until then ${priceText(now)}.`
   }
   return then.version === now.version
     ? `${name} is saved. The price is unchanged.`
