@@ -18,7 +18,7 @@ const SETTLE_GRACE_MS = Duration.toMillis(SETTLE_GRACE)
 
 /** What a caller agrees to pay. */
 export interface Agreement {
-  /** The maximum cost that the caller accepts, from the body or the header. */
+  /** The maximum cost that the caller accepts: the lowest cap that it sent with the call, wherever it sent one. */
   readonly maxCost: Microcents | undefined
   /**
    * The cap of the key, else of the account. It replaces `maxCost` for usage-priced tools only: the price of a fixed-price

@@ -125,6 +125,8 @@ it.layer(stripeService, LIVE)("A door rejects", (it) => {
         for (const [sending, code] of [
           [{}, "CAP_REQUIRED"],
           [cap(PRICE - 1), "PRICE_CHANGED"],
+          [{ ...cap(2 * PRICE), headers: { "x-max-cost-microcents": "0" } }, "PRICE_CHANGED"],
+          [{ ...cap(0), headers: { "x-max-cost-microcents": String(PRICE) } }, "PRICE_CHANGED"],
           [{ headers: { "x-max-cost-microcents": String(PRICE - 1) } }, "PRICE_CHANGED"]
         ] as const) {
           const refused = yield* client.send("tools/call", ECHO_CALL, sending)

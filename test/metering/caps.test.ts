@@ -44,7 +44,7 @@ const setCap = (key: string, cap: number | null, keyId?: string) =>
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`The cap of a usage-priced call over ${name}`, (it) => {
-    it.effect("comes from the body, else the header, else the key, else the account", () =>
+    it.effect("comes from the call, the lower of body and header, else from the key, else from the account", () =>
       Effect.gen(function* () {
         const offer = yield* anUsageOffer()
         const consumer = yield* aFundedConsumer()
@@ -57,7 +57,16 @@ for (const [name, market] of everyMarket()) {
         assert.strictEqual((yield* setCap(consumer.key, 4_000, keyId)).status, 200)
         assert.strictEqual(costOf(yield* buy(consumer, offer)), 4_000)
         assert.strictEqual(costOf(yield* withHeader(consumer, offer, "6000")), 6_000)
-        assert.strictEqual(costOf(yield* withHeader(consumer, offer, "6000", { max_cost_microcents: 7_000 })), 7_000)
+        const both = (header: string, max_cost_microcents: number, more: object = {}) =>
+          withHeader(consumer, offer, header, { max_cost_microcents, ...more })
+        assert.strictEqual(costOf(yield* both("6000", 7_000)), 6_000)
+        assert.strictEqual(costOf(yield* both("7000", 6_000)), 6_000)
+        const quoted = yield* both("6000", 7_000, { dry_run: true })
+        assert.strictEqual(at(quoted, "quote", "hold_microcents"), 6_000)
+        assert.deepStrictEqual(problemOf(yield* both("0", 7_000)), [409, "PRICE_CHANGED"])
+        assert.deepStrictEqual(problemOf(yield* both("7000", 0)), [409, "PRICE_CHANGED"])
+        assert.deepStrictEqual(problemOf(yield* both("none", 7_000)), [400, "BAD_REQUEST"])
+        assert.deepStrictEqual(problemOf(yield* both("7000", -1)), [422, "VALIDATION_ERROR"])
         assert.strictEqual((yield* setCap(consumer.key, null, keyId)).status, 200)
         assert.strictEqual(costOf(yield* buy(consumer, offer)), 5_000)
         assert.strictEqual((yield* setCap(consumer.key, null)).status, 200)

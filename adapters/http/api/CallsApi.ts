@@ -64,7 +64,7 @@ const ProxyCall = Field.object("ProxyCall", "The tool, its arguments, and the ca
 const capHeader = {
   "x-max-cost-microcents": Field.optional(
     Schema.String.check(Schema.isPattern(/^\d{1,16}$/u)),
-    "Cap of this call in microcents. `max_cost_microcents` in the body takes precedence."
+    "Cap of this call in microcents. Of this and `max_cost_microcents` in the body, the lower one applies."
   )
 }
 
@@ -158,8 +158,8 @@ export class CallsApi extends HttpApiGroup.make("calls")
         "call is billed, unless the tool's `billing_policy` says otherwise. `dry_run: true` returns a quote.\n\n" +
         "An error of the tool itself (a result with `isError`) is answered 200, with `meta.outcome: " +
         '"error"`. A provider that fails is answered 502 `PROVIDER_ERROR`, a provider that times out 504.\n\n' +
-        "A usage-priced call (its maximum is above its price) needs a cap: `max_cost_microcents` in the body, else the " +
-        "header `X-Max-Cost-Microcents`, else `default_cap_microcents` of the key, else of the account. Without one it is " +
+        "A usage-priced call (its maximum is above its price) needs a cap: `max_cost_microcents` in the body or the " +
+        "header `X-Max-Cost-Microcents` (the lower one applies), else `default_cap_microcents` of the key, else of the account. Without one it is " +
         "answered 422 `CAP_REQUIRED`. The hold never exceeds the cap, and the provider receives the cap. Send the " +
         "`price_version` of a quote to have the call rejected if another version is in effect.\n\n" +
         "A forwarded call completes even if you disconnect, and is billed by its outcome, unless the tool's `on_cancel` " +

@@ -18,7 +18,7 @@ import { type ProblemCode, type ProblemStatus, problemType, titles } from "../ap
 import { BaseUrl, prefixOf } from "../BaseUrl.ts"
 import { rejectRounded } from "../pipeline/RequestBody.ts"
 import { encodedRoute } from "../pipeline/Route.ts"
-import { capHeader, idempotencyKey } from "../pipeline/WebRequest.ts"
+import { callCap, idempotencyKey } from "../pipeline/WebRequest.ts"
 import { cancellationView, upcomingView } from "./ToolViews.ts"
 import { decodingUsual } from "./UsualCall.ts"
 
@@ -33,7 +33,7 @@ export const proxyRoutes = Effect.gen(function* () {
     function* ({ as, clock, notes, payload, request, requestId, sendEvent, text }) {
       const caller = as("consumer")
       yield* rejectRounded(text)
-      const cap = yield* capHeader(request)
+      const maxCost = yield* callCap(request, payload.max_cost_microcents)
       const call = {
         consumerId: caller.ownerId,
         tool: {
@@ -43,7 +43,7 @@ export const proxyRoutes = Effect.gen(function* () {
           account: caller.ownerId
         },
         arguments: payload.input ?? payload.arguments ?? {},
-        maxCost: payload.max_cost_microcents ?? cap,
+        maxCost,
         defaultCap: caller.defaultCap,
         priceVersion: payload.price_version,
         idempotency: undefined,

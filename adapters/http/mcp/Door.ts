@@ -95,8 +95,13 @@ export interface Door {
   profile(request: DoorRequest): Effect.Effect<DoorProfile, DoorFailure>
   /** One page of `tools/list`. */
   tools(request: DoorRequest, cursor: string | undefined): Effect.Effect<ToolList, DoorFailure>
-  /** Fails for a name that means nothing here. */
-  tool(request: DoorRequest, name: string, given: ToolArguments): Effect.Effect<DoorTool, DoorFailure>
+  /** Fails for a name that means nothing here. `maxCost`: what the caller agrees to pay besides its arguments. */
+  tool(
+    request: DoorRequest,
+    name: string,
+    given: ToolArguments,
+    maxCost: Microcents | undefined
+  ): Effect.Effect<DoorTool, DoorFailure>
   /** The provider's server says that its list of tools has changed. */
   readonly onListChanged?: (() => void) | undefined
   /** Messages of the service itself that belong to no request, for sessions of the legacy era, until it is interrupted. */

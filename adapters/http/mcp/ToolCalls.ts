@@ -9,7 +9,7 @@ import { Metering } from "../../../domain/metering/Metering.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { Digest } from "../../../domain/shared/Digest.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
-import type { Microcents } from "../../../domain/shared/Microcents.ts"
+import { lowestOf } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { Tasks } from "../../../domain/tasks/Tasks.ts"
 import { legacyCreated } from "../../../domain/tasks/LegacyTaskTexts.ts"
@@ -17,7 +17,7 @@ import { withoutTasks } from "../../../domain/mcp/TaskSupport.ts"
 import { BaseUrl } from "../BaseUrl.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { McpEra } from "../../../domain/mcp/Protocol.ts"
-import { capHeader } from "../pipeline/WebRequest.ts"
+import { callCap } from "../pipeline/WebRequest.ts"
 import { answerOf, callResult } from "./CallResults.ts"
 import { addFundsPage, refusalOf, refusalResult } from "./CallRefusals.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
@@ -59,7 +59,7 @@ export const makeToolCalls = Effect.gen(function* () {
       consumerId: caller.ownerId,
       tool,
       arguments: given.value,
-      maxCost: lowest(params.maxCost, meaning.maxCost),
+      maxCost: lowestOf(params.maxCost, meaning.maxCost),
       defaultCap: caller.defaultCap,
       idempotency:
         idempotencyKey === undefined
@@ -150,8 +150,8 @@ export const makeToolCalls = Effect.gen(function* () {
   ): Effect.fn.Return<CalledTool, DoorFailure | HandlerError> {
     const read = readToolCall(request.rpc, request.era)
     if (read instanceof RpcFault) return yield* read
-    const params = { ...read, maxCost: read.maxCost ?? (yield* capHeader(request.input.request)) }
-    const meaning = yield* door.tool(request, params.name, params.arguments)
+    const params = { ...read, maxCost: yield* callCap(request.input.request, read.maxCost) }
+    const meaning = yield* door.tool(request, params.name, params.arguments, params.maxCost)
     if (meaning._tag === "Own") {
       if (params.wantsTask) return yield* methodNotFound(notAsTask(params.name))
       return { answer: { _tag: "Result", result: meaning.result }, headers: {} }
@@ -189,6 +189,3 @@ const calledTool = (outcome: McpCallOutcome, era: McpEra): CalledTool => {
       }
   }
 }
-
-const lowest = (a: Microcents | undefined, b: Microcents | undefined): Microcents | undefined =>
-  a === undefined || (b !== undefined && b < a) ? b : a

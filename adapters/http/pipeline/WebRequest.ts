@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
-import { type Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"
+import { lowestOf, type Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"
 import { BadRequest, type PayloadTooLarge } from "./Failures.ts"
 
 export interface WebRequest {
@@ -92,11 +92,17 @@ export const idempotencyKey = (request: WebRequest): Effect.Effect<string | unde
 
 const CAP_HEADER = "X-Max-Cost-Microcents"
 
-/** The maximum cost that the caller accepts for this call, for clients that cannot change the body. */
-export const capHeader = (request: WebRequest): Effect.Effect<Microcents | undefined, BadRequest> => {
+/**
+ * The maximum cost that the caller accepts for this call: the lower of the header, which is for clients that cannot change
+ * the body, and `named`, which the body has.
+ */
+export const callCap = (
+  request: WebRequest,
+  named: Microcents | undefined
+): Effect.Effect<Microcents | undefined, BadRequest> => {
   const text = header(request, "x-max-cost-microcents")
   const cap = text !== undefined && /^\d{1,16}$/u.test(text) ? BigInt(text) : undefined
   return text === undefined || (cap !== undefined && cap <= MICROCENTS_MAX)
-    ? Effect.succeed(cap as Microcents | undefined)
+    ? Effect.succeed(lowestOf(named, cap as Microcents | undefined))
     : Effect.fail(new BadRequest({ reason: `${CAP_HEADER} must be an integer between 0 and ${MICROCENTS_MAX}.` }))
 }

@@ -91,7 +91,7 @@ export const moneySection = ({ feeBasisPoints, freeCalls }: MoneyFacts): SpecSec
     ]),
     list(
       "A tool whose maximum is above its price is usage-priced: the provider reports the cost of each call, up to the maximum. Its price is shown as `up to` the maximum, and the catalog sorts and filters by the maximum. A tool is free if its price and maximum are 0.",
-      "The hold is the price; for a usage-priced tool, the cost limit or the maximum, whichever is lower. The cost limit is `max_cost_microcents` of the body, else the header `X-Max-Cost-Microcents`, else `default_cap_microcents` of the key, else of the account. Defaults apply to usage-priced tools only. Quotes need no cost limit.",
+      "The hold is the price; for a usage-priced tool, the cost limit or the maximum, whichever is lower. The cost limit is the lower one of `max_cost_microcents` of the body and the header `X-Max-Cost-Microcents`; if neither is sent, `default_cap_microcents` of the key, else of the account. Defaults apply to usage-priced tools only. Quotes need no cost limit.",
       `Providers receive the cost limit of a usage-priced call in the header \`X-Market-Max-Cost-Microcents\` and in \`_meta\` as \`${MAX_COST_FIELD}\`, which the signature covers.`,
       "A balance is never negative, at any concurrency.",
       "If the process of a call dies, the call is closed after its deadline with status `error` and cost 0, and its hold is released.",

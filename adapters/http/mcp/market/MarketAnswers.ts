@@ -13,7 +13,7 @@ import { Toolbox } from "../../../../domain/mcp/Toolbox.ts"
 import { Metering } from "../../../../domain/metering/Metering.ts"
 import { ToolDirectory, type ToolReference } from "../../../../domain/metering/ToolDirectory.ts"
 import { FreezeStore } from "../../../../domain/payments/FreezeStore.ts"
-import { formatPrice } from "../../../../domain/shared/Microcents.ts"
+import { formatPrice, type Microcents } from "../../../../domain/shared/Microcents.ts"
 import { format } from "../../../../domain/shared/Timestamp.ts"
 import { Trust } from "../../../../domain/trust/Trust.ts"
 import { BaseUrl, pageUrl } from "../../BaseUrl.ts"
@@ -83,13 +83,14 @@ export const makeMarketAnswers = Effect.gen(function* () {
   const quote = Effect.fnUntraced(function* (
     caller: Consumer,
     reference: ToolReference,
-    input: typeof QuoteInput.Type
+    input: typeof QuoteInput.Type,
+    maxCost: Microcents | undefined
   ) {
     const quoted = yield* metering.quote({
       consumerId: caller.ownerId,
       tool: reference,
       arguments: input.arguments ?? {},
-      maxCost: undefined,
+      maxCost,
       defaultCap: caller.defaultCap,
       idempotency: undefined
     })

@@ -73,8 +73,8 @@ const marketDoor = Effect.gen(function* () {
       return { tools: `[${[...marketToolTexts, ...chosen].join(",")}]`, nextCursor: undefined }
     }),
 
-    tool: Effect.fnUntraced(function* ({ caller }, name, given) {
-      if (isMarketTool(name)) return yield* own[name](caller, given)
+    tool: Effect.fnUntraced(function* ({ caller }, name, given, maxCost) {
+      if (isMarketTool(name)) return yield* own[name](caller, given, maxCost)
       const toolId = yield* aliases.toolOf(name)
       if (toolId === undefined) {
         return yield* unknownTool(name, yield* nearestTo(name, caller, MARKET_TOOLS))

@@ -7,6 +7,7 @@ import { makeNearestAliases } from "../../../../domain/mcp/NearestAliases.ts"
 import { ToolNotFound, type ToolReference } from "../../../../domain/metering/ToolDirectory.ts"
 import { membersOf } from "../../../../domain/shared/JsonText.ts"
 import { ToolId } from "../../../../domain/shared/Ids.ts"
+import type { Microcents } from "../../../../domain/shared/Microcents.ts"
 import { StoreUnavailable } from "../../../../domain/shared/StoreUnavailable.ts"
 import { payloadDecoder } from "../../pipeline/Decoding.ts"
 import type { ValidationFailed } from "../../pipeline/Failures.ts"
@@ -46,7 +47,14 @@ export const makeOwnTools = Effect.gen(function* () {
     told(Effect.map(given, (value): DoorTool => ({ _tag: "Own", result: ownResult(value) })))
 
   const run: Readonly<
-    Record<MarketTool, (caller: Consumer, given: ToolArguments) => Effect.Effect<DoorTool, StoreUnavailable>>
+    Record<
+      MarketTool,
+      (
+        caller: Consumer,
+        given: ToolArguments,
+        maxCost: Microcents | undefined
+      ) => Effect.Effect<DoorTool, StoreUnavailable>
+    >
   > = {
     search_tools: (_, given) => answered(Effect.flatMap(decode.search(given.value), answers.searchTools)),
 
@@ -57,10 +65,12 @@ export const makeOwnTools = Effect.gen(function* () {
         )
       ),
 
-    quote: (caller, given) =>
+    quote: (caller, given, maxCost) =>
       answered(
         Effect.flatMap(decode.quote(given.value), (input) =>
-          Effect.flatMap(referenceOf(caller, input.tool), (reference) => answers.quote(caller, reference, input))
+          Effect.flatMap(referenceOf(caller, input.tool), (reference) =>
+            answers.quote(caller, reference, input, maxCost)
+          )
         )
       ),
 
