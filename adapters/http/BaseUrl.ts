@@ -13,3 +13,6 @@ export const pageUrl = (baseUrl: string, path: `/${string}`): string => {
   const prefix = prefixOf(baseUrl)
   return prefix === "" ? `${baseUrl}${path}` : `${baseUrl.slice(0, -prefix.length)}/`
 }
+
+/** Where a consumer sets its default cap. */
+export const defaultCapPage = (baseUrl: string): string => pageUrl(baseUrl, "/developer/connect")

@@ -39,6 +39,8 @@ export interface ConsumerApplication {
   readonly email: string
   readonly useCase: string
   readonly rateLimitRpm: number | undefined
+  /** Of the account, for usage-priced calls without a cap of their own. */
+  readonly defaultCap?: Microcents | undefined
 }
 
 /** Reported only to the holder of that account's key, so that registration does not reveal addresses. */
@@ -142,6 +144,7 @@ export class Registration extends Context.Service<
           email: application.email,
           useCase: application.useCase,
           rateLimitRpm: Math.min(application.rateLimitRpm ?? limits.defaultRpm, limits.ceilingRpm),
+          defaultCap: application.defaultCap,
           createdAt: yield* DateTime.now
         }
         yield* accounts.insertConsumer(consumer)

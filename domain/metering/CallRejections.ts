@@ -40,15 +40,15 @@ export class PriceVersionChanged extends Schema.TaggedError<PriceVersionChanged>
 
 /** A usage-priced tool is not called without the caller's cap, because the cost is known only afterwards. */
 export class CapRequired extends Schema.TaggedError<CapRequired>()("CapRequired", {
+  /** Qualified. */
+  toolName: Schema.String,
   maxCostMicrocents: Schema.BigInt,
   priceMicrocents: Schema.BigInt
 }) {
   override get message() {
     return (
       `This tool is usage-priced: one call costs up to ${this.maxCostMicrocents} microcents ` +
-      `(${formatPrice(this.maxCostMicrocents)}). Set the most that you pay for this call: \`max_cost_microcents\` in the ` +
-      "body, or the header `X-Max-Cost-Microcents`; or set `default_cap_microcents` of your key or account. Nothing was " +
-      "charged."
+      `(${formatPrice(this.maxCostMicrocents)}), and you have not set the most that you pay for it. Nothing was charged.`
     )
   }
 }

@@ -2,6 +2,7 @@
  * The terms of a call: the amount reserved, the deadline, and what the finished call costs.
  */
 import { Duration, Effect } from "effect"
+import { qualifiedName } from "../accounts/Handle.ts"
 import type { CancellationTerm } from "../catalog/CancellationTerm.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { isUsagePriced } from "../catalog/Terms.ts"
@@ -38,7 +39,13 @@ export const holdFor = (
   agreement: Agreement
 ): Effect.Effect<Microcents, CapRequired | PriceChanged | PriceVersionChanged> =>
   capOf(entry, agreement) === undefined && isUsagePriced(entry)
-    ? Effect.fail(new CapRequired({ maxCostMicrocents: entry.maximum, priceMicrocents: entry.price }))
+    ? Effect.fail(
+        new CapRequired({
+          toolName: qualifiedName(entry.provider.handle, entry.tool.toolName),
+          maxCostMicrocents: entry.maximum,
+          priceMicrocents: entry.price
+        })
+      )
     : quotedHoldFor(entry, agreement)
 
 /** As `holdFor`, for a quote, which needs no cap. */

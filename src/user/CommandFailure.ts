@@ -2,7 +2,8 @@
  * Why a user's command failed: a message that a person can act on, and an exit code that a program can.
  */
 import { Runtime, Schema } from "effect"
-import { NoAnswerError, ProblemError } from "../../client/Problem.ts"
+import { NoAnswerError, type Problem, ProblemError } from "../../client/Problem.ts"
+import { formatPrice } from "../../domain/shared/Microcents.ts"
 import { rootMessage } from "../../domain/shared/RootMessage.ts"
 import { safeLine } from "./SafeText.ts"
 
@@ -55,13 +56,25 @@ const ofProblem = ({ idempotencyKey, problem }: ProblemError): CommandFailure =>
   const faults = (problem.details ?? [])
     .filter(({ message }) => !problem.message.includes(message.replace(/\.$/u, "")))
     .map(({ message, path }) => ` ${path.join(".")}: ${message.replace(/\.$/u, "")}.`)
-  return failed(kind, safeLine(`${problem.message}${faults.join("")}${adviceOn(problem.code)}`), {
-    code: problem.code,
-    request_id: problem.request_id,
-    ...("receipt_id" in problem && problem.receipt_id !== undefined ? { receipt_id: problem.receipt_id } : {}),
-    ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey })
-  })
+  return failed(
+    kind,
+    safeLine(
+      `${problem.code === "CAP_REQUIRED" ? capRequired(problem) : problem.message}${faults.join("")}${adviceOn(problem.code)}`
+    ),
+    {
+      code: problem.code,
+      request_id: problem.request_id,
+      ...("receipt_id" in problem && problem.receipt_id !== undefined ? { receipt_id: problem.receipt_id } : {}),
+      ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey })
+    }
+  )
 }
+
+/** A command has neither a body nor headers, which the service names. */
+const capRequired = (problem: Extract<Problem, { readonly code: "CAP_REQUIRED" }>): string =>
+  `This tool is usage-priced: one call costs up to ${formatPrice(BigInt(problem.max_cost_microcents))}, and no cap is set. ` +
+  "Nothing was charged. Add --max-cost with the most that you pay, in dollars, such as --max-cost 0.25" +
+  (problem.default_cap_url === undefined ? "." : `, or set a default cap at ${problem.default_cap_url}.`)
 
 const kindOf = (status: number): FailureKind => {
   if (status === 401 || status === 403) return "signed_out"
@@ -78,8 +91,8 @@ const adviceOn = (code: string): string => {
       return " Sign in with `login`."
     case "INSUFFICIENT_FUNDS":
       return " `funds load 5` adds $5.00."
-    case "CAP_REQUIRED":
-      return " --max-cost sets it, in dollars: --max-cost 0.25."
+    case "PRICE_CHANGED":
+      return " --max-cost sets your cap, in dollars."
     default:
       return ""
   }

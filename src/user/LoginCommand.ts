@@ -4,10 +4,12 @@
  */
 import { Console, Effect, Option, Redacted, Result, Schema, Stdio } from "effect"
 import { Command, Flag, Prompt } from "effect/cli"
+import { formatPrice } from "../../domain/shared/Microcents.ts"
 import { isPlainKey } from "../../adapters/site/connect/ClientConfigs.ts"
+import { DEFAULT_CAP_DOLLARS } from "../../adapters/site/kit/Format.browser.ts"
 import { httpUrl } from "../config/SettingValues.ts"
-import { failed } from "./CommandFailure.ts"
-import { given, json, shown } from "./Flags.ts"
+import { type CommandFailure, failed } from "./CommandFailure.ts"
+import { dollars, given, json, shown } from "./Flags.ts"
 import { fromStdin } from "./LimitedInput.ts"
 import { LoginFile, shownKey } from "./LoginFile.ts"
 import { Market, marketAt } from "./Market.ts"
@@ -32,13 +34,19 @@ const flags = {
     Flag.withoutNegation
   ),
   name: Flag.String("name").pipe(Flag.withDescription("Name of the new account"), Flag.optional),
-  email: Flag.String("email").pipe(Flag.withDescription("Email address of the new account"), Flag.optional)
+  email: Flag.String("email").pipe(Flag.withDescription("Email address of the new account"), Flag.optional),
+  defaultCap: Flag.String("default-cap").pipe(
+    Flag.withDescription(
+      `The most that one call of a usage-priced tool may cost unless it says otherwise, in dollars, or none. Default: ${DEFAULT_CAP_DOLLARS}`
+    ),
+    Flag.optional
+  )
 }
 
 export const login = Command.make(
   "login",
   flags,
-  Effect.fn("login")(function* ({ email, keyStdin, name, register, url: givenUrl }) {
+  Effect.fn("login")(function* ({ defaultCap, email, keyStdin, name, register, url: givenUrl }) {
     const file = yield* LoginFile
     const before = Option.getOrUndefined(yield* Effect.orElseSucceed(file.read, () => Option.none()))
     const url = yield* checkedUrl(
@@ -70,7 +78,8 @@ export const login = Command.make(
       const account = {
         name:
           given(name) ?? (yield* asked("--name", Prompt.String({ message: "Name of the account", validate: typed }))),
-        email: given(email) ?? (yield* asked("--email", Prompt.String({ message: "Email address", validate: typed })))
+        email: given(email) ?? (yield* asked("--email", Prompt.String({ message: "Email address", validate: typed }))),
+        ...(yield* capOf(given(defaultCap)))
       }
       const registered = yield* anyone.ask("Registering", (client, signal) =>
         client.accounts.registerConsumer({ payload: account, signal })
@@ -79,6 +88,12 @@ export const login = Command.make(
       key = yield* checkedKey(registered.api_key)
       // At once: no request returns it again.
       yield* file.write({ url, key, logKeys: [] })
+      const { default_cap_microcents: cap } = account
+      yield* Console.error(
+        cap === undefined
+          ? "There is no default cap: each call of a usage-priced tool must name one."
+          : `A call of a usage-priced tool costs at most ${formatPrice(BigInt(cap))}, unless it names another cap.`
+      )
     } else {
       key = yield* checkedKey(existing.trim())
     }
@@ -152,6 +167,23 @@ const asked = <A>(flag: string, prompt: Prompt.Prompt<A>) =>
     return yield* Effect.tapErrorTag(Prompt.run(prompt), "QuitError", () => Console.error("\nCanceled."))
   })
 
+/** The most that one call may cost. Where there is no person to ask, what would be proposed to one. */
+const capOf = Effect.fnUntraced(function* (flag: string | undefined) {
+  const { stdinIsTerminal } = yield* Stdio.Stdio
+  const message = "Most that one call of a usage-priced tool may cost, in dollars, or none"
+  const text =
+    flag ??
+    ((yield* stdinIsTerminal)
+      ? yield* asked("--default-cap", Prompt.String({ message, default: DEFAULT_CAP_DOLLARS, validate: typedCap }))
+      : DEFAULT_CAP_DOLLARS)
+  return yield* capIn(text)
+})
+
+const capIn = (text: string): Effect.Effect<{ readonly default_cap_microcents?: number }, CommandFailure> =>
+  text.trim() === "none"
+    ? Effect.succeed({})
+    : Effect.map(dollars("--default-cap", text.trim()), (cap) => ({ default_cap_microcents: cap }))
+
 const urlIn = (text: string) => {
   const url = text.trim().replace(/\/+$/u, "")
   return Result.map(Schema.decodeUnknownResult(httpUrl)(url), () => url)
@@ -181,6 +213,12 @@ const typedKey = (text: string) =>
       : Effect.fail(NOT_A_KEY)
 
 const typedKeyOrNone = (text: string) => (text.trim() === "" ? Effect.succeed("") : typedKey(text))
+
+const typedCap = (text: string) =>
+  Effect.mapBoth(capIn(text), {
+    onSuccess: () => text,
+    onFailure: () => "Enter an amount in dollars, such as 0.25, or none."
+  })
 
 const isExposed = (url: string): boolean => {
   const { hostname, protocol } = new URL(url)

@@ -3,11 +3,13 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import type { Page } from "playwright-core"
 import { browser, hasBrowser, open } from "../support/Browser.ts"
 import { catalogShop } from "../support/CatalogShop.ts"
+import { post, ready } from "../support/ServiceProcess.ts"
 import { isReadable } from "../support/Readability.ts"
-import { enter, promise, shown, SLOW } from "../support/ToolPage.ts"
+import { enter, fillIn, press, promise, shown, SLOW } from "../support/ToolPage.ts"
 
 const tab = (page: Page, name: string) => promise(() => page.getByRole("tab", { name, exact: true }).click())
 const panelText = (page: Page) => promise(() => page.locator("[role=tabpanel]:visible").innerText())
@@ -96,6 +98,92 @@ it.live.skipIf(!hasBrowser)(
       assert.include(yield* panelText(dashboard.page), `market ${url}/mcp `)
       assert.deepStrictEqual(dashboard.complaints, [])
       yield* isReadable(dashboard.page, "dashboard with connect")
+    }).pipe(Effect.scoped),
+  SLOW
+)
+
+/** A client of the official SDK with the configuration that the page shows, pasted as it is. */
+const pasted = Effect.fnUntraced(function* (page: Page) {
+  yield* tab(page, "JSON")
+  const code = yield* promise(() =>
+    page.locator("[role=tabpanel]:visible code, [role=tabpanel]:visible pre").first().innerText()
+  )
+  const { mcpServers } = JSON.parse(code) as {
+    readonly mcpServers: Readonly<Record<string, { readonly url: string; readonly headers: Record<string, string> }>>
+  }
+  const [{ headers, url } = { headers: {}, url: "" }] = Object.values(mcpServers)
+  return yield* Effect.acquireRelease(
+    promise(async () => {
+      const client = new Client({ name: "pasted", version: "1" })
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
+      return client
+    }),
+    (client) => promise(() => client.close())
+  )
+})
+
+const called = (client: Client, name: string, given: Readonly<Record<string, unknown>>) =>
+  Effect.map(
+    promise(() => client.callTool({ name, arguments: given })),
+    ({ _meta, content, isError }) => ({
+      isError: isError === true,
+      text: (content as ReadonlyArray<{ readonly text: string }>)[0]!.text,
+      cost: (_meta?.["agent-tool-billing/billing"] as { readonly cost_microcents?: number } | undefined)
+        ?.cost_microcents
+    })
+  )
+
+const WORDS = { tool: "demo/count_words", arguments: { text: "one two three" } }
+
+it.live.skipIf(!hasBrowser)(
+  "usage-priced tools work from a pasted configuration, after a registration by page or a cap set on the page",
+  () =>
+    Effect.gen(function* () {
+      const { url } = yield* ready({ PROFILE: "memory", DEMO_PROVIDER: "on", LOG_LEVEL: "Error" })
+      const opened = yield* browser
+      const { complaints, page } = yield* open(opened, `${url}/developers/register`)
+      yield* promise(async () => {
+        assert.strictEqual(await page.getByLabel(/^Most that one call may cost/u).inputValue(), "0.10")
+        await page.fill("#developer-name", "Ada")
+        await page.fill("#developer-email", "ada@example.org")
+        await page.click("button[type=submit]")
+      })
+      const key = yield* shown(page, "#new-key", /atb_c_/u)
+      yield* post(`${url}/api/market/balance/load`, { amount_cents: 100 }, key.trim())
+      yield* promise(() => page.goto(`${url}/developer/connect`))
+      const client = yield* pasted(page)
+      assert.deepInclude(yield* called(client, "call_tool", WORDS), { isError: false, cost: 30 })
+
+      // The model acts on what it is told.
+      yield* promise(() => page.getByLabel(/^Most that one call may cost/u).fill(""))
+      yield* press(page, "Save cap")
+      yield* shown(page, "#default-cap", /Your account has no default cap/u)
+      const refused = yield* called(client, "call_tool", WORDS)
+      assert.isTrue(refused.isError)
+      const told = /Call `(?<tool>\w+)` with `tool`: "(?<named>[^"]+)".*`max_cost_microcents`: (?<cap>\d+)/u.exec(
+        refused.text
+      )!.groups!
+      const capped = yield* called(client, told["tool"]!, {
+        ...WORDS,
+        tool: told["named"]!,
+        max_cost_microcents: Number(told["cap"])
+      })
+      assert.deepInclude(capped, { isError: false, cost: 30 })
+
+      // And so does its user.
+      const [place] = /http\S+\/developer\/connect/u.exec(refused.text)!
+      yield* promise(() => page.goto(place))
+      yield* shown(page, "#default-cap", /Your account has no default cap/u)
+      assert.strictEqual(yield* promise(() => page.getByLabel(/^Most that one call may cost/u).inputValue()), "0.10")
+      yield* isReadable(page, "connect without a default cap")
+      yield* fillIn(page, "Most that one call may cost, in dollars (optional)", "0,5")
+      yield* press(page, "Save cap")
+      yield* shown(page, "#default-cap", /Enter an amount in dollars/u)
+      yield* fillIn(page, "Most that one call may cost, in dollars (optional)", "0.02")
+      yield* press(page, "Save cap")
+      yield* shown(page, "#default-cap", /cost at most 20000 microcents/u)
+      assert.deepInclude(yield* called(client, "call_tool", WORDS), { isError: false, cost: 30 })
+      assert.deepStrictEqual(complaints, [])
     }).pipe(Effect.scoped),
   SLOW
 )

@@ -68,6 +68,40 @@ it.layer(Shop.layer, { timeout: SLOW, excludeTestServices: true })("the commands
   )
 
   it.effect(
+    "set a default cap with a new account, $0.10 unless another one or none is named",
+    () =>
+      Effect.gen(function* () {
+        for (const [flags, cap, says] of [
+          [[], 100_000, "at most $0.10"],
+          [["--default-cap", "0.02"], 20_000, "at most $0.02"],
+          [["--default-cap", "none"], null, "must name one"]
+        ] as const) {
+          const { run, url } = yield* aUser
+          const made = yield* run([...register(url), ...flags])
+          assert.include(made.problem, says)
+          const { account } = JSON.parse((yield* run(["whoami", "--json"])).output) as {
+            readonly account: { readonly account_default_cap_microcents: number | null }
+          }
+          assert.strictEqual(account.account_default_cap_microcents, cap)
+          yield* run(["funds", "load", "1"])
+          const called = yield* run(["call", "demo/count_words", '{"text": "a b"}'])
+          assert.strictEqual(called.code, cap === null ? 2 : 0, called.problem)
+          if (cap !== null) continue
+          assert.match(
+            called.problem,
+            /costs up to \$0\.01,.*--max-cost 0\.25, or set a default cap at \S+\/developer\/connect\./u
+          )
+          assert.notMatch(called.problem, /body|header/u)
+        }
+        const { run, url } = yield* aUser
+        const wrong = yield* run([...register(url), "--default-cap", "much"])
+        assert.strictEqual(wrong.code, 2)
+        assert.include(wrong.problem, "--default-cap must be an amount in dollars")
+      }),
+    SLOW
+  )
+
+  it.effect(
     "send the stored key to no other service, and prefer the environment",
     () =>
       Effect.gen(function* () {
@@ -174,7 +208,7 @@ it.layer(Shop.layer, { timeout: SLOW, excludeTestServices: true })("the commands
           [["demo/echo", '{"message": 1}'], 2, "input.message: must be string"],
           [["demo/echo", '{"message": "a"}', "--max-cost", "much"], 2, "--max-cost must be an amount in dollars"],
           [["demo/echo", '{"message": "a"}', "--max-cost", "0.0001"], 2, "500"],
-          [["demo/count_words", '{"text": "a b"}'], 2, "--max-cost"],
+          [["demo/count_words", '{"text": "a b"}'], 0, "Receipt rcpt_"],
           [["demo/count_words", '{"text": "a b"}', "--max-cost", "9"], 0, "Receipt rcpt_"],
           [[], 2, "Missing required argument: tool"],
           [["demo/echo", "--max-kost", "1"], 2, "--max-cost"]

@@ -136,7 +136,7 @@ const bodies = {
     payout_balance_cents: int("Amount available for payout, in cents.")
   }),
   BLOCKED_ENDPOINT: base("BLOCKED_ENDPOINT", failedCall),
-  CAP_REQUIRED: base("CAP_REQUIRED", prices),
+  CAP_REQUIRED: base("CAP_REQUIRED", { ...prices, default_cap_url: mayText("Page where you set a default cap.") }),
   LOAD_LIMIT_REACHED: base("LOAD_LIMIT_REACHED", {
     limit_cents: int("Maximum amount of loads within 24 hours, in cents."),
     left_cents: int("Amount that can be loaded now, in cents."),

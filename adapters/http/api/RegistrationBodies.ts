@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { Handle } from "../../../domain/accounts/Handle.ts"
 import { TOOLS_PER_REQUEST_MAX } from "../../../domain/catalog/Catalog.ts"
 import { EndpointUrl } from "../../../domain/shared/EndpointUrl.ts"
-import { Microcents } from "../../../domain/shared/Microcents.ts"
+import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import * as Field from "./Field.ts"
 import { Email, Name, Text, WholeCents, IntBetween } from "./InputSchemas.ts"
 import { CONSUMER_KEY, PROVIDER_KEY } from "./SampleValues.ts"
@@ -115,6 +115,11 @@ export const RegisterConsumer = Field.object("RegisterConsumer", "A consumer: an
   rate_limit_rpm: Field.optional(
     IntBetween(1, 1_000_000),
     "Requested rate limit in requests per minute, up to the maximum of the service."
+  ),
+  default_cap_microcents: Field.optional(
+    MicrocentsFromInt,
+    "Default cap of the account: maximum cost in microcents of a usage-priced call that names no cap. Default: none; then " +
+      "such a call is rejected."
   )
 }).annotate({ examples: [{ name: "Research agent", email: "dev@example.org", use_case: "literature research" }] })
 

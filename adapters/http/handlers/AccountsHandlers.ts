@@ -153,7 +153,8 @@ export const accountsRoutes = Effect.gen(function* () {
           name: payload.name,
           email: payload.email,
           useCase: payload.use_case ?? "",
-          rateLimitRpm: payload.rate_limit_rpm
+          rateLimitRpm: payload.rate_limit_rpm,
+          defaultCap: payload.default_cap_microcents
         },
         caller
       )

@@ -1,12 +1,13 @@
 /**
  * Why a call was not made, as a result that a model can act on: an HTTP status would reach it as a broken transport.
  */
-import { BILLING_META } from "../../../domain/mcp/Protocol.ts"
+import { BILLING_META, MAX_COST_META } from "../../../domain/mcp/Protocol.ts"
 import { withMeta } from "../../../domain/mcp/ResultText.ts"
 import { formatPrice } from "../../../domain/shared/Microcents.ts"
-import { pageUrl } from "../BaseUrl.ts"
+import { defaultCapPage, pageUrl } from "../BaseUrl.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { problemOf } from "../pipeline/Problems.ts"
+import type { Door } from "./Door.ts"
 
 export interface Refusal {
   readonly text: string
@@ -24,11 +25,17 @@ export const refusalResult = ({ billing, text }: Refusal, structured: boolean): 
     { [BILLING_META]: JSON.stringify(billing) }
   )
 
-export const refusalOf = (error: HandlerError, baseUrl: string, nowMs: number): Refusal => {
+/** What the caller can do depends on the door. */
+interface RefusedAt extends Pick<Door, "callTool"> {
+  readonly baseUrl: string
+}
+
+export const refusalOf = (error: HandlerError, at: RefusedAt, nowMs: number): Refusal => {
+  const { baseUrl } = at
   const problem = problemOf(error, baseUrl)
   const extra = problem.extra ?? {}
   const retryAfterMs = retryAfterOf(error, extra, nowMs)
-  const said = wordsOf(error, baseUrl) ?? problem.message
+  const said = wordsOf(error, at) ?? problem.message
   const billing = {
     code: problem.code,
     charged: isCharged(error),
@@ -85,7 +92,7 @@ const extrasOf = (extra: Readonly<Record<string, unknown>>) =>
 export const addFundsPage = (baseUrl: string): string => pageUrl(baseUrl, "/developer/funds")
 
 /** In amounts that a model can pass on to its user; undefined where the error's own message says enough. */
-const wordsOf = (error: HandlerError, baseUrl: string): string | undefined => {
+const wordsOf = (error: HandlerError, { baseUrl, callTool }: RefusedAt): string | undefined => {
   const addFunds = `Add funds at ${addFundsPage(baseUrl)}.`
   switch (error._tag) {
     case "InsufficientFunds": {
@@ -97,9 +104,15 @@ const wordsOf = (error: HandlerError, baseUrl: string): string | undefined => {
       return `Budget ${error.budgetId} does not cover this call: ${dollars(error.leftMicrocents)} of ${dollars(error.capMicrocents)} is left.${reset}`
     }
     case "PriceChanged":
-      return `The price is above your cap: this call costs ${price(error.priceMicrocents)} and your cap is ${dollars(error.maxCostMicrocents)}. Raise the cap to make the call.`
+      return `The price is above your cap: this call costs ${price(error.priceMicrocents)} and your cap is ${dollars(error.maxCostMicrocents)}. Raise the cap to make the call: ${callTool === undefined ? "" : `\`max_cost_microcents\` of \`${callTool}\`, or `}what your user set in the client or at ${defaultCapPage(baseUrl)}.`
     case "CapRequired":
-      return `This tool is usage-priced: one call costs up to ${price(error.maxCostMicrocents)}. Set the most that you pay for a call: \`_meta["agent-tool-billing/max_cost_microcents"]\` of the call, the header \`X-Max-Cost-Microcents\`, or a default cap of the key or account.`
+      return [
+        `This tool is usage-priced: one call costs up to ${price(error.maxCostMicrocents)}, and no cap is set.`,
+        callTool === undefined
+          ? `Your client can send \`_meta["${MAX_COST_META}"]\` with the call, or the header \`X-Max-Cost-Microcents\`.`
+          : `Call \`${callTool}\` with \`tool\`: "${error.toolName}", the same \`arguments\`, and \`max_cost_microcents\`: ${error.maxCostMicrocents}, or less to pay less.`,
+        `For all calls, your user sets a default cap at ${defaultCapPage(baseUrl)}.`
+      ].join(" ")
     case "AccountFrozen":
       return `${error.message} ${addFunds}`
     case "InvalidArguments":

@@ -89,6 +89,8 @@ export type DoorFailure = RpcFault | StoreUnavailable
 export interface Door {
   /** What sessions of the legacy era are opened with; undefined where the service itself is the server. */
   readonly server?: ServerAddress | undefined
+  /** Its tool that calls any other, with a cap among the arguments. */
+  readonly callTool?: string | undefined
   /** Not offered: neither their requests nor the server's messages are passed on. */
   readonly featuresOff: ReadonlyArray<ServerFeature>
   /** Of `server/discover`, in the modern era. */

@@ -81,7 +81,7 @@ export const makeDoorRoutes = Effect.gen(function* () {
     clock.restart(0)
     if (message?._tag !== "Request" || message.method !== "tools/call") return yield* error
     const modern = isModern(request, message)
-    const result = refusalResult(refusalOf(error, baseUrl, yield* Clock.currentTimeMillis), modern)
+    const result = refusalResult(refusalOf(error, { baseUrl }, yield* Clock.currentTimeMillis), modern)
     return replyOf(
       message.id,
       { _tag: "Result", result: modern ? modernResult(message.method, result) : result },

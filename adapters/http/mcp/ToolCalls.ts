@@ -128,6 +128,7 @@ export const makeToolCalls = Effect.gen(function* () {
     })
 
   const refused = Effect.fnUntraced(function* (
+    { callTool }: Door,
     { era }: DoorRequest,
     error: HandlerError
   ): Effect.fn.Return<CalledTool, HandlerError | RpcFault> {
@@ -136,7 +137,7 @@ export const makeToolCalls = Effect.gen(function* () {
       const nearest = error._tag === "ToolNotFound" ? (error.nearest ?? []) : []
       return yield* invalidParams(error.message, nearest.length === 0 ? undefined : { nearest })
     }
-    const refusal = refusalOf(error, baseUrl, yield* Clock.currentTimeMillis)
+    const refusal = refusalOf(error, { baseUrl, callTool }, yield* Clock.currentTimeMillis)
     return {
       // Clients of the legacy era check `structuredContent` against the tool's output schema even in an error.
       answer: { _tag: "Result", result: refusalResult(refusal, era === "modern") },
@@ -157,7 +158,7 @@ export const makeToolCalls = Effect.gen(function* () {
       return { answer: { _tag: "Result", result: meaning.result }, headers: {} }
     }
     return yield* Effect.matchEffect(called(door, request, params, meaning), {
-      onFailure: (error) => (error instanceof RpcFault ? Effect.fail(error) : refused(request, error)),
+      onFailure: (error) => (error instanceof RpcFault ? Effect.fail(error) : refused(door, request, error)),
       onSuccess: (outcome) => Effect.succeed(calledTool(outcome, request.era))
     })
   })

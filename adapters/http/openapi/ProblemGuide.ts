@@ -159,9 +159,13 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     message: "This tool is usage-priced: a call costs up to 50000 microcents ($0.05). Send a cap.",
     remedy:
       "Send a cap: `max_cost_microcents` in the body or the header `X-Max-Cost-Microcents`. Or set a default cap " +
-      "with `POST /api/v1/market/default-cap`.",
+      "with `POST /api/v1/market/default-cap` or at `default_cap_url`.",
     places: ["POST /api/market/proxy"],
-    extra: { price_microcents: 0, max_cost_microcents: 50_000 }
+    extra: {
+      price_microcents: 0,
+      max_cost_microcents: 50_000,
+      default_cap_url: "https://market.example.org/developer/connect"
+    }
   },
   DEBT_OUTSTANDING: {
     message: "This account has a debt of $12.00.",

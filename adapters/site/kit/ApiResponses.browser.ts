@@ -27,6 +27,7 @@ export type Response<E extends { readonly "~Success": { readonly Type: unknown }
 export type Keys = Response<typeof AccountsApi.endpoints.listKeys>
 export type Profile = Response<typeof AccountsApi.endpoints.providerProfile>
 export type NewKey = Response<typeof AccountsApi.endpoints.createKey>
+export type WhoAmI = Response<typeof AccountsApi.endpoints.whoAmI>
 export type RegisteredConsumer = Response<typeof AccountsApi.endpoints.registerConsumer>
 export type RegisteredProvider = Response<typeof AccountsApi.endpoints.registerProvider>
 

@@ -25,6 +25,9 @@ export const parseDollars = (text = ""): number | undefined => {
 
 export const INVALID_PRICE = "Enter an amount in dollars with up to 6 decimal places, such as 0.002."
 
+/** Proposed as the default cap of a new account. */
+export const DEFAULT_CAP_DOLLARS = "0.10"
+
 /** An amount as `parseDollars` reads it. */
 export const dollarsInput = (microcents: number | undefined): string =>
   microcents === undefined ? "" : money(microcents).replace(/[$,]/gu, "")

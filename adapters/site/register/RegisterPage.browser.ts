@@ -3,6 +3,7 @@
  */
 import { render } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
+import { defaultCapField, defaultCapIn } from "../connect/DefaultCapField.browser.ts"
 import { CodeBlock } from "../console/Copyable.browser.ts"
 import type { Field } from "../console/FieldInput.browser.ts"
 import { InputForm } from "../console/InputForm.browser.ts"
@@ -60,6 +61,7 @@ const DeveloperForm = ({ registered }: RegistrationProps): View =>
     fields: [
       { ...NAME, hint: "Your agent, team or company. Shown on your invoices." },
       EMAIL,
+      defaultCapField(),
       { name: "use_case", label: "Use case", type: "textarea", optional: true },
       {
         name: "rate_limit_rpm",
@@ -69,12 +71,15 @@ const DeveloperForm = ({ registered }: RegistrationProps): View =>
         hint: "If you need more than the default rate limit."
       }
     ],
-    send: async ({ email, name, rate_limit_rpm: rpm, use_case: useCase }, idempotencyKey) => {
+    send: async (values, idempotencyKey) => {
+      const cap = defaultCapIn(values)
+      const { email, name, rate_limit_rpm: rpm, use_case: useCase } = values
       const made = await request<RegisteredConsumer>("POST", "/api/market/register-consumer", {
         idempotencyKey,
         body: {
           name,
           email,
+          ...(cap === undefined ? {} : { default_cap_microcents: cap }),
           ...(useCase === "" ? {} : { use_case: useCase }),
           ...(rpm === "" ? {} : { rate_limit_rpm: Number(rpm) })
         }

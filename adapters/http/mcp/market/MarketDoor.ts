@@ -17,7 +17,7 @@ import type { DoorPath } from "../DoorRoutes.ts"
 import { invalidParams, methodNotFound, type RpcFault } from "../RpcFault.ts"
 import { makeSubscriptions } from "../Subscriptions.ts"
 import { makeMarketMessages } from "./MarketMessages.ts"
-import { isMarketTool, MARKET_TOOLS, marketToolTexts } from "./MarketToolList.ts"
+import { isMarketTool, MARKET_TOOLS, type MarketTool, marketToolTexts } from "./MarketToolList.ts"
 import { makeOwnTools } from "./OwnTools.ts"
 
 const CAPABILITIES = '{"tools":{"listChanged":true}}'
@@ -59,6 +59,7 @@ const marketDoor = Effect.gen(function* () {
   }
 
   const door: Door = {
+    callTool: "call_tool" satisfies MarketTool,
     featuresOff: [],
 
     profile: ({ era }) =>

@@ -4,6 +4,7 @@
 import { SCHEMA_CHECKS_CPU_MS_MAX } from "../../../../domain/catalog/JsonSchemas.ts"
 import type { PriceChanged, PriceVersionChanged } from "../../../../domain/metering/CallRejections.ts"
 import { Microcents, toCents } from "../../../../domain/shared/Microcents.ts"
+import { defaultCapPage } from "../../BaseUrl.ts"
 import {
   forbidden,
   inFlight,
@@ -52,13 +53,16 @@ export const callProblems = {
     }
   },
   CallTimeRejected: invalidField("timestamp"),
-  CapRequired: (e) => ({
+  CapRequired: (e, baseUrl) => ({
     status: 422,
     code: "CAP_REQUIRED",
-    hint: "POST /api/v1/market/default-cap sets a default.",
+    hint:
+      "Send `max_cost_microcents` in the body or the header `X-Max-Cost-Microcents`. `default_cap_microcents` of " +
+      `POST /api/v1/market/default-cap sets it for all calls of your key or account, and ${defaultCapPage(baseUrl)} of your account.`,
     extra: {
       price_microcents: Number(e.priceMicrocents),
-      max_cost_microcents: Number(e.maxCostMicrocents)
+      max_cost_microcents: Number(e.maxCostMicrocents),
+      default_cap_url: defaultCapPage(baseUrl)
     }
   }),
   CostTooHigh: invalidField("cost_microcents"),
