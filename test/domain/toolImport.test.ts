@@ -181,32 +181,6 @@ for (const [name, ports] of everyStore) {
       })
     )
 
-    it.effect("announces an output schema that decides what is billed, and only where the provider imports it", () =>
-      Effect.gen(function* () {
-        const [server, catalog] = [yield* aServer, yield* Catalog]
-        const strict = { type: "object", required: ["answer"] }
-        server.lists(tool("search", { outputSchema: strict }))
-        yield* server.apply({ overrides: [{ toolName: "search", billingPolicy: "valid_output" }] })
-        server.lists(tool("search", { outputSchema: {} }))
-        const judging = Effect.map(server.tool("search"), (entry) => [
-          entry!.tool.outputSchema,
-          entry!.prices.upcoming?.outputSchema,
-          entry!.priceVersion
-        ])
-        yield* syncAfter(1)
-        assert.deepStrictEqual(yield* judging, [strict, undefined, 1])
-        const done = yield* server.apply()
-        assert.deepStrictEqual(done.changes[0]!.fields, ["outputSchema"])
-        assert.deepStrictEqual(yield* judging, [strict, {}, 1])
-        yield* syncAfter(23)
-        assert.deepStrictEqual(yield* judging, [strict, {}, 1])
-        yield* syncAfter(1)
-        assert.deepStrictEqual(yield* judging, [{}, undefined, 2])
-        const { id } = (yield* server.tool("search"))!.tool
-        assert.strictEqual((yield* catalog.prices(id)).length, 2)
-      })
-    )
-
     it.effect("changes nothing while the server is down, and withdraws after the grace period", () =>
       Effect.gen(function* () {
         const server = yield* aServer

@@ -59,7 +59,7 @@ const DefaultCap = (): View => {
             ]),
         h(InputForm, {
           id: "cap",
-          key: cap,
+          key: "form",
           submit: "Save cap",
           keepsValues: true,
           fields: [defaultCapField(cap ?? undefined)],
