@@ -282,6 +282,8 @@ export interface components {
       price_microcents: number
       /** @description Maximum cost of a call in microcents. */
       max_cost_microcents: number
+      /** @description Page where you set a default cap. */
+      default_cap_url?: string
     }
     /** @description Unprocessable content */
     Problem422_BLOCKED_ENDPOINT: {
@@ -724,38 +726,6 @@ export interface components {
         provider: string
       }[]
     }
-    /** @description Unauthorized */
-    Problem401: {
-      /** @description URL of the error code's documentation (RFC 9457). */
-      type: string
-      /** @description Short description, the same for every problem with this status. */
-      title: string
-      /**
-       * @description HTTP status.
-       * @enum {number}
-       */
-      status: 401
-      /** @description What is wrong with this request, and what to do. */
-      detail: string
-      /** @description Path of the request. */
-      instance: string
-      /**
-       * @description Always `true`.
-       * @enum {boolean}
-       */
-      error: true
-      /**
-       * @description Machine-readable error code. Branch on it.
-       * @enum {string}
-       */
-      code: "UNAUTHORIZED"
-      /** @description Same as `detail`. */
-      message: string
-      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
-      request_id: string
-      /** @description Every invalid field. */
-      details?: components["schemas"]["Fault"][]
-    }
     /** @description Bad request */
     Problem400: {
       /** @description URL of the error code's documentation (RFC 9457). */
@@ -1000,6 +970,16 @@ export interface components {
         separator: "|"
         /** @description URL for verifying a receipt. */
         verify: string
+        /** @description JSON Schema of a receipt. */
+        schema: {
+          /**
+           * @description Title of the schema.
+           * @enum {string}
+           */
+          title: "Billing v1 Public Receipt"
+          /** @description URL of the JSON Schema. */
+          url: string
+        }
       }
       /** @description The transparency log of the receipts. */
       transparency_log: components["schemas"]["TransparencyLog"]
@@ -1100,7 +1080,7 @@ export interface components {
     McpServer: {
       /** @description URL, with `{handle}` for the handle of a provider. */
       url: string
-      /** @description Tools of this endpoint. */
+      /** @description Tools that this endpoint lists. */
       tools: string
     }
     /** @description Forbidden */
@@ -1160,6 +1140,38 @@ export interface components {
        * @enum {string}
        */
       code: "FORBIDDEN"
+      /** @description Same as `detail`. */
+      message: string
+      /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
+      request_id: string
+      /** @description Every invalid field. */
+      details?: components["schemas"]["Fault"][]
+    }
+    /** @description Unauthorized */
+    Problem401: {
+      /** @description URL of the error code's documentation (RFC 9457). */
+      type: string
+      /** @description Short description, the same for every problem with this status. */
+      title: string
+      /**
+       * @description HTTP status.
+       * @enum {number}
+       */
+      status: 401
+      /** @description What is wrong with this request, and what to do. */
+      detail: string
+      /** @description Path of the request. */
+      instance: string
+      /**
+       * @description Always `true`.
+       * @enum {boolean}
+       */
+      error: true
+      /**
+       * @description Machine-readable error code. Branch on it.
+       * @enum {string}
+       */
+      code: "UNAUTHORIZED"
       /** @description Same as `detail`. */
       message: string
       /** @description ID of the request, also in `X-Request-Id`. Include it in support requests. */
@@ -1386,6 +1398,11 @@ export interface components {
       }
       /** @description The market API. */
       market: {
+        /**
+         * @description Always `0.4.0`.
+         * @enum {string}
+         */
+        version: "0.4.0"
         /** @description Description of the market API. */
         description: string
         /** @description Base URL of the market API. */
@@ -2238,14 +2255,17 @@ export interface components {
       /** @description The signed checkpoint. */
       checkpoint: string
     }
-    /** @description The receipt of a call: exactly these eleven fields, seven of them signed. */
+    /**
+     * Billing v1 Public Receipt
+     * @description The receipt of a call: exactly these eleven fields, seven of them signed.
+     */
     Receipt: {
       /** @description ID of the receipt. */
       receipt_id: string
       /** @description ID of the tool. */
       tool_id: string
-      /** @description Name of the tool on its MCP server. */
-      tool_name: string
+      /** @description Name of the tool on its MCP server. `null`: unknown. */
+      tool_name: string | null
       /** @description ID of the consumer whose agent called. */
       agent_id: string
       /** @description ID of the provider. */
@@ -2255,8 +2275,8 @@ export interface components {
        * @description Time of the call; signed and returned byte for byte.
        */
       timestamp: string
-      /** @description Duration of the call in milliseconds. */
-      duration_ms: number
+      /** @description Duration of the call in milliseconds. `null`: unknown. */
+      duration_ms: number | null
       /** @description Cost of the call in microcents (1/10,000 of a cent). */
       cost_microcents: number
       /**
@@ -2322,7 +2342,7 @@ export interface components {
       /** @description ID of the tool. */
       tool_id: string
       /** @description Name of the tool. */
-      tool_name?: string
+      tool_name?: string | null
       /** @description ID of the consumer. */
       agent_id: string
       /** @description ID of the provider. */
@@ -2330,7 +2350,7 @@ export interface components {
       /** @description Time of the call, byte for byte as signed. */
       timestamp: string
       /** @description Duration of the call in milliseconds. */
-      duration_ms?: number
+      duration_ms?: number | null
       /** @description Cost of the call in microcents. */
       cost_microcents: number
       /** @description Outcome of the call. */
@@ -2346,7 +2366,7 @@ export interface components {
       receipt_id: string
       /** @description `X-Request-Id` of the request that ended the call. Only its caller can read it; `null` for others, and where no request did. */
       request_id: string | null
-      /** @description Why the outcome is `error`, where that is known: the provider rejected the arguments, or the call was canceled or not continued. */
+      /** @description Why the outcome is `error`, where that is known: the provider rejected the arguments or a client that lacks a capability, or the caller or the service ended the call, which counts against no provider. */
       cause: ("input_rejected" | "canceled") | null
       /** @description Duration of each stage, in milliseconds. The settlement stores them, so its own duration is not among them. */
       stages: {
@@ -4007,7 +4027,7 @@ export interface components {
     }
     /** @description Your withdrawals, and the amount that can be withdrawn. */
     Withdrawals: {
-      /** @description Amount that can be withdrawn, in cents. */
+      /** @description Amount that can be withdrawn, in cents: unspent paid funds, without credit. */
       withdrawable_cents: number
       /** @description Withdrawals, newest first. */
       withdrawals: components["schemas"]["Withdrawal"][]
@@ -4462,8 +4482,8 @@ export interface components {
         receipt_id: string
         /** @description ID of the tool. */
         tool_id: string
-        /** @description Name of the tool on its MCP server. */
-        tool_name: string
+        /** @description Name of the tool on its MCP server. `null`: unknown. */
+        tool_name: string | null
         /** @description ID of the consumer whose agent called. */
         agent_id: string
         /** @description ID of the provider. */
@@ -4473,8 +4493,8 @@ export interface components {
          * @description Time of the call; signed and returned byte for byte.
          */
         timestamp: string
-        /** @description Duration of the call in milliseconds. */
-        duration_ms: number
+        /** @description Duration of the call in milliseconds. `null`: unknown. */
+        duration_ms: number | null
         /** @description Cost of the call in microcents (1/10,000 of a cent). */
         cost_microcents: number
         /**
@@ -4857,6 +4877,8 @@ export interface components {
        * @enum {string}
        */
       canceled_call_costs: "price" | "nothing"
+      /** @description Whether the `output_schema` by which `valid_output` bills changes too: `declaration.output_schema` of the tool. */
+      output_schema_changes: boolean
       /**
        * Format: date-time
        * @description Time of the announcement.
@@ -5085,7 +5107,7 @@ export interface components {
       applied: boolean
       /** @description Number of tools that the server lists. */
       tools_found: number
-      /** @description Whether the server lists more tools than are read. No tool is withdrawn then. */
+      /** @description Whether the server may list more tools than were read. No tool is withdrawn then. */
       truncated: boolean
       /** @description Tools that are listed, stored as drafts, changed or restored. */
       tools: components["schemas"]["PlannedTool"][]
@@ -5554,6 +5576,8 @@ export interface components {
       price_history: components["schemas"]["PriceSince"][]
       /** @description Versions of names, description, schemas and annotations, newest first. */
       version_history: components["schemas"]["ToolVersionSummary"][]
+      /** @description What of the schemas is not checked, and why: patterns that do not run in linear time, in schemas that were registered before such patterns were rejected. `null`: not known at the moment. */
+      unchecked: string[] | null
       /** @description Declaration of the tool. To update the tool, change it and send it to `POST /api/market/tools`. */
       declaration: components["schemas"]["ToolDeclaration"]
     }
@@ -5945,6 +5969,58 @@ export interface components {
       /** @description Number of keys in the list. */
       total: number
     }
+    /** @description Your account as you see it. */
+    ProviderProfile: {
+      /** @description ID of the provider. */
+      provider_id: string
+      /** @description Handle of the provider, the first part of its qualified tool names. */
+      handle: string
+      /** @description Name of the provider. */
+      name: string
+      /** @description Description of your tools. */
+      description: string
+      /** @description URL of your MCP server. */
+      endpoint_url: string
+      /** @description Contact email address. */
+      email: string
+      /** @description Requested address that is not confirmed yet. `null`: none. */
+      pending_email: string | null
+      /** @description Time when the code that was mailed expires. `null`: none is open. */
+      pending_email_expires_at: string | null
+      /**
+       * @description Highest verification level of the provider.
+       * @enum {string}
+       */
+      verification_level: "unverified" | "email" | "domain" | "code"
+      /** @description What was found at the new endpoint. `null`: it was not changed. */
+      endpoint: components["schemas"]["EndpointReport"] | null
+      /** @description Result in one sentence. */
+      message: string
+    }
+    /** @description The new address, or the code that was mailed to it. */
+    ChangeProviderEmail: {
+      /**
+       * Format: email
+       * @description New contact address. Your current one withdraws an open request.
+       */
+      email?: string
+      /** @description The code from the mail. */
+      token?: string
+    }
+    /** @description What to change; fields that are not sent stay. */
+    ChangeProviderProfile: {
+      /** @description Name of the provider, shown in the catalog. */
+      name?: string
+      /** @description Description of your tools. */
+      description?: string
+      /**
+       * Format: uri
+       * @description URL of your MCP server: http or https, without credentials.
+       */
+      endpoint_url?: string
+      /** @description `true`: change `endpoint_url` even if the new server does not list all of your tools. Default: `false`. */
+      unlisted?: boolean
+    }
     /** @description The new consumer. `api_key` is shown only once. */
     RegisteredConsumer: {
       /**
@@ -5986,6 +6062,8 @@ export interface components {
       use_case?: string
       /** @description Requested rate limit in requests per minute, up to the maximum of the service. */
       rate_limit_rpm?: number
+      /** @description Default cap of the account: maximum cost in microcents of a usage-priced call that names no cap. Default: none; then such a call is rejected. */
+      default_cap_microcents?: number
     }
     /** @description The new provider. `api_key` is shown only once. */
     RegisteredProvider: {
@@ -6105,6 +6183,9 @@ export const ROUTES = {
     whoAmI: "GET v1/market/whoami",
     registerProvider: "POST* market/register-provider",
     registerConsumer: "POST* market/register-consumer",
+    providerProfile: "GET v1/market/providers/profile",
+    changeProviderProfile: "POST* v1/market/providers/profile",
+    changeProviderEmail: "POST v1/market/providers/email",
     listKeys: "GET v1/market/keys",
     createKey: "POST* v1/market/keys",
     revokeKeyByQuery: "DELETE* v1/market/keys",
@@ -6285,6 +6366,12 @@ export interface Operations {
     registerProvider: { payload: Schemas["RegisterProvider"]; success: Schemas["RegisteredProvider"] }
     /** Register a consumer. */
     registerConsumer: { payload: Schemas["RegisterConsumer"]; success: Schemas["RegisteredConsumer"] }
+    /** Retrieve your profile. */
+    providerProfile: { success: Schemas["ProviderProfile"] }
+    /** Change your profile. */
+    changeProviderProfile: { payload: Schemas["ChangeProviderProfile"]; success: Schemas["ProviderProfile"] }
+    /** Change your email address. */
+    changeProviderEmail: { payload: Schemas["ChangeProviderEmail"]; success: Schemas["ProviderProfile"] }
     /** List your API keys. */
     listKeys: { success: Schemas["Keys"] }
     /** Create an API key. */
