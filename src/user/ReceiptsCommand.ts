@@ -42,7 +42,7 @@ const list = Command.make(
             page.receipts.map((receipt) => [
               receipt.receipt_id,
               receipt.timestamp,
-              receipt.tool_name,
+              receipt.tool_name ?? "–",
               receipt.status,
               formatPrice(BigInt(receipt.cost_microcents))
             ])

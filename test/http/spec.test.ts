@@ -2,7 +2,7 @@
  * The specification matches the code: test vectors, lists, limits.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, type Schema } from "effect"
 import { createHash, createHmac } from "node:crypto"
 import { hmacOf } from "../../adapters/crypto/Hmac.ts"
 import { appendSignedHeaders } from "../../adapters/mcp/ProviderSignature.ts"
@@ -136,14 +136,14 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS:
         .map(textOf)
         .find((one) => one.endsWith(".schema.json"))!
       const served = yield* expecting(200, { path })
-      const { $id, $schema, ...schema } = served.json as Record<string, unknown>
+      const { $id, $schema, ...schema } = served.json as Schema.JsonObject
       assert.match(String($schema), /^https:\/\/json-schema\.org\//u)
       assert.isTrue(String($id).endsWith(path))
       assert.strictEqual(schema["title"], "Billing v1 Public Receipt")
       const openapi = yield* expecting(200, { path: "/api/openapi.json" })
-      assert.deepStrictEqual(schema, at(openapi, "components", "schemas", "Receipt"))
+      assert.deepStrictEqual<unknown>(schema, at(openapi, "components", "schemas", "Receipt"))
       const agents = yield* expecting(200, { path: "/.well-known/agents.json" })
-      assert.deepStrictEqual(at(agents, "receipts", "schema"), { title: schema["title"], url: $id })
+      assert.deepStrictEqual<unknown>(at(agents, "receipts", "schema"), { title: schema["title"], url: $id })
       assert.strictEqual(at(yield* expecting(200, { path: "/api/v1" }), "market", "version"), "0.4.0")
     })
   )
