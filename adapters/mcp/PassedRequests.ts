@@ -63,7 +63,8 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
     // Passed requests are free: only what no request can cause on purpose counts against the server.
     if (reply.kind === "result" || reply.kind === "rpc_error") circuit.succeeded()
     else if (reply.kind === "connection" && reply.bytes === 0) circuit.failed(nowMs())
-    if (!isPermitted(reply, request.capabilities)) return notPermitted
+    // What a task says is not passed on as it is, and is checked where it is read.
+    if (!isOfTask(request.method) && !isPermitted(reply, request.capabilities)) return notPermitted
     if (reply.kind === "result") return resultOf(reply, request)
     if (reply.kind === "timeout" && listening && link !== undefined) return endOfStream(request)
     if (reply.kind === "rpc_error" && link !== undefined && repairOf(link, reply) === "none") {
@@ -122,7 +123,8 @@ const resultOf = (reply: Extract<Reply, { kind: "result" }>, request: PassedRequ
   const result = request.method === LISTEN ? replacedAt(text, ["_meta", SUBSCRIPTION_ID], request.requestId) : text
   return {
     _tag: "Result",
-    result: passedResult(request.method, result),
+    // What a provider reports of a task's cost is in its result.
+    result: isOfTask(request.method) ? result : passedResult(request.method, result),
     ...(reply.release === undefined ? {} : { release: reply.release })
   }
 }
