@@ -36,6 +36,7 @@ const SLOW = [
   "adapters/mcp/{conformance,limits,streams,realServers}",
   "http/{unreadResponses,openapi}",
   "log/merkle",
+  "mcp/{listedTools,refusedTransports}",
   "metering/{crash,workflow}",
   "payments/{double,stripe}",
   "platform/newAgent",
@@ -45,16 +46,16 @@ const SLOW = [
   "trust/verification"
 ]
 
-const inMemory = { ...whole, test: { ...whole.test, globalSetup: [] } }
+const inMemory = { ...whole, test: { ...whole.test, globalSetup: [], reporters: ["default"] } }
 
 export default mergeConfig(inMemory, {
   test: {
+    env: { TEST_WITHOUT_POSTGRES: "1" },
     // Suites that run over both kinds of stores name the store in their titles.
     testNamePattern: /^(?!.*PostgreSQL)/u,
     exclude: [
       ...ROOMS_OF_PROCESSES.map((room) => `test/${room}/**`),
       ...[...ON_POSTGRES, ...SLOW].map((files) => `test/${files}.test.ts`)
-    ],
-    reporters: ["default"]
+    ]
   }
 })

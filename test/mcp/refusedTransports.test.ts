@@ -178,13 +178,11 @@ describe("a client of the older HTTP+SSE transport", () => {
             const answer = yield* Effect.promise(() => fetch(`${url}${path}`, { headers }))
             assert.strictEqual(answer.status, status)
             assert.include(((yield* Effect.promise(() => answer.json())) as RpcError).error.message, named)
-            const transport = new SSEClientTransport(new URL(`${url}${path}`), {
-              requestInit: { headers: headersOf(sent) },
-              authProvider: signIn()
-            })
-            const failure = yield* failureOf(new Client(INFO).connect(transport as Transport))
-            assert.strictEqual(failure instanceof SseError ? failure.code : failure, status)
           }
+          const client = new Client(INFO)
+          const transport = new SSEClientTransport(new URL(`${url}${path}`), { authProvider: signIn() })
+          const failure = yield* failureOf(client.connect(transport as Transport))
+          assert.strictEqual(failure instanceof SseError ? failure.code : failure, status)
         }
         const at = new StreamableHTTPClientTransport(new URL(`${url}/sse`), {
           requestInit: { headers: headersOf(key) }

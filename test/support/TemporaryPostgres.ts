@@ -49,9 +49,15 @@ const OUTPUT_CHARS_MAX = 4_096
 /** Options that every supported version understands. */
 const OLD_INITDB_OPTIONS = ["--username=postgres", "--encoding=UTF8", "--locale=C"]
 
+/** The environment variable of `npm run test:quick`, in which a test that needs a server fails. */
+const WITHOUT_POSTGRES = "TEST_WITHOUT_POSTGRES"
+
 export const temporaryPostgres = Effect.fnUntraced(function* (
   options: TemporaryPostgresOptions = {}
 ): Effect.fn.Return<TemporaryPostgres, NoTemporaryPostgres | BinariesUnusable | NoServerAccount, Scope.Scope> {
+  if (process.env[WITHOUT_POSTGRES] !== undefined) {
+    return yield* new NoTemporaryPostgres({ output: "this run is of tests that need none" })
+  }
   const account = yield* serverAccount("/nonexistent")
   const { cluster, programs } = options
   const files =
