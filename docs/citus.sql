@@ -21,6 +21,7 @@ ALTER TABLE receipts_unlogged SET SCHEMA lane_0;
 ALTER TABLE tool_name_pins SET SCHEMA lane_0;
 ALTER TABLE unfit_outputs SET SCHEMA lane_0;
 ALTER TABLE usage_hourly SET SCHEMA lane_0;
+ALTER TABLE wallet_splits SET SCHEMA lane_0;
 ALTER TABLE wallets SET SCHEMA lane_0;
 ALTER TYPE call_closing SET SCHEMA lane_0;
 ALTER TYPE call_opening SET SCHEMA lane_0;
@@ -97,7 +98,6 @@ SELECT citus_schema_distribute('lane_0');
 -- main: toolboxes
 -- main: tools
 -- main: trust_daily
--- main: wallet_splits
 -- main: waitlist
 -- main: withdrawal_parts
 -- main: withdrawals

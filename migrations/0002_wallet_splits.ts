@@ -4,7 +4,8 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+/** Of the lane part, beside `posted_transfers`. */
+export const laneTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // One row for each posting, from the consumer's first credit on. What calls have spent since the last one follows from the
@@ -17,6 +18,11 @@ export default Effect.gen(function* () {
     spent int8 NOT NULL CHECK (spent >= 0),
     PRIMARY KEY (consumer_id, place)
   )`
+})
+
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* laneTables
   yield* sql`ALTER TABLE claims ADD COLUMN credit int8 NOT NULL DEFAULT 0 CHECK (credit >= 0 AND credit <= amount)`
 
   // Credit from before: as much of it as can still be there. Paid funds are spent first, so no more than that was withdrawable.

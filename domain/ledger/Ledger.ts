@@ -86,7 +86,7 @@ export class UnpostableTransfers extends Schema.TaggedError<UnpostableTransfers>
   }
 }
 
-interface Posting extends Caused {
+type Posting = Caused & {
   readonly legs: ReadonlyArray<Leg>
   /** The part of a refund that was spent from credit, and is credit again. */
   readonly restoredCredit?: bigint | undefined

@@ -73,8 +73,8 @@ export const splitAfter = (
 ): WalletSplit => {
   const own = legs.filter((leg) => leg.consumerId === consumerId)
   const change = own.reduce((sum, leg) => sum + intoWallet(leg), 0n)
-  let { credit, paid, spent } = splitAt(before, balance - change)
-  paid += change
+  const reached = splitAt(before, balance - change)
+  let [paid, credit] = [reached.paid + change, reached.credit]
   const toCredit = (amount: bigint) => {
     credit += amount
     paid -= amount
@@ -84,7 +84,7 @@ export const splitAfter = (
     if (takesCredit(leg)) toCredit(-least(credit, leg.amount))
   }
   toCredit(restoredCredit)
-  return { paid, credit, spent }
+  return { paid, credit, spent: reached.spent }
 }
 
 /** The part of a call that lies where paid funds were spent. */

@@ -39,7 +39,7 @@ export interface Reversal {
   readonly state: "taken" | "returned"
 }
 
-/** A load is checked every minute at most, and ever more rarely if nobody pays it: after an eighth of its age. */
+/** A load is checked every minute at most, and ever more rarely while it is unpaid: after an eighth of its age. */
 export const CHECKED_EVERY_SECONDS = 60
 export const CHECKS_PER_AGE = 8
 

@@ -260,7 +260,7 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
   })
 }
 
-it.layer(coreWith(ScriptedGateway.layer)[0][1], LIVE)("Checkouts that nobody pays", (it) => {
+it.layer(coreWith(ScriptedGateway.layer)[0][1], LIVE)("Checkouts that stay unpaid", (it) => {
   it.effect("cost fifty requests a round at most, and ever fewer", () =>
     Effect.gen(function* () {
       const script = yield* ScriptedGateway.GatewayScript

@@ -2,12 +2,15 @@
  * The two parts of the schema, each created alone: a foreign key, function or index that needs the other part fails.
  */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
+import { laneTables } from "../../migrations/0002_wallet_splits.ts"
 import { lanePart } from "../../migrations/LanePart.ts"
 import { mainPart } from "../../migrations/MainPart.ts"
 
 /** Leaves the database with this part only. */
-export const buildOnly = Effect.fnUntraced(function* (part: typeof lanePart | typeof mainPart) {
+export const buildOnly = Effect.fnUntraced(function* (
+  part: Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
+) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP SCHEMA public CASCADE`
   yield* sql`CREATE SCHEMA public`
@@ -27,6 +30,6 @@ export const tableNames = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 export const schemaParts = Effect.gen(function* () {
   yield* buildOnly(mainPart)
   const main = yield* tableNames
-  yield* buildOnly(lanePart)
+  yield* buildOnly(Effect.andThen(lanePart, laneTables))
   return { lane: yield* tableNames, main }
 })
