@@ -62,20 +62,18 @@ const OPTIONS: Options = {
   code: { optimize: false }
 }
 
-/** Compiles the rules of both drafts, for checks whether schemas follow them. */
-export const makeDraftRules = (): ((schema: JsonSchemaObject) => string | undefined) => {
-  const rulesOf = (draft: Draft) => {
-    const ajv = new VALIDATORS[draft]({ ...OPTIONS, allErrors: false })
-    ajv.validateSchema({})
-    return ajv
-  }
-  const rules = { "2020-12": rulesOf("2020-12"), "draft-07": rulesOf("draft-07") }
-  return ({ $schema, ...schema }) => {
-    const ajv = rules[draftOf({ $schema })!]
-    return ajv.validateSchema(schema) === true
+const RULES = new Map<Draft, Ajv | Ajv2020>()
+
+/** Compiles the rules of the schema's draft, once. The result says what of them the schema does not follow. */
+export const draftRules = ({ $schema, ...schema }: JsonSchemaObject): (() => string | undefined) => {
+  const draft = draftOf({ $schema })!
+  const ajv = RULES.get(draft) ?? new VALIDATORS[draft]({ ...OPTIONS, allErrors: false })
+  if (!RULES.has(draft)) ajv.validateSchema({})
+  RULES.set(draft, ajv)
+  return () =>
+    ajv.validateSchema(schema) === true
       ? undefined
       : shortened(ajv.errorsText(ajv.errors, { dataVar: "schema" }), PROBLEM_CHARS_MAX)
-  }
 }
 
 /**

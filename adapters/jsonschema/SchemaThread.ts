@@ -1,11 +1,10 @@
 /**
- * The worker thread: compiles schemas of providers, and checks values that may take long. It compiles the rules of the drafts
- * before its first job, so nothing interrupts that.
+ * The worker thread: compiles schemas of providers, and checks values that may take long.
  */
 import { parentPort } from "node:worker_threads"
 import type { SchemaViolation } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
-import { compile, type CompiledSchema, compileProblem, isStackOverflow, makeDraftRules } from "./CompiledSchema.ts"
+import { compile, type CompiledSchema, compileProblem, isStackOverflow, draftRules } from "./CompiledSchema.ts"
 import { CHECK_CPU_MS_MAX, COMPILE_CPU_MS_MAX, runWatched } from "./Watchdog.ts"
 
 export interface SchemaJob {
@@ -41,7 +40,6 @@ const cpuMs = (): number => {
 const INTERRUPTED: SchemaOutcome = { _tag: "Interrupted" }
 const TOO_COSTLY: SchemaOutcome = { _tag: "TooCostly" }
 
-const rulesProblem = makeDraftRules()
 /** Oldest first. */
 const compiledOf = new Map<string, CompiledSchema>()
 
@@ -56,8 +54,10 @@ const done = (job: SchemaJob): SchemaOutcome => {
     const known = compiledOf.get(job.text)
     if (known !== undefined) return known
     const schema = JSON.parse(job.text) as JsonSchemaObject
+    // Nothing interrupts the compilation of the rules.
+    const rulesProblem = job.value === undefined ? draftRules(schema) : () => undefined
     const made = limited(() => {
-      const problem = job.value === undefined ? rulesProblem(schema) : undefined
+      const problem = rulesProblem()
       if (problem !== undefined) throw new Error(problem)
       return compile(schema, job.text.length)
     }, COMPILE_CPU_MS_MAX)

@@ -2,7 +2,7 @@
  * One worker thread for schemas, started with the first job. A job that was interrupted starts again on a new thread. Jobs
  * wait in a bounded queue: checks before schemas that are registered, and providers in turn.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, type Scope } from "effect"
 import { Worker } from "node:worker_threads"
 import { SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
 import type { SchemaBudgets, SchemaWork } from "./SchemaBudgets.ts"
@@ -38,7 +38,10 @@ export interface SchemaWorker {
 }
 
 /** Ends the thread with the scope. */
-export const makeSchemaWorker = Effect.fnUntraced(function* (budgets: SchemaBudgets, patience = 1) {
+export const makeSchemaWorker = Effect.fnUntraced(function* (
+  budgets: SchemaBudgets,
+  patienceAtFirst = 1
+): Effect.fn.Return<SchemaWorker, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   let thread: Worker | undefined
   let current: Waiting | undefined
@@ -67,9 +70,7 @@ export const makeSchemaWorker = Effect.fnUntraced(function* (budgets: SchemaBudg
     if (outcome._tag !== "Interrupted") return settle(Effect.succeed(outcome))
     if (of.patience >= PATIENCE_MAX) return settle(Effect.fail(busy("process")))
     of.patience *= 2
-    waiting = [of, ...waiting]
-    current = undefined
-    next()
+    begin(of)
   }
 
   const start = (): Worker => {
@@ -102,10 +103,15 @@ export const makeSchemaWorker = Effect.fnUntraced(function* (budgets: SchemaBudg
       ({ providerId }: Waiting) => providerId !== lastProvider,
       () => true
     ].find((is) => waiting.some(is))!
-    current = waiting.find(isNext)!
-    waiting = waiting.filter((one) => one !== current)
-    const { job, providerId } = current
-    if (job.value === undefined) lastProvider = providerId
+    const one = waiting.find(isNext)!
+    waiting = waiting.filter((other) => other !== one)
+    if (one.job.value === undefined) lastProvider = one.providerId
+    begin(one)
+  }
+
+  const begin = (one: Waiting): void => {
+    current = one
+    const { job, patience, providerId } = one
     const bounds = job.value === undefined ? "all" : "own"
     const spent = budgets.rejection(providerId, job.work, bounds, clock.currentTimeMillisUnsafe())
     if (spent !== undefined) return settle(Effect.fail(new SchemaBudgetSpent(spent)))
@@ -113,7 +119,7 @@ export const makeSchemaWorker = Effect.fnUntraced(function* (budgets: SchemaBudg
     thread.ref()
     try {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it is no window
-      thread.postMessage({ ...job, patience: current.patience } satisfies SchemaJob)
+      thread.postMessage({ ...job, patience } satisfies SchemaJob)
     } catch {
       // The value is nested more deeply than a message can be.
       settle(Effect.succeed({ _tag: "TooCostly" }))
@@ -127,14 +133,14 @@ export const makeSchemaWorker = Effect.fnUntraced(function* (budgets: SchemaBudg
       const own = waiting.filter((one) => one.providerId === providerId).length
       if (own >= WAITING_PER_PROVIDER_MAX) return resume(Effect.fail(busy("provider")))
       if (waiting.length >= WAITING_MAX) return resume(Effect.fail(busy("process")))
-      const one: Waiting = { providerId, job, patience, done: resume }
+      const one: Waiting = { providerId, job, patience: patienceAtFirst, done: resume }
       waiting = [...waiting, one]
       next()
       return Effect.sync(() => {
         waiting = waiting.filter((other) => other !== one)
       })
     })
-  return { run } satisfies SchemaWorker
+  return { run }
 })
 
 const busy = (of: SchemaBudgetSpent["of"]) => new SchemaBudgetSpent({ of, waitMs: WAITING_RETRY_MS })

@@ -33,7 +33,7 @@ export const TOOLS_PER_PROVIDER_MAX = 1_000
 export const PRICE_CHANGES_PER_DAY_MAX = 100
 
 /** Of a request; less than a request may take. */
-const CHECKS_TIME_MAX = Duration.seconds(5)
+const CHECKS_TIME_MAX = Duration.seconds(20)
 
 /** A declaration of a request that was not stored, and why. */
 export interface RejectedTool {
