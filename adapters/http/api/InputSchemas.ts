@@ -23,20 +23,22 @@ export const Name = (charsMax: number) =>
 /** One line, which may be empty. */
 export const Line = (charsMax: number) => Bounded(charsMax).check(isPlainLine)
 
-const newlines = {
-  decode: SchemaGetter.transform(withNewlines),
+const cleaned = (clean: (text: string) => string) => ({
+  decode: SchemaGetter.transform(clean),
   encode: SchemaGetter.transform((text: string) => text)
-}
+})
 
 /** A description: lines of text. */
 export const Text = (charsMax: number) =>
-  Bounded(charsMax).pipe(Schema.decodeTo(Schema.String.check(isPlainText), newlines))
+  Bounded(charsMax).pipe(Schema.decodeTo(Schema.String.check(isPlainText), cleaned(withNewlines)))
 
 /** A description that must be given: trimmed, not blank. */
 export const Note = (charsMax: number) =>
   Given(charsMax).pipe(
-    Schema.decodeTo(Schema.String.check(isPlainText), newlines),
-    Schema.decodeTo(Schema.String.check(isNotBlank), SchemaTransformation.trim())
+    Schema.decodeTo(
+      Schema.String.check(isNotBlank, isPlainText),
+      cleaned((text) => withNewlines(text).trim())
+    )
   )
 
 const EMAIL =

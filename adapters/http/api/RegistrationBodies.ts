@@ -85,7 +85,7 @@ export const ChangeEmail = Field.object("ChangeProviderEmail", "The new address,
 })
   .check(
     Schema.makeFilter(({ email, token }) =>
-      (email === undefined) === (token === undefined)
+      [email, token].filter((given) => given !== undefined).length !== 1
         ? "Send `email` to request a change, then `token` alone to confirm it."
         : undefined
     )

@@ -5,10 +5,11 @@ import { Schema, SchemaGetter } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { SUBMISSION_ITEMS_MAX } from "../../../domain/platform/Submissions.ts"
 import { WAITLIST_SOURCE_CHARS_MAX } from "../../../domain/platform/Waitlist.ts"
+import { isPlainText, withNewlines } from "../../../domain/shared/PlainText.ts"
 import { registration } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"
-import { Email, Line, Name, Text } from "./InputSchemas.ts"
+import { Bounded, Email, Line, Name, Text } from "./InputSchemas.ts"
 import { takesOtherFields } from "./OtherFields.ts"
 import { SUBMISSION_ID } from "./SampleValues.ts"
 import { message, nextSteps } from "./SharedFields.ts"
@@ -38,12 +39,12 @@ const JoinedBefore = Field.object("WaitlistJoinedBefore", "The address was on th
 
 /** Items are trimmed; blank ones are dropped. */
 const Items = (charsMax: number) =>
-  Schema.Array(Text(charsMax))
+  Schema.Array(Bounded(charsMax))
     .check(Schema.isMaxLength(SUBMISSION_ITEMS_MAX))
     .pipe(
-      Schema.decodeTo(Schema.Array(Schema.String), {
+      Schema.decodeTo(Schema.Array(Schema.String.check(isPlainText)), {
         decode: SchemaGetter.transform((items: ReadonlyArray<string>) =>
-          items.map((item) => item.trim()).filter((item) => item !== "")
+          items.map((item) => withNewlines(item).trim()).filter((item) => item !== "")
         ),
         encode: SchemaGetter.transform((items: ReadonlyArray<string>) => items)
       })
