@@ -56,7 +56,7 @@ export class SchemaTooNew extends Schema.TaggedError<SchemaTooNew>()("SchemaTooN
 /** The table of applied migrations: not that of Effect's migrator by default, which a host program may use for its own. */
 const TABLE = "agent_tool_billing_migrations"
 
-/** Where releases up to 0.4.0 recorded their migrations, and where a host program's migrator records its own. */
+/** Where builds from before 2026-11-28 recorded their migrations, and where a host program's migrator records its own. */
 const SHARED_TABLE = "effect_sql_migrations"
 
 const BASELINE = names[0]!.slice("0001_".length)
@@ -98,7 +98,7 @@ export const rejectForeignSchema = Effect.gen(function* () {
 })
 
 /**
- * A database of release 0.4.0 recorded the baseline in the shared table. That row moves to our own table, so that the first
+ * A build from before 2026-11-28 recorded the baseline in the shared table. That row moves to our own table, so that the first
  * migration of a host program is no longer taken for applied. A shared table without other rows goes too.
  */
 const carryOver = Effect.gen(function* () {

@@ -19,7 +19,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
   {
     version: "0.4.0",
     from: "2026-11-20",
-    to: "2026-11-23",
+    to: "2026-11-28",
     summary:
       "The first documented release: registration, tool calls through the proxy, exact billing, receipts, verification and " +
       "disputes; in memory, on the embedded PostgreSQL, or on your own.",
@@ -36,7 +36,13 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added `GET /api/v1/market/receipts/:id/call`: the request ID of a call and the duration of its stages. An `X-Request-Id` of more than 64 characters is replaced.",
           "Changed price increases to take effect after a notice period of 24 hours. A call that names a `price_version` is charged under it or rejected.",
           'Changed tool errors: results with `isError` return 200 with the provider\'s result and `meta.outcome: "error"`; 502 means that the provider failed.',
-          "Changed JSON integers above 2^53 − 1 to be rejected with 422, also in a tool's input."
+          "Changed JSON integers above 2^53 − 1 to be rejected with 422, also in a tool's input.",
+          "Fixed free work at a provider: when 16 calls of an account wait there (32 in all), a call with `task` is rejected with 429, and other calls are forwarded without questions and tasks.",
+          "Fixed endings that a caller or the service caused: they no longer count against the provider, and what the service ended costs nothing. The chapter `mcp` lists every ending.",
+          "Changed several cost limits of one call (body, arguments, `_meta`, header): the lowest one applies.",
+          "Changed the output schema of a `valid_output` tool to be one of its terms: a change is a new price version with notice, and until then the earlier schema judges.",
+          "Added a proposed cost limit per call ($0.10) to registration by page and command line and to Connect a client. `CAP_REQUIRED` says what you can do at that endpoint.",
+          "Added `UPSTREAM_PROGRESS_MS_MAX` (5 minutes): progress extends the time of a call, and never goes backwards across a retry."
         ]
       },
       {
@@ -52,7 +58,9 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Changed chargebacks to freeze the account while they are open (403 `ACCOUNT_FROZEN`). A call is refunded by a dispute or a chargeback, not both.",
           "Changed every posting to check the payment mode: a database holds dry run, test or live data.",
           "Fixed payments with an unexpected amount: they raise an alert and are not credited. Malformed processor responses are retried, and webhooks signed more than 300 s in the future are rejected.",
-          "Fixed `npm run stripe-double`: it delivers webhooks to the service that created the checkout and reports failures."
+          "Fixed `npm run stripe-double`: it delivers webhooks to the service that created the checkout and reports failures.",
+          "Changed credit (`resolved_credit`, credit notes, promotions): it can be spent, but no longer withdrawn. Paid funds are spent first, and a refund restores the kind that the call was spent from.",
+          "Fixed payments whose webhook was lost: they are credited within 2 minutes."
         ]
       },
       {
@@ -66,7 +74,12 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added pinned names: a bare `tool_name` keeps naming the tool of your account's first successful call. Ambiguous names return 409 with the qualified names.",
           "Added `DELETE /api/v1/market/tools/:id` to withdraw a tool (calls return 410); `POST /api/market/tools` lists it again.",
           "Added `POST /api/v1/operator/providers/:provider_id/handle`. Handles that resemble a verified provider's are rejected and handles are never reused.",
-          "Changed `POST /api/market/tools` to change only the fields that are sent. Tools have no free calls unless the provider sets them."
+          "Changed `POST /api/market/tools` to change only the fields that are sent. Tools have no free calls unless the provider sets them.",
+          "Added `POST /api/v1/market/providers/profile` and `/email`: a provider changes its name, description, endpoint and email address. A new address counts once its mailed code is confirmed.",
+          "Changed names, titles and descriptions to be rejected if they contain control, bidirectional or zero-width characters; stored ones are shown as `[U+202E]`. Tool names cannot begin with `/` or contain `./` or `../`.",
+          "Changed JSON Schemas: they are compiled in a worker thread, with budgets per account, and patterns must run in linear time. `unchecked` says which stored patterns are not checked, and why.",
+          "Fixed a busy machine rejecting every schema until the service restarts.",
+          "Added to imports the tools that an MCP server lists only to clients with roots, sampling or elicitation; those clients are shown them."
         ]
       },
       {
@@ -78,7 +91,9 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added `GET /api/v1/market/tools/:id/sla`.",
           "Added disputes that are decided on evidence and move the money with the decision. Without a decision within 30 days (`decide_by`) the consumer is refunded.",
           "Added `GET /api/v1/market/providers/signing-secret` to verify signed requests.",
-          "Fixed receipt ids of 16 or more digits: every endpoint and the offline verifier accept them."
+          "Fixed receipt ids of 16 or more digits: every endpoint and the offline verifier accept them.",
+          "Added the JSON Schema of the receipt at `/spec/receipt.schema.json`; OpenAPI's `Receipt` is exactly that.",
+          "Fixed tiles of the log wider than 256: 404."
         ]
       },
       {
@@ -98,7 +113,11 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Changed error messages to name the field, the rule and the value that was sent.",
           "Changed blocked provider endpoints to be rejected at registration (422 `BLOCKED_ENDPOINT`). At most 5 emails in 24 hours are sent to one address.",
           "Changed the OpenAPI document to describe the fields of each error code separately, with those that are always present marked as required.",
-          "Fixed OpenAPI for generated clients (openapi-typescript, openapi-fetch), and CloudEvents whose `source` or `id` contains line breaks."
+          "Fixed OpenAPI for generated clients (openapi-typescript, openapi-fetch), and CloudEvents whose `source` or `id` contains line breaks.",
+          "Added `X-API-Key` to every endpoint that takes a key. Endpoints that need none ignore an invalid one.",
+          "Added `market.version` to `GET /api/v1`. OpenAPI component names are identifiers.",
+          "Fixed MCP: `subscriptions/listen` is acknowledged at once; a server can ask a client only for what the client declared; `null` for an optional argument reaches the provider; a declined request for funds is `INSUFFICIENT_FUNDS`.",
+          "Added texts for MCP clients that try OAuth or the HTTP+SSE transport: they say that the service takes a key over streamable HTTP."
         ]
       },
       {
@@ -130,7 +149,9 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Changed a stopping node to end its keep-alive connections politely.",
           "Changed a start behind a pooler in transaction mode to fail with a sentence that says why.",
           "Fixed migrations under load: one that has to wait for a table releases its locks and starts again.",
-          "Fixed `npm start`: it stops the embedded database with npm. Enumerations in settings are case-insensitive."
+          "Fixed `npm start`: it stops the embedded database with npm. Enumerations in settings are case-insensitive.",
+          "Fixed wrong sign-ins and wrong keys: they have limits of their own (10 and 60 a minute per network), and never lock a right key out.",
+          "Changed the table of applied migrations to `agent_tool_billing_migrations`; a database of an earlier build is carried over at the first start. Added `addressOf` to `routerMount`."
         ]
       },
       {
@@ -150,7 +171,8 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added `GET /api/v1/operator/summary`: solvency, what waits, and health in one request, which the operator's Overview makes instead of six.",
           "Added `/operator`, a console behind the operator key as a session: solvency, disputes, accounts, payouts, losses, log, jobs, and an audit trail of every action.",
           "Added registration at `/developers/register` and `/providers/register`.",
-          "Changed unknown URLs to return a page to browsers; other clients receive the error as JSON."
+          "Changed unknown URLs to return a page to browsers; other clients receive the error as JSON.",
+          "Changed the samples of all pages to run as shown against a new service."
         ]
       }
     ]
