@@ -45,6 +45,7 @@ export type { Posting } from "../../domain/ledger/Transfer.ts"
 export {
   ProviderServers,
   ServerFailed,
+  type ListClient,
   type ListedTool,
   type PassedReply,
   type PassedRequest,
