@@ -25,7 +25,7 @@ const OF_TABS = {
     Funds: 1,
     Invoices: 1,
     Disputes: 1,
-    "Connect a client": 0,
+    "Connect a client": 1,
     Settings: 1
   },
   "/provider": {
@@ -35,7 +35,7 @@ const OF_TABS = {
     "Earnings and payouts": 4,
     Trust: 2,
     Disputes: 2,
-    Settings: 2
+    Settings: 3
   },
   "/operator": {
     Overview: 1,

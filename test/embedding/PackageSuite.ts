@@ -71,7 +71,12 @@ export const packageSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => 
         ...(isUndeclared(source) ? [] : [`dist/${source}.d.ts`]),
         ...(isInterface(source) ? [`${source}.ts`, `dist/${source}.d.ts.map`] : [])
       ])
-      const modules = ["src/main", ...all.map(({ module }) => module), ...sources.filter(isForBrowsers)]
+      const modules = [
+        "src/main",
+        "adapters/jsonschema/SchemaThread",
+        ...all.map(({ module }) => module),
+        ...sources.filter(isForBrowsers)
+      ]
       const built = new Set(modules.map((module) => `dist/${module}.js`))
       const copied = ["library/LICENSES.txt", ...LIBRARIES.values()].map((name) => `dist/${name}`)
       const toRead = ["LICENSE", "README.md", "package.json"]

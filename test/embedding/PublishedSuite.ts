@@ -21,7 +21,7 @@ const KIB = 1_024
 const BUNDLES: Readonly<Record<string, number>> = {
   [`export { core, Ledger, Loads, Metering, Registration } from "agent-tool-billing/core"
 export { ToolUpstream } from "agent-tool-billing/ports"
-export { memoryPorts } from "agent-tool-billing/memory"`]: 400 * KIB,
+export { memoryPorts } from "agent-tool-billing/memory"`]: 420 * KIB,
   [`export { Ledger } from "agent-tool-billing/core"
 export { sqliteLedger } from "agent-tool-billing/sqlite"`]: 130 * KIB
 }

@@ -15,7 +15,7 @@ const RUN: Readonly<Record<string, string>> = {
   "docs/embedding.md": "test/embedding/ProgramSuite.ts",
   "docs/mcp.md": "test/mcp/docsSamples.test.ts",
   "docs/payments.md": "test/payments/double.test.ts",
-  "docs/testing.md": "test/embedding/ProgramSuite.ts"
+  "docs/testing.md": "test/testing/programs.test.ts"
 }
 
 /** The guides are served as pages, from where one test takes their samples. */

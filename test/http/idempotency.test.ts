@@ -228,6 +228,7 @@ const NEED_NO_KEY = [
   "/api/v1/market/billing/provider-summary",
   "/api/market/billing/provider-summary",
   "/api/v1/market/providers/verify",
+  "/api/v1/market/providers/email",
   "/api/v1/market/invoices/run",
   "/api/webhooks/stripe",
   "/api/v1/init",

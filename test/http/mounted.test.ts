@@ -13,7 +13,7 @@ import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 
 const own = HttpRouter.add("GET", "/hello", HttpServerResponse.text("hello from the app"))
 const REGISTER = "/api/market/register-consumer"
-const LIMITED = memoryConfig({ RATE_LIMIT_REGISTER_RPM: "30" })
+const LIMITED = memoryConfig({ RATE_LIMIT_REGISTER_RPM: "1" })
 const BELOW = wholeService(memoryConfig({ BASE_URL: "https://app.example/billing" }))
 
 /** The app as one function, and its shutdown. */
@@ -45,8 +45,8 @@ const registrations = (
   ask: (path: string, init?: RequestInit) => Effect.Effect<Response>,
   headers: Readonly<Record<string, string>>
 ) =>
-  Effect.forEach(Array.from({ length: 40 }), (_, n) => {
-    const body = JSON.stringify({ name: "An agent", email: `a${n}@example.org` })
+  Effect.forEach(["a", "b"], (name) => {
+    const body = JSON.stringify({ name: "An agent", email: `${name}@example.org` })
     return Effect.map(
       ask(REGISTER, { ...posted(body), headers: { "content-type": "application/json", ...headers } }),
       ({ status }) => status
@@ -184,8 +184,8 @@ describe("a mounted service", () => {
       const mount = RouterMount.layer({ addressOf: (request) => request.headers["x-platform-client"] })
       const ask = yield* appOn(mount, wholeService(LIMITED))
       const from = (address: string) => registrations(ask, { "x-platform-client": address })
-      assert.deepStrictEqual(new Set((yield* from("192.0.2.1")).slice(-5)), new Set([429]))
-      assert.deepStrictEqual(new Set((yield* from("192.0.2.2")).slice(0, 5)), new Set([201]))
+      assert.deepStrictEqual(yield* from("192.0.2.1"), [201, 429])
+      assert.deepStrictEqual(yield* from("192.0.2.2"), [201, 429])
     })
   )
 
@@ -194,7 +194,7 @@ describe("a mounted service", () => {
       const lines: Array<string> = []
       const record = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
       const ask = yield* appOn(RouterMount.layer().pipe(Layer.provide(record)), wholeService(LIMITED))
-      assert.deepStrictEqual(new Set(yield* registrations(ask, {})), new Set([201]))
+      assert.deepStrictEqual(yield* registrations(ask, {}), [201, 201])
       assert.strictEqual(lines.filter((line) => line.includes("limits by address are off")).length, 1)
     })
   )

@@ -15,6 +15,7 @@ import {
   operationsOf,
   responseOf
 } from "../../adapters/http/openapi/OpenApiModel.ts"
+import { SAMPLE_OPERATOR_KEY } from "../../adapters/http/api/SampleValues.ts"
 import { fieldNames } from "../support/EndpointTable.ts"
 import { redocly, validatorOf } from "../support/OpenApiCheck.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
@@ -261,9 +262,10 @@ describe("every example", () => {
   })
 })
 
-const SIGN_IN = document.paths["/api/v1/operator/session"]!["post"]!.requestBody!.content["application/json"]!.example
-/** With it the documented sign-in succeeds. */
-const OPERATOR_KEY = (SIGN_IN as { readonly key: string }).key
+const OPERATOR_KEY = "the operator's key in place of the sample's"
+/** The example, with the values that its reader has in place of the placeholders. */
+const filledIn = (body: Json): Json =>
+  JSON.parse(JSON.stringify(body).replaceAll(SAMPLE_OPERATOR_KEY, OPERATOR_KEY)) as Json
 
 it.layer(ServiceUnderTest.memory({ BASE_URL, OPERATOR_KEY }), LIVE)("the service", (it) => {
   const open = operations.filter(
@@ -276,7 +278,7 @@ it.layer(ServiceUnderTest.memory({ BASE_URL, OPERATOR_KEY }), LIVE)("the service
     ([, { method, path, operation }]) =>
       Effect.gen(function* () {
         const body = operation.requestBody?.content["application/json"]?.example
-        const answer = yield* send({ method, path, ...(body === undefined ? {} : { json: body }) })
+        const answer = yield* send({ method, path, ...(body === undefined ? {} : { json: filledIn(body) }) })
         const { content } = responseOf(document, operation.responses[String(answer.status)]!)
         const documented = content["application/json"] ?? content["text/plain"]
         assert.oneOf(answer.status, [200, 201])

@@ -54,6 +54,7 @@ for (const [store, layer] of everyService()) {
           output_schema,
           price_history,
           timeout_ms,
+          unchecked,
           version_history
         } = answer.json as Readonly<Record<string, never>>
         const more = {
@@ -64,6 +65,7 @@ for (const [store, layer] of everyService()) {
           output_schema,
           price_history,
           timeout_ms,
+          unchecked,
           version_history
         }
         assert.deepStrictEqual<unknown>(answer.json, { ...(at(listed, "tools", 0) as object), ...more })

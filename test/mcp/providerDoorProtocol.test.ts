@@ -2,10 +2,9 @@
  * What a provider's door offers besides tool calls, over HTTP, in the modern era; and whom it admits.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Schedule } from "effect"
-import { event, result, stream } from "../../testing/mcp/ScriptedServer.ts"
+import { Effect } from "effect"
 import { PRICE } from "../support/load/LoadMarket.ts"
-import { aDoor, ECHO, fine, LOADED, onOther, SETTINGS } from "../support/mcp/ADoor.ts"
+import { aDoor, ECHO, fine, LOADED, SETTINGS } from "../support/mcp/ADoor.ts"
 import { ask, at, bodyOf, errorCode, headersOf, metaOf, textOf } from "../support/mcp/DoorClient.ts"
 import { RawHttp } from "../support/RawHttp.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -142,44 +141,6 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's door", (it) => {
       for (const origin of ["http://localhost:6274", "http://127.0.0.1", "http://[::1]:1"]) {
         assert.strictEqual(yield* from(origin), 200, origin)
       }
-    })
-  )
-
-  it.effect("a subscription stays open, and is answered when the server ends it", () =>
-    Effect.gen(function* () {
-      let end: (() => void) | undefined
-      const { send, server } = yield* aDoor(fine, {
-        onOther: (seen, response) => {
-          if (seen.method !== "subscriptions/listen") return onOther!(seen, response)
-          const meta = { _meta: { "io.modelcontextprotocol/subscriptionId": seen.id } }
-          const notify = (name: string, more: object = {}) =>
-            event({ jsonrpc: "2.0", method: `notifications/${name}`, params: { ...meta, ...more } })
-          stream(response).write(notify("subscriptions/acknowledged", { notifications: { toolsListChanged: true } }))
-          response.write(notify("tools/list_changed"))
-          end = () => response.end(event(result(seen, { resultType: "complete", ...meta })))
-          return true
-        }
-      })
-      const params = { notifications: { toolsListChanged: true } }
-      const listening = yield* Effect.forkChild(send({ method: "subscriptions/listen", params, id: "sub" }))
-      yield* Effect.repeat(
-        Effect.sync(() => server.of("subscriptions/listen").length),
-        {
-          until: (count) => count > 0,
-          schedule: Schedule.spaced(10)
-        }
-      )
-      yield* Effect.sleep("50 millis")
-      end!()
-      const { body, messages } = yield* Fiber.join(listening)
-      assert.deepStrictEqual(
-        messages.map((message) => message["method"] ?? "response"),
-        ["notifications/subscriptions/acknowledged", "notifications/tools/list_changed", "response"]
-      )
-      for (const message of messages.slice(0, 2)) {
-        assert.strictEqual(at(message, "params", "_meta", "io.modelcontextprotocol/subscriptionId"), "sub")
-      }
-      assert.strictEqual(body["id"], "sub")
     })
   )
 })

@@ -199,7 +199,7 @@ describe("a client of the older HTTP+SSE transport", () => {
   )
 
   it.live(
-    "goes on to streamable HTTP by itself, if it can",
+    "goes on to streamable HTTP, if it can",
     () =>
       Effect.gen(function* () {
         const { url } = yield* service

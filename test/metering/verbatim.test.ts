@@ -27,8 +27,6 @@ const NAMES = [
   "🚀 Rockets",
   'a "quoted" name; with=signs, and <tags>',
   "100 % sure",
-  "A\r\nX-Evil: 1",
-  "tab\tand bell",
   "x".repeat(200)
 ]
 

@@ -61,7 +61,14 @@ it.layer(service, LIVE)("large results", (it) => {
       const answers = yield* Fiber.join(calls)
       const delivered = answers.filter(({ status }) => status === 200)
       const refused = answers.filter(({ status }) => status === 503)
-      assert.strictEqual(delivered.length + refused.length, 24)
+      assert.strictEqual(
+        delivered.length + refused.length,
+        24,
+        answers
+          .map(({ status, text }) => `${status} ${text.slice(0, 200)}`)
+          .filter((one) => !one.startsWith("200") && !one.startsWith("503"))
+          .join("; ")
+      )
       assert.isAtLeast(delivered.length, 1)
       for (const answer of refused) {
         assert.deepStrictEqual([at(answer, "code"), at(answer, "cost_microcents")], ["UNAVAILABLE", 0])

@@ -41,7 +41,6 @@ export const accountsRoutes = Effect.gen(function* () {
   const catalog = yield* Catalog
   const imports = yield* ToolImport
   const { probe } = yield* EndpointProbe
-  const catalog = yield* Catalog
   const profiles = yield* ProviderProfile
   const entropy = yield* Entropy
 

@@ -153,7 +153,7 @@ export const makeLimits = Effect.map(RateLimits, (limits) => {
   const registrations: Stage = (context, next) =>
     context.route.rule.registration ? limit(limits.registration(context.clientAddress), context, next) : next(context)
 
-  /** Counts failures only: whoever tries wrong keys on the network of a right key does not lock it out. */
+  /** Counts failures only, so that wrong keys do not lock out a right one of the same network. */
   const wrongKeys: Stage = (context, next) =>
     Effect.catchIf(next(context), hasWrongKey, (error) => {
       const { clientAddress } = context

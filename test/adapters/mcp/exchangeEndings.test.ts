@@ -11,6 +11,9 @@ import { eventually, makeClient } from "../../support/mcp/McpClient.ts"
 import { everythingServer, sdk1Server, sdk2Server } from "../../support/mcp/RealServers.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 
+/** Of a client that its user can be asked through. */
+const ASKABLE = `{"elicitation":{"form":{}}}`
+
 describe("a call in a session of the caller's own", () => {
   it.live("passes requests of the server on, and the caller's answers back", () =>
     Effect.gen(function* () {
@@ -31,7 +34,7 @@ describe("a call in a session of the caller's own", () => {
         )
       )
       const onMessage = (message: string) => asked.push(JSON.parse(message))
-      const mcp = exchange({ era: "legacy", session, onMessage })
+      const mcp = exchange({ era: "legacy", session, capabilities: ASKABLE, onMessage })
       const answer = yield* upstream.call(over(server.url, mcp, { toolName: "ask" }))
       assert.strictEqual(asked[0]?.method, "elicitation/create")
       // The tool goes on after the answer, and fails for a reason of its own.
@@ -54,7 +57,10 @@ describe("a call in a session of the caller's own", () => {
       let extraMs = 0
       const call = (onMessage: () => void) =>
         upstream.call(
-          over(server.url, exchange({ era: "legacy", session, onMessage }), { timeoutMs: 200, extraMs: () => extraMs })
+          over(server.url, exchange({ era: "legacy", session, capabilities: ASKABLE, onMessage }), {
+            timeoutMs: 200,
+            extraMs: () => extraMs
+          })
         )
       const answered = yield* call(() => {
         extraMs = 60_000
@@ -132,7 +138,9 @@ describe("a call that does not finish", () => {
         onCall: (seen, response) => json(response, result(seen, answer))
       })
       const { upstream } = yield* makeClient()
-      return yield* upstream.call(mcp ? over(server.url, exchange({ era })) : upstreamCall(server.url))
+      return yield* upstream.call(
+        mcp ? over(server.url, exchange({ era, capabilities: ASKABLE })) : upstreamCall(server.url)
+      )
     })
   const input = {
     resultType: "input_required",

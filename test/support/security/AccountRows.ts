@@ -88,11 +88,14 @@ export const accountRows: Rows = {
     json: { features_off: [] }
   })),
 
-  "GET /api/v1/market/providers/profile": row(providers(200), "/api/v1/market/providers/profile"),
-  "POST /api/v1/market/providers/profile": row(providers(200), () => ({
-    path: "/api/v1/market/providers/profile",
-    json: { description: "Changed" }
-  })),
+  "GET /api/v1/market/providers/profile": row(providers(200), "/api/v1/market/providers/profile", {
+    shows: { providerOwner: ["providerEmail"] }
+  }),
+  "POST /api/v1/market/providers/profile": row(
+    providers(200),
+    () => ({ path: "/api/v1/market/providers/profile", json: { description: "Changed" } }),
+    { shows: { providerOwner: ["providerEmail"] } }
+  ),
   // No address was requested, so no code fits.
   "POST /api/v1/market/providers/email": row(providers(422), () => ({
     path: "/api/v1/market/providers/email",

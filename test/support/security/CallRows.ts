@@ -40,7 +40,7 @@ export const callRows: Rows = {
   [`GET ${RECEIPTS}/:id/call`]: row(accounts(200, 404), ({ marks }) => ({ path: `${RECEIPTS}/${marks.receipt}/call` })),
   "POST /api/v1/verify": row(anybody(), () => ({ path: "/api/v1/verify", json: { receipt: {} } })),
 
-  [`GET ${DISPUTES}`]: row({ ...accounts(200), operator: 200 }, DISPUTES, {
+  [`GET ${DISPUTES}`]: row({ ...accounts(200), operator: 200 }, `${DISPUTES}?limit=100`, {
     shows: {
       consumerOwner: ["receipt", "claim"],
       providerOwner: ["receipt", "claim"],
