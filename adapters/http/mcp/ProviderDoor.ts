@@ -17,7 +17,7 @@ import { withoutTasks } from "../../../domain/mcp/TaskSupport.ts"
 import { withoutAnnouncements, withoutFeatures } from "../../../domain/mcp/ServerFeatures.ts"
 import type { ToolOffer } from "../../../domain/mcp/ToolOffer.ts"
 import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
-import { ToolName } from "../../../domain/catalog/Tool.ts"
+import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { ChangeFeed, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
 import { LIST_CHANGED, type ListChanges, subscription as listSubscription } from "./ListChanges.ts"
@@ -30,7 +30,8 @@ import { invalidParams, limited, type RpcFault, serverFailed, statusOfCode } fro
 import { textAt } from "./RpcMessage.ts"
 import { ended, makeSubscriptions } from "./Subscriptions.ts"
 
-const isToolName = Schema.is(ToolName)
+// A tool that is listed may have a name from before the rules for new ones.
+const isToolName = Schema.is(ToolNameSent)
 
 const SUBSCRIBE = "subscriptions/listen"
 /** What is known of a server needs no time. */
