@@ -18,13 +18,14 @@ const ROOMS_OF_PROCESSES = [
 
 const ON_POSTGRES = [
   "adapters/{book,databaseCheck,distribution,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces,ledgerModel}",
-  "adapters/{embeddedPostgres*,migrations,records,serviceRole,sessions}",
+  "adapters/{derivedTransfers,earnings,embeddedPostgres*,feeAudit,importStatements,ledgerFailures,ledgerRaces,lostCalls}",
+  "adapters/{migrations,operatorPlans,readOnlyServer,records,serviceRole,sessions,walletSplits,yieldingLocks}",
   "domain/authentication",
-  "http/{deadlines,idempotency,keys,limitsRedis,outages,prices}",
+  "http/{deadlines,idempotency,keys,limitsRedis,outages,prices,uncheckedPatterns}",
   "invoices/interrupted",
   "log/{beginLog,files}",
   "payments/{book,killed,lockedRows}",
-  "platform/{fullDisk,history,retention,schema}",
+  "platform/{atRest,fullDisk,history,retention,schema}",
   "receipts/keyRing",
   "security/{fuzz,secrets}",
   "telemetry/{logs,operations}"
