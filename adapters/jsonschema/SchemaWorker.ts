@@ -40,7 +40,7 @@ export interface SchemaWorker {
 /** Ends the thread with the scope. */
 export const makeSchemaWorker = Effect.fnUntraced(function* (
   budgets: SchemaBudgets,
-  patienceAtFirst = 1
+  patienceAtFirst?: number
 ): Effect.fn.Return<SchemaWorker, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   let thread: Worker | undefined
@@ -133,7 +133,7 @@ export const makeSchemaWorker = Effect.fnUntraced(function* (
       const own = waiting.filter((one) => one.providerId === providerId).length
       if (own >= WAITING_PER_PROVIDER_MAX) return resume(Effect.fail(busy("provider")))
       if (waiting.length >= WAITING_MAX) return resume(Effect.fail(busy("process")))
-      const one: Waiting = { providerId, job, patience: patienceAtFirst, done: resume }
+      const one: Waiting = { providerId, job, patience: patienceAtFirst ?? 1, done: resume }
       waiting = [...waiting, one]
       next()
       return Effect.sync(() => {
