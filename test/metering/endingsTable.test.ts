@@ -77,7 +77,7 @@ const responding = (response: UpstreamResponse, change: Partial<ToolChange> = {}
     return consumerId
   })
 
-/** The caller is gone while its call is under way; the provider then responds. */
+/** The caller is gone while its call is in flight; the provider then responds. */
 const leaving = (response: UpstreamResponse, change: Partial<ToolChange> = {}): Ending =>
   Effect.fnUntraced(function* (provider, policy) {
     const { consumerId, toolId } = yield* offered(policy, change)
