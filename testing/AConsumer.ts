@@ -2,7 +2,7 @@
  * A consumer who has paid for its funds.
  */
 import { Effect } from "effect"
-import { Registration } from "../domain/accounts/Registration.ts"
+import { Registration } from "../domain/providers/Registration.ts"
 import { Ledger } from "../domain/ledger/Ledger.ts"
 import { Loads } from "../domain/payments/Loads.ts"
 import type { ConsumerId } from "../domain/shared/Ids.ts"

@@ -2,7 +2,7 @@
  * A tool of a new provider, or of a given one.
  */
 import { Effect } from "effect"
-import { Registration } from "../domain/accounts/Registration.ts"
+import { Registration } from "../domain/providers/Registration.ts"
 import { Catalog } from "../domain/catalog/Catalog.ts"
 import type { ToolChange } from "../domain/catalog/Tool.ts"
 import { Ledger } from "../domain/ledger/Ledger.ts"

@@ -2,7 +2,7 @@
  * What a payer does on the page of the scripted payment processor, and the event by which the processor reports it.
  */
 import { DateTime, Effect } from "effect"
-import type { CheckoutStatus } from "../domain/payments/PaymentGateway.ts"
+import type { CheckoutStatus } from "../domain/ledger/PaymentGateway.ts"
 import { PaymentEvents } from "../domain/processor/PaymentEvents.ts"
 import { Entropy } from "../domain/shared/Entropy.ts"
 import { GatewayScript } from "./ScriptedGateway.ts"

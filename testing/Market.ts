@@ -12,7 +12,7 @@ import {
   CurrentEarningsPolicy,
   DRY_RUN_EARNINGS_POLICY,
   type EarningsPolicy
-} from "../domain/payouts/EarningsPolicy.ts"
+} from "../domain/earnings/EarningsPolicy.ts"
 import { core } from "../src/layers/Core.ts"
 import { memoryPorts } from "../src/layers/MemoryPorts.ts"
 import * as ScriptedGateway from "./ScriptedGateway.ts"

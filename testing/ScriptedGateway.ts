@@ -11,7 +11,7 @@ import {
   type Refunded,
   type Transferred,
   UntrustedEvent
-} from "../domain/payments/PaymentGateway.ts"
+} from "../domain/ledger/PaymentGateway.ts"
 import type { LoadId, PayoutId, WithdrawalPartId } from "../domain/shared/Ids.ts"
 
 /** What goes wrong with an order: before or after its work, with an answer or with a crash of the process. */

@@ -9,7 +9,7 @@ import {
   type UpstreamCall,
   type UpstreamProblem,
   type UpstreamResponse
-} from "../domain/metering/ToolUpstream.ts"
+} from "../domain/upstream/ToolUpstream.ts"
 import type { ToolId } from "../domain/shared/Ids.ts"
 
 /** What a provider does with a call. */

@@ -13,7 +13,7 @@ import {
   MODERN_VERSION,
   PARSE_ERROR,
   UNSUPPORTED_VERSION
-} from "../../domain/mcp/Protocol.ts"
+} from "../../domain/upstream/Protocol.ts"
 import { type DemoTool, demoTools, type SlowResult } from "./DemoTools.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>

@@ -3,7 +3,7 @@
  * of this service are written anew.
  */
 import { MAX_COST_FIELD } from "../../domain/metering/CallTerms.ts"
-import { META_PREFIX, type McpEra } from "../../domain/mcp/Protocol.ts"
+import { META_PREFIX, type McpEra } from "../../domain/upstream/Protocol.ts"
 import { type JsonMember, membersOf } from "../../domain/shared/JsonText.ts"
 import type { Link } from "./ProtocolEra.ts"
 

@@ -3,9 +3,9 @@
  * belong to no request, and its end.
  */
 import { Effect } from "effect"
-import type { UpstreamSession } from "../../domain/mcp/Protocol.ts"
+import type { UpstreamSession } from "../../domain/upstream/Protocol.ts"
 import { maySend } from "../../domain/mcp/ServerRequests.ts"
-import type { ServerAddress, ServerEvent, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
+import type { ServerAddress, ServerEvent, ServerFailed } from "../../domain/upstream/ProviderServers.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
 import { membersOf } from "../../domain/shared/JsonText.ts"
 import { isLink, negotiated } from "./Handshake.ts"

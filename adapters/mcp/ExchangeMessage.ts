@@ -2,7 +2,7 @@
  * The `tools/call` of a caller that speaks MCP: its arguments and other params verbatim, and the server's messages passed on
  * to it.
  */
-import type { McpExchange, UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
+import type { McpExchange, UpstreamCall } from "../../domain/upstream/ToolUpstream.ts"
 import { TASK_MS_MAX } from "../../domain/tasks/CallTask.ts"
 import { membersOf } from "../../domain/shared/JsonText.ts"
 import { metaFor } from "./CallerParams.ts"

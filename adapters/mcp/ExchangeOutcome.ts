@@ -1,7 +1,7 @@
 /**
  * What a reply means for a call of a caller that speaks MCP: also a call that continues, and a session that is lost.
  */
-import type { McpExchange, PendingResult, UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
+import type { McpExchange, PendingResult, UpstreamProblem } from "../../domain/upstream/ToolUpstream.ts"
 import { isErrorPermitted, isInputPermitted } from "../../domain/mcp/ServerRequests.ts"
 import { isObject } from "./JsonRpc.ts"
 import type { Link } from "./ProtocolEra.ts"

@@ -3,7 +3,7 @@
  */
 import type { ResponseBytes } from "./ResponseBytes.ts"
 import type { Dispatcher } from "undici"
-import type { ToolProgress } from "../../domain/metering/ToolUpstream.ts"
+import type { ToolProgress } from "../../domain/upstream/ToolUpstream.ts"
 import type { JsonObject, RpcId, ServerRequest } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import type { Link } from "./ProtocolEra.ts"

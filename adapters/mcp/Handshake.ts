@@ -9,7 +9,7 @@ import {
   MISSING_CAPABILITY,
   MODERN_VERSION,
   UNSUPPORTED_VERSION
-} from "../../domain/mcp/Protocol.ts"
+} from "../../domain/upstream/Protocol.ts"
 import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
 import { isObject } from "./JsonRpc.ts"
 import {

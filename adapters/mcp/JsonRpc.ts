@@ -2,8 +2,8 @@
  * JSON-RPC 2.0 as MCP uses it: what a client sends, and how the response to a request is distinguished from other
  * messages of the server.
  */
-import { METHOD_NOT_FOUND } from "../../domain/mcp/Protocol.ts"
-import type { ToolProgress } from "../../domain/metering/ToolUpstream.ts"
+import { METHOD_NOT_FOUND } from "../../domain/upstream/Protocol.ts"
+import type { ToolProgress } from "../../domain/upstream/ToolUpstream.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

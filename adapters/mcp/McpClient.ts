@@ -4,7 +4,7 @@
  */
 import { Clock, Effect, type Scope } from "effect"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
-import type { UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
+import type { UpstreamProblem } from "../../domain/upstream/ToolUpstream.ts"
 import { monotonicMs } from "../../domain/shared/Monotonic.ts"
 import type { HttpExchange } from "./HttpExchange.ts"
 import { type McpUpstreamOptions, type McpUpstreamSettings, withDefaults } from "./McpUpstreamOptions.ts"

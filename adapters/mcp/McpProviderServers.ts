@@ -2,7 +2,7 @@
  * ProviderServers over MCP's streamable HTTP, both eras of the protocol, on the connections that tool calls use.
  */
 import { Effect } from "effect"
-import { ProviderServers } from "../../domain/mcp/ProviderServers.ts"
+import { ProviderServers } from "../../domain/upstream/ProviderServers.ts"
 import { makeClientSessions } from "./ClientSessions.ts"
 import type { McpClient } from "./McpClient.ts"
 import { makePassedRequests } from "./PassedRequests.ts"

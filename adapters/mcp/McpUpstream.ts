@@ -6,13 +6,13 @@
  * connection is a network fault, retried only for idempotent tools.
  */
 import { Context, Effect, Layer, Random } from "effect"
-import { ProviderServers } from "../../domain/mcp/ProviderServers.ts"
+import { ProviderServers } from "../../domain/upstream/ProviderServers.ts"
 import {
   ToolUpstream,
   type UpstreamResponse,
   type UpstreamCall,
   type UpstreamProblem
-} from "../../domain/metering/ToolUpstream.ts"
+} from "../../domain/upstream/ToolUpstream.ts"
 import { exchangeOutcomeOf } from "./ExchangeOutcome.ts"
 import { makeMcpClient, type McpClient, reachable } from "./McpClient.ts"
 import { makeProviderServers } from "./McpProviderServers.ts"

@@ -2,7 +2,7 @@
  * A client's request as the provider's server gets it: params verbatim, always with an id of the service, and with the
  * progress token of the client in its own session only.
  */
-import type { PassedRequest } from "../../domain/mcp/ProviderServers.ts"
+import type { PassedRequest } from "../../domain/upstream/ProviderServers.ts"
 import { metaFor, paramsWith } from "./CallerParams.ts"
 import { idOf, type JsonObject, messagesOf, requestBody, type RpcId, tokenOf } from "./JsonRpc.ts"
 import { ownId } from "./OwnId.ts"

@@ -3,9 +3,9 @@
  */
 import { Effect } from "effect"
 import { isNeverPassed, isOfTask } from "../../domain/mcp/PassedMethods.ts"
-import { INTERNAL_ERROR, METHOD_NOT_FOUND } from "../../domain/mcp/Protocol.ts"
+import { INTERNAL_ERROR, METHOD_NOT_FOUND } from "../../domain/upstream/Protocol.ts"
 import { passedResult } from "../../domain/mcp/PassedResults.ts"
-import type { PassedReply, PassedRequest, ServerAddress, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
+import type { PassedReply, PassedRequest, ServerAddress, ServerFailed } from "../../domain/upstream/ProviderServers.ts"
 import { replacedAt } from "../../domain/shared/JsonText.ts"
 import { isPermitted, NOT_PERMITTED } from "./ExchangeOutcome.ts"
 import type { McpClient } from "./McpClient.ts"

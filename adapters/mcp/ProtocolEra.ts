@@ -8,7 +8,7 @@ import {
   MODERN_VERSION,
   type McpEra,
   VERSION_META
-} from "../../domain/mcp/Protocol.ts"
+} from "../../domain/upstream/Protocol.ts"
 import { requestBody } from "./JsonRpc.ts"
 import { headerText } from "./HeaderText.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"

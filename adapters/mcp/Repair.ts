@@ -2,7 +2,7 @@
  * Errors of the server's transport layer that say nothing about the tool and can be fixed. A request is sent again only
  * if a 4xx status, or a modern server's error code, proves that the tool did not run.
  */
-import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "../../domain/mcp/Protocol.ts"
+import { HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "../../domain/upstream/Protocol.ts"
 import type { Link } from "./ProtocolEra.ts"
 import type { Reply } from "./Reply.ts"
 

@@ -2,9 +2,9 @@
  * Why a request other than a tool call got no response: before it was sent, or by the reply.
  */
 import { Effect } from "effect"
-import { INVALID_REQUEST } from "../../domain/mcp/Protocol.ts"
-import { type ServerAddress, ServerFailed } from "../../domain/mcp/ProviderServers.ts"
-import type { UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
+import { INVALID_REQUEST } from "../../domain/upstream/Protocol.ts"
+import { type ServerAddress, ServerFailed } from "../../domain/upstream/ProviderServers.ts"
+import type { UpstreamProblem } from "../../domain/upstream/ToolUpstream.ts"
 import { isSessionLost, SESSION_LOST } from "./ExchangeOutcome.ts"
 import { endpointOf, type McpClient, reachable, reachableUnprobed } from "./McpClient.ts"
 import type { Link } from "./ProtocolEra.ts"

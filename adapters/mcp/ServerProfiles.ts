@@ -3,7 +3,7 @@
  * restart.
  */
 import { Clock, Effect } from "effect"
-import type { ServerAddress, ServerFailed, ServerProfile } from "../../domain/mcp/ProviderServers.ts"
+import type { ServerAddress, ServerFailed, ServerProfile } from "../../domain/upstream/ProviderServers.ts"
 import { memberOf } from "../../domain/shared/JsonText.ts"
 import { makeSingleFlight } from "../../domain/shared/SingleFlight.ts"
 import { discover, greeted, isLink } from "./Handshake.ts"

@@ -3,7 +3,7 @@
  * resumed stream if the server closed the first one before its response.
  */
 import { Context, Effect, Fiber, References, type Scope, Tracer } from "effect"
-import type { UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
+import type { UpstreamCall } from "../../domain/upstream/ToolUpstream.ts"
 import { exchangeMessage } from "./ExchangeMessage.ts"
 import { isSessionLost } from "./ExchangeOutcome.ts"
 import { establish, isLink, readTools } from "./Handshake.ts"

@@ -9,7 +9,7 @@ import {
   type ServerAddress,
   type ServerFailed,
   type ToolList
-} from "../../domain/mcp/ProviderServers.ts"
+} from "../../domain/upstream/ProviderServers.ts"
 import { makeSingleFlight } from "../../domain/shared/SingleFlight.ts"
 import type { McpClient } from "./McpClient.ts"
 import { isLink, openSession } from "./Handshake.ts"

@@ -2,8 +2,8 @@
  * Reads `tools/list` page by page, within limits: of pages, of tools, of the bytes of one definition and of all.
  */
 import { Effect } from "effect"
-import { METHOD_NOT_FOUND } from "../../domain/mcp/Protocol.ts"
-import type { ListedTool, ToolList } from "../../domain/mcp/ProviderServers.ts"
+import { METHOD_NOT_FOUND } from "../../domain/upstream/Protocol.ts"
+import type { ListedTool, ToolList } from "../../domain/upstream/ProviderServers.ts"
 import { elementsOf, memberOf } from "../../domain/shared/JsonText.ts"
 import { isObject } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"

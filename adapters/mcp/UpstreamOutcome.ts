@@ -2,7 +2,7 @@
  * What a reply means for a call: its status, and the message for the caller. Only a finished result is a success.
  */
 import { DateTime, Option } from "effect"
-import type { CallStatus, PendingResult, ToolResult, UpstreamProblem } from "../../domain/metering/ToolUpstream.ts"
+import type { CallStatus, PendingResult, ToolResult, UpstreamProblem } from "../../domain/upstream/ToolUpstream.ts"
 import type { RpcError } from "./JsonRpc.ts"
 import { isObject } from "./JsonRpc.ts"
 import type { Link } from "./ProtocolEra.ts"

@@ -10,7 +10,7 @@ import {
   PaymentsNotConfigured,
   type Refunded,
   type Transferred
-} from "../../domain/payments/PaymentGateway.ts"
+} from "../../domain/ledger/PaymentGateway.ts"
 import { DRY_RUN } from "../../domain/ledger/Book.ts"
 import { CURRENCY } from "../../domain/payments/Loads.ts"
 import type { LoadId, PayoutId, WithdrawalPartId } from "../../domain/shared/Ids.ts"

@@ -9,7 +9,7 @@ import type {
   PaymentEvent,
   RefundState,
   Transferred
-} from "../../domain/payments/PaymentGateway.ts"
+} from "../../domain/ledger/PaymentGateway.ts"
 import { LoadId, PayoutId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
 
 const loadIdIn = Schema.decodeUnknownOption(LoadId)

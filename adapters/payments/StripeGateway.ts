@@ -11,7 +11,7 @@ import {
   PaymentsNotConfigured,
   type Refunded,
   UntrustedEvent
-} from "../../domain/payments/PaymentGateway.ts"
+} from "../../domain/ledger/PaymentGateway.ts"
 import type { Book } from "../../domain/ledger/Book.ts"
 import { CURRENCY } from "../../domain/payments/Loads.ts"
 import { checkoutOf, eventOf, loadIdOf, nameIn, payeeOf, refundStateOf, transferredOf } from "./StripeEvents.ts"

@@ -3,7 +3,7 @@
  */
 import { Effect, Redacted } from "effect"
 import { Stripe } from "stripe"
-import { PaymentFailed } from "../../domain/payments/PaymentGateway.ts"
+import { PaymentFailed } from "../../domain/ledger/PaymentGateway.ts"
 
 /** The keys of a Stripe account, and where its API is. */
 export interface StripeSettings {

@@ -2,7 +2,7 @@
  * Verifies a webhook of Stripe: a valid signature, made within five minutes of now in either direction.
  */
 import { Stripe } from "stripe"
-import type { PaymentEvent } from "../../domain/payments/PaymentGateway.ts"
+import type { PaymentEvent } from "../../domain/ledger/PaymentGateway.ts"
 import { eventOf, notificationOf } from "./StripeEvents.ts"
 
 /** Stripe's own tolerance for old signatures; its package accepts any that is dated in the future. */

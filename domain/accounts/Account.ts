@@ -3,7 +3,7 @@
  * accounts may have the same one, so registration does not reveal who is registered.
  */
 import type { DateTime } from "effect"
-import type { ServerFeature } from "../mcp/ServerFeatures.ts"
+import type { ServerFeature } from "./ServerFeatures.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { suffixed } from "./Handle.ts"

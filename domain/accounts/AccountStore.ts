@@ -5,7 +5,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { FeeChange, ProviderFee } from "../ledger/PlatformFee.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import type { ServerFeature } from "../mcp/ServerFeatures.ts"
+import type { ServerFeature } from "./ServerFeatures.ts"
 import type { Consumer, Erasure, Provider, ProviderChange, ProviderFreeze } from "./Account.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 

@@ -3,7 +3,7 @@
  * works for a chosen grace period.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
-import { ToolboxStore } from "../mcp/ToolboxStore.ts"
+import { ToolboxStore } from "./ToolboxStore.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Digest } from "../shared/Digest.ts"
 import { Entropy } from "../shared/Entropy.ts"

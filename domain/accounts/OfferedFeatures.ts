@@ -2,7 +2,7 @@
  * Which features of its MCP server a provider offers through this service.
  */
 import { Context, Effect, Layer, Option } from "effect"
-import type { ServerFeature } from "../mcp/ServerFeatures.ts"
+import type { ServerFeature } from "./ServerFeatures.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"

@@ -2,7 +2,7 @@
  * The authenticated caller: the role and the owner of a key.
  */
 import type { DateTime } from "effect"
-import type { OperatorSession } from "../operator/OperatorSessionStore.ts"
+import type { OperatorSession } from "./OperatorSessionStore.ts"
 import type { ConsumerId, KeyId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 

@@ -3,8 +3,8 @@
  * number, and never a condition: an endpoint that does not answer is accepted.
  */
 import { Context, Duration, Effect, Layer, Option } from "effect"
-import type { McpEra } from "../mcp/Protocol.ts"
-import { ProviderServers, type ServerAddress, type ServerProfile, type ToolList } from "../mcp/ProviderServers.ts"
+import type { McpEra } from "../upstream/Protocol.ts"
+import { ProviderServers, type ServerAddress, type ServerProfile, type ToolList } from "../upstream/ProviderServers.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import { GUESSES_MAX, guessOf, nearestNames } from "../shared/NearestName.ts"
 

@@ -2,7 +2,7 @@
  * Plans an import over the stores, and applies it in small units of work.
  */
 import { Context, DateTime, Duration, Effect, Option } from "effect"
-import type { ToolList } from "../mcp/ProviderServers.ts"
+import type { ToolList } from "../upstream/ProviderServers.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"

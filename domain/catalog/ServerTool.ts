@@ -3,7 +3,7 @@
  * catalog, texts are bounded, schemas have a bounded size and depth.
  */
 import { Schema } from "effect"
-import type { ListedTool } from "../mcp/ProviderServers.ts"
+import type { ListedTool } from "../upstream/ProviderServers.ts"
 import { definitionFault, escapeHidden, withNewlines } from "../shared/PlainText.ts"
 import { JSON_SCHEMA_BYTES_MAX, JSON_SCHEMA_DEPTH_MAX } from "./JsonSchemas.ts"
 import { type JsonSchemaObject, type ToolAnnotations, ToolName } from "./Tool.ts"

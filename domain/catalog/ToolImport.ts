@@ -3,7 +3,7 @@
  * read from the server never changes what a call costs.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
-import { ProviderServers, type ServerAddress, type ToolList } from "../mcp/ProviderServers.ts"
+import { ProviderServers, type ServerAddress, type ToolList } from "../upstream/ProviderServers.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"

@@ -4,7 +4,7 @@
  */
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
-import type { ServerAddress } from "../mcp/ProviderServers.ts"
+import type { ServerAddress } from "../upstream/ProviderServers.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import { monotonicMs } from "../shared/Monotonic.ts"
 import { round } from "../shared/Round.ts"

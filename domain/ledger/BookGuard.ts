@@ -3,7 +3,7 @@
  * ledger's book once, after the first hold that reserves money. A book never changes, so one check is enough.
  */
 import { Context, Effect, Layer, Option } from "effect"
-import { type PaymentFailed, PaymentGateway } from "../payments/PaymentGateway.ts"
+import { type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
 import { DRY_RUN, WrongBook } from "./Book.ts"
 import { LedgerStore } from "./LedgerStore.ts"
 import { StoreUnavailable } from "../shared/StoreUnavailable.ts"

@@ -1,6 +1,6 @@
 /**
  * Ledger movements outside of calls (loads, credits, corrections), trial balance and audit. The settlement of a call
- * writes its own transfers to the same accounts (CallStore); domain/refunds refunds calls.
+ * writes its own transfers to the same accounts (CallStore); domain/earnings/Refunds refunds calls.
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { Entropy } from "../shared/Entropy.ts"

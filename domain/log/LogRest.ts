@@ -4,7 +4,7 @@
  */
 import { Duration, Effect } from "effect"
 import { CallTally } from "../metering/CallTally.ts"
-import { giveUpAfter } from "../platform/GiveUpAfter.ts"
+import { giveUpAfter } from "../shared/GiveUpAfter.ts"
 import { LogStore } from "./LogStore.ts"
 
 const REST_MAX = Duration.seconds(5)

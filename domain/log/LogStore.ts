@@ -4,7 +4,7 @@
  * batch or nothing.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { CallCause } from "../metering/CallCause.ts"
+import type { CallCause } from "../receipts/CallCause.ts"
 import type { OpenCall } from "../metering/CallStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ReceiptId } from "../shared/Ids.ts"

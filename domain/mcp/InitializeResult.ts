@@ -2,8 +2,8 @@
  * The answer to `initialize` where no server of the legacy era gives its own.
  */
 import { membersOf, objectWith } from "../shared/JsonText.ts"
-import { LEGACY_VERSIONS, type McpEra } from "./Protocol.ts"
-import { withoutTasks, withOwnTasks } from "./TaskSupport.ts"
+import { LEGACY_VERSIONS, type McpEra } from "../upstream/Protocol.ts"
+import { withoutTasks, withOwnTasks } from "../upstream/TaskSupport.ts"
 
 /** JSON texts. */
 export interface LegacyProfile {

@@ -8,7 +8,7 @@ import { WAIT_MS_MAX } from "../metering/CallerWaits.ts"
 import { longestMsOf } from "../metering/CallTerms.ts"
 import { ProgressMsMax, TOOL_TIMEOUT_MS_MAX, type UpstreamBounds, UpstreamLimits } from "../metering/UpstreamLimits.ts"
 import type { LiveSession } from "./LiveSession.ts"
-import { ProviderServers } from "./ProviderServers.ts"
+import { ProviderServers } from "../upstream/ProviderServers.ts"
 
 /** Per node. Further sessions, and those of a process that stops, end by their server's own idle time-out. */
 export const LATE_ENDINGS_MAX = 10_000

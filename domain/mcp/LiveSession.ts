@@ -5,7 +5,7 @@ import type { DateTime } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { memberOf } from "../shared/JsonText.ts"
 import type { McpSession } from "./McpSessionStore.ts"
-import { listingCapabilities, type ServerAddress } from "./ProviderServers.ts"
+import { listingCapabilities, type ServerAddress } from "../upstream/ProviderServers.ts"
 
 export interface LiveSession extends Omit<McpSession, "clientParams"> {
   /** Of the client, those by which servers choose the tools that they list. */

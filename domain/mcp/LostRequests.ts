@@ -8,7 +8,7 @@ import { type ConsumerId, isIssuedReceiptId } from "../shared/Ids.ts"
 import { formatPrice, type Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { StreamPosition } from "./EventId.ts"
-import { BILLING_META, INTERNAL_ERROR } from "./Protocol.ts"
+import { BILLING_META, INTERNAL_ERROR } from "../upstream/Protocol.ts"
 
 export class LostRequests extends Context.Service<
   LostRequests,

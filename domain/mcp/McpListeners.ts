@@ -11,7 +11,12 @@ import { listenEventId } from "./EventId.ts"
 import type { LiveSession } from "./LiveSession.ts"
 import { McpSessions } from "./McpSessions.ts"
 import { McpSessionStore } from "./McpSessionStore.ts"
-import { ProviderServers, type ServerAddress, type ServerEvent, type ServerFailed } from "./ProviderServers.ts"
+import {
+  ProviderServers,
+  type ServerAddress,
+  type ServerEvent,
+  type ServerFailed
+} from "../upstream/ProviderServers.ts"
 import type { StreamSink } from "./ServerStream.ts"
 
 /** `NotOffered`: the server has no such stream. */

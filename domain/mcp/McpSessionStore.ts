@@ -4,8 +4,8 @@
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import type { UpstreamSession } from "./Protocol.ts"
-import type { ServerAddress } from "./ProviderServers.ts"
+import type { UpstreamSession } from "../upstream/Protocol.ts"
+import type { ServerAddress } from "../upstream/ProviderServers.ts"
 
 /** A session that a client of the legacy era opened at a door. Any node serves it. */
 export interface McpSession {

@@ -12,9 +12,9 @@ import { initializeResult, type LegacyProfile, negotiatedVersion, offeredResult 
 import { makeLateEndings } from "./LateEndings.ts"
 import { isUsable, type LiveSession, liveOf } from "./LiveSession.ts"
 import { type McpSession, McpSessionStore } from "./McpSessionStore.ts"
-import { LEGACY_VERSIONS } from "./Protocol.ts"
-import { ProviderServers, type ServerAddress, type ServerFailed } from "./ProviderServers.ts"
-import { passedParams } from "./TaskSupport.ts"
+import { LEGACY_VERSIONS } from "../upstream/Protocol.ts"
+import { ProviderServers, type ServerAddress, type ServerFailed } from "../upstream/ProviderServers.ts"
+import { passedParams } from "../upstream/TaskSupport.ts"
 
 /** The longest unused one ends when another is opened. */
 export const SESSIONS_PER_ACCOUNT_MAX = 100

@@ -8,7 +8,7 @@ import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { ToolSync } from "../catalog/ToolSync.ts"
 import { Digest } from "../shared/Digest.ts"
 import type { ProviderId } from "../shared/Ids.ts"
-import type { ServerAddress, ToolList } from "./ProviderServers.ts"
+import type { ServerAddress, ToolList } from "../upstream/ProviderServers.ts"
 import { ToolOffers } from "./ToolOffers.ts"
 
 /** Changes of one request come together: they are one change of the list. */

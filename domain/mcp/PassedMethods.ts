@@ -3,7 +3,7 @@
  * operation, a request that is named like a notification could cancel the calls of others, and results of tasks are billed.
  * Some servers do not distinguish upper and lower case, or ignore other characters of a method.
  */
-import { isTaskMethod } from "./TaskSupport.ts"
+import { isTaskMethod } from "../upstream/TaskSupport.ts"
 
 export const isNeverPassed = (method: string): boolean =>
   !NAME.test(method) || isTaskMethod(method) || isOfTheService(lettersOf(method))

@@ -4,7 +4,7 @@
  */
 import { elementsOf, type JsonMember, membersOf, memberOf } from "../shared/JsonText.ts"
 import { escapeHidden, lineFault } from "../shared/PlainText.ts"
-import { META_PREFIX } from "./Protocol.ts"
+import { META_PREFIX } from "../upstream/Protocol.ts"
 import { withMembers } from "./ResultText.ts"
 
 const ITEMS: Readonly<Record<string, string>> = {

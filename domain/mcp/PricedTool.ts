@@ -7,7 +7,7 @@ import { isUsagePriced, type Terms } from "../catalog/Terms.ts"
 import { membersOf } from "../shared/JsonText.ts"
 import { formatPrice, MICROCENTS_PER_DOLLAR } from "../shared/Microcents.ts"
 import { format } from "../shared/Timestamp.ts"
-import { PRICE_META } from "./Protocol.ts"
+import { PRICE_META } from "../upstream/Protocol.ts"
 import { withMembers, withMeta } from "./ResultText.ts"
 
 /** Cloudflare's name for a tool's price, as a number of dollars. */

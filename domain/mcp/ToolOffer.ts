@@ -7,7 +7,7 @@ import type { ToolId } from "../shared/Ids.ts"
 import { type HeaderParameter, headerParametersOf } from "./HeaderParameters.ts"
 import { plainItem } from "./PassedResults.ts"
 import { FREE_CALLS_LEFT, pricedTool } from "./PricedTool.ts"
-import type { ListedTool, ToolList } from "./ProviderServers.ts"
+import type { ListedTool, ToolList } from "../upstream/ProviderServers.ts"
 
 export const TOOLS_PER_PAGE_MAX = 1_000
 const PAGE_CHARS_MAX = 2 * 1024 * 1024

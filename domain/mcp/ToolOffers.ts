@@ -10,7 +10,7 @@ import { makeFreshCache } from "../shared/FreshCache.ts"
 import { type ConsumerId, type ProviderId, ToolId } from "../shared/Ids.ts"
 import { PAGE_LIMIT_MAX, type PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { type ListClient, type ServerAddress, type ServerFailed, ProviderServers } from "./ProviderServers.ts"
+import { type ListClient, type ServerAddress, type ServerFailed, ProviderServers } from "../upstream/ProviderServers.ts"
 import { elementsFor, ToolOffer } from "./ToolOffer.ts"
 
 /** A server's list is read again after this time; sooner where it announces changes. */

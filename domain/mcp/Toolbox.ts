@@ -16,7 +16,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { RECENT_DAYS, recentTools } from "./RecentTools.ts"
 import { ToolAliases } from "./ToolAliases.ts"
-import { type ToolboxScope, ToolboxStore } from "./ToolboxStore.ts"
+import { type ToolboxScope, ToolboxStore } from "../accounts/ToolboxStore.ts"
 
 /** How many tools a toolbox has at most. More of them make models choose worse, and clients cut the list. */
 export const ToolboxToolsMax = Context.Reference<number>("agent-tool-billing/domain/mcp/ToolboxToolsMax", {

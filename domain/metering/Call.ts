@@ -11,7 +11,7 @@ import type { CallProgress } from "./CallsInFlight.ts"
 import type { CallIdempotency, KeptResult, Opened } from "./CallStore.ts"
 import type { Agreement } from "./CallTerms.ts"
 import type { ToolReference } from "./ToolDirectory.ts"
-import type { McpExchange, ToolProgress, UpstreamResponse } from "./ToolUpstream.ts"
+import type { McpExchange, ToolProgress, UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
 /** A call of a tool, as its caller wants it: what to call, and what it may cost at most. */
 export interface CallRequest extends Agreement {

@@ -6,7 +6,7 @@ import type { SignerUnavailable } from "../receipts/ReceiptSigner.ts"
 import { ReceiptId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
-import type { UpstreamProblem, UpstreamResponse } from "./ToolUpstream.ts"
+import type { UpstreamProblem, UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
 /**
  * The sweeper closed the call before its settlement, or a failover of the database lost the call: the provider's response is

@@ -21,7 +21,7 @@ import { CallTally } from "./CallTally.ts"
 import { forwardedMsOf, makeForwarding } from "./Forwarding.ts"
 import { replayed } from "./RetainedResults.ts"
 import { makeSettle } from "./Settlement.ts"
-import type { UpstreamCall, UpstreamResponse } from "./ToolUpstream.ts"
+import type { UpstreamCall, UpstreamResponse } from "../upstream/ToolUpstream.ts"
 import { ProgressMsMax, UpstreamLimits } from "./UpstreamLimits.ts"
 
 export type RunTotals = Pick<UpstreamResponse, "attempts" | "latencyMs" | "requestBytes" | "responseBytes">

@@ -8,7 +8,7 @@ import { Context, type DateTime, type Effect } from "effect"
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import type { CallCause } from "./CallCause.ts"
+import type { CallCause } from "../receipts/CallCause.ts"
 import type { ResumeCall, SuspendCall, Suspended } from "./SuspendedCall.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 

@@ -4,7 +4,7 @@
  */
 import { Context, Effect } from "effect"
 import { type Durations, Histogram } from "../shared/Histogram.ts"
-import type { CallStatus } from "./ToolUpstream.ts"
+import type { CallStatus } from "../upstream/ToolUpstream.ts"
 
 export type CallOrigin = "proxy" | "meter"
 

@@ -7,10 +7,10 @@ import type { CancellationTerm } from "../catalog/CancellationTerm.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { isUsagePriced } from "../catalog/Terms.ts"
 import type { BillingPolicy } from "../catalog/Tool.ts"
-import { REPORTED_COST_META } from "../mcp/Protocol.ts"
+import { REPORTED_COST_META } from "../upstream/Protocol.ts"
 import { Microcents, zero } from "../shared/Microcents.ts"
 import { CapRequired, PriceChanged, PriceVersionChanged } from "./CallRejections.ts"
-import type { CallStatus, ToolResult } from "./ToolUpstream.ts"
+import type { CallStatus, ToolResult } from "../upstream/ToolUpstream.ts"
 import type { UpstreamBounds } from "./UpstreamLimits.ts"
 
 /** After this, a call that was not settled is due for the sweeper. */

@@ -10,7 +10,7 @@ import type { CallRequest } from "./Call.ts"
 import { ANSWER_MS_MIN } from "./CallEndings.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
 import { makeMoveDeadline } from "./Forwarding.ts"
-import type { McpExchange, UpstreamResponse } from "./ToolUpstream.ts"
+import type { McpExchange, UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
 /** For one call, in total. */
 export const WAIT_MS_MAX = 10 * 60_000

@@ -10,7 +10,12 @@ import { noResponse } from "./CallEndings.ts"
 import { CallStore } from "./CallStore.ts"
 import { longestMsOf, upstreamMsOf } from "./CallTerms.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
-import { ToolUpstream, type UpstreamCall, type UpstreamProblem, type UpstreamResponse } from "./ToolUpstream.ts"
+import {
+  ToolUpstream,
+  type UpstreamCall,
+  type UpstreamProblem,
+  type UpstreamResponse
+} from "../upstream/ToolUpstream.ts"
 import { ProgressMsMax, type UpstreamBounds, UpstreamLimits } from "./UpstreamLimits.ts"
 
 /** An upstream that keeps its own limits ends before. */

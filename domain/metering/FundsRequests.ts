@@ -13,7 +13,7 @@ import type { InputRequired, McpCallRequest } from "./Call.ts"
 import { InsufficientFunds } from "./CallRejections.ts"
 import { CallStore } from "./CallStore.ts"
 import { type FundsState, makeRequestStates } from "./RequestStates.ts"
-import type { McpExchange } from "./ToolUpstream.ts"
+import type { McpExchange } from "../upstream/ToolUpstream.ts"
 
 /** For one call. */
 const ASKED_MAX = 5

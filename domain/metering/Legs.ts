@@ -15,7 +15,7 @@ import { deadlineMsOf, SETTLE_GRACE } from "./CallTerms.ts"
 import type { Render } from "./NewCalls.ts"
 import { type CallState, makeRequestStates, PROVIDER_STATE_CHARS_MAX, RequestStateRejected } from "./RequestStates.ts"
 import { LEGS_MAX, SUSPENDED_CALLS_MAX, SUSPENDED_MS_MAX } from "./SuspendedCall.ts"
-import type { PendingResult, UpstreamProblem, UpstreamResponse } from "./ToolUpstream.ts"
+import type { PendingResult, UpstreamProblem, UpstreamResponse } from "../upstream/ToolUpstream.ts"
 import { UpstreamLimits } from "./UpstreamLimits.ts"
 
 type Questions = Extract<PendingResult, { readonly kind: "input_required" }>

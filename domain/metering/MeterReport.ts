@@ -9,7 +9,7 @@ import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { CallIdempotency, KeptResult } from "./CallStore.ts"
 import type { ToolReference } from "./ToolDirectory.ts"
-import type { CallStatus } from "./ToolUpstream.ts"
+import type { CallStatus } from "../upstream/ToolUpstream.ts"
 
 /** A call that did not go through the proxy, as its consumer or its provider reports it. */
 export interface MeterRequest {

@@ -5,7 +5,7 @@
 import { Effect, Schedule } from "effect"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
 import type { Tool } from "../catalog/Tool.ts"
-import type { UpstreamResponse } from "./ToolUpstream.ts"
+import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
 /** Seconds. */
 const RECHECKS_MAX = 2

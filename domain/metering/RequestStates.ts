@@ -11,7 +11,7 @@ import { memberOf } from "../shared/JsonText.ts"
 import { Microcents } from "../shared/Microcents.ts"
 import { isSameText } from "../shared/SameText.ts"
 import { Sealer } from "../shared/Sealer.ts"
-import type { McpExchange } from "./ToolUpstream.ts"
+import type { McpExchange } from "../upstream/ToolUpstream.ts"
 
 /** Of the provider's own state: the caller sends all of it back. */
 export const PROVIDER_STATE_CHARS_MAX = 64 * 1024

@@ -3,14 +3,14 @@
  * each would start work at its provider for nothing, or a provider that never answers would close the account's other calls.
  */
 import { Effect } from "effect"
-import { declaresTasks, withoutTasks } from "../mcp/TaskSupport.ts"
+import { declaresTasks, withoutTasks } from "../upstream/TaskSupport.ts"
 import { membersOf } from "../shared/JsonText.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { TooManyCallsWaiting } from "./CallRejections.ts"
 import { CallStore } from "./CallStore.ts"
 import { SUSPENDED_CALLS_MAX } from "./SuspendedCall.ts"
-import type { McpExchange } from "./ToolUpstream.ts"
+import type { McpExchange } from "../upstream/ToolUpstream.ts"
 
 const RETRY_AFTER_SECONDS = 60
 

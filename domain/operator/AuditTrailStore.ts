@@ -5,7 +5,7 @@ import { Context, type DateTime, type Effect, Schema } from "effect"
 import { Uuid } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import type { OperatorSessionId } from "./OperatorSessionStore.ts"
+import type { OperatorSessionId } from "../accounts/OperatorSessionStore.ts"
 
 /** Identifies an entry of the audit trail. It is a UUID, ordered by time. */
 export const AuditEntryId = Uuid.pipe(Schema.brand("AuditEntryId"))

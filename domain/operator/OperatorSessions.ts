@@ -14,7 +14,7 @@ import {
   type OperatorSession,
   OperatorSessionId,
   OperatorSessionStore
-} from "./OperatorSessionStore.ts"
+} from "../accounts/OperatorSessionStore.ts"
 
 export const SESSION_LIFE = Duration.hours(8)
 export const SESSION_IDLE_MAX = Duration.hours(1)

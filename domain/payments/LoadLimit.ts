@@ -8,7 +8,7 @@ import { LedgerStore } from "../ledger/LedgerStore.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { format } from "../shared/Timestamp.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
-import { PaymentGateway } from "./PaymentGateway.ts"
+import { PaymentGateway } from "../ledger/PaymentGateway.ts"
 
 export const NEW_ACCOUNT_DAYS = 30
 export const NEW_ACCOUNT_LOAD_CENTS_PER_DAY = 100_000

@@ -14,7 +14,7 @@ import { AccountFreezes } from "./AccountFreezes.ts"
 import { MismatchTally } from "./MismatchTally.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
 import { type LoadLimitReached, makeLoadLimit } from "./LoadLimit.ts"
-import { type CheckoutStatus, type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
+import { type CheckoutStatus, type PaymentFailed, PaymentGateway } from "../ledger/PaymentGateway.ts"
 import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const LOAD_CENTS_MIN = 100

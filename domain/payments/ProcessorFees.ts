@@ -11,7 +11,7 @@ import { fromCents, Microcents } from "../shared/Microcents.ts"
 import { round } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
-import { type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
+import { type PaymentFailed, PaymentGateway } from "../ledger/PaymentGateway.ts"
 import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const FEES_ASKED_AT_ONCE_MAX = 100

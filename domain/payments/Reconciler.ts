@@ -7,7 +7,7 @@ import { bothOf, round } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { Loads } from "./Loads.ts"
 import { type Load, LoadStore } from "./LoadStore.ts"
-import { PaymentGateway } from "./PaymentGateway.ts"
+import { PaymentGateway } from "../ledger/PaymentGateway.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** With the longest round, a payment is known well within two minutes. */

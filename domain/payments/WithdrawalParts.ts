@@ -11,7 +11,7 @@ import { fromCents } from "../shared/Microcents.ts"
 import { round } from "../shared/Round.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { FreezeStore } from "./FreezeStore.ts"
-import { PaymentFailed, PaymentGateway, type RefundState } from "./PaymentGateway.ts"
+import { PaymentFailed, PaymentGateway, type RefundState } from "../ledger/PaymentGateway.ts"
 import { isOpenPart, type WithdrawalPart, WithdrawalStore } from "./WithdrawalStore.ts"
 import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 

@@ -6,7 +6,7 @@ import { Cause, Clock, Context, DateTime, Duration, Effect, Exit, Layer, Option 
 import { LogStore } from "../log/LogStore.ts"
 import { CorrectedClock } from "../shared/CorrectedClock.ts"
 import { diskProbe, DiskWatch } from "./DiskWatch.ts"
-import { giveUpAfter } from "./GiveUpAfter.ts"
+import { giveUpAfter } from "../shared/GiveUpAfter.ts"
 import { Heartbeats } from "./Heartbeats.ts"
 import { PartDown, type Probe } from "./Probe.ts"
 import { ReadReplica } from "./ReadReplica.ts"

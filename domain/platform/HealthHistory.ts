@@ -3,7 +3,7 @@
  * back, so that an outage of the store is recorded too.
  */
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
-import { giveUpAfter } from "./GiveUpAfter.ts"
+import { giveUpAfter } from "../shared/GiveUpAfter.ts"
 import { type Condition, Health } from "./Health.ts"
 import type { Probe } from "./Probe.ts"
 import { type HealthSamples, HealthHistoryStore } from "./HealthHistoryStore.ts"

@@ -4,12 +4,12 @@
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
-import { Payouts } from "../payouts/Payouts.ts"
+import { Payouts } from "../earnings/Payouts.ts"
 import type { LoadId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { AccountFreezes } from "../payments/AccountFreezes.ts"
-import { Chargebacks } from "../payments/Chargebacks.ts"
+import { Chargebacks } from "./Chargebacks.ts"
 import { Withdrawals } from "../payments/Withdrawals.ts"
 import { isAsOrdered, Loads } from "../payments/Loads.ts"
 import { LoadStore } from "../payments/LoadStore.ts"
@@ -19,7 +19,7 @@ import {
   PaymentGateway,
   type PaymentsNotConfigured,
   type UntrustedEvent
-} from "../payments/PaymentGateway.ts"
+} from "../ledger/PaymentGateway.ts"
 import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const PAYMENT_EVENT_DAYS_KEPT = 90

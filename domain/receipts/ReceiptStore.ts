@@ -2,7 +2,7 @@
  * Reads receipts. `CallStore.close` writes them, in the transaction that settles the call.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { CallCause } from "../metering/CallCause.ts"
+import type { CallCause } from "./CallCause.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"

@@ -3,7 +3,7 @@
  * task; its own client gets a task with another id. The call stays open with its hold until the task ends.
  */
 import type { DateTime } from "effect"
-import type { UpstreamSession } from "../mcp/Protocol.ts"
+import type { UpstreamSession } from "../upstream/Protocol.ts"
 import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
 
 /** From the opening of a call until its task counts as timed out. */

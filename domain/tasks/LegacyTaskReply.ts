@@ -1,8 +1,8 @@
 /**
  * What a provider's server of the legacy era says of a task, by version 2025-11-25. Its result is asked for separately.
  */
-import { INVALID_PARAMS, RELATED_TASK_META } from "../mcp/Protocol.ts"
-import type { PassedReply } from "../mcp/ProviderServers.ts"
+import { INVALID_PARAMS, RELATED_TASK_META } from "../upstream/Protocol.ts"
+import type { PassedReply } from "../upstream/ProviderServers.ts"
 import { memberOf, replacedAt } from "../shared/JsonText.ts"
 import type { CallTask } from "./CallTask.ts"
 import { asksForInput, failedBy, forgotten, malformed, type TaskOutcome } from "./TaskOutcome.ts"

@@ -1,7 +1,7 @@
 /**
  * A task as a client of the legacy era gets it, by version 2025-11-25.
  */
-import { RELATED_TASK_META } from "../mcp/Protocol.ts"
+import { RELATED_TASK_META } from "../upstream/Protocol.ts"
 import { withMeta } from "../mcp/ResultText.ts"
 import { memberOf, membersOf } from "../shared/JsonText.ts"
 import type { SeenTask } from "./TaskTexts.ts"

@@ -3,7 +3,7 @@
  * any node can settle the call, and gets the same.
  */
 import { memberOf } from "../shared/JsonText.ts"
-import type { ToolResult, UpstreamProblem, UpstreamResponse } from "../metering/ToolUpstream.ts"
+import type { ToolResult, UpstreamProblem, UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
 export interface TaskOutcome {
   readonly status: "success" | "error" | "timeout"

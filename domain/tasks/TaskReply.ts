@@ -1,7 +1,7 @@
 /**
  * What a provider's server says of a task: of the extension `io.modelcontextprotocol/tasks`, version 2026-07-28.
  */
-import { ALL_LISTING_CAPABILITIES } from "../mcp/ProviderServers.ts"
+import { ALL_LISTING_CAPABILITIES } from "../upstream/ProviderServers.ts"
 import { isInputPermitted } from "../mcp/ServerRequests.ts"
 import { memberOf } from "../shared/JsonText.ts"
 import {

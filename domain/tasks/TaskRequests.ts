@@ -3,9 +3,9 @@
  * in which the task was started, from any node.
  */
 import { Effect } from "effect"
-import { INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY } from "../mcp/Protocol.ts"
-import { type PassedReply, ProviderServers, type ServerFailed } from "../mcp/ProviderServers.ts"
-import { TASKS_EXTENSION } from "../mcp/TaskSupport.ts"
+import { INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY } from "../upstream/Protocol.ts"
+import { type PassedReply, ProviderServers, type ServerFailed } from "../upstream/ProviderServers.ts"
+import { TASKS_EXTENSION } from "../upstream/TaskSupport.ts"
 import type { CallTask } from "./CallTask.ts"
 import { legacyTaskResult, legacyTaskState } from "./LegacyTaskReply.ts"
 import { forgotten, sessionLost, type TaskOutcome } from "./TaskOutcome.ts"

@@ -6,7 +6,7 @@ import type { HeldCall, McpCallOutcome, OtherEnding, TaskStarted } from "../mete
 import { CallOverdue, type Unsettled } from "../metering/CallEndings.ts"
 import { CallStore } from "../metering/CallStore.ts"
 import { SUSPENDED_CALLS_MAX } from "../metering/SuspendedCall.ts"
-import type { PendingResult, UpstreamProblem, UpstreamResponse } from "../metering/ToolUpstream.ts"
+import type { PendingResult, UpstreamProblem, UpstreamResponse } from "../upstream/ToolUpstream.ts"
 import { Entropy } from "../shared/Entropy.ts"
 import { type CallTask, TASK_GRACE_MS, TASK_ID_BYTES, TASK_MS_MAX } from "./CallTask.ts"
 import { startedLegacyTask } from "./LegacyTaskReply.ts"

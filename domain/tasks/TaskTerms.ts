@@ -5,7 +5,7 @@
 import { type DateTime, Schema } from "effect"
 import { termsOf } from "../catalog/Terms.ts"
 import type { HeldCall } from "../metering/Call.ts"
-import type { UpstreamResponse } from "../metering/ToolUpstream.ts"
+import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 import { ProviderId, ToolId } from "../shared/Ids.ts"
 import { Microcents } from "../shared/Microcents.ts"
 

@@ -2,7 +2,7 @@
  * A task as its client gets it.
  */
 import { DateTime } from "effect"
-import { BILLING_META } from "../mcp/Protocol.ts"
+import { BILLING_META } from "../upstream/Protocol.ts"
 import { withMembers } from "../mcp/ResultText.ts"
 import { memberOf } from "../shared/JsonText.ts"
 import type { KeptResult } from "../metering/CallStore.ts"

@@ -2,8 +2,8 @@
  * Which tools run as tasks of the legacy era: those of servers that declare such tasks, each by its own definition.
  */
 import { Effect } from "effect"
-import { ProviderServers, type ServerAddress, type ServerFailed } from "../mcp/ProviderServers.ts"
-import { declaresLegacyTasks } from "../mcp/TaskSupport.ts"
+import { ProviderServers, type ServerAddress, type ServerFailed } from "../upstream/ProviderServers.ts"
+import { declaresLegacyTasks } from "../upstream/TaskSupport.ts"
 import { ToolOffers } from "../mcp/ToolOffers.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 

@@ -4,7 +4,7 @@
  * client ever asks.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
-import type { PassedReply, ServerFailed } from "../mcp/ProviderServers.ts"
+import type { PassedReply, ServerFailed } from "../upstream/ProviderServers.ts"
 import type { McpCallOutcome, OtherEnding, TaskStarted } from "../metering/Call.ts"
 import type { Unsettled } from "../metering/CallEndings.ts"
 import type { CallIdempotency } from "../metering/CallStore.ts"

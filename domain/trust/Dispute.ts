@@ -2,7 +2,7 @@
  * A dispute about one receipt, from filing to decision. Two parties, and one amount: what the call cost.
  */
 import { DateTime, Schema } from "effect"
-import type { CallCause } from "../metering/CallCause.ts"
+import type { CallCause } from "../receipts/CallCause.ts"
 import type { ReceiptStatus } from "../receipts/Receipt.ts"
 import { type ConsumerId, type ProviderId, type ReceiptId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"

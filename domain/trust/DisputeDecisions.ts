@@ -6,7 +6,7 @@
 import { DateTime, Effect, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
 import { fundsTooLow } from "../ledger/PlatformFunds.ts"
-import { Refunds } from "../refunds/Refunds.ts"
+import { Refunds } from "../earnings/Refunds.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import { round } from "../shared/Round.ts"
 import { dieUnlessUnavailable } from "../shared/StoreUnavailable.ts"

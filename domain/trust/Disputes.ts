@@ -1,6 +1,6 @@
 /**
  * Disputes as a state machine with money: filed → under review → decided, each with a deadline. The call's earnings are
- * frozen at the filing. A refund moves what is covered (domain/refunds); a credit comes from platform funds.
+ * frozen at the filing. A refund moves what is covered (domain/earnings); a credit comes from platform funds.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -14,7 +14,7 @@ import { type ConsumerId, type ProviderId, type ReceiptId } from "../shared/Ids.
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { UnitOfWork } from "../shared/UnitOfWork.ts"
 import { ChargebackRecoveries, type RecoveredByChargeback } from "../payments/ChargebackRecoveries.ts"
-import { Refunds } from "../refunds/Refunds.ts"
+import { Refunds } from "../earnings/Refunds.ts"
 import {
   type Dispute,
   DisputeId,

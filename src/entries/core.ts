@@ -26,7 +26,7 @@ export {
   type HandleOrder,
   type HandleRejection,
   type Reassigned
-} from "../../domain/accounts/Handles.ts"
+} from "../../domain/providers/Handles.ts"
 export {
   ExpiryInThePast,
   KeyNotFound,
@@ -36,7 +36,7 @@ export {
   type KeyRequest,
   type MintedKey
 } from "../../domain/accounts/Keys.ts"
-export { PlatformFees, type FeeInEffect } from "../../domain/accounts/PlatformFees.ts"
+export { PlatformFees, type FeeInEffect } from "../../domain/providers/PlatformFees.ts"
 export type { KeyOwner, Principal } from "../../domain/accounts/Principal.ts"
 export { RateLimitPolicy, type RateLimits } from "../../domain/accounts/RateLimitPolicy.ts"
 export {
@@ -45,7 +45,7 @@ export {
   ToolsRejected,
   type ConsumerApplication,
   type ProviderApplication
-} from "../../domain/accounts/Registration.ts"
+} from "../../domain/providers/Registration.ts"
 
 export type { CancellationTerm } from "../../domain/catalog/CancellationTerm.ts"
 export { Catalog, ToolNotYours, type CatalogQuery, type Withdrawn } from "../../domain/catalog/Catalog.ts"
@@ -121,7 +121,7 @@ export {
 } from "../../domain/ledger/PlatformFee.ts"
 export { FundsTooLow, NoSuchLoss, PlatformFunds, type FundsMovement } from "../../domain/ledger/PlatformFunds.ts"
 export type { Solvency } from "../../domain/ledger/Solvency.ts"
-export { SolvencyWatch, type SolvencyReading } from "../../domain/ledger/SolvencyWatch.ts"
+export { SolvencyWatch, type SolvencyReading } from "../../domain/earnings/SolvencyWatch.ts"
 export { TransferId, TransferKind, type Leg, type Transfer } from "../../domain/ledger/Transfer.ts"
 
 export type { LogProof } from "../../domain/log/LogProof.ts"
@@ -147,7 +147,7 @@ export type {
   McpCallRequest
 } from "../../domain/metering/Call.ts"
 export type { McpCallRejected } from "../../domain/metering/McpCalls.ts"
-export type { CallCause } from "../../domain/metering/CallCause.ts"
+export type { CallCause } from "../../domain/receipts/CallCause.ts"
 export { CallOverdue, type Unsettled } from "../../domain/metering/CallEndings.ts"
 export { aliasCandidates, ALIAS_CHARS_MAX } from "../../domain/mcp/ToolAlias.ts"
 export { ToolAliases } from "../../domain/mcp/ToolAliases.ts"
@@ -161,7 +161,7 @@ export {
   type ToolboxSource
 } from "../../domain/mcp/Toolbox.ts"
 export { ToolboxChanges } from "../../domain/mcp/ToolboxChanges.ts"
-export type { ToolboxScope } from "../../domain/mcp/ToolboxStore.ts"
+export type { ToolboxScope } from "../../domain/accounts/ToolboxStore.ts"
 
 export {
   AccountFrozen,
@@ -210,7 +210,7 @@ export type {
   ToolResult,
   UpstreamProblem,
   UpstreamResponse
-} from "../../domain/metering/ToolUpstream.ts"
+} from "../../domain/upstream/ToolUpstream.ts"
 export { ProgressMsMax, UpstreamLimits, type UpstreamBounds } from "../../domain/metering/UpstreamLimits.ts"
 export {
   Usage,
@@ -225,7 +225,7 @@ export {
 
 export { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
 export { RecoveredByChargeback } from "../../domain/payments/ChargebackRecoveries.ts"
-export { ChargebackLiability, Chargebacks, type ChargebackEvent } from "../../domain/payments/Chargebacks.ts"
+export { ChargebackLiability, Chargebacks, type ChargebackEvent } from "../../domain/processor/Chargebacks.ts"
 export type { Freeze } from "../../domain/payments/FreezeStore.ts"
 export { LoadLimitReached, NewAccountLoadLimit } from "../../domain/payments/LoadLimit.ts"
 export type { Load, LoadState } from "../../domain/payments/LoadStore.ts"
@@ -245,7 +245,7 @@ export {
   type Refunded,
   type TransferOrder,
   type Transferred
-} from "../../domain/payments/PaymentGateway.ts"
+} from "../../domain/ledger/PaymentGateway.ts"
 export { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
 export { Reconciler } from "../../domain/payments/Reconciler.ts"
 export { WithdrawalPartState, type Withdrawal, type WithdrawalPart } from "../../domain/payments/WithdrawalStore.ts"
@@ -266,26 +266,26 @@ export {
   WrongOperatorKey
 } from "../../domain/operator/OperatorSessions.ts"
 
-export type { EarningStates, Maturity } from "../../domain/payouts/EarningStates.ts"
+export type { EarningStates, Maturity } from "../../domain/earnings/EarningStates.ts"
 export type {
   EarningsOfTool,
   EarningsOfWeek,
   EarningsPeriod,
   EarningsSummary,
   EarningsTotals
-} from "../../domain/payouts/Earnings.ts"
+} from "../../domain/earnings/Earnings.ts"
 export {
   CurrentEarningsPolicy,
   DRY_RUN_EARNINGS_POLICY,
   LIVE_EARNINGS_POLICY,
   type EarningsPolicy
-} from "../../domain/payouts/EarningsPolicy.ts"
-export type { Connected } from "../../domain/payouts/Onboarding.ts"
-export type { Payee } from "../../domain/payouts/PayeeStore.ts"
-export { BelowMinimum, NotOnboarded, type PayoutRejected } from "../../domain/payouts/PayoutOpening.ts"
-export { PayoutState, type Payout } from "../../domain/payouts/PayoutStore.ts"
-export { Payouts, type PayoutAnswer } from "../../domain/payouts/Payouts.ts"
-export { ProviderMoney, type ProviderHoldings } from "../../domain/payouts/ProviderMoney.ts"
+} from "../../domain/earnings/EarningsPolicy.ts"
+export type { Connected } from "../../domain/earnings/Onboarding.ts"
+export type { Payee } from "../../domain/earnings/PayeeStore.ts"
+export { BelowMinimum, NotOnboarded, type PayoutRejected } from "../../domain/earnings/PayoutOpening.ts"
+export { PayoutState, type Payout } from "../../domain/earnings/PayoutStore.ts"
+export { Payouts, type PayoutAnswer } from "../../domain/earnings/Payouts.ts"
+export { ProviderMoney, type ProviderHoldings } from "../../domain/earnings/ProviderMoney.ts"
 
 export { DiskWatch } from "../../domain/platform/DiskWatch.ts"
 export { Health, OutsideProbes, type Check, type Condition, type HealthReport } from "../../domain/platform/Health.ts"
@@ -306,9 +306,9 @@ export type { ReceiptFilter, ReceiptOwner } from "../../domain/receipts/ReceiptS
 export { Receipts, type FinishedCall } from "../../domain/receipts/Receipts.ts"
 export type { Verdict, VerificationReason } from "../../domain/receipts/Verification.ts"
 
-export type { ClaimTotals } from "../../domain/refunds/ClaimStore.ts"
-export { Claims, type SubjectClaims } from "../../domain/refunds/Claims.ts"
-export { RefundLossLimitCents, Refunds, type CallToRefund } from "../../domain/refunds/Refunds.ts"
+export type { ClaimTotals } from "../../domain/earnings/ClaimStore.ts"
+export { Claims, type SubjectClaims } from "../../domain/earnings/Claims.ts"
+export { RefundLossLimitCents, Refunds, type CallToRefund } from "../../domain/earnings/Refunds.ts"
 
 export { Idempotency, IdempotencyConflict, type IdempotentRequest, type Once } from "../../domain/shared/Idempotency.ts"
 export { IdempotencyInFlight } from "../../domain/shared/IdempotencyStore.ts"

@@ -53,7 +53,7 @@ export {
   type ServerEvent,
   type ServerProfile,
   type ToolList
-} from "../../domain/mcp/ProviderServers.ts"
+} from "../../domain/upstream/ProviderServers.ts"
 
 export { LogSigner } from "../../domain/log/LogSigner.ts"
 export { LogStore, type Appended, type LogPlace, type LoggedReceipt } from "../../domain/log/LogStore.ts"
@@ -62,7 +62,7 @@ export type { Tile, TilePlace } from "../../domain/log/Tiles.ts"
 
 export { McpSessionStore, type McpSession } from "../../domain/mcp/McpSessionStore.ts"
 export { McpStreamStore, type StoredEvent } from "../../domain/mcp/McpStreamStore.ts"
-export type { UpstreamSession } from "../../domain/mcp/Protocol.ts"
+export type { UpstreamSession } from "../../domain/upstream/Protocol.ts"
 
 export {
   CallStore,
@@ -81,18 +81,18 @@ export { GrantStore } from "../../domain/metering/GrantStore.ts"
 export { MeterKeyStore, type MeterKey } from "../../domain/metering/MeterKeyStore.ts"
 export { NamePinStore, type PinFound } from "../../domain/metering/NamePinStore.ts"
 export { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
-export { ToolUpstream, type UpstreamCall } from "../../domain/metering/ToolUpstream.ts"
+export { ToolUpstream, type UpstreamCall } from "../../domain/upstream/ToolUpstream.ts"
 export { UnfitOutputs, type UnfitOutput } from "../../domain/metering/UnfitOutputs.ts"
 export { UsageStore, type UsageFilter, type UsageOfToolDay } from "../../domain/metering/Usage.ts"
 
 export { ToolAliasStore } from "../../domain/mcp/ToolAliasStore.ts"
-export { ToolboxStore } from "../../domain/mcp/ToolboxStore.ts"
+export { ToolboxStore } from "../../domain/accounts/ToolboxStore.ts"
 
 export { ChargebackStore, type Chargeback } from "../../domain/payments/ChargebackStore.ts"
 export { FreezeStore } from "../../domain/payments/FreezeStore.ts"
 export { LoadStore, type PaidLoad, type Reversal as LoadReversal } from "../../domain/payments/LoadStore.ts"
 export { CURRENCY, CheckoutReturn } from "../../domain/payments/Loads.ts"
-export { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
+export { PaymentGateway } from "../../domain/ledger/PaymentGateway.ts"
 export { PaidFunds, type SpentAt, type WalletSplit } from "../../domain/ledger/PaidFunds.ts"
 export { SpendingByLot, type EarnedFrom } from "../../domain/payments/SpendingByLot.ts"
 export { WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
@@ -110,10 +110,10 @@ export {
   type OperatorSession,
   OperatorSessionId,
   type SessionTimes
-} from "../../domain/operator/OperatorSessionStore.ts"
+} from "../../domain/accounts/OperatorSessionStore.ts"
 
-export { PayeeStore } from "../../domain/payouts/PayeeStore.ts"
-export { PayoutStore, type PayoutFilter } from "../../domain/payouts/PayoutStore.ts"
+export { PayeeStore } from "../../domain/earnings/PayeeStore.ts"
+export { PayoutStore, type PayoutFilter } from "../../domain/earnings/PayoutStore.ts"
 
 export { HealthHistoryStore, type HealthSamples } from "../../domain/platform/HealthHistoryStore.ts"
 export { PlatformFigures } from "../../domain/platform/PlatformFigures.ts"
@@ -125,8 +125,8 @@ export { WaitlistStore, type WaitlistEntry } from "../../domain/platform/Waitlis
 export { ReceiptSigner, SignerUnavailable } from "../../domain/receipts/ReceiptSigner.ts"
 export { ReceiptStore, type Settled } from "../../domain/receipts/ReceiptStore.ts"
 
-export { ClaimId, type Claim } from "../../domain/refunds/Claim.ts"
-export { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
+export { ClaimId, type Claim } from "../../domain/earnings/Claim.ts"
+export { ClaimStore } from "../../domain/earnings/ClaimStore.ts"
 
 export { Change, ChangeFeed, onEachChange } from "../../domain/shared/ChangeFeed.ts"
 export { Digest } from "../../domain/shared/Digest.ts"

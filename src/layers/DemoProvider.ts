@@ -2,7 +2,7 @@
  * The demo provider: its server, loaded only if needed, and its tools in the catalog.
  */
 import { Effect, Layer } from "effect"
-import { BuiltInProvider, DEMO_PROVIDER_ID } from "../../domain/accounts/BuiltInProvider.ts"
+import { BuiltInProvider, DEMO_PROVIDER_ID } from "../../domain/providers/BuiltInProvider.ts"
 import type { ToolChange } from "../../domain/catalog/Tool.ts"
 import { ToolImport } from "../../domain/catalog/ToolImport.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"

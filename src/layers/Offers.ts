@@ -5,7 +5,7 @@
  */
 import { Layer } from "effect"
 import { OfferedFeatures } from "../../domain/accounts/OfferedFeatures.ts"
-import { ProviderFreezes } from "../../domain/accounts/ProviderFreezes.ts"
+import { ProviderFreezes } from "../../domain/providers/ProviderFreezes.ts"
 import { ProviderDirectory } from "../../domain/accounts/ProviderDirectory.ts"
 import { EndpointProbe } from "../../domain/catalog/EndpointProbe.ts"
 import { ToolImport } from "../../domain/catalog/ToolImport.ts"
@@ -24,9 +24,9 @@ import { ToolboxList } from "../../domain/mcp/ToolboxList.ts"
 import { ToolOffers } from "../../domain/mcp/ToolOffers.ts"
 import { AuditTrail } from "../../domain/operator/AuditTrail.ts"
 import { OperatorSessions } from "../../domain/operator/OperatorSessions.ts"
-import { PayoutRetries } from "../../domain/payouts/PayoutRetries.ts"
+import { PayoutRetries } from "../../domain/earnings/PayoutRetries.ts"
 import { Tasks } from "../../domain/tasks/Tasks.ts"
-import { ProviderProfile } from "../../domain/trust/ProviderProfile.ts"
+import { ProviderProfile } from "../../domain/providers/ProviderProfile.ts"
 import { callResult } from "../../adapters/http/mcp/CallResults.ts"
 
 /** Without `ProviderServers` endpoints are not asked, and nothing is imported. */

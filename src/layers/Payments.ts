@@ -6,7 +6,7 @@ import { Effect, Layer, Option } from "effect"
 import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
 import { mayStartOn, WrongBook } from "../../domain/ledger/Book.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
-import { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
+import { PaymentGateway } from "../../domain/ledger/PaymentGateway.ts"
 import type { AppConfig } from "../config/AppConfig.ts"
 import { needing } from "./OptionalPackages.ts"
 

@@ -9,8 +9,8 @@ import {
   DRY_RUN_EARNINGS_POLICY,
   type EarningsPolicy,
   LIVE_EARNINGS_POLICY
-} from "../../domain/payouts/EarningsPolicy.ts"
-import { RefundLossLimitCents } from "../../domain/refunds/Refunds.ts"
+} from "../../domain/earnings/EarningsPolicy.ts"
+import { RefundLossLimitCents } from "../../domain/earnings/Refunds.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 
 /** Addresses that the service may connect to for a user. Development profiles include loopback. */

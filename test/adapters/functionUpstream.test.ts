@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as FunctionUpstream from "../../adapters/memory/metering/FunctionUpstream.ts"
-import { type CallStatus, type ToolResult, ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
+import { type CallStatus, type ToolResult, ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
 import { upstreamCall } from "../support/mcp/UpstreamCalls.ts"
 
 const calling = <E>(run: () => Effect.Effect<ToolResult, E>) =>

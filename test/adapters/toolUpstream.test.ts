@@ -3,7 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import * as FunctionUpstream from "../../adapters/memory/metering/FunctionUpstream.ts"
-import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
+import { ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
 import { toolUpstreamContract } from "../../testing/contracts/ToolUpstreamContract.ts"
 import { json, result, scriptedServer, text } from "../../testing/mcp/ScriptedServer.ts"
 import { contractOver } from "../contracts/contractOver.ts"

@@ -4,7 +4,7 @@
  * changes of a few percent, which hide behind sockets.
  */
 import { Effect, Layer, ManagedRuntime, Result } from "effect"
-import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
+import { ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
 import { Dispatcher, Fatal, readConfig, service, type WebRequest, type WebResponse } from "../../src/entries/service.ts"
 import { ACCEPT, META, modernHeaders } from "./mcp.ts"
 import { startScript } from "./support/Processes.ts"

@@ -13,7 +13,7 @@ import { type Dispatcher, Pool } from "undici"
 import { hmacOf } from "../../adapters/crypto/Hmac.ts"
 import { publicAndLoopback } from "../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
-import { ToolUpstream } from "../../domain/metering/ToolUpstream.ts"
+import { ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
 import { upstreamCall } from "../support/mcp/UpstreamCalls.ts"
 
 const [era = "modern", concurrencyText = "64", callsText = "20000", roundsText = "5"] = process.argv.slice(2)

@@ -13,8 +13,8 @@ import {
   suffixed
 } from "../../domain/accounts/Handle.ts"
 import { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { Handles } from "../../domain/accounts/Handles.ts"
-import { type ProviderApplication, Registration } from "../../domain/accounts/Registration.ts"
+import { Handles } from "../../domain/providers/Handles.ts"
+import { type ProviderApplication, Registration } from "../../domain/providers/Registration.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { zero } from "../../domain/shared/Microcents.ts"

@@ -4,7 +4,11 @@ import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { Authentication } from "../../domain/accounts/Authentication.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
 import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
-import { type ConsumerApplication, type ProviderApplication, Registration } from "../../domain/accounts/Registration.ts"
+import {
+  type ConsumerApplication,
+  type ProviderApplication,
+  Registration
+} from "../../domain/providers/Registration.ts"
 import { CatalogStore, type ToolOutcome } from "../../domain/catalog/CatalogStore.ts"
 import { fromCents, zero } from "../../domain/shared/Microcents.ts"
 import { everyStore, withServices } from "../contracts/ports.ts"

@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
-import { BILLING_META } from "../../domain/mcp/Protocol.ts"
+import { BILLING_META } from "../../domain/upstream/Protocol.ts"
 import { json, result, scriptedServer } from "../../testing/mcp/ScriptedServer.ts"
 import { valueAt } from "../support/Market.ts"
 import { modernCall } from "../support/mcp/ModernClient.ts"

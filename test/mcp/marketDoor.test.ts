@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
-import { BILLING_META, PRICE_META, TOOL_META } from "../../domain/mcp/Protocol.ts"
+import { BILLING_META, PRICE_META, TOOL_META } from "../../domain/upstream/Protocol.ts"
 import { json, result } from "../../testing/mcp/ScriptedServer.ts"
 import { aConsumer, expecting, type Member, valueAt } from "../support/Market.ts"
 import { asked, modernCall, toolCalled } from "../support/mcp/ModernClient.ts"

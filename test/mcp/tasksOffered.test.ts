@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { offeredCapabilities } from "../../adapters/http/mcp/OfferedCapabilities.ts"
-import type { ServerProfile } from "../../domain/mcp/ProviderServers.ts"
+import type { ServerProfile } from "../../domain/upstream/ProviderServers.ts"
 
 const profile = (era: ServerProfile["era"]): ServerProfile => ({
   era,

@@ -10,7 +10,7 @@ import { Metering } from "../../domain/metering/Metering.ts"
 import type { ToolChange } from "../../domain/catalog/Tool.ts"
 import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
-import type { UpstreamCall, UpstreamResponse } from "../../domain/metering/ToolUpstream.ts"
+import type { UpstreamCall, UpstreamResponse } from "../../domain/upstream/ToolUpstream.ts"
 import {
   aConsumer,
   callMcp,

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
-import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { Payouts } from "../../domain/earnings/Payouts.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents, Microcents } from "../../domain/shared/Microcents.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"

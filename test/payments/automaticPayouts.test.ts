@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { Payouts } from "../../domain/earnings/Payouts.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { coreWith } from "../support/metering/Core.ts"

@@ -4,8 +4,8 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Schema } from "effect"
 import type { Lot } from "../../domain/ledger/Lots.ts"
-import { DRY_RUN_EARNINGS_POLICY, LIVE_EARNINGS_POLICY } from "../../domain/payouts/EarningsPolicy.ts"
-import { earningStatesOf, inOrderOfRecovery } from "../../domain/payouts/EarningStates.ts"
+import { DRY_RUN_EARNINGS_POLICY, LIVE_EARNINGS_POLICY } from "../../domain/earnings/EarningsPolicy.ts"
+import { earningStatesOf, inOrderOfRecovery } from "../../domain/earnings/EarningStates.ts"
 
 const OLD = DateTime.makeUnsafe("2026-01-01T08:00:00.000Z")
 const at = (iso: string) => DateTime.makeUnsafe(iso)

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { totalOfParts } from "../../domain/ledger/Lots.ts"
-import { planRefund, type RefundSources } from "../../domain/refunds/RefundPlan.ts"
+import { planRefund, type RefundSources } from "../../domain/earnings/RefundPlan.ts"
 
 const amount = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 1_000n }))
 const Sources = Schema.Struct({

@@ -5,7 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { Payouts } from "../../domain/payouts/Payouts.ts"
+import { Payouts } from "../../domain/earnings/Payouts.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aConsumer, at, expecting, textAt } from "../support/Market.ts"

@@ -3,8 +3,8 @@
  */
 import { Context, Effect, Option } from "effect"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
-import type { Payout } from "../../domain/payouts/PayoutStore.ts"
-import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
+import type { Payout } from "../../domain/earnings/PayoutStore.ts"
+import { ClaimStore } from "../../domain/earnings/ClaimStore.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import type { DisputeId } from "../../domain/trust/Dispute.ts"
 import { DisputeStore } from "../../domain/trust/DisputeStore.ts"

@@ -5,7 +5,7 @@
 import type { Budget } from "../../domain/ledger/BudgetStore.ts"
 import type { Hash } from "../../domain/log/MerkleTree.ts"
 import type { OpenCall } from "../../domain/metering/CallStore.ts"
-import type { Payout } from "../../domain/payouts/PayoutStore.ts"
+import type { Payout } from "../../domain/earnings/PayoutStore.ts"
 import type { Withdrawal } from "../../domain/payments/WithdrawalStore.ts"
 import type { Posting } from "../../domain/ledger/Transfer.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"

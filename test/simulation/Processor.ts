@@ -10,7 +10,7 @@ import {
   type Refunded,
   type RefundOrder,
   type Transferred
-} from "../../domain/payments/PaymentGateway.ts"
+} from "../../domain/ledger/PaymentGateway.ts"
 import type { Business, Mood } from "./Step.ts"
 import type { ConsumerId, LoadId, PayoutId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
 

@@ -3,7 +3,7 @@
  * from when it must, so pending amounts violate no rule.
  */
 import { Context, Effect, Option } from "effect"
-import { PayoutStore } from "../../domain/payouts/PayoutStore.ts"
+import { PayoutStore } from "../../domain/earnings/PayoutStore.ts"
 import { isOpenPart, WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
 import type { GoneBack, MadeRefund } from "./Processor.ts"
 import type { World } from "./World.ts"

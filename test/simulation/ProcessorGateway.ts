@@ -2,7 +2,7 @@
  * The processor's responses to requests of the service.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { PaymentGateway, type PaymentEvent, UntrustedEvent } from "../../domain/payments/PaymentGateway.ts"
+import { PaymentGateway, type PaymentEvent, UntrustedEvent } from "../../domain/ledger/PaymentGateway.ts"
 import { paymentFeeCents, type Processor, refused, SIGNATURE, transferredOf } from "./Processor.ts"
 
 export const gatewayOf = (processor: Processor) =>

@@ -9,7 +9,7 @@ import {
   ToolUpstream,
   type UpstreamResponse,
   type UpstreamCall
-} from "../../domain/metering/ToolUpstream.ts"
+} from "../../domain/upstream/ToolUpstream.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import type { Behaviour } from "./Step.ts"
 

@@ -5,7 +5,7 @@
 import { Context, Effect, Option } from "effect"
 import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
-import { ClaimStore } from "../../domain/refunds/ClaimStore.ts"
+import { ClaimStore } from "../../domain/earnings/ClaimStore.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import type { Ring } from "./Facts.ts"

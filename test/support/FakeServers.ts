@@ -8,7 +8,7 @@ import {
   ServerFailed,
   type ServerProfile,
   type ToolList
-} from "../../domain/mcp/ProviderServers.ts"
+} from "../../domain/upstream/ProviderServers.ts"
 
 export type Definition = Readonly<Record<string, unknown>>
 

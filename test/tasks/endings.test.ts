@@ -20,7 +20,7 @@ import {
 import { checkWallet, MCP_PRICE } from "../support/metering/McpMarket.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { TASK_MS_MAX } from "../../domain/tasks/CallTask.ts"
-import { BILLING_META } from "../../domain/mcp/Protocol.ts"
+import { BILLING_META } from "../../domain/upstream/Protocol.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { TaskStore } from "../../domain/tasks/TaskStore.ts"
 import { Tasks } from "../../domain/tasks/Tasks.ts"

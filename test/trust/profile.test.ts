@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { Erasure } from "../../domain/erasure/Erasure.ts"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
-import { ENDPOINT_CHANGES_PER_HOUR_MAX, ProviderProfile } from "../../domain/trust/ProviderProfile.ts"
+import { ENDPOINT_CHANGES_PER_HOUR_MAX, ProviderProfile } from "../../domain/providers/ProviderProfile.ts"
 import { CHECKS_PER_HOUR_MAX } from "../../domain/trust/VerificationSteps.ts"
 import type { Answer } from "../support/Answer.ts"
 import {

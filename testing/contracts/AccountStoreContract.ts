@@ -12,7 +12,7 @@ import {
   NO_OWN_FEE,
   type ProviderFee
 } from "../../domain/ledger/PlatformFee.ts"
-import { SERVER_FEATURES } from "../../domain/mcp/ServerFeatures.ts"
+import { SERVER_FEATURES } from "../../domain/accounts/ServerFeatures.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
 import { type AuditEntry, AuditEntryId, AuditTrailStore } from "../../domain/operator/AuditTrailStore.ts"
-import { OperatorSessionId } from "../../domain/operator/OperatorSessionStore.ts"
+import { OperatorSessionId } from "../../domain/accounts/OperatorSessionStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Contract, rule } from "../Contract.ts"
 import { instant } from "./AccountSamples.ts"

@@ -7,7 +7,7 @@ import {
   type OperatorSession,
   OperatorSessionId,
   OperatorSessionStore
-} from "../../domain/operator/OperatorSessionStore.ts"
+} from "../../domain/accounts/OperatorSessionStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { type Contract, rule } from "../Contract.ts"
 import { instant } from "./AccountSamples.ts"

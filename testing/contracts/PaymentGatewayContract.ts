@@ -4,7 +4,7 @@
 import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { PaymentGateway } from "../../domain/payments/PaymentGateway.ts"
+import { PaymentGateway } from "../../domain/ledger/PaymentGateway.ts"
 import type { Digest } from "../../domain/shared/Digest.ts"
 import type { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, LoadId, PayoutId, ProviderId, WithdrawalPartId } from "../../domain/shared/Ids.ts"

@@ -3,8 +3,8 @@
  */
 import assert from "node:assert/strict"
 import { Effect, type Scope } from "effect"
-import type { McpEra } from "../../domain/mcp/Protocol.ts"
-import { ProviderServers } from "../../domain/mcp/ProviderServers.ts"
+import type { McpEra } from "../../domain/upstream/Protocol.ts"
+import { ProviderServers } from "../../domain/upstream/ProviderServers.ts"
 import { type Contract, rule } from "../Contract.ts"
 import { CONSUMER, INITIALIZE, passed, serverAt } from "./ServerSamples.ts"
 

@@ -1,7 +1,7 @@
 /**
  * Providers' servers, and requests that are passed on to them, for rules about ProviderServers.
  */
-import type { PassedRequest, ServerAddress } from "../../domain/mcp/ProviderServers.ts"
+import type { PassedRequest, ServerAddress } from "../../domain/upstream/ProviderServers.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 
 export const serverAt = (endpointUrl: string): ServerAddress => ({

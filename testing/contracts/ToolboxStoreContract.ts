@@ -4,7 +4,7 @@
 import assert from "node:assert/strict"
 import { Effect } from "effect"
 import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { ToolboxStore } from "../../domain/mcp/ToolboxStore.ts"
+import { ToolboxStore } from "../../domain/accounts/ToolboxStore.ts"
 import { KeyId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Contract, rule } from "../Contract.ts"

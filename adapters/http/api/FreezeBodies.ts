@@ -1,7 +1,7 @@
 /**
  * Freezes of accounts, and retries of failed payouts, on the wire.
  */
-import { PayoutState } from "../../../domain/payouts/PayoutStore.ts"
+import { PayoutState } from "../../../domain/earnings/PayoutStore.ts"
 import { PayoutId } from "../../../domain/shared/Ids.ts"
 import * as Field from "./Field.ts"
 import { Note, Text } from "./InputSchemas.ts"

@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { TOOLS_PER_PROVIDER_MAX } from "../../../domain/catalog/ToolUpserts.ts"
 import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
-import { SERVER_FEATURES } from "../../../domain/mcp/ServerFeatures.ts"
+import { SERVER_FEATURES } from "../../../domain/accounts/ServerFeatures.ts"
 import * as Field from "./Field.ts"
 import * as shared from "./SharedFields.ts"
 import { BASE_URL, INPUT_SCHEMA } from "./SampleValues.ts"

@@ -3,8 +3,8 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { PayoutState } from "../../../domain/payouts/PayoutStore.ts"
-import { ClaimId } from "../../../domain/refunds/Claim.ts"
+import { PayoutState } from "../../../domain/earnings/PayoutStore.ts"
+import { ClaimId } from "../../../domain/earnings/Claim.ts"
 import { ConsumerId, PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { DisputeStatus } from "../../../domain/trust/Dispute.ts"
 import { readBy } from "./Access.ts"

@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AuditedAction, AuditEntryId } from "../../../domain/operator/AuditTrailStore.ts"
-import { OperatorSessionId } from "../../../domain/operator/OperatorSessionStore.ts"
+import { OperatorSessionId } from "../../../domain/accounts/OperatorSessionStore.ts"
 import { operatorAction, readBy, uncached } from "./Access.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Field from "./Field.ts"

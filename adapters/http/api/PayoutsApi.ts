@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { PayoutState } from "../../../domain/payouts/PayoutStore.ts"
+import { PayoutState } from "../../../domain/earnings/PayoutStore.ts"
 import { PayoutId } from "../../../domain/shared/Ids.ts"
 import { readBy, uncached, writeBy } from "./Access.ts"
 import { ProviderOverview } from "./AccountOverviewBodies.ts"

@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import type { CallCause } from "../../../domain/metering/CallCause.ts"
+import type { CallCause } from "../../../domain/receipts/CallCause.ts"
 import { RECEIPT_ALGORITHM, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { readBy, uncached } from "./Access.ts"

@@ -5,7 +5,7 @@
 import { DateTime, Effect, Option } from "effect"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
-import { Payouts } from "../../../domain/payouts/Payouts.ts"
+import { Payouts } from "../../../domain/earnings/Payouts.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"

@@ -1,7 +1,7 @@
 /**
  * The guide for agents, from the base URL to a verified receipt: its steps in machine-readable form, and as text.
  */
-import type { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
+import type { PaymentGateway } from "../../../domain/ledger/PaymentGateway.ts"
 import type { Route } from "../pipeline/Route.ts"
 import { authOf, type Named } from "./RouteMap.ts"
 

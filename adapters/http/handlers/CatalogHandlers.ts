@@ -9,7 +9,7 @@ import type { CatalogEntry, CatalogSort } from "../../../domain/catalog/CatalogS
 import { priceText } from "../../../domain/catalog/Terms.ts"
 import { MarketFigures } from "../../../domain/catalog/MarketFigures.ts"
 import { basisPointsAt, DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
-import { giveUpAfter } from "../../../domain/platform/GiveUpAfter.ts"
+import { giveUpAfter } from "../../../domain/shared/GiveUpAfter.ts"
 import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { CatalogApi } from "../api/CatalogApi.ts"

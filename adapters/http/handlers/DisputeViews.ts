@@ -2,7 +2,7 @@
  * Disputes as the API shows them.
  */
 import type { Schema } from "effect"
-import type { SubjectClaims } from "../../../domain/refunds/Claims.ts"
+import type { SubjectClaims } from "../../../domain/earnings/Claims.ts"
 import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { type Dispute, isOpen, type Statement } from "../../../domain/trust/Dispute.ts"

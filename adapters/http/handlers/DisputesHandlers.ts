@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
-import { Claims } from "../../../domain/refunds/Claims.ts"
+import { Claims } from "../../../domain/earnings/Claims.ts"
 import { zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { type Dispute, isFailed, type Statement } from "../../../domain/trust/Dispute.ts"

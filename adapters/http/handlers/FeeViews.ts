@@ -1,7 +1,7 @@
 /**
  * The platform fee as the API shows it.
  */
-import type { FeeInEffect } from "../../../domain/accounts/PlatformFees.ts"
+import type { FeeInEffect } from "../../../domain/providers/PlatformFees.ts"
 import { type FeeChange, feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 

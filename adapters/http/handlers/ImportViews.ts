@@ -10,7 +10,7 @@ import { effectivePrice } from "../../../domain/catalog/Pricing.ts"
 import type { ToolChange } from "../../../domain/catalog/Tool.ts"
 import type { SyncHistory } from "../../../domain/catalog/ToolSync.ts"
 import type { ToolVersion } from "../../../domain/catalog/ToolVersions.ts"
-import type { ToolList } from "../../../domain/mcp/ProviderServers.ts"
+import type { ToolList } from "../../../domain/upstream/ProviderServers.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import { annotationsView } from "../api/ToolBody.ts"
 

@@ -1,7 +1,7 @@
 /**
  * What programs read of the MCP endpoints: in the indexes, and as `server.json` in the format of the MCP registry.
  */
-import { LEGACY_VERSIONS, MODERN_VERSION } from "../../../domain/mcp/Protocol.ts"
+import { LEGACY_VERSIONS, MODERN_VERSION } from "../../../domain/upstream/Protocol.ts"
 import { API_VERSION } from "../api/Api.ts"
 import { MARKET_DOOR_TOOLS } from "../api/McpDoors.ts"
 import { PRODUCT_DESCRIPTION, PRODUCT_NAME } from "../api/SampleValues.ts"

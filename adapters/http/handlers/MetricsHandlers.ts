@@ -4,9 +4,9 @@
  */
 import { Effect } from "effect"
 import { performance } from "node:perf_hooks"
-import { type SolvencyReading, SolvencyWatch } from "../../../domain/ledger/SolvencyWatch.ts"
+import { type SolvencyReading, SolvencyWatch } from "../../../domain/earnings/SolvencyWatch.ts"
 import { CallTally } from "../../../domain/metering/CallTally.ts"
-import { giveUpAfter } from "../../../domain/platform/GiveUpAfter.ts"
+import { giveUpAfter } from "../../../domain/shared/GiveUpAfter.ts"
 import { MismatchTally } from "../../../domain/payments/MismatchTally.ts"
 import { Health } from "../../../domain/platform/Health.ts"
 import { Heartbeats } from "../../../domain/platform/Heartbeats.ts"

@@ -3,10 +3,10 @@
  */
 import { DateTime, Effect } from "effect"
 import { ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
-import { PayoutStore } from "../../../domain/payouts/PayoutStore.ts"
+import { PayoutStore } from "../../../domain/earnings/PayoutStore.ts"
 import { Heartbeats } from "../../../domain/platform/Heartbeats.ts"
-import { Claims } from "../../../domain/refunds/Claims.ts"
-import { ClaimStore } from "../../../domain/refunds/ClaimStore.ts"
+import { Claims } from "../../../domain/earnings/Claims.ts"
+import { ClaimStore } from "../../../domain/earnings/ClaimStore.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 import type { Dispute } from "../../../domain/trust/Dispute.ts"
 import { Disputes } from "../../../domain/trust/Disputes.ts"

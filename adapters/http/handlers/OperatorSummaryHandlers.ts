@@ -3,7 +3,7 @@
  */
 import { DateTime, Effect } from "effect"
 import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
-import { type PayoutState, PayoutStore } from "../../../domain/payouts/PayoutStore.ts"
+import { type PayoutState, PayoutStore } from "../../../domain/earnings/PayoutStore.ts"
 import { Health } from "../../../domain/platform/Health.ts"
 import { COUNTED_MAX } from "../../../domain/shared/Page.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"

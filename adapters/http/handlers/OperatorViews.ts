@@ -3,9 +3,9 @@
  */
 import { DateTime } from "effect"
 import type { Chargeback } from "../../../domain/payments/ChargebackStore.ts"
-import { isOpen, type Payout } from "../../../domain/payouts/PayoutStore.ts"
+import { isOpen, type Payout } from "../../../domain/earnings/PayoutStore.ts"
 import type { Heartbeat } from "../../../domain/platform/Heartbeats.ts"
-import type { Claim } from "../../../domain/refunds/Claim.ts"
+import type { Claim } from "../../../domain/earnings/Claim.ts"
 import type { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 

@@ -3,7 +3,7 @@
  */
 import { DateTime, Effect } from "effect"
 import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
-import { Claims } from "../../../domain/refunds/Claims.ts"
+import { Claims } from "../../../domain/earnings/Claims.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
 
 export const solvencyReport = Effect.map(

@@ -1,7 +1,7 @@
 /**
  * Why a call was not made, as a result that a model can act on: an HTTP status would reach it as a broken transport.
  */
-import { BILLING_META, MAX_COST_META } from "../../../domain/mcp/Protocol.ts"
+import { BILLING_META, MAX_COST_META } from "../../../domain/upstream/Protocol.ts"
 import { withMeta } from "../../../domain/mcp/ResultText.ts"
 import { formatPrice } from "../../../domain/shared/Microcents.ts"
 import { defaultCapPage, pageUrl } from "../BaseUrl.ts"

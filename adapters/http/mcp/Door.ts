@@ -4,9 +4,9 @@
  */
 import type { Effect } from "effect"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
-import type { McpEra, UpstreamSession } from "../../../domain/mcp/Protocol.ts"
-import type { ServerFeature } from "../../../domain/mcp/ServerFeatures.ts"
-import { type ListClient, listingCapabilities, type ServerAddress } from "../../../domain/mcp/ProviderServers.ts"
+import type { McpEra, UpstreamSession } from "../../../domain/upstream/Protocol.ts"
+import type { ServerFeature } from "../../../domain/accounts/ServerFeatures.ts"
+import { type ListClient, listingCapabilities, type ServerAddress } from "../../../domain/upstream/ProviderServers.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { McpCancellations } from "../../../domain/mcp/McpCancellations.ts"
 import { McpSessions } from "../../../domain/mcp/McpSessions.ts"
-import type { UpstreamSession } from "../../../domain/mcp/Protocol.ts"
+import type { UpstreamSession } from "../../../domain/upstream/Protocol.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { EncodedReply, RequestClock } from "../pipeline/Route.ts"
 import type { DoorRequest } from "./Door.ts"

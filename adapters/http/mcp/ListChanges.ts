@@ -3,7 +3,7 @@
  * stream of a session.
  */
 import { Effect } from "effect"
-import { SUBSCRIPTION_META } from "../../../domain/mcp/Protocol.ts"
+import { SUBSCRIPTION_META } from "../../../domain/upstream/Protocol.ts"
 import type { DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
 import { invalidParams } from "./RpcFault.ts"
 import { isObject, type RpcRequest } from "./RpcMessage.ts"

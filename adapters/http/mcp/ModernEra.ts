@@ -7,7 +7,7 @@ import {
   LEGACY_VERSIONS,
   MODERN_VERSION,
   VERSION_META
-} from "../../../domain/mcp/Protocol.ts"
+} from "../../../domain/upstream/Protocol.ts"
 import { withMembers } from "../../../domain/mcp/ResultText.ts"
 import { memberOf } from "../../../domain/shared/JsonText.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"

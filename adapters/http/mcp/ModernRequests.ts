@@ -2,7 +2,7 @@
  * Messages of a modern client at a door.
  */
 import { Effect } from "effect"
-import { SERVER_INFO_META } from "../../../domain/mcp/Protocol.ts"
+import { SERVER_INFO_META } from "../../../domain/upstream/Protocol.ts"
 import { withMembers } from "../../../domain/mcp/ResultText.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"

@@ -2,10 +2,10 @@
  * What a modern client is told of a server of the legacy era. What needs messages of the server outside of a request's own
  * stream is not offered: no subscription and no announced change crosses eras.
  */
-import type { McpEra } from "../../../domain/mcp/Protocol.ts"
+import type { McpEra } from "../../../domain/upstream/Protocol.ts"
 import { memberOf, objectWith } from "../../../domain/shared/JsonText.ts"
-import { withoutLegacyTasks, withoutTasks } from "../../../domain/mcp/TaskSupport.ts"
-import type { ServerProfile } from "../../../domain/mcp/ProviderServers.ts"
+import { withoutLegacyTasks, withoutTasks } from "../../../domain/upstream/TaskSupport.ts"
+import type { ServerProfile } from "../../../domain/upstream/ProviderServers.ts"
 
 const OFFERED = ["tools", "resources", "prompts", "completions"] as const
 

@@ -12,9 +12,9 @@ import {
   ProviderServers,
   type ServerAddress,
   type ServerFailed
-} from "../../../domain/mcp/ProviderServers.ts"
-import { withoutTasks } from "../../../domain/mcp/TaskSupport.ts"
-import { withoutAnnouncements, withoutFeatures } from "../../../domain/mcp/ServerFeatures.ts"
+} from "../../../domain/upstream/ProviderServers.ts"
+import { withoutTasks } from "../../../domain/upstream/TaskSupport.ts"
+import { withoutAnnouncements, withoutFeatures } from "../../../domain/accounts/ServerFeatures.ts"
 import type { ToolOffer } from "../../../domain/mcp/ToolOffer.ts"
 import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
 import { ToolNameSent } from "../../../domain/catalog/Tool.ts"

@@ -3,7 +3,7 @@
  * only the text of these responses.
  */
 import { Effect } from "effect"
-import { INVALID_REQUEST } from "../../../domain/mcp/Protocol.ts"
+import { INVALID_REQUEST } from "../../../domain/upstream/Protocol.ts"
 import { uncached } from "../api/Access.ts"
 import { BaseUrl, pageUrl } from "../BaseUrl.ts"
 import { documentRoute, type EncodedReply, type Route } from "../pipeline/Route.ts"

@@ -11,7 +11,7 @@ import {
   MISSING_CAPABILITY,
   PARSE_ERROR,
   UNSUPPORTED_VERSION
-} from "../../../domain/mcp/Protocol.ts"
+} from "../../../domain/upstream/Protocol.ts"
 
 export class RpcFault extends Schema.TaggedError<RpcFault>()("RpcFault", {
   status: Schema.Int,

@@ -3,7 +3,7 @@
  */
 import type { EncodedReply } from "../pipeline/Route.ts"
 import type { WebResponse, LastEvent } from "../pipeline/WebRequest.ts"
-import { INTERNAL_ERROR } from "../../../domain/mcp/Protocol.ts"
+import { INTERNAL_ERROR } from "../../../domain/upstream/Protocol.ts"
 import type { DoorAnswer } from "./Door.ts"
 import type { RpcFault } from "./RpcFault.ts"
 

@@ -3,7 +3,7 @@
  * one. Nothing is held yet.
  */
 import { Effect } from "effect"
-import { declaresTasks } from "../../../domain/mcp/TaskSupport.ts"
+import { declaresTasks } from "../../../domain/upstream/TaskSupport.ts"
 import { ToolDirectory, type ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import { makeTaskTools } from "../../../domain/tasks/TaskTools.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"

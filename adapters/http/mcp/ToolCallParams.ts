@@ -9,7 +9,7 @@ import {
   type McpEra,
   META_PREFIX,
   VERSION_META
-} from "../../../domain/mcp/Protocol.ts"
+} from "../../../domain/upstream/Protocol.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"
 import type { ToolArguments } from "./Door.ts"

@@ -2,7 +2,7 @@
  * Market figures in memory, computed from the single calls.
  */
 import { Effect, Layer } from "effect"
-import { type CallCounts, figuresOf } from "../../../domain/catalog/CallCounts.ts"
+import { type CallCounts, figuresOf } from "../../../domain/trust/CallCounts.ts"
 import { MarketFigures } from "../../../domain/catalog/MarketFigures.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"

@@ -3,7 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { scopeId } from "../../../domain/mcp/Toolbox.ts"
-import { type ToolboxScope, ToolboxStore } from "../../../domain/mcp/ToolboxStore.ts"
+import { type ToolboxScope, ToolboxStore } from "../../../domain/accounts/ToolboxStore.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 

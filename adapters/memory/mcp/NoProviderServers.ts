@@ -2,7 +2,7 @@
  * ProviderServers of a program that has no connection to MCP servers, because its tools are called in another way.
  */
 import { Effect, Layer } from "effect"
-import { ProviderServers, ServerFailed } from "../../../domain/mcp/ProviderServers.ts"
+import { ProviderServers, ServerFailed } from "../../../domain/upstream/ProviderServers.ts"
 
 export const layer: Layer.Layer<ProviderServers> = Layer.sync(ProviderServers, () => {
   const unreachable = Effect.fail(

@@ -10,7 +10,7 @@ import {
   type ToolResult,
   type UpstreamCall,
   type UpstreamProblem
-} from "../../../domain/metering/ToolUpstream.ts"
+} from "../../../domain/upstream/ToolUpstream.ts"
 import { monotonicMs } from "../../../domain/shared/Monotonic.ts"
 
 interface Ended {

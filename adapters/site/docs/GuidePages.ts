@@ -2,7 +2,7 @@
  * The pages that are written as Markdown: guides and the operator's pages.
  */
 import { Effect, Option } from "effect"
-import { DEMO_PROVIDER_ID } from "../../../domain/accounts/BuiltInProvider.ts"
+import { DEMO_PROVIDER_ID } from "../../../domain/providers/BuiltInProvider.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { isOffered } from "../../../domain/catalog/CatalogStore.ts"
 import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"

@@ -2,12 +2,12 @@
  * The home page: introduction, market totals, newest tools, quickstart.
  */
 import { Effect } from "effect"
-import { DEMO_PROVIDER_ID } from "../../../domain/accounts/BuiltInProvider.ts"
+import { DEMO_PROVIDER_ID } from "../../../domain/providers/BuiltInProvider.ts"
 import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type MarketTotals } from "../../../domain/catalog/MarketFigures.ts"
-import { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
+import { PaymentGateway } from "../../../domain/ledger/PaymentGateway.ts"
 import { priceText } from "../../../domain/catalog/Terms.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { formatDollars, fromCents } from "../../../domain/shared/Microcents.ts"

@@ -2,7 +2,7 @@
 import type { AccountKind } from "../../../domain/ledger/Account.ts"
 import type { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
 import { callOfTransfer, transferOfCall, type TransferKind } from "../../../domain/ledger/Transfer.ts"
-import type { CallCause } from "../../../domain/metering/CallCause.ts"
+import type { CallCause } from "../../../domain/receipts/CallCause.ts"
 import { type CloseCall, isFreeProxiedCall, type OpenCall } from "../../../domain/metering/CallStore.ts"
 import type { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 

@@ -3,7 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { scopeId } from "../../../domain/mcp/Toolbox.ts"
-import { ToolboxStore } from "../../../domain/mcp/ToolboxStore.ts"
+import { ToolboxStore } from "../../../domain/accounts/ToolboxStore.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { toDate } from "../shared/Instants.ts"
 import { storeSql } from "../shared/StoreSql.ts"

@@ -6,7 +6,7 @@ import {
   type OperatorSession,
   OperatorSessionStore,
   type SessionTimes
-} from "../../../domain/operator/OperatorSessionStore.ts"
+} from "../../../domain/accounts/OperatorSessionStore.ts"
 import { toDate } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
-import type { ServerEvent } from "../../../domain/mcp/ProviderServers.ts"
+import type { ServerEvent } from "../../../domain/upstream/ProviderServers.ts"
 import {
   event,
   json,

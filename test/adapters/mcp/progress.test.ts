@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { ToolProgress, UpstreamCall } from "../../../domain/metering/ToolUpstream.ts"
+import type { ToolProgress, UpstreamCall } from "../../../domain/upstream/ToolUpstream.ts"
 import { exchange, exchangeCall } from "../../support/mcp/ExchangeCalls.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { everythingServer } from "../../support/mcp/RealServers.ts"

@@ -2,7 +2,7 @@
  * The ProviderServers adapter over MCP servers as providers run them.
  */
 import { Effect, Layer } from "effect"
-import { ProviderServers } from "../../../domain/mcp/ProviderServers.ts"
+import { ProviderServers } from "../../../domain/upstream/ProviderServers.ts"
 import { type EchoServer, providerServersContract } from "../../../testing/contracts/ProviderServersContract.ts"
 import { contractOver } from "../../contracts/contractOver.ts"
 import { makeClient } from "../../support/mcp/McpClient.ts"

@@ -1,7 +1,7 @@
 /**
  * Behavior of a scripted provider, and the expected result of the call.
  */
-import type { CallStatus, UpstreamCall, UpstreamProblem } from "../../../domain/metering/ToolUpstream.ts"
+import type { CallStatus, UpstreamCall, UpstreamProblem } from "../../../domain/upstream/ToolUpstream.ts"
 import { type Answer, json, result, type Script, text } from "../../../testing/mcp/ScriptedServer.ts"
 
 export interface Behavior {

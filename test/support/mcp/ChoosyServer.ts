@@ -2,7 +2,7 @@
  * A server of both eras that lists its tools by the era and the capabilities of the client.
  */
 import { json, result, scriptedServer, text } from "../../../testing/mcp/ScriptedServer.ts"
-import { CLIENT_CAPABILITIES_META } from "../../../domain/mcp/Protocol.ts"
+import { CLIENT_CAPABILITIES_META } from "../../../domain/upstream/Protocol.ts"
 
 export interface ChoosyTool {
   readonly name: string

@@ -1,7 +1,7 @@
 /**
  * Calls of callers that speak MCP, for tests of the MCP client.
  */
-import type { McpExchange, UpstreamCall } from "../../../domain/metering/ToolUpstream.ts"
+import type { McpExchange, UpstreamCall } from "../../../domain/upstream/ToolUpstream.ts"
 import { upstreamCall } from "./UpstreamCalls.ts"
 
 /** The exchange of a modern caller without capabilities. */

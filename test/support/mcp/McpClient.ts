@@ -6,8 +6,8 @@ import { hmacOf } from "../../../adapters/crypto/Hmac.ts"
 import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
 import type { McpUpstreamSettings } from "../../../adapters/mcp/McpUpstreamOptions.ts"
-import { ProviderServers } from "../../../domain/mcp/ProviderServers.ts"
-import { ToolUpstream } from "../../../domain/metering/ToolUpstream.ts"
+import { ProviderServers } from "../../../domain/upstream/ProviderServers.ts"
+import { ToolUpstream } from "../../../domain/upstream/ToolUpstream.ts"
 
 export const SIGNING_SECRET = "a secret of the tests"
 

@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
-import { MODERN_VERSION, VERSION_META, CLIENT_CAPABILITIES_META } from "../../../domain/mcp/Protocol.ts"
+import { MODERN_VERSION, VERSION_META, CLIENT_CAPABILITIES_META } from "../../../domain/upstream/Protocol.ts"
 import { valueAt } from "../Market.ts"
 import { type Call, send } from "../ServiceUnderTest.ts"
 

@@ -5,7 +5,7 @@ import * as modern from "@modelcontextprotocol/client"
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
-import { MODERN_VERSION } from "../../../domain/mcp/Protocol.ts"
+import { MODERN_VERSION } from "../../../domain/upstream/Protocol.ts"
 
 export interface Called {
   readonly isError?: boolean

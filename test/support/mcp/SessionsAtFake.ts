@@ -3,8 +3,8 @@
  */
 import { Effect, Layer } from "effect"
 import { McpSessions } from "../../../domain/mcp/McpSessions.ts"
-import { MODERN_VERSION, type UpstreamSession } from "../../../domain/mcp/Protocol.ts"
-import { ProviderServers, type ServerAddress, ServerFailed } from "../../../domain/mcp/ProviderServers.ts"
+import { MODERN_VERSION, type UpstreamSession } from "../../../domain/upstream/Protocol.ts"
+import { ProviderServers, type ServerAddress, ServerFailed } from "../../../domain/upstream/ProviderServers.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import { Entropy } from "../../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"

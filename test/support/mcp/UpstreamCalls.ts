@@ -1,7 +1,7 @@
 /**
  * Calls as the metering core makes them, for tests of the MCP client.
  */
-import type { UpstreamCall } from "../../../domain/metering/ToolUpstream.ts"
+import type { UpstreamCall } from "../../../domain/upstream/ToolUpstream.ts"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 
 let invocations = 0

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { hmacOf } from "../../../adapters/crypto/Hmac.ts"
 import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
-import { ToolUpstream } from "../../../domain/metering/ToolUpstream.ts"
+import { ToolUpstream } from "../../../domain/upstream/ToolUpstream.ts"
 import { upstreamCall } from "./UpstreamCalls.ts"
 
 interface ToolUse {

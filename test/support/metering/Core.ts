@@ -25,7 +25,7 @@ import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
 import * as BoundedRateLimiterStore from "../../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
 import * as PdfInvoicePrinter from "../../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as DryRunGateway from "../../../adapters/payments/DryRunGateway.ts"
-import type { PaymentGateway } from "../../../domain/payments/PaymentGateway.ts"
+import type { PaymentGateway } from "../../../domain/ledger/PaymentGateway.ts"
 import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
 import { PriceNotice } from "../../../domain/catalog/PriceNotice.ts"
 import { DefaultFreeTierCalls } from "../../../domain/catalog/Pricing.ts"
@@ -37,8 +37,8 @@ import {
   DRY_RUN_EARNINGS_POLICY,
   type EarningsPolicy,
   LIVE_EARNINGS_POLICY
-} from "../../../domain/payouts/EarningsPolicy.ts"
-import { RefundLossLimitCents } from "../../../domain/refunds/Refunds.ts"
+} from "../../../domain/earnings/EarningsPolicy.ts"
+import { RefundLossLimitCents } from "../../../domain/earnings/Refunds.ts"
 import { ProbeTimeout } from "../../../domain/catalog/EndpointProbe.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import type { Mailer } from "../../../domain/trust/Mailer.ts"

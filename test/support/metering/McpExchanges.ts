@@ -3,7 +3,7 @@
  */
 import type { KeptResult } from "../../../domain/metering/CallStore.ts"
 import type { CallReport } from "../../../domain/metering/Call.ts"
-import type { McpExchange } from "../../../domain/metering/ToolUpstream.ts"
+import type { McpExchange } from "../../../domain/upstream/ToolUpstream.ts"
 
 export const exchangeOf = (changes: Partial<McpExchange> = {}): McpExchange => ({
   arguments: "{}",

@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Registration } from "../../../domain/accounts/Registration.ts"
+import { Registration } from "../../../domain/providers/Registration.ts"
 import type { McpCallRequest } from "../../../domain/metering/Call.ts"
 import { CallStore } from "../../../domain/metering/CallStore.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
@@ -12,7 +12,7 @@ import {
   ToolUpstream,
   type UpstreamCall,
   type UpstreamResponse
-} from "../../../domain/metering/ToolUpstream.ts"
+} from "../../../domain/upstream/ToolUpstream.ts"
 import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
 import type { ToolChange } from "../../../domain/catalog/Tool.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"

@@ -8,11 +8,11 @@ import {
   ServerFailed,
   type PassedReply,
   type PassedRequest
-} from "../../../domain/mcp/ProviderServers.ts"
+} from "../../../domain/upstream/ProviderServers.ts"
 import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
 import type { ConsumerId, ReceiptId } from "../../../domain/shared/Ids.ts"
 import type { McpCallRequest } from "../../../domain/metering/Call.ts"
-import type { UpstreamResponse } from "../../../domain/metering/ToolUpstream.ts"
+import type { UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
 import type { ToolChange } from "../../../domain/catalog/Tool.ts"
 import { Tasks } from "../../../domain/tasks/Tasks.ts"
 import { TaskStore } from "../../../domain/tasks/TaskStore.ts"

@@ -1,7 +1,7 @@
 /**
  * Problems of spending, loading, withdrawing, paying out and posting money.
  */
-import { PAYOUT_CENTS_MIN } from "../../../../domain/payouts/PayoutOpening.ts"
+import { PAYOUT_CENTS_MIN } from "../../../../domain/earnings/PayoutOpening.ts"
 import { toCents } from "../../../../domain/shared/Microcents.ts"
 import {
   duplicate,

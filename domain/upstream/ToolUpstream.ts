@@ -1,0 +1,176 @@
+/**
+ * The port to a provider's MCP server. One `call` is one `tools/call`, including the retry rule, deadlines and limits of the
+ * contract. It returns the outcome and never fails: every forwarded call ends in a receipt. `Metering` ends a call that an
+ * adapter does not end.
+ */
+import { Context, type Effect } from "effect"
+import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
+import type { Microcents } from "../shared/Microcents.ts"
+import type { McpEra, UpstreamSession } from "./Protocol.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+
+/** The status in the receipt and in reports to the provider. */
+export type CallStatus = "success" | "error" | "timeout" | "rate_limited"
+
+/** Progress of a tool, in its own unit. */
+export interface ToolProgress {
+  readonly progress: number
+  /** The value of `progress` at completion. */
+  readonly total?: number
+  readonly message?: string
+}
+
+/**
+ * For a caller that speaks MCP itself: what its request contains besides the tool's name, and what it receives before the
+ * result. Texts are JSON exactly as the caller wrote them.
+ */
+export interface McpExchange {
+  readonly arguments: string
+  /** Its `_meta` without the fields of the service and of the protocol; undefined if nothing is left. */
+  readonly meta: string | undefined
+  /** Other members of the params, such as `inputResponses` and `requestState`: `"name":value,…`. */
+  readonly otherParams: string | undefined
+  /**
+   * A server of the legacy era gets the call as a task, in a session of its own: the task outlives the caller's session, and
+   * any node asks for its result.
+   */
+  readonly asTask?: boolean | undefined
+  /** What the caller can do, passed on to a server of the same era. */
+  readonly capabilities: string | undefined
+  readonly clientInfo: string | undefined
+  readonly era: McpEra
+  /** The session at the provider's server that belongs to the caller's; undefined: the shared one of this node. */
+  readonly session: UpstreamSession | undefined
+  /** The caller's own session with this service, which outlives that one. */
+  readonly clientSession?: string | undefined
+  /** Where the server does not know that session any more: another one; undefined if the caller must open it. */
+  readonly renewSession?: Effect.Effect<UpstreamSession | undefined, StoreUnavailable> | undefined
+  /**
+   * The id and the progress token of the caller's request. The server gets an id of its own for the call: the caller could
+   * otherwise reuse one, and the result of a tool that ran would never arrive.
+   */
+  readonly requestId: string
+  readonly progressToken: string | undefined
+  /**
+   * Notifications of the server that belong to this call, within limits, with the caller's progress token; in the caller's
+   * own session also requests of the server, which are declined otherwise.
+   */
+  readonly onMessage: (message: string) => void
+}
+
+/** One call to make, with the limits in force. Everything was checked and the money is reserved. */
+export interface UpstreamCall {
+  readonly invocationId: ReceiptId
+  readonly consumerId: ConsumerId
+  readonly providerId: ProviderId
+  readonly providerName: string
+  readonly endpointUrl: string
+  readonly toolId: ToolId
+  readonly toolName: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  /** For one attempt. */
+  readonly timeoutMs: number
+  /** Retries after a 5xx; at most `retriesMax`, never after a timeout or a broken stream unless the tool is idempotent. */
+  readonly retriesMax: number
+  readonly idempotent: boolean
+  /** For a usage-priced call: the maximum charge. It is sent to the provider. */
+  readonly maxCost?: Microcents | undefined
+  /**
+   * Called with the number of the attempt when the tool's request is sent: for callers that do not wait for the response.
+   */
+  readonly onForwarded?: (attempt: number) => void
+  /** Called for each report of progress until the response. The provider is always asked for it. */
+  readonly onProgress?: ((progress: ToolProgress) => void) | undefined
+  /**
+   * Each report of progress restarts the time of its attempt, at most until the call has taken this long. Undefined: progress
+   * gives no more time.
+   */
+  readonly progressMsMax?: number | undefined
+  /** Called for each report of progress, before `onProgress`. */
+  readonly onReported?: (() => void) | undefined
+  /** Undefined for callers that do not speak MCP. */
+  readonly exchange?: McpExchange | undefined
+  /**
+   * What the caller's own time adds to `timeoutMs` and to every other limit of the call, in milliseconds: it grows when the
+   * provider asks the caller for input, and shrinks to the time that this took when the caller has answered. A timer that
+   * fires waits for what was added since. Undefined where callers cannot be asked.
+   */
+  readonly extraMs?: (() => number) | undefined
+}
+
+/** The provider's own result, unchanged: `content`, `structuredContent`, `isError`, `_meta`, and any other field. */
+export type ToolResult = Readonly<Record<string, unknown>>
+
+/**
+ * A result that is not final. Reported only for a call with an `exchange`, and beside `status: "error"` and the problem
+ * `unfinished`, which is what the call ends with where its caller cannot go on.
+ */
+export type PendingResult =
+  | {
+      readonly kind: "input_required"
+      /** The whole result, verbatim. */
+      readonly resultText: string
+      /** The value of its `requestState`; undefined where it has none. */
+      readonly requestState: string | undefined
+    }
+  /** The server answers later, to `tasks/get`. */
+  | {
+      readonly kind: "task"
+      /** The whole result, verbatim. */
+      readonly resultText: string
+      /** Where it was started; undefined at a server of the modern era, which has no sessions. */
+      readonly session?: UpstreamSession
+    }
+
+/** What became of a call. Its `status` decides what is billed. */
+export interface UpstreamResponse {
+  readonly status: CallStatus
+  /** Present on `success` and on an `isError` result. Absent where no result came. */
+  readonly result: ToolResult | undefined
+  /** The result's JSON text, verbatim: parsing loses digits that do not fit in a double. */
+  readonly resultText?: string | undefined
+  /** A sentence for the caller when there is no result; never a stack trace or the address of a blocked endpoint. */
+  readonly problem: UpstreamProblem | undefined
+  readonly pending?: PendingResult | undefined
+  /**
+   * Only beside `status: "error"`, where not its provider ended the call: it counts against no provider. What its caller
+   * ended costs what the tool's policy says, what the service ended costs nothing. Undefined: as the problem says.
+   */
+  readonly endedBy?: "caller" | "service" | undefined
+  readonly attempts: number
+  readonly latencyMs: number
+  readonly requestBytes: number
+  readonly responseBytes: number
+  /** For a large response: ends its count toward the memory limit of the service. An interrupted call ends it itself. */
+  readonly release?: () => void
+}
+
+/** Why there is no result. Callers see the message, so it contains nothing secret. */
+export interface UpstreamProblem {
+  readonly kind:
+    | "blocked_endpoint"
+    | "canceled"
+    | "circuit_open"
+    | "connection"
+    | "http_status"
+    | "json_rpc_error"
+    | "malformed_answer"
+    | "timeout"
+    | "too_large"
+    | "rate_limited"
+    | "overloaded"
+    /** The server does not know the caller's session, and has not run the tool. */
+    | "session_lost"
+    | "unfinished"
+  readonly message: string
+  readonly httpStatus?: number
+  readonly rpcError?: { readonly code: number; readonly message: string; readonly data?: unknown }
+  readonly retryAfterSeconds?: number
+}
+
+export class ToolUpstream extends Context.Service<
+  ToolUpstream,
+  {
+    call(call: UpstreamCall): Effect.Effect<UpstreamResponse>
+  }
+>()("agent-tool-billing/domain/upstream/ToolUpstream") {}
