@@ -7,7 +7,7 @@ export { aConsumer, type ConsumerOptions, type TestConsumer } from "./AConsumer.
 export { assertBalanced, assertSolvent } from "./Books.ts"
 export { aProvider, aTool, type ProviderOptions, type TestProvider, type TestTool, type ToolOptions } from "./ATool.ts"
 export { declineCheckout, payCheckout } from "./Checkouts.ts"
-export { type Contract, type Rule, rule } from "./Contract.ts"
+export { type Contract, type Rule, rule } from "./contracts/Contract.ts"
 export { type Books } from "./contracts/CallSamples.ts"
 export { accountSearchContract } from "./contracts/AccountSearchContract.ts"
 export { accountStoreContract } from "./contracts/AccountStoreContract.ts"

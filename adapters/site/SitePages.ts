@@ -2,8 +2,8 @@
  * Routes of all pages. Their links start at the root, so a service below a prefix has only its documentation.
  */
 import { Effect, Layer } from "effect"
-import { BaseUrl, prefixOf } from "../http/BaseUrl.ts"
-import { Pages } from "../http/Pages.ts"
+import { BaseUrl, prefixOf } from "../http/contract/BaseUrl.ts"
+import { Pages } from "../http/pipeline/Pages.ts"
 import { HttpMetrics } from "../http/pipeline/HttpMetrics.ts"
 import { RateLimits } from "../http/pipeline/RateLimits.ts"
 import { catalogRoutes } from "./catalog/CatalogRoutes.ts"

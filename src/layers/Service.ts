@@ -6,12 +6,12 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { statfs } from "node:fs/promises"
 import { type Context, Duration, Effect, Layer, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
-import { BaseUrl, pageUrl } from "../../adapters/http/BaseUrl.ts"
+import { BaseUrl, pageUrl } from "../../adapters/http/contract/BaseUrl.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
 import { SecurityContact } from "../../adapters/site/crawlers/CrawlerRoutes.ts"
 import * as SitePages from "../../adapters/site/SitePages.ts"
 import { parseTrustedProxies, TrustedProxyRanges } from "../../adapters/http/pipeline/ClientAddress.ts"
-import { RequestTimeoutMs } from "../../adapters/http/pipeline/stages/Timeout.ts"
+import { RequestTimeoutMs } from "../../adapters/http/pipeline/Timeout.ts"
 import {
   RateLimits,
   RateLimitSettings,

@@ -9,7 +9,7 @@ import {
   previewInput,
   readInput,
   withFieldErrors
-} from "../../adapters/site/tool/ArgumentFields.browser.ts"
+} from "../../adapters/site/catalog/ArgumentFields.browser.ts"
 
 const SCHEMA = {
   type: "object",

@@ -3,7 +3,7 @@
  */
 import { it } from "@effect/vitest"
 import type { Layer } from "effect"
-import type { Contract } from "../../testing/Contract.ts"
+import type { Contract } from "../../testing/contracts/Contract.ts"
 import { LIVE } from "../support/PostgresTest.ts"
 
 export const contractOver = <Ports>(title: string, contract: Contract<Ports>, ports: Layer.Layer<Ports>) =>

@@ -5,7 +5,7 @@ import { Clock, Layer } from "effect"
 import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
 import { memoryProfile } from "../../src/layers/MemoryProfile.ts"
 import { storesOfCommands } from "../../src/layers/PostgresStores.ts"
-import type { Contract } from "../../testing/Contract.ts"
+import type { Contract } from "../../testing/contracts/Contract.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { contractOver } from "./contractOver.ts"
 

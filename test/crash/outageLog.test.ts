@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
-import { FAILURES_PER_SECOND_MAX, LINES_PER_SECOND_MAX } from "../../adapters/http/pipeline/stages/ProblemLog.ts"
+import { FAILURES_PER_SECOND_MAX, LINES_PER_SECOND_MAX } from "../../adapters/http/pipeline/ProblemLog.ts"
 import { DatabaseLink } from "../support/DatabaseLink.ts"
 import { until } from "../support/EmbeddedFolders.ts"
 import { callLoad } from "../support/load/CallLoad.ts"

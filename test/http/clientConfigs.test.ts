@@ -13,7 +13,7 @@ import {
   providerDoor
 } from "../../adapters/site/connect/ClientConfigs.ts"
 import { finished } from "../support/ServiceProcess.ts"
-import { CONSUMER_KEY } from "../../adapters/http/api/SampleValues.ts"
+import { CONSUMER_KEY } from "../../adapters/http/contract/SampleValues.ts"
 
 const BASE = "https://market.example"
 const door = providerDoor(BASE, "ada-tools")

@@ -5,7 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile, spawnSync } from "node:child_process"
-import { openApiDocument } from "../../adapters/http/OpenApiDocument.ts"
+import { openApiDocument } from "../../adapters/http/openapi/OpenApiDocument.ts"
 import { operationsOf } from "../../adapters/http/openapi/OpenApiModel.ts"
 import { typeScriptExample } from "../../adapters/site/docs/TypeScriptExample.ts"
 import { curlExample, SAMPLE_IDS, variablesIn } from "../../adapters/site/kit/CurlExample.ts"

@@ -3,9 +3,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { readBy, writeBy } from "../../adapters/http/api/Access.ts"
+import { readBy, writeBy } from "../../adapters/http/contract/Access.ts"
 import type { RequestContext } from "../../adapters/http/pipeline/RequestContext.ts"
-import { makeFairReads, READS_AT_ONCE_MAX } from "../../adapters/http/pipeline/stages/FairReads.ts"
+import { makeFairReads, READS_AT_ONCE_MAX } from "../../adapters/http/pipeline/FairReads.ts"
 
 const read = (ownerId: string, changes: object = {}) =>
   ({

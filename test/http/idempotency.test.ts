@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import type { EndpointInfo } from "../../adapters/http/api/Api.ts"
+import type { EndpointInfo } from "../../adapters/http/openapi/Api.ts"
 import { everyEndpoint, fieldNames, titleOf } from "../support/EndpointTable.ts"
 import {
   aConsumer,

@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { openApiDocument } from "../../adapters/http/OpenApiDocument.ts"
+import { openApiDocument } from "../../adapters/http/openapi/OpenApiDocument.ts"
 import { bodyWith, objectsOfBody } from "../support/ClosedObjects.ts"
 import {
   aKeyOfEachRole,

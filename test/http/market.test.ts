@@ -5,7 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { Effect, Schema } from "effect"
-import type { EndpointInfo } from "../../adapters/http/api/Api.ts"
+import type { EndpointInfo } from "../../adapters/http/openapi/Api.ts"
 import {
   aKeyOfEachRole,
   everyBody,

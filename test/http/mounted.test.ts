@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { pageUrl } from "../../adapters/http/BaseUrl.ts"
+import { pageUrl } from "../../adapters/http/contract/BaseUrl.ts"
 import * as RouterMount from "../../adapters/http/server/RouterMount.ts"
 import { BODY_BYTES_MAX } from "../../adapters/http/pipeline/RequestBody.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"

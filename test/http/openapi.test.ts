@@ -4,8 +4,8 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { allEndpoints, type EndpointInfo } from "../../adapters/http/api/Api.ts"
-import { openApiDocument } from "../../adapters/http/OpenApiDocument.ts"
+import { allEndpoints, type EndpointInfo } from "../../adapters/http/openapi/Api.ts"
+import { openApiDocument } from "../../adapters/http/openapi/OpenApiDocument.ts"
 import { PLACEHOLDER } from "../../adapters/http/openapi/Examples.ts"
 import {
   type Content,
@@ -15,7 +15,7 @@ import {
   operationsOf,
   responseOf
 } from "../../adapters/http/openapi/OpenApiModel.ts"
-import { SAMPLE_OPERATOR_KEY } from "../../adapters/http/api/SampleValues.ts"
+import { SAMPLE_OPERATOR_KEY } from "../../adapters/http/contract/SampleValues.ts"
 import { fieldNames } from "../support/EndpointTable.ts"
 import { redocly, validatorOf } from "../support/OpenApiCheck.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"

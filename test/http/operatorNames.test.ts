@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
-import { accountNames } from "../../adapters/http/handlers/AccountNames.ts"
+import { accountNames } from "../../adapters/http/accounts/AccountNames.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { AccountSearch } from "../../domain/operator/AccountSearch.ts"
 import { ChargebackStore } from "../../domain/payments/ChargebackStore.ts"

@@ -4,7 +4,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
-import type { EndpointInfo } from "../../adapters/http/api/Api.ts"
+import type { EndpointInfo } from "../../adapters/http/openapi/Api.ts"
 import {
   aKeyOfEachRole,
   everyEndpoint,

@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { uncached } from "../../adapters/http/api/Access.ts"
+import { uncached } from "../../adapters/http/contract/Access.ts"
 import { documentRoute } from "../../adapters/http/pipeline/Route.ts"
 import { makeRouting, UNMATCHED } from "../../adapters/http/pipeline/Routing.ts"
 import type { WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"

@@ -4,8 +4,8 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { openApiDocument } from "../../adapters/http/OpenApiDocument.ts"
-import type { EndpointInfo } from "../../adapters/http/api/Api.ts"
+import { openApiDocument } from "../../adapters/http/openapi/OpenApiDocument.ts"
+import type { EndpointInfo } from "../../adapters/http/openapi/Api.ts"
 import { bodyWith, objectsOfBody } from "../support/ClosedObjects.ts"
 import {
   aKeyOfEachRole,

@@ -3,8 +3,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Schema } from "effect"
-import { CallsApi } from "../../adapters/http/api/CallsApi.ts"
-import { usualCall } from "../../adapters/http/handlers/UsualCall.ts"
+import { CallsApi } from "../../adapters/http/metering/CallsApi.ts"
+import { usualCall } from "../../adapters/http/metering/UsualCall.ts"
 import { decodingOf } from "../../adapters/http/pipeline/Decoding.ts"
 import { ToolNameSent } from "../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { hash } from "node:crypto"
 import { makeKnownNodes } from "../../domain/log/KnownNodes.ts"
 import { rootsOfConsistency } from "../../domain/log/MerkleProof.ts"
-import { rootOfInclusion } from "../../testing/InclusionProof.ts"
+import { rootOfInclusion } from "../../testing/contracts/InclusionProof.ts"
 import {
   consistencyRanges,
   type Hash,

@@ -3,9 +3,9 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
-import { operatorRun } from "../../adapters/http/api/Access.ts"
+import { operatorRun } from "../../adapters/http/contract/Access.ts"
 import type { RequestContext } from "../../adapters/http/pipeline/RequestContext.ts"
-import { makeRecordActions } from "../../adapters/http/pipeline/stages/RecordActions.ts"
+import { makeRecordActions } from "../../adapters/http/pipeline/RecordActions.ts"
 import { OperatorKey, operatorPrincipal } from "../../domain/accounts/Authentication.ts"
 import { AuditTrail } from "../../domain/operator/AuditTrail.ts"
 import { OPERATOR_KEY } from "../support/EndpointTable.ts"

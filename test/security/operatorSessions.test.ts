@@ -5,7 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { BaseUrl } from "../../adapters/http/BaseUrl.ts"
+import { BaseUrl } from "../../adapters/http/contract/BaseUrl.ts"
 import { SIGN_INS_PER_MINUTE_MAX, WRONG_KEYS_PER_MINUTE_MAX } from "../../adapters/http/pipeline/RateLimits.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { OperatorSessions } from "../../domain/operator/OperatorSessions.ts"

@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import { rootsOfConsistency, sameHash } from "../../domain/log/MerkleProof.ts"
-import { rootOfInclusion } from "../../testing/InclusionProof.ts"
+import { rootOfInclusion } from "../../testing/contracts/InclusionProof.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
 import { Digest } from "../../domain/shared/Digest.ts"
 import { one, wrong } from "./Asking.ts"

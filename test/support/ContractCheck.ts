@@ -4,8 +4,8 @@
  */
 import { Result, Schema } from "effect"
 import { FindMyWay } from "effect/http"
-import { allEndpoints, type EndpointInfo } from "../../adapters/http/api/Api.ts"
-import { codesByStatus } from "../../adapters/http/api/Problem.ts"
+import { allEndpoints, type EndpointInfo } from "../../adapters/http/openapi/Api.ts"
+import { codesByStatus } from "../../adapters/http/contract/Problem.ts"
 import type { WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
 import type { Answer } from "./Answer.ts"
 

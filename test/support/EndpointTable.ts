@@ -2,7 +2,7 @@
  * Every endpoint of the contract as a request: with a path that fits its parameters and a key that it accepts.
  */
 import { Effect, Option, Schema, SchemaAST } from "effect"
-import { allEndpoints, type EndpointInfo } from "../../adapters/http/api/Api.ts"
+import { allEndpoints, type EndpointInfo } from "../../adapters/http/openapi/Api.ts"
 import type { Role } from "../../domain/accounts/Principal.ts"
 import { aConsumer, aProvider } from "./Market.ts"
 

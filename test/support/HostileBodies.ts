@@ -4,8 +4,8 @@
  */
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
-import { RegisterProvider } from "../../adapters/http/api/RegistrationBodies.ts"
-import type { EndpointInfo } from "../../adapters/http/api/Api.ts"
+import { RegisterProvider } from "../../adapters/http/accounts/RegistrationBodies.ts"
+import type { EndpointInfo } from "../../adapters/http/openapi/Api.ts"
 import { PROVIDERS } from "./Market.ts"
 import { pick, QUERY_VALUES, corrupt, corruptText, textOf } from "./Corruption.ts"
 

@@ -17,7 +17,7 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aConsumer, aProvider, instant } from "./AccountSamples.ts"
 import { putTool } from "./ToolSamples.ts"
 

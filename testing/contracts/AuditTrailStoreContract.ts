@@ -6,7 +6,7 @@ import { DateTime, Effect } from "effect"
 import { type AuditEntry, AuditEntryId, AuditTrailStore } from "../../domain/operator/AuditTrailStore.ts"
 import { OperatorSessionId } from "../../domain/accounts/OperatorSessionStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { instant } from "./AccountSamples.ts"
 import { uuid } from "./LedgerSamples.ts"
 

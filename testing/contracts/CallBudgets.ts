@@ -8,7 +8,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore, type OpenCall } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { type Books, callRule, aCall, aToolId, closingOf, opened, settled, tagsOf } from "./CallSamples.ts"
 import { aConsumerId, aProviderId, atOnce, consumerWith, money, OPENED_AT } from "./LedgerSamples.ts"
 

@@ -9,7 +9,7 @@ import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { transferOfCall } from "../../domain/ledger/Transfer.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { aCall, type Books, callRule, closingOf, opened, settled, tagsOf } from "./CallSamples.ts"
 import { aConsumerId, atOnce, consumerWith, money } from "./LedgerSamples.ts"
 

@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { type Books, callRule, aCall, aToolId, closingOf, opened, settled, tagsOf } from "./CallSamples.ts"
 import { aConsumerId, atOnce, consumerWith, money, OPENED_AT } from "./LedgerSamples.ts"
 

@@ -7,7 +7,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore, type KeptResult } from "../../domain/metering/CallStore.ts"
 import { retainedResult } from "../../domain/metering/RetainedResults.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { type Books, callRule, aCall, closingOf, opened, settled, tagsOf } from "./CallSamples.ts"
 import { atOnce, consumerWith, money } from "./LedgerSamples.ts"
 

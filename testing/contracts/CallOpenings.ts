@@ -7,7 +7,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { transferOfCall } from "../../domain/ledger/Transfer.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { type Books, callRule, aCall, closingOf, opened, tagsOf } from "./CallSamples.ts"
 import { aConsumerId, atOnce, consumerWith, money, OPENED_AT } from "./LedgerSamples.ts"
 

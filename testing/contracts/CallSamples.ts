@@ -10,7 +10,7 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { type ConsumerId, receiptIdOf, ToolId } from "../../domain/shared/Ids.ts"
 import { FEE_BASIS_POINTS_DEFAULT } from "../../domain/ledger/PlatformFee.ts"
 import { format } from "../../domain/shared/Timestamp.ts"
-import { type Rule, rule } from "../Contract.ts"
+import { type Rule, rule } from "./Contract.ts"
 import { aProviderId, type LedgerStores, money, OPENED_AT, overStores, uuid } from "./LedgerSamples.ts"
 
 /** The ports that share the money of calls. */

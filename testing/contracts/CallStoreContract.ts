@@ -2,7 +2,7 @@
  * What a CallStore must do, together with the stores that share its money: a call reserves from the wallet, free tier and
  * budgets of the ledger, and closes into it.
  */
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { budgetsOfCalls } from "./CallBudgets.ts"
 import { closings } from "./CallClosings.ts"
 import { freeTiersOfCalls } from "./CallFreeTiers.ts"

@@ -6,7 +6,7 @@ import { DateTime, Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore, type OpenCall } from "../../domain/metering/CallStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { aCall, aToolId, type Books, callRule, closingOf, opened, tagsOf } from "./CallSamples.ts"
 import { aProviderId, atOnce, consumerWith, money } from "./LedgerSamples.ts"
 

@@ -8,7 +8,7 @@ import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { definitionOf, nextVersion, type ToolVersion } from "../../domain/catalog/ToolVersions.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
 import { aDeclaration, aTool, upserted } from "./ToolSamples.ts"
 

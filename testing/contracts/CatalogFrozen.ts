@@ -7,7 +7,7 @@ import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { type CatalogFilter, CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
 import { aTool, upserted } from "./ToolSamples.ts"
 

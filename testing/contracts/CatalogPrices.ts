@@ -8,7 +8,7 @@ import { CatalogStore, entryAt } from "../../domain/catalog/CatalogStore.ts"
 import type { ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
 import { putTool } from "./ToolSamples.ts"
 

@@ -10,7 +10,7 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { Position } from "../../domain/shared/Page.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aProvider } from "./AccountSamples.ts"
 import { aDeclaration, aTool, upserted } from "./ToolSamples.ts"
 

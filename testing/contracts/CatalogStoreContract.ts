@@ -4,7 +4,7 @@
 import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { draftsOfCatalog } from "./CatalogDrafts.ts"
 import { frozenProvidersOfCatalog } from "./CatalogFrozen.ts"
 import { pricesOfCatalog } from "./CatalogPrices.ts"

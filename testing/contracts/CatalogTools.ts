@@ -11,7 +11,7 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
 import { aTool, putTool, toolOf, upserted } from "./ToolSamples.ts"
 

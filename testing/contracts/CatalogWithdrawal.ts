@@ -8,7 +8,7 @@ import { type CatalogFilter, CatalogStore } from "../../domain/catalog/CatalogSt
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ToolId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
 import { aTool, upserted } from "./ToolSamples.ts"
 

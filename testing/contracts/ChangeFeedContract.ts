@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { Effect, Queue, type Scope, Stream } from "effect"
 import { type Change, ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 /** All changes from now on. */
 export const listenTo = Effect.fnUntraced(function* (feed: ChangeFeed["Service"]) {

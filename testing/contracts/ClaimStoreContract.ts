@@ -9,7 +9,7 @@ import { ClaimStore } from "../../domain/earnings/ClaimStore.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { everyItem, FORGED } from "./ListPages.ts"
 import { changesOnce } from "./RowLock.ts"
 

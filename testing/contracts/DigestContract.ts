@@ -4,7 +4,7 @@
 import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { Digest } from "../../domain/shared/Digest.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 
 export const digestContract: Contract<Digest> = [
   {

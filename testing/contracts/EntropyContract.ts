@@ -4,7 +4,7 @@
 import assert from "node:assert/strict"
 import { Clock, Effect } from "effect"
 import { Entropy } from "../../domain/shared/Entropy.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 
 const IDS = 5_000
 /** An adapter may number ids of one millisecond with times of the next ones. */

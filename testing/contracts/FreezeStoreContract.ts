@@ -9,7 +9,7 @@ import { CallStore } from "../../domain/metering/CallStore.ts"
 import { FreezeStore } from "../../domain/payments/FreezeStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { aCall, closingOf, opened } from "./CallSamples.ts"
 import { aConsumerId, consumerWith, ledgerRule, money } from "./LedgerSamples.ts"
 

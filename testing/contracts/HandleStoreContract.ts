@@ -11,7 +11,7 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
 import { aTool, upserted } from "./ToolSamples.ts"
 

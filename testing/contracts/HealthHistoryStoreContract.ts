@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { type HealthSamples, HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { atOnce } from "./LedgerSamples.ts"
 
 const samples = (date: string, check: string, ok = 0, degraded = 0, down = 0): HealthSamples => ({

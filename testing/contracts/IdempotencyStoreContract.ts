@@ -8,7 +8,7 @@ import { Digest } from "../../domain/shared/Digest.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aConsumer, instant } from "./AccountSamples.ts"
 
 const aClaim = Effect.fnUntraced(function* (changes: { readonly scope?: string; readonly at?: DateTime.Utc } = {}) {

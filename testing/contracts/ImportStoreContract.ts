@@ -9,7 +9,7 @@ import { definitionOf } from "../../domain/catalog/ToolVersions.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
 import { aDeclaration } from "./ToolSamples.ts"
 

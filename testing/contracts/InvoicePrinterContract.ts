@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { type Invoice, Month } from "../../domain/invoices/Invoice.ts"
 import { InvoicePrinter } from "../../domain/invoices/InvoicePrinter.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aDraft } from "./InvoiceStoreContract.ts"
 
 const LINES = 200

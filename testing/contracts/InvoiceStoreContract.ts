@@ -7,7 +7,7 @@ import { type DraftInvoice, type Invoice, type InvoiceOwner, Month } from "../..
 import { InvoiceStore, type MonthSpan } from "../../domain/invoices/InvoiceStore.ts"
 import { ConsumerId, InvoiceId, ToolId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { atOnce } from "./LedgerSamples.ts"
 
 const FIRST_PAGE = { limit: 50, offset: 0, after: undefined }

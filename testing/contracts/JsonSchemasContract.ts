@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto"
 import { JSON_SCHEMA_BYTES_MAX, JSON_SCHEMA_DEPTH_MAX, JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 /** Each with a budget of its own. */
 const someProvider = () => ProviderId.make(randomUUID())

@@ -10,7 +10,7 @@ import { Digest } from "../../domain/shared/Digest.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, KeyId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aConsumer, aKey, aProvider, instant } from "./AccountSamples.ts"
 
 const NOW = instant("2026-11-22T00:00:00.000Z")

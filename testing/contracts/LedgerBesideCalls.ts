@@ -9,7 +9,7 @@ import type { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { lotDayOf } from "../../domain/ledger/Lots.ts"
 import type { CallStore } from "../../domain/metering/CallStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { aCall, callRule, opened, settled } from "./CallSamples.ts"
 import { aConsumerId, consumerWith, LOT, money, OPENED_AT, payoutLeg, platformWith } from "./LedgerSamples.ts"
 

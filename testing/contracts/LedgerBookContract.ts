@@ -9,7 +9,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { type Posting, TransferId } from "../../domain/ledger/Transfer.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { aConsumerId, ledgerRule, type LedgerStores, money, OPENED_AT, uuid } from "./LedgerSamples.ts"
 
 export const LIVE_BOOK: Book = { mode: "live", accountId: "acct_1" }

@@ -6,7 +6,7 @@ import { Cause, DateTime, Effect, Exit } from "effect"
 import { Ledger, UnpostableTransfers } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import type { Leg } from "../../domain/ledger/Transfer.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import {
   aConsumerId,
   aProviderId,

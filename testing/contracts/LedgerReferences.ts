@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import {
   aConsumerId,
   aProviderId,

@@ -11,7 +11,7 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { rule } from "../Contract.ts"
+import { rule } from "./Contract.ts"
 
 /** The ports of the ledger's contracts: nothing else is needed, accounts and calls neither. */
 export type LedgerStores = LedgerStore | UnitOfWork

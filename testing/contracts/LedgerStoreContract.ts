@@ -1,7 +1,7 @@
 /**
  * What a LedgerStore must do, through the Ledger. It needs no other store: neither accounts nor calls.
  */
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { postings } from "./LedgerPostings.ts"
 import { references } from "./LedgerReferences.ts"
 import type { LedgerStores } from "./LedgerSamples.ts"

@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import {
   aConsumerId,
   atOnce,

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { LogSigner } from "../../domain/log/LogSigner.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 

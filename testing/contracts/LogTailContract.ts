@@ -11,7 +11,7 @@ import { LogSuccession } from "../../domain/log/LogSuccession.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
 import { parseKey, parseNote } from "../../domain/log/SignedNote.ts"
 import { SignedTreeFile } from "../../domain/log/SignedTrees.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { aNode, logRule, type LogStores, receipts, sequenceAll, sha256 } from "./LogSamples.ts"
 
 const lastLog = Effect.flatMap(LogStore, (store) => Effect.map(store.logs, (logs) => logs.at(-1)!))

@@ -7,7 +7,7 @@ import { type McpSession, McpSessionStore } from "../../domain/mcp/McpSessionSto
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { instant } from "./AccountSamples.ts"
 import { uuid } from "./LedgerSamples.ts"
 

@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
 import { McpStreamStore, type StoredEvent } from "../../domain/mcp/McpStreamStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { instant } from "./AccountSamples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")

@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
 import { type MeterKey, MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aConsumerId, aProviderId, atOnce } from "./LedgerSamples.ts"
 
 const AT = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")

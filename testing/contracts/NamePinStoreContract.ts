@@ -4,7 +4,7 @@
 import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { NamePinStore } from "../../domain/metering/NamePinStore.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { instant } from "./AccountSamples.ts"
 import { aToolId } from "./CallSamples.ts"
 import { aConsumerId } from "./LedgerSamples.ts"

@@ -9,7 +9,7 @@ import {
   OperatorSessionStore
 } from "../../domain/accounts/OperatorSessionStore.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { instant } from "./AccountSamples.ts"
 import { uuid } from "./LedgerSamples.ts"
 

@@ -8,7 +8,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { PaidFunds } from "../../domain/ledger/PaidFunds.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { aCall, aReceiptId, type Books, opened, settled } from "./CallSamples.ts"
 import { aConsumerId, consumerWith, ledgerRule, money, OPENED_AT, platformWith, uuid } from "./LedgerSamples.ts"
 

@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
 import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { PayeeStore } from "../../domain/earnings/PayeeStore.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aProvider } from "./AccountSamples.ts"
 
 const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))

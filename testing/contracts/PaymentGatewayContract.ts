@@ -8,7 +8,7 @@ import { PaymentGateway } from "../../domain/ledger/PaymentGateway.ts"
 import type { Digest } from "../../domain/shared/Digest.ts"
 import type { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, LoadId, PayoutId, ProviderId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 const aCheckout = (amountCents = 500) => ({
   loadId: LoadId.make(randomUUID()),

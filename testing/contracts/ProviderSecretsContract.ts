@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { Effect, Redacted } from "effect"
 import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { uuid } from "./LedgerSamples.ts"
 
 /** 256 bits in hex or in a denser encoding. */

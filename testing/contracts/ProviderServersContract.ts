@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { Effect, type Scope } from "effect"
 import type { McpEra } from "../../domain/upstream/Protocol.ts"
 import { ProviderServers } from "../../domain/upstream/ProviderServers.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { CONSUMER, INITIALIZE, passed, serverAt } from "./ServerSamples.ts"
 
 /** A server that you run for the contract, with a tool `echo`: the era it speaks and, while its scope lives, its URL. */

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict"
 import { Effect, type Layer } from "effect"
 import { answered, ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 const AT_ONCE = 100
 /** contract.md, section 7. */

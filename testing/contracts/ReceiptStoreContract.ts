@@ -11,7 +11,7 @@ import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "../../domai
 import { ConsumerId, ReceiptId } from "../../domain/shared/Ids.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
 import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { aProvider } from "./AccountSamples.ts"
 import { aReceiptId } from "./CallSamples.ts"
 import { consumerWith, ledgerRule, money } from "./LedgerSamples.ts"

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { atOnce } from "./LedgerSamples.ts"
 
 export const schemaKeeperContract: Contract<SchemaKeeper> = [

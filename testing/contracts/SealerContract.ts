@@ -4,7 +4,7 @@
 import assert from "node:assert/strict"
 import { Effect, Option } from "effect"
 import { Sealer } from "../../domain/shared/Sealer.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 
 const SECRET = "atb_c_0123456789"
 

@@ -11,7 +11,7 @@ import { countOf, EXACT_CALLS_MAX, latenciesOf, lengthsIn } from "../../domain/t
 import { PAID_CONSUMER_MICROCENTS_MIN, type PaidDay } from "../../domain/trust/PaidCalls.ts"
 import { added, type SlaHour } from "../../domain/trust/Sla.ts"
 import { type Followed, SlaStore, type ToolCalls } from "../../domain/trust/SlaStore.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aConsumer, aProvider } from "./AccountSamples.ts"
 
 const hourAt = (hour: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, hour))

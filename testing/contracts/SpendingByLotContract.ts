@@ -4,7 +4,7 @@
 import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
 import { SpendingByLot } from "../../domain/payments/SpendingByLot.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { aCall, type Books, settled } from "./CallSamples.ts"
 import { aProviderId, consumerWith, ledgerRule, OPENED_AT } from "./LedgerSamples.ts"
 

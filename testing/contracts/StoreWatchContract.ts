@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { Clock, DateTime, Effect } from "effect"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { aCall, type Books, closingOf, opened } from "./CallSamples.ts"
 import { consumerWith, ledgerRule } from "./LedgerSamples.ts"
 

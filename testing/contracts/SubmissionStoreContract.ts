@@ -6,7 +6,7 @@ import { DateTime, Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { type Submission, SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 const minute = (n: number) => DateTime.makeUnsafe(`2026-11-20T12:${String(n).padStart(2, "0")}:00.123Z`)
 

@@ -7,7 +7,7 @@ import { Entropy } from "../../domain/shared/Entropy.ts"
 import { ConsumerId, ProviderId, receiptIdOf } from "../../domain/shared/Ids.ts"
 import type { CallTask } from "../../domain/tasks/CallTask.ts"
 import { TaskStore } from "../../domain/tasks/TaskStore.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { instant } from "./AccountSamples.ts"
 import { uuid } from "./LedgerSamples.ts"
 

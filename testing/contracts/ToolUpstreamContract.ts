@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { Deferred, Effect, Fiber } from "effect"
 import { ToolUpstream, type UpstreamCall } from "../../domain/upstream/ToolUpstream.ts"
 import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aReceiptId } from "./CallSamples.ts"
 import { uuid } from "./LedgerSamples.ts"
 

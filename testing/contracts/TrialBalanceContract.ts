@@ -5,7 +5,7 @@ import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { aCall, type Books, callRule, closingOf, opened, settled } from "./CallSamples.ts"
 import { consumerWith, payoutLeg } from "./LedgerSamples.ts"
 

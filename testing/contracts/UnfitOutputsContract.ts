@@ -6,7 +6,7 @@ import { DateTime, Effect } from "effect"
 import { type UnfitOutput, UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
 import { Entropy } from "../../domain/shared/Entropy.ts"
 import { receiptIdOf } from "../../domain/shared/Ids.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aConsumerId } from "./LedgerSamples.ts"
 
 const AT = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")

@@ -7,7 +7,7 @@ import { AccountStore } from "../../domain/accounts/AccountStore.ts"
 import { KeyStore } from "../../domain/accounts/KeyStore.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aConsumer, aKey, instant } from "./AccountSamples.ts"
 
 const isKept = Effect.fnUntraced(function* (consumer: {

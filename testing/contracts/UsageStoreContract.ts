@@ -18,7 +18,7 @@ import {
 import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "../Contract.ts"
+import type { Contract } from "./Contract.ts"
 import { aProvider } from "./AccountSamples.ts"
 import { consumerWith, ledgerRule } from "./LedgerSamples.ts"
 import { aListedTool, called, FIRST_PAGE } from "./ToolSamples.ts"

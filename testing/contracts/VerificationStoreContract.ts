@@ -7,7 +7,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
 import { type Proof, VerificationStore } from "../../domain/trust/VerificationStore.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { atOnce } from "./LedgerSamples.ts"
 import { changesOnce } from "./RowLock.ts"
 

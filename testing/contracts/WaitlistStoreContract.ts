@@ -6,7 +6,7 @@ import { DateTime, Effect, Option } from "effect"
 import { randomUUID } from "node:crypto"
 import { type WaitlistEntry, WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
 import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "../Contract.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 const JOINED_AT = DateTime.makeUnsafe("2026-11-20T12:00:00.123Z")
 const FAR = DateTime.makeUnsafe("2100-01-01T00:00:00.000Z")

@@ -5,7 +5,7 @@
 import { Context, Effect, identity, Layer, Record, type Redacted } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
-import { Api } from "../api/Api.ts"
+import { Api } from "../openapi/Api.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import type { WebResponse } from "../pipeline/WebRequest.ts"

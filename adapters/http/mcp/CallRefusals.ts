@@ -4,7 +4,7 @@
 import { BILLING_META, MAX_COST_META } from "../../../domain/upstream/Protocol.ts"
 import { withMeta } from "../../../domain/mcp/ResultText.ts"
 import { formatPrice } from "../../../domain/shared/Microcents.ts"
-import { defaultCapPage, pageUrl } from "../BaseUrl.ts"
+import { defaultCapPage, pageUrl } from "../contract/BaseUrl.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { problemOf } from "../pipeline/Problems.ts"
 import type { Door } from "./Door.ts"

@@ -3,8 +3,8 @@
  * at.
  */
 import { Clock, Effect } from "effect"
-import { mcpDoor } from "../api/Access.ts"
-import { BaseUrl } from "../BaseUrl.ts"
+import { mcpDoor } from "../contract/Access.ts"
+import { BaseUrl } from "../contract/BaseUrl.ts"
 import { MethodNotAllowed, type RateLimited } from "../pipeline/Failures.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { BODY_BYTES_MAX, readText, storedBody } from "../pipeline/RequestBody.ts"

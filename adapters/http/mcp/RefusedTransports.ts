@@ -4,8 +4,8 @@
  */
 import { Effect } from "effect"
 import { INVALID_REQUEST } from "../../../domain/upstream/Protocol.ts"
-import { uncached } from "../api/Access.ts"
-import { BaseUrl, pageUrl } from "../BaseUrl.ts"
+import { uncached } from "../contract/Access.ts"
+import { BaseUrl, pageUrl } from "../contract/BaseUrl.ts"
 import { documentRoute, type EncodedReply, type Route } from "../pipeline/Route.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import { errorMember, errorText, responseText } from "./RpcReply.ts"

@@ -14,7 +14,7 @@ import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.t
 import { Tasks } from "../../../domain/tasks/Tasks.ts"
 import { legacyCreated } from "../../../domain/tasks/LegacyTaskTexts.ts"
 import { withoutTasks } from "../../../domain/upstream/TaskSupport.ts"
-import { BaseUrl } from "../BaseUrl.ts"
+import { BaseUrl } from "../contract/BaseUrl.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { McpEra } from "../../../domain/upstream/Protocol.ts"
 import { callCap } from "../pipeline/WebRequest.ts"

@@ -1,10 +1,10 @@
 /**
  * Which errors an endpoint can respond with, each with an example.
  */
-import { codesByStatus, type ProblemCode, type ProblemStatus, problemType, titles } from "../api/Problem.ts"
-import type { EndpointInfo } from "../api/Api.ts"
+import { codesByStatus, type ProblemCode, type ProblemStatus, problemType, titles } from "../contract/Problem.ts"
+import type { EndpointInfo } from "./Api.ts"
 import type { Json } from "./OpenApiModel.ts"
-import { BASE_URL } from "../api/SampleValues.ts"
+import { BASE_URL } from "../contract/SampleValues.ts"
 import { guide } from "./ProblemGuide.ts"
 
 export const statuses = Object.keys(codesByStatus).map(Number) as ReadonlyArray<number> as ReadonlyArray<ProblemStatus>

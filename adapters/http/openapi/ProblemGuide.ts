@@ -1,10 +1,10 @@
 /**
  * Every error code: an example of its message, and what to do. A code without an entry does not compile.
  */
-import type { ProblemCode } from "../api/Problem.ts"
-import type { EndpointInfo } from "../api/Api.ts"
+import type { ProblemCode } from "../contract/Problem.ts"
+import type { EndpointInfo } from "./Api.ts"
 import type { Json } from "./OpenApiModel.ts"
-import { BASE_URL, RECEIPT_ID, TOOL_ID } from "../api/SampleValues.ts"
+import { BASE_URL, RECEIPT_ID, TOOL_ID } from "../contract/SampleValues.ts"
 
 export interface Guidance {
   readonly message: string

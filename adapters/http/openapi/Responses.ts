@@ -4,9 +4,9 @@
  */
 import { Schema } from "effect"
 import type { OpenApi } from "effect/http-api"
-import type { EndpointInfo } from "../api/Api.ts"
-import { statusOf } from "../api/Endpoint.ts"
-import { codesByStatus, type ProblemCode, type ProblemStatus, schemaNameOf, titles } from "../api/Problem.ts"
+import type { EndpointInfo } from "./Api.ts"
+import { statusOf } from "../contract/Endpoint.ts"
+import { codesByStatus, type ProblemCode, type ProblemStatus, schemaNameOf, titles } from "../contract/Problem.ts"
 import { EVENT_STREAM } from "../pipeline/WebRequest.ts"
 import { annotatedExample, composedExample } from "./Examples.ts"
 import {

@@ -3,8 +3,8 @@
  * requests: unknown fields are rejected there, while responses may get new fields.
  */
 import { SchemaAST } from "effect"
-import { allEndpoints } from "../api/Api.ts"
-import { otherFieldsOf, wireOf } from "../api/OtherFields.ts"
+import { allEndpoints } from "./Api.ts"
+import { otherFieldsOf, wireOf } from "../contract/OtherFields.ts"
 import type { JsonSchema } from "./OpenApiModel.ts"
 
 /** The only response with exactly the listed fields. */

@@ -2,7 +2,7 @@
  * Headers of every response: request id, trace, CORS, cache and security rules.
  */
 import type { Principal } from "../../../domain/accounts/Principal.ts"
-import type { AccessRule } from "../api/Access.ts"
+import type { AccessRule } from "../contract/Access.ts"
 import type { WebResponse } from "./WebRequest.ts"
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/u

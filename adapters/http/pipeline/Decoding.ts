@@ -4,7 +4,7 @@
 import { Effect, Exit, Result, type Schema, SchemaAST, type SchemaIssue, SchemaParser } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { guessOf, nearestName } from "../../../domain/shared/NearestName.ts"
-import { fieldNames, otherFieldsOf, wireOf } from "../api/OtherFields.ts"
+import { fieldNames, otherFieldsOf, wireOf } from "../contract/OtherFields.ts"
 import { BadRequest, type Fault, FAULTS_MAX, PathRejected, ValidationFailed } from "./Failures.ts"
 import { faultsOf, isObject, meantMember, shapeOf } from "./FaultSentences.ts"
 

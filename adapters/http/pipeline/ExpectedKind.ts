@@ -3,7 +3,7 @@
  * It never contains the name of an internal type.
  */
 import { SchemaAST } from "effect"
-import { wireOf } from "../api/OtherFields.ts"
+import { wireOf } from "../contract/OtherFields.ts"
 
 export const kindOf = (ast: SchemaAST.AST): string => {
   const wire = wireOf(ast)

@@ -4,7 +4,7 @@
  * are never shown.
  */
 import { Result, Schema, SchemaAST, SchemaIssue, SchemaParser } from "effect"
-import { otherFieldsOf, wireOf } from "../api/OtherFields.ts"
+import { otherFieldsOf, wireOf } from "../contract/OtherFields.ts"
 import { kindOf, messageOf } from "./ExpectedKind.ts"
 import { type Fault, FAULTS_MAX } from "./Failures.ts"
 

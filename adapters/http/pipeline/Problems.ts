@@ -1,15 +1,15 @@
 /**
  * Problem documents (RFC 9457), and the problems that do not come from a typed failure.
  */
-import { prefixOf } from "../BaseUrl.ts"
-import { problemType, titles } from "../api/Problem.ts"
+import { prefixOf } from "../contract/BaseUrl.ts"
+import { problemType, titles } from "../contract/Problem.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
-import { accountProblems } from "./problems/AccountProblems.ts"
-import { callProblems } from "./problems/CallProblems.ts"
-import { moneyProblems } from "./problems/MoneyProblems.ts"
-import type { Problem, ProblemRow, ProblemTable } from "./problems/ProblemTable.ts"
-import { requestProblems } from "./problems/RequestProblems.ts"
-import { trustProblems } from "./problems/TrustProblems.ts"
+import { accountProblems } from "./AccountProblems.ts"
+import { callProblems } from "./CallProblems.ts"
+import { moneyProblems } from "./MoneyProblems.ts"
+import type { Problem, ProblemRow, ProblemTable } from "./ProblemTable.ts"
+import { requestProblems } from "./RequestProblems.ts"
+import { trustProblems } from "./TrustProblems.ts"
 import type { WebResponse } from "./WebRequest.ts"
 
 const table = {

@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import { FindMyWay } from "effect/http"
-import { uncached } from "../api/Access.ts"
+import { uncached } from "../contract/Access.ts"
 import { preflight } from "./Conventions.ts"
 import { MethodNotAllowed, RouteNotFound } from "./Failures.ts"
 import type { HandlerError } from "./HandlerErrors.ts"

@@ -7,7 +7,7 @@ import { type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:ht
 import type { Duplex } from "node:stream"
 import { addHeaders } from "../pipeline/Conventions.ts"
 import { toAnswer } from "../pipeline/Problems.ts"
-import type { Problem } from "../pipeline/problems/ProblemTable.ts"
+import type { Problem } from "../pipeline/ProblemTable.ts"
 import type { WebResponse } from "../pipeline/WebRequest.ts"
 
 /** The last request on a connection. */

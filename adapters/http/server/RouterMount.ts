@@ -5,7 +5,7 @@
  */
 import { ByteSize, type Cause, Deferred, Effect, Fiber, Option, Queue, Schema, type Scope, Stream } from "effect"
 import { HttpIncomingMessage, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { prefixOf } from "../BaseUrl.ts"
+import { prefixOf } from "../contract/BaseUrl.ts"
 import { plainAddress } from "../pipeline/ClientAddress.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"

@@ -2,7 +2,7 @@
  * The changelog as a page and as Markdown.
  */
 import { Effect } from "effect"
-import { publicRead } from "../../http/api/Access.ts"
+import { publicRead } from "../../http/contract/Access.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
 import { type ChangelogEntry, changelog, changelogMarkdown } from "./ChangelogEntries.ts"
 import { type Html, html, prose } from "../kit/Html.ts"

@@ -3,7 +3,7 @@
  * console's own with a module whose name ends in `Tab`.
  */
 import { Effect } from "effect"
-import { publicRead } from "../../http/api/Access.ts"
+import { publicRead } from "../../http/contract/Access.ts"
 import { documentRoute, pageRoute, type Route } from "../../http/pipeline/Route.ts"
 import { Assets } from "../kit/Assets.ts"
 import { html } from "../kit/Html.ts"

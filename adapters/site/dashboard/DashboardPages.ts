@@ -2,9 +2,9 @@
  * The dashboards of developers and providers. Their content is loaded with the account's key.
  */
 import { Effect } from "effect"
-import { publicRead } from "../../http/api/Access.ts"
+import { publicRead } from "../../http/contract/Access.ts"
 import { pageRoute } from "../../http/pipeline/Route.ts"
-import { BaseUrl } from "../../http/BaseUrl.ts"
+import { BaseUrl } from "../../http/contract/BaseUrl.ts"
 import { marketDoor } from "../connect/ClientConfigs.ts"
 import { connectData, connectStyle } from "../connect/ConnectSection.ts"
 import { consoleRoutes } from "../console/ConsolePages.ts"

@@ -2,7 +2,7 @@
  * The frame of every page of the documentation: search, navigation, contents of the page, previous and next page.
  */
 import { Effect } from "effect"
-import { BaseUrl, prefixOf } from "../../http/BaseUrl.ts"
+import { BaseUrl, prefixOf } from "../../http/contract/BaseUrl.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { Assets, assetsVersion, importsOf } from "../kit/Assets.ts"
 import { Html, html } from "../kit/Html.ts"

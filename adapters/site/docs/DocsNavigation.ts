@@ -3,8 +3,8 @@
  */
 import { Context } from "effect"
 import { OpenApi, HttpApi } from "effect/http-api"
-import { allEndpoints, Api } from "../../http/api/Api.ts"
-import { ERRORS_PAGE } from "../../http/api/Problem.ts"
+import { allEndpoints, Api } from "../../http/openapi/Api.ts"
+import { ERRORS_PAGE } from "../../http/contract/Problem.ts"
 import { guidePath, guideSections } from "./DocsMap.ts"
 import { OPERATOR_PAGES, operatorPageNames } from "./OperatorPages.ts"
 

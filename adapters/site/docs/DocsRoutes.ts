@@ -3,14 +3,14 @@
  * request, so that it does not delay the start.
  */
 import { Effect } from "effect"
-import { publicRead } from "../../http/api/Access.ts"
-import { BaseUrl, prefixOf } from "../../http/BaseUrl.ts"
-import { openApiDocument } from "../../http/OpenApiDocument.ts"
+import { publicRead } from "../../http/contract/Access.ts"
+import { BaseUrl, prefixOf } from "../../http/contract/BaseUrl.ts"
+import { openApiDocument } from "../../http/openapi/OpenApiDocument.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
 import type { DocsContent, DocsSource } from "./DocsContent.ts"
 import { makeDocsLayout, SEARCH_PATH } from "./DocsLayout.ts"
 import { docsNavigation } from "./DocsNavigation.ts"
-import { documentedLimits } from "./DocumentedLimits.ts"
+import { documentedLimits } from "../kit/DocumentedLimits.ts"
 import { demoListed, writtenPages, writtenPaths } from "./GuidePages.ts"
 import { markdownOf } from "./HtmlMarkdown.ts"
 import { referencePages } from "./ReferencePages.ts"

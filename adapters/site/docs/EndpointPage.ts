@@ -2,8 +2,8 @@
  * The page of an endpoint: roles, parameters, body, responses, errors, examples, and a form that sends the request.
  */
 import { type Located, type OpenApiDocument, type Response, responseOf } from "../../http/openapi/OpenApiModel.ts"
-import { ERRORS_PAGE, problemAnchor, type ProblemCode } from "../../http/api/Problem.ts"
-import { callers } from "../../http/OpenApiDocument.ts"
+import { ERRORS_PAGE, problemAnchor, type ProblemCode } from "../../http/contract/Problem.ts"
+import { callers } from "../../http/openapi/OpenApiDocument.ts"
 import { curlExample, variablesIn } from "../kit/CurlExample.ts"
 import { fieldTables, parameterTable } from "./FieldTable.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"

@@ -1,7 +1,13 @@
 /**
  * Every error code: what it means, what to do, and an example. The `type` of a problem leads to its entry.
  */
-import { codesByStatus, problemAnchor, type ProblemCode, type ProblemStatus, titles } from "../../http/api/Problem.ts"
+import {
+  codesByStatus,
+  problemAnchor,
+  type ProblemCode,
+  type ProblemStatus,
+  titles
+} from "../../http/contract/Problem.ts"
 import { type Located, type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
 import { exampleProblem, statuses } from "../../http/openapi/EndpointProblems.ts"
 import { guide } from "../../http/openapi/ProblemGuide.ts"

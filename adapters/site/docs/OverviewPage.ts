@@ -2,7 +2,7 @@
  * The first page of the documentation: every page, by section. The anchors of the single page that the documentation was
  * before are here, each with a link to its place.
  */
-import { ERRORS_PAGE, problemAnchor } from "../../http/api/Problem.ts"
+import { ERRORS_PAGE, problemAnchor } from "../../http/contract/Problem.ts"
 import { breakable, type Html, html } from "../kit/Html.ts"
 import { API_PAGE, operationPath, resourcePath } from "./DocsNavigation.ts"
 import { documentedCodes } from "./ErrorsPage.ts"

@@ -1,14 +1,14 @@
 /**
  * The pages that are generated from the contract: overview, conventions, resources, endpoints and errors.
  */
-import { allEndpoints } from "../../http/api/Api.ts"
-import { ERRORS_PAGE } from "../../http/api/Problem.ts"
-import { callers } from "../../http/OpenApiDocument.ts"
+import { allEndpoints } from "../../http/openapi/Api.ts"
+import { ERRORS_PAGE } from "../../http/contract/Problem.ts"
+import { callers } from "../../http/openapi/OpenApiDocument.ts"
 import { type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
 import { conventionHeadings, conventionsPage } from "./ConventionsPage.ts"
 import type { DocsContent, DocsSource } from "./DocsContent.ts"
 import { API_PAGE, operationPath, resourcePath } from "./DocsNavigation.ts"
-import type { DocumentedLimits } from "./DocumentedLimits.ts"
+import type { DocumentedLimits } from "../kit/DocumentedLimits.ts"
 import { endpointPage } from "./EndpointPage.ts"
 import { errorHeadings, errorsPage } from "./ErrorsPage.ts"
 import { overviewPage } from "./OverviewPage.ts"

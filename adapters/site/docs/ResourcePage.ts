@@ -1,7 +1,7 @@
 /**
  * The page of a resource: its endpoints in the contract's order.
  */
-import { allEndpoints } from "../../http/api/Api.ts"
+import { allEndpoints } from "../../http/openapi/Api.ts"
 import { type Located, type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
 import { operationPath } from "./DocsNavigation.ts"

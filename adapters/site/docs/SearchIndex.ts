@@ -2,7 +2,7 @@
  * The index of the documentation's search: an entry for each section of a guide, each endpoint and each error.
  */
 import type { OpenApiDocument } from "../../http/openapi/OpenApiModel.ts"
-import { ERRORS_PAGE, problemAnchor } from "../../http/api/Problem.ts"
+import { ERRORS_PAGE, problemAnchor } from "../../http/contract/Problem.ts"
 import { guide } from "../../http/openapi/ProblemGuide.ts"
 import { documentedCodes } from "./ErrorsPage.ts"
 import { operationPath, resourcePath } from "./DocsNavigation.ts"

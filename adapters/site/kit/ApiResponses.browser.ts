@@ -1,19 +1,19 @@
 /**
  * Response types of the API, derived from its contract.
  */
-import type { AccountsApi } from "../../http/api/AccountsApi.ts"
-import type { CatalogApi } from "../../http/api/CatalogApi.ts"
-import type { CallsApi } from "../../http/api/CallsApi.ts"
-import type { DisputesApi } from "../../http/api/DisputesApi.ts"
-import type { ImportApi } from "../../http/api/ImportApi.ts"
-import type { InvoicesApi } from "../../http/api/InvoicesApi.ts"
-import type { MeteringApi } from "../../http/api/MeteringApi.ts"
-import type { MoneyApi } from "../../http/api/MoneyApi.ts"
-import type { PayoutsApi } from "../../http/api/PayoutsApi.ts"
-import type { ReceiptsApi } from "../../http/api/ReceiptsApi.ts"
-import type { ToolBody } from "../../http/api/ToolBody.ts"
-import type { ToolboxApi } from "../../http/api/ToolboxApi.ts"
-import type { TrustApi } from "../../http/api/TrustApi.ts"
+import type { AccountsApi } from "../../http/accounts/AccountsApi.ts"
+import type { CatalogApi } from "../../http/catalog/CatalogApi.ts"
+import type { CallsApi } from "../../http/metering/CallsApi.ts"
+import type { DisputesApi } from "../../http/trust/DisputesApi.ts"
+import type { ImportApi } from "../../http/catalog/ImportApi.ts"
+import type { InvoicesApi } from "../../http/invoices/InvoicesApi.ts"
+import type { MeteringApi } from "../../http/metering/MeteringApi.ts"
+import type { MoneyApi } from "../../http/payments/MoneyApi.ts"
+import type { PayoutsApi } from "../../http/earnings/PayoutsApi.ts"
+import type { ReceiptsApi } from "../../http/receipts/ReceiptsApi.ts"
+import type { ToolBody } from "../../http/catalog/ToolBody.ts"
+import type { ToolboxApi } from "../../http/toolbox/ToolboxApi.ts"
+import type { TrustApi } from "../../http/trust/TrustApi.ts"
 
 /** Amounts are whole numbers of microcents in JSON. */
 type Wire<A> = A extends bigint

@@ -14,7 +14,7 @@ import {
   RECEIPT_ID,
   SAMPLE_OPERATOR_KEY,
   TOOL_ID
-} from "../../http/api/SampleValues.ts"
+} from "../../http/contract/SampleValues.ts"
 import { jsonText } from "./Json.ts"
 
 /** The shell variable with a key of this role. */

@@ -2,7 +2,7 @@
  * The registration pages for developers and providers.
  */
 import { Effect } from "effect"
-import { publicRead } from "../../http/api/Access.ts"
+import { publicRead } from "../../http/contract/Access.ts"
 import { documentRoute } from "../../http/pipeline/Route.ts"
 import { kitStyle } from "../console/KitStyle.ts"
 import { html } from "../kit/Html.ts"

@@ -4,7 +4,7 @@
 import type { GrantPeriod } from "../../../domain/metering/Grant.ts"
 import { REPORT_DAYS_MAX } from "../../../domain/metering/DirectMetering.ts"
 import { GRANTS_PER_CONSUMER_MAX, GRANT_TOOLS_MAX } from "../../../domain/metering/Grants.ts"
-import { SIGNED_TEXT } from "../../http/handlers/TrustHandlers.ts"
+import { SIGNED_TEXT } from "../../http/trust/TrustHandlers.ts"
 import { code, definitions, formatNumber, heading, list, paragraph, type SpecSection, table } from "./SpecMarkup.ts"
 
 /** In the order in which they are sent. */

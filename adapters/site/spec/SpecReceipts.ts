@@ -9,7 +9,7 @@ import {
   type ReceiptStatus,
   SIGNED_FIELDS
 } from "../../../domain/receipts/Receipt.ts"
-import { RECEIPT_SCHEMA_PATH, RECEIPT_SCHEMA_TITLE } from "../../http/api/SharedFields.ts"
+import { RECEIPT_SCHEMA_PATH, RECEIPT_SCHEMA_TITLE } from "../../http/contract/SharedFields.ts"
 import type { VerificationReason } from "../../../domain/receipts/Verification.ts"
 import {
   code,

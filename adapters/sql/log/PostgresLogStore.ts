@@ -12,7 +12,7 @@ import { causeOfCode, FREE_PROXY_CODE, originOfCode, uuidOfReceipt } from "../le
 import { hasReceiptId } from "../receipts/ReceiptQueries.ts"
 import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "../receipts/ReceiptRows.ts"
 import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
-import { counting, waitingRows } from "./WaitingReceipts.ts"
+import { counting, waitingRows } from "../metering/WaitingReceipts.ts"
 
 interface LogRow {
   readonly number: number

@@ -16,7 +16,7 @@ import { pageOf } from "../../../domain/shared/Page.ts"
 import { receiptOfUuid } from "../ledger/LedgerCodes.ts"
 import { belongsTo, beyond, calledSince, hasStatus, STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
 import { rowReader } from "../shared/RowReader.ts"
-import { counting, waitingRows } from "../log/WaitingReceipts.ts"
+import { counting, waitingRows } from "./WaitingReceipts.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { addUsage } from "./UsageRows.ts"
 

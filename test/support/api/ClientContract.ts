@@ -4,7 +4,7 @@
 import openapiTS, { astToString } from "openapi-typescript"
 import { type FormatConfig, format } from "oxfmt"
 import style from "../../../.oxfmtrc.json" with { type: "json" }
-import { openApiDocument } from "../../../adapters/http/OpenApiDocument.ts"
+import { openApiDocument } from "../../../adapters/http/openapi/OpenApiDocument.ts"
 
 interface Schema {
   readonly $ref?: string

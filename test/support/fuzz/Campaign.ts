@@ -4,7 +4,7 @@
  */
 import type { Schema } from "effect"
 import { Agent } from "node:http"
-import { openApiDocument } from "../../../adapters/http/OpenApiDocument.ts"
+import { openApiDocument } from "../../../adapters/http/openapi/OpenApiDocument.ts"
 import { operationsOf } from "../../../adapters/http/openapi/OpenApiModel.ts"
 import { chanceOf } from "./Chance.ts"
 import { valueAt } from "../Market.ts"

@@ -3,7 +3,7 @@
  * secret that a response hands out once to its owner is recorded as that response's own.
  */
 import { Effect, type Schema } from "effect"
-import type { EndpointInfo } from "../../../adapters/http/api/Api.ts"
+import type { EndpointInfo } from "../../../adapters/http/openapi/Api.ts"
 import { everyEndpoint, keyFor, pathOf, type RoleKeys } from "../EndpointTable.ts"
 import { CONSUMERS, consumerBody, KEYS, PROVIDERS, providerBody, valueAt } from "../Market.ts"
 import { LOAD, PROXY } from "../metering/Shop.ts"

@@ -5,8 +5,8 @@ import { Schema } from "effect"
 import { Category } from "../../../../domain/catalog/Tool.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../../domain/shared/Idempotency.ts"
 import { MicrocentsFromInt } from "../../../../domain/shared/Microcents.ts"
-import * as Field from "../../api/Field.ts"
-import { Bounded, IntBetween } from "../../api/InputSchemas.ts"
+import * as Field from "../../contract/Field.ts"
+import { Bounded, IntBetween } from "../../contract/InputSchemas.ts"
 
 export const TOOLS_FOUND_DEFAULT = 10
 const TOOLS_FOUND_MAX = 20

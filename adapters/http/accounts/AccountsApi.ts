@@ -1,0 +1,225 @@
+/**
+ * Registration, and the API keys of an account.
+ */
+import { Schema } from "effect"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { KEY_LABEL_CHARS_MAX, ROTATION_GRACE_SECONDS_MAX } from "../../../domain/accounts/Keys.ts"
+import { KeyId } from "../../../domain/shared/Ids.ts"
+import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
+import { accountRegistration, readBy, writeBy } from "../contract/Access.ts"
+import * as Endpoint from "../contract/Endpoint.ts"
+import * as Field from "../contract/Field.ts"
+import { Instant, IntBetween, Line } from "../contract/InputSchemas.ts"
+import {
+  ChangeEmail,
+  ChangeProfile,
+  ProviderProfile,
+  RegisterConsumer,
+  RegisteredConsumer,
+  RegisteredProvider,
+  RegisterProvider
+} from "./RegistrationBodies.ts"
+import { CONSUMER_ID, CONSUMER_KEY, KEY_ID, NOW } from "../contract/SampleValues.ts"
+import * as shared from "../contract/SharedFields.ts"
+
+const role = Field.of(Schema.Literals(["consumer", "provider"]), "Role of the account.")
+
+const capOf = (owner: string) =>
+  `Default cap of the ${owner}: maximum cost in microcents of a usage-priced call that names no cap. \`null\`: none.`
+const keyCap = Field.nullable(MicrocentsFromInt, capOf("key"), 50_000)
+
+const Key = Field.object("Key", "An API key, without the secret.", {
+  key_id: shared.keyId,
+  api_key_prefix: Field.string("Prefix of the API key: its role and first digits.", "atb_c_01234567"),
+  label: Field.string("Label of the key.", "staging"),
+  role,
+  status: Field.of(Schema.Literals(["active", "revoked", "expired"]), "Status of the key."),
+  current: Field.boolean("Whether this key authenticated the request.", false),
+  default_cap_microcents: keyCap,
+  created_at: shared.createdAt,
+  expires_at: shared.expiresAt,
+  revoked_at: Field.nullableTimestamp("Time of revocation; in the future during the grace period of a rotation.")
+})
+
+const oldKey: typeof Key.Encoded = {
+  key_id: KEY_ID,
+  api_key_prefix: "atb_c_01234567",
+  label: "",
+  role: "consumer",
+  status: "active",
+  current: true,
+  default_cap_microcents: null,
+  created_at: NOW,
+  expires_at: null,
+  revoked_at: "2026-11-20T10:30:00.000Z"
+}
+
+const secret = {
+  key: Field.of(Key, "The new key."),
+  api_key: Field.string("API key. Store it now: only its hash is kept.", CONSUMER_KEY)
+}
+
+const KeyList = Field.object("Keys", "API keys of your account, including revoked ones.", {
+  keys: Field.list(Key, "API keys."),
+  total: Field.int("Number of keys in the list.", 1)
+})
+
+const NewKey = Field.object("NewKey", "The new key. `api_key` is shown only once.", {
+  ...secret,
+  message: shared.message("Store api_key now: it is not shown again.")
+})
+
+const RotatedKey = Field.object("RotatedKey", "The new key and the key that it replaces.", {
+  ...secret,
+  replaces: Field.of(Key, "The replaced key. `revoked_at` is the end of its grace period.", oldKey),
+  message: shared.message("Store api_key now: it is not shown again. The old key is valid for another 3600 s.")
+})
+
+const RevokedKey = Field.object("RevokedKey", "The key is revoked.", {
+  revoked: Field.always(true),
+  key: Field.of(Key, "The revoked key.", { ...oldKey, current: false, status: "revoked", revoked_at: NOW })
+})
+
+const CreateKey = Field.object("CreateKey", "Options of the new key.", {
+  label: Field.optional(Line(KEY_LABEL_CHARS_MAX), "Label of the key."),
+  expires_at: Field.optional(Instant, "Time of expiry in ISO 8601. Default: never."),
+  default_cap_microcents: Field.optional(MicrocentsFromInt, capOf("key").replace(" `null`: none.", ""))
+}).annotate({ examples: [{ label: "staging" }] })
+
+const RotateKey = Field.object("RotateKey", "Options of the rotation.", {
+  key_id: Field.optional(KeyId, "ID of the key to replace. Default: the key that authenticates the request."),
+  grace_seconds: Field.optional(
+    IntBetween(0, ROTATION_GRACE_SECONDS_MAX),
+    "Seconds for which the old key stays valid. Default: 86400 (one day)."
+  )
+}).annotate({ examples: [{ grace_seconds: 3_600 }] })
+
+const SetDefaultCap = Field.object("SetDefaultCap", "A default cap.", {
+  default_cap_microcents: keyCap,
+  key_id: Field.optional(KeyId, "ID of the key that the cap applies to. Default: the account.")
+}).annotate({ examples: [{ default_cap_microcents: Microcents.make(50_000n) }] })
+
+const DefaultCap = Field.object("DefaultCap", "The default cap in effect.", {
+  of: Field.of(Schema.Literals(["account", "key"]), "Whether the cap applies to the account or to one key."),
+  key_id: Field.nullable(KeyId, "ID of the key. `null`: the cap applies to the account."),
+  default_cap_microcents: keyCap,
+  message: shared.message("Usage-priced calls of this account that name no cap cost at most 50000 microcents.")
+})
+
+const WhoAmI = Field.object("WhoAmI", "The account of the API key, and the limits of the key.", {
+  role,
+  id: Field.string("ID of the account.", CONSUMER_ID),
+  handle: Field.nullableString("Handle of the provider. `null` for a consumer."),
+  name: Field.string("Name of the account.", "Research agent"),
+  key_id: shared.keyId,
+  rate_limit_rpm: shared.rateLimitRpm,
+  default_cap_microcents: keyCap,
+  account_default_cap_microcents: Field.nullable(MicrocentsFromInt, capOf("account")),
+  key_expires_at: Field.nullableTimestamp("Time when the key expires. `null`: never."),
+  frozen: shared.frozen,
+  frozen_reason: shared.frozenReason,
+  frozen_at: shared.frozenAt
+})
+
+const owner = ["consumer", "provider"] as const
+
+export class AccountsApi extends HttpApiGroup.make("accounts")
+  .add(
+    Endpoint.get("whoAmI", "/api/v1/market/whoami", {
+      access: readBy(...owner),
+      summary: "Retrieve your account",
+      description: "Returns the account of the API key.",
+      success: WhoAmI
+    }),
+    Endpoint.post("registerProvider", "/api/market/register-provider", {
+      access: accountRegistration,
+      summary: "Register a provider",
+      description: "Registers an MCP server and its prices. The API key in the response is shown only once.",
+      payload: RegisterProvider,
+      success: RegisteredProvider.pipe(HttpApiSchema.status(201))
+    }),
+    Endpoint.post("registerConsumer", "/api/market/register-consumer", {
+      access: accountRegistration,
+      summary: "Register a consumer",
+      description: "Registers an agent developer. The API key in the response is shown only once.",
+      payload: RegisterConsumer,
+      success: RegisteredConsumer.pipe(HttpApiSchema.status(201))
+    }),
+    Endpoint.get("providerProfile", "/api/v1/market/providers/profile", {
+      access: readBy("provider"),
+      summary: "Retrieve your profile",
+      description: "Returns your account as you registered and changed it.",
+      success: ProviderProfile,
+      problems: [404]
+    }),
+    Endpoint.post("changeProviderProfile", "/api/v1/market/providers/profile", {
+      access: writeBy("provider"),
+      summary: "Change your profile",
+      description:
+        "Changes your name, description or endpoint, by the rules of registration. A new endpoint is asked what it is, and must " +
+        "list your tools. It is called on every node within a second; calls in flight end at the former one, and sessions of " +
+        "MCP clients there begin again. The verification of a domain ends if the new endpoint is not in it. The handle stays.",
+      payload: ChangeProfile,
+      success: ProviderProfile,
+      problems: [404, 429]
+    }),
+    Endpoint.post("changeProviderEmail", "/api/v1/market/providers/email", {
+      access: readBy("provider"),
+      summary: "Change your email address",
+      description:
+        "The first request mails a code to the new address. The second one sends the code as `token`: the address counts from " +
+        "then on, and is verified. The former address is told.",
+      payload: ChangeEmail,
+      success: ProviderProfile,
+      problems: [404, 429, 502]
+    }),
+    Endpoint.get("listKeys", "/api/v1/market/keys", {
+      access: readBy(...owner),
+      summary: "List your API keys",
+      description: "Returns the active keys and the newest 100 revoked or expired ones, without secrets.",
+      success: KeyList
+    }),
+    Endpoint.post("createKey", "/api/v1/market/keys", {
+      access: writeBy(...owner),
+      summary: "Create an API key",
+      description: "Creates an additional key. The API key in the response is shown only once.",
+      payload: CreateKey,
+      success: NewKey.pipe(HttpApiSchema.status(201))
+    }),
+    Endpoint.delete("revokeKeyByQuery", "/api/v1/market/keys", {
+      access: writeBy(...owner),
+      summary: "Revoke an API key by query parameter",
+      description: "Same as `DELETE /api/v1/market/keys/{key_id}`, for clients that send IDs in the query.",
+      query: { key_id: shared.keyId },
+      success: RevokedKey,
+      problems: [404]
+    }),
+    Endpoint.delete("revokeKey", "/api/v1/market/keys/:key_id", {
+      access: writeBy(...owner),
+      summary: "Revoke an API key",
+      description:
+        "The key is rejected on every node within a second. Your only active key cannot be revoked: rotate it instead.",
+      params: { key_id: shared.keyId },
+      success: RevokedKey
+    }),
+    Endpoint.post("rotateKey", "/api/v1/market/keys/rotate", {
+      access: writeBy(...owner),
+      summary: "Rotate an API key",
+      description:
+        "Creates a key that replaces another one. The old key stays valid for the grace period, one day by default.",
+      payload: RotateKey,
+      success: RotatedKey.pipe(HttpApiSchema.status(201)),
+      problems: [404]
+    }),
+    Endpoint.post("setDefaultCap", "/api/v1/market/default-cap", {
+      access: writeBy("consumer"),
+      summary: "Set a default cap",
+      description:
+        "Limits the cost of a usage-priced call that names no cap. The cap of a key takes precedence over the cap of the " +
+        "account. `null` removes it. Calls with a fixed price are not affected.",
+      payload: SetDefaultCap,
+      success: DefaultCap,
+      problems: [404]
+    })
+  )
+  .annotateMerge(Endpoint.about("Accounts", "Registration of providers and consumers, their profile and API keys.")) {}

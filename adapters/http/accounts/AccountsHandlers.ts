@@ -1,0 +1,316 @@
+/**
+ * Registration and keys over HTTP.
+ */
+import { DateTime, Effect, Option } from "effect"
+import { type ApiKey, isLive } from "../../../domain/accounts/ApiKey.ts"
+import { DefaultCaps } from "../../../domain/accounts/DefaultCaps.ts"
+import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { qualifiedName } from "../../../domain/accounts/Handle.ts"
+import { Keys, ROTATION_GRACE_SECONDS_DEFAULT } from "../../../domain/accounts/Keys.ts"
+import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
+import { Registration, ToolsRejected } from "../../../domain/providers/Registration.ts"
+import { Catalog } from "../../../domain/catalog/Catalog.ts"
+import { EndpointProbe, type EndpointReport, unlistedReason } from "../../../domain/catalog/EndpointProbe.ts"
+import { ToolImport } from "../../../domain/catalog/ToolImport.ts"
+import { Entropy } from "../../../domain/shared/Entropy.ts"
+import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
+import { type KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
+import { formatDollars, fromCents, zero } from "../../../domain/shared/Microcents.ts"
+import { PAGE_LIMIT_MAX, type PageRequest } from "../../../domain/shared/Page.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { type Profile, ProviderProfile } from "../../../domain/providers/ProviderProfile.ts"
+import { AccountsApi } from "./AccountsApi.ts"
+import type { RegisterProvider } from "./RegistrationBodies.ts"
+import { toChange, type ToolBody } from "../catalog/ToolBody.ts"
+import { BaseUrl } from "../contract/BaseUrl.ts"
+import { ValidationFailed } from "../pipeline/Failures.ts"
+import { preparedRoute } from "../pipeline/PreparedRoute.ts"
+import { type Route, route } from "../pipeline/Route.ts"
+import { endpointView, importView } from "../catalog/ImportViews.ts"
+
+const { endpoints } = AccountsApi
+
+export const accountsRoutes = Effect.gen(function* () {
+  const registration = yield* Registration
+  const keys = yield* Keys
+  const caps = yield* DefaultCaps
+  const freezes = yield* FreezeStore
+  const baseUrl = yield* BaseUrl
+  const accounts = yield* AccountStore
+
+  const catalog = yield* Catalog
+  const imports = yield* ToolImport
+  const { probe } = yield* EndpointProbe
+  const profiles = yield* ProviderProfile
+  const entropy = yield* Entropy
+
+  /** The requests to the endpoint are signed for the account that is being registered. */
+  const asked = Effect.fnUntraced(function* ({ payload }: { readonly payload: typeof RegisterProvider.Type }) {
+    const id = ProviderId.make(yield* entropy.uuid)
+    yield* catalog.checkSchemas(id, (payload.tools ?? []).map(toChange))
+    const endpoint = yield* probe({ providerId: id, endpointUrl: payload.endpoint_url })
+    const { list } = endpoint
+    const options = { defaultPrice: undefined, overrides: [], listed: payload.listed ?? false }
+    if (payload.import === true && list !== undefined) yield* imports.preview(id, list, options)
+    return { id, endpoint, options }
+  })
+
+  const rejectUnlisted = (tools: ReadonlyArray<ToolBody>, endpoint: EndpointReport) => {
+    const rejected = tools.flatMap(({ tool_name, unlisted }, index) => {
+      const error = unlisted === true ? undefined : unlistedReason(endpoint, tool_name)
+      return error === undefined ? [] : [{ index, tool_name, error }]
+    })
+    return rejected.length === 0 ? Effect.void : Effect.fail(new ToolsRejected({ tools: rejected }))
+  }
+
+  const providerOf = (id: ProviderId) => Effect.map(accounts.findProvider(id), Option.getOrUndefined)
+
+  /** Undefined: the endpoint stays. */
+  const askedAnew = Effect.fnUntraced(function* (providerId: ProviderId, endpointUrl: string | undefined) {
+    const { provider } = yield* profiles.find(providerId)
+    if (endpointUrl === undefined || endpointUrl === provider.endpointUrl) return undefined
+    yield* profiles.countEndpointChange(providerId)
+    return yield* probe({ providerId, endpointUrl })
+  })
+
+  const rejectMissing = Effect.fnUntraced(function* (providerId: ProviderId, endpoint: EndpointReport) {
+    const missing: Array<string> = []
+    let after: PageRequest["after"]
+    do {
+      const page = { limit: PAGE_LIMIT_MAX, offset: 0, after }
+      const found = yield* catalog.search({
+        q: undefined,
+        category: undefined,
+        providerId,
+        own: true,
+        sort: "name",
+        page
+      })
+      missing.push(...found.items.flatMap(({ tool }) => unlistedReason(endpoint, tool.toolName) ?? []))
+      after = found.next
+    } while (after !== undefined)
+    if (missing.length === 0) return
+    const more = missing.length > 1 ? ` ${missing.length} of your tools are missing.` : ""
+    return yield* new ValidationFailed({ faults: [{ path: ["endpoint_url"], message: `${missing[0]}.${more}` }] })
+  })
+
+  const revoke = Effect.fnUntraced(function* (caller: KeyOwner, id: KeyId) {
+    const revoked = yield* keys.revoke(caller, id)
+    const show = yield* shownTo(caller)
+    return { revoked: true as const, key: show(revoked) }
+  })
+
+  return [
+    preparedRoute(endpoints.registerProvider, asked, function* ({ payload, caller }, { endpoint, id, options }) {
+      yield* rejectUnlisted(payload.tools ?? [], endpoint)
+      const { provider, minted, tools } = yield* registration.provider(
+        {
+          id,
+          name: payload.name,
+          handle: payload.handle,
+          email: payload.email,
+          endpointUrl: payload.endpoint_url,
+          description: payload.description ?? "",
+          pricingModel: payload.pricing_model ?? "per_call",
+          defaultPrice: payload.default_price_microcents ?? fromCents(payload.default_price_cents ?? 0),
+          tools: (payload.tools ?? []).map(toChange)
+        },
+        caller
+      )
+      const { list } = endpoint
+      const imported =
+        payload.import === true && list !== undefined ? yield* imports.apply(provider.id, list, options) : undefined
+      return {
+        registered: true as const,
+        provider_id: provider.id,
+        handle: provider.handle,
+        name: provider.name,
+        api_key: minted.secret,
+        api_key_prefix: minted.key.prefix,
+        tools_registered: tools.length,
+        tools: tools.map((tool) => ({
+          id: tool.id,
+          tool_name: tool.toolName,
+          qualified_name: qualifiedName(provider.handle, tool.toolName)
+        })),
+        endpoint: endpointView(endpoint),
+        import: imported === undefined || list === undefined ? null : importView(imported, list, provider, true),
+        message: "Store api_key now: it is not shown again.",
+        next_steps: [
+          ...(imported === undefined
+            ? [`Import the tools of your MCP server with POST ${baseUrl}/api/market/tools/import`]
+            : []),
+          `List tools and prices with POST ${baseUrl}/api/market/tools`,
+          `Check them in GET ${baseUrl}/api/market/catalog?provider_id=${provider.id}`,
+          `Create and rotate keys with ${baseUrl}/api/v1/market/keys`
+        ]
+      }
+    }),
+    route(endpoints.registerConsumer, function* ({ payload, caller }) {
+      const { consumer, minted } = yield* registration.consumer(
+        {
+          name: payload.name,
+          email: payload.email,
+          useCase: payload.use_case ?? "",
+          rateLimitRpm: payload.rate_limit_rpm,
+          defaultCap: payload.default_cap_microcents
+        },
+        caller
+      )
+      return {
+        registered: true as const,
+        consumer_id: consumer.id,
+        agent_id: consumer.id,
+        name: consumer.name,
+        api_key: minted.secret,
+        api_key_prefix: minted.key.prefix,
+        balance: formatDollars(0n),
+        balance_microcents: zero,
+        rate_limit_rpm: consumer.rateLimitRpm,
+        message: "Store api_key now: it is not shown again.",
+        next_steps: [
+          `Find a tool in GET ${baseUrl}/api/market/catalog`,
+          `Create and rotate keys with ${baseUrl}/api/v1/market/keys`
+        ]
+      }
+    }),
+    route(endpoints.whoAmI, function* ({ as }) {
+      const caller = as("consumer", "provider")
+      const provider = caller.role === "provider" ? yield* providerOf(caller.ownerId) : undefined
+      const freeze =
+        caller.role === "consumer" ? Option.getOrUndefined(yield* freezes.find(caller.ownerId)) : provider?.frozen
+      return {
+        role: caller.role,
+        id: caller.ownerId,
+        handle: provider?.handle ?? null,
+        name: caller.name,
+        key_id: caller.keyId,
+        rate_limit_rpm: caller.rateLimitRpm,
+        default_cap_microcents: caller.role === "consumer" ? (caller.defaultCap ?? null) : null,
+        account_default_cap_microcents: caller.role === "consumer" ? (caller.accountDefaultCap ?? null) : null,
+        key_expires_at: caller.expiresAt === undefined ? null : format(caller.expiresAt),
+        frozen: freeze !== undefined,
+        frozen_reason: freeze?.reason ?? null,
+        frozen_at: freeze === undefined ? null : format(freeze.at)
+      }
+    }),
+    route(endpoints.providerProfile, function* ({ as }) {
+      return profileView(yield* profiles.find(as("provider").ownerId), undefined, "This is your profile.")
+    }),
+    preparedRoute(
+      endpoints.changeProviderProfile,
+      ({ as, payload }) => askedAnew(as("provider").ownerId, payload.endpoint_url),
+      function* ({ as, payload }, endpoint) {
+        const { ownerId } = as("provider")
+        if (endpoint !== undefined && payload.unlisted !== true) yield* rejectMissing(ownerId, endpoint)
+        const { description, endpoint_url: endpointUrl, name } = payload
+        const changed = yield* profiles.change(ownerId, { description, endpointUrl, name })
+        return profileView(changed, endpoint, "Your profile was changed.")
+      }
+    ),
+    route(endpoints.changeProviderEmail, function* ({ as, payload: { email, token } }) {
+      const { ownerId } = as("provider")
+      if (email === undefined) {
+        const changed = yield* profiles.confirmEmail(ownerId, token ?? "")
+        return profileView(changed, undefined, `Your email address is ${changed.provider.email}.`)
+      }
+      const asked = yield* profiles.requestEmail(ownerId, email)
+      const message =
+        asked.pendingEmail === undefined
+          ? `Your email address stays ${email}.`
+          : `A code was mailed to ${email}. Repeat this call with it as \`token\`.`
+      return profileView(asked, undefined, message)
+    }),
+    route(endpoints.listKeys, function* ({ as }) {
+      const caller = as("consumer", "provider")
+      const show = yield* shownTo(caller)
+      const list = yield* keys.list(caller)
+      return { keys: list.map(show), total: list.length }
+    }),
+    route(endpoints.createKey, function* ({ as, payload }) {
+      const caller = as("consumer", "provider")
+      const show = yield* shownTo(caller)
+      if (caller.role === "provider" && payload.default_cap_microcents !== undefined) {
+        const message = "Only a consumer's key has a default cap: leave `default_cap_microcents` out."
+        return yield* new ValidationFailed({ faults: [{ path: ["default_cap_microcents"], message }] })
+      }
+      const minted = yield* keys.create(caller, {
+        label: payload.label ?? "",
+        expiresAt: payload.expires_at,
+        defaultCap: payload.default_cap_microcents
+      })
+      return {
+        key: show(minted.key),
+        api_key: minted.secret,
+        message: "Store api_key now: it is not shown again."
+      }
+    }),
+    route(endpoints.rotateKey, function* ({ as, payload }) {
+      const caller = as("consumer", "provider")
+      const graceSeconds = payload.grace_seconds ?? ROTATION_GRACE_SECONDS_DEFAULT
+      const { minted, old } = yield* keys.rotate(caller, payload.key_id ?? caller.keyId, graceSeconds)
+      const show = yield* shownTo(caller)
+      return {
+        key: show(minted.key),
+        api_key: minted.secret,
+        replaces: show(old),
+        message: `Store api_key now: it is not shown again. The old key is valid for another ${graceSeconds} s.`
+      }
+    }),
+    route(endpoints.setDefaultCap, function* ({ as, payload }) {
+      const { ownerId } = as("consumer")
+      const { default_cap_microcents: cap, key_id: keyId } = payload
+      if (keyId === undefined) yield* caps.setOfAccount(ownerId, cap ?? undefined)
+      else yield* caps.setOfKey(ownerId, keyId, cap ?? undefined)
+      const of = keyId === undefined ? ("account" as const) : ("key" as const)
+      return {
+        of,
+        key_id: keyId ?? null,
+        default_cap_microcents: cap,
+        message:
+          cap === null
+            ? `The ${of} has no default cap.`
+            : `Usage-priced calls of this ${of} that name no cap cost at most ${cap} microcents.`
+      }
+    }),
+    route(endpoints.revokeKey, ({ as, params }) => revoke(as("consumer", "provider"), params.key_id)),
+    route(endpoints.revokeKeyByQuery, ({ as, query }) => revoke(as("consumer", "provider"), query.key_id))
+  ] satisfies ReadonlyArray<Route>
+})
+
+const profileView = (
+  { pendingEmail, provider, verified }: Profile,
+  endpoint: EndpointReport | undefined,
+  message: string
+) => ({
+  provider_id: provider.id,
+  handle: provider.handle,
+  name: provider.name,
+  description: provider.description,
+  endpoint_url: provider.endpointUrl,
+  email: provider.email,
+  pending_email: pendingEmail?.address ?? null,
+  pending_email_expires_at: pendingEmail === undefined ? null : format(pendingEmail.expiresAt),
+  verification_level: verified.level,
+  endpoint: endpoint === undefined ? null : endpointView(endpoint),
+  message
+})
+
+const shownTo = (caller: KeyOwner) =>
+  Effect.map(DateTime.now, (now) => (key: ApiKey) => ({
+    key_id: key.id,
+    api_key_prefix: key.prefix,
+    label: key.label,
+    role: key.role,
+    status: statusOf(key, now.epochMilliseconds),
+    current: key.id === caller.keyId,
+    default_cap_microcents: key.defaultCap ?? null,
+    created_at: format(key.createdAt),
+    expires_at: key.expiresAt === undefined ? null : format(key.expiresAt),
+    revoked_at: key.revokedAt === undefined ? null : format(key.revokedAt)
+  }))
+
+const statusOf = (key: ApiKey, nowMs: number): "active" | "revoked" | "expired" => {
+  if (isLive(key, nowMs)) return "active"
+  return key.revokedAt !== undefined && key.revokedAt.epochMilliseconds <= nowMs ? "revoked" : "expired"
+}

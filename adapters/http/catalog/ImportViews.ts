@@ -1,0 +1,147 @@
+/**
+ * Imports, endpoints and tool versions as the API shows them.
+ */
+import { String as Text } from "effect"
+import type { Provider } from "../../../domain/accounts/Account.ts"
+import type { EndpointReport } from "../../../domain/catalog/EndpointProbe.ts"
+import type { DeclaredField, ImportPlan } from "../../../domain/catalog/ImportPlan.ts"
+import type { ImportRecord } from "../../../domain/catalog/ImportStore.ts"
+import { effectivePrice } from "../../../domain/catalog/Pricing.ts"
+import type { ToolChange } from "../../../domain/catalog/Tool.ts"
+import type { SyncHistory } from "../../../domain/catalog/ToolSync.ts"
+import type { ToolVersion } from "../../../domain/catalog/ToolVersions.ts"
+import type { ToolList } from "../../../domain/upstream/ProviderServers.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { annotationsView } from "./ToolBody.ts"
+
+export const endpointView = (report: EndpointReport) => ({
+  reachable: report.reachable ?? null,
+  era: report.era ?? null,
+  protocol_version: report.protocolVersion ?? null,
+  server_name: report.serverName ?? null,
+  server_version: report.serverVersion ?? null,
+  tools_found: report.list?.tools.length ?? null,
+  problem: report.problem ?? null
+})
+
+export const importView = (
+  plan: ImportPlan,
+  list: ToolList,
+  provider: Pick<Provider, "defaultPrice" | "pricingModel">,
+  applied: boolean
+) => {
+  const shown = (
+    { change, toolName }: { readonly change: ToolChange; readonly toolName: string },
+    action: "change" | "draft" | "list" | "restore",
+    changed: ReadonlyArray<DeclaredField>
+  ) => ({
+    tool_name: toolName,
+    display_name: change.displayName ?? toolName,
+    action,
+    price_microcents: change.price === undefined ? null : effectivePrice(change.price ?? undefined, provider),
+    changed: changed.map(wireName)
+  })
+  const tools = [
+    ...plan.creates.map((tool) => shown(tool, tool.draft ? "draft" : "list", [])),
+    ...plan.changes.map((tool) => shown(tool, tool.state === "listed" ? "list" : "change", tool.fields)),
+    ...plan.restored.map((tool) => shown(tool, "restore", []))
+  ]
+  return {
+    applied,
+    tools_found: list.tools.length,
+    truncated: list.truncated,
+    tools,
+    unchanged: plan.unchanged.length,
+    missing: plan.missing.map(({ since, toolName, withdrawnFrom }) => ({
+      tool_name: toolName,
+      missing_since: format(since),
+      withdrawn_from: format(withdrawnFrom)
+    })),
+    withdrawn: plan.withdrawals,
+    removed_drafts: plan.removedDrafts,
+    dismissed: plan.dismissed,
+    held: plan.held.map(heldView),
+    rejected: plan.rejected.map(rejectedView),
+    message: messageOf(tools, plan, applied)
+  }
+}
+
+const messageOf = (
+  tools: ReadonlyArray<{ readonly action: string }>,
+  { missing, rejected, unchanged, withdrawals }: ImportPlan,
+  applied: boolean
+): string => {
+  const of = (action: string): number => tools.filter((tool) => tool.action === action).length
+  const counts = [
+    [of("list"), "listed"],
+    [of("draft"), "stored as drafts"],
+    [of("change"), "changed"],
+    [of("restore"), "listed again"],
+    [withdrawals.length, "withdrawn"],
+    [missing.length, "missing on the server"],
+    [unchanged.length, "unchanged"],
+    [rejected.length, "rejected"]
+  ] as const
+  const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+  const summary = said.length === 0 ? "no tools" : said.join(", ")
+  return applied ? `Imported: ${summary}.` : `Preview: ${summary}. Nothing was changed.`
+}
+
+export const syncView = ({ records, state }: SyncHistory, provider: Provider) => ({
+  enabled: state?.enabled ?? false,
+  listed: state?.listed ?? false,
+  default_price_microcents: state?.defaultPrice ?? null,
+  account_price_microcents: effectivePrice(undefined, provider),
+  next_sync_at: state?.enabled === true ? format(state.nextAt) : null,
+  checked_at: state?.checkedAt === undefined ? null : format(state.checkedAt),
+  problem: state?.problem ?? null,
+  history: records.map(recordView)
+})
+
+const recordView = ({ importedAt, result, source }: ImportRecord) => ({
+  imported_at: format(importedAt),
+  source,
+  listed: result.created,
+  drafts: result.drafts,
+  changed: result.changed.map(({ fields, toolName }) => ({ tool_name: toolName, fields: fields.map(wireName) })),
+  restored: result.restored,
+  missing: result.missing,
+  withdrawn: result.withdrawn,
+  removed_drafts: result.removedDrafts,
+  held: result.held.map(heldView),
+  rejected: result.rejected.map(rejectedView)
+})
+
+export const versionSummary = ({ changed, changedAt, source, version }: ToolVersion) => ({
+  version,
+  changed: changed.map(wireName),
+  source,
+  changed_at: format(changedAt)
+})
+
+export const versionView = (version: ToolVersion) => {
+  const { annotations, description, displayName, inputSchema, outputSchema } = version.definition
+  return {
+    ...versionSummary(version),
+    display_name: displayName,
+    description,
+    input_schema: inputSchema ?? null,
+    output_schema: outputSchema ?? null,
+    annotations: annotations === undefined ? null : annotationsView(annotations)
+  }
+}
+
+const heldView = ({ reason, toolName }: { readonly reason: string; readonly toolName: string }) => ({
+  tool_name: toolName,
+  reason
+})
+
+const rejectedView = ({ reason, toolName }: { readonly reason: string; readonly toolName: string }) => ({
+  tool_name: toolName,
+  error: reason
+})
+
+/** The field's name in the API. */
+const wireName = (field: string): string => RENAMED[field] ?? Text.camelToSnake(field)
+
+const RENAMED: Readonly<Record<string, string>> = { price: "price_microcents", maxCost: "max_cost_microcents" }

@@ -1,0 +1,226 @@
+/**
+ * Earnings, the payout account and payouts over HTTP.
+ */
+import { Effect, Option } from "effect"
+import { PlatformFees } from "../../../domain/providers/PlatformFees.ts"
+import { Ledger } from "../../../domain/ledger/Ledger.ts"
+import { feePercent } from "../../../domain/ledger/PlatformFee.ts"
+import type { EarningsTotals } from "../../../domain/earnings/Earnings.ts"
+import { AccountFrozen } from "../../../domain/metering/CallRejections.ts"
+import { Payouts } from "../../../domain/earnings/Payouts.ts"
+import type { Payout } from "../../../domain/earnings/PayoutStore.ts"
+import type { ProviderHoldings } from "../../../domain/earnings/ProviderMoney.ts"
+import { Claims } from "../../../domain/earnings/Claims.ts"
+import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { PayoutsApi } from "./PayoutsApi.ts"
+import { BaseUrl, pageUrl } from "../contract/BaseUrl.ts"
+import { replyRoute, route } from "../pipeline/Route.ts"
+import { idempotencyKey } from "../pipeline/WebRequest.ts"
+import { feeView } from "../catalog/FeeViews.ts"
+
+const { endpoints } = PayoutsApi
+
+export const payoutsRoutes = Effect.gen(function* () {
+  const payouts = yield* Payouts
+  const fees = yield* PlatformFees
+  const ledger = yield* Ledger
+  const claims = yield* Claims
+  const baseUrl = yield* BaseUrl
+
+  return [
+    ...[endpoints.providerSummary, endpoints.providerSummaryMarket].map((endpoint) =>
+      route(endpoint, function* ({ as, payload }) {
+        const caller = as("provider")
+        const period = payload.period ?? "30d"
+        const { byTool, byWeek, total } = yield* payouts.earnings(caller.ownerId, period)
+        const { balance } = yield* ledger.provider(caller.ownerId)
+        const last = (yield* payouts.history(caller.ownerId)).find((payout) => payout.state === "paid")
+        const shown = earningsView(total)
+        // The account of a key exists.
+        const fee = yield* Effect.catchTag(fees.find(caller.ownerId), "ProviderUnknown", Effect.die)
+        return {
+          provider: { id: caller.ownerId, name: caller.name },
+          period,
+          platform_fee_rate: feePercent(fee.basisPoints),
+          platform_fee_terms: feeView(fee),
+          earnings: {
+            gross_revenue_cents: shown.gross_cents,
+            gross_revenue_microcents: shown.gross_microcents,
+            gross_revenue: formatDollars(total.grossMicrocents),
+            platform_fee_cents: shown.platform_fee_cents,
+            platform_fee_microcents: shown.platform_fee_microcents,
+            platform_fee: formatDollars(total.feeMicrocents),
+            net_earnings_cents: shown.net_cents,
+            net_earnings_microcents: shown.net_microcents,
+            net_earnings: formatDollars(total.netMicrocents)
+          },
+          payout: {
+            pending_balance_cents: toCents(balance),
+            pending_balance_microcents: Number(balance),
+            pending_balance: formatDollars(balance),
+            last_payout_date: last?.paidAt === undefined ? null : format(last.paidAt),
+            last_payout_cents: last?.amountCents ?? null
+          },
+          by_tool: byTool.map((tool) => ({ tool: tool.toolId, tool_name: tool.toolName, ...earningsView(tool) })),
+          by_week: byWeek.map((week) => ({ week_of: week.weekOf, ...earningsView(week) })),
+          gross_revenue_cents: shown.gross_cents,
+          platform_fee_cents: shown.platform_fee_cents,
+          net_earnings_cents: shown.net_cents,
+          total_calls: total.calls
+        }
+      })
+    ),
+    route(endpoints.connect, function* ({ as, payload }) {
+      const providerId = as("provider").ownerId
+      const home = pageUrl(baseUrl, "/provider/earnings")
+      const { accountId, expiresAt, url } = yield* payouts.connect(providerId, {
+        returnUrl: payload.return_url ?? home,
+        refreshUrl: payload.refresh_url ?? home
+      })
+      return {
+        provider_id: providerId,
+        stripe_account_id: accountId,
+        onboarding_url: url,
+        url,
+        expires_at: format(expiresAt)
+      }
+    }),
+    route(endpoints.connection, function* ({ as }) {
+      const providerId = as("provider").ownerId
+      const standing = Option.getOrUndefined(yield* payouts.accountStatus(providerId))
+      const payee = Option.getOrUndefined(yield* payouts.payee(providerId))
+      return {
+        provider_id: providerId,
+        status: standing?.status ?? ("not_started" as const),
+        connected: standing?.status === "complete",
+        stripe_account_id: standing?.accountId ?? null,
+        charges_enabled: standing?.chargesEnabled ?? false,
+        payouts_enabled: standing?.payoutsEnabled ?? false,
+        details_submitted: standing?.detailsSubmitted ?? false,
+        requirements: {
+          currently_due: standing?.currentlyDue ?? [],
+          eventually_due: standing?.eventuallyDue ?? [],
+          errors: standing?.errors ?? []
+        },
+        automatic_payouts: payee?.automatic ?? false
+      }
+    }),
+    replyRoute(endpoints.requestPayout, function* ({ as, request }) {
+      const providerId = as("provider").ownerId
+      // Nothing is payable then, but that is not the reason to give.
+      if ((yield* payouts.holdings(providerId)).isFrozen) return yield* new AccountFrozen()
+      const asked = yield* payouts.request(providerId, yield* idempotencyKey(request))
+      if (asked.mode === "dry_run") {
+        const cents = asked.wouldPayoutCents
+        return {
+          status: 200,
+          body: {
+            mode: "dry_run" as const,
+            would_payout_cents: cents,
+            payout_cents: 0 as const,
+            payout: formatDollars(0n),
+            message: `Dry run: ${formatDollars(fromCents(cents))} would be paid out. Nothing was paid.`
+          }
+        }
+      }
+      const { payout, repeated } = asked
+      return {
+        status: 200,
+        headers: repeated ? { "idempotent-replay": "true" } : {},
+        body: {
+          mode: "live" as const,
+          payout_id: payout.id,
+          status: payout.state,
+          amount_cents: payout.amountCents,
+          payout_cents: payout.amountCents,
+          payout: formatDollars(fromCents(payout.amountCents)),
+          stripe_transfer_id: payout.transferId ?? null,
+          message: payoutMessage(payout)
+        }
+      }
+    }),
+    route(endpoints.payouts, function* ({ as }) {
+      const providerId = as("provider").ownerId
+      const holdings = yield* payouts.holdings(providerId)
+      const balance = holdings.pendingMicrocents
+      const owed = yield* claims.owedBy(providerId)
+      const history = (yield* payouts.history(providerId)).map(payoutView)
+      const payee = Option.getOrUndefined(yield* payouts.payee(providerId))
+      return {
+        provider_id: providerId,
+        mode: payouts.mode,
+        pending_cents: toCents(balance),
+        pending_balance_cents: toCents(balance),
+        pending_balance: formatDollars(balance),
+        ...holdingsView(holdings),
+        owed_cents: toCents(owed),
+        owed_microcents: Number(owed),
+        stripe_connected: payee?.status?.payoutsEnabled ?? false,
+        minimum_payout: "$10.00" as const,
+        automatic: payee?.automatic ?? false,
+        history,
+        payouts: history
+      }
+    }),
+    route(endpoints.setAutomaticPayouts, function* ({ as, payload }) {
+      const providerId = as("provider").ownerId
+      yield* payouts.setAutomatic(providerId, payload.enabled)
+      return { provider_id: providerId, automatic: payload.enabled }
+    })
+  ]
+})
+
+const earningsView = (totals: EarningsTotals) => ({
+  calls: totals.calls,
+  gross_cents: toCents(totals.grossMicrocents),
+  gross_microcents: Number(totals.grossMicrocents),
+  platform_fee_cents: toCents(totals.feeMicrocents),
+  platform_fee_microcents: Number(totals.feeMicrocents),
+  net_cents: toCents(totals.netMicrocents),
+  net_microcents: Number(totals.netMicrocents)
+})
+
+const MATURITIES_SHOWN_MAX = 200
+
+const holdingsView = (holdings: ProviderHoldings) => ({
+  maturing_cents: toCents(holdings.maturingMicrocents),
+  maturing_microcents: Number(holdings.maturingMicrocents),
+  available_cents: toCents(holdings.availableMicrocents),
+  available_microcents: Number(holdings.availableMicrocents),
+  reserved_cents: toCents(holdings.reservedMicrocents),
+  reserved_microcents: Number(holdings.reservedMicrocents),
+  frozen_cents: toCents(holdings.frozenMicrocents),
+  frozen_microcents: Number(holdings.frozenMicrocents),
+  reserve_lifted: holdings.reserveLifted,
+  maturities: holdings.maturities.slice(0, MATURITIES_SHOWN_MAX).map(({ amount, availableOn, from }) => ({
+    available_on: availableOn,
+    amount_cents: toCents(amount),
+    amount_microcents: Number(amount),
+    from
+  }))
+})
+
+const payoutView = (payout: Payout) => ({
+  id: payout.id,
+  amount_cents: payout.amountCents,
+  status: payout.state,
+  paid_at: payout.paidAt === undefined ? null : format(payout.paidAt),
+  created_at: format(payout.createdAt),
+  stripe_transfer_id: payout.transferId ?? null,
+  failure: payout.failure ?? null
+})
+
+const payoutMessage = ({ amountCents, failure, state }: Payout): string => {
+  const amount = formatDollars(fromCents(amountCents))
+  switch (state) {
+    case "paid":
+      return `${amount} was sent to your account.`
+    case "failed":
+      return `The payment processor rejected the payout: ${(failure ?? "no reason given").replace(/\.$/u, "")}. ${amount} was returned to your balance.`
+    case "reversed":
+      return `The payment processor reversed ${amount}.`
+    default:
+      return `${amount} is reserved; the transfer is in progress. GET /api/market/payouts shows its status.`
+  }
+}

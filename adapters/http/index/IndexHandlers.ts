@@ -1,0 +1,210 @@
+/**
+ * Entry points for new clients: the indexes, the list of services, agents.json and llms.txt, all generated from the routes.
+ */
+import { Effect } from "effect"
+import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
+import { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
+import { Health } from "../../../domain/platform/Health.ts"
+import { PaymentGateway } from "../../../domain/ledger/PaymentGateway.ts"
+import { RECEIPT_ALGORITHM, SIGNED_FIELDS } from "../../../domain/receipts/Receipt.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { publicRead } from "../contract/Access.ts"
+import { API_VERSION, API_VERSION_OF, MARKET_VERSION_OF } from "../openapi/Api.ts"
+import { CatalogApi } from "../catalog/CatalogApi.ts"
+import { PlatformApi } from "../platform/PlatformApi.ts"
+import { PRODUCT_DESCRIPTION, PRODUCT_NAME } from "../contract/SampleValues.ts"
+import { RECEIPT_SCHEMA_PATH, RECEIPT_SCHEMA_TITLE } from "../contract/SharedFields.ts"
+import { BaseUrl } from "../contract/BaseUrl.ts"
+import { Pages } from "../pipeline/Pages.ts"
+import { RateLimits } from "../pipeline/RateLimits.ts"
+import { documentRoute, type Route, route } from "../pipeline/Route.ts"
+import { agentSteps, HOW_TO_READ_STEPS, llmsText } from "./AgentSteps.ts"
+import { MCP_VERSIONS, mcpDescription, mcpLines, serverJson } from "./McpDescription.ts"
+import { firstExisting, isMarket, isTrust, namesOf, servicesOf } from "./RouteMap.ts"
+import { TRUST_BADGES, VERIFICATION_LEVELS } from "../trust/TrustHandlers.ts"
+
+const { endpoints } = PlatformApi
+
+const FLOW = [
+  "1. Register: POST /api/market/register-consumer (agents) or POST /api/market/register-provider (tools)",
+  "2. Providers list tools and prices: POST /api/market/tools",
+  "3. Agents add funds: POST /api/market/balance/load",
+  "4. Find a tool and its price: GET /api/market/catalog",
+  "5. Call the tool: POST /api/market/proxy (dry_run: true returns a quote)",
+  "6. List receipts: GET /api/v1/market/receipts, and verify one: POST /api/v1/verify"
+]
+
+const PROTOCOLS = {
+  mcp: MCP_VERSIONS,
+  http: ["1.1"],
+  openapi: ["3.1"],
+  problems: ["RFC 9457"],
+  receipts: [RECEIPT_ALGORITHM]
+}
+
+/** `others`: every other route of the service. */
+export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Route>) {
+  const baseUrl = yield* BaseUrl
+  const { mode } = yield* PaymentGateway
+  const defaultFee = yield* DefaultFeeBasisPoints
+  const health = yield* Health
+  const limits = yield* RateLimits
+  const log = yield* ReceiptLog
+  const { documents } = yield* Pages
+
+  /** Includes these routes. Call it only after all of them exist. */
+  const routes = (): ReadonlyArray<Route> => [...others, ...own]
+  const there = (...paths: ReadonlyArray<string>) => firstExisting(routes(), baseUrl, ...paths)
+
+  const links = () => ({
+    homepage: there("/", "/docs"),
+    docs: there("/docs"),
+    openapi: there("/api/openapi.json"),
+    specs: there("/spec", "/docs"),
+    changelog: there("/changelog", "/docs"),
+    agents_json: there("/.well-known/agents.json"),
+    llms_txt: there("/llms.txt")
+  })
+
+  const identity = {
+    name: PRODUCT_NAME,
+    version: API_VERSION,
+    version_of: API_VERSION_OF,
+    description: PRODUCT_DESCRIPTION,
+    base_url: baseUrl
+  }
+
+  const market = route(CatalogApi.endpoints.index, () =>
+    Effect.sync(() => ({
+      ...identity,
+      version: "0.3.0" as const,
+      version_of: MARKET_VERSION_OF,
+      flow: FLOW,
+      endpoints: namesOf(routes()),
+      auth: "Authorization: Bearer <key>; registration shows the key once",
+      mcp: mcpDescription(routes(), baseUrl),
+      links: links()
+    }))
+  )
+
+  const platform = route(endpoints.platformIndex, () =>
+    Effect.sync(() => ({
+      ...identity,
+      endpoints: namesOf(routes().filter((one) => !isMarket(one))),
+      market: {
+        version: API_VERSION,
+        description: "Tools, calls and their cost.",
+        base_url: `${baseUrl}/api/market`,
+        endpoints: namesOf(routes().filter(isMarket)),
+        trust_layer: {
+          version: API_VERSION,
+          version_of: API_VERSION_OF,
+          endpoints: namesOf(routes().filter(isTrust)),
+          verification_levels: VERIFICATION_LEVELS,
+          trust_badges: TRUST_BADGES
+        },
+        self_service: {
+          providers: there("/providers/register", "/api/market/register-provider"),
+          provider_dashboard: there("/provider", "/docs"),
+          developers: there("/developers/register", "/api/market/register-consumer"),
+          developer_dashboard: there("/developer", "/docs")
+        }
+      },
+      links: links()
+    }))
+  )
+
+  const services = route(endpoints.services, () =>
+    Effect.sync(() => {
+      const shown = servicesOf(routes(), baseUrl)
+      const active = shown.filter(({ status }) => status === "active").length
+      return { services: shown, total_active: active, total_planned: shown.length - active }
+    })
+  )
+
+  const status = route(endpoints.platformStatus, function* () {
+    const report = yield* health.check([limits.probe])
+    const shown = servicesOf(routes(), baseUrl)
+    return {
+      status: report.status,
+      version: API_VERSION,
+      version_of: API_VERSION_OF,
+      name: PRODUCT_NAME,
+      uptime: report.uptimeSeconds,
+      timestamp: format(report.at),
+      services: Object.fromEntries(shown.map((one) => [one.id, one.status])),
+      capabilities: shown.filter((one) => one.status === "active").map(({ name }) => name),
+      protocols: PROTOCOLS,
+      endpoints: namesOf(routes())
+    }
+  })
+
+  const agents = route(endpoints.agents, () =>
+    Effect.map(log.logs, (logs) => ({
+      ...identity,
+      authentication: {
+        type: "bearer" as const,
+        header: "Authorization: Bearer <key>",
+        register_consumer: `${baseUrl}/api/market/register-consumer`,
+        register_provider: `${baseUrl}/api/market/register-provider`
+      },
+      mcp: mcpDescription(routes(), baseUrl),
+      money: {
+        currency: "USD" as const,
+        unit: "microcent" as const,
+        microcents_per_cent: 10_000 as const,
+        platform_fee_bps: defaultFee,
+        payments: mode
+      },
+      receipts: {
+        algorithm: RECEIPT_ALGORITHM,
+        signed_fields: SIGNED_FIELDS,
+        separator: "|" as const,
+        verify: `${baseUrl}/api/v1/verify`,
+        schema: { title: RECEIPT_SCHEMA_TITLE, url: there(RECEIPT_SCHEMA_PATH, "/api/openapi.json") }
+      },
+      transparency_log: {
+        checkpoint: `${baseUrl}/api/v1/market/log/checkpoint`,
+        jwks: `${baseUrl}/.well-known/jwks.json`,
+        vkeys: logs.toReversed().map(({ key }) => key)
+      },
+      how_to_read_steps: HOW_TO_READ_STEPS,
+      steps: agentSteps(routes(), baseUrl, mode),
+      services: servicesOf(routes(), baseUrl),
+      endpoints: namesOf(routes()),
+      links: links()
+    }))
+  )
+
+  const llms = documentRoute(
+    "/llms.txt",
+    publicRead,
+    Effect.sync(() => ({
+      status: 200,
+      headers: { "content-type": "text/plain; charset=utf-8" },
+      body: llmsText({
+        ...identity,
+        links: links(),
+        mcp: mcpLines(routes(), baseUrl),
+        documents: documents.map(({ path, summary, title }) => `- [${title}](${baseUrl}${path}): ${summary}`),
+        steps: agentSteps(routes(), baseUrl, mode),
+        endpoints: namesOf(routes())
+      })
+    })),
+    "Guide for agents as text"
+  )
+
+  const registryEntry = documentRoute(
+    "/server.json",
+    publicRead,
+    Effect.sync(() => ({
+      status: 200,
+      headers: { "content-type": "application/json; charset=utf-8" },
+      body: JSON.stringify(serverJson(routes(), baseUrl))
+    })),
+    "Entry of the MCP registry"
+  )
+
+  const own: ReadonlyArray<Route> = [market, platform, services, status, agents, llms, registryEntry]
+  return own
+})

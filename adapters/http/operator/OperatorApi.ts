@@ -1,0 +1,203 @@
+/**
+ * What the operator manages: the summary, solvency, platform funds, rolling reserves, platform fees, handles and frozen accounts.
+ */
+import { Schema } from "effect"
+import { HttpApiGroup } from "effect/http-api"
+import { Handle } from "../../../domain/accounts/Handle.ts"
+import { PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
+import { operatorAction, operatorRun, readBy } from "../contract/Access.ts"
+import * as Endpoint from "../contract/Endpoint.ts"
+import * as Field from "../contract/Field.ts"
+import { IntBetween, Line } from "../contract/InputSchemas.ts"
+import * as Freezes from "./FreezeBodies.ts"
+import { PlatformFee, SetPlatformFee } from "../contract/PlatformFeeBodies.ts"
+import { PAYOUT_ID, PROVIDER_ID } from "../contract/SampleValues.ts"
+import { consumerId, handle, providerId } from "../contract/SharedFields.ts"
+import { OperatorSummary, Solvency } from "./OperatorSummaryBodies.ts"
+
+const FUNDS_CENTS_MAX = 100_000_000
+const REFERENCE_CHARS_MAX = 100
+
+const amountCents = IntBetween(1, FUNDS_CENTS_MAX)
+const action = Field.of(Schema.Literals(["deposit", "withdraw", "cover_losses"]), "Type of the movement.", "deposit")
+
+const MoveFunds = Field.object("MoveFunds", "A movement of platform funds.", {
+  action,
+  amount_cents: Field.of(amountCents, "Amount in cents.", 50_000),
+  reference: Field.of(
+    Line(REFERENCE_CHARS_MAX).check(Schema.isMinLength(1)),
+    "Your reference. A movement with the same reference is recorded once.",
+    "wire 2026-11-22"
+  )
+})
+
+const FundsMoved = Field.object("FundsMoved", "The recorded movement.", {
+  action,
+  amount_cents: Field.int("Amount in cents.", 50_000),
+  reference: Field.string("Your reference.", "wire 2026-11-22"),
+  repeated: Field.boolean("Whether the movement had been recorded before.", false),
+  solvency: Field.of(Solvency, "Solvency after the movement.")
+})
+
+const lifted = Field.boolean("`true`: the reserve is released and nothing more is reserved.")
+
+const SetReserve = Field.object("SetReserve", "Whether to lift the rolling reserve.", { lifted })
+
+const Reserve = Field.object("Reserve", "The setting in effect.", { provider_id: providerId, lifted })
+
+const SetHandle = Field.object("SetHandle", "The new handle.", {
+  handle: Field.of(Handle, "New handle. It must be free and must not imitate the handle of a verified provider."),
+  retire_previous: Field.optional(
+    Schema.Boolean,
+    "If `true`, the previous handle no longer resolves. Default: `false`."
+  )
+}).annotate({ examples: [{ handle: "ada-works" }] })
+
+const ProviderHandle = Field.object("ProviderHandle", "The provider's handles.", {
+  provider_id: providerId,
+  handle,
+  previous_handle: Field.string("Previous handle. It is never given to another provider.", "ada"),
+  previous_retired: Field.boolean("Whether the previous handle no longer resolves.", false)
+})
+
+const HandleImitations = Field.object("HandleImitations", "Handles that imitate the handle of a verified provider.", {
+  imitations: Field.list(
+    Schema.Struct({
+      handle: Field.string("Imitating handle.", "ada-t00ls"),
+      provider_id: Field.of(
+        ProviderId,
+        "ID of the provider with the imitating handle.",
+        PROVIDER_ID.replace(/e$/u, "f")
+      ),
+      imitates: Field.string("Imitated handle.", "ada-tools"),
+      imitated_provider_id: Field.of(ProviderId, "ID of the verified provider.", PROVIDER_ID)
+    }),
+    "Pairs of imitating and imitated handle."
+  ),
+  total: Field.int("Number of pairs in the list.", 1)
+})
+
+export class OperatorApi extends HttpApiGroup.make("operator")
+  .add(
+    Endpoint.get("summary", "/api/v1/operator/summary", {
+      access: readBy("operator"),
+      summary: "Retrieve the operator's summary",
+      description:
+        "Returns what an operator looks at first, in one request: the solvency report, what waits, and the health of the node " +
+        "that answers. Always 200, also if a part is `down`.",
+      success: OperatorSummary
+    }),
+    Endpoint.get("solvency", "/api/v1/operator/solvency", {
+      access: readBy("operator"),
+      summary: "Retrieve the solvency report",
+      description:
+        "Compares the funds that can be spent or withdrawn with the funds received and sent. `unbacked_microcents` other " +
+        "than 0 is a fault of the service; `shortfall_microcents` is the cost of processor events that you have to fund.",
+      success: Solvency
+    }),
+    Endpoint.post("moveFunds", "/api/v1/operator/funds", {
+      access: operatorAction("funds.move"),
+      summary: "Record a movement of platform funds",
+      description:
+        "`deposit`: you added money to the processor's account. `withdraw`: you took out fees or deposits. " +
+        "`cover_losses`: platform funds cover recorded losses. A `reference` is recorded once.",
+      payload: MoveFunds,
+      success: FundsMoved
+    }),
+    Endpoint.post("setReserve", "/api/v1/operator/providers/:provider_id/reserve", {
+      access: operatorAction("reserve.set"),
+      summary: "Set a provider's rolling reserve",
+      description: "`lifted: true` releases the reserve and reserves nothing more.",
+      params: { provider_id: providerId },
+      payload: SetReserve,
+      success: Reserve
+    }),
+    Endpoint.get("platformFee", "/api/v1/operator/providers/:provider_id/platform-fee", {
+      access: readBy("operator"),
+      summary: "Retrieve a provider's platform fee",
+      description: "Returns the fee in effect, an announced increase, and the history of the fee.",
+      params: { provider_id: providerId },
+      success: PlatformFee
+    }),
+    Endpoint.post("setPlatformFee", "/api/v1/operator/providers/:provider_id/platform-fee", {
+      access: operatorAction("platform_fee.set"),
+      summary: "Set a provider's platform fee",
+      description:
+        "A lower fee applies at once, a higher one after `PRICE_NOTICE_HOURS`; the provider sees both. Calls that are in " +
+        "flight or settled keep the fee with which they were held. `null` removes the provider's own fee.",
+      params: { provider_id: providerId },
+      payload: SetPlatformFee,
+      success: PlatformFee
+    }),
+    Endpoint.post("setHandle", "/api/v1/operator/providers/:provider_id/handle", {
+      access: operatorAction("handle.set"),
+      summary: "Change a provider's handle",
+      description:
+        "The previous handle still resolves to the provider, so that existing calls work, unless `retire_previous` is " +
+        "`true`. It is never given to another provider.",
+      params: { provider_id: providerId },
+      payload: SetHandle,
+      success: ProviderHandle
+    }),
+    Endpoint.get("imitations", "/api/v1/operator/handles/imitations", {
+      access: readBy("operator"),
+      summary: "List imitating handles",
+      description:
+        "Returns at most 100 handles, in order, that were given before the imitated provider was verified. New imitations " +
+        "are rejected.",
+      success: HandleImitations
+    }),
+    Endpoint.post("freeze", "/api/v1/operator/consumers/:consumer_id/freeze", {
+      access: operatorAction("account.freeze"),
+      summary: "Freeze a consumer's account",
+      description:
+        "The account's calls are rejected until you unfreeze it; calls in flight end as usual. The owner sees the reason, " +
+        "and can still read and add funds.",
+      params: { consumer_id: consumerId },
+      payload: Freezes.Freeze,
+      success: Freezes.Frozen
+    }),
+    Endpoint.post("unfreeze", "/api/v1/operator/consumers/:consumer_id/unfreeze", {
+      access: operatorAction("account.unfreeze"),
+      summary: "Unfreeze a consumer's account",
+      description: "Known chargebacks do not freeze the account again; a new one does. A debt remains.",
+      params: { consumer_id: consumerId },
+      payload: Freezes.Unfreeze,
+      success: Freezes.Unfrozen
+    }),
+    Endpoint.post("freezeProvider", "/api/v1/operator/providers/:provider_id/freeze", {
+      access: operatorAction("provider.freeze"),
+      summary: "Freeze a provider",
+      description:
+        "Its tools cannot be called, its reports are rejected, and nothing is paid out, until you unfreeze it. Calls in " +
+        "flight are settled, payouts under way end, and refunds are taken from its earnings. The owner sees the reason.",
+      params: { provider_id: providerId },
+      payload: Freezes.Freeze,
+      success: Freezes.FrozenProvider
+    }),
+    Endpoint.post("unfreezeProvider", "/api/v1/operator/providers/:provider_id/unfreeze", {
+      access: operatorAction("provider.unfreeze"),
+      summary: "Unfreeze a provider",
+      description: "Its tools can be called and it can be paid out again.",
+      params: { provider_id: providerId },
+      payload: Freezes.UnfreezeProvider,
+      success: Freezes.UnfrozenProvider
+    }),
+    Endpoint.post("retryPayout", "/api/v1/operator/payouts/:payout_id/retry", {
+      access: operatorRun("payout.retry"),
+      summary: "Retry a failed payout",
+      description:
+        "A failed payout has returned its money. This starts a new one to the provider's own account, of what the provider " +
+        "has available now, once for each failed payout. It is rejected for a frozen provider, and in a dry run.",
+      params: { payout_id: Field.of(PayoutId, "ID of the failed payout.", PAYOUT_ID) },
+      payload: Freezes.RetryPayout,
+      success: Freezes.RetriedPayout,
+      problems: [404, 409, 422]
+    })
+  )
+  .annotateMerge(
+    Endpoint.about(
+      "Operator",
+      "Solvency, platform funds, reserves, platform fees, handles, frozen accounts and failed payouts. Needs `OPERATOR_KEY`."
+    )
+  ) {}

@@ -1,0 +1,118 @@
+/**
+ * Solvency, platform funds, reserves and platform fees over HTTP.
+ */
+import { Effect, Option } from "effect"
+import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { Handles } from "../../../domain/providers/Handles.ts"
+import { actorOf } from "../../../domain/accounts/Principal.ts"
+import { type FeeInEffect, PlatformFees } from "../../../domain/providers/PlatformFees.ts"
+import { ProviderFreezes } from "../../../domain/providers/ProviderFreezes.ts"
+import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
+import { UnknownProvider } from "../../../domain/metering/Grants.ts"
+import { AccountFreezes } from "../../../domain/payments/AccountFreezes.ts"
+import { NotFound } from "../pipeline/Failures.ts"
+import { PayoutRetries } from "../../../domain/earnings/PayoutRetries.ts"
+import { ProviderMoney } from "../../../domain/earnings/ProviderMoney.ts"
+import type { ProviderId } from "../../../domain/shared/Ids.ts"
+import { fromCents } from "../../../domain/shared/Microcents.ts"
+import { OperatorApi } from "./OperatorApi.ts"
+import { route } from "../pipeline/Route.ts"
+import { feeChangesView, feeView } from "../catalog/FeeViews.ts"
+import { solvencyReport } from "../platform/SolvencyReport.ts"
+
+const { endpoints } = OperatorApi
+
+export const operatorRoutes = Effect.gen(function* () {
+  const funds = yield* PlatformFunds
+  const solvencyNow = yield* solvencyReport
+  const money = yield* ProviderMoney
+  const accounts = yield* AccountStore
+  const freezes = yield* AccountFreezes
+  const handles = yield* Handles
+  const fees = yield* PlatformFees
+  const providerFreezes = yield* ProviderFreezes
+  const retries = yield* PayoutRetries
+
+  const wholeFee = Effect.fnUntraced(function* (provider_id: ProviderId, fee: FeeInEffect) {
+    return { provider_id, ...feeView(fee), ...feeChangesView(yield* accounts.feeHistory(provider_id)) }
+  })
+
+  return [
+    route(endpoints.solvency, solvencyNow),
+    route(endpoints.moveFunds, function* ({ payload: { action, amount_cents, reference } }) {
+      const movement = { amount: fromCents(amount_cents), reference }
+      const { repeated } = yield* action === "deposit"
+        ? funds.deposit(movement)
+        : action === "withdraw"
+          ? funds.withdraw(movement)
+          : funds.coverLosses(movement)
+      return { action, amount_cents, reference, repeated, solvency: yield* solvencyNow() }
+    }),
+    route(endpoints.setReserve, function* ({ params: { provider_id }, payload: { lifted } }) {
+      if (Option.isNone(yield* accounts.findProvider(provider_id))) {
+        return yield* new UnknownProvider({ providerId: provider_id })
+      }
+      yield* money.setReserveLifted(provider_id, lifted)
+      return { provider_id, lifted }
+    }),
+    route(endpoints.platformFee, function* ({ params: { provider_id } }) {
+      return yield* wholeFee(provider_id, yield* fees.find(provider_id))
+    }),
+    route(endpoints.setPlatformFee, function* ({ as, params: { provider_id }, payload }) {
+      const origin = { by: actorOf(as("operator")), reason: payload.reason || undefined }
+      return yield* wholeFee(provider_id, yield* fees.set(provider_id, payload.platform_fee_bps ?? undefined, origin))
+    }),
+    route(endpoints.setHandle, function* ({ params: { provider_id }, payload: { handle, retire_previous = false } }) {
+      const { previous } = yield* handles.reassign({
+        providerId: provider_id,
+        handle,
+        retirePrevious: retire_previous
+      })
+      const previous_retired = retire_previous && previous !== handle
+      return { provider_id, handle, previous_handle: previous, previous_retired }
+    }),
+    route(endpoints.imitations, function* () {
+      const found = (yield* handles.imitations).map((one) => ({
+        handle: one.handle,
+        provider_id: one.providerId,
+        imitates: one.imitates,
+        imitated_provider_id: one.imitatedProviderId
+      }))
+      return { imitations: found, total: found.length }
+    }),
+    route(endpoints.freeze, function* ({ params: { consumer_id }, payload: { reason } }) {
+      if (Option.isNone(yield* accounts.findConsumer(consumer_id))) {
+        return yield* new NotFound({ what: `Consumer ${consumer_id}` })
+      }
+      const wasFrozen = yield* freezes.freeze(consumer_id, reason)
+      return { consumer_id, frozen: true as const, was_frozen: wasFrozen, reason }
+    }),
+    route(endpoints.unfreeze, function* ({ params: { consumer_id } }) {
+      if (Option.isNone(yield* accounts.findConsumer(consumer_id))) {
+        return yield* new NotFound({ what: `Consumer ${consumer_id}` })
+      }
+      const wasFrozen = yield* freezes.unfreeze(consumer_id)
+      return { consumer_id, frozen: false as const, was_frozen: wasFrozen }
+    }),
+    route(endpoints.freezeProvider, function* ({ params: { provider_id }, payload: { reason } }) {
+      const wasFrozen = yield* providerFreezes.freeze(provider_id, reason)
+      return { provider_id, frozen: true as const, was_frozen: wasFrozen, reason }
+    }),
+    route(endpoints.unfreezeProvider, function* ({ params: { provider_id } }) {
+      const wasFrozen = yield* providerFreezes.unfreeze(provider_id)
+      return { provider_id, frozen: false as const, was_frozen: wasFrozen }
+    }),
+    route(endpoints.retryPayout, function* ({ params: { payout_id } }) {
+      const { payout, repeated } = yield* retries.retry(payout_id)
+      return {
+        payout_id: payout.id,
+        retried_payout_id: payout_id,
+        provider_id: payout.providerId,
+        amount_cents: payout.amountCents,
+        state: payout.state,
+        failure: payout.failure ?? null,
+        repeated
+      }
+    })
+  ]
+})

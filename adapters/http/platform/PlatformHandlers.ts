@@ -1,0 +1,109 @@
+/**
+ * Health and its record, counts and the schema over HTTP.
+ */
+import { DateTime, Duration, Effect } from "effect"
+import { Health } from "../../../domain/platform/Health.ts"
+import {
+  type CheckHistory,
+  type DayOfCheck,
+  HealthHistory,
+  HISTORY_DAYS,
+  operationalShare,
+  samplesOf
+} from "../../../domain/platform/HealthHistory.ts"
+import { PlatformStats } from "../../../domain/platform/PlatformStats.ts"
+import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { PlatformApi } from "./PlatformApi.ts"
+import { StatusApi } from "./StatusApi.ts"
+import { Draining } from "../pipeline/Draining.ts"
+import { RateLimits } from "../pipeline/RateLimits.ts"
+import { replyRoute, route } from "../pipeline/Route.ts"
+import { healthView } from "./HealthView.ts"
+
+const { endpoints } = PlatformApi
+
+/** Clients of this endpoint are not rate limited: the store is asked at most once a second. */
+const READY_TTL = Duration.seconds(1)
+
+export const platformRoutes = Effect.gen(function* () {
+  const health = yield* Health
+  const limits = yield* RateLimits
+  const draining = yield* Draining
+  const schema = yield* SchemaKeeper
+  const stats = yield* PlatformStats
+  const isReady = yield* Effect.cachedWithTTL(health.isReady, READY_TTL)
+
+  return [
+    replyRoute(endpoints.platformHealth, function* () {
+      const report = yield* health.check([limits.probe])
+      return { status: report.status === "down" ? 503 : 200, body: healthView(report) }
+    }),
+    route(endpoints.livez, () => Effect.succeed({ status: "ok" as const })),
+    replyRoute(endpoints.readyz, () =>
+      Effect.map(Effect.all([draining.isBegun, isReady]), ([drains, ready]) => {
+        if (drains) return { status: 503, body: { status: "draining" as const } }
+        return ready
+          ? { status: 200, body: { status: "ok" as const } }
+          : { status: 503, body: { status: "down" as const } }
+      })
+    ),
+    route(endpoints.platformStats, function* () {
+      const { lastDay, since, totals } = yield* stats.read
+      const body = {
+        totals,
+        last_24h: { since: format(since), ...lastDay },
+        timestamp: format(yield* DateTime.now)
+      }
+      return body
+    }),
+    route(endpoints.init, function* () {
+      const { applied, tables, version } = yield* schema.bringUpToDate
+      return {
+        initialized: true as const,
+        applied,
+        schema_version: version,
+        tables,
+        message: applied.length === 0 ? "The schema was up to date." : `Applied ${applied.join(", ")}.`
+      }
+    })
+  ]
+})
+
+export const statusRoutes = Effect.gen(function* () {
+  const history = yield* HealthHistory
+  return [
+    route(StatusApi.endpoints.history, function* ({ query: { days = HISTORY_DAYS } }) {
+      const checks = yield* history.read(days)
+      const dates = checks[0]!.days.map(({ date }) => date)
+      return {
+        days,
+        from: dates[0]!,
+        to: dates.at(-1)!,
+        checks: checks.map(toBody),
+        timestamp: format(yield* DateTime.now)
+      }
+    })
+  ]
+})
+
+const toBody = ({ days, name }: CheckHistory) => ({
+  name,
+  ...outcomesOf(days),
+  by_day: days.map((day) => ({ date: day.date, ...outcomesOf([day]) }))
+})
+
+const outcomesOf = (days: ReadonlyArray<DayOfCheck>) => {
+  const sum = (of: (day: DayOfCheck) => number) => days.reduce((total, day) => total + of(day), 0)
+  return {
+    samples: sum(samplesOf),
+    ok: sum(({ ok }) => ok),
+    degraded: sum(({ degraded }) => degraded),
+    down: sum(({ down }) => down),
+    good_pct: percentOf(operationalShare(days))
+  }
+}
+
+/** Rounded down: 100 means without any failure. */
+export const percentOf = (share: number | undefined): number | null =>
+  share === undefined ? null : Math.floor(share * 100_000) / 1_000

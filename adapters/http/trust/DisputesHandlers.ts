@@ -1,0 +1,95 @@
+/**
+ * Disputes over HTTP.
+ */
+import { Effect } from "effect"
+import type { Principal } from "../../../domain/accounts/Principal.ts"
+import { Claims } from "../../../domain/earnings/Claims.ts"
+import { zero } from "../../../domain/shared/Microcents.ts"
+import { format } from "../../../domain/shared/Timestamp.ts"
+import { type Dispute, isFailed, type Statement } from "../../../domain/trust/Dispute.ts"
+import { ANSWER_DAYS } from "../../../domain/trust/DisputeFilings.ts"
+import { Disputes } from "../../../domain/trust/Disputes.ts"
+import { DisputesApi } from "./DisputesApi.ts"
+import { BaseUrl } from "../contract/BaseUrl.ts"
+import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
+import { route } from "../pipeline/Route.ts"
+import { disputeView, filerView, publicDispute } from "./DisputeViews.ts"
+
+const { endpoints } = DisputesApi
+
+export const disputesRoutes = Effect.gen(function* () {
+  const disputes = yield* Disputes
+  const claims = yield* Claims
+  const baseUrl = yield* BaseUrl
+
+  const withClaims = Effect.fnUntraced(function* (dispute: Dispute) {
+    return disputeView(dispute, (yield* claims.ofSubjects([dispute.id])).get(dispute.id))
+  })
+
+  return [
+    route(endpoints.file, function* ({ as, payload }) {
+      const filer = as("consumer", "provider")
+      const dispute = yield* disputes.file(filer, {
+        receiptId: payload.receipt_id,
+        reason: payload.reason,
+        ...statement(payload.description, payload.evidence)
+      })
+      return {
+        dispute_id: dispute.id,
+        receipt_id: dispute.receiptId,
+        status: dispute.status,
+        reason: dispute.reason,
+        filed_by: filer.ownerId,
+        filed_by_type: dispute.filedBy,
+        created_at: format(dispute.createdAt),
+        respond_by: format(dispute.respondBy),
+        message: nextStep(dispute),
+        dispute_url: `${baseUrl}/api/v1/market/disputes/${dispute.id}`
+      }
+    }),
+    route(endpoints.list, function* ({ as, query }) {
+      const page = yield* pageRequest("disputes", query)
+      const caller = as("consumer", "provider", "operator")
+      const found = yield* disputes.list(caller.role === "operator" ? undefined : caller, query.status, page)
+      const owed = yield* claims.ofSubjects(found.items.map(({ id }) => id))
+      const items = found.items.map((dispute) => disputeView(dispute, owed.get(dispute.id)))
+      return { disputes: items, ...pageFields("disputes", page, found) }
+    }),
+    route(endpoints.find, function* ({ caller, params }) {
+      const dispute = yield* disputes.find(params.id)
+      if (!isParty(dispute, caller)) return publicDispute(dispute)
+      const details = filerView(yield* disputes.recordOf(dispute))
+      return { ...(yield* withClaims(dispute)), details }
+    }),
+    route(endpoints.respond, function* ({ as, params, payload: { action, evidence, message } }) {
+      const answer = { action, ...statement(message, evidence) }
+      return yield* withClaims(yield* disputes.respond(as("provider").ownerId, params.id, answer))
+    }),
+    route(endpoints.resolve, function* ({ params, payload: { amount_microcents: amount, note, resolution } }) {
+      const resolved = yield* disputes.resolve(params.id, { resolution, note, amount })
+      return yield* withClaims(resolved)
+    })
+  ]
+})
+
+const statement = (text: string | undefined, evidence: object | undefined): Statement => ({
+  text,
+  evidence: evidence === undefined ? undefined : JSON.stringify(evidence)
+})
+
+const nextStep = (dispute: Dispute): string => {
+  const { cost, filedBy, outcome, unfit } = dispute
+  if (filedBy === "provider") return "The consumer is refunded within seconds."
+  if (cost > zero && isFailed(dispute)) {
+    return `The outcome on the receipt is ${outcome}, but the call was billed. It is refunded within seconds.`
+  }
+  if (cost > zero && unfit) {
+    return "The output does not match the tool's output schema, but the call was billed. It is refunded within seconds."
+  }
+  return `The provider has ${ANSWER_DAYS} days to answer. Without an answer, the dispute is decided for you.`
+}
+
+/** The operator decides disputes, so it sees what the parties see. */
+const isParty = ({ consumerId, providerId }: Dispute, caller: Principal | undefined): boolean =>
+  caller !== undefined &&
+  (caller.role === "operator" || caller.ownerId === (caller.role === "consumer" ? consumerId : providerId))

@@ -1,0 +1,103 @@
+/**
+ * Payouts of all providers.
+ */
+import { useState } from "preact/hooks"
+import { type Badges, statusBadge } from "../console/Badge.browser.ts"
+import { useConsole } from "../console/ConsoleContext.browser.ts"
+import type { Column } from "../console/DataTable.browser.ts"
+import { ListView } from "../console/ListView.browser.ts"
+import { TimeText } from "../console/TimeText.browser.ts"
+import { h, type View } from "../console/View.browser.ts"
+import { moneyOfCents } from "../kit/Format.browser.ts"
+import { named, namedId, providerLink, rowsOf } from "./OperatorLists.browser.ts"
+import type { Payouts } from "./OperatorResponses.browser.ts"
+import { RetryButton } from "./RetryButton.browser.ts"
+
+type Payout = Payouts["payouts"][number]
+
+const STATES: Badges<Payout["state"]> = {
+  requested: ["Requested", "info"],
+  transferring: ["Transferring", "info"],
+  paid: ["Paid", "good"],
+  failed: ["Failed", "bad"],
+  reversed: ["Reversed", "bad"]
+}
+
+export const tab = (): View => {
+  const { api } = useConsole()
+  const [version, setVersion] = useState(0)
+  const columns = [...COLUMNS, retryColumn(() => setVersion((before) => before + 1))]
+  return h(
+    "section",
+    { id: "payouts" },
+    h(
+      "p",
+      null,
+      "An open payout is attempted again automatically until the processor reports its outcome. A failed one has returned its money: retry it when its cause is gone."
+    ),
+    h(ListView<Payout>, {
+      id: "payouts",
+      caption: "Payouts",
+      filters: [
+        {
+          name: "state",
+          label: "State",
+          choices: [["", "All"], ...Object.entries(STATES).map(([value, [label]]) => [value, label] as const)]
+        }
+      ],
+      load: rowsOf<"payouts", Payout>(api, "/payouts", "payouts"),
+      keyOf: ({ payout_id }) => payout_id,
+      textOf: (one) =>
+        `${one.payout_id} ${one.provider_name} ${one.provider_id} ${one.transfer_id ?? ""} ${one.failure ?? ""}`,
+      columns,
+      version: String(version),
+      empty: "No payouts yet. A provider requests one when its earnings are mature, or gets one each month."
+    })
+  )
+}
+
+const retryColumn = (retried: () => void): Column<Payout> => ({
+  name: "Retry",
+  cell: (one) => (one.state === "failed" ? h(RetryButton, { payout: one, retried }) : undefined),
+  csv: () => ""
+})
+
+const COLUMNS: ReadonlyArray<Column<Payout>> = [
+  {
+    name: "Requested",
+    cell: ({ created_at: at }) => h(TimeText, { at }),
+    sortBy: ({ created_at: at }) => at,
+    csv: ({ created_at: at }) => at
+  },
+  {
+    name: "Provider",
+    cell: (one) => named(providerLink, one.provider_name, one.provider_id),
+    sortBy: (one) => one.provider_name,
+    csv: (one) => namedId(one.provider_name, one.provider_id)
+  },
+  {
+    name: "Amount",
+    cell: ({ amount_cents: cents }) => moneyOfCents(cents),
+    isNumber: true,
+    sortBy: ({ amount_cents: cents }) => cents,
+    csv: ({ amount_cents: cents }) => moneyOfCents(cents)
+  },
+  {
+    name: "State",
+    cell: ({ state }) => statusBadge(STATES, state),
+    sortBy: ({ state }) => state,
+    csv: ({ state }) => state
+  },
+  { name: "Attempts", cell: ({ attempts }) => attempts, isNumber: true, csv: ({ attempts }) => attempts },
+  {
+    name: "Next attempt",
+    cell: ({ next_attempt_at: at }) => (at === null ? "–" : h(TimeText, { at })),
+    csv: ({ next_attempt_at: at }) => at ?? ""
+  },
+  {
+    name: "Result",
+    cell: (one) => one.failure ?? one.transfer_id ?? "–",
+    isLong: true,
+    csv: (one) => one.failure ?? one.transfer_id ?? ""
+  }
+]

@@ -1,0 +1,13 @@
+/**
+ * What the status of a dispute means to the operator.
+ */
+import type { Badges } from "../console/Badge.browser.ts"
+import type { Dispute } from "./OperatorResponses.browser.ts"
+
+export const STATUSES: Badges<Dispute["status"]> = {
+  filed: ["Waiting for the provider", ""],
+  under_review: ["Waiting for you", "info"],
+  resolved_refund: ["Refunded", "good"],
+  resolved_credit: ["Credited", "good"],
+  resolved_denied: ["Denied", "bad"]
+}
