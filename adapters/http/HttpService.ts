@@ -30,13 +30,22 @@ import { toolsRoutes } from "./catalog/ToolsHandlers.ts"
 import { trustRoutes } from "./trust/TrustHandlers.ts"
 import { usageRoutes } from "./metering/UsageHandlers.ts"
 import { webhookRoutes } from "./earnings/WebhookHandlers.ts"
-import { mcpRoutes } from "./mcp/McpRoutes.ts"
+import { makeDoorRoutes } from "./mcp/DoorRoutes.ts"
+import { marketDoorPath } from "./mcp/market/MarketDoor.ts"
+import { providerDoorPath } from "./mcp/ProviderDoor.ts"
+import { refusalRoutes } from "./mcp/RefusedTransports.ts"
 import { Pages } from "./pipeline/Pages.ts"
 import { Dispatcher, make } from "./pipeline/Dispatcher.ts"
 import { Draining } from "./pipeline/Draining.ts"
 import { HttpMetrics } from "./pipeline/HttpMetrics.ts"
 import { OpenStreams } from "./pipeline/OpenStreams.ts"
 import { RateLimits } from "./pipeline/RateLimits.ts"
+
+/** Every path that speaks MCP, or that its clients expect beside it. */
+const mcpRoutes = Effect.gen(function* () {
+  const routesOf = yield* makeDoorRoutes
+  return [...routesOf(yield* providerDoorPath), ...routesOf(yield* marketDoorPath), ...(yield* refusalRoutes)]
+})
 
 const subjects = Effect.map(
   Effect.all([

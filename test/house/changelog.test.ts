@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { API_VERSION } from "../../adapters/http/openapi/Api.ts"
+import { API_VERSION } from "../../adapters/http/contract/Versions.ts"
 import { changelog, changelogMarkdown } from "../../adapters/site/changelog/ChangelogEntries.ts"
 import manifest from "../../package.json" with { type: "json" }
 

@@ -2,7 +2,7 @@
  * What programs read of the MCP endpoints: in the indexes, and as `server.json` in the format of the MCP registry.
  */
 import { LEGACY_VERSIONS, MODERN_VERSION } from "../../../domain/upstream/Protocol.ts"
-import { API_VERSION } from "../openapi/Api.ts"
+import { API_VERSION } from "../contract/Versions.ts"
 import { MARKET_DOOR_TOOLS } from "../catalog/McpDoors.ts"
 import { PRODUCT_DESCRIPTION, PRODUCT_NAME } from "../contract/SampleValues.ts"
 import type { Route } from "../pipeline/Route.ts"

@@ -20,15 +20,11 @@ import { PayoutsApi } from "../earnings/PayoutsApi.ts"
 import { PlatformApi } from "../platform/PlatformApi.ts"
 import { ReceiptsApi } from "../receipts/ReceiptsApi.ts"
 import { PRODUCT_DESCRIPTION } from "../contract/SampleValues.ts"
+import { API_VERSION } from "../contract/Versions.ts"
 import { StatusApi } from "../platform/StatusApi.ts"
 import { SubmissionsApi } from "../platform/SubmissionsApi.ts"
 import { ToolboxApi } from "../toolbox/ToolboxApi.ts"
 import { TrustApi } from "../trust/TrustApi.ts"
-
-export const API_VERSION = "0.4.0" as const
-/** What `version` refers to; the market API has its own version. */
-export const API_VERSION_OF = "the platform API under /api/v1, and the trust layer"
-export const MARKET_VERSION_OF = "the market API under /api/market"
 
 export class Api extends HttpApi.make("agent-tool-billing")
   .add(AccountsApi)

@@ -3,7 +3,7 @@
  */
 import { APPLY_MIGRATIONS, type HealthReport } from "../../../domain/platform/Health.ts"
 import { format } from "../../../domain/shared/Timestamp.ts"
-import { API_VERSION, API_VERSION_OF } from "../openapi/Api.ts"
+import { API_VERSION, API_VERSION_OF } from "../contract/Versions.ts"
 
 const INIT = "POST /api/v1/init applies the pending migrations."
 

@@ -10,10 +10,10 @@ import { type ProviderScore, Trust } from "../../../domain/trust/Trust.ts"
 import { scoringGuide } from "../../../domain/trust/TrustScore.ts"
 import type { Challenge } from "../../../domain/trust/Challenge.ts"
 import { Verification } from "../../../domain/trust/Verification.ts"
-import { TrustApi, VERIFY_PATH } from "./TrustApi.ts"
+import { TrustApi } from "./TrustApi.ts"
 import { route } from "../pipeline/Route.ts"
 import { namedTool } from "../catalog/ToolViews.ts"
-import { describe } from "../index/SelfDescriptions.ts"
+import { describe } from "../contract/SelfDescription.ts"
 
 const { endpoints } = TrustApi
 
@@ -54,7 +54,7 @@ export const trustRoutes = Effect.gen(function* () {
       }
     }),
     route(endpoints.describeVerify, function* () {
-      const description = yield* describe(VERIFY_PATH)
+      const description = yield* describe(endpoints.verify)
       return {
         ...description,
         auth: "Authorization: Bearer <provider key>",
