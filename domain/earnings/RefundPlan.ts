@@ -2,6 +2,7 @@
  * Where the money of a refund comes from, as a pure function. Only existing money moves: the amount that the dispute
  * froze, then the provider's other money, then platform funds up to a limit. The missing part becomes a claim.
  */
+import { least, positive } from "../ledger/PaidFunds.ts"
 import { type LotPart, takeFrom, totalOfParts } from "../ledger/Lots.ts"
 
 export interface RefundSources {
@@ -32,11 +33,11 @@ export interface RefundPlan {
 }
 
 export const planRefund = (sources: RefundSources): RefundPlan => {
-  const fromFrozen = least(sources.net, sources.frozen)
+  const fromFrozen = covered(sources.net, sources.frozen)
   const fromLots = takeFrom(sources.parts, sources.net - fromFrozen)
-  const fromPlatform = least(sources.fee, sources.platformFunds)
+  const fromPlatform = covered(sources.fee, sources.platformFunds)
   const missing = sources.net - fromFrozen - totalOfParts(fromLots)
-  const advanced = least(missing, sources.advanceLeft, sources.platformFunds - fromPlatform)
+  const advanced = covered(missing, sources.advanceLeft, sources.platformFunds - fromPlatform)
   return {
     fromFrozen,
     fromLots,
@@ -48,7 +49,4 @@ export const planRefund = (sources: RefundSources): RefundPlan => {
   }
 }
 
-const least = (...amounts: ReadonlyArray<bigint>): bigint => {
-  const smallest = amounts.reduce((a, b) => (a < b ? a : b))
-  return smallest > 0n ? smallest : 0n
-}
+const covered = (...amounts: ReadonlyArray<bigint>): bigint => positive(least(...amounts))
