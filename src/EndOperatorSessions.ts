@@ -3,8 +3,8 @@
  */
 import { Console, Effect, Layer } from "effect"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
+import { OperatorSessionStore } from "../domain/accounts/Principal.ts"
 import { AuditTrail } from "../domain/operator/AuditTrail.ts"
-import { OperatorSessionStore } from "../domain/accounts/OperatorSessionStore.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { ArgumentsInvalid, type EndSessionsOptions } from "./config/Arguments.ts"
 import { database } from "./layers/Database.ts"

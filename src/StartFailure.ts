@@ -1,7 +1,7 @@
 /**
  * Why the service could not start, in one sentence with advice.
  */
-import { rootMessage } from "../domain/shared/RootMessage.ts"
+import { rootMessage } from "../domain/shared/StoreUnavailable.ts"
 
 interface Failure {
   readonly _tag?: string

@@ -3,8 +3,7 @@
  * stored before its signature is published. An inconsistent log ends the witness, which keeps both notes as evidence.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import type { Redacted } from "effect"
-import { Console, Duration, Effect, FileSystem, Layer, Path, Schema } from "effect"
+import { Console, Duration, Effect, FileSystem, Layer, Path, type Redacted, Schema } from "effect"
 import { parseArgs } from "node:util"
 import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
@@ -13,7 +12,7 @@ import { serveCheckpoints } from "../adapters/witness/CheckpointServer.ts"
 import * as HttpLogReader from "../adapters/witness/HttpLogReader.ts"
 import { parseKey } from "../domain/log/SignedNote.ts"
 import { Witness } from "../domain/log/Witness.ts"
-import { Digest } from "../domain/shared/Digest.ts"
+import { Digest } from "../domain/shared/Cryptography.ts"
 import { ArgumentsInvalid } from "./config/Arguments.ts"
 import { localSecret } from "./config/LocalSecrets.ts"
 

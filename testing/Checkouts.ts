@@ -4,7 +4,7 @@
 import { DateTime, Effect } from "effect"
 import type { CheckoutStatus } from "../domain/ledger/PaymentGateway.ts"
 import { PaymentEvents } from "../domain/processor/PaymentEvents.ts"
-import { Entropy } from "../domain/shared/Entropy.ts"
+import { Entropy } from "../domain/shared/Cryptography.ts"
 import { GatewayScript } from "./ScriptedGateway.ts"
 
 const reportCheckout = Effect.fnUntraced(function* (sessionId: string, state: CheckoutStatus["state"]) {

@@ -7,12 +7,12 @@ import * as NodeLogSigner from "../adapters/crypto/NodeLogSigner.ts"
 import * as NodeReceiptSigner from "../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../adapters/crypto/NodeSealer.ts"
 import { PriceNotice } from "../domain/catalog/PriceNotice.ts"
-import { DefaultFreeTierCalls } from "../domain/catalog/Pricing.ts"
+import { DefaultFreeTierCalls } from "../domain/catalog/Terms.ts"
 import {
   CurrentEarningsPolicy,
   DRY_RUN_EARNINGS_POLICY,
   type EarningsPolicy
-} from "../domain/earnings/EarningsPolicy.ts"
+} from "../domain/earnings/EarningStates.ts"
 import { core } from "../src/layers/Core.ts"
 import { memoryPorts } from "../src/layers/MemoryPorts.ts"
 import * as ScriptedGateway from "./ScriptedGateway.ts"

@@ -2,7 +2,7 @@
  * IDs and secrets from a seed instead of random ones, so that a run can be repeated exactly.
  */
 import { Clock, Effect, Layer } from "effect"
-import { Entropy } from "../domain/shared/Entropy.ts"
+import { Entropy } from "../domain/shared/Cryptography.ts"
 import { randomFrom } from "./Random.ts"
 
 const DIGITS = "0123456789abcdef"

@@ -3,7 +3,7 @@
  */
 import { Layer } from "effect"
 import { hash } from "node:crypto"
-import { Digest } from "../../domain/shared/Digest.ts"
+import { Digest } from "../../domain/shared/Cryptography.ts"
 
 const HASH_BYTES = 32
 

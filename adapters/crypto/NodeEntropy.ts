@@ -4,7 +4,7 @@
  */
 import { Clock, Effect, Layer } from "effect"
 import { randomFillSync } from "node:crypto"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 
 const POOL_BYTES = 4_096
 const COUNTER_MAX = 0xfff

@@ -3,7 +3,7 @@
  */
 import { Layer, Redacted } from "effect"
 import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto"
-import { LogSigner } from "../../domain/log/LogSigner.ts"
+import { LogSigner } from "../../domain/log/LogStore.ts"
 
 /** Prefix of the seed in a key file (PKCS #8, DER). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex")

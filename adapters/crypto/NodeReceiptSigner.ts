@@ -3,7 +3,7 @@
  */
 import { type Array as Arr, Layer, Redacted } from "effect"
 import { timingSafeEqual } from "node:crypto"
-import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import { ReceiptSigner } from "../../domain/receipts/Receipts.ts"
 import { hmacOf } from "./Hmac.ts"
 
 const SIGNATURE = /^[0-9a-f]{64}$/u

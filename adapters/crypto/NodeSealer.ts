@@ -4,7 +4,7 @@
  */
 import { type Array as Arr, Layer, Option, Redacted } from "effect"
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto"
-import { Sealer } from "../../domain/shared/Sealer.ts"
+import { Sealer } from "../../domain/shared/Cryptography.ts"
 
 const VERSION = "v1"
 const ALGORITHM = "aes-256-gcm"

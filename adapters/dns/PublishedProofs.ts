@@ -4,8 +4,8 @@
  */
 import { Effect, Layer } from "effect"
 import { Resolver } from "node:dns/promises"
-import { ProofReader, ProofUnreadable } from "../../domain/trust/ProofReader.ts"
-import { repositoryFileUrl, WELL_KNOWN_PATH } from "../../domain/trust/Proofs.ts"
+import { repositoryFileUrl, WELL_KNOWN_PATH } from "../../domain/trust/Challenge.ts"
+import { ProofReader, ProofUnreadable } from "../../domain/trust/Verification.ts"
 
 export interface Fetched {
   readonly status: number

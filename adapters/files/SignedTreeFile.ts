@@ -2,7 +2,7 @@
  * Stores the last signed tree of the log in a file, outside of the process and the database.
  */
 import { Effect, FileSystem, Layer, Path, Schema } from "effect"
-import { SignedTreeFile, treeOf } from "../../domain/log/SignedTrees.ts"
+import { SignedTreeFile, treeOf } from "../../domain/log/Sequencer.ts"
 
 export class LogStateUnusable extends Schema.TaggedError<LogStateUnusable>()("LogStateUnusable", {
   file: Schema.String,

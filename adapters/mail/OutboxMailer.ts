@@ -2,7 +2,7 @@
  * Mail for development: written to a folder instead of sent, with a log line.
  */
 import { Effect, FileSystem, Layer, Path } from "effect"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { Mailer, MailFailed } from "../../domain/trust/Mailer.ts"
 
 const OWNER_ONLY = 0o600

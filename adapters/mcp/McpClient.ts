@@ -4,8 +4,8 @@
  */
 import { Clock, Effect, type Scope } from "effect"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
+import { monotonicMs } from "../../domain/shared/Time.ts"
 import type { UpstreamProblem } from "../../domain/upstream/ToolUpstream.ts"
-import { monotonicMs } from "../../domain/shared/Monotonic.ts"
 import type { HttpExchange } from "./HttpExchange.ts"
 import { type McpUpstreamOptions, type McpUpstreamSettings, withDefaults } from "./McpUpstreamOptions.ts"
 import { type KnownEndpoint, ProviderEndpoints } from "./ProviderEndpoints.ts"

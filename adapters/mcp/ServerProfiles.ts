@@ -3,9 +3,9 @@
  * restart.
  */
 import { Clock, Effect } from "effect"
-import type { ServerAddress, ServerFailed, ServerProfile } from "../../domain/upstream/ProviderServers.ts"
+import { makeSingleFlight } from "../../domain/shared/FreshCache.ts"
 import { memberOf } from "../../domain/shared/JsonText.ts"
-import { makeSingleFlight } from "../../domain/shared/SingleFlight.ts"
+import type { ServerAddress, ServerFailed, ServerProfile } from "../../domain/upstream/ProviderServers.ts"
 import { discover, greeted, isLink } from "./Handshake.ts"
 import type { McpClient } from "./McpClient.ts"
 import { modernLink } from "./ProtocolEra.ts"

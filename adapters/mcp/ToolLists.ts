@@ -3,6 +3,7 @@
  * other tools to clients of the other era, or with other capabilities: each kind of client has its own list.
  */
 import { Clock, Effect } from "effect"
+import { makeSingleFlight } from "../../domain/shared/FreshCache.ts"
 import {
   ALL_LISTING_CAPABILITIES,
   type ListClient,
@@ -10,9 +11,8 @@ import {
   type ServerFailed,
   type ToolList
 } from "../../domain/upstream/ProviderServers.ts"
-import { makeSingleFlight } from "../../domain/shared/SingleFlight.ts"
-import type { McpClient } from "./McpClient.ts"
 import { isLink, openSession } from "./Handshake.ts"
+import type { McpClient } from "./McpClient.ts"
 import { type Link, modernMeta } from "./ProtocolEra.ts"
 import type { KnownEndpoint } from "./ProviderEndpoints.ts"
 import type { Reply } from "./Reply.ts"

@@ -3,10 +3,9 @@
  */
 import { Effect, Layer } from "effect"
 import type PDFDocument from "pdfkit"
-import type { Invoice } from "../../domain/invoices/Invoice.ts"
-import { InvoicePrinter } from "../../domain/invoices/InvoicePrinter.ts"
-import { escapeHidden } from "../../domain/shared/PlainText.ts"
+import { type Invoice, InvoicePrinter } from "../../domain/invoices/Invoice.ts"
 import { amountText, columnsOf, movementText, summaryOf, titleOf } from "../../domain/invoices/InvoiceText.ts"
+import { escapeHidden } from "../../domain/shared/PlainText.ts"
 
 const MARGIN = 50
 const INK = "#14201b"

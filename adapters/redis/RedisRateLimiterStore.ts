@@ -5,8 +5,8 @@
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { Clock, Context, Duration, Effect, Exit, Layer, Logger, Redacted, Schedule, Scope } from "effect"
 import { RateLimiter } from "effect/persistence"
-import { RateLimitState } from "../../domain/platform/RateLimitState.ts"
-import { monotonicMs } from "../../domain/shared/Monotonic.ts"
+import { RateLimitState } from "../../domain/platform/Health.ts"
+import { monotonicMs } from "../../domain/shared/Time.ts"
 
 const WAIT_MAX = Duration.millis(500)
 const WAIT_AT_START_MAX = Duration.seconds(3)

@@ -4,8 +4,7 @@
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
-import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
-import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { StoreUnavailable, type UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { raise } from "./SqliteFailures.ts"
 import { prepareSchema } from "./SqliteSchema.ts"
 

@@ -2,14 +2,20 @@
  * A ledger in one SQLite file, for `Ledger` alone, in one process. It has no calls, so nothing is held in a wallet.
  */
 import { Effect, Layer, Option } from "effect"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { AccountKind, Balance } from "../../domain/ledger/Account.ts"
 import { type Book, isSameBook, WrongBook } from "../../domain/ledger/Book.ts"
 import { DuplicateReference, InsufficientBalance, LedgerStore, type Posted } from "../../domain/ledger/LedgerStore.ts"
-import { type AccountChange, changesOf, isBounded, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
-import type { Lot } from "../../domain/ledger/Lots.ts"
-import type { Posting } from "../../domain/ledger/Transfer.ts"
+import {
+  type AccountChange,
+  type AccountKind,
+  type Balance,
+  changesOf,
+  isBounded,
+  type Lot,
+  type Posting,
+  sameContent
+} from "../../domain/ledger/Transfer.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { SqliteConnection, type Statements } from "./SqliteConnection.ts"
 import { auditOf, totalsOf } from "./SqliteLedgerAudit.ts"
 import { insertTransfers, transfersBy } from "./SqliteTransfers.ts"

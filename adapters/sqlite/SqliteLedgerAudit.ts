@@ -1,14 +1,13 @@
 /**
  * Totals of the ledger in SQLite: as stored, and recomputed from every transfer.
  */
-import { AccountKind, type Balance } from "../../domain/ledger/Account.ts"
 import {
   type AccountTotals,
   type Audit,
   DISCREPANCIES_SHOWN_MAX,
   type Discrepancy
 } from "../../domain/ledger/LedgerStore.ts"
-import { changesOf } from "../../domain/ledger/LinkedTransfers.ts"
+import { AccountKind, type Balance, changesOf } from "../../domain/ledger/Transfer.ts"
 import type { Statements } from "./SqliteConnection.ts"
 import { everyTransfer } from "./SqliteTransfers.ts"
 

@@ -2,8 +2,13 @@
  * Rows of transfers in SQLite.
  */
 import { DateTime } from "effect"
-import type { AccountKind } from "../../domain/ledger/Account.ts"
-import { type Posting, type Transfer, TransferId, type TransferKind } from "../../domain/ledger/Transfer.ts"
+import {
+  type AccountKind,
+  type Posting,
+  type Transfer,
+  TransferId,
+  type TransferKind
+} from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { Statements } from "./SqliteConnection.ts"

@@ -3,7 +3,7 @@
  * create more traces.
  */
 import { Clock, Effect, Layer, Random } from "effect"
-import { monotonicMs } from "../../domain/shared/Monotonic.ts"
+import { monotonicMs } from "../../domain/shared/Time.ts"
 import { TraceSampler } from "../../domain/shared/TraceSampler.ts"
 
 export interface SamplerOptions {

@@ -10,7 +10,7 @@ import { Effect, Layer, Schedule, Schema } from "effect"
 import { HttpClient, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { Agent, request as send } from "undici"
 import { type Signal, TelemetryTally } from "../../domain/platform/TelemetryTally.ts"
-import { monotonicNowMs } from "../../domain/shared/Monotonic.ts"
+import { monotonicNowMs } from "../../domain/shared/Time.ts"
 
 export const COLLECTOR_LIMITS = {
   /** Of one attempt, from the connection to the end of the response. */

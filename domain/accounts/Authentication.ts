@@ -4,16 +4,12 @@
  */
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
-import { Digest } from "../shared/Digest.ts"
+import { Digest, isSameText } from "../shared/Cryptography.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
-import { isSameText } from "../shared/SameText.ts"
-import type { OperatorSession } from "./OperatorSessionStore.ts"
-import { isWellFormed } from "./ApiKey.ts"
-import { KeyStore, type KeyWithOwner } from "./KeyStore.ts"
-import type { Principal } from "./Principal.ts"
-import { type RateLimits, RateLimitPolicy } from "./RateLimitPolicy.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { isWellFormed, KeyStore, type KeyWithOwner } from "./Keys.ts"
+import { type OperatorSession, type Principal, RateLimitPolicy, type RateLimits } from "./Principal.ts"
 
 export const KEY_CACHE_ENTRIES_MAX = 50_000
 export const KEY_CACHE_TTL_MS = 30_000

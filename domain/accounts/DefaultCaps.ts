@@ -5,12 +5,9 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import type { ConsumerId, KeyId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { AccountStore } from "./AccountStore.ts"
-import type { ApiKey } from "./ApiKey.ts"
-import { KeyNotFound } from "./Keys.ts"
-import { KeyStore } from "./KeyStore.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { AccountStore } from "./Account.ts"
+import { type ApiKey, KeyNotFound, KeyStore } from "./Keys.ts"
 
 export class DefaultCaps extends Context.Service<
   DefaultCaps,

@@ -3,25 +3,106 @@
  * works for a chosen grace period.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
-import { ToolboxStore } from "./ToolboxStore.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
-import { Digest } from "../shared/Digest.ts"
-import { Entropy } from "../shared/Entropy.ts"
-import { type ConsumerId, KeyId } from "../shared/Ids.ts"
+import { Digest, Entropy } from "../shared/Cryptography.ts"
+import { type ConsumerId, KeyId, type ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import {
-  type ApiKey,
-  assemble,
-  isLive,
-  KEY_RANDOM_BYTES,
-  KEYS_MADE_PER_DAY_MAX,
-  KEYS_PER_OWNER_MAX,
-  shownPrefix
-} from "./ApiKey.ts"
-import { KeyStore } from "./KeyStore.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import type { KeyOwner } from "./Principal.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { ToolboxStore } from "./ToolboxStore.ts"
+
+// API keys: a prefix with the role, 256 random bits, and a checksum that distinguishes a typo from an unknown key.
+// `atb_c_<64 hex><8 hex>`: the checksum is the start of the SHA-256 of everything before it.
+
+export interface ApiKey {
+  readonly id: KeyId
+  readonly role: "consumer" | "provider"
+  readonly ownerId: ConsumerId | ProviderId
+  readonly label: string
+  /** The visible part of the key: role and first digits. */
+  readonly prefix: string
+  /** SHA-256 of the whole key, hex. The key itself is not stored. */
+  readonly hash: string
+  readonly createdAt: DateTime.Utc
+  readonly expiresAt: DateTime.Utc | undefined
+  readonly revokedAt: DateTime.Utc | undefined
+  /** Of a consumer's key: cap for one usage-priced call without its own. Takes precedence over the account's. */
+  readonly defaultCap?: Microcents | undefined
+}
+
+export const KEYS_PER_OWNER_MAX = 20
+/** The number of revoked and expired keys is unbounded; the newest are shown. */
+export const DEAD_KEYS_SHOWN_MAX = 100
+/** At most as many as inactive ones are shown, so that they can be counted. */
+export const KEYS_MADE_PER_DAY_MAX = DEAD_KEYS_SHOWN_MAX
+export const KEY_RANDOM_BYTES = 32
+
+const ROLE_PREFIX = { consumer: "atb_c_", provider: "atb_p_" } as const
+const SHAPE = /^(atb_[cp]_)([0-9a-f]{64})([0-9a-f]{8})$/u
+const CHECKSUM_DIGITS = 8
+const SHOWN_CHARS = 14
+
+type Sha256Hex = (text: string) => string
+
+/** The key of these random digits. */
+export const assemble = (role: ApiKey["role"], randomHex: string, sha256Hex: Sha256Hex): string => {
+  const body = ROLE_PREFIX[role] + randomHex
+  return body + sha256Hex(body).slice(0, CHECKSUM_DIGITS)
+}
+
+export const shownPrefix = (key: string): string => key.slice(0, SHOWN_CHARS)
+
+/** Has the form of a key and a valid checksum. Only then the store is asked. */
+export const isWellFormed = (key: string, sha256Hex: Sha256Hex): boolean => {
+  const parts = SHAPE.exec(key)
+  return parts !== null && sha256Hex(parts[1]! + parts[2]!).startsWith(parts[3]!)
+}
+
+/** Whether the key is accepted at `now`: neither revoked nor expired. A rotated key is revoked at a future time. */
+export const isLive = (key: ApiKey, nowMs: number): boolean =>
+  (key.revokedAt === undefined || key.revokedAt.epochMilliseconds > nowMs) &&
+  (key.expiresAt === undefined || key.expiresAt.epochMilliseconds > nowMs)
+
+// Port to API keys, by hash.
+
+/** All that authentication needs of a key and its account, read in one query. */
+export interface KeyWithOwner {
+  readonly key: ApiKey
+  readonly ownerName: string
+  /** The limit that a consumer was granted; undefined for a provider. */
+  readonly rateLimitRpm: number | undefined
+  /** The account's; the key's own is part of the key. */
+  readonly defaultCap: Microcents | undefined
+}
+
+export class KeyStore extends Context.Service<
+  KeyStore,
+  {
+    insert(key: ApiKey): Effect.Effect<void, StoreUnavailable>
+    findByHash(hash: string): Effect.Effect<Option.Option<KeyWithOwner>, StoreUnavailable>
+    /**
+     * An owner's keys, newest first: all that are live at `now`, and the newest `DEAD_KEYS_SHOWN_MAX` of the others.
+     * Locks the owner's row until the end of the unit of work.
+     */
+    ofOwner(ownerId: ConsumerId | ProviderId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<ApiKey>, StoreUnavailable>
+    /**
+     * Sets the time from which the key is rejected, unless an earlier one is set. None if the owner has no such key.
+     */
+    revoke(
+      ownerId: ConsumerId | ProviderId,
+      id: KeyId,
+      at: DateTime.Utc
+    ): Effect.Effect<Option.Option<ApiKey>, StoreUnavailable>
+    /** Undefined removes it. None if the owner has no such key. */
+    setDefaultCap(
+      ownerId: ConsumerId | ProviderId,
+      id: KeyId,
+      cap: Microcents | undefined
+    ): Effect.Effect<Option.Option<ApiKey>, StoreUnavailable>
+    /** Erases labels; the keys stay. */
+    unlabel(ownerId: ConsumerId | ProviderId): Effect.Effect<void, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/accounts/KeyStore") {}
 
 export const KEY_LABEL_CHARS_MAX = 100
 export const ROTATION_GRACE_SECONDS_DEFAULT = 86_400

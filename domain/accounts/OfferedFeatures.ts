@@ -2,12 +2,10 @@
  * Which features of its MCP server a provider offers through this service.
  */
 import { Context, Effect, Layer, Option } from "effect"
-import type { ServerFeature } from "./ServerFeatures.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import type { ProviderId } from "../shared/Ids.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { AccountStore } from "./AccountStore.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { AccountStore, type ServerFeature } from "./Account.ts"
 
 export class OfferedFeatures extends Context.Service<
   OfferedFeatures,

@@ -7,10 +7,8 @@ import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import { ProviderId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import type { Provider } from "./Account.ts"
-import { AccountStore } from "./AccountStore.ts"
-import { isHandle } from "./Handle.ts"
-import { HandleStore } from "./HandleStore.ts"
+import { AccountStore, type Provider } from "./Account.ts"
+import { HandleStore, isHandle } from "./Handle.ts"
 
 const PROVIDERS_MAX = 20_000
 const TTL_MS = 30_000

@@ -2,20 +2,66 @@
  * The catalog: providers add tools and prices, anyone can search them.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { HandleStore, qualifiedName } from "../accounts/Handle.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { type ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
+import { GUESSES_MAX, nearestNames } from "../shared/NearestName.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type CatalogEntry, type CatalogSort, CatalogStore, entryAt, type ToolState } from "./CatalogStore.ts"
-import { CANDIDATES_MAX, makeNearestTools } from "./NearestTools.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import {
+  type CatalogEntry,
+  type CatalogSort,
+  CatalogStore,
+  entryAt,
+  isOffered,
+  TOOL_VERSIONS_KEPT_MAX,
+  type ToolState,
+  type ToolVersion
+} from "./CatalogStore.ts"
+import { JsonSchemas, type SchemaBudgetSpent, type SchemaChecksLimited } from "./JsonSchemas.ts"
 import { tokensOfQuery, tokensOfTool } from "./SearchTokens.ts"
 import type { PriceVersion } from "./Terms.ts"
-import { JsonSchemas, type SchemaBudgetSpent, type SchemaChecksLimited } from "./JsonSchemas.ts"
 import { declarationOf, type Tool, type ToolChange } from "./Tool.ts"
 import { makeSchemaChecks, makeToolUpsert, type UpsertMode, type UpsertResult } from "./ToolUpserts.ts"
-import { TOOL_VERSIONS_KEPT_MAX, type ToolVersion } from "./ToolVersions.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+
+// Names of listed tools that are close to a misspelled one. The cost is bounded: a few hundred names from an index, whatever
+// the size of the catalog.
+
+/** Tools of one name. */
+export const CANDIDATES_MAX = 20
+/** Names on either side that a misspelled one is compared with. */
+const NEIGHBORS_MAX = 200
+
+export const makeNearestTools = Effect.gen(function* () {
+  const store = yield* CatalogStore
+  const handles = yield* HandleStore
+
+  const ofNames = (toolName: string, providerId: ProviderId | undefined) =>
+    Effect.map(store.similarNames(toolName, providerId, NEIGHBORS_MAX), (names) =>
+      nearestNames(toolName, names, GUESSES_MAX)
+    )
+
+  /**
+   * Of the provider, if it exists; else tools of this name, whose providers' handles are close. Without a handle: the oldest
+   * tools of this name.
+   */
+  const nearestQualified = Effect.fn("Catalog.nearestQualified")(function* (
+    handle: string | undefined,
+    toolName: string
+  ) {
+    const owner = handle === undefined ? undefined : Option.getOrUndefined(yield* handles.resolve(handle))
+    if (handle !== undefined && owner !== undefined) {
+      return (yield* ofNames(toolName, owner)).map((name) => qualifiedName(handle, name))
+    }
+    const namesakes = yield* store.findByName(toolName, CANDIDATES_MAX)
+    const listed = namesakes.filter(isOffered).map(({ provider }) => provider.handle)
+    const near = handle === undefined ? listed.slice(0, GUESSES_MAX) : nearestNames(handle, listed, GUESSES_MAX)
+    return near.map((one) => qualifiedName(one, toolName))
+  })
+
+  return { nearestNames: Effect.fn("Catalog.nearestNames")(ofNames), nearestQualified }
+})
 
 export const TOOLS_PER_REQUEST_MAX = 50
 const PRICES_SHOWN_MAX = 100

@@ -6,11 +6,77 @@ import type { Provider } from "../accounts/Account.ts"
 import type { ProviderFee } from "../ledger/PlatformFee.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import type { Page, PageRequest } from "../shared/Page.ts"
-import { type PriceVersion, pricesAt, termsOf, type Terms, type ToolPrices } from "./Terms.ts"
-import type { StoredTool, Tool, ToolDeclaration } from "./Tool.ts"
-import type { ToolVersion, VersionsKept } from "./ToolVersions.ts"
+import type { Page, PageRequest, Position } from "../shared/Page.ts"
+import { sameJson } from "../shared/SameJson.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { pricesAt, type PriceVersion, type Terms, termsOf, type ToolPrices } from "./Terms.ts"
+import type { StoredTool, Tool, ToolDeclaration } from "./Tool.ts"
+
+// Versions of what a tool says of itself: names, description, schemas and hints. A change by the provider or by its
+// server adds one, so that a consumer sees what changed and when. Terms have price versions of their own.
+
+/** Older ones are removed. */
+export const TOOL_VERSIONS_KEPT_MAX = 50
+/** Of all versions of a tool, as JSON: a server may change its tools in every sync. The newest version always stays. */
+export const TOOL_VERSION_BYTES_KEPT_MAX = 262_144
+
+/** What callers see of a tool, without its terms. A change of it makes a new version. */
+export type ToolDefinition = Pick<
+  ToolDeclaration,
+  "annotations" | "description" | "displayName" | "inputSchema" | "outputSchema"
+>
+
+export type DefinitionField = keyof ToolDefinition
+
+/** `server`: by the sync with the provider's MCP server. */
+export type ChangeSource = "provider" | "server"
+
+/** One state of a tool's definition, and who changed it. */
+export interface ToolVersion {
+  readonly version: number
+  readonly changedAt: DateTime.Utc
+  readonly source: ChangeSource
+  /** The fields that differ from the version before; all of them in the first version. */
+  readonly changed: ReadonlyArray<DefinitionField>
+  readonly definition: ToolDefinition
+}
+
+export const DEFINITION_FIELDS: ReadonlyArray<DefinitionField> = [
+  "displayName",
+  "description",
+  "inputSchema",
+  "outputSchema",
+  "annotations"
+]
+
+export const definitionOf = ({
+  annotations,
+  description,
+  displayName,
+  inputSchema,
+  outputSchema
+}: ToolDefinition): ToolDefinition => ({ displayName, description, inputSchema, outputSchema, annotations })
+
+export const changedFields = (before: ToolDefinition, after: ToolDefinition): ReadonlyArray<DefinitionField> =>
+  DEFINITION_FIELDS.filter((field) => !sameJson(before[field], after[field]))
+
+/** How much of a tool's history is stored. Older versions are deleted; the newest always stays. */
+export interface VersionsKept {
+  readonly versionsMax: number
+  readonly bytesMax: number
+}
+
+/** The next version, or undefined if the definition is the same. `last`: undefined for a tool without versions. */
+export const nextVersion = (
+  last: ToolVersion | undefined,
+  definition: ToolDefinition,
+  source: ChangeSource,
+  changedAt: DateTime.Utc
+): ToolVersion | undefined => {
+  const changed = last === undefined ? DEFINITION_FIELDS : changedFields(last.definition, definition)
+  if (changed.length === 0) return undefined
+  return { version: (last?.version ?? 0) + 1, changedAt, source, changed, definition: definitionOf(definition) }
+}
 
 /** The order of search results. Equal tools are ordered by id, so that pages never overlap. */
 export type CatalogSort = "name" | "price" | "price_desc" | "newest"
@@ -170,3 +236,56 @@ export class CatalogStore extends Context.Service<
     prices(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<PriceVersion>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/catalog/CatalogStore") {}
+
+// The orders of the catalog and the positions in them: one rule for every adapter and for cursors. Names are ordered by
+// code point, newest by id (version 7 UUIDs are ordered by time).
+
+/** Padded to the digits of the largest amount, prices sort as text. */
+const PRICE_DIGITS = 16
+const NAME_CHARS_MAX = 256
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
+const PRICE = /^\d{16}$/u
+
+export const positionOf = (entry: CatalogEntry, sort: CatalogSort): Position => {
+  const id = entry.tool.id
+  switch (sort) {
+    case "name":
+      return { key: entry.tool.toolName, id }
+    case "price":
+    case "price_desc":
+      return { key: String(entry.maximum).padStart(PRICE_DIGITS, "0"), id }
+    case "newest":
+      return { key: id, id }
+  }
+}
+
+/** Whether `positionOf` can produce it. A cursor is untrusted input: an impossible position yields an empty page. */
+export const isPosition = ({ key, id }: Position, sort: CatalogSort): boolean => {
+  if (!UUID.test(id)) return false
+  switch (sort) {
+    case "name":
+      return key.length <= NAME_CHARS_MAX && key.isWellFormed() && !key.includes("\0")
+    case "price":
+    case "price_desc":
+      return PRICE.test(key)
+    case "newest":
+      return key === id
+  }
+}
+
+/** Below zero if `a` comes first. */
+export const comparePositions = (a: Position, b: Position, sort: CatalogSort): number => {
+  const ascending = compareCodePoints(a.key, b.key) || compareCodePoints(a.id, b.id)
+  return sort === "price_desc" || sort === "newest" ? -ascending : ascending
+}
+
+/** Not `<`, which compares UTF-16 units: these differ in order beyond the first plane. */
+export const compareCodePoints = (a: string, b: string): number => {
+  if (a === b) return 0
+  let i = 0
+  while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++
+  if (i === a.length || i === b.length) return a.length - b.length
+  // Inside a pair both are low surrogates of the same high one, and have the order of the code points.
+  return a.codePointAt(i)! - b.codePointAt(i)!
+}

@@ -2,18 +2,16 @@
  * Plans an import over the stores, and applies it in small units of work.
  */
 import { Context, DateTime, Duration, Effect, Option } from "effect"
-import type { ToolList } from "../upstream/ProviderServers.ts"
-import { Entropy } from "../shared/Entropy.ts"
+import { Entropy } from "../shared/Cryptography.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { sameJson } from "../shared/SameJson.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { UnitOfWork } from "../shared/StoreUnavailable.ts"
+import type { ToolList } from "../upstream/ProviderServers.ts"
 import { Catalog } from "./Catalog.ts"
 import { type CatalogEntry, CatalogStore } from "./CatalogStore.ts"
-import { type ImportPlan, type MarketTool, planImport, type PlannedTool } from "./ImportPlan.ts"
-import { isWorthRecording, resultOf } from "./ImportResult.ts"
-import { type ImportedTool, ImportStore } from "./ImportStore.ts"
-import { readServerTools } from "./ServerTool.ts"
+import { type ImportPlan, type MarketTool, planImport, type PlannedTool, readServerTools } from "./ImportPlan.ts"
+import { type ImportedTool, ImportStore, isWorthRecording, resultOf } from "./ImportStore.ts"
 import { declarationOf, type ToolChange } from "./Tool.ts"
 import { TOOLS_PER_PROVIDER_MAX, type UpsertMode } from "./ToolUpserts.ts"
 

@@ -3,11 +3,31 @@
  * schema where the policy bills by it, the cost of a canceled call, and free calls per month. Each change is a price version
  * with a number and the time from which it is in effect.
  */
-import type { DateTime } from "effect"
-import { formatPrice, type Microcents } from "../shared/Microcents.ts"
+import { Context, type DateTime } from "effect"
+import type { PricingModel } from "../accounts/Account.ts"
+import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
 import { sameJson } from "../shared/SameJson.ts"
-import type { CancellationTerm } from "./CancellationTerm.ts"
-import type { BillingPolicy, JsonSchemaObject } from "./Tool.ts"
+import type { BillingPolicy, JsonSchemaObject, ToolDeclaration } from "./Tool.ts"
+
+// What a caller pays that cancels a forwarded call or disconnects. A provider sends two fields; together they are one
+// of the terms: `free` (the cancellation is passed to the provider and the call costs nothing), `outcome` (the call
+// runs to its end and is billed by its outcome), or `price` (the cancellation is passed and the call costs its list
+// price).
+
+export type CancellationTerm = "free" | "outcome" | "price"
+
+type Cancellation = Pick<ToolDeclaration, "canceledCallCosts" | "onCancel">
+
+export const cancellationTermOf = ({ canceledCallCosts, onCancel }: Cancellation): CancellationTerm => {
+  if (onCancel === "finish") return "outcome"
+  return canceledCallCosts === "price" ? "price" : "free"
+}
+
+/** The two fields of this term. */
+export const cancellationOf = (leaving: CancellationTerm): Cancellation => ({
+  onCancel: leaving === "outcome" ? "finish" : "pass",
+  canceledCallCosts: leaving === "free" ? "nothing" : "price"
+})
 
 export interface Terms {
   /** The list price: what a call costs unless the provider reports another amount. */
@@ -141,3 +161,46 @@ const CHARGED: Readonly<Record<BillingPolicy, number>> = { valid_output: 0, succ
 
 /** What a caller pays that disconnects, in ascending order. */
 const TERM_RANK: Readonly<Record<CancellationTerm, number>> = { free: 0, outcome: 1, price: 2 }
+
+// The price of a call: the tool's price, otherwise its provider's default, otherwise nothing; its maximum; the free
+// calls per month; and the cost of a canceled call.
+
+/** Free calls per consumer, tool and calendar month (UTC) if the provider sets none. */
+export const DefaultFreeTierCalls = Context.Reference<number>(
+  "agent-tool-billing/domain/catalog/DefaultFreeTierCalls",
+  { defaultValue: () => 0 }
+)
+
+export const FREE_TIER_CALLS_MAX = 1_000_000_000
+
+export const effectivePrice = (
+  toolPrice: Microcents | undefined,
+  provider: { readonly pricingModel: PricingModel; readonly defaultPrice: Microcents }
+): Microcents => toolPrice ?? (provider.pricingModel === "free" ? zero : provider.defaultPrice)
+
+/** The output schema as a term: where it decides what is billed. */
+export const billedSchemaOf = (
+  billingPolicy: BillingPolicy,
+  outputSchema: JsonSchemaObject | undefined
+): Pick<Terms, "outputSchema"> =>
+  billingPolicy !== "valid_output" || outputSchema === undefined ? {} : { outputSchema }
+
+/** A maximum below the price has no effect. */
+export const declaredTerms = (
+  declared: Pick<
+    ToolDeclaration,
+    "billingPolicy" | "canceledCallCosts" | "freeTierCalls" | "maxCost" | "onCancel" | "outputSchema" | "price"
+  >,
+  provider: { readonly pricingModel: PricingModel; readonly defaultPrice: Microcents },
+  defaultFreeTierCalls: number
+): Terms => {
+  const price = effectivePrice(declared.price, provider)
+  return {
+    price,
+    maximum: declared.maxCost !== undefined && declared.maxCost > price ? declared.maxCost : price,
+    freeTierCalls: declared.freeTierCalls ?? defaultFreeTierCalls,
+    billingPolicy: declared.billingPolicy,
+    ...billedSchemaOf(declared.billingPolicy, declared.outputSchema),
+    leaving: cancellationTermOf(declared)
+  }
+}

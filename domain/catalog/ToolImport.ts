@@ -3,14 +3,13 @@
  * read from the server never changes what a call costs.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
-import { ProviderServers, type ServerAddress, type ToolList } from "../upstream/ProviderServers.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { ProviderServers, type ServerAddress, type ToolList } from "../upstream/ProviderServers.ts"
 import { Catalog } from "./Catalog.ts"
+import { CatalogStore } from "./CatalogStore.ts"
 import { changesOf, type ImportOptions, makeImportApplication, withoutFaulty } from "./ImportApplication.ts"
 import type { ImportPlan } from "./ImportPlan.ts"
-import { CatalogStore } from "./CatalogStore.ts"
 import { ImportStore } from "./ImportStore.ts"
 import type { SchemaChecksLimited } from "./JsonSchemas.ts"
 

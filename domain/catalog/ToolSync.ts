@@ -3,12 +3,12 @@
  * that cannot be read changes nothing.
  */
 import { Clock, Context, DateTime, Effect, Layer, Option } from "effect"
-import { AccountStore } from "../accounts/AccountStore.ts"
-import type { ServerAddress } from "../upstream/ProviderServers.ts"
+import { AccountStore } from "../accounts/Account.ts"
 import type { ProviderId } from "../shared/Ids.ts"
-import { monotonicMs } from "../shared/Monotonic.ts"
 import { round } from "../shared/Round.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { monotonicMs } from "../shared/Time.ts"
+import type { ServerAddress } from "../upstream/ProviderServers.ts"
 import { IMPORT_RECORDS_KEPT_MAX, SYNC_EVERY } from "./ImportApplication.ts"
 import { type ImportRecord, ImportStore, type SyncSettings, type SyncState } from "./ImportStore.ts"
 import { ToolImport } from "./ToolImport.ts"

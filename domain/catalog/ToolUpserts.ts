@@ -3,30 +3,58 @@
  * in a few statements.
  */
 import { DateTime, Duration, Effect, Option, Schema } from "effect"
-import type { Provider } from "../accounts/Account.ts"
-import { AccountStore } from "../accounts/AccountStore.ts"
-import { qualifiedName, splitQualified } from "../accounts/Handle.ts"
-import { HandleStore } from "../accounts/HandleStore.ts"
+import { AccountStore, type Provider } from "../accounts/Account.ts"
+import { HandleStore, qualifiedName, splitQualified } from "../accounts/Handle.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
-import { Entropy } from "../shared/Entropy.ts"
+import { Entropy } from "../shared/Cryptography.ts"
 import { type ProviderId, ToolId } from "../shared/Ids.ts"
 import { sameJson } from "../shared/SameJson.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type CatalogEntry, CatalogStore, type ToolOutcome, type ToolUpsert } from "./CatalogStore.ts"
-import { type InvalidJsonSchema, JsonSchemas, type SchemaBudgetSpent, SchemaChecksLimited } from "./JsonSchemas.ts"
-import { planPrices, PriceNotice } from "./PriceNotice.ts"
-import { billedSchemaOf, DefaultFreeTierCalls, declaredTerms } from "./Pricing.ts"
-import { tokensOfTool } from "./SearchTokens.ts"
-import { nameFault } from "./ToolNameRule.ts"
-import { pricesAt, type Terms, termsOf, type ToolPrices } from "./Terms.ts"
-import { applyChange, declarationOf, type Tool, type ToolChange, type ToolDeclaration } from "./Tool.ts"
+import { UnitOfWork } from "../shared/StoreUnavailable.ts"
 import {
+  type CatalogEntry,
+  CatalogStore,
   changedFields,
   type ChangeSource,
   nextVersion,
   TOOL_VERSION_BYTES_KEPT_MAX,
-  TOOL_VERSIONS_KEPT_MAX
-} from "./ToolVersions.ts"
+  TOOL_VERSIONS_KEPT_MAX,
+  type ToolOutcome,
+  type ToolUpsert
+} from "./CatalogStore.ts"
+import { type InvalidJsonSchema, JsonSchemas, type SchemaBudgetSpent, SchemaChecksLimited } from "./JsonSchemas.ts"
+import { planPrices, PriceNotice } from "./PriceNotice.ts"
+import { tokensOfTool } from "./SearchTokens.ts"
+import {
+  billedSchemaOf,
+  declaredTerms,
+  DefaultFreeTierCalls,
+  pricesAt,
+  type Terms,
+  termsOf,
+  type ToolPrices
+} from "./Terms.ts"
+import { applyChange, declarationOf, type Tool, type ToolChange, type ToolDeclaration } from "./Tool.ts"
+
+// The rule for names of new tools, beside handles: a qualified name always means the tool of that provider.
+
+/**
+ * Why a new tool cannot have this name. A tool named `acme/echo` would be mistaken for the tool `echo` of the provider with
+ * the handle `acme`.
+ */
+export const nameFault = (
+  { handle: own, id }: Provider,
+  toolName: string,
+  taken: ReadonlySet<string>,
+  owners: ReadonlyMap<string, ProviderId>
+): string | undefined => {
+  // Calls of its own tool `acme/echo` would go to the new `echo`, at another price and without notice.
+  const qualified = qualifiedName(own, toolName)
+  if (taken.has(qualified)) return `calls of your tool \`${qualified}\` would go to this one. Choose another tool_name`
+  const handle = splitQualified(toolName)?.handle
+  const owner = handle === undefined ? undefined : owners.get(handle)
+  if (owner === undefined || owner === id) return undefined
+  return `a tool_name cannot begin with \`${handle}/\`: \`${handle}\` is the handle of another provider`
+}
 
 export const TOOLS_PER_PROVIDER_MAX = 1_000
 /** Each version is kept permanently: receipts refer to it. */

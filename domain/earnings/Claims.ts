@@ -1,21 +1,77 @@
 /**
  * Collects claims: from a provider's money in every state except frozen, and from platform funds, oldest claim first.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, type DateTime, Effect, Layer, Schema } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
-import { mergedParts, takeFrom } from "../ledger/Lots.ts"
-import { positive } from "../ledger/PaidFunds.ts"
 import { intoWallet, type Source } from "../ledger/Movements.ts"
-import type { Leg } from "../ledger/Transfer.ts"
+import { positive } from "../ledger/PaidFunds.ts"
+import { type Leg, mergedParts, takeFrom } from "../ledger/Transfer.ts"
+import { type ConsumerId, type ProviderId, Uuid } from "../shared/Ids.ts"
+import { Microcents } from "../shared/Microcents.ts"
+import type { Page, PageRequest } from "../shared/Page.ts"
+import { bothOf, roundOfPages } from "../shared/Round.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { inOrderOfRecovery } from "./EarningStates.ts"
 import { ProviderMoney } from "./ProviderMoney.ts"
-import type { ProviderId } from "../shared/Ids.ts"
-import { Microcents } from "../shared/Microcents.ts"
-import { bothOf, roundOfPages } from "../shared/Round.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type Claim, outstandingOf } from "./Claim.ts"
-import { ClaimStore, type ClaimTotals } from "./ClaimStore.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+
+// The part of a refund that could not be paid when it was decided. A provider's claims are paid oldest first, from its
+// next earnings; the platform's part of the fee, from its next funds.
+
+/** Identifies a claim. It is a UUID. */
+export const ClaimId = Uuid.pipe(Schema.brand("ClaimId"))
+export type ClaimId = typeof ClaimId.Type
+
+export interface Claim {
+  readonly id: ClaimId
+  /** The id of a dispute. */
+  readonly subject: string
+  /** The provider that owes it; undefined: the platform. */
+  readonly debtor: ProviderId | undefined
+  /** The consumer that it is owed to; undefined: the platform, which advanced the money. */
+  readonly creditor: ConsumerId | undefined
+  readonly amount: Microcents
+  /** The part of the amount that was spent from credit, and is credit again. It is paid last. */
+  readonly credit: Microcents
+  readonly paid: Microcents
+  readonly createdAt: DateTime.Utc
+}
+
+export const outstandingOf = ({ amount, paid }: Pick<Claim, "amount" | "paid">): bigint => amount - paid
+
+// Port to claims: refunds that were decided and are not paid yet.
+
+/** Refunds that were decided and are not paid yet, by debtor. */
+export interface ClaimTotals {
+  /** Owed to consumers by providers. */
+  readonly byProvidersMicrocents: bigint
+  /** Owed to consumers by the platform. */
+  readonly byPlatformMicrocents: bigint
+  /** Advanced by the platform and not paid back. */
+  readonly advancedMicrocents: bigint
+}
+
+export class ClaimStore extends Context.Service<
+  ClaimStore,
+  {
+    insert(claim: Claim): Effect.Effect<void, StoreUnavailable>
+    /** Oldest first, at most `limit`; locked until the end of the unit of work. Undefined: the platform's. */
+    lockOpen(debtor: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<Claim>, StoreUnavailable>
+    setPaid(id: ClaimId, paid: Microcents): Effect.Effect<void, StoreUnavailable>
+    /** Providers that owe something, by id, after `after`. */
+    debtors(after: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<ProviderId>, StoreUnavailable>
+    /** Newest first; `openOnly`: those that are not paid completely. */
+    list(openOnly: boolean, page: PageRequest): Effect.Effect<Page<Claim>, StoreUnavailable>
+    /** Oldest first. */
+    ofSubjects(subjects: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>, StoreUnavailable>
+    /** The total that a provider owes. */
+    owedBy(debtor: ProviderId): Effect.Effect<bigint, StoreUnavailable>
+    /** The total that a consumer is owed. */
+    owedTo(creditor: ConsumerId): Effect.Effect<bigint, StoreUnavailable>
+    readonly totals: Effect.Effect<ClaimTotals, StoreUnavailable>
+    /** Locked for readers of this figure until the end of the unit of work. */
+    readonly lockAdvanced: Effect.Effect<bigint, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/earnings/ClaimStore") {}
 
 const CLAIMS_AT_ONCE_MAX = 50
 const DEBTORS_AT_ONCE_MAX = 100

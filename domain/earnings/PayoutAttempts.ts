@@ -4,15 +4,13 @@
  */
 import { DateTime, Duration, Effect, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
-import type { Leg } from "../ledger/Transfer.ts"
 import { PaymentFailed, PaymentGateway, type Transferred } from "../ledger/PaymentGateway.ts"
+import type { Leg } from "../ledger/Transfer.ts"
 import type { PayoutId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
 import { round } from "../shared/Round.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { paidLeg, payoutReference, returningLegs } from "./PayoutLegs.ts"
-import { isOpen, type Payout, PayoutStore } from "./PayoutStore.ts"
-import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { isOpen, paidLeg, type Payout, payoutReference, PayoutStore, returningLegs } from "./PayoutStore.ts"
 
 export const WORKED_AT_ONCE_MAX = 50
 /** Longer than an attempt may take, so that one worker at a time processes a payout. */

@@ -3,15 +3,13 @@
  */
 import { DateTime, Effect, Option, Schema } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
-import { LOTS_PER_POSTING_MAX, takeFrom, totalOfParts } from "../ledger/Lots.ts"
 import type { PaymentsNotConfigured } from "../ledger/PaymentGateway.ts"
-import { Claims } from "./Claims.ts"
+import { LOTS_PER_POSTING_MAX, takeFrom, totalOfParts } from "../ledger/Transfer.ts"
 import type { PayoutId, ProviderId } from "../shared/Ids.ts"
 import { fromCents, toCents } from "../shared/Microcents.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { PayeeStore } from "./PayeeStore.ts"
-import { payoutReference, reservingLegs } from "./PayoutLegs.ts"
-import { type Payout, PayoutStore } from "./PayoutStore.ts"
+import { UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { Claims } from "./Claims.ts"
+import { PayeeStore, type Payout, payoutReference, PayoutStore, reservingLegs } from "./PayoutStore.ts"
 import { ProviderMoney } from "./ProviderMoney.ts"
 
 export const PAYOUT_CENTS_MIN = 1_000

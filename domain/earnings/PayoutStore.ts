@@ -2,7 +2,10 @@
  * Payouts and their states: requested → transferring → paid, failed, or reversed after paid.
  */
 import { Context, type DateTime, type Effect, type Option, Schema } from "effect"
+import type { PayeeStatus } from "../ledger/PaymentGateway.ts"
+import type { Leg, LotPart, Transfer } from "../ledger/Transfer.ts"
 import type { PayoutId, ProviderId } from "../shared/Ids.ts"
+import { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
@@ -53,3 +56,72 @@ export class PayoutStore extends Context.Service<
     history(providerId: ProviderId, limit: number): Effect.Effect<ReadonlyArray<Payout>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/earnings/PayoutStore") {}
+
+// The ledger movements of a payout, step by step. It takes available money lot by lot; returned money goes to the same
+// lots.
+
+export const payoutReference = (id: PayoutId): string => `payout:${id}`
+
+/** Out of the provider's lots, until the processor has responded. */
+export const reservingLegs = (providerId: ProviderId, parts: ReadonlyArray<LotPart>): ReadonlyArray<Leg> =>
+  parts.map(({ amount, day }) => ({
+    kind: "payout",
+    debit: "provider",
+    credit: "payout_clearing",
+    providerId,
+    lot: day,
+    amount: Microcents.make(amount)
+  }))
+
+export const paidLeg = (providerId: ProviderId, amount: Microcents): Leg => ({
+  kind: "payout",
+  debit: "payout_clearing",
+  credit: "processor",
+  providerId,
+  amount
+})
+
+/**
+ * The part from `start` to `end` of what was reserved, returned to its lots. Of a payout of 10 that took 7 and 3 from
+ * two lots, the part from 5 to 10 returns 2 to the first one and 3 to the second.
+ */
+export const returningLegs = (
+  reserved: ReadonlyArray<Transfer>,
+  from: "payout_clearing" | "processor",
+  { start, end }: { readonly start: bigint; readonly end: bigint }
+): ReadonlyArray<Leg> => {
+  let at = 0n
+  return reserved.flatMap(({ amount, lot, providerId }): ReadonlyArray<Leg> => {
+    const [first, last] = [at > start ? at : start, at + amount < end ? at + amount : end]
+    at += amount
+    if (last <= first) return []
+    return [{ kind: "payout", debit: from, credit: "provider", providerId, lot, amount: Microcents.make(last - first) }]
+  })
+}
+
+// Providers as payees of the processor: their account there, with its last known state.
+
+/** How a provider is paid. */
+export interface Payee {
+  readonly providerId: ProviderId
+  /** Undefined until the provider starts onboarding. */
+  readonly status: PayeeStatus | undefined
+  /** Paid out automatically on the first of each month. */
+  readonly automatic: boolean
+  /** Set by the operator: no rolling reserve for this provider. */
+  readonly reserveLifted: boolean
+  readonly updatedAt: DateTime.Utc
+}
+
+export class PayeeStore extends Context.Service<
+  PayeeStore,
+  {
+    find(providerId: ProviderId): Effect.Effect<Option.Option<Payee>, StoreUnavailable>
+    findByAccount(accountId: string): Effect.Effect<Option.Option<Payee>, StoreUnavailable>
+    putStatus(providerId: ProviderId, status: PayeeStatus, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
+    putAutomatic(providerId: ProviderId, automatic: boolean, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
+    putReserveLifted(providerId: ProviderId, lifted: boolean, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
+    /** Providers with automatic payouts, by id, after `after`. */
+    automatic(after: ProviderId | undefined, limit: number): Effect.Effect<ReadonlyArray<ProviderId>, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/earnings/PayeeStore") {}

@@ -3,29 +3,89 @@
  * transfer carries the payout's id, so it is made once; its result posts the money or returns it. After a crash between
  * any two steps, `work` continues the payout.
  */
-import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { uuidFrom } from "../payments/Loads.ts"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { AccountStore } from "../accounts/Account.ts"
 import {
+  type OnboardingLink,
   type PayeeStatus,
   type PaymentFailed,
   PaymentGateway,
-  type PaymentsNotConfigured,
+  PaymentsNotConfigured,
   type Transferred
 } from "../ledger/PaymentGateway.ts"
-import { Digest } from "../shared/Digest.ts"
-import { Entropy } from "../shared/Entropy.ts"
-import { Idempotency, type IdempotencyConflict } from "../shared/Idempotency.ts"
-import type { IdempotencyInFlight } from "../shared/IdempotencyStore.ts"
+import { AccountFrozen } from "../metering/CallRejections.ts"
+import { uuidFrom } from "../payments/Loads.ts"
+import { Digest, Entropy } from "../shared/Cryptography.ts"
+import { Idempotency, type IdempotencyConflict, type IdempotencyInFlight } from "../shared/Idempotency.ts"
 import { PayoutId, type ProviderId } from "../shared/Ids.ts"
 import { roundOfPages } from "../shared/Round.ts"
-import { type EarningsPeriod, type EarningsSummary, makeEarnings } from "./Earnings.ts"
-import { type Connected, makeOnboarding } from "./Onboarding.ts"
-import { type Payee, PayeeStore } from "./PayeeStore.ts"
-import { makePayoutAttempts, WORKED_AT_ONCE_MAX } from "./PayoutAttempts.ts"
-import { BelowMinimum, makePayoutOpening, PAYOUT_CENTS_MIN, type PayoutRejected } from "./PayoutOpening.ts"
-import { type Payout, PayoutStore } from "./PayoutStore.ts"
-import { type ProviderHoldings, ProviderMoney } from "./ProviderMoney.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { type EarningsPeriod, type EarningsSummary, makeEarnings } from "./Earnings.ts"
+import { makePayoutAttempts, WORKED_AT_ONCE_MAX } from "./PayoutAttempts.ts"
+import {
+  BelowMinimum,
+  makePayoutOpening,
+  type NotOnboarded,
+  PAYOUT_CENTS_MIN,
+  type PayoutRejected
+} from "./PayoutOpening.ts"
+import { type Payee, PayeeStore, type Payout, PayoutStore } from "./PayoutStore.ts"
+import { type ProviderHoldings, ProviderMoney } from "./ProviderMoney.ts"
+
+// `Payouts.connect` and the account of a payee: how a provider gets ready for payouts: an account at the processor, the processor's pages to complete it, and a copy
+// of its state.
+
+/** A provider's account at the processor, with the page to complete it. */
+export interface Connected extends OnboardingLink {
+  readonly accountId: string
+}
+
+export const makeOnboarding = Effect.gen(function* () {
+  const store = yield* PayeeStore
+  const accounts = yield* AccountStore
+  const gateway = yield* PaymentGateway
+
+  const look = Effect.fnUntraced(function* (providerId: ProviderId, accountId: string) {
+    const status = yield* gateway.payee(accountId)
+    yield* store.putStatus(providerId, status, yield* DateTime.now)
+    return status
+  })
+
+  const accountOf = (payee: Option.Option<Payee>): string | undefined => Option.getOrUndefined(payee)?.status?.accountId
+
+  const connect = Effect.fn("Payouts.connect")(function* (
+    providerId: ProviderId,
+    urls: { readonly returnUrl: string; readonly refreshUrl: string }
+  ) {
+    if (gateway.mode !== "live") return yield* new PaymentsNotConfigured({ what: "payouts are simulated" })
+    const provider = Option.getOrThrow(yield* accounts.findProvider(providerId))
+    const known = accountOf(yield* store.find(providerId))
+    const accountId = known ?? (yield* gateway.openPayee({ providerId, name: provider.name, email: provider.email }))
+    if (known === undefined) yield* look(providerId, accountId)
+    return { accountId, ...(yield* gateway.onboard(accountId, urls)) }
+  })
+
+  const accountStatus = Effect.fn("Payouts.accountStatus")(function* (providerId: ProviderId) {
+    const payee = yield* store.find(providerId)
+    const seen = Option.getOrUndefined(payee)?.status
+    if (seen === undefined || gateway.mode !== "live") return Option.fromNullishOr(seen)
+    return yield* look(providerId, seen.accountId).pipe(
+      Effect.catchTag("PaymentFailed", (error) => Effect.as(Effect.logWarning(error.message), seen)),
+      Effect.map(Option.some)
+    )
+  })
+
+  const refreshAccount = Effect.fn("Payouts.refreshAccount")(function* (accountId: string) {
+    const payee = yield* store.findByAccount(accountId)
+    if (Option.isSome(payee)) yield* look(payee.value.providerId, accountId)
+  })
+
+  const setAutomatic = Effect.fn("Payouts.setAutomatic")(function* (providerId: ProviderId, automatic: boolean) {
+    yield* store.putAutomatic(providerId, automatic, yield* DateTime.now)
+  })
+
+  return { connect, accountStatus, refreshAccount, payee: store.find, setAutomatic }
+})
 
 export const PAYOUT_HISTORY_MAX = 100
 const AUTOMATIC_PAYOUT_DAYS = 3
@@ -180,3 +240,68 @@ const automaticPeriods = (day: string): ReadonlyArray<string> => {
 /** The same key of a provider gives the same payout. */
 export const payoutNamed = (sha256Hex: (text: string) => string, providerId: ProviderId, key: string): PayoutId =>
   PayoutId.make(uuidFrom(sha256Hex(`payout\n${providerId}\n${key}`)))
+
+// Failed payouts, retried by the operator. A failed payout has returned its money for good, so a retry is a new payout, to
+// the provider's own account, of what is available now.
+
+/** Nothing was paid. */
+export class PayoutNotRetried extends Schema.TaggedError<PayoutNotRetried>()("PayoutNotRetried", {
+  payoutId: Schema.String,
+  because: Schema.Literals(["unknown", "not_failed", "not_onboarded", "dry_run"])
+}) {
+  override get message() {
+    const { because, payoutId } = this
+    if (because === "dry_run") return "In a dry run nothing is paid out, so no payout can be retried."
+    if (because === "not_onboarded") {
+      return "The payment processor cannot pay this provider yet: its payout account is not complete."
+    }
+    return because === "unknown"
+      ? `There is no payout ${payoutId}.`
+      : `The payout ${payoutId} has not failed. Only a failed payout can be retried.`
+  }
+}
+
+/** The new payout. `repeated`: it existed already, such as from an earlier retry. */
+export interface RetriedPayout {
+  readonly payout: Payout
+  readonly repeated: boolean
+}
+
+export class PayoutRetries extends Context.Service<
+  PayoutRetries,
+  {
+    retry(
+      id: PayoutId
+    ): Effect.Effect<
+      RetriedPayout,
+      | PayoutNotRetried
+      | AccountFrozen
+      | Exclude<PayoutRejected, NotOnboarded>
+      | IdempotencyConflict
+      | IdempotencyInFlight
+      | StoreUnavailable
+    >
+  }
+>()("agent-tool-billing/domain/earnings/PayoutRetries") {
+  static readonly layer = Layer.effect(
+    PayoutRetries,
+    Effect.gen(function* () {
+      const store = yield* PayoutStore
+      const payouts = yield* Payouts
+
+      const retry = Effect.fn("PayoutRetries.retry")(function* (id: PayoutId) {
+        const failed = Option.getOrUndefined(yield* store.find(id))
+        if (failed === undefined) return yield* new PayoutNotRetried({ payoutId: id, because: "unknown" })
+        if (failed.state !== "failed") return yield* new PayoutNotRetried({ payoutId: id, because: "not_failed" })
+        if ((yield* payouts.holdings(failed.providerId)).isFrozen) return yield* new AccountFrozen()
+        // No provider can send this key, because a header has no line breaks. A failed payout is retried once.
+        const begun = yield* payouts
+          .request(failed.providerId, `operator\nretry ${id}`)
+          .pipe(Effect.catchTag("NotOnboarded", () => new PayoutNotRetried({ payoutId: id, because: "not_onboarded" })))
+        return begun.mode === "dry_run" ? yield* new PayoutNotRetried({ payoutId: id, because: "dry_run" }) : begun
+      })
+
+      return PayoutRetries.of({ retry })
+    })
+  )
+}

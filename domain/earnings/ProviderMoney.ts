@@ -2,13 +2,12 @@
  * A provider's money by state.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { AccountStore } from "../accounts/AccountStore.ts"
+import { AccountStore } from "../accounts/Account.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import type { ProviderId } from "../shared/Ids.ts"
-import { type EarningStates, earningStatesOf } from "./EarningStates.ts"
-import { CurrentEarningsPolicy } from "./EarningsPolicy.ts"
-import { PayeeStore } from "./PayeeStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { CurrentEarningsPolicy, type EarningStates, earningStatesOf } from "./EarningStates.ts"
+import { PayeeStore } from "./PayoutStore.ts"
 
 /** A provider's earnings that were not paid out, by what they wait for. */
 export interface ProviderHoldings extends EarningStates {

@@ -3,19 +3,65 @@
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
-import { type LotPart, mergedParts } from "../ledger/Lots.ts"
 import { intoWallet, type Source } from "../ledger/Movements.ts"
 import { least, PaidFunds, positive } from "../ledger/PaidFunds.ts"
-import { inOrderOfRecovery } from "./EarningStates.ts"
-import { type ProviderHoldings, ProviderMoney } from "./ProviderMoney.ts"
-import { Entropy } from "../shared/Entropy.ts"
+import { type LotPart, mergedParts, takeFrom, totalOfParts } from "../ledger/Transfer.ts"
+import { Entropy } from "../shared/Cryptography.ts"
 import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
 import { fromCents, Microcents } from "../shared/Microcents.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type Claim, ClaimId } from "./Claim.ts"
-import { ClaimStore } from "./ClaimStore.ts"
-import { planRefund, type RefundPlan } from "./RefundPlan.ts"
-import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { type Claim, ClaimId, ClaimStore } from "./Claims.ts"
+import { inOrderOfRecovery } from "./EarningStates.ts"
+import { type ProviderHoldings, ProviderMoney } from "./ProviderMoney.ts"
+
+// Where the money of a refund comes from, as a pure function. Only existing money moves: the amount that the dispute
+// froze, then the provider's other money, then platform funds up to a limit. The missing part becomes a claim.
+
+export interface RefundSources {
+  /** What the provider and the platform got of the call. */
+  readonly net: bigint
+  readonly fee: bigint
+  /** The call's own earnings, as far as they existed when the dispute was filed. */
+  readonly frozen: bigint
+  /** The provider's other money, in the order in which it is taken. */
+  readonly parts: ReadonlyArray<LotPart>
+  /** Undrawn fees and deposits. */
+  readonly platformFunds: bigint
+  /** What the platform may still advance for providers: the limit minus open advances. */
+  readonly advanceLeft: bigint
+}
+
+export interface RefundPlan {
+  readonly fromFrozen: bigint
+  readonly fromLots: ReadonlyArray<LotPart>
+  /** The platform's own part: its fee. */
+  readonly fromPlatform: bigint
+  /** Platform funds advanced for the provider; the platform then has the claim. */
+  readonly advanced: bigint
+  readonly owedByProvider: bigint
+  readonly owedByPlatform: bigint
+  /** What moves now. */
+  readonly refunded: bigint
+}
+
+export const planRefund = (sources: RefundSources): RefundPlan => {
+  const fromFrozen = covered(sources.net, sources.frozen)
+  const fromLots = takeFrom(sources.parts, sources.net - fromFrozen)
+  const fromPlatform = covered(sources.fee, sources.platformFunds)
+  const missing = sources.net - fromFrozen - totalOfParts(fromLots)
+  const advanced = covered(missing, sources.advanceLeft, sources.platformFunds - fromPlatform)
+  return {
+    fromFrozen,
+    fromLots,
+    fromPlatform,
+    advanced,
+    owedByProvider: missing - advanced,
+    owedByPlatform: sources.fee - fromPlatform,
+    refunded: sources.net - missing + advanced + fromPlatform
+  }
+}
+
+const covered = (...amounts: ReadonlyArray<bigint>): bigint => positive(least(...amounts))
 
 /** The total that the platform advances for providers that cannot pay a refund. */
 export const RefundLossLimitCents = Context.Reference<number>(

@@ -2,11 +2,10 @@
  * Checks solvency periodically, so that metrics and alerts can report it without reading the ledger.
  */
 import { Context, Effect, Layer } from "effect"
-import { Claims } from "./Claims.ts"
-import type { ClaimTotals } from "./ClaimStore.ts"
+import type { Solvency } from "../ledger/Ledger.ts"
 import { PlatformFunds } from "../ledger/PlatformFunds.ts"
-import type { Solvency } from "../ledger/Solvency.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { Claims, type ClaimTotals } from "./Claims.ts"
 
 /** Whether received money covers all balances, with the claims that are still to be paid. */
 export interface SolvencyReading extends Solvency {

@@ -2,47 +2,80 @@
  * Erases an account's personal data without changing the ledger: names, addresses and texts are replaced; keys, grants
  * and budgets end; ids, receipts, transfers, the log and documents stay.
  */
-import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { type CatalogEntry, CatalogStore, type ToolUpsert } from "../catalog/CatalogStore.ts"
-import { ImportStore } from "../catalog/ImportStore.ts"
-import { BudgetStore } from "../ledger/BudgetStore.ts"
-import { balanceOf } from "../ledger/Account.ts"
-import { LedgerStore } from "../ledger/LedgerStore.ts"
-import { isLive as isLiveGrant } from "../metering/Grant.ts"
-import { GrantStore } from "../metering/GrantStore.ts"
-import { ToolAliasStore } from "../mcp/ToolAliasStore.ts"
-import { ToolboxStore } from "../accounts/ToolboxStore.ts"
-import { McpSessionStore } from "../mcp/McpSessionStore.ts"
-import { NamePinStore } from "../metering/NamePinStore.ts"
-import { LoadStore } from "../payments/LoadStore.ts"
-import { WithdrawalStore } from "../payments/WithdrawalStore.ts"
-import { PayeeStore } from "../earnings/PayeeStore.ts"
-import { PayoutStore } from "../earnings/PayoutStore.ts"
-import { ClaimStore } from "../earnings/ClaimStore.ts"
-import { SubmissionStore } from "../platform/SubmissionStore.ts"
-import { WaitlistStore } from "../platform/WaitlistStore.ts"
-import { ChangeFeed } from "../shared/ChangeFeed.ts"
-import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
-import type { PriceVersion } from "../catalog/Terms.ts"
-import { declarationOf } from "../catalog/Tool.ts"
-import type { PageRequest } from "../shared/Page.ts"
-import { TaskStore } from "../tasks/TaskStore.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { DisputeStore } from "../trust/DisputeStore.ts"
-import { VerificationStore } from "../trust/VerificationStore.ts"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import {
+  AccountStore,
   type Consumer,
   erasedConsumer,
   erasedProvider,
   type Erasure as ErasureRecord,
   type Provider
 } from "../accounts/Account.ts"
-import { AccountStore } from "../accounts/AccountStore.ts"
-import { isLive } from "../accounts/ApiKey.ts"
-import { AccountNotFound, MoneyRemaining, MoneyInTransit } from "./ErasureErrors.ts"
-import { HandleStore } from "../accounts/HandleStore.ts"
-import { KeyStore } from "../accounts/KeyStore.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { HandleStore } from "../accounts/Handle.ts"
+import { isLive, KeyStore } from "../accounts/Keys.ts"
+import { ToolboxStore } from "../accounts/ToolboxStore.ts"
+import { type CatalogEntry, CatalogStore, type ToolUpsert } from "../catalog/CatalogStore.ts"
+import { ImportStore } from "../catalog/ImportStore.ts"
+import type { PriceVersion } from "../catalog/Terms.ts"
+import { declarationOf } from "../catalog/Tool.ts"
+import { ClaimStore } from "../earnings/Claims.ts"
+import { PayeeStore, PayoutStore } from "../earnings/PayoutStore.ts"
+import { BudgetStore } from "../ledger/Budgets.ts"
+import { LedgerStore } from "../ledger/LedgerStore.ts"
+import { balanceOf } from "../ledger/Transfer.ts"
+import { McpSessionStore } from "../mcp/McpSessions.ts"
+import { ToolAliasStore } from "../mcp/ToolAliases.ts"
+import { GrantStore, isLive as isLiveGrant } from "../metering/Grants.ts"
+import { NamePinStore } from "../metering/ToolDirectory.ts"
+import { LoadStore } from "../payments/Loads.ts"
+import { WithdrawalStore } from "../payments/Withdrawals.ts"
+import { SubmissionStore, WaitlistStore } from "../platform/Submissions.ts"
+import { ChangeFeed } from "../shared/ChangeFeed.ts"
+import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import type { PageRequest } from "../shared/Page.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { TaskStore } from "../tasks/CallTask.ts"
+import { DisputeStore } from "../trust/DisputeStore.ts"
+import { VerificationStore } from "../trust/VerificationStore.ts"
+
+// Why an account cannot be erased yet.
+
+/** Neither a consumer nor a provider has this id. Nothing was changed. */
+export class AccountNotFound extends Schema.TaggedError<AccountNotFound>()("AccountNotFound", {
+  ownerId: Schema.String
+}) {
+  override get message() {
+    return `Account ${this.ownerId} does not exist. Nothing was changed.`
+  }
+}
+
+/** Operations in progress that an erasure would disturb. */
+export class MoneyInTransit extends Schema.TaggedError<MoneyInTransit>()("MoneyInTransit", {
+  ownerId: Schema.String,
+  what: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `Account ${this.ownerId} has ${this.what.join(", ")}. Nothing was changed. Retry when these have ended.`
+  }
+}
+
+/** The account has a balance or a debt, so it was not erased. `leaveMoney` accepts that. */
+export class MoneyRemaining extends Schema.TaggedError<MoneyRemaining>()("MoneyRemaining", {
+  ownerId: Schema.String,
+  leftMicrocents: Schema.BigInt
+}) {
+  override get message() {
+    const amount = `${this.leftMicrocents < 0n ? -this.leftMicrocents : this.leftMicrocents} microcents`
+    const standing =
+      this.leftMicrocents > 0n
+        ? `still has ${amount}. Refund or pay them out first`
+        : `still owes ${amount}. Collect them first`
+    return (
+      `Account ${this.ownerId} ${standing}, or erase it with --leave-money: ` +
+      "the amount then stays in the ledger, under an account without a name. Nothing was changed."
+    )
+  }
+}
 
 export const ERASED_BY_CHARS_MAX = 200
 

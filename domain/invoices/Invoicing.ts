@@ -6,13 +6,19 @@ import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effe
 import { Ledger } from "../ledger/Ledger.ts"
 import { type FundsTooLow, fundsTooLow } from "../ledger/PlatformFunds.ts"
 import { DatabaseTime } from "../shared/CorrectedClock.ts"
-import { Entropy } from "../shared/Entropy.ts"
+import { Entropy } from "../shared/Cryptography.ts"
 import { ConsumerId, InvoiceId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { documentsOf, type DraftInvoice, type Invoice, Month } from "./Invoice.ts"
-import { InvoiceStore, type MonthSpan, type MonthTotals } from "./InvoiceStore.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import {
+  documentsOf,
+  type DraftInvoice,
+  type Invoice,
+  InvoiceStore,
+  Month,
+  type MonthSpan,
+  type MonthTotals
+} from "./Invoice.ts"
 
 const OWNERS_AT_ONCE = 500
 /** The clocks of nodes differ; by then, everything recorded in the month has arrived. */

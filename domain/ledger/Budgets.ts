@@ -2,12 +2,69 @@
  * Budgets cap a consumer's spending. They are enforced when a call is held.
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
-import { Entropy } from "../shared/Entropy.ts"
-import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
+import { Entropy } from "../shared/Cryptography.ts"
+import { type ConsumerId, type ProviderId, type ToolId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import type { BudgetPeriod } from "./BudgetPeriod.ts"
-import { BudgetId, type BudgetStatus, BudgetStore } from "./BudgetStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { format } from "../shared/Time.ts"
+
+// When the period of a budget starts: each day or month (UTC), or never.
+
+export const BudgetPeriod = Schema.Literals(["day", "month", "total"])
+export type BudgetPeriod = typeof BudgetPeriod.Type
+
+/** Undefined for `total`, which has only one period. */
+export const startOfPeriod = (period: BudgetPeriod, instant: DateTime.Utc): DateTime.Utc | undefined =>
+  period === "total" ? undefined : DateTime.startOf(instant, period)
+
+export const resetsAt = (period: BudgetPeriod, instant: DateTime.Utc): string | undefined => {
+  if (period === "total") return undefined
+  const start = DateTime.startOf(instant, period)
+  return format(DateTime.add(start, period === "day" ? { days: 1 } : { months: 1 }))
+}
+
+// Port for budgets, which cap a consumer's spending. Calls reserve against them when they open and count when they
+// close (CallStore). A call must fit into every budget that covers it.
+
+/** Identifies a budget. It is a UUID. */
+export const BudgetId = Uuid.pipe(Schema.brand("BudgetId"))
+export type BudgetId = typeof BudgetId.Type
+
+/** A limit for what a consumer spends in each period, in all or for one tool or provider. */
+export interface Budget {
+  readonly id: BudgetId
+  readonly consumerId: ConsumerId
+  /** Calls of this tool only; of any tool if undefined. */
+  readonly toolId: ToolId | undefined
+  /** Calls of this provider only; of any provider if undefined. */
+  readonly providerId: ProviderId | undefined
+  readonly cap: Microcents
+  readonly period: BudgetPeriod
+  /** Earlier spending does not count. */
+  readonly createdAt: DateTime.Utc
+}
+
+/** A budget with what already counts toward its cap. */
+export interface BudgetStatus extends Budget {
+  /** In the current period. */
+  readonly spentMicrocents: bigint
+  /** By open calls. */
+  readonly heldMicrocents: bigint
+}
+
+export class BudgetStore extends Context.Service<
+  BudgetStore,
+  {
+    /** False if the consumer has `most` budgets already; nothing is stored. */
+    create(budget: Budget, most: number): Effect.Effect<boolean, StoreUnavailable>
+    /** May be below what is spent; further calls are then rejected. False if there is no such budget. */
+    changeCap(consumerId: ConsumerId, id: BudgetId, cap: Microcents): Effect.Effect<boolean, StoreUnavailable>
+    /** False if there is no such budget. */
+    remove(consumerId: ConsumerId, id: BudgetId): Effect.Effect<boolean, StoreUnavailable>
+    /** Oldest first. */
+    list(consumerId: ConsumerId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<BudgetStatus>, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/ledger/BudgetStore") {}
 
 export const BUDGETS_PER_CONSUMER_MAX = 50
 

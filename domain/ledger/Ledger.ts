@@ -2,13 +2,12 @@
  * Ledger movements outside of calls (loads, credits, corrections), trial balance and audit. The settlement of a call
  * writes its own transfers to the same accounts (CallStore); domain/earnings/Refunds refunds calls.
  */
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
-import { Entropy } from "../shared/Entropy.ts"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Entropy } from "../shared/Cryptography.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { availableIn, type Balance, balanceOf, MARKET_OWNER, type Wallet } from "./Account.ts"
-import { ownBook, unconfirmed } from "./BookGuard.ts"
+import { StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { DRY_RUN, WrongBook } from "./Book.ts"
 import {
   type AccountTotals,
   type Audit,
@@ -18,21 +17,128 @@ import {
   LedgerStore,
   type Posted
 } from "./LedgerStore.ts"
-import { faultOf } from "./LinkedTransfers.ts"
-import { type Lot, lotDayOf } from "./Lots.ts"
 import {
-  reinstatementLegs,
   creditLegs,
   intoWallet,
   loadLegs,
-  type ReversedLoad,
+  reinstatementLegs,
   reversalLegs,
+  type ReversedLoad,
   throughAccount,
   type WalletAmount
 } from "./Movements.ts"
-import { type Solvency, solvencyOf } from "./Solvency.ts"
-import { type Leg, type Transfer, TransferId } from "./Transfer.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
+import {
+  type AccountKind,
+  availableIn,
+  type Balance,
+  balanceOf,
+  faultOf,
+  type Leg,
+  type Lot,
+  lotDayOf,
+  MARKET_OWNER,
+  mayBeOverdrawn,
+  type Transfer,
+  TransferId,
+  type Wallet
+} from "./Transfer.ts"
+
+// Whether all money that can be spent or withdrawn was received. Double entry keeps debits equal to credits; solvency
+// checks that balances are backed by received money.
+
+export interface Solvency {
+  /**
+   * Balances that can be spent or withdrawn: wallets, providers' money in every state, platform funds, clearing
+   * accounts.
+   */
+  readonly spendableMicrocents: bigint
+  readonly receivedMicrocents: bigint
+  readonly sentMicrocents: bigint
+  /**
+   * From processor events only: chargebacks and refunds that could not be recovered, processor fees beyond platform
+   * funds.
+   */
+  readonly recordedLossesMicrocents: bigint
+  /** The part of the recorded losses that the operator has not covered. */
+  readonly shortfallMicrocents: bigint
+  /** Spendable money that was never received. Above 0 it is a fault of the service. */
+  readonly unbackedMicrocents: bigint
+  /** Fees that were not withdrawn, and deposits. */
+  readonly platformFundsMicrocents: bigint
+}
+
+export const solvencyOf = (totals: ReadonlyArray<AccountTotals>): Solvency => {
+  const of = (account: AccountKind) =>
+    totals.find((one) => one.account === account) ?? { credits: 0n, debits: 0n, overdrawn: 0n }
+  // An account below zero must not offset another one: each account counts with at least zero.
+  const spendable = totals
+    .filter(({ account }) => !mayBeOverdrawn(account))
+    .reduce((sum, { credits, debits, overdrawn }) => sum + credits - debits + overdrawn, 0n)
+  const { credits: sent, debits: received } = of("processor")
+  const lost = of("loss")
+  const recorded = atLeastZero(of("consumer_debt").overdrawn + lost.debits - lost.credits)
+  const platform = of("platform_fee")
+  return {
+    spendableMicrocents: spendable,
+    receivedMicrocents: received,
+    sentMicrocents: sent,
+    recordedLossesMicrocents: recorded,
+    shortfallMicrocents: recorded,
+    unbackedMicrocents: atLeastZero(spendable - (received - sent) - recorded),
+    platformFundsMicrocents: platform.credits - platform.debits
+  }
+}
+
+const atLeastZero = (amount: bigint): bigint => (amount > 0n ? amount : 0n)
+
+// Keeps a node from spending money of another mode. Postings carry their book; calls do not, so a node checks the
+// ledger's book once, after the first hold that reserves money. A book never changes, so one check is enough.
+
+/** The mode of this node. Without a gateway no money enters or leaves. */
+export const ownBook = Effect.map(Effect.serviceOption(PaymentGateway), (found) => {
+  const gateway = Option.getOrUndefined(found)
+  return {
+    mode: gateway === undefined ? DRY_RUN.mode : gateway.bookMode,
+    book: gateway === undefined ? Effect.succeed(DRY_RUN) : Effect.mapError(gateway.book, unconfirmed)
+  }
+})
+
+export const unconfirmed = (cause: WrongBook | PaymentFailed): StoreUnavailable =>
+  new StoreUnavailable({ reason: "book_unconfirmed", cause })
+
+export class BookGuard extends Context.Service<
+  BookGuard,
+  {
+    /** Whether the check has passed. */
+    isConfirmed(): boolean
+    /** Fails while the modes differ, or this node's mode is not known yet. */
+    readonly confirm: Effect.Effect<void, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/ledger/BookGuard") {
+  static readonly layer = Layer.effect(
+    BookGuard,
+    Effect.gen(function* () {
+      const store = yield* LedgerStore
+      const own = yield* ownBook
+      let confirmed = false
+
+      // Only the mode, which a node knows without asking the processor, so no call waits for it.
+      const ownMode = own.mode === undefined ? Effect.map(own.book, ({ mode }) => mode) : Effect.succeed(own.mode)
+
+      const confirm = Effect.gen(function* () {
+        const found = Option.getOrUndefined(yield* store.book)
+        if (found === undefined) return
+        const mode = yield* ownMode
+        if (mode !== found.mode)
+          return yield* unconfirmed(new WrongBook({ found, own: { mode, accountId: undefined } }))
+        confirmed = true
+      })
+
+      return BookGuard.of({ isConfirmed: () => confirmed, confirm })
+    })
+  )
+}
 
 /** Names the cause: the same reference with the same content is the same movement and is posted once. */
 export interface Caused {

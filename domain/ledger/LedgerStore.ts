@@ -3,11 +3,17 @@
  */
 import { Context, type Effect, type Option, Schema } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
-import { AccountKind, type Balance, type Wallet } from "./Account.ts"
-import type { Book, WrongBook } from "./Book.ts"
-import type { Lot } from "./Lots.ts"
-import type { Posting, Transfer, TransferId } from "./Transfer.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import type { Book, WrongBook } from "./Book.ts"
+import {
+  AccountKind,
+  type Balance,
+  type Lot,
+  type Posting,
+  type Transfer,
+  type TransferId,
+  type Wallet
+} from "./Transfer.ts"
 
 /** A leg would take more from an account than it has available. No leg of the posting was booked. */
 export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>()("InsufficientBalance", {

@@ -2,11 +2,10 @@
  * The legs of the ledger's own movements, as pure functions of what the consumer has and owes. Incoming money pays a
  * debt first.
  */
-import { Microcents } from "../shared/Microcents.ts"
-import type { AccountKind } from "./Account.ts"
-import type { ConsumerFunds } from "./LedgerStore.ts"
-import type { Leg, Transfer, TransferKind } from "./Transfer.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
+import { Microcents } from "../shared/Microcents.ts"
+import type { ConsumerFunds } from "./LedgerStore.ts"
+import type { AccountKind, Leg, Transfer, TransferKind } from "./Transfer.ts"
 
 /** An amount that enters or leaves one wallet. */
 export interface WalletAmount {

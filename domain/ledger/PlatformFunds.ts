@@ -4,11 +4,9 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { formatDollars, type Microcents } from "../shared/Microcents.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { Ledger } from "./Ledger.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { Ledger, type Solvency } from "./Ledger.ts"
 import type { DuplicateReference, InsufficientBalance, Posted } from "./LedgerStore.ts"
-import type { Solvency } from "./Solvency.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** The operator moves its own money into or out of the ledger. */
 export interface FundsMovement {

@@ -4,7 +4,7 @@
  */
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { Hash, Sha256 } from "./MerkleTree.ts"
-import { bytesOf, concat } from "./SignedNote.ts"
+import { bytesOf, concat, toBase64 } from "./SignedNote.ts"
 
 export const COMMITMENT_PREFIX = "agent-tool-billing/receipt/v1\n"
 
@@ -49,3 +49,18 @@ export const commitmentOf = (sha256: Sha256, salt: Uint8Array, receipt: Receipt)
   buffer.set(salt, PREFIX.length)
   return sha256(buffer.subarray(0, start + utf8.encodeInto(json, buffer.subarray(start)).written))
 }
+
+// The proof of a receipt as a file (C2SP tlog-proof): the salt of its commitment, its index, the path, the checkpoint.
+
+export interface LogProof {
+  readonly salt: Uint8Array
+  readonly index: number
+  readonly path: ReadonlyArray<Hash>
+  /** The signed note, verbatim. */
+  readonly checkpoint: string
+}
+
+export const formatProof = ({ checkpoint, index, path, salt }: LogProof): string =>
+  ["c2sp.org/tlog-proof@v1", `extra ${toBase64(salt)}`, `index ${index}`, ...path.map(toBase64), "", checkpoint].join(
+    "\n"
+  )

@@ -3,19 +3,15 @@
  * Reads everything, in bounded pieces, and reports the first finding of each kind.
  */
 import { Context, Effect, Layer } from "effect"
-import { Receipts } from "../receipts/Receipts.ts"
-import type { SignerUnavailable } from "../receipts/ReceiptSigner.ts"
-import { Digest } from "../shared/Digest.ts"
+import { Receipts, type SignerUnavailable } from "../receipts/Receipts.ts"
+import { Digest } from "../shared/Cryptography.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
-import { commitmentOf, saltOf } from "./Commitment.ts"
-import { LogSigner } from "./LogSigner.ts"
-import { type Log, LogStore, noteKeyOf } from "./LogStore.ts"
-import { sameHash } from "./MerkleProof.ts"
-import { emptyRoot, leafHash } from "./MerkleTree.ts"
-import { bytesOf, keyIdOf, parseCheckpoint, parseNote } from "./SignedNote.ts"
-import { tilePath } from "./TilePath.ts"
-import { edgeOf, ENTRIES, grow, split, TILE_WIDTH, type Tile, type TilePlace } from "./Tiles.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { commitmentOf, saltOf } from "./Commitment.ts"
+import { type Log, LogSigner, LogStore, noteKeyOf } from "./LogStore.ts"
+import { emptyRoot, leafHash, sameHash } from "./MerkleTree.ts"
+import { bytesOf, keyIdOf, parseCheckpoint, parseNote } from "./SignedNote.ts"
+import { edgeOf, ENTRIES, grow, split, type Tile, TILE_WIDTH, tilePath, type TilePlace } from "./Tiles.ts"
 
 export interface LogFindings {
   readonly logs: number

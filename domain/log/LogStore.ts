@@ -4,14 +4,28 @@
  * batch or nothing.
  */
 import { Context, type Effect, type Option } from "effect"
-import type { CallCause } from "../receipts/CallCause.ts"
 import type { OpenCall } from "../metering/CallStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
+import type { CallCause } from "../receipts/Receipts.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { Hash } from "./MerkleTree.ts"
 import { ED25519, type NoteKey } from "./SignedNote.ts"
 import type { Tile, TilePlace } from "./Tiles.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+
+// Signs checkpoints with Ed25519. A new key starts a new log.
+
+export class LogSigner extends Context.Service<
+  LogSigner,
+  {
+    /** 32 bytes. */
+    readonly publicKey: Uint8Array
+    /** 64 bytes. The same text always has the same signature. */
+    sign(message: Uint8Array): Uint8Array
+    /** Of any key, the current one or an earlier one. */
+    verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean
+  }
+>()("agent-tool-billing/domain/log/LogSigner") {}
 
 /** An empty log. A new one starts with each new key, and after a log that was stopped. */
 export interface NewLog {

@@ -3,15 +3,11 @@
  * that was signed of it, and the tree that is left.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import { Digest } from "../shared/Digest.ts"
-import { Entropy } from "../shared/Entropy.ts"
-import { toBase64 } from "./Base64.ts"
-import { LogSigner } from "./LogSigner.ts"
-import { type Log, LogStore } from "./LogStore.ts"
-import { newLog } from "./NewLog.ts"
-import { LogHome } from "./Sequencer.ts"
-import { treeOf } from "./SignedTrees.ts"
+import { Digest, Entropy } from "../shared/Cryptography.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { type Log, LogSigner, LogStore } from "./LogStore.ts"
+import { LogHome, newLog, treeOf } from "./Sequencer.ts"
+import { toBase64 } from "./SignedNote.ts"
 
 export class LogNotStopped extends Schema.TaggedError<LogNotStopped>()("LogNotStopped", { origin: Schema.String }) {
   override get message() {

@@ -5,21 +5,34 @@
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { Receipt } from "../receipts/Receipt.ts"
-import { ReceiptStore } from "../receipts/ReceiptStore.ts"
-import { Digest } from "../shared/Digest.ts"
+import { ReceiptStore } from "../receipts/Receipts.ts"
+import { Digest } from "../shared/Cryptography.ts"
 import { ReceiptId } from "../shared/Ids.ts"
-import { monotonicNowMs } from "../shared/Monotonic.ts"
-import { commitmentOf, saltOf } from "./Commitment.ts"
-import type { LogProof } from "./LogProof.ts"
-import { sameHash } from "./MerkleProof.ts"
-import { LogSigner } from "./LogSigner.ts"
-import { type KnownNodes, makeKnownNodes } from "./KnownNodes.ts"
-import { type Log, LogStore, noteKeyOf } from "./LogStore.ts"
-import { consistencyRanges, type Hash, inclusionRanges, leafHash, type Range } from "./MerkleTree.ts"
-import { type RequestedTile, parseTilePath } from "./TilePath.ts"
-import { formatKey, signedCheckpoint } from "./SignedNote.ts"
-import { exists, isFull, rangeHash, type Tile, tilesFor, type TilePlace } from "./Tiles.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { monotonicNowMs } from "../shared/Time.ts"
+import { commitmentOf, type LogProof, saltOf } from "./Commitment.ts"
+import { type Log, LogSigner, LogStore, noteKeyOf } from "./LogStore.ts"
+import {
+  consistencyRanges,
+  type Hash,
+  inclusionRanges,
+  type KnownNodes,
+  leafHash,
+  makeKnownNodes,
+  type Range,
+  sameHash
+} from "./MerkleTree.ts"
+import { formatKey, signedCheckpoint } from "./SignedNote.ts"
+import {
+  exists,
+  isFull,
+  parseTilePath,
+  rangeHash,
+  type RequestedTile,
+  type Tile,
+  type TilePlace,
+  tilesFor
+} from "./Tiles.ts"
 
 /** No call has this receipt, so there is nothing to prove. */
 export class ReceiptUnknown extends Schema.TaggedError<ReceiptUnknown>()("ReceiptUnknown", { receiptId: ReceiptId }) {

@@ -4,20 +4,109 @@
  * nor a second tree of the same size. A tree that does not extend the last tree that this node knows as signed stops
  * the log: the database lost a part of it.
  */
-import { Context, Effect, Layer, Option } from "effect"
-import { Digest } from "../shared/Digest.ts"
-import { Entropy } from "../shared/Entropy.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { Context, Duration, Effect, Layer, Option } from "effect"
+import { CallTally } from "../metering/CallsInFlight.ts"
+import { Digest, Entropy } from "../shared/Cryptography.ts"
+import { giveUpAfter } from "../shared/Deadlines.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { commitmentOf, saltOf } from "./Commitment.ts"
-import { LogSigner } from "./LogSigner.ts"
-import { type Log, LogStore, noteKeyOf, type SequencedReceipt } from "./LogStore.ts"
-import { sameHash } from "./MerkleProof.ts"
-import { type Hash, leafHash } from "./MerkleTree.ts"
-import { newLog } from "./NewLog.ts"
-import { signedCheckpoint } from "./SignedNote.ts"
-import { contradiction, SignedTreeFile, treeOf } from "./SignedTrees.ts"
-import { edgeOf, grow } from "./Tiles.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { type Log, LogSigner, LogStore, type NewLog, noteKeyOf, type SequencedReceipt } from "./LogStore.ts"
+import {
+  consistencyRanges,
+  emptyRoot,
+  type Hash,
+  leafHash,
+  rootsOfConsistency,
+  sameHash,
+  type Sha256
+} from "./MerkleTree.ts"
+import { bytesOf, formatNote, parseCheckpoint, parseNote, signatureLine, signedCheckpoint } from "./SignedNote.ts"
+import { edgeOf, grow, rangeHash, type Tile, type TilePlace, tilesFor } from "./Tiles.ts"
+
+// Creates an empty log with its own name and secret, signed.
+
+const SALT_KEY_BYTES = 32
+
+interface Means {
+  readonly sha256: Sha256
+  readonly entropy: Entropy["Service"]
+  readonly signer: LogSigner["Service"]
+  /** Where the logs are served; followed by its number it is a log's origin. */
+  readonly home: string
+}
+
+/** `statement`: the signed text about the previous log. */
+export const newLog = Effect.fnUntraced(function* (
+  { entropy, home, sha256, signer }: Means,
+  number: number,
+  statement?: (origin: string) => string
+): Effect.fn.Return<NewLog> {
+  const log = { origin: `${home}/${number}`, publicKey: signer.publicKey }
+  const root = emptyRoot(sha256)
+  const key = noteKeyOf(log)
+  const text = statement?.(log.origin)
+  return {
+    ...log,
+    number,
+    saltKey: fromHex(yield* entropy.hex(SALT_KEY_BYTES)),
+    root,
+    checkpoint: signedCheckpoint(sha256, key, { size: 0, root }, signer.sign),
+    statement:
+      text === undefined ? undefined : formatNote(text, [signatureLine(sha256, key, signer.sign(bytesOf(text)))])
+  }
+})
+
+const fromHex = (text: string): Uint8Array => Uint8Array.from(text.match(/../gu)!, (byte) => Number.parseInt(byte, 16))
+
+// The last tree that this node signed or saw signed, and whether a log's tree extends it. It is stored outside of the
+// database, because a database that lost data does not know it.
+
+/** Stores the signed note beyond the process. Without it the note is remembered until the process ends. */
+export const SignedTreeFile = Context.Reference<{
+  readonly read: Effect.Effect<string | undefined>
+  readonly write: (note: string) => Effect.Effect<void>
+}>("agent-tool-billing/domain/log/SignedTreeFile", {
+  defaultValue: () => ({ read: Effect.undefined, write: () => Effect.void })
+})
+
+export const treeOf = (note: string) => {
+  const text = parseNote(note)?.text
+  return text === undefined ? undefined : parseCheckpoint(text)
+}
+
+type ReadTiles = (log: number, places: ReadonlyArray<TilePlace>) => Effect.Effect<ReadonlyArray<Tile>, StoreUnavailable>
+
+/** Why `log` must not continue, given the signed `note`; undefined if its tree extends that tree. */
+export const contradiction = Effect.fnUntraced(function* (
+  sha256: Sha256,
+  note: string,
+  log: Pick<Log, "number" | "origin" | "size" | "root">,
+  tiles: ReadTiles
+) {
+  const signed = treeOf(note)
+  if (signed === undefined) return "the last signed note cannot be read"
+  if (log.size < signed.size) {
+    return `the database has ${log.size} of its receipts, but a tree of ${signed.size} receipts was signed`
+  }
+  const other = `its tree does not extend the signed tree of ${signed.size} receipts`
+  if (log.size === signed.size) return sameHash(log.root, signed.root) ? undefined : other
+  if (signed.size === 0) return undefined
+  const ranges = consistencyRanges(signed.size, log.size)
+  const kept = yield* tiles(log.number, tilesFor(ranges))
+  const hashes = ranges.map((range) =>
+    rangeHash(
+      sha256,
+      range,
+      ({ index, level }) => kept.find((tile) => tile.level === level && tile.index === index)?.hashes
+    )
+  )
+  const roots = hashes.every((hash) => hash !== undefined)
+    ? rootsOfConsistency(sha256, signed.size, log.size, signed.root, hashes)
+    : undefined
+  return roots !== undefined && sameHash(roots.smaller, signed.root) && sameHash(roots.larger, log.root)
+    ? undefined
+    : other
+})
 
 /** Where the logs are served, without scheme and trailing slash; followed by its number it is a log's origin. */
 export class LogHome extends Context.Service<LogHome, string>()("agent-tool-billing/domain/log/LogHome") {}
@@ -164,3 +253,31 @@ const isStoppedFor = ({ number, signedNote, stopped }: Log, origin: string, succ
   treeOf(signedNote)?.origin === origin
 
 const NOTHING: { readonly taken: number; readonly note: string | undefined } = { taken: 0, note: undefined }
+
+// How long the sequencer may pause. This node closes its calls itself, so a node without calls has nothing to add but what
+// other nodes left: those that died, or that skipped the log while this node had its lock.
+
+const REST_MAX = Duration.seconds(5)
+/** Receipts wait, and another node may be adding them. */
+const REST_MAX_WAITING = Duration.seconds(1)
+/** A connection may have gone silent: the next round detects it. */
+const WAITING_LIMIT = Duration.seconds(5)
+
+/** Ends at the next call of this node, immediately if there was one since the last rest. */
+export const logRest = Effect.gen(function* () {
+  const tally = yield* CallTally
+  const store = yield* LogStore
+  let seen = tally.total
+  const rest = Effect.gen(function* () {
+    if (tally.total === seen) {
+      const waiting = yield* store.waiting.pipe(
+        giveUpAfter(WAITING_LIMIT),
+        Effect.catchCause(() => Effect.succeed(true))
+      )
+      const call = Effect.suspend(() => (tally.total === seen ? tally.next : Effect.void))
+      yield* Effect.timeoutOption(call, waiting ? REST_MAX_WAITING : REST_MAX)
+    }
+    seen = tally.total
+  })
+  return { rest }
+})

@@ -3,10 +3,9 @@
  * accepted trees. Two trees of one size, a smaller tree or a changed leaf cannot both get its signature.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { Digest } from "../shared/Digest.ts"
-import { LogSigner } from "./LogSigner.ts"
-import { rootsOfConsistency, sameHash } from "./MerkleProof.ts"
-import { consistencyRanges } from "./MerkleTree.ts"
+import { Digest } from "../shared/Cryptography.ts"
+import { LogSigner } from "./LogStore.ts"
+import { consistencyRanges, rootsOfConsistency, sameHash } from "./MerkleTree.ts"
 import {
   bytesOf,
   type Checkpoint,
@@ -21,8 +20,7 @@ import {
   parseNote,
   signatureLine
 } from "./SignedNote.ts"
-import { tilePath } from "./TilePath.ts"
-import { rangeHash, TILE_WIDTH, tilesFor } from "./Tiles.ts"
+import { rangeHash, TILE_WIDTH, tilePath, tilesFor } from "./Tiles.ts"
 
 export class LogUnreachable extends Schema.TaggedError<LogUnreachable>()("LogUnreachable", { problem: Schema.String }) {
   override get message() {

@@ -4,8 +4,8 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
-import { Digest } from "../shared/Digest.ts"
-import { RingItem } from "../shared/Ring.ts"
+import { Digest } from "../shared/Cryptography.ts"
+import { RingItem } from "../shared/Deadlines.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** JSON that has no other form. */

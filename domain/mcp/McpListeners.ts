@@ -5,19 +5,16 @@
  */
 import { Context, Deferred, Duration, Effect, Fiber, Layer, Option, Result } from "effect"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
-import { Entropy } from "../shared/Entropy.ts"
+import { Entropy } from "../shared/Cryptography.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { listenEventId } from "./EventId.ts"
-import type { LiveSession } from "./LiveSession.ts"
-import { McpSessions } from "./McpSessions.ts"
-import { McpSessionStore } from "./McpSessionStore.ts"
 import {
   ProviderServers,
   type ServerAddress,
   type ServerEvent,
   type ServerFailed
 } from "../upstream/ProviderServers.ts"
-import type { StreamSink } from "./ServerStream.ts"
+import { type LiveSession, McpSessions, McpSessionStore } from "./McpSessions.ts"
+import { listenEventId, type StreamSink } from "./McpStreams.ts"
 
 /** `NotOffered`: the server has no such stream. */
 export type Listening = "Ended" | "NotOffered"

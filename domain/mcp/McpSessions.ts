@@ -3,18 +3,163 @@
  * so that what the server asks for reaches the client that it concerns.
  */
 import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
+import {
+  longestMsOf,
+  ProgressMsMax,
+  TOOL_TIMEOUT_MS_MAX,
+  type UpstreamBounds,
+  UpstreamLimits
+} from "../metering/CallTerms.ts"
+import { WAIT_MS_MAX } from "../metering/CallerWaits.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
-import { Entropy } from "../shared/Entropy.ts"
+import { Entropy } from "../shared/Cryptography.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
+import { memberOf, membersOf, objectWith } from "../shared/JsonText.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { initializeResult, type LegacyProfile, negotiatedVersion, offeredResult } from "./InitializeResult.ts"
-import { makeLateEndings } from "./LateEndings.ts"
-import { isUsable, type LiveSession, liveOf } from "./LiveSession.ts"
-import { type McpSession, McpSessionStore } from "./McpSessionStore.ts"
-import { LEGACY_VERSIONS } from "../upstream/Protocol.ts"
-import { ProviderServers, type ServerAddress, type ServerFailed } from "../upstream/ProviderServers.ts"
-import { passedParams } from "../upstream/TaskSupport.ts"
+import { LEGACY_VERSIONS, type McpEra, type UpstreamSession } from "../upstream/Protocol.ts"
+import {
+  listingCapabilities,
+  ProviderServers,
+  type ServerAddress,
+  type ServerFailed
+} from "../upstream/ProviderServers.ts"
+import { passedParams, withoutTasks, withOwnTasks } from "../upstream/TaskSupport.ts"
+
+// The answer to `initialize` where no server of the legacy era gives its own.
+
+/** JSON texts. */
+export interface LegacyProfile {
+  readonly capabilities: string
+  readonly serverInfo: string
+  readonly instructions: string | undefined
+}
+
+/** A client that asks for another version gets the newest one, as the specification says. */
+export const negotiatedVersion = (requested: string): string =>
+  LEGACY_VERSIONS.find((known) => known === requested) ?? LEGACY_VERSIONS[0]
+
+export const initializeResult = (
+  { capabilities, instructions, serverInfo }: LegacyProfile,
+  version: string
+): string => {
+  const last = instructions === undefined ? "" : `,"instructions":${instructions}`
+  return `{"protocolVersion":"${version}","capabilities":${capabilities},"serverInfo":${serverInfo}${last}}`
+}
+
+/** The server's own result, as it is offered here. A server that speaks both eras gets calls in the modern one. */
+export const offeredResult = (result: string, era: McpEra | undefined): string =>
+  withCapabilities(result, era === "legacy" ? withOwnTasks : withoutTasks)
+
+/** With other capabilities, and otherwise verbatim. */
+export const withCapabilities = (result: string, offered: (capabilities: string) => string): string => {
+  const capabilities = membersOf(result).findLast(({ name }) => name === "capabilities")
+  return capabilities === undefined ? result : objectWith(result, "capabilities", offered(capabilities.text))
+}
+
+// Port to the sessions of MCP clients of the legacy era. They are in the store, so that any node serves any session.
+
+/** A session that a client of the legacy era opened at a door. Any node serves it. */
+export interface McpSession {
+  /** Unguessable. A request with it also needs a key of the account. */
+  readonly id: string
+  readonly consumerId: ConsumerId
+  /** The provider's server at the time of opening; undefined for a session with the market itself. */
+  readonly server: ServerAddress | undefined
+  /** As negotiated with the client. */
+  readonly version: string
+  /** The session's own at the provider's server; undefined where that is of the modern era, which has none. */
+  readonly upstream: UpstreamSession | undefined
+  /** The params of the client's `initialize`, verbatim. */
+  readonly clientParams: string
+  /** The provider's server keeps state for the session, such as subscriptions, that a new upstream session lacks. */
+  readonly hasState: boolean
+  readonly createdAt: DateTime.Utc
+  /** At most a minute behind. */
+  readonly lastSeenAt: DateTime.Utc
+  readonly expiresAt: DateTime.Utc
+}
+
+export class McpSessionStore extends Context.Service<
+  McpSessionStore,
+  {
+    /**
+     * Adds the session. Of the account's sessions at most `sessionsMax` stay; those that were not used for longest are
+     * removed and returned. Concurrent openings may leave more until the next one.
+     */
+    open(session: McpSession, sessionsMax: number): Effect.Effect<ReadonlyArray<McpSession>, StoreUnavailable>
+    find(id: string): Effect.Effect<Option.Option<McpSession>, StoreUnavailable>
+    touch(id: string, lastSeenAt: DateTime.Utc, expiresAt: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
+    /**
+     * False if the session has ended or has state, or its upstream session is no longer `lost`: another node replaced it
+     * before.
+     */
+    replaceUpstream(id: string, lost: UpstreamSession, next: UpstreamSession): Effect.Effect<boolean, StoreUnavailable>
+    markState(id: string): Effect.Effect<void, StoreUnavailable>
+    /** The session that ended; none if there was none. */
+    end(id: string): Effect.Effect<Option.Option<McpSession>, StoreUnavailable>
+    /** When an account is erased. */
+    removeAll(consumerId: ConsumerId): Effect.Effect<void, StoreUnavailable>
+    /** Deletes at most `limit` sessions that expired before this time; returns how many. */
+    prune(expiredBefore: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/mcp/McpSessionStore") {}
+
+// A session as requests use it: without its params, which are large, because many sessions are in memory.
+
+export interface LiveSession extends Omit<McpSession, "clientParams"> {
+  /** Of the client, those by which servers choose the tools that they list. */
+  readonly listingCapabilities: string
+}
+
+export const liveOf = ({ clientParams, ...live }: McpSession): LiveSession => ({
+  ...live,
+  listingCapabilities: listingCapabilities(memberOf(clientParams, 0, "capabilities"))
+})
+
+/** Whether requests of this account at this server may use the session. */
+export const isUsable = (
+  session: LiveSession,
+  consumerId: ConsumerId,
+  server: ServerAddress | undefined,
+  now: DateTime.Utc
+): boolean =>
+  session.consumerId === consumerId &&
+  session.server?.providerId === server?.providerId &&
+  session.expiresAt.epochMilliseconds > now.epochMilliseconds
+
+// Ends sessions at provider's servers once no call can use them any more. A server that is told to end a session closes the
+// streams of its calls, which would then fail and cost nothing although the server did their work. Calls of a session may run
+// on any node, so nothing but time tells that the last one has ended.
+
+/** Per node. Further sessions, and those of a process that stops, end by their server's own idle time-out. */
+export const LATE_ENDINGS_MAX = 10_000
+
+/** The longest call, with all waits for its caller, begun by a node that learned of the session's end `staleMs` late. */
+export const endsAfter = (limits: UpstreamBounds, progressMsMax: number, staleMs: number): Duration.Duration => {
+  const timeoutMs = Math.max(TOOL_TIMEOUT_MS_MAX, limits.timeoutMs)
+  return Duration.millis(longestMsOf(timeoutMs, limits, progressMsMax) + WAIT_MS_MAX + staleMs)
+}
+
+/** Nothing waits for the server, which may be away. */
+export const makeLateEndings = Effect.fnUntraced(function* (staleMs: number) {
+  const servers = yield* ProviderServers
+  const delay = endsAfter(yield* UpstreamLimits, yield* ProgressMsMax, staleMs)
+  const scope = yield* Effect.scope
+  let pending = 0
+
+  return ({ server, upstream }: Pick<LiveSession, "server" | "upstream">): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (server === undefined || upstream === undefined || pending >= LATE_ENDINGS_MAX) return Effect.void
+      pending++
+      return Effect.sleep(delay).pipe(
+        Effect.andThen(servers.end(server, upstream)),
+        Effect.ensuring(Effect.sync(() => pending--)),
+        Effect.forkIn(scope),
+        Effect.asVoid
+      )
+    })
+})
 
 /** The longest unused one ends when another is opened. */
 export const SESSIONS_PER_ACCOUNT_MAX = 100

@@ -4,13 +4,66 @@
  * permitted to call an alias calls the same tool. Aliases never change, so a cached one is right on every node.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { qualifiedName } from "../accounts/Handle.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
-import { Digest } from "../shared/Digest.ts"
-import type { ToolId } from "../shared/Ids.ts"
+import { Digest } from "../shared/Cryptography.ts"
+import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { aliasCandidates, isAlias } from "./ToolAlias.ts"
-import { ToolAliasStore } from "./ToolAliasStore.ts"
+
+// The form of aliases: names of tools at the market door, `{handle}__{tool_name}` in characters and lengths that every
+// client accepts. No store is needed: which tool has which alias is decided in `ToolAliases`.
+
+/** Clients put the name of the server in front and allow 60 to 64 characters for both. */
+export const ALIAS_CHARS_MAX = 40
+const FORM = /^[A-Za-z0-9_-]{1,40}$/u
+const HASH_CHARS = 10
+/** 52 bits of hash in each: one is enough unless a provider searches for collisions with its own tools. */
+const HASHED_CANDIDATES = 4
+
+export const isAlias = (text: string): boolean => FORM.test(text)
+
+/**
+ * The aliases that a tool may get, best first: the plain one if it fits, then shortened ones that end in a hash of the
+ * qualified name.
+ */
+export const aliasCandidates = (
+  handle: string,
+  toolName: string,
+  sha256Hex: (text: string) => string
+): ReadonlyArray<string> => {
+  const plain = `${handle}__${toolName}`.replaceAll(/[^A-Za-z0-9_-]/gu, "_")
+  const name = qualifiedName(handle, toolName)
+  const hashed = Array.from({ length: HASHED_CANDIDATES }, (_, n) =>
+    ended(plain, base36(sha256Hex(n === 0 ? name : `${name} ${n}`)))
+  )
+  return plain.length <= ALIAS_CHARS_MAX ? [plain, ...hashed] : hashed
+}
+
+/**
+ * A cut within the handle leaves a single `_`, so that the alias cannot have the form `{handle}__{tool_name}` of another
+ * provider's tool.
+ */
+const ended = (plain: string, hash: string): string =>
+  `${plain.slice(0, ALIAS_CHARS_MAX - HASH_CHARS - 1).replace(/[_-]+$/u, "")}_${hash}`
+
+/** The last digits: the first ones are not evenly distributed. */
+const base36 = (hex: string): string => BigInt(`0x${hex}`).toString(36).padStart(HASH_CHARS, "0").slice(-HASH_CHARS)
+
+// Port to aliases of tools. Rows are never removed, so no alias is given to a second tool.
+
+export class ToolAliasStore extends Context.Service<
+  ToolAliasStore,
+  {
+    /** Those of the tools that have one. */
+    ofTools(ids: ReadonlyArray<ToolId>): Effect.Effect<ReadonlyMap<ToolId, string>, StoreUnavailable>
+    toolOf(alias: string): Effect.Effect<Option.Option<ToolId>, StoreUnavailable>
+    /** False if the alias is or was given to another tool, or the tool has an alias. Durable when it returns. */
+    claim(alias: string, toolId: ToolId, at: DateTime.Utc): Effect.Effect<boolean, StoreUnavailable>
+    /** The aliases of the provider's tools are replaced by hashes: they do not resolve, and no other tool gets them. */
+    erase(providerId: ProviderId): Effect.Effect<void, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/mcp/ToolAliasStore") {}
 
 export const ALIASES_CACHED_MAX = 50_000
 

@@ -3,20 +3,41 @@
  * account's recently used ones.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
-import { isLive } from "../accounts/ApiKey.ts"
-import { KeyNotFound } from "../accounts/Keys.ts"
-import { KeyStore } from "../accounts/KeyStore.ts"
+import { isLive, KeyNotFound, KeyStore } from "../accounts/Keys.ts"
+import { type ToolboxScope, ToolboxStore } from "../accounts/ToolboxStore.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { ToolDirectory, type ToolReference, type ToolUnresolved } from "../metering/ToolDirectory.ts"
-import { UsageStore } from "../metering/Usage.ts"
+import { type UsageOfToolDay, UsageStore } from "../metering/Usage.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId, KeyId, ToolId } from "../shared/Ids.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { RECENT_DAYS, recentTools } from "./RecentTools.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { ToolAliases } from "./ToolAliases.ts"
-import { type ToolboxScope, ToolboxStore } from "../accounts/ToolboxStore.ts"
+
+// The recently used tools of an account, listed at the market door where no tools are chosen.
+
+export const RECENT_DAYS = 30
+
+/** Last used first; of the same day, most used first. Tools that were never called successfully are left out. */
+export const recentTools = (days: ReadonlyArray<UsageOfToolDay>, max: number): ReadonlyArray<ToolId> => {
+  const tools = new Map<ToolId, { date: string; calls: number; successes: number }>()
+  for (const { calls, date, successes, toolId } of days) {
+    const known = tools.get(toolId)
+    if (known === undefined) {
+      tools.set(toolId, { date, calls, successes })
+      continue
+    }
+    if (date > known.date) Object.assign(known, { date, calls })
+    known.successes += successes
+  }
+  return [...tools]
+    .filter(([, { successes }]) => successes > 0)
+    .toSorted(([a, x], [b, y]) =>
+      x.date === y.date ? y.calls - x.calls || (a < b ? -1 : 1) : x.date < y.date ? 1 : -1
+    )
+    .slice(0, max)
+    .map(([toolId]) => toolId)
+}
 
 /** How many tools a toolbox has at most. More of them make models choose worse, and clients cut the list. */
 export const ToolboxToolsMax = Context.Reference<number>("agent-tool-billing/domain/mcp/ToolboxToolsMax", {

@@ -10,13 +10,12 @@ import { CallStore } from "../metering/CallStore.ts"
 import type { ConsumerId, KeyId, ProviderId, ToolId } from "../shared/Ids.ts"
 import { escapeHidden } from "../shared/PlainText.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { FREE_CALLS_LEFT, pricedTool } from "./PricedTool.ts"
 import { TOOL_META } from "../upstream/Protocol.ts"
-import { withMembers, withMeta } from "./ResultText.ts"
-import { type AliasedTool, Toolbox } from "./Toolbox.ts"
 import type { ListClient } from "../upstream/ProviderServers.ts"
-import type { ToolOffer } from "./ToolOffer.ts"
+import { withMembers, withMeta } from "./PassedResults.ts"
+import { FREE_CALLS_LEFT, pricedTool, type ToolOffer } from "./ToolOffer.ts"
 import { ToolOffers } from "./ToolOffers.ts"
+import { type AliasedTool, Toolbox } from "./Toolbox.ts"
 
 /** For all servers together. A server that is slower is read on, and its definitions are those of a later list. */
 const SERVERS_WAIT = Duration.seconds(1)

@@ -3,14 +3,14 @@
  */
 import { Effect, Schema } from "effect"
 import type { SchemaBudgetSpent } from "../catalog/JsonSchemas.ts"
-import { SignerUnavailable } from "../receipts/ReceiptSigner.ts"
+import { SignerUnavailable } from "../receipts/Receipts.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
+import { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import type { CallIdempotency, CallStore, KeptResult, Opened } from "./CallStore.ts"
 import type { TooManyCallsInFlight } from "./CallsInFlight.ts"
 import type { ResultNotRetained } from "./RetainedResults.ts"
-import type { CallIdempotency, CallStore, Opened, KeptResult } from "./CallStore.ts"
 import type { ToolUnresolved } from "./ToolDirectory.ts"
-import { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** The tool costs more than the caller's cap, such as after a price change. Nothing was called or charged. */
 export class PriceChanged extends Schema.TaggedError<PriceChanged>()("PriceChanged", {

@@ -3,11 +3,19 @@
  * `calls_open` and `calls_close` of the database state the same rule in SQL, and the tests compare the two.
  */
 import type { DateTime } from "effect"
-import { type BudgetPeriod, resetsAt, startOfPeriod } from "../ledger/BudgetPeriod.ts"
+import { type BudgetPeriod, resetsAt, startOfPeriod } from "../ledger/Budgets.ts"
 import { feeOf } from "../ledger/PlatformFee.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
-import type { ResumeCall, SuspendCall, Suspended } from "./SuspendedCall.ts"
-import type { CloseCall, Earlier, OpenCall, Opened, KeptResult } from "./CallStore.ts"
+import type {
+  CloseCall,
+  Earlier,
+  KeptResult,
+  OpenCall,
+  Opened,
+  ResumeCall,
+  SuspendCall,
+  Suspended
+} from "./CallStore.ts"
 
 /** What is stored under an idempotency key: an open call, or the response of a closed one. */
 export interface KeyedCall {

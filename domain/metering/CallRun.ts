@@ -4,25 +4,30 @@
  */
 import { Clock, type DateTime, Effect } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
-import { BookGuard } from "../ledger/BookGuard.ts"
+import { BookGuard } from "../ledger/Ledger.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
-import { monotonicMs } from "../shared/Monotonic.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { monotonicMs } from "../shared/Time.ts"
 import { step } from "../shared/TraceSampler.ts"
-import type { CallOutcome, CallReport, CallRequest, HeldCall, OtherEnding } from "./Call.ts"
-import { type Unsettled, withoutAnswer } from "./CallEndings.ts"
+import type { UpstreamCall, UpstreamResponse } from "../upstream/ToolUpstream.ts"
+import {
+  type CallOutcome,
+  type CallReport,
+  type CallRequest,
+  type HeldCall,
+  type OtherEnding,
+  type Unsettled,
+  withoutAnswer
+} from "./Call.ts"
 import { type CallRejected, rejectionOf } from "./CallRejections.ts"
 import type { KeptResult, Opened } from "./CallStore.ts"
-import { upstreamMsOf } from "./CallTerms.ts"
-import { type CallProgress, makeCallsInFlight } from "./CallsInFlight.ts"
+import { ProgressMsMax, UpstreamLimits, upstreamMsOf } from "./CallTerms.ts"
 import { makeCallerWaits } from "./CallerWaits.ts"
-import { CallTally } from "./CallTally.ts"
+import { type CallProgress, CallTally, makeCallsInFlight } from "./CallsInFlight.ts"
 import { forwardedMsOf, makeForwarding } from "./Forwarding.ts"
 import { replayed } from "./RetainedResults.ts"
 import { makeSettle } from "./Settlement.ts"
-import type { UpstreamCall, UpstreamResponse } from "../upstream/ToolUpstream.ts"
-import { ProgressMsMax, UpstreamLimits } from "./UpstreamLimits.ts"
 
 export type RunTotals = Pick<UpstreamResponse, "attempts" | "latencyMs" | "requestBytes" | "responseBytes">
 

@@ -1,17 +1,37 @@
 /**
  * The terms of a call: the amount reserved, the deadline, and what the finished call costs.
  */
-import { Duration, Effect } from "effect"
+import { Context, Duration, Effect } from "effect"
 import { qualifiedName } from "../accounts/Handle.ts"
-import type { CancellationTerm } from "../catalog/CancellationTerm.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
-import { isUsagePriced } from "../catalog/Terms.ts"
+import { type CancellationTerm, isUsagePriced } from "../catalog/Terms.ts"
 import type { BillingPolicy } from "../catalog/Tool.ts"
-import { REPORTED_COST_META } from "../upstream/Protocol.ts"
 import { Microcents, zero } from "../shared/Microcents.ts"
-import { CapRequired, PriceChanged, PriceVersionChanged } from "./CallRejections.ts"
+import { REPORTED_COST_META } from "../upstream/Protocol.ts"
 import type { CallStatus, ToolResult } from "../upstream/ToolUpstream.ts"
-import type { UpstreamBounds } from "./UpstreamLimits.ts"
+import { CapRequired, PriceChanged, PriceVersionChanged } from "./CallRejections.ts"
+
+// Default timeout and retries of a call, for tools that set none of their own.
+
+/** The limits of calls where a tool declares none, and the limit of all attempts together. */
+export interface UpstreamBounds {
+  readonly timeoutMs: number
+  readonly retriesMax: number
+  /** All attempts of a call, and the waits between them that the provider asks for. */
+  readonly totalMs: number
+}
+
+/** How long a call may take whose provider reports progress, without the time of its caller. */
+export const ProgressMsMax = Context.Reference<number>("agent-tool-billing/domain/metering/ProgressMsMax", {
+  defaultValue: () => 300_000
+})
+
+/** The longest time-out of an attempt that a tool may set. */
+export const TOOL_TIMEOUT_MS_MAX = 60_000
+
+export const UpstreamLimits = Context.Reference<UpstreamBounds>("agent-tool-billing/domain/metering/UpstreamLimits", {
+  defaultValue: () => ({ timeoutMs: 10_000, retriesMax: 1, totalMs: 25_000 })
+})
 
 /** After this, a call that was not settled is due for the sweeper. */
 export const SETTLE_GRACE = Duration.seconds(30)

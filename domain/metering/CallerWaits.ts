@@ -5,12 +5,11 @@
  */
 import { Clock, Effect } from "effect"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
-import { monotonicMs } from "../shared/Monotonic.ts"
-import type { CallRequest } from "./Call.ts"
-import { ANSWER_MS_MIN } from "./CallEndings.ts"
+import { monotonicMs } from "../shared/Time.ts"
+import type { McpExchange, UpstreamResponse } from "../upstream/ToolUpstream.ts"
+import { ANSWER_MS_MIN, type CallRequest } from "./Call.ts"
 import type { CallProgress } from "./CallsInFlight.ts"
 import { makeMoveDeadline } from "./Forwarding.ts"
-import type { McpExchange, UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
 /** For one call, in total. */
 export const WAIT_MS_MAX = 10 * 60_000

@@ -3,30 +3,223 @@
  * billed as for proxied ones. A provider reports calls of its own tools and bills a consumer only within a grant of that
  * consumer.
  */
-import { type Cause, DateTime, Duration, Effect, Exit, Schema } from "effect"
+import { type Cause, Context, DateTime, Duration, Effect, Exit, Schema } from "effect"
+import type { KeyOwner } from "../accounts/Principal.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
+import { better, noWorse } from "../catalog/Terms.ts"
+import { BookGuard } from "../ledger/Ledger.ts"
+import type { Receipt } from "../receipts/Receipt.ts"
+import { Receipts } from "../receipts/Receipts.ts"
 import { ConsumerId, type ProviderId, type ReceiptId } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
-import { format } from "../shared/Timestamp.ts"
-import type { CallOverdue, Unsettled } from "./CallEndings.ts"
-import { makeCallNames } from "./CallNames.ts"
-import { CallStore, type KeptResult } from "./CallStore.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { format } from "../shared/Time.ts"
+import type { CallStatus } from "../upstream/ToolUpstream.ts"
+import { CallOverdue, type Unsettled } from "./Call.ts"
 import {
   type AccountFrozen,
-  replayOrFail,
   type BudgetExceeded,
   CallConflict,
   type CallInFlight,
-  type InsufficientFunds
+  type InsufficientFunds,
+  rejectionOf,
+  replayOrFail
 } from "./CallRejections.ts"
-import type { Reservation } from "./Grant.ts"
-import type { Metered, MeterOutcome, MeterRequest } from "./MeterReport.ts"
-import { MeterKeyStore } from "./MeterKeyStore.ts"
-import { makeBillReport } from "./ReportBilling.ts"
-import { termsOfReport } from "./ReportedTerms.ts"
-import { type NoGrant, Reservations } from "./Reservations.ts"
-import { ToolDirectory, type ToolUnresolved } from "./ToolDirectory.ts"
+import { type CallIdempotency, CallStore, type KeptResult } from "./CallStore.ts"
+import { CallTally } from "./CallsInFlight.ts"
+import { type NoGrant, OPENED_WITHIN, type Reservation, Reservations } from "./Grants.ts"
+import {
+  makeCallNames,
+  NamePins,
+  pinOf,
+  ToolDirectory,
+  type ToolReference,
+  type ToolUnresolved
+} from "./ToolDirectory.ts"
+
+// The consumer that a provider's Idempotency-Key bills. Calls and the responses for their replays are stored per billed
+// consumer, so a key is durably bound to one consumer before it bills.
+
+/** An idempotency key of a provider's reports, and the consumer whom the first report billed. */
+export interface MeterKey {
+  readonly providerId: ProviderId
+  /** SHA-256 of scope and key, hex. */
+  readonly keyHash: string
+  readonly consumerId: ConsumerId
+}
+
+/** Each operation is a separate transaction: it does not join a unit of work. */
+export class MeterKeyStore extends Context.Service<
+  MeterKeyStore,
+  {
+    /** Binds the key. Binding it again to the same consumer adds a binding; false where it is bound to another consumer. */
+    bind(key: MeterKey, at: DateTime.Utc): Effect.Effect<boolean, StoreUnavailable>
+    /** Removes one binding, because its report changed nothing. Without bindings any consumer can be billed with the key. */
+    release(key: MeterKey): Effect.Effect<void, StoreUnavailable>
+    /** Deletes at most `limit` keys last bound before this time; returns how many. */
+    prune(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/metering/MeterKeyStore") {}
+
+// A call that was reported, not proxied.
+
+/** A call that did not go through the proxy, as its consumer or its provider reports it. */
+export interface MeterRequest {
+  readonly caller: KeyOwner
+  readonly tool: ToolReference
+  /** The consumer to bill; a provider's report without one is a test call of its own. */
+  readonly consumerId: ConsumerId | undefined
+  readonly status: CallStatus
+  readonly durationMs: number
+  readonly tokensInput: number
+  readonly tokensOutput: number
+  readonly cost: Microcents | undefined
+  readonly calledAt: DateTime.Utc | undefined
+  readonly idempotency: CallIdempotency | undefined
+  /** As its caller knows it: stored with the call. */
+  readonly requestId?: string | undefined
+  /** Called when the call has its id. The call may still end without a receipt. */
+  readonly onNamed?: (invocationId: ReceiptId) => void
+}
+
+/** The receipt of a reported call, and what the consumer has left. */
+export interface Metered {
+  readonly entry: CatalogEntry
+  readonly receipt: Receipt
+  readonly availableMicrocents: bigint
+}
+
+/** How a report ended: recorded with a receipt, or replayed for a repeated idempotency key. */
+export type MeterOutcome =
+  | { readonly _tag: "Recorded"; readonly metered: Metered; readonly answer: KeptResult }
+  | { readonly _tag: "Replayed"; readonly answer: KeptResult }
+
+// The terms of a reported call. A provider chooses the time in its report. For a call from before the last change, each term
+// is the one that is better for the consumer, then or now: neither a late nor a backdated report charges more than either.
+
+export const termsOfReport = (
+  catalog: Catalog["Service"],
+  entry: CatalogEntry,
+  calledAt: DateTime.Utc
+): Effect.Effect<CatalogEntry, StoreUnavailable> => {
+  if (DateTime.isGreaterThanOrEqualTo(calledAt, entry.prices.inEffect.effectiveFrom)) return Effect.succeed(entry)
+  return Effect.map(catalog.prices(entry.tool.id), (versions) => {
+    const before = versions.filter((version) => version.version < entry.priceVersion)
+    const then =
+      before.find((version) => DateTime.isLessThanOrEqualTo(version.effectiveFrom, calledAt)) ?? before.at(-1)
+    if (then === undefined) return entry
+    // A report has no output that a schema could judge.
+    const { outputSchema } = entry
+    const reported = { ...then, ...(outputSchema === undefined ? {} : { outputSchema }) }
+    const priceVersion = noWorse(reported, entry) ? then.version : entry.priceVersion
+    return { ...entry, ...better(reported, entry), priceVersion }
+  })
+}
+
+// Bills a reported call: a hold, and its settlement immediately after.
+
+const SETTLE_WITHIN = Duration.seconds(30)
+
+/** A reported call before it is billed. */
+export interface ReportedCall {
+  readonly request: MeterRequest
+  readonly render: (metered: Metered) => KeptResult
+  readonly entry: CatalogEntry
+  readonly invocationId: ReceiptId
+  readonly feeBasisPoints: number
+  readonly calledAt: DateTime.Utc
+  readonly now: DateTime.Utc
+  readonly consumerId: ConsumerId
+  readonly price: Microcents
+  readonly freeTier: boolean
+  readonly reservation: Reservation | undefined
+}
+
+/** Made once, not per call: Settlement.ts has the reason. */
+export const makeBillReport = Effect.gen(function* () {
+  const calls = yield* CallStore
+  const book = yield* BookGuard
+  const receipts = yield* Receipts
+  const tally = yield* CallTally
+  const pins = yield* NamePins
+
+  const pinning = ({ tool }: MeterRequest, entry: CatalogEntry) => {
+    const pin = pinOf(tool, entry)
+    return (pin === undefined ? undefined : pins.pinning(pin)) ?? Effect.void
+  }
+
+  return Effect.fnUntraced(function* ({
+    request,
+    render,
+    entry,
+    invocationId,
+    feeBasisPoints,
+    calledAt,
+    now,
+    consumerId,
+    price,
+    freeTier,
+    reservation
+  }: ReportedCall) {
+    const { priceVersion, provider, tool } = entry
+    const call = { invocationId, consumerId, providerId: provider.id, toolId: tool.id, toolName: tool.toolName }
+    const opened = yield* calls.open({
+      ...call,
+      priceVersion,
+      holdAmount: price,
+      feeBasisPoints,
+      freeTierCalls: freeTier && price > zero ? entry.freeTierCalls : 0,
+      origin: "meter",
+      openedAt: calledAt,
+      deadlineAt: DateTime.addDuration(now, SETTLE_WITHIN),
+      idempotency: request.idempotency
+    })
+    if (opened._tag !== "Opened") return yield* rejectionOf(opened, price)
+    // Fails if the ledger is in another mode. The hold is then left to the sweeper, which voids it.
+    if (opened.held > zero && !book.isConfirmed()) yield* book.confirm
+    if (reservation !== undefined) yield* inTime(reservation)
+    const cost = opened.free ? zero : price
+    const issued = receipts.issue(
+      {
+        ...call,
+        calledAt,
+        durationMs: request.durationMs,
+        cost,
+        status: request.status
+      },
+      yield* DateTime.now
+    )
+    // If it cannot be signed, the hold is left to the sweeper, which voids it.
+    const receipt = Effect.isEffect(issued) ? yield* issued : issued
+    if (request.status === "success") yield* pinning(request, entry)
+    const metered = { entry, receipt, availableMicrocents: opened.availableMicrocents + opened.held - cost }
+    const answer = render(metered)
+    const closed = yield* calls.close({
+      consumerId,
+      receipt,
+      feeBasisPoints,
+      held: opened.held,
+      priceVersion,
+      origin: "meter",
+      tokensInput: request.tokensInput,
+      tokensOutput: request.tokensOutput,
+      requestId: request.requestId,
+      answer: request.idempotency === undefined ? undefined : answer
+    })
+    if (closed._tag === "AlreadyClosed") return yield* new CallOverdue({ receiptId: invocationId })
+    tally.count("meter", request.status)
+    return { _tag: "Recorded" as const, metered, answer }
+  })
+})
+
+/** A call opened this late may have lost its reservation: it is left to the sweeper, which bills nothing. */
+const inTime = Effect.fnUntraced(function* ({ invocationId, reservedAt }: Reservation) {
+  const until = DateTime.addDuration(reservedAt, OPENED_WITHIN)
+  if (DateTime.isGreaterThan(yield* DateTime.now, until)) {
+    return yield* Effect.die(new Error(`${invocationId} was opened too long after its reservation`))
+  }
+})
 
 /** A key reports calls of its own account only, or of its own tools. */
 export class NotYours extends Schema.TaggedError<NotYours>()("NotYours", {

@@ -5,18 +5,17 @@
 import { Clock, DateTime, Effect } from "effect"
 import { makeDeadlines } from "../shared/Deadlines.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
-import { monotonicMs } from "../shared/Monotonic.ts"
-import { noResponse } from "./CallEndings.ts"
-import { CallStore } from "./CallStore.ts"
-import { longestMsOf, upstreamMsOf } from "./CallTerms.ts"
-import type { CallProgress } from "./CallsInFlight.ts"
+import { monotonicMs } from "../shared/Time.ts"
 import {
   ToolUpstream,
   type UpstreamCall,
   type UpstreamProblem,
   type UpstreamResponse
 } from "../upstream/ToolUpstream.ts"
-import { ProgressMsMax, type UpstreamBounds, UpstreamLimits } from "./UpstreamLimits.ts"
+import { noResponse } from "./Call.ts"
+import { CallStore } from "./CallStore.ts"
+import { longestMsOf, ProgressMsMax, type UpstreamBounds, UpstreamLimits, upstreamMsOf } from "./CallTerms.ts"
+import type { CallProgress } from "./CallsInFlight.ts"
 
 /** An upstream that keeps its own limits ends before. */
 const GRACE_MS = 2_000

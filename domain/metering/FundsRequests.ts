@@ -3,17 +3,16 @@
  * then repeats the call. Nothing is held meanwhile. The repeated call runs once, however often it is sent.
  */
 import { DateTime, Effect } from "effect"
-import { Digest } from "../shared/Digest.ts"
-import { Entropy } from "../shared/Entropy.ts"
+import { Digest, Entropy } from "../shared/Cryptography.ts"
 import type { ToolId } from "../shared/Ids.ts"
 import { memberOf, objectWith } from "../shared/JsonText.ts"
 import { formatPrice, Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import type { McpExchange } from "../upstream/ToolUpstream.ts"
 import type { InputRequired, McpCallRequest } from "./Call.ts"
 import { InsufficientFunds } from "./CallRejections.ts"
 import { CallStore } from "./CallStore.ts"
 import { type FundsState, makeRequestStates } from "./RequestStates.ts"
-import type { McpExchange } from "../upstream/ToolUpstream.ts"
 
 /** For one call. */
 const ASKED_MAX = 5

@@ -2,17 +2,207 @@
  * A consumer's permission for a provider to bill calls that did not pass through the proxy: for which tools, up to which
  * cap, until when. Without a grant a provider meters only its own test calls.
  */
-import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
-import { AccountStore } from "../accounts/AccountStore.ts"
+import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
+import { AccountStore } from "../accounts/Account.ts"
 import { ExpiryInThePast } from "../accounts/Keys.ts"
-import { Entropy } from "../shared/Entropy.ts"
-import { type ConsumerId, GrantId, type ProviderId, type ToolId } from "../shared/Ids.ts"
-import type { Microcents } from "../shared/Microcents.ts"
-import { format } from "../shared/Timestamp.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { DEAD_GRANTS_SHOWN_MAX, type Grant, type GrantPeriod, isLive, periodStart } from "./Grant.ts"
-import { GrantStore } from "./GrantStore.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { Entropy } from "../shared/Cryptography.ts"
+import { type ConsumerId, GrantId, type ProviderId, type ReceiptId, type ToolId } from "../shared/Ids.ts"
+import { type Microcents, zero } from "../shared/Microcents.ts"
+import { round } from "../shared/Round.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { format } from "../shared/Time.ts"
+import { CallStore } from "./CallStore.ts"
+
+// A consumer's permission for a provider to bill calls that did not pass through the proxy, and the reservations in it.
+
+/** When the spent part of a grant starts at zero again. `total` never does. */
+export type GrantPeriod = "day" | "month" | "total"
+
+export interface Grant {
+  readonly id: GrantId
+  readonly consumerId: ConsumerId
+  readonly providerId: ProviderId
+  /** Empty: all of the provider's tools. */
+  readonly toolIds: ReadonlyArray<ToolId>
+  readonly cap: Microcents
+  readonly period: GrantPeriod
+  readonly expiresAt: DateTime.Utc | undefined
+  readonly revokedAt: DateTime.Utc | undefined
+  readonly createdAt: DateTime.Utc
+  /** In the period that starts at `periodStart`. */
+  readonly spent: bigint
+  readonly periodStart: DateTime.Utc
+}
+
+/** Counted as spent while the final cost of the call is unknown. */
+export interface Reservation {
+  readonly consumerId: ConsumerId
+  readonly invocationId: ReceiptId
+  readonly grantId: GrantId
+  readonly amount: Microcents
+  /** The start of the period that the amount counts in. */
+  readonly periodStart: DateTime.Utc
+  readonly reservedAt: DateTime.Utc
+}
+
+/** Revoked and expired grants are unlimited in number: the newest of them are shown. */
+export const DEAD_GRANTS_SHOWN_MAX = 200
+
+export const isLive = (grant: Grant, now: DateTime.Utc): boolean =>
+  grant.revokedAt === undefined && (grant.expiresAt === undefined || DateTime.isGreaterThan(grant.expiresAt, now))
+
+export const covers = (grant: Grant, toolId: ToolId): boolean =>
+  grant.toolIds.length === 0 || grant.toolIds.includes(toolId)
+
+export const periodStart = (period: GrantPeriod, now: DateTime.Utc): DateTime.Utc =>
+  period === "total" ? DateTime.makeUnsafe(0) : DateTime.startOf(now, period)
+
+/** The current period. Never an earlier one than recorded: the clock of another node may be behind. */
+export const currentStart = (grant: Grant, now: DateTime.Utc): DateTime.Utc =>
+  DateTime.max(grant.periodStart, periodStart(grant.period, now))
+
+/** What counts against the cap now. Spending of an earlier period does not count. */
+export const spentNow = (grant: Grant, now: DateTime.Utc): bigint =>
+  DateTime.isLessThan(grant.periodStart, currentStart(grant, now)) ? 0n : grant.spent
+
+// Stores grants and the reservations in them. Every operation except `reservedBefore` runs inside a unit of work.
+
+export class GrantStore extends Context.Service<
+  GrantStore,
+  {
+    insert(grant: Grant): Effect.Effect<void, StoreUnavailable>
+    /**
+     * Newest first: the live ones, and the newest of the others. All grants of the consumer stay locked until the unit of
+     * work ends.
+     */
+    ofConsumer(consumerId: ConsumerId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<Grant>, StoreUnavailable>
+    /** The live grants between the two, oldest first; locked as in `ofConsumer`. */
+    between(
+      consumerId: ConsumerId,
+      providerId: ProviderId,
+      now: DateTime.Utc
+    ): Effect.Effect<ReadonlyArray<Grant>, StoreUnavailable>
+    /** A grant of the consumer, live or not; locked as in `ofConsumer`. */
+    find(consumerId: ConsumerId, id: GrantId): Effect.Effect<Option.Option<Grant>, StoreUnavailable>
+    revoke(consumerId: ConsumerId, id: GrantId, at: DateTime.Utc): Effect.Effect<Option.Option<Grant>, StoreUnavailable>
+    setSpent(
+      id: GrantId,
+      consumerId: ConsumerId,
+      spent: bigint,
+      periodStart: DateTime.Utc
+    ): Effect.Effect<void, StoreUnavailable>
+    /** At most one per call. */
+    reserve(reservation: Reservation): Effect.Effect<void, StoreUnavailable>
+    /** Removes and returns the reservation; none where it was removed before. */
+    takeReservation(
+      consumerId: ConsumerId,
+      invocationId: ReceiptId
+    ): Effect.Effect<Option.Option<Reservation>, StoreUnavailable>
+    /** At most `limit` reservations made before this time, oldest first. */
+    reservedBefore(before: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Reservation>, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/metering/GrantStore") {}
+
+// What is counted against a grant for a reported call. The amount is reserved before the call is opened, kept separately
+// until the call has ended, then set to the cost: by the process that reported the call, or by the sweeper when that process
+// died.
+
+/** A call opened later than this after its reservation is not billed. */
+export const OPENED_WITHIN = Duration.minutes(2)
+/** Well after `OPENED_WITHIN`: a call not opened by then is never billed, so its reservation can be released. */
+const OVERDUE_AFTER = Duration.minutes(5)
+const OVERDUE_BATCH_MAX = 500
+
+/** A provider bills a consumer only within a grant that the consumer gave it. */
+export class NoGrant extends Schema.TaggedError<NoGrant>()("NoGrant", {
+  consumerId: Schema.String,
+  reason: Schema.Literals(["none", "exhausted"])
+}) {
+  override get message() {
+    return this.reason === "none"
+      ? `Consumer ${this.consumerId} has given you no grant for this tool.`
+      : `The grant of consumer ${this.consumerId} has too little left for this call.`
+  }
+}
+
+/** A reported call that a grant has to cover before it is billed. */
+export interface GrantUse {
+  readonly consumerId: ConsumerId
+  readonly providerId: ProviderId
+  readonly toolId: ToolId
+  readonly invocationId: ReceiptId
+  readonly amount: Microcents
+}
+
+export class Reservations extends Context.Service<
+  Reservations,
+  {
+    /** Counts the amount against the first grant that has enough left. */
+    reserve(use: GrantUse): Effect.Effect<Reservation, NoGrant | StoreUnavailable>
+    /** The call has ended at this cost: releases the rest. A second time changes nothing. */
+    settle(reservation: Reservation, cost: Microcents): Effect.Effect<void, StoreUnavailable>
+    /** Settles by the outcome of the call; returns whether it has ended. Only for a call that can no longer be opened. */
+    resolve(reservation: Reservation): Effect.Effect<boolean, StoreUnavailable>
+    /** Resolves reservations that were not settled; returns how many. */
+    readonly sweep: Effect.Effect<number, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/metering/Reservations") {
+  static readonly layer = Layer.effect(
+    Reservations,
+    Effect.gen(function* () {
+      const grants = yield* GrantStore
+      const calls = yield* CallStore
+      const { atomically } = yield* UnitOfWork
+
+      const reserve = Effect.fn("Reservations.reserve")(function* (use: GrantUse) {
+        const { consumerId, providerId, toolId, invocationId, amount } = use
+        const now = yield* DateTime.now
+        const covering = (yield* grants.between(consumerId, providerId, now)).filter((grant) => covers(grant, toolId))
+        if (covering.length === 0) return yield* new NoGrant({ consumerId, reason: "none" })
+        const match = covering.find((grant) => spentNow(grant, now) + amount <= grant.cap)
+        if (match === undefined) return yield* new NoGrant({ consumerId, reason: "exhausted" })
+        const start = currentStart(match, now)
+        const reservation = { consumerId, invocationId, grantId: match.id, amount, periodStart: start, reservedAt: now }
+        if (amount > zero) {
+          yield* grants.setSpent(match.id, consumerId, spentNow(match, now) + amount, start)
+          yield* grants.reserve(reservation)
+        }
+        return reservation
+      }, atomically)
+
+      const settle = Effect.fn("Reservations.settle")(function* (reservation: Reservation, cost: Microcents) {
+        const { consumerId, invocationId, grantId, amount } = reservation
+        if (amount === zero) return
+        const taken = yield* grants.takeReservation(consumerId, invocationId)
+        if (Option.isNone(taken) || cost >= amount) return
+        const grant = Option.getOrUndefined(yield* grants.find(consumerId, grantId))
+        // A reservation does not count in a later period.
+        if (grant === undefined || !DateTime.Equivalence(grant.periodStart, reservation.periodStart)) return
+        yield* grants.setSpent(grantId, consumerId, grant.spent - (amount - cost), grant.periodStart)
+      }, atomically)
+
+      const resolve = Effect.fn("Reservations.resolve")(function* (reservation: Reservation) {
+        const outcome = yield* calls.outcome(reservation.consumerId, reservation.invocationId)
+        if (outcome._tag === "Open") return false
+        yield* settle(reservation, outcome._tag === "Closed" ? outcome.cost : zero)
+        return true
+      })
+
+      const sweep = Effect.gen(function* () {
+        const before = DateTime.subtractDuration(yield* DateTime.now, OVERDUE_AFTER)
+        const overdue = yield* grants.reservedBefore(before, OVERDUE_BATCH_MAX)
+        const resolved = yield* round(overdue, {
+          failing: "Reservations of grants that could not be resolved",
+          concurrency: 4,
+          work: resolve
+        })
+        return resolved.filter((ended) => ended).length
+      })
+
+      return Reservations.of({ reserve, settle, resolve, sweep })
+    })
+  )
+}
 
 export const GRANTS_PER_CONSUMER_MAX = 100
 /** At most the number of inactive grants that are listed: the daily limit counts listed grants. */

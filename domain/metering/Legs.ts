@@ -7,16 +7,20 @@ import { DateTime, Effect } from "effect"
 import { type CatalogEntry, entryOn } from "../catalog/CatalogStore.ts"
 import { termsOf } from "../catalog/Terms.ts"
 import { objectWith } from "../shared/JsonText.ts"
-import type { HeldCall, McpCallOutcome, McpCallRequest, OtherEnding } from "./Call.ts"
-import { CallOverdue, type Unsettled } from "./CallEndings.ts"
+import type { PendingResult, UpstreamProblem, UpstreamResponse } from "../upstream/ToolUpstream.ts"
+import {
+  CallOverdue,
+  type HeldCall,
+  type McpCallOutcome,
+  type McpCallRequest,
+  type OtherEnding,
+  type Unsettled
+} from "./Call.ts"
 import type { CallRuns } from "./CallRun.ts"
-import { CallStore } from "./CallStore.ts"
-import { deadlineMsOf, SETTLE_GRACE } from "./CallTerms.ts"
+import { CallStore, LEGS_MAX, SUSPENDED_CALLS_MAX, SUSPENDED_MS_MAX } from "./CallStore.ts"
+import { deadlineMsOf, SETTLE_GRACE, UpstreamLimits } from "./CallTerms.ts"
 import type { Render } from "./NewCalls.ts"
 import { type CallState, makeRequestStates, PROVIDER_STATE_CHARS_MAX, RequestStateRejected } from "./RequestStates.ts"
-import { LEGS_MAX, SUSPENDED_CALLS_MAX, SUSPENDED_MS_MAX } from "./SuspendedCall.ts"
-import type { PendingResult, UpstreamProblem, UpstreamResponse } from "../upstream/ToolUpstream.ts"
-import { UpstreamLimits } from "./UpstreamLimits.ts"
 
 type Questions = Extract<PendingResult, { readonly kind: "input_required" }>
 

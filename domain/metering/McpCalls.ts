@@ -4,8 +4,7 @@
  */
 import { DateTime, Effect } from "effect"
 import { zero } from "../shared/Microcents.ts"
-import type { McpCallOutcome, McpCallRequest } from "./Call.ts"
-import type { Unsettled } from "./CallEndings.ts"
+import type { McpCallOutcome, McpCallRequest, Unsettled } from "./Call.ts"
 import { type CallRejected, InsufficientFunds, rejectionOf } from "./CallRejections.ts"
 import type { CallRuns } from "./CallRun.ts"
 import { CallStore } from "./CallStore.ts"

@@ -6,15 +6,27 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { zero } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import type { CallOutcome, CallQuote, CallReport, CallRequest, McpCallOutcome, McpCallRequest } from "./Call.ts"
-import type { Unsettled } from "./CallEndings.ts"
+import type {
+  CallOutcome,
+  CallQuote,
+  CallReport,
+  CallRequest,
+  McpCallOutcome,
+  McpCallRequest,
+  Unsettled
+} from "./Call.ts"
 import type { CallRejected } from "./CallRejections.ts"
 import { makeCallRuns } from "./CallRun.ts"
 import { CallStore, type KeptResult } from "./CallStore.ts"
 import { quotedHoldFor } from "./CallTerms.ts"
-import { makeDirectMetering, type MeterRejected } from "./DirectMetering.ts"
+import {
+  makeDirectMetering,
+  type Metered,
+  type MeterOutcome,
+  type MeterRejected,
+  type MeterRequest
+} from "./DirectMetering.ts"
 import { makeMcpCalls, type McpCallRejected } from "./McpCalls.ts"
-import type { Metered, MeterOutcome, MeterRequest } from "./MeterReport.ts"
 import { makeNewCalls } from "./NewCalls.ts"
 import { ToolDirectory } from "./ToolDirectory.ts"
 

@@ -4,13 +4,10 @@
  * they cannot change between two legs.
  */
 import { Effect, Option, Schema } from "effect"
-import type { ConsumerId, ToolId } from "../shared/Ids.ts"
-import { ReceiptId } from "../shared/Ids.ts"
-import { Digest } from "../shared/Digest.ts"
+import { Digest, isSameText, Sealer } from "../shared/Cryptography.ts"
+import { type ConsumerId, ReceiptId, type ToolId } from "../shared/Ids.ts"
 import { memberOf } from "../shared/JsonText.ts"
 import { Microcents } from "../shared/Microcents.ts"
-import { isSameText } from "../shared/SameText.ts"
-import { Sealer } from "../shared/Sealer.ts"
 import type { McpExchange } from "../upstream/ToolUpstream.ts"
 
 /** Of the provider's own state: the caller sends all of it back. */

@@ -3,11 +3,10 @@
  * bytes per account. After that the key stays bound to the receipt, and a replay returns the outcome of the call.
  */
 import { type Clock, DateTime, Effect, Schema } from "effect"
-import { ReceiptStatus } from "../receipts/Receipt.ts"
-import type { Receipt } from "../receipts/Receipt.ts"
+import { type Receipt, ReceiptStatus } from "../receipts/Receipt.ts"
 import { type ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { Microcents } from "../shared/Microcents.ts"
-import { monotonicMs } from "../shared/Monotonic.ts"
+import { monotonicMs } from "../shared/Time.ts"
 import type { KeptResult } from "./CallStore.ts"
 
 export const RETAINED_RESULT_MS_MAX = 10 * 60_000

@@ -1,24 +1,73 @@
 /**
  * The last step of a call: the cost of its response by the tool's policy, the receipt, and the durable closing of the call.
  */
-import { Clock, DateTime, Effect } from "effect"
+import { Clock, Context, DateTime, Effect, Schedule } from "effect"
+import { JsonSchemas } from "../catalog/JsonSchemas.ts"
+import type { Tool } from "../catalog/Tool.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
-import { Receipts } from "../receipts/Receipts.ts"
+import { causeOf, enderOf, Receipts } from "../receipts/Receipts.ts"
+import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { zero } from "../shared/Microcents.ts"
-import { monotonicMs } from "../shared/Monotonic.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { monotonicMs } from "../shared/Time.ts"
 import { step } from "../shared/TraceSampler.ts"
-import { billedAmount, canceledAmount } from "./CallTerms.ts"
-import { causeOf, enderOf } from "../receipts/CallCause.ts"
-import { CallOverdue, retrySettlement } from "./CallEndings.ts"
-import { CallStore, type KeptResult } from "./CallStore.ts"
-import { CallTally } from "./CallTally.ts"
-import { RETAINED_RESULT_MS_MAX, retainedResult, makeRetainedResultQuota } from "./RetainedResults.ts"
-import type { CallReport, HeldCall } from "./Call.ts"
-import { NamePins } from "./NamePins.ts"
-import { makeOutputCheck } from "./OutputCheck.ts"
-import { pinOf } from "./CallPin.ts"
 import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
-import { UnfitOutputs } from "./UnfitOutputs.ts"
+import { CallOverdue, type CallReport, type HeldCall, retrySettlement } from "./Call.ts"
+import { CallStore, type KeptResult } from "./CallStore.ts"
+import { billedAmount, canceledAmount } from "./CallTerms.ts"
+import { CallTally } from "./CallsInFlight.ts"
+import { makeRetainedResultQuota, RETAINED_RESULT_MS_MAX, retainedResult } from "./RetainedResults.ts"
+import { NamePins, pinOf } from "./ToolDirectory.ts"
+
+// Paid calls whose output does not fit the tool's output schema. Outputs are not stored, so this record is the only evidence
+// for a dispute.
+
+/** The period in which a call can be disputed, plus a day. */
+export const UNFIT_DAYS_KEPT = 31
+
+/** A result that did not match the tool's output schema, which counts as evidence in a dispute. */
+export interface UnfitOutput {
+  readonly consumerId: ConsumerId
+  readonly receiptId: ReceiptId
+}
+
+/** `note` is a separate transaction, before the call's settlement. Noting a call twice records it once. */
+export class UnfitOutputs extends Context.Service<
+  UnfitOutputs,
+  {
+    note(output: UnfitOutput, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
+    isRecorded(output: UnfitOutput): Effect.Effect<boolean, StoreUnavailable>
+    /** Deletes at most `limit` records noted before this time; returns how many. */
+    prune(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/metering/UnfitOutputs") {}
+
+// Whether a tool's output fits its output schema. Tools with the policy `valid_output` are paid by this, and disputes are
+// decided by it.
+
+/** Seconds. */
+const RECHECKS_MAX = 2
+
+/** Undefined: there is nothing to check, or other providers have used up the processing time of the service. */
+export const makeOutputCheck = Effect.gen(function* () {
+  const schemas = yield* JsonSchemas
+
+  return Effect.fnUntraced(function* (
+    tool: Pick<Tool, "outputSchema" | "providerId">,
+    { result }: Pick<UpstreamResponse, "result">
+  ) {
+    const output = result?.["structuredContent"]
+    if (tool.outputSchema === undefined || result === undefined) return undefined
+    if (output === undefined) return false
+    const check = schemas.violations(tool.outputSchema, output, { providerId: tool.providerId, of: "output" })
+    // If the provider's own schemas used up their time, the output counts as unfit. Time used up by other providers does not
+    // count against it: no dispute is decided by that.
+    return yield* Effect.retry(check, { schedule: Schedule.spaced("1 second"), times: RECHECKS_MAX }).pipe(
+      Effect.map((violations): boolean | undefined => violations.length === 0),
+      Effect.catch((spent) => Effect.succeed(spent.of === "provider" ? false : undefined))
+    )
+  })
+})
 
 /**
  * Made once, not per call. The objects of a generator have their own hidden class, which lives long and retains everything

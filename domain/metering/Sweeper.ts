@@ -4,14 +4,13 @@
  * is released too.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import { Receipts } from "../receipts/Receipts.ts"
-import { answered, type SignerUnavailable } from "../receipts/ReceiptSigner.ts"
+import { answered, Receipts, type SignerUnavailable } from "../receipts/Receipts.ts"
 import { zero } from "../shared/Microcents.ts"
 import { bothOf, round } from "../shared/Round.ts"
-import { CallStore, type OverdueCall } from "./CallStore.ts"
-import { CallTally } from "./CallTally.ts"
-import { Reservations } from "./Reservations.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { CallStore, type OverdueCall } from "./CallStore.ts"
+import { CallTally } from "./CallsInFlight.ts"
+import { Reservations } from "./Grants.ts"
 
 export const SWEEP_BATCH_MAX = 500
 

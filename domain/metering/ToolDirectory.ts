@@ -7,13 +7,124 @@ import { Clock, Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { qualifiedName, splitQualified } from "../accounts/Handle.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import { type CatalogEntry, entryAt, isOffered } from "../catalog/CatalogStore.ts"
+import { basisPointsAt, DefaultFeeBasisPoints, type ProviderFee } from "../ledger/PlatformFee.ts"
 import { ChangeFeed, concernsCatalog, onEachChange } from "../shared/ChangeFeed.ts"
-import { guessOf } from "../shared/NearestName.ts"
+import { Entropy } from "../shared/Cryptography.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
-import type { ConsumerId, ProviderId, ToolId } from "../shared/Ids.ts"
-import { format } from "../shared/Timestamp.ts"
-import { NamePins, type TooManyPins } from "./NamePins.ts"
+import { type ConsumerId, type ProviderId, receiptIdOf, type ToolId } from "../shared/Ids.ts"
+import { guessOf } from "../shared/NearestName.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { format } from "../shared/Time.ts"
+
+// The tool that a bare tool name means for a consumer: the one that it first called successfully by that name. A pin never
+// changes.
+
+export const PINS_PER_CONSUMER_MAX = 10_000
+
+/** The tool that a bare name means for an account since its first call by that name. */
+export interface NamePin {
+  readonly consumerId: ConsumerId
+  readonly toolName: string
+  readonly toolId: ToolId
+}
+
+/** `Full`: the name is not pinned, and the consumer has the maximum number of pins. */
+export type PinFound =
+  | { readonly _tag: "Pinned"; readonly toolId: ToolId }
+  | { readonly _tag: "Free" }
+  | { readonly _tag: "Full" }
+
+export class NamePinStore extends Context.Service<
+  NamePinStore,
+  {
+    find(consumerId: ConsumerId, toolName: string, pinsMax: number): Effect.Effect<PinFound, StoreUnavailable>
+    /** Durable when it returns. Returns the tool that the name is pinned to, by this pin or by an earlier one. */
+    pin(pin: NamePin, at: DateTime.Utc): Effect.Effect<ToolId, StoreUnavailable>
+    /** When an account is erased. */
+    removeAll(consumerId: ConsumerId): Effect.Effect<void, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/metering/NamePinStore") {}
+
+// A pin fixes a bare tool name to one tool for an account, permanently: a provider that later lists a tool of the same name
+// gets none of its calls. A bounded cache of pins is in front of the store. Pins never change, so a cached pin is right on
+// every node. The absence of a pin is never cached, since another node may have made one.
+
+export const PINS_CACHED_MAX = 50_000
+
+/** Bare names are pinned per account, and the account has the maximum. Qualified names still work. */
+export class TooManyPins extends Schema.TaggedError<TooManyPins>()("TooManyPins", {
+  toolName: Schema.String,
+  max: Schema.Int
+}) {
+  override get message() {
+    return (
+      `Your account has called ${this.max} different tool names, the most that an account can use without their ` +
+      `providers. Send the qualified name \`handle/${this.toolName}\`, or \`tool_id\`. Nothing was charged.`
+    )
+  }
+}
+
+export class NamePins extends Context.Service<
+  NamePins,
+  {
+    /** Undefined: not pinned. Reads the store unless the pin is cached. */
+    find(consumerId: ConsumerId, toolName: string): Effect.Effect<ToolId | undefined, TooManyPins | StoreUnavailable>
+    /** Reads the cache only. */
+    cached(consumerId: ConsumerId, toolName: string): ToolId | undefined
+    /**
+     * Pins the name of a call that succeeded. Run it before the call is settled, so that no call is charged under a name
+     * that could still change. Undefined where the pin is cached: a call with a pinned name costs no statement.
+     */
+    pinning(pin: NamePin): Effect.Effect<void, StoreUnavailable> | undefined
+  }
+>()("agent-tool-billing/domain/metering/NamePins") {
+  static readonly layer = Layer.effect(
+    NamePins,
+    Effect.gen(function* () {
+      const store = yield* NamePinStore
+      const feed = yield* ChangeFeed
+      const known = new Map<string, ToolId>()
+
+      yield* onEachChange(feed, (change) => {
+        // An account and its pins may have been erased.
+        if (change.topic === "everything") known.clear()
+      })
+
+      const keep = (consumerId: ConsumerId, toolName: string, toolId: ToolId): void => {
+        if (known.size >= PINS_CACHED_MAX) known.delete(known.keys().next().value!)
+        known.set(keyOf(consumerId, toolName), toolId)
+      }
+
+      const cached = (consumerId: ConsumerId, toolName: string) => known.get(keyOf(consumerId, toolName))
+
+      const find = Effect.fnUntraced(function* (consumerId: ConsumerId, toolName: string) {
+        const found = yield* store.find(consumerId, toolName, PINS_PER_CONSUMER_MAX)
+        if (found._tag === "Full") return yield* new TooManyPins({ toolName, max: PINS_PER_CONSUMER_MAX })
+        if (found._tag === "Free") return undefined
+        keep(consumerId, toolName, found.toolId)
+        return found.toolId
+      })
+
+      const pin = Effect.fn("NamePins.pin")(function* (wanted: NamePin) {
+        const toolId = yield* store.pin(wanted, yield* DateTime.now)
+        keep(wanted.consumerId, wanted.toolName, toolId)
+      })
+
+      return NamePins.of({
+        find: (consumerId, toolName) =>
+          Effect.suspend(() => {
+            const toolId = cached(consumerId, toolName)
+            return toolId === undefined ? find(consumerId, toolName) : Effect.succeed(toolId)
+          }),
+        cached,
+        pinning: (wanted) => (cached(wanted.consumerId, wanted.toolName) === undefined ? pin(wanted) : undefined)
+      })
+    })
+  )
+}
+
+/** Ids contain no spaces. */
+const keyOf = (consumerId: ConsumerId, toolName: string): string => `${consumerId} ${toolName}`
 
 export const DIRECTORY_ENTRIES_MAX = 50_000
 export const DIRECTORY_TTL_MS = 30_000
@@ -248,3 +359,24 @@ const offeredAt = (
     ? Effect.succeed(entryAt(entry, nowMs))
     : Effect.fail(new ToolWithdrawn({ tool: toolName, toolId: id, since: format(since), pinned, frozen: !!frozen }))
 }
+
+// Which call pins a bare tool name.
+
+/** The pin that a success of the call makes: undefined unless the tool was identified by its bare name alone. */
+export const pinOf = ({ account, providerId, toolId, toolName }: ToolReference, { tool }: CatalogEntry) =>
+  account === undefined || toolId !== undefined || providerId !== undefined || toolName !== tool.toolName
+    ? undefined
+    : { consumerId: account, toolName, toolId: tool.id }
+
+// The id of a new call. It ends with the platform fee that is in effect now, because the id is signed: a fee that is changed
+// in the database no longer agrees with the signature.
+
+export const makeCallNames = Effect.gen(function* () {
+  const entropy = yield* Entropy
+  const defaultFee = yield* DefaultFeeBasisPoints
+  return (fee: ProviderFee, now: DateTime.Utc) =>
+    Effect.map(entropy.uuid, (uuid) => {
+      const feeBasisPoints = basisPointsAt(fee, defaultFee, now.epochMilliseconds)
+      return { invocationId: receiptIdOf(uuid, feeBasisPoints), feeBasisPoints }
+    })
+})

@@ -4,17 +4,15 @@
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { OperatorKey, operatorPrincipal } from "../accounts/Authentication.ts"
-import type { Principal } from "../accounts/Principal.ts"
-import { Digest } from "../shared/Digest.ts"
-import { Entropy } from "../shared/Entropy.ts"
-import { isSameText } from "../shared/SameText.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import {
-  type SessionTimes,
   type OperatorSession,
   OperatorSessionId,
-  OperatorSessionStore
-} from "../accounts/OperatorSessionStore.ts"
+  OperatorSessionStore,
+  type Principal,
+  type SessionTimes
+} from "../accounts/Principal.ts"
+import { Digest, Entropy, isSameText } from "../shared/Cryptography.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 export const SESSION_LIFE = Duration.hours(8)
 export const SESSION_IDLE_MAX = Duration.hours(1)

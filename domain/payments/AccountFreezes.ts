@@ -4,14 +4,70 @@
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
-import { Entropy } from "../shared/Entropy.ts"
-import type { ConsumerId } from "../shared/Ids.ts"
+import { Entropy } from "../shared/Cryptography.ts"
+import type { ConsumerId, LoadId } from "../shared/Ids.ts"
 import { formatDollars, Microcents } from "../shared/Microcents.ts"
+import type { Page, PageRequest } from "../shared/Page.ts"
 import { roundOfPages } from "../shared/Round.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type Chargeback, ChargebackStore } from "./ChargebackStore.ts"
-import { type Freeze, FreezeStore } from "./FreezeStore.ts"
-import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+
+// Port to chargebacks: payments that the payer disputes at the bank.
+
+/** A payment that the payer disputed at the bank, from its opening to the bank's decision. */
+export interface Chargeback {
+  /** The processor's id. */
+  readonly id: string
+  readonly loadId: LoadId
+  readonly consumerId: ConsumerId
+  readonly amountCents: number
+  /** The bank's decision. `won` is final. */
+  readonly state: "open" | "won" | "lost"
+  /** The processor's movement. `reinstated` is final: the money came back, or was never taken. */
+  readonly funds: "none" | "withdrawn" | "reinstated"
+  /** The operator unfroze the account: this chargeback does not freeze it again. */
+  readonly released: boolean
+  readonly openedAt: DateTime.Utc
+  readonly updatedAt: DateTime.Utc
+}
+
+export class ChargebackStore extends Context.Service<
+  ChargebackStore,
+  {
+    find(id: string): Effect.Effect<Option.Option<Chargeback>, StoreUnavailable>
+    /** Inserts, or replaces the record of this id. */
+    put(chargeback: Chargeback): Effect.Effect<void, StoreUnavailable>
+    /** Newest first. */
+    list(page: PageRequest): Effect.Effect<Page<Chargeback>, StoreUnavailable>
+    /** Oldest first. */
+    ofConsumer(consumerId: ConsumerId): Effect.Effect<ReadonlyArray<Chargeback>, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/payments/ChargebackStore") {}
+
+// Port to frozen consumer accounts. A frozen account opens no calls; reading and loading still work. CallStore checks
+// it in the transaction that opens the call.
+
+/** Since when an account cannot spend, and why. Funds can still be added. */
+export interface Freeze {
+  readonly reason: string
+  readonly at: DateTime.Utc
+  /** Only the operator ends it. */
+  readonly byOperator: boolean
+}
+
+export class FreezeStore extends Context.Service<
+  FreezeStore,
+  {
+    /** A frozen account keeps its time; the reason is replaced. A freeze by the operator is replaced only by another one. */
+    freeze(consumerId: ConsumerId, freeze: Freeze): Effect.Effect<void, StoreUnavailable>
+    /** False if the account is not frozen. */
+    unfreeze(consumerId: ConsumerId): Effect.Effect<boolean, StoreUnavailable>
+    find(consumerId: ConsumerId): Effect.Effect<Option.Option<Freeze>, StoreUnavailable>
+    /** Of the frozen ones among these accounts. */
+    findAll(ids: ReadonlyArray<ConsumerId>): Effect.Effect<ReadonlyMap<ConsumerId, Freeze>, StoreUnavailable>
+    /** Ids after `after`, in order. */
+    frozen(after: ConsumerId | undefined, limit: number): Effect.Effect<ReadonlyArray<ConsumerId>, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/payments/FreezeStore") {}
 
 const REVIEWED_AT_ONCE_MAX = 500
 

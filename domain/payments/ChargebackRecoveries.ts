@@ -4,9 +4,9 @@
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
-import { ChargebackStore } from "./ChargebackStore.ts"
-import { LoadStore } from "./LoadStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { ChargebackStore } from "./AccountFreezes.ts"
+import { LoadStore } from "./Loads.ts"
 
 /** The bank already gave the payment back, so the call's cost cannot be refunded a second time. */
 export class RecoveredByChargeback extends Schema.TaggedError<RecoveredByChargeback>()("RecoveredByChargeback", {

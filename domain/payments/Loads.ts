@@ -2,20 +2,202 @@
  * Adds funds. In a dry run the load is simulated and paid at once. Live, the consumer pays on the processor's page, and
  * the wallet is credited when the processor reports the payment, by webhook or on request.
  */
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { AccountStore } from "../accounts/Account.ts"
 import { Ledger } from "../ledger/Ledger.ts"
-import { Digest } from "../shared/Digest.ts"
-import { Entropy } from "../shared/Entropy.ts"
+import { LedgerStore } from "../ledger/LedgerStore.ts"
+import { type CheckoutStatus, type PaymentFailed, PaymentGateway } from "../ledger/PaymentGateway.ts"
+import { Digest, Entropy } from "../shared/Cryptography.ts"
 import { IdempotencyConflict } from "../shared/Idempotency.ts"
 import { type ConsumerId, LoadId } from "../shared/Ids.ts"
 import { fromCents } from "../shared/Microcents.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { format } from "../shared/Time.ts"
 import { AccountFreezes } from "./AccountFreezes.ts"
-import { MismatchTally } from "./MismatchTally.ts"
-import { type Load, LoadStore } from "./LoadStore.ts"
-import { type LoadLimitReached, makeLoadLimit } from "./LoadLimit.ts"
-import { type CheckoutStatus, type PaymentFailed, PaymentGateway } from "../ledger/PaymentGateway.ts"
-import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
+
+// Port to loads, the reversals of their payments, and applied events of the processor.
+
+/**
+ * `opening`: ordered, the processor may not have received it. `mismatched`: another amount or currency was paid, and
+ * nothing was credited. `paid` is final; every other state may still become `paid`.
+ */
+export type LoadState = "opening" | "open" | "paid" | "expired" | "failed" | "mismatched"
+
+/** An order to add funds, from its checkout to the credit of the wallet. */
+export interface Load {
+  readonly id: LoadId
+  readonly consumerId: ConsumerId
+  readonly amountCents: number
+  readonly state: LoadState
+  readonly sessionId: string | undefined
+  readonly checkoutUrl: string | undefined
+  /** Of the processor: identifies the payment in refunds and chargebacks. */
+  readonly paymentId: string | undefined
+  /** The processor's fee; undefined until it is reported. */
+  readonly feeCents: number | undefined
+  readonly createdAt: DateTime.Utc
+  /** When the wallet was credited. */
+  readonly paidAt: DateTime.Utc | undefined
+  /** When it was last changed or checked. */
+  readonly updatedAt: DateTime.Utc
+}
+
+/** A refund. `taken`: out of the wallet. `returned` is final: the money came back, or was never taken. */
+export interface Reversal {
+  /** The processor's id of the refund. */
+  readonly id: string
+  readonly loadId: LoadId
+  readonly amountCents: number
+  readonly state: "taken" | "returned"
+}
+
+/** A load is checked every minute at most, and ever more rarely while it is unpaid: after an eighth of its age. */
+export const CHECKED_EVERY_SECONDS = 60
+export const CHECKS_PER_AGE = 8
+
+export const isCheckDue = ({ createdAt, updatedAt }: Load, now: DateTime.Utc): boolean => {
+  const [ageMs, waitedMs] = [createdAt, updatedAt].map((since) => now.epochMilliseconds - since.epochMilliseconds)
+  return waitedMs! >= Math.max(CHECKED_EVERY_SECONDS * 1_000, ageMs! / CHECKS_PER_AGE)
+}
+
+/** A load whose money arrived, and how much of it the processor gave back. */
+export interface PaidLoad {
+  readonly load: Load
+  /** By refunds made at the processor, without withdrawals. */
+  readonly refundedCents: number
+}
+
+export class LoadStore extends Context.Service<
+  LoadStore,
+  {
+    /** False if the id exists; nothing is changed. */
+    insert(load: Load): Effect.Effect<boolean, StoreUnavailable>
+    find(id: LoadId): Effect.Effect<Option.Option<Load>, StoreUnavailable>
+    findByPayment(paymentId: string): Effect.Effect<Option.Option<Load>, StoreUnavailable>
+    /** Locked until the end of the unit of work. */
+    lock(id: LoadId): Effect.Effect<Option.Option<Load>, StoreUnavailable>
+    update(load: Load): Effect.Effect<void, StoreUnavailable>
+    /** `opening` and `open` ones whose check is due: see `isCheckDue`. Longest waiting first. */
+    unsettled(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>, StoreUnavailable>
+    /** Of a consumer: `opening`, `open`, or paid after `since`. */
+    pendingOrPaidSince(
+      consumerId: ConsumerId,
+      since: DateTime.Utc
+    ): Effect.Effect<ReadonlyArray<Load>, StoreUnavailable>
+    /** Paid loads of a consumer, newest first. */
+    paidOf(consumerId: ConsumerId, limit: number): Effect.Effect<ReadonlyArray<PaidLoad>, StoreUnavailable>
+    /** Paid since then, with an unknown fee: longest waiting first. */
+    withoutFee(paidSince: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>, StoreUnavailable>
+    /** How many loads of a consumer are `opening` or `open`. */
+    unsettledOf(consumerId: ConsumerId): Effect.Effect<number, StoreUnavailable>
+    reversal(id: string): Effect.Effect<Option.Option<Reversal>, StoreUnavailable>
+    putReversal(reversal: Reversal): Effect.Effect<void, StoreUnavailable>
+    /** False if the event was applied already. Waits for another unit of work that has claimed it. */
+    claimEvent(eventId: string, at: DateTime.Utc): Effect.Effect<boolean, StoreUnavailable>
+    /** Removes events that were claimed before; returns how many. */
+    forgetEvents(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/payments/LoadStore") {}
+
+// Limits what a new account loads per day. Stolen cards are tested with loads; this bounds the loss until the first
+// chargeback.
+
+export const NEW_ACCOUNT_DAYS = 30
+export const NEW_ACCOUNT_LOAD_CENTS_PER_DAY = 100_000
+const WINDOW_HOURS = 24
+
+/** Cents per day; 0: no limit. Undefined: the default with a payment processor, no limit in a dry run. */
+export const NewAccountLoadLimit = Context.Reference<number | undefined>(
+  "agent-tool-billing/domain/payments/NewAccountLoadLimit",
+  { defaultValue: () => undefined }
+)
+
+const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`
+
+/** A new account adds a limited amount a day, because stolen cards are used up quickly. */
+export class LoadLimitReached extends Schema.TaggedError<LoadLimitReached>()("LoadLimitReached", {
+  amountCents: Schema.Int,
+  limitCents: Schema.Int,
+  leftCents: Schema.Int,
+  /** When this amount fits. */
+  retryAt: Schema.String
+}) {
+  override get message() {
+    return (
+      `An account loads at most ${dollars(this.limitCents)} in 24 hours during its first ${NEW_ACCOUNT_DAYS} days, open ` +
+      `checkouts included; ${dollars(this.leftCents)} is left. You can load ${dollars(this.amountCents)} from ` +
+      `${this.retryAt}.`
+    )
+  }
+}
+
+/** Call it in the unit of work that inserts the load: loads of one consumer then run one after the other. */
+export const makeLoadLimit = Effect.gen(function* () {
+  const accounts = yield* AccountStore
+  const ledger = yield* LedgerStore
+  const store = yield* LoadStore
+  const gateway = yield* PaymentGateway
+  const configured = yield* NewAccountLoadLimit
+  const limitCents = configured ?? (gateway.mode === "live" ? NEW_ACCOUNT_LOAD_CENTS_PER_DAY : 0)
+
+  return Effect.fnUntraced(function* (consumerId: ConsumerId, amountCents: number, now: DateTime.Utc) {
+    if (limitCents === 0) return
+    const account = Option.getOrUndefined(yield* accounts.findConsumer(consumerId))
+    const limitEndsAt = DateTime.add(account?.createdAt ?? now, { days: NEW_ACCOUNT_DAYS })
+    if (DateTime.isGreaterThanOrEqualTo(now, limitEndsAt)) return
+    // Locks the wallet.
+    yield* ledger.lockedFunds(consumerId)
+    const counted = yield* store.pendingOrPaidSince(consumerId, DateTime.subtract(now, { hours: WINDOW_HOURS }))
+    const leftCents = Math.max(0, limitCents - counted.reduce((sum, load) => sum + load.amountCents, 0))
+    if (amountCents <= leftCents) return
+    const fits = amountCents > limitCents ? limitEndsAt : freeAt(counted, amountCents - leftCents)
+    return yield* new LoadLimitReached({
+      amountCents,
+      limitCents,
+      leftCents,
+      retryAt: format(DateTime.isLessThan(fits, limitEndsAt) ? fits : limitEndsAt)
+    })
+  })
+})
+
+/** When that much of the counted loads is a day old. An open checkout expires by then. */
+const freeAt = (counted: ReadonlyArray<Load>, neededCents: number): DateTime.Utc => {
+  const byAge = counted
+    .map((load) => ({
+      cents: load.amountCents,
+      at: DateTime.add(load.paidAt ?? load.createdAt, { hours: WINDOW_HOURS })
+    }))
+    .toSorted((a, b) => a.at.epochMilliseconds - b.at.epochMilliseconds)
+  let freed = 0
+  return byAge.find(({ cents }) => (freed += cents) >= neededCents)?.at ?? byAge.at(-1)!.at
+}
+
+// Counts payments whose amount or currency is not the one of their load.
+
+/** Mismatched payments since the service started. */
+export interface MismatchTally {
+  count(): void
+  readonly mismatched: number
+}
+
+export const makeMismatchTally = (): MismatchTally => {
+  let mismatched = 0
+  return {
+    count: () => {
+      mismatched++
+    },
+    get mismatched() {
+      return mismatched
+    }
+  }
+}
+
+const UNCOUNTED: MismatchTally = { count: () => {}, mismatched: 0 }
+
+/** Counts nothing by default; `core` has its own. */
+export const MismatchTally = Context.Reference<MismatchTally>("agent-tool-billing/domain/payments/MismatchTally", {
+  defaultValue: () => UNCOUNTED
+})
 
 export const LOAD_CENTS_MIN = 100
 export const LOAD_CENTS_MAX = 100_000

@@ -4,15 +4,14 @@
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
-import type { Leg } from "../ledger/Transfer.ts"
 import { legsOf } from "../ledger/Movements.ts"
+import { type PaymentFailed, PaymentGateway } from "../ledger/PaymentGateway.ts"
+import type { Leg } from "../ledger/Transfer.ts"
 import type { LoadId } from "../shared/Ids.ts"
 import { fromCents, Microcents } from "../shared/Microcents.ts"
 import { round } from "../shared/Round.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { type Load, LoadStore } from "./LoadStore.ts"
-import { type PaymentFailed, PaymentGateway } from "../ledger/PaymentGateway.ts"
-import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { type Load, LoadStore } from "./Loads.ts"
 
 export const FEES_ASKED_AT_ONCE_MAX = 100
 /** A fee that is not known by then is only requested when it is needed. */

@@ -3,12 +3,10 @@
  * single checkouts, in case that list fails, and repeats orders that the processor may not have received.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
-import { bothOf, round } from "../shared/Round.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { Loads } from "./Loads.ts"
-import { type Load, LoadStore } from "./LoadStore.ts"
 import { PaymentGateway } from "../ledger/PaymentGateway.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { bothOf, round } from "../shared/Round.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { type Load, Loads, LoadStore } from "./Loads.ts"
 
 /** With the longest round, a payment is known well within two minutes. */
 export const RECONCILED_EVERY = Duration.seconds(30)

@@ -3,26 +3,276 @@
  * asked; each refund carries the id of its part, so it is made once; its result posts the money or returns it. After a
  * crash between any two steps, `work` continues the part.
  */
-import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
+import { intoWallet, legsOf } from "../ledger/Movements.ts"
 import { least, PaidFunds, positive } from "../ledger/PaidFunds.ts"
-import { Digest } from "../shared/Digest.ts"
-import { Entropy } from "../shared/Entropy.ts"
+import { PaymentFailed, PaymentGateway, type RefundState } from "../ledger/PaymentGateway.ts"
+import type { Leg } from "../ledger/Transfer.ts"
+import { AccountFrozen } from "../metering/CallRejections.ts"
+import { Digest, Entropy } from "../shared/Cryptography.ts"
 import { IdempotencyConflict } from "../shared/Idempotency.ts"
 import { type ConsumerId, type LoadId, WithdrawalId, WithdrawalPartId } from "../shared/Ids.ts"
 import { fromCents, toCents } from "../shared/Microcents.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { AccountFrozen } from "../metering/CallRejections.ts"
-import { ChargebackStore } from "./ChargebackStore.ts"
-import { FreezeStore } from "./FreezeStore.ts"
-import { uuidFrom } from "./Loads.ts"
-import { LoadStore } from "./LoadStore.ts"
-import { PaymentFailed, PaymentGateway, type RefundState } from "../ledger/PaymentGateway.ts"
+import { round } from "../shared/Round.ts"
+import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { ChargebackStore, FreezeStore } from "./AccountFreezes.ts"
+import { type Load, LoadStore, uuidFrom } from "./Loads.ts"
 import { ProcessorFees } from "./ProcessorFees.ts"
-import { planWithdrawal, type RefundableLoad, totalCents } from "./WithdrawalPlan.ts"
-import { makeWithdrawalParts } from "./WithdrawalParts.ts"
-import { type Withdrawal, type WithdrawalPart, WithdrawalStore } from "./WithdrawalStore.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+
+// Port to withdrawals of unspent funds. Each consists of one refund per load: requested → refunding → paid or failed;
+// returned if the processor could not deliver it.
+
+/** How far a refund is. `failed` and `returned` end with the money in the wallet again. */
+export const WithdrawalPartState = Schema.Literals(["requested", "refunding", "paid", "failed", "returned"])
+export type WithdrawalPartState = typeof WithdrawalPartState.Type
+
+/** The refund of one payment, in whole or in part. */
+export interface WithdrawalPart {
+  readonly id: WithdrawalPartId
+  readonly withdrawalId: WithdrawalId
+  readonly consumerId: ConsumerId
+  readonly loadId: LoadId
+  /** At the processor. */
+  readonly paymentId: string
+  /** Out of the wallet. */
+  readonly amountCents: number
+  /** The processor's fee for this part; the rest is refunded. */
+  readonly feeCents: number
+  readonly state: WithdrawalPartState
+  readonly refundId: string | undefined
+  readonly failure: string | undefined
+  readonly attempts: number
+  /** Not processed before then: a lease, and the pause after an attempt with unknown outcome. */
+  readonly nextAttemptAt: DateTime.Utc
+}
+
+/** An order of a consumer to get unspent funds back. It has one part for each payment that is refunded. */
+export interface Withdrawal {
+  readonly id: WithdrawalId
+  readonly consumerId: ConsumerId
+  readonly amountCents: number
+  readonly createdAt: DateTime.Utc
+  readonly parts: ReadonlyArray<WithdrawalPart>
+}
+
+export const isOpenPart = ({ state }: Pick<WithdrawalPart, "state">): boolean =>
+  state === "requested" || state === "refunding"
+
+export class WithdrawalStore extends Context.Service<
+  WithdrawalStore,
+  {
+    /** False if the id exists; nothing is changed. */
+    insert(withdrawal: Withdrawal): Effect.Effect<boolean, StoreUnavailable>
+    find(id: WithdrawalId): Effect.Effect<Option.Option<Withdrawal>, StoreUnavailable>
+    /** Newest first. */
+    list(consumerId: ConsumerId, limit: number): Effect.Effect<ReadonlyArray<Withdrawal>, StoreUnavailable>
+    /** Locked until the end of the unit of work. */
+    lockPart(id: WithdrawalPartId): Effect.Effect<Option.Option<WithdrawalPart>, StoreUnavailable>
+    updatePart(part: WithdrawalPart): Effect.Effect<void, StoreUnavailable>
+    /** Open ones whose next attempt is due, longest waiting first. */
+    due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<WithdrawalPartId>, StoreUnavailable>
+    /** Whether a part is still open. */
+    hasOpen(consumerId: ConsumerId): Effect.Effect<boolean, StoreUnavailable>
+    /** What was, or is being, withdrawn of each load. */
+    withdrawnCents(consumerId: ConsumerId): Effect.Effect<ReadonlyMap<LoadId, number>, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/payments/WithdrawalStore") {}
+
+// From which loads a withdrawal is refunded, and the processor's fee of each, as a pure function. Newest loads first:
+// the oldest load was spent first.
+
+export interface RefundableLoad {
+  readonly load: Load
+  /** What is left of it after refunds, withdrawals and chargebacks. */
+  readonly leftCents: number
+}
+
+export interface PlannedPart {
+  readonly load: Load
+  readonly amountCents: number
+  readonly feeCents: number
+}
+
+/** Takes what fits, at most `amountCents`, from the loads in their order. */
+export const planWithdrawal = (
+  loads: ReadonlyArray<RefundableLoad>,
+  amountCents: number
+): ReadonlyArray<PlannedPart> => {
+  let missing = amountCents
+  return loads.flatMap(({ leftCents, load }) => {
+    const taken = Math.min(leftCents, missing)
+    const feeCents = retainedFee(load, taken)
+    // The processor refunds whole cents above zero.
+    if (taken <= 0 || taken <= feeCents) return []
+    missing -= taken
+    return [{ load, amountCents: taken, feeCents }]
+  })
+}
+
+/** The processing fee of the load, pro rata, rounded up: the platform, which paid it, never loses. */
+const retainedFee = ({ amountCents, feeCents = 0 }: Load, taken: number): number =>
+  Number((BigInt(feeCents) * BigInt(taken) + BigInt(amountCents) - 1n) / BigInt(amountCents))
+
+export const totalCents = (parts: ReadonlyArray<{ readonly amountCents: number }>): number =>
+  parts.reduce((sum, { amountCents }) => sum + amountCents, 0)
+
+// Refunds the parts of withdrawals at the processor, one attempt at a time. A part that a crash left between two steps is
+// continued by `work`.
+
+const WORKED_AT_ONCE_MAX = 50
+/** Longer than an attempt may take, so that one worker at a time processes a part. */
+const LEASE = Duration.minutes(2)
+const PAUSE_MAX_SECONDS = 3_600
+
+export const makeWithdrawalParts = Effect.gen(function* () {
+  const store = yield* WithdrawalStore
+  const freezes = yield* FreezeStore
+  const ledger = yield* Ledger
+  const gateway = yield* PaymentGateway
+  const { atomically } = yield* UnitOfWork
+
+  /** Claims the part, unless another worker has it or it has ended. */
+  const lease = Effect.fnUntraced(function* (id: WithdrawalPartId) {
+    const now = yield* DateTime.now
+    const found = Option.getOrUndefined(yield* store.lockPart(id))
+    if (found === undefined || !isOpenPart(found) || DateTime.isGreaterThan(found.nextAttemptAt, now)) {
+      return undefined
+    }
+    const taken: WithdrawalPart = {
+      ...found,
+      state: "refunding",
+      attempts: found.attempts + 1,
+      nextAttemptAt: DateTime.addDuration(now, LEASE)
+    }
+    yield* store.updatePart(taken)
+    return { taken, first: found.state === "requested" }
+  }, atomically)
+
+  /** A processor forgets an order's id after a while: before an order is repeated, the first one is looked up. */
+  const order = Effect.fnUntraced(function* ({ taken, first }: { taken: WithdrawalPart; first: boolean }) {
+    const { amountCents, consumerId, feeCents, id, paymentId } = taken
+    const made = first
+      ? undefined
+      : yield* gateway
+          .refundOf(id, paymentId)
+          .pipe(Effect.mapError((error) => new PaymentFailed({ ...error, definite: false })))
+    if (made !== undefined) return made
+    // The bank may return the same money: a refund that was not ordered before is not ordered now.
+    if (Option.isSome(yield* freezes.find(consumerId))) {
+      return yield* new PaymentFailed({ operation: "refund", definite: true, reason: "the account is frozen" })
+    }
+    return yield* gateway.refund({ partId: id, paymentId, amountCents: amountCents - feeCents })
+  })
+
+  const end = (
+    id: WithdrawalPartId,
+    changed: (part: WithdrawalPart) => WithdrawalPart,
+    legsFor: (part: WithdrawalPart) => Effect.Effect<ReadonlyArray<Leg>, StoreUnavailable>
+  ) =>
+    atomically(
+      Effect.gen(function* () {
+        const current = Option.getOrThrow(yield* store.lockPart(id))
+        if (!isOpenPart(current)) return current
+        const ended = changed(current)
+        yield* store.updatePart(ended)
+        const reference = `withdraw:${ended.withdrawalId}:${id}:${ended.state}`
+        yield* dieUnlessUnavailable(ledger.post({ reference, legs: yield* legsFor(ended) }))
+        return ended
+      })
+    )
+
+  const paid = (id: WithdrawalPartId, refundId: string) =>
+    end(
+      id,
+      (part) => ({ ...part, state: "paid", refundId }),
+      ({ amountCents, consumerId, feeCents }) => {
+        const from = { kind: "withdrawal", debit: "refund_clearing", consumerId } as const
+        return Effect.succeed(
+          legsOf(
+            { ...from, credit: "processor", amount: fromCents(amountCents - feeCents) },
+            { ...from, credit: "platform_fee", amount: fromCents(feeCents) }
+          )
+        )
+      }
+    )
+
+  const failed = (id: WithdrawalPartId, failure: string, refundId?: string) =>
+    end(
+      id,
+      (part) => ({ ...part, state: "failed", failure, refundId }),
+      ({ amountCents, consumerId }) =>
+        Effect.map(ledger.lockedFunds(consumerId), (funds) =>
+          intoWallet(
+            [{ kind: "withdrawal", debit: "refund_clearing", consumerId, amount: fromCents(amountCents) }],
+            funds
+          )
+        )
+    )
+
+  const unclear = Effect.fnUntraced(function* (id: WithdrawalPartId, error: PaymentFailed) {
+    const current = Option.getOrThrow(yield* store.lockPart(id))
+    if (!isOpenPart(current)) return current
+    yield* Effect.logWarning(`Refund ${id} has an unknown outcome after ${current.attempts} attempts: ${error.message}`)
+    const pauseSeconds = Math.min(PAUSE_MAX_SECONDS, 2 ** Math.min(current.attempts, 12))
+    const paused = { ...current, nextAttemptAt: DateTime.add(yield* DateTime.now, { seconds: pauseSeconds }) }
+    yield* store.updatePart(paused)
+    return paused
+  }, atomically)
+
+  /** One attempt; returns whether the part has ended. */
+  const advance = Effect.fn("Withdrawals.advance")(function* (id: WithdrawalPartId) {
+    const leased = yield* lease(id)
+    if (leased === undefined) return false
+    const part = yield* order(leased).pipe(
+      Effect.flatMap((made) =>
+        made.state === "failed"
+          ? failed(id, "the processor could not deliver the refund", made.refundId)
+          : paid(id, made.refundId)
+      ),
+      Effect.catchTag("PaymentFailed", (error) => (error.definite ? failed(id, error.reason) : unclear(id, error)))
+    )
+    return !isOpenPart(part)
+  })
+
+  /** The money returned to the processor's balance, so it returns to the wallet. */
+  const returned = Effect.fnUntraced(function* (part: WithdrawalPart) {
+    const { amountCents, consumerId, feeCents, id } = part
+    yield* store.updatePart({ ...part, state: "returned", failure: "the processor could not deliver the refund" })
+    const amount = fromCents(amountCents - feeCents)
+    const funds = yield* ledger.lockedFunds(consumerId)
+    const from = { kind: "withdrawal", consumerId } as const
+    const legs = [
+      { ...from, debit: "processor", credit: "refund_clearing", amount } as const,
+      ...intoWallet([{ ...from, debit: "refund_clearing", amount }], funds)
+    ]
+    yield* dieUnlessUnavailable(ledger.post({ reference: `withdraw:${part.withdrawalId}:${id}:returned`, legs }))
+  })
+
+  const refunded = Effect.fn("Withdrawals.refunded")(function* (
+    id: WithdrawalPartId,
+    refundId: string,
+    state: RefundState
+  ) {
+    const part = Option.getOrUndefined(yield* store.lockPart(id))
+    if (part === undefined) return false
+    if (state === "pending") return true
+    // It was returned to the wallet and was made nevertheless: then it is a refund like any other.
+    if (state === "settled" && part.state === "failed" && part.refundId !== refundId) return false
+    if (state === "settled") yield* paid(id, refundId)
+    else if (isOpenPart(part)) yield* failed(id, "the processor could not deliver the refund", refundId)
+    else if (part.state === "paid") yield* returned(part)
+    return true
+  }, atomically)
+
+  const work = Effect.gen(function* () {
+    const due = yield* store.due(yield* DateTime.now, WORKED_AT_ONCE_MAX)
+    const worked = yield* round(due, { failing: "Refunds that could not be continued", concurrency: 8, work: advance })
+    return worked.filter((ended) => ended).length
+  }).pipe(Effect.withSpan("Withdrawals.work"))
+
+  return { advance, refunded, work }
+})
 
 export const WITHDRAWAL_CENTS_MIN = 100
 export const WITHDRAWAL_CENTS_MAX = 10_000_000

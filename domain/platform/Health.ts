@@ -2,16 +2,269 @@
  * Health of the service: every part is checked within its own time limit. The service is down if it cannot work without
  * a failed part, and degraded with any other fault or slow response.
  */
-import { Cause, Clock, Context, DateTime, Duration, Effect, Exit, Layer, Option } from "effect"
+import { Cause, Clock, Context, DateTime, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
 import { LogStore } from "../log/LogStore.ts"
 import { CorrectedClock } from "../shared/CorrectedClock.ts"
-import { diskProbe, DiskWatch } from "./DiskWatch.ts"
-import { giveUpAfter } from "../shared/GiveUpAfter.ts"
-import { Heartbeats } from "./Heartbeats.ts"
-import { PartDown, type Probe } from "./Probe.ts"
-import { ReadReplica } from "./ReadReplica.ts"
-import { SchemaKeeper } from "./SchemaKeeper.ts"
-import { StoreWatch } from "./StoreWatch.ts"
+import { giveUpAfter } from "../shared/Deadlines.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+
+// Whether rate limits are shared by all nodes, if there is a store for that.
+
+export const RateLimitState = Context.Reference<{
+  /** Why each node counts alone for now; undefined if nothing is wrong. */
+  readonly problem: () => string | undefined
+}>("agent-tool-billing/domain/platform/RateLimitState", { defaultValue: () => ({ problem: () => undefined }) })
+
+// A health check of one part of the service.
+
+/** The part does not work. `problem` is the reason, for operators. */
+export class PartDown extends Schema.TaggedError<PartDown>()("PartDown", { problem: Schema.String }) {
+  override get message() {
+    return this.problem
+  }
+}
+
+export interface Probe {
+  readonly name: string
+  /** Without it the service is down. */
+  readonly critical: boolean
+  readonly limitMs: number
+  /** A slower response means degraded. */
+  readonly slowMs: number
+  /** What is wrong although it works; undefined if nothing is. A failure states why it does not work. */
+  readonly ask: Effect.Effect<string | Note | undefined, PartDown | StoreUnavailable>
+}
+
+/** What operators should know although nothing is wrong. */
+export interface Note {
+  readonly note: string
+}
+
+// Whether there is disk space: what is free where this node's database is, and whether a database rejected a write
+// because its disk was full.
+
+/** Below this PostgreSQL may stop in the middle of its work. */
+export const DISK_FREE_BYTES_MIN = 128 * 1024 * 1024
+/** How long a rejection counts. Load balancers then try again. */
+const REJECTION_MS = 30_000
+
+export interface DiskWatch {
+  /** Undefined if the database's disk is not visible here. */
+  readonly freeBytes: Effect.Effect<number> | undefined
+  /** A database rejected a write now. */
+  rejected(nowMs: number): void
+  readonly rejectedAtMs: number
+}
+
+export const makeDiskWatch = (freeBytes?: Effect.Effect<number>): DiskWatch => {
+  let rejectedAtMs = Number.NEGATIVE_INFINITY
+  return {
+    freeBytes,
+    rejected: (nowMs) => {
+      rejectedAtMs = nowMs
+    },
+    get rejectedAtMs() {
+      return rejectedAtMs
+    }
+  }
+}
+
+const UNWATCHED: DiskWatch = {
+  freeBytes: undefined,
+  rejected: () => {},
+  rejectedAtMs: Number.NEGATIVE_INFINITY
+}
+
+/** Watches nothing by default; `service` has its own. */
+export const DiskWatch = Context.Reference<DiskWatch>("agent-tool-billing/domain/platform/DiskWatch", {
+  defaultValue: () => UNWATCHED
+})
+
+export const diskProbe = (disk: DiskWatch): Probe => ({
+  name: "disk",
+  critical: true,
+  limitMs: 1_000,
+  slowMs: 500,
+  ask: Effect.gen(function* () {
+    if ((yield* Clock.currentTimeMillis) - disk.rejectedAtMs < REJECTION_MS) {
+      return yield* new PartDown({ problem: "The database rejects writes: its disk is full. Free some space." })
+    }
+    const free = disk.freeBytes === undefined ? Number.POSITIVE_INFINITY : yield* disk.freeBytes
+    if (free >= DISK_FREE_BYTES_MIN) return undefined
+    const [mib, least] = [free, DISK_FREE_BYTES_MIN].map((bytes) => Math.floor(bytes / 1_048_576))
+    return yield* new PartDown({
+      problem: `The disk of DATA_DIR is full: ${mib} MiB are free and at least ${least} MiB are required. Free some space.`
+    })
+  })
+})
+
+// When each background job of this node last succeeded and failed. A job without success for too long is late.
+
+/** A run of a job that failed. */
+export interface JobFailure {
+  readonly atMs: number
+  readonly problem: string
+}
+
+/** When a background job last completed, and whether the next run is overdue. */
+export interface Heartbeat {
+  readonly job: string
+  /** The last success; before the first one, the start of the node. */
+  readonly lastMs: number
+  readonly intervalMs: number
+  /** Of the last successful run; undefined before the first one. */
+  readonly durationMs: number | undefined
+  /** The last failure since the start of the node. */
+  readonly failure: JobFailure | undefined
+  /** From then on it counts as late. */
+  readonly lateFromMs: number
+  readonly late: boolean
+}
+
+/** Missed rounds, and additional time, before a job is late. */
+const ROUNDS_MISSED_MAX = 3
+const GRACE_MS = 60_000
+const PROBLEM_CHARS_MAX = 300
+
+export class Heartbeats extends Context.Service<
+  Heartbeats,
+  {
+    /** Of a job that runs every `interval`. Called at its start, too, then without a duration. */
+    beat(job: string, interval: Duration.Duration, durationMs?: number): Effect.Effect<void>
+    failed(job: string, problem: string): Effect.Effect<void>
+    readonly read: Effect.Effect<ReadonlyArray<Heartbeat>>
+  }
+>()("agent-tool-billing/domain/platform/Heartbeats") {
+  static readonly layer = Layer.sync(Heartbeats, () => {
+    const beats = new Map<string, Pick<Heartbeat, "lastMs" | "intervalMs" | "durationMs">>()
+    const failures = new Map<string, JobFailure>()
+    return Heartbeats.of({
+      beat: (job, interval, durationMs) =>
+        Effect.map(Clock.currentTimeMillis, (lastMs) => {
+          beats.set(job, { lastMs, intervalMs: Duration.toMillis(interval), durationMs })
+        }),
+      failed: (job, problem) =>
+        Effect.map(Clock.currentTimeMillis, (atMs) => {
+          failures.set(job, { atMs, problem: problem.slice(0, PROBLEM_CHARS_MAX) })
+        }),
+      read: Effect.map(Clock.currentTimeMillis, (nowMs) =>
+        [...beats].map(([job, beat]) => {
+          const lateFromMs = beat.lastMs + beat.intervalMs * ROUNDS_MISSED_MAX + GRACE_MS
+          return { ...beat, job, lateFromMs, late: nowMs > lateFromMs, failure: failures.get(job) }
+        })
+      )
+    })
+  })
+}
+
+// Whether a read replica may answer instead of the primary. It may be behind by at most a limit, and nothing is read from
+// it on which money, keys or access depend.
+
+export type ReadServer = "replica" | "primary"
+
+export interface ReadReplica {
+  readonly lagMsMax: number
+  /** The replica in use has everything that the primary had at this monotonic time. Undefined: none can be used. */
+  found(replica: { readonly name: string; readonly asOfMs: number } | undefined): void
+  /** The replica in use; undefined if there is none. */
+  name(): string | undefined
+  /** How far the replica is behind at most. It was heard of last at that time, so it grows while nothing is heard. */
+  lagMs(): number
+  /** Whether reads may go to the replica now. */
+  isFresh(): boolean
+  /** Counts a read that the replica may answer, by the server that did. */
+  count(by: ReadServer): void
+  reads(by: ReadServer): number
+}
+
+/** Undefined without a replica: the primary answers everything. */
+export const ReadReplica = Context.Reference<ReadReplica | undefined>(
+  "agent-tool-billing/domain/platform/ReadReplica",
+  { defaultValue: () => undefined }
+)
+
+/** `nowMs`: monotonic. */
+export const makeReadReplica = (lagMsMax: number, nowMs: () => number): ReadReplica => {
+  const reads: Record<ReadServer, number> = { replica: 0, primary: 0 }
+  let asOfMs = nowMs()
+  let name: string | undefined
+  const lagMs = () => Math.max(0, nowMs() - asOfMs)
+  return {
+    lagMsMax,
+    found: (replica) => {
+      name = replica?.name
+      if (replica !== undefined) asOfMs = replica.asOfMs
+    },
+    name: () => name,
+    lagMs,
+    isFresh: () => name !== undefined && lagMs() <= lagMsMax,
+    count: (by) => {
+      reads[by]++
+    },
+    reads: (by) => reads[by]
+  }
+}
+
+// Port to the schema of the stores. A store without a schema is at version 0.
+
+/** Which migration a database is at. A node serves only the version that it expects. */
+export interface SchemaState {
+  readonly version: number
+  /** The version of this release. */
+  readonly expected: number
+}
+
+/** What bringing the schema up to date did, and the tables that exist now. */
+export interface SchemaUpdate {
+  /** The migrations applied now, by name. */
+  readonly applied: ReadonlyArray<string>
+  readonly version: number
+  readonly tables: ReadonlyArray<string>
+}
+
+export class SchemaKeeper extends Context.Service<
+  SchemaKeeper,
+  {
+    readonly state: Effect.Effect<SchemaState, StoreUnavailable>
+    /** Idempotent, also concurrently. */
+    readonly bringUpToDate: Effect.Effect<SchemaUpdate, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/platform/SchemaKeeper") {}
+
+// Port to the state of the store itself.
+
+/** How many connections of the service are in one state, such as `idle in transaction`. */
+export interface StoreConnections {
+  readonly state: string
+  readonly count: number
+}
+
+/** Pending work in the store, for any node. */
+export interface StoreBacklog {
+  /** Calls that are held and not settled. */
+  readonly openCalls: number
+  /** Of these, calls that the sweeper should have ended. */
+  readonly overdueCalls: number
+  readonly heldMicrocents: bigint
+  /** Receipts that are not in the log yet, counted up to `BACKLOG_COUNTED_MAX`. */
+  readonly unloggedReceipts: number
+  /** Acknowledged calls that the store lost, and that no operator has reviewed. */
+  readonly lostCalls: number
+}
+
+/** Counting further would slow down a store that is slow already. */
+export const BACKLOG_COUNTED_MAX = 100_000
+
+export class StoreWatch extends Context.Service<
+  StoreWatch,
+  {
+    /** A query that only a working store answers. Returns what operators should know of it, in a sentence. */
+    readonly ping: Effect.Effect<string | undefined, StoreUnavailable>
+    /** The service's connections as the store sees them, of every node; none for a store without connections. */
+    readonly connections: Effect.Effect<ReadonlyArray<StoreConnections>, StoreUnavailable>
+    readonly backlog: Effect.Effect<StoreBacklog, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/platform/StoreWatch") {}
 
 /** `degraded` still serves requests; `down` does not. */
 export type Condition = "ok" | "degraded" | "down"

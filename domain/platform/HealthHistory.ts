@@ -3,11 +3,33 @@
  * back, so that an outage of the store is recorded too.
  */
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
-import { giveUpAfter } from "../shared/GiveUpAfter.ts"
-import { type Condition, Health } from "./Health.ts"
-import type { Probe } from "./Probe.ts"
-import { type HealthSamples, HealthHistoryStore } from "./HealthHistoryStore.ts"
+import { giveUpAfter } from "../shared/Deadlines.ts"
 import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { type Condition, Health, type Probe } from "./Health.ts"
+
+// Port to results of health checks: totals by day and check, of all nodes.
+
+/** How often a check had each result on one day, on all nodes together. */
+export interface HealthSamples {
+  /** A day of UTC. */
+  readonly date: string
+  readonly check: string
+  readonly ok: number
+  readonly degraded: number
+  readonly down: number
+}
+
+export class HealthHistoryStore extends Context.Service<
+  HealthHistoryStore,
+  {
+    /** Adds to the stored totals. */
+    add(samples: ReadonlyArray<HealthSamples>): Effect.Effect<void, StoreUnavailable>
+    /** From that day on, by day and check. */
+    since(date: string): Effect.Effect<ReadonlyArray<HealthSamples>, StoreUnavailable>
+    /** Removes the oldest rows before that day; returns how many. */
+    prune(before: string, limit: number): Effect.Effect<number, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/platform/HealthHistoryStore") {}
 
 export const HISTORY_DAYS = 90
 export const HISTORY_DAYS_KEPT = 400

@@ -2,10 +2,27 @@
  * Totals of the whole platform, overall and for the last day, cached for a few seconds.
  */
 import { Context, DateTime, Duration, Effect, Exit, Layer } from "effect"
-import { type MarketCounts, PlatformFigures } from "./PlatformFigures.ts"
-import { SubmissionStore } from "./SubmissionStore.ts"
-import { WaitlistStore } from "./WaitlistStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { SubmissionStore, WaitlistStore } from "./Submissions.ts"
+
+// Port to totals of the platform. Counts only, no usage of single consumers.
+
+/** Accounts, tools and calls of the whole market. */
+export interface MarketCounts {
+  readonly providers: number
+  readonly consumers: number
+  /** In all: that can be bought, so without withdrawn ones and those of frozen providers. */
+  readonly tools: number
+  readonly invocations: number
+}
+
+export class PlatformFigures extends Context.Service<
+  PlatformFigures,
+  {
+    /** Since a full hour; everything if none is given. */
+    count(sinceHour?: DateTime.Utc): Effect.Effect<MarketCounts, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/platform/PlatformFigures") {}
 
 export const STATS_TTL = Duration.seconds(5)
 

@@ -33,3 +33,15 @@ export const makeTelemetryTally = (): TelemetryTally => {
 export const TelemetryTally = Context.Reference<TelemetryTally>("agent-tool-billing/domain/platform/TelemetryTally", {
   defaultValue: () => ({ ...makeTelemetryTally(), count: () => {} })
 })
+
+// Log lines of this process that its reader did not take.
+
+export interface LogLoss {
+  /** Since the start. */
+  dropped: number
+}
+
+/** Of a process that does not bound its output: none. */
+export const LogLoss = Context.Reference<LogLoss>("agent-tool-billing/domain/platform/LogLoss", {
+  defaultValue: () => ({ dropped: 0 })
+})

@@ -3,16 +3,8 @@
  * a failure the event is unclaimed, so that the processor sends it again.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { Ledger } from "../ledger/Ledger.ts"
 import { Payouts } from "../earnings/Payouts.ts"
-import type { LoadId } from "../shared/Ids.ts"
-import { fromCents } from "../shared/Microcents.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { AccountFreezes } from "../payments/AccountFreezes.ts"
-import { Chargebacks } from "./Chargebacks.ts"
-import { Withdrawals } from "../payments/Withdrawals.ts"
-import { isAsOrdered, Loads } from "../payments/Loads.ts"
-import { LoadStore } from "../payments/LoadStore.ts"
+import { Ledger } from "../ledger/Ledger.ts"
 import {
   type PaymentEvent,
   type PaymentFailed,
@@ -20,7 +12,13 @@ import {
   type PaymentsNotConfigured,
   type UntrustedEvent
 } from "../ledger/PaymentGateway.ts"
-import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { AccountFreezes } from "../payments/AccountFreezes.ts"
+import { isAsOrdered, Loads, LoadStore } from "../payments/Loads.ts"
+import { Withdrawals } from "../payments/Withdrawals.ts"
+import type { LoadId } from "../shared/Ids.ts"
+import { fromCents } from "../shared/Microcents.ts"
+import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { Chargebacks } from "./Chargebacks.ts"
 
 export const PAYMENT_EVENT_DAYS_KEPT = 90
 

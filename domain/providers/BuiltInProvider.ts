@@ -3,13 +3,11 @@
  * paid out, and its tools change only with the service.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { AccountStore, type Provider } from "../accounts/Account.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import { ProviderId } from "../shared/Ids.ts"
 import { PAGE_LIMIT_MAX } from "../shared/Page.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import type { Provider } from "../accounts/Account.ts"
-import { AccountStore } from "../accounts/AccountStore.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { Handles } from "./Handles.ts"
 
 /** The provider with the tools for trying out the service. */

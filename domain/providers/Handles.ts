@@ -2,14 +2,12 @@
  * Gives handles to providers: the requested one, one derived from the name, or one that the operator assigns.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { AccountStore } from "../accounts/Account.ts"
+import { HandleStore, type Imitation, isReserved, skeletonOf, slugOf, suffixed } from "../accounts/Handle.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import type { ProviderId } from "../shared/Ids.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { ProviderUnknown } from "../trust/Trust.ts"
-import { AccountStore } from "../accounts/AccountStore.ts"
-import { isReserved, skeletonOf, slugOf, suffixed } from "../accounts/Handle.ts"
-import { HandleStore, type Imitation } from "../accounts/HandleStore.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 const IMITATIONS_SHOWN_MAX = 100
 const NEUTRAL = "provider"

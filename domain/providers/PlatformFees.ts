@@ -2,6 +2,7 @@
  * The platform fee of each provider: the default one, or one of its own that the operator set.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { AccountStore } from "../accounts/Account.ts"
 import { PriceNotice } from "../catalog/PriceNotice.ts"
 import {
   DefaultFeeBasisPoints,
@@ -13,10 +14,8 @@ import {
 } from "../ledger/PlatformFee.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import type { ProviderId } from "../shared/Ids.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { ProviderUnknown } from "../trust/Trust.ts"
-import { AccountStore } from "../accounts/AccountStore.ts"
 
 /** The fee that a provider's calls pay now, and the change that is announced. */
 export interface FeeInEffect {

@@ -3,12 +3,11 @@
  * are settled, payouts under way end, and refunds are still taken from what a frozen provider has.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { AccountStore } from "../accounts/Account.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import type { ProviderId } from "../shared/Ids.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { ProviderUnknown } from "../trust/Trust.ts"
-import { AccountStore } from "../accounts/AccountStore.ts"
 
 export class ProviderFreezes extends Context.Service<
   ProviderFreezes,

@@ -3,21 +3,16 @@
  * mailbox is proven. A verification stays only while it is of the endpoint and the mailbox that the provider has.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
-import type { Provider, ProviderChange } from "../accounts/Account.ts"
-import { AccountStore } from "../accounts/AccountStore.ts"
+import { AccountStore, type Provider, type ProviderChange } from "../accounts/Account.ts"
 import { type EndpointBlocked, EndpointGuard } from "../accounts/EndpointGuard.ts"
 import { ProviderNotFound } from "../accounts/ProviderDirectory.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
-import { Digest } from "../shared/Digest.ts"
-import { Entropy } from "../shared/Entropy.ts"
+import { Digest, Entropy } from "../shared/Cryptography.ts"
 import type { ProviderId } from "../shared/Ids.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import { addressChangedLetter, MAIL_TOKEN_HOURS, newAddressLetter } from "../trust/Challenge.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { addressChangedLetter, MAIL_TOKEN_HOURS, newAddressLetter, ownsEndpoint } from "../trust/Challenge.ts"
 import { Mailer, type MailFailed, type MailNotConfigured } from "../trust/Mailer.ts"
-import { makeMailLimit, type TooManyMails } from "../trust/MailLimit.ts"
-import { ownsEndpoint } from "../trust/Proofs.ts"
 import { SlaStore } from "../trust/SlaStore.ts"
 import {
   anew,
@@ -25,11 +20,13 @@ import {
   isOver,
   isTokenOf,
   MAILS_PER_HOUR_MAX,
+  makeMailLimit,
   makeVerificationSteps,
   TOKEN_BYTES,
-  type TooManyAttempts
-} from "../trust/VerificationSteps.ts"
-import { type Verified, VerificationStore } from "../trust/VerificationStore.ts"
+  type TooManyAttempts,
+  type TooManyMails
+} from "../trust/Verification.ts"
+import { VerificationStore, type Verified } from "../trust/VerificationStore.ts"
 
 /** Each new endpoint is asked what it is, wherever it is. */
 export const ENDPOINT_CHANGES_PER_HOUR_MAX = 10

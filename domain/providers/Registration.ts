@@ -2,21 +2,18 @@
  * Registers a provider or a consumer with its first key, and a provider's first tools, all or nothing.
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { AccountStore, type Consumer, type PricingModel, type Provider } from "../accounts/Account.ts"
+import { type EndpointBlocked, EndpointGuard } from "../accounts/EndpointGuard.ts"
+import { Keys, type MintedKey } from "../accounts/Keys.ts"
+import { type Principal, RateLimitPolicy } from "../accounts/Principal.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { ToolOutcome } from "../catalog/CatalogStore.ts"
 import type { ToolChange } from "../catalog/Tool.ts"
-import { Entropy } from "../shared/Entropy.ts"
+import { Entropy } from "../shared/Cryptography.ts"
 import { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import { UnitOfWork } from "../shared/UnitOfWork.ts"
-import type { Consumer, PricingModel, Provider } from "../accounts/Account.ts"
-import { EndpointGuard, type EndpointBlocked } from "../accounts/EndpointGuard.ts"
-import { AccountStore } from "../accounts/AccountStore.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { type HandleRejection, Handles } from "./Handles.ts"
-import { Keys, type MintedKey } from "../accounts/Keys.ts"
-import type { Principal } from "../accounts/Principal.ts"
-import { RateLimitPolicy } from "../accounts/RateLimitPolicy.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** What a new provider says of itself, with the tools that it lists at once. */
 export interface ProviderApplication {

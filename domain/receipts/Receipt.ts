@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import { MicrocentsFromInt } from "../shared/Microcents.ts"
-import { Timestamp } from "../shared/Timestamp.ts"
+import { Timestamp } from "../shared/Time.ts"
 
 /** How the call of a receipt ended. By default only `success` is charged. */
 export const ReceiptStatus = Schema.Literals(["success", "error", "timeout", "rate_limited"])

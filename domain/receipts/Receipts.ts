@@ -1,16 +1,109 @@
 /**
  * Receipts of calls: created, signed, verified and read. `CallStore.close` writes them.
  */
-import { Context, type DateTime, Effect, Layer, type Option, Predicate, Semaphore } from "effect"
+import { Context, type DateTime, Effect, Layer, type Option, Predicate, Schema, Semaphore } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { format } from "../shared/Timestamp.ts"
+import { format } from "../shared/Time.ts"
+import { INVALID_PARAMS, MISSING_CAPABILITY } from "../upstream/Protocol.ts"
+import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 import { canonical, type Receipt, type ReceiptStatus, SIGNATURE, type SignedFields } from "./Receipt.ts"
-import { answered, type LocalOrRemote, ReceiptSigner, SignerUnavailable } from "./ReceiptSigner.ts"
-import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "./ReceiptStore.ts"
 import { examineReceipt, type Verdict, verdictOf } from "./Verification.ts"
+
+// Why a call ended in `error`, where metrics must tell it from a failure of the provider. Stored beside the receipt, whose
+// set of fields is fixed.
+
+/**
+ * `input_rejected`: the provider rejected the arguments (JSON-RPC error -32602), or the call of a client that cannot do what
+ * the tool needs (-32021). `canceled`: the caller or the service ended the call, which counts against no provider.
+ */
+export type CallCause = "input_rejected" | "canceled"
+
+const REJECTED: ReadonlySet<number | undefined> = new Set([INVALID_PARAMS, MISSING_CAPABILITY])
+
+export const causeOf = (answer: UpstreamResponse): CallCause | undefined => {
+  const { problem, status } = answer
+  if (status !== "error") return undefined
+  if (enderOf(answer) !== undefined) return "canceled"
+  return problem?.kind === "json_rpc_error" && REJECTED.has(problem.rpcError?.code) ? "input_rejected" : undefined
+}
+
+/** Who ended the call, where it was not its provider. */
+export const enderOf = ({ endedBy, problem }: UpstreamResponse): UpstreamResponse["endedBy"] => {
+  if (endedBy !== undefined) return endedBy
+  if (problem?.kind === "overloaded") return "service"
+  return problem?.kind === "canceled" ? "caller" : undefined
+}
+
+// Port to the signing keys: signs with the newest and verifies with all of them. A key in this process answers at once,
+// because every settlement waits for it. A remote key (a KMS) answers with an effect.
+
+/** The key cannot be used at the moment. Nothing was signed; retry later. */
+export class SignerUnavailable extends Schema.TaggedError<SignerUnavailable>()("SignerUnavailable", {
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    return "The key that signs receipts is unavailable. Check the key service, and retry in a few seconds."
+  }
+}
+
+/** An answer of a key in this process, or an effect that asks a key elsewhere. */
+export type LocalOrRemote<A> = A | Effect.Effect<A, SignerUnavailable>
+
+export class ReceiptSigner extends Context.Service<
+  ReceiptSigner,
+  {
+    /** HMAC-SHA256 of the text's UTF-8 bytes: 64 lowercase hex digits. */
+    sign(canonical: string): LocalOrRemote<string>
+    /** In constant time with regard to the signature. False for a signature of any other form. */
+    verify(canonical: string, signatureHex: string): LocalOrRemote<boolean>
+  }
+>()("agent-tool-billing/domain/receipts/ReceiptSigner") {}
+
+export const answered = <A>(answer: LocalOrRemote<A>): Effect.Effect<A, SignerUnavailable> =>
+  Effect.isEffect(answer) ? (answer as Effect.Effect<A, SignerUnavailable>) : Effect.succeed(answer)
+
+// Reads receipts. `CallStore.close` writes them, in the transaction that settles the call.
+
+/** Whose receipts: a consumer sees its own calls, a provider the calls of its tools. */
+export type ReceiptOwner =
+  | { readonly role: "consumer"; readonly ownerId: ConsumerId }
+  | { readonly role: "provider"; readonly ownerId: ProviderId }
+
+/** Which of an owner's receipts are listed. A member that is undefined excludes none. */
+export interface ReceiptFilter {
+  readonly toolId: ToolId | undefined
+  readonly status: ReceiptStatus | undefined
+  /** Inclusive, by the time of the call; ISO 8601. */
+  readonly from: string | undefined
+  /** Exclusive. */
+  readonly to: string | undefined
+}
+
+/** What was recorded with a receipt and is not part of it. */
+export interface Settled {
+  /** Of a call that ended in `error` because of its caller. */
+  readonly cause: CallCause | undefined
+  /** The platform fee in effect when the call was held. */
+  readonly feeBasisPoints: number
+  readonly fee: Microcents
+  /** Of the request that ended the call; undefined where the sweeper did, or where it has none. */
+  readonly requestId: string | undefined
+  /** Undefined for a call without a hold of its own: one that was reported, or that the sweeper ended. */
+  readonly holdMs: number | undefined
+}
+
+export class ReceiptStore extends Context.Service<
+  ReceiptStore,
+  {
+    find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>, StoreUnavailable>
+    settledOf(id: ReceiptId): Effect.Effect<Option.Option<Settled>, StoreUnavailable>
+    /** Newest first: the calls of a consumer, or of a provider's tools. */
+    list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/receipts/ReceiptStore") {}
 
 /** What a receipt records of a call. `Receipts.sign` adds the times and the signature. */
 export interface FinishedCall {

@@ -3,8 +3,8 @@
  * monotonic clock: a wrong or changing machine clock has no effect on what the service records or decides.
  */
 import { type Clock, Context, DateTime, Effect } from "effect"
-import { monotonicMs } from "./Monotonic.ts"
 import type { StoreUnavailable } from "./StoreUnavailable.ts"
+import { monotonicMs } from "./Time.ts"
 
 /** One reading of the database's clock, with the monotonic times of question and response. */
 export interface TimeReading {

@@ -3,9 +3,39 @@
  * at most twice `SWEEP_EVERY`; without items there is no timer. No clock reads or hashing per deadline, because this is
  * on the hot path.
  */
-import { Clock, Duration, Effect, type Scope } from "effect"
-import { monotonicMs } from "./Monotonic.ts"
-import { RingItem } from "./Ring.ts"
+import { type Cause, Clock, Duration, Effect, Fiber, type Scope } from "effect"
+import { monotonicMs } from "./Time.ts"
+
+// A doubly linked ring, for what comes and goes with every call: removal needs no search and no hashing. A removed item refers
+// to no other, so that the garbage collector frees each on its own. The former tables of a Map, which refer to their
+// successors, kept more alive.
+
+export class RingItem {
+  before: RingItem = this
+  after: RingItem = this
+
+  get isAlone(): boolean {
+    return this.after === this
+  }
+
+  /** Behind all that were added to this one before. */
+  add(item: RingItem): void {
+    item.before = this.before
+    item.after = this
+    this.before.after = item
+    this.before = item
+  }
+
+  /** Takes it out of its ring. Whether it was in one. */
+  end(): boolean {
+    if (this.isAlone) return false
+    this.before.after = this.after
+    this.after.before = this.before
+    this.before = this
+    this.after = this
+    return true
+  }
+}
 
 export interface Deadline {
   /** Restarts the time limit from now. */
@@ -99,3 +129,15 @@ class Running extends RingItem implements Deadline {
     this.lateAtMs = this.ring.nowMs + SWEEP_MS + ms
   }
 }
+
+// A time limit that applies even if the interrupted effect does not end, such as a query to a silent database.
+
+export const giveUpAfter =
+  (limit: Duration.Input) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Cause.TimeoutError, R> =>
+    Effect.flatMap(Effect.forkDetach(effect), (fiber) =>
+      Fiber.join(fiber).pipe(
+        Effect.timeout(limit),
+        Effect.onError(() => Effect.forkDetach(Fiber.interrupt(fiber)))
+      )
+    )

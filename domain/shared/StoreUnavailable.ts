@@ -3,8 +3,21 @@
  * break after the commit. Never treat it as an answer of the store: a caller that recovers from its own failures lets this
  * one pass.
  */
-import { Effect, Schema } from "effect"
-import { rootMessage } from "./RootMessage.ts"
+import { Context, Effect, Schema } from "effect"
+
+// Libraries wrap failures in failures: the innermost message states the cause.
+
+const CAUSES_MAX = 10
+
+export const rootMessage = (error: unknown): string => {
+  let text = ""
+  let inner: unknown = error
+  for (let n = 0; n <= CAUSES_MAX && typeof inner === "object" && inner !== null; n++) {
+    if (inner instanceof Error && inner.message !== "") text = inner.message
+    inner = "cause" in inner ? inner.cause : undefined
+  }
+  return text === "" ? "no reason given" : text.replace(/\.$/u, "")
+}
 
 export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
   /** `book_unconfirmed`: this node may not post to the ledger, or does not know yet whether it may. */
@@ -39,3 +52,14 @@ export const dieUnlessUnavailable = <A, E, R>(effect: Effect.Effect<A, E, R>): E
   )
 
 type Unavailable<E> = Extract<E, StoreUnavailable>
+
+// All or nothing: what the ports write inside `atomically` is committed together or not at all. Nested calls are
+// savepoints: a caught failure inside undoes only the inside. External effects (payments, tool calls, mail) do not
+// belong in here.
+
+export class UnitOfWork extends Context.Service<
+  UnitOfWork,
+  {
+    atomically<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StoreUnavailable, R>
+  }
+>()("agent-tool-billing/domain/shared/UnitOfWork") {}

@@ -2,9 +2,11 @@
  * A call whose provider works on it after its response, as a task. Toward the provider the service is the client of the
  * task; its own client gets a task with another id. The call stays open with its hold until the task ends.
  */
-import type { DateTime } from "effect"
-import type { UpstreamSession } from "../upstream/Protocol.ts"
+import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
+import { memberOf, membersOf } from "../shared/JsonText.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import type { UpstreamSession } from "../upstream/Protocol.ts"
 
 /** From the opening of a call until its task counts as timed out. */
 export const TASK_MS_MAX = 24 * 60 * 60_000
@@ -89,3 +91,106 @@ export interface ListedTask extends Pick<CallTask, "id" | "createdAt" | "progres
   /** After the settlement. */
   readonly final: { readonly status: FinalStatus; readonly endedAt: DateTime.Utc } | undefined
 }
+
+// Port to the tasks of calls. They are in the store, so that any node asks for their results and settles them.
+
+/** Who asks for a task. */
+export interface TaskCaller {
+  readonly consumerId: ConsumerId
+  /** At the door of one provider: only its tasks. */
+  readonly providerId: ProviderId | undefined
+}
+
+/** A place in the list of an account's tasks. */
+export type TaskPosition = Pick<ListedTask, "id" | "createdAt">
+
+export class TaskStore extends Context.Service<
+  TaskStore,
+  {
+    /** Running. */
+    add(task: CallTask): Effect.Effect<void, StoreUnavailable>
+    find(id: string): Effect.Effect<Option.Option<CallTask>, StoreUnavailable>
+    /** The newest task of a call with this idempotency key. */
+    findByKey(consumerId: ConsumerId, keyHash: string): Effect.Effect<Option.Option<CallTask>, StoreUnavailable>
+    /** At most `limit`, the newest first, after this one of the list. */
+    list(
+      caller: TaskCaller,
+      after: TaskPosition | undefined,
+      limit: number
+    ): Effect.Effect<ReadonlyArray<ListedTask>, StoreUnavailable>
+    /**
+     * For its client: the task, if it is not settled and its provider was not asked after `askedBefore`. Asked at `now`. It
+     * is due as before, because its client may leave.
+     */
+    claim(
+      id: string,
+      askedBefore: DateTime.Utc,
+      now: DateTime.Utc
+    ): Effect.Effect<Option.Option<CallTask>, StoreUnavailable>
+    /** Tasks that are due and not settled, at most `limit`. Asked at `now`, they are due again at `nextAt`: one node gets each. */
+    claimDue(
+      now: DateTime.Utc,
+      nextAt: DateTime.Utc,
+      limit: number
+    ): Effect.Effect<ReadonlyArray<CallTask>, StoreUnavailable>
+    /** Of a task that has not ended; another is not changed. */
+    note(id: string, progress: TaskProgress): Effect.Effect<void, StoreUnavailable>
+    /** The caller canceled it. False if it has ended. */
+    cancel(id: string): Effect.Effect<boolean, StoreUnavailable>
+    /** False if it had ended before, which is not changed. */
+    end(id: string, outcome: string, at: DateTime.Utc): Effect.Effect<boolean, StoreUnavailable>
+    /**
+     * What the client gets from now on; the first one stays. Of the account's settled tasks the oldest are deleted beyond
+     * `bytesMax` of results and terms, but not this one. The state of a settled task is empty.
+     */
+    settle(id: string, final: FinalTask, bytesMax: number): Effect.Effect<void, StoreUnavailable>
+    /** A task that was not taken over after all. */
+    remove(id: string): Effect.Effect<void, StoreUnavailable>
+    /** Whatever became of them: of an erased account. */
+    removeAll(consumerId: ConsumerId): Effect.Effect<void, StoreUnavailable>
+    /** Deletes at most `limit` settled tasks that ended before this time; returns how many. */
+    prune(endedBefore: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/tasks/TaskStore") {}
+
+// The time that a task waits for its caller: from a question until the caller has answered every question that was asked. It
+// is not counted as time of the provider.
+
+type CallerTime = Pick<TaskProgress, "waitedMs" | "waitingSince">
+
+/** Between a question and its answer. */
+export const isWaiting = ({ waitingSince }: CallerTime): boolean => waitingSince !== undefined
+
+/** In total, at this time. */
+export const waitedMsAt = ({ waitedMs, waitingSince }: CallerTime, at: DateTime.Utc): number =>
+  waitedMs + (waitingSince === undefined ? 0 : Math.max(0, at.epochMilliseconds - waitingSince.epochMilliseconds))
+
+/** After its provider said how the task is. While it still shows questions that were answered, it does not wait for them. */
+export const timeAfterState = (progress: TaskProgress, state: string, now: DateTime.Utc): CallerTime => {
+  const questions = questionsIn(state)
+  if (questions === undefined) return stopped(progress, now)
+  if (isWaiting(progress)) return timeOf(progress)
+  const known = questionsIn(progress.state)
+  return known !== undefined && questions.isSubsetOf(known)
+    ? timeOf(progress)
+    : { waitedMs: progress.waitedMs, waitingSince: now }
+}
+
+/** After its provider took these answers. The task goes on waiting if they leave a question open. */
+export const timeAfterAnswers = (progress: TaskProgress, answers: string, now: DateTime.Utc): CallerTime =>
+  (questionsIn(progress.state) ?? new Set()).isSubsetOf(namesIn(answers)) ? stopped(progress, now) : timeOf(progress)
+
+const stopped = (time: CallerTime, now: DateTime.Utc): CallerTime => ({
+  waitedMs: waitedMsAt(time, now),
+  waitingSince: undefined
+})
+
+const timeOf = ({ waitedMs, waitingSince }: CallerTime): CallerTime => ({ waitedMs, waitingSince })
+
+/** The names of the questions; undefined if it asks none. A name stands for one question in the whole life of a task. */
+const questionsIn = (state: string): ReadonlySet<string> | undefined => {
+  const asked = memberOf(state, 0, "status") === '"input_required"' ? memberOf(state, 0, "inputRequests") : undefined
+  return asked === undefined ? undefined : namesIn(asked)
+}
+
+const namesIn = (object: string): ReadonlySet<string> => new Set(membersOf(object).map(({ name }) => name))

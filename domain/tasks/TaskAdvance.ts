@@ -3,24 +3,253 @@
  * settled.
  */
 import { DateTime, Effect, Option } from "effect"
-import { ANSWER_MS_MIN, type Unsettled } from "../metering/CallEndings.ts"
+import { CatalogStore, entryOn } from "../catalog/CatalogStore.ts"
+import { ANSWER_MS_MIN, type CallReport, type Unsettled } from "../metering/Call.ts"
+import { CallStore } from "../metering/CallStore.ts"
 import type { Render } from "../metering/NewCalls.ts"
-import { isWaiting, timeAfterState, waitedMsAt } from "./CallerTime.ts"
-import { type CallTask, POLL_MS_MAX } from "./CallTask.ts"
+import { makeSettle } from "../metering/Settlement.ts"
+import { Receipts } from "../receipts/Receipts.ts"
+import { zero } from "../shared/Microcents.ts"
+import { INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY } from "../upstream/Protocol.ts"
+import { type PassedReply, ProviderServers, type ServerFailed } from "../upstream/ProviderServers.ts"
+import { TASKS_EXTENSION } from "../upstream/TaskSupport.ts"
+import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 import {
+  type CallTask,
+  type FinalTask,
+  isWaiting,
+  POLL_MS_MAX,
+  TASKS_KEPT_BYTES_MAX,
+  TaskStore,
+  timeAfterState,
+  waitedMsAt
+} from "./CallTask.ts"
+import { legacyTaskResult, legacyTaskState } from "./LegacyTasks.ts"
+import {
+  answerOf,
   asksForInput,
   canceledByCaller,
   canceledByProvider,
+  forgotten,
+  isRunning,
   leftUnanswered,
+  outcomeIn,
   outcomeText,
+  type RunningTask,
+  sessionLost,
   type TaskOutcome,
+  taskState,
   timedOut
-} from "./TaskOutcome.ts"
-import { isRunning, type RunningTask } from "./TaskReply.ts"
-import type { makeTaskRequests } from "./TaskRequests.ts"
-import { makeTaskSettlement } from "./TaskSettlement.ts"
-import { TaskStore } from "./TaskStore.ts"
-import { runningTask, type SeenTask } from "./TaskTexts.ts"
+} from "./TaskReply.ts"
+import { termsIn } from "./TaskTerms.ts"
+import { finalTask, runningTask, type SeenTask } from "./TaskTexts.ts"
+
+// Settles the call of a task that has ended, by the stored outcome alone: the same settlement as of any call. If a node stops
+// in between, the next one makes the same receipt, which counts once.
+
+type EndedTask = CallTask & { readonly ended: NonNullable<CallTask["ended"]> }
+
+export const makeTaskSettlement = Effect.fnUntraced(function* (render: Render) {
+  const store = yield* TaskStore
+  const catalog = yield* CatalogStore
+  const calls = yield* CallStore
+  const receipts = yield* Receipts
+  const settle = yield* makeSettle
+
+  /** Returns what the client gets from now on. */
+  const settleEnded = Effect.fnUntraced(function* (task: EndedTask): Effect.fn.Return<FinalTask, Unsettled> {
+    const { consumerId, createdAt, ended, invocationId } = task
+    const terms = termsIn(task.terms)
+    const outcome = outcomeIn(ended.outcome)
+    const tookMs = Math.max(0, ended.at.epochMilliseconds - terms.startedMs - outcome.waitedMs)
+    const latencyMs = terms.latencyMs + tookMs
+    const answer = answerOf(outcome, { ...terms, latencyMs })
+    const found = yield* catalog.find(terms.toolId)
+    // Tools that were listed once are never deleted.
+    const entry = entryOn(Option.getOrThrow(found), terms)
+    const { reference } = terms
+    const { availableMicrocents } = yield* calls.callFunds(consumerId, terms.toolId, ended.at)
+    const opened = {
+      _tag: "Opened",
+      held: terms.held,
+      free: terms.free,
+      freeCallsLeft: terms.freeCallsLeft,
+      availableMicrocents
+    } as const
+    const settled = settle(
+      {
+        request: {
+          consumerId,
+          tool: { toolId: reference.toolId, toolName: reference.toolName, providerId: reference.providerId },
+          arguments: {},
+          maxCost: undefined,
+          idempotency: terms.idempotency,
+          requestId: terms.requestId
+        },
+        entry,
+        invocationId,
+        openedAt: createdAt,
+        feeBasisPoints: terms.feeBasisPoints,
+        holdAmount: terms.holdAmount,
+        opened,
+        // Its caller does not wait for it: the response under its key is kept like that of any call whose caller left.
+        holdMs: terms.holdMs,
+        progress: { ...FORWARDED, canceled: outcome.canceled },
+        render,
+        endedAt: ended.at
+      },
+      answer,
+      !outcome.canceled
+    )
+    const final = yield* Effect.matchEffect(settled, {
+      onSuccess: ({ answer: rendered, report: { receipt } }) =>
+        Effect.succeed(finalTask(task, ended.at, rendered, receipt, outcome.canceled, outcome.status === "success")),
+      onFailure: (failure) =>
+        failure._tag === "CallOverdue"
+          ? closedBefore(task, { entry, answer, availableMicrocents, freeCallsLeft: terms.freeCallsLeft })
+          : Effect.fail(failure)
+    })
+    yield* store.settle(task.id, final, TASKS_KEPT_BYTES_MAX)
+    return final
+  })
+
+  /** Closed with another receipt: voided by the sweeper, unless it says that the call was paid. */
+  const closedBefore = Effect.fnUntraced(function* (
+    task: EndedTask,
+    given: Omit<CallReport, "receipt">
+  ): Effect.fn.Return<FinalTask, Unsettled> {
+    const receipt = Option.getOrUndefined(yield* receipts.find(task.invocationId))
+    if (receipt !== undefined && receipt.cost_microcents > zero) {
+      return finalTask(
+        task,
+        task.ended.at,
+        render({ ...given, receipt }),
+        receipt,
+        false,
+        given.answer.status === "success"
+      )
+    }
+    const voided = { receipt_id: task.invocationId, cost_microcents: zero }
+    const report = { ...given, answer: { ...given.answer, ...VOIDED }, receipt: receipt ?? (voided as never) }
+    return finalTask(task, task.ended.at, render(report), voided, false, false)
+  })
+
+  return { settle, settleEnded }
+})
+
+const FORWARDED = {
+  passesCancel: false,
+  forwarded: 1,
+  ended: true,
+  left: true,
+  limitMs: 0,
+  restart: undefined
+} as const
+
+const VOIDED = {
+  status: "error",
+  result: undefined,
+  resultText: undefined,
+  problem: {
+    kind: "timeout",
+    message: "The call passed its deadline before the end of its task was known, so the result is not delivered"
+  }
+} as const satisfies Partial<UpstreamResponse>
+
+// The requests about a task to the provider that runs it, in the era of its server. In the legacy era they go over the session
+// in which the task was started, from any node.
+
+/** Less than a client waits for a response. */
+const ASK_MS_MAX = 10_000
+
+/** The client of a request, as it declared; the service itself if it asks on its own. */
+export interface TaskClient {
+  readonly capabilities: string | undefined
+  readonly clientInfo: string | undefined
+}
+
+const SERVICE: TaskClient = { capabilities: `{"extensions":{"${TASKS_EXTENSION}":{}}}`, clientInfo: undefined }
+
+/** Undefined: the provider could not be asked, or failed for now. */
+type State = RunningTask | TaskOutcome | undefined
+
+export const makeTaskRequests = Effect.gen(function* () {
+  const servers = yield* ProviderServers
+
+  const send = (
+    { consumerId, endpointUrl, providerId, session, upstreamId }: Asked,
+    method: "tasks/get" | "tasks/result" | "tasks/update" | "tasks/cancel",
+    { capabilities, clientInfo }: TaskClient = SERVICE,
+    more = ""
+  ): Effect.Effect<PassedReply, ServerFailed> =>
+    servers.ask(
+      { providerId, endpointUrl },
+      {
+        method,
+        params: `{"taskId":${JSON.stringify(upstreamId)}${more}}`,
+        era: session === undefined ? "modern" : "legacy",
+        capabilities,
+        clientInfo,
+        session,
+        requestId: "0",
+        progressToken: undefined,
+        consumerId,
+        timeoutMs: ASK_MS_MAX,
+        onMessage: () => {}
+      }
+    )
+
+  const legacyState = Effect.fnUntraced(function* (
+    task: CallTask,
+    text: string
+  ): Effect.fn.Return<State, ServerFailed> {
+    const said = legacyTaskState(text)
+    if (!("ended" in said)) return said
+    const reply = yield* send(task, "tasks/result")
+    const outcome = legacyTaskResult(task, said, reply)
+    released(reply)
+    return outcome
+  })
+
+  const state = (task: CallTask): Effect.Effect<State> =>
+    send(task, "tasks/get").pipe(
+      Effect.flatMap((reply): Effect.Effect<State, ServerFailed> => {
+        if (reply._tag === "RpcError") return Effect.succeed(isForgotten(reply.error) ? forgotten : undefined)
+        if (task.session !== undefined) return legacyState(task, reply.result)
+        const said = taskState(reply.result)
+        released(reply)
+        return Effect.succeed(said)
+      }),
+      Effect.catch((failure) => Effect.succeed(failure.sessionLost ? sessionLost : undefined))
+    )
+
+  /** The provider may ignore it, or be away. */
+  const cancel = (task: Asked): Effect.Effect<void> => Effect.ignore(send(task, "tasks/cancel"))
+
+  /** Of a task that has ended. A server that is away ends the session by its own idle time-out. */
+  const close = ({ endpointUrl, providerId, session }: Asked): Effect.Effect<void> =>
+    session === undefined ? Effect.void : servers.end({ providerId, endpointUrl }, session)
+
+  /** Of a task that may still run, and that nothing is expected of. */
+  const abandon = (task: Asked): Effect.Effect<void> => Effect.andThen(cancel(task), close(task))
+
+  const update = (task: CallTask, inputResponses: string, client: TaskClient) =>
+    send(task, "tasks/update", client, `,"inputResponses":${inputResponses}`)
+
+  return { state, cancel, close, abandon, update }
+})
+
+type Asked = Pick<CallTask, "consumerId" | "endpointUrl" | "providerId" | "session" | "upstreamId">
+
+const released = (reply: PassedReply): void => {
+  if (reply._tag === "Result") reply.release?.()
+}
+
+/** The server does not know the task, or no tasks at all. Other errors may be temporary. */
+const isForgotten = (error: string): boolean => {
+  const { code } = JSON.parse(error) as { readonly code?: unknown }
+  return code === INVALID_PARAMS || code === METHOD_NOT_FOUND || code === MISSING_CAPABILITY
+}
 
 /** A node that claims a task and stops leaves it to the others after this time. */
 const LEASE_MS = 60_000

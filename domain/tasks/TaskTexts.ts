@@ -2,11 +2,11 @@
  * A task as its client gets it.
  */
 import { DateTime } from "effect"
-import { BILLING_META } from "../upstream/Protocol.ts"
-import { withMembers } from "../mcp/ResultText.ts"
-import { memberOf } from "../shared/JsonText.ts"
+import { withMembers } from "../mcp/PassedResults.ts"
 import type { KeptResult } from "../metering/CallStore.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
+import { memberOf } from "../shared/JsonText.ts"
+import { BILLING_META } from "../upstream/Protocol.ts"
 import { type CallTask, type FinalStatus, type FinalTask, type ListedTask, TASK_KEPT_MS } from "./CallTask.ts"
 
 /** The acknowledgment of `tasks/update` and `tasks/cancel`. */

@@ -2,8 +2,110 @@
  * What a provider is asked to do to verify a mailbox, a domain or a repository.
  */
 import { Context, DateTime } from "effect"
-import { recordName, recordValue, repositoryText } from "./Proofs.ts"
+import type { ProviderId } from "../shared/Ids.ts"
 import type { Proof } from "./VerificationStore.ts"
+
+// Formats of proofs, and who may use which domain or repository: pure rules of names, addresses and files.
+
+export const WELL_KNOWN_PATH = "/.well-known/mcp-billing-verify.txt"
+export const REPOSITORY_FILE = ".mcp-billing.json"
+export const RECORD_PREFIX = "_mcp-billing-verify"
+
+export const recordName = (domain: string): string => `${RECORD_PREFIX}.${domain}`
+
+export const recordValue = (providerId: ProviderId, token: string): string =>
+  `mcp-billing-verify=${providerId.slice(0, 8)}-${token}`
+
+/** The token of this provider in a record or file; other providers may have theirs beside it. */
+export const tokenIn = (providerId: ProviderId, text: string): string | undefined => {
+  const prefix = recordValue(providerId, "")
+  const line = text
+    .split(/[\r\n]+/u)
+    .map((one) => one.trim())
+    .find((one) => one.startsWith(prefix))
+  return line?.slice(prefix.length)
+}
+
+export const repositoryText = (providerId: ProviderId, token: string): string =>
+  JSON.stringify({ provider_id: providerId, token }, null, 2)
+
+/** The token in a repository's file, if it is this provider's. */
+export const tokenInRepository = (providerId: ProviderId, text: string): string | undefined => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof parsed !== "object" || parsed === null) return undefined
+  const { provider_id: id, token } = parsed as Readonly<Record<string, unknown>>
+  return id === providerId && typeof token === "string" ? token : undefined
+}
+
+const DOMAIN = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/u
+/**
+ * Suffixes under which anyone can get a name, so that a name says nothing about its neighbors. Not the complete list.
+ */
+const SHARED = new Set([
+  "co.uk",
+  "com.au",
+  "com.br",
+  "co.jp",
+  "co.nz",
+  "co.za",
+  "github.io",
+  "gitlab.io",
+  "pages.dev",
+  "workers.dev",
+  "vercel.app",
+  "netlify.app",
+  "fly.dev",
+  "onrender.com",
+  "herokuapp.com",
+  "web.app",
+  "firebaseapp.com",
+  "azurewebsites.net",
+  "cloudfront.net",
+  "amazonaws.com",
+  "run.app",
+  "ngrok.app",
+  "ngrok.io",
+  "trycloudflare.com"
+])
+
+/** The endpoint's own host, or a domain above it that is not a shared suffix. */
+export const ownsEndpoint = (domain: string, endpointUrl: string): boolean => {
+  const host = URL.parse(endpointUrl)?.hostname.toLowerCase()
+  if (host === undefined || !DOMAIN.test(domain) || SHARED.has(domain)) return false
+  return host === domain || host.endsWith(`.${domain}`)
+}
+
+const HOSTS = ["github.com", "gitlab.com", "bitbucket.org"]
+const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/u
+
+/** As `https://host/owner/name`; undefined if it is not a supported repository URL. */
+export const repositoryOf = (given: string): string | undefined => {
+  const url = URL.parse(given)
+  if (url === null || url.protocol !== "https:" || url.port !== "" || url.username !== "" || url.search !== "") {
+    return undefined
+  }
+  const parts = url.pathname
+    .replace(/\/$/u, "")
+    .replace(/\.git$/u, "")
+    .slice(1)
+    .split("/")
+  const named = parts.every((part) => NAME.test(part))
+  const depthFits = parts.length === 2 || (url.hostname === "gitlab.com" && parts.length > 2 && parts.length <= 6)
+  return HOSTS.includes(url.hostname) && named && depthFits ? `https://${url.hostname}/${parts.join("/")}` : undefined
+}
+
+/** URL of the raw file on the default branch. */
+export const repositoryFileUrl = (repository: string): string => {
+  const { hostname, pathname } = new URL(repository)
+  if (hostname === "github.com") return `https://raw.githubusercontent.com${pathname}/HEAD/${REPOSITORY_FILE}`
+  if (hostname === "gitlab.com") return `https://gitlab.com${pathname}/-/raw/HEAD/${REPOSITORY_FILE}`
+  return `https://bitbucket.org${pathname}/raw/HEAD/${REPOSITORY_FILE}`
+}
 
 export const MAIL_TOKEN_HOURS = 24
 

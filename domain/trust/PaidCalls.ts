@@ -12,9 +12,33 @@
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import { MICROCENTS_PER_DOLLAR } from "../shared/Microcents.ts"
-import type { ConsumerRulings } from "./ScoredDisputes.ts"
-import { excusedCalls } from "./Sla.ts"
-import type { TrustReceipt } from "./TrustReceipt.ts"
+import { excusedCalls, type TrustReceipt } from "./Sla.ts"
+
+// The disputes that a score counts: about calls with a cost, filed within the window, and decided. Open disputes and
+// disputes about free calls do not count.
+
+/** Decisions about the paid calls of one consumer. */
+export interface ConsumerRulings {
+  readonly consumerId: ConsumerId
+  /** Filed by the consumer, and refunded. */
+  readonly upheld: number
+  /** Filed by the consumer, and denied. */
+  readonly denied: number
+  /** Of calls that had succeeded, filed by either party. */
+  readonly refundedCalls: number
+  /** Filed by either party, with any outcome of the call. */
+  readonly refundedMicrocents: bigint
+}
+
+export interface ScoredDisputes {
+  readonly upheld: number
+  readonly denied: number
+}
+
+export const scoredDisputesOf = (rulings: ReadonlyArray<ConsumerRulings>): ScoredDisputes => ({
+  upheld: rulings.reduce((sum, one) => sum + one.upheld, 0),
+  denied: rulings.reduce((sum, one) => sum + one.denied, 0)
+})
 
 /** What a consumer must have paid a provider, net of refunds within the window, to count. */
 export const PAID_CONSUMER_MICROCENTS_MIN = MICROCENTS_PER_DOLLAR

@@ -3,15 +3,13 @@
  * can read it in one query.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { AccountStore } from "../accounts/AccountStore.ts"
+import { AccountStore } from "../accounts/Account.ts"
 import type { ProviderId } from "../shared/Ids.ts"
-import type { DisputeTally } from "./Dispute.ts"
-import { DisputeStore } from "./DisputeStore.ts"
-import { countedCallsOf, type CountedCalls } from "./PaidCalls.ts"
-import { type ScoredDisputes, scoredDisputesOf } from "./ScoredDisputes.ts"
-import { type ScoreOfDay, SlaStore } from "./SlaStore.ts"
-import { type Verified, VerificationStore } from "./VerificationStore.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { DisputeStore, type DisputeTally } from "./DisputeStore.ts"
+import { type CountedCalls, countedCallsOf, type ScoredDisputes, scoredDisputesOf } from "./PaidCalls.ts"
+import { type ScoreOfDay, SlaStore } from "./SlaStore.ts"
+import { VerificationStore, type Verified } from "./VerificationStore.ts"
 
 /** What the catalog shows of a provider beside its score. */
 export interface Evidence {

@@ -2,9 +2,14 @@
  * A provider's SLA figures from proxied calls, hour by hour, over thirty days.
  */
 import { DateTime } from "effect"
+import type { ToolFigures } from "../catalog/MarketFigures.ts"
+import type { SequencedReceipt } from "../log/LogStore.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import { type Latencies, latenciesOf, merge, percentiles } from "./Latencies.ts"
-import type { TrustReceipt } from "./TrustReceipt.ts"
+
+// The part of a logged receipt that SLA and trust score use.
+
+export type TrustReceipt = Pick<SequencedReceipt, "cause" | "receipt">
 
 export const SLA_DAYS = 30
 /**
@@ -185,3 +190,26 @@ export const added = (one: SlaHour, other: SlaHour): SlaHour => ({
   latencyMs: one.latencyMs + other.latencyMs,
   latencies: merge([one.latencies, other.latencies])
 })
+
+// Counts of proxied and reported calls, and the figures derived from them.
+
+export interface CallCounts {
+  /** Made by the proxy. */
+  readonly calls: number
+  readonly successes: number
+  readonly inputRejected: number
+  /** Without calls whose input was rejected. */
+  readonly latencyMs: number
+  readonly reported: number
+}
+
+export const figuresOf = (counts: CallCounts): ToolFigures => {
+  const rated = ratedCalls(counts)
+  const timed = counts.calls - counts.inputRejected
+  return {
+    totalCalls: counts.calls,
+    reportedCalls: counts.reported,
+    avgLatencyMs: timed === 0 ? undefined : Math.floor(counts.latencyMs / timed),
+    uptimePct: rated === 0 ? undefined : Math.round((counts.successes / rated) * 10_000) / 100
+  }
+}

@@ -5,14 +5,20 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import type { DisputeTally } from "./Dispute.ts"
+import type { DisputeTally } from "./DisputeStore.ts"
 import { ProviderEvidence, type ScoreEvidence } from "./ProviderEvidence.ts"
 import { type Sla, slaOf, toolWindowStart, windowStart } from "./Sla.ts"
 import { type CatalogScore, SlaStore } from "./SlaStore.ts"
-import { type Scored, scoreOf, scoreTraffic, type Traffic } from "./TrafficScore.ts"
-import type { TrustAdvice } from "./TrustAdvice.ts"
-import type { TrustScore, VerificationLevel } from "./TrustScore.ts"
-import { type Verified, VerificationStore } from "./VerificationStore.ts"
+import {
+  type Scored,
+  scoreOf,
+  scoreTraffic,
+  type Traffic,
+  type TrustAdvice,
+  type TrustScore,
+  type VerificationLevel
+} from "./TrustScore.ts"
+import { VerificationStore, type Verified } from "./VerificationStore.ts"
 
 /** No provider has this id, or it was erased. */
 export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("ProviderUnknown", {

@@ -3,8 +3,17 @@
  * toward the middle until there are enough calls.
  */
 import { Schema } from "effect"
-import type { CountedCalls } from "./PaidCalls.ts"
-import type { ScoredDisputes } from "./ScoredDisputes.ts"
+import type { ReceiptStatus } from "../receipts/Receipt.ts"
+import type { ConsumerId } from "../shared/Ids.ts"
+import { type Microcents, zero } from "../shared/Microcents.ts"
+import {
+  type ConsumerRulings,
+  type CountedCalls,
+  countedCallsOf,
+  paidCallsOf,
+  type ScoredDisputes,
+  scoredDisputesOf
+} from "./PaidCalls.ts"
 
 /** What a provider verified of itself; each level counts for more than the one before. */
 export const VerificationLevel = Schema.Literals(["unverified", "email", "domain", "code"])
@@ -144,3 +153,154 @@ export const scoringGuide = {
     "address do not count. Input that the provider rejected does not count up to 5% of a consumer's calls, and counts as " +
     "failed beyond"
 } as const
+
+// What would raise a score, component by component, from the same figures and steps as the score.
+
+/** One or two sentences each; undefined if there is nothing to gain. */
+export type TrustAdvice = Readonly<Record<keyof TrustScore["components"] | "badge", string | undefined>>
+
+const MOST = 25
+
+export const adviceOf = (evidence: TrustEvidence): TrustAdvice => {
+  const { components } = trustOf(evidence)
+  const measured = (points: number, step: string | undefined) => (points >= MOST ? undefined : joined(step, evidence))
+  return {
+    verification: verificationAdvice(evidence),
+    uptime: measured(components.uptime, uptimeStep(evidence)),
+    latency: measured(components.latency, latencyStep(evidence)),
+    disputes: disputesAdvice(evidence),
+    badge: badgeAdvice(evidence)
+  }
+}
+
+const PROOFS = {
+  email: "your mailbox",
+  domain: "your endpoint's domain",
+  code: "your source repository"
+} as const
+
+const verificationAdvice = ({ level }: TrustEvidence): string | undefined => {
+  const better = (["email", "domain", "code"] as const).filter(
+    (one) => VERIFICATION_POINTS[one] > VERIFICATION_POINTS[level]
+  )
+  if (better.length === 0) return undefined
+  return `Verify ${better.map((one) => `${PROOFS[one]} (${VERIFICATION_POINTS[one]})`).join(", or ")}: the highest one counts.`
+}
+
+/** The next step up, if any, and the effect of a small sample. */
+const joined = (step: string | undefined, { calls }: TrustEvidence): string => {
+  if (calls === 0) {
+    return "Not enough calls yet: only calls of consumers that paid you at least $1 in 30 days count."
+  }
+  const share = Math.floor((calls / (calls + HALF_CONFIDENCE_CALLS)) * 100)
+  const sample = `${calls} ${calls === 1 ? "call counts" : "calls count"} for ${share}% of the points; the rest are the default, 12.5.`
+  return step === undefined ? `The highest level for this number of calls: ${sample}` : `${step} ${sample}`
+}
+
+const uptimeStep = ({ successRate }: TrustEvidence): string | undefined => {
+  if (successRate === undefined) return undefined
+  const next = UPTIME_POINTS.findLast(([, points]) => points > uptimePoints(successRate))
+  const now = `${Math.floor(successRate * 10_000) / 100}% of calls succeed`
+  return next === undefined ? undefined : `${now}; from ${next[0]}% it is worth ${next[1]}.`
+}
+
+const latencyStep = ({ p95Ms }: TrustEvidence): string | undefined => {
+  if (p95Ms === undefined) return undefined
+  const next = LATENCY_POINTS.findLast(([, points]) => points > latencyPoints(p95Ms))
+  return next === undefined
+    ? undefined
+    : `p95 latency is ${Math.round(p95Ms)} ms; up to ${next[0]} ms it is worth ${next[1]}.`
+}
+
+const disputesAdvice = ({ calls, disputes }: TrustEvidence): string | undefined => {
+  if (disputes.upheld === 0) return undefined
+  const next = DISPUTE_POINTS.findLast(([, points]) => points > disputePoints(disputes, calls))
+  const step =
+    next === undefined ? "" : ` Below ${next[0] * 100}% of calls it is worth ${next[1]}, without any ${MOST}.`
+  return `Contest unjustified disputes: denied ones cost nothing. Each counts for 30 days.${step}`
+}
+
+const badgeAdvice = (evidence: TrustEvidence): string | undefined => {
+  const { calls, consumers, level } = evidence
+  if (calls < RATED_CALLS_MIN || consumers < RATED_CONSUMERS_MIN) {
+    return (
+      `A badge needs ${RATED_CALLS_MIN} counted calls by ${RATED_CONSUMERS_MIN} consumers that paid you at least $1 each in ` +
+      `30 days; there are ${calls} by ${consumers}.`
+    )
+  }
+  const isProven = level === "domain" || level === "code"
+  return trustOf({ ...evidence, level: "code" }).badge === "verified" && !isProven
+    ? "The badge `verified` needs a verified domain or repository."
+    : undefined
+}
+
+// The trust score of traffic that this service did not meter: the same rules, applied to your own observations of one
+// provider.
+
+/** One call that you observed, of any system. */
+export interface ObservedCall {
+  /** Who called: any name, the same for all calls of one consumer. */
+  readonly consumer: string
+  readonly outcome: ReceiptStatus
+  readonly latencyMs: number
+  /**
+   * Rates are weighted by cost, and a consumer counts once its calls cost $1. If your calls have no price, give each the
+   * same cost, such as $1.
+   */
+  readonly cost: Microcents
+  /** Of a call that failed because the provider rejected its input. */
+  readonly inputRejected?: boolean
+  /** A decided dispute of the consumer about this call. An upheld one refunds its cost. */
+  readonly dispute?: "upheld" | "denied"
+}
+
+/** The calls of one provider that `scoreTraffic` scores. */
+export interface Traffic {
+  readonly level: VerificationLevel
+  /**
+   * Of one provider, usually of the last 30 days. Leave out calls that their caller canceled, and calls of the provider
+   * itself.
+   */
+  readonly calls: ReadonlyArray<ObservedCall>
+}
+
+/** A score and its explanation. `scoringGuide` (TrustScore.ts) has the formula in words. */
+export interface Scored {
+  readonly trust: TrustScore
+  /** What counted, after the rules about consumers, refunds and rejected input. */
+  readonly evidence: TrustEvidence
+  /** What would raise the score, by component. */
+  readonly advice: TrustAdvice
+}
+
+/** The score that these calls would give a provider, with its evidence and advice. */
+export const scoreTraffic = ({ calls, level }: Traffic): Scored => {
+  const consumers = [...Map.groupBy(calls, ({ consumer }) => consumer as ConsumerId)]
+  const pairs = consumers.map(([consumer, theirs]) => paidCallsOf(consumer, theirs.map(measured)))
+  const rulings = consumers.map(([consumer, theirs]) => rulingsOf(consumer, theirs))
+  return scoreOf({ level, ...countedCallsOf(pairs, rulings), disputes: scoredDisputesOf(rulings) })
+}
+
+export const scoreOf = (evidence: TrustEvidence): Scored => ({
+  trust: trustOf(evidence),
+  evidence,
+  advice: adviceOf(evidence)
+})
+
+const measured = ({ cost, inputRejected, latencyMs, outcome }: ObservedCall) => ({
+  receipt: { cost_microcents: cost, duration_ms: latencyMs, status: outcome },
+  cause: inputRejected === true && outcome === "error" ? ("input_rejected" as const) : undefined
+})
+
+/** Disputes about calls without a cost do not count. */
+const rulingsOf = (consumerId: ConsumerId, calls: ReadonlyArray<ObservedCall>): ConsumerRulings => {
+  const disputed = calls.filter(({ cost, dispute }) => dispute !== undefined && cost > zero)
+  const refunded = disputed.filter(({ dispute }) => dispute === "upheld")
+  return {
+    consumerId,
+    upheld: refunded.length,
+    denied: disputed.length - refunded.length,
+    refundedCalls: refunded.filter(({ outcome }) => outcome === "success").length,
+    refundedMicrocents: refunded.reduce((total, { cost }) => total + cost, 0n)
+  }
+}

@@ -2,7 +2,7 @@
  * Secrets that the embedded profile generates once and stores in the data folder, readable only by its owner.
  */
 import { Effect, FileSystem, Path, Redacted, Schema } from "effect"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 
 export class SecretUnusable extends Schema.TaggedError<SecretUnusable>()("SecretUnusable", {
   file: Schema.String,

@@ -14,11 +14,11 @@ export type {
   ProviderChange,
   ProviderFreeze
 } from "../../domain/accounts/Account.ts"
-export type { ApiKey } from "../../domain/accounts/ApiKey.ts"
+export type { ApiKey } from "../../domain/accounts/Keys.ts"
 export { Authentication, OperatorKey, Unauthorized } from "../../domain/accounts/Authentication.ts"
 export { DefaultCaps } from "../../domain/accounts/DefaultCaps.ts"
 export { EndpointBlocked, EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
-export type { Imitation } from "../../domain/accounts/HandleStore.ts"
+export type { Imitation } from "../../domain/accounts/Handle.ts"
 export {
   HandleRejected,
   HandleTaken,
@@ -38,7 +38,7 @@ export {
 } from "../../domain/accounts/Keys.ts"
 export { PlatformFees, type FeeInEffect } from "../../domain/providers/PlatformFees.ts"
 export type { KeyOwner, Principal } from "../../domain/accounts/Principal.ts"
-export { RateLimitPolicy, type RateLimits } from "../../domain/accounts/RateLimitPolicy.ts"
+export { RateLimitPolicy, type RateLimits } from "../../domain/accounts/Principal.ts"
 export {
   AlreadyRegistered,
   Registration,
@@ -47,16 +47,16 @@ export {
   type ProviderApplication
 } from "../../domain/providers/Registration.ts"
 
-export type { CancellationTerm } from "../../domain/catalog/CancellationTerm.ts"
+export type { CancellationTerm } from "../../domain/catalog/Terms.ts"
 export { Catalog, ToolNotYours, type CatalogQuery, type Withdrawn } from "../../domain/catalog/Catalog.ts"
 export type { CatalogEntry, CatalogSort, ToolOutcome, ToolState } from "../../domain/catalog/CatalogStore.ts"
 export { EndpointProbe, ProbeTimeout, unlistedReason, type EndpointReport } from "../../domain/catalog/EndpointProbe.ts"
 export { WithdrawalGrace, type ImportOptions } from "../../domain/catalog/ImportApplication.ts"
 export type { ImportPlan } from "../../domain/catalog/ImportPlan.ts"
-export type { ImportResult } from "../../domain/catalog/ImportResult.ts"
+export type { ImportResult } from "../../domain/catalog/ImportStore.ts"
 export { SchemaBudgetSpent, SchemaChecksLimited } from "../../domain/catalog/JsonSchemas.ts"
 export { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
-export { DefaultFreeTierCalls } from "../../domain/catalog/Pricing.ts"
+export { DefaultFreeTierCalls } from "../../domain/catalog/Terms.ts"
 export type { PriceVersion, Terms, ToolPrices } from "../../domain/catalog/Terms.ts"
 export type {
   BillingPolicy,
@@ -70,13 +70,13 @@ export type {
 export { ServerUnreadable, ToolImport } from "../../domain/catalog/ToolImport.ts"
 export { ToolSync, type SyncHistory } from "../../domain/catalog/ToolSync.ts"
 export type { RejectedTool, UpsertMode, UpsertResult } from "../../domain/catalog/ToolUpserts.ts"
-export type { ToolDefinition, ToolVersion } from "../../domain/catalog/ToolVersions.ts"
+export type { ToolDefinition, ToolVersion } from "../../domain/catalog/CatalogStore.ts"
 
 export { Erasure, type Erased, type ErasureOrder } from "../../domain/erasure/Erasure.ts"
-export { AccountNotFound, MoneyInTransit, MoneyRemaining } from "../../domain/erasure/ErasureErrors.ts"
+export { AccountNotFound, MoneyInTransit, MoneyRemaining } from "../../domain/erasure/Erasure.ts"
 
 export { Invoice, Month } from "../../domain/invoices/Invoice.ts"
-export type { MonthTotals } from "../../domain/invoices/InvoiceStore.ts"
+export type { MonthTotals } from "../../domain/invoices/Invoice.ts"
 export {
   CreditRejected,
   InvoiceNotFound,
@@ -85,11 +85,11 @@ export {
   type Closed as ClosedMonths
 } from "../../domain/invoices/Invoicing.ts"
 
-export { AccountKind, type Balance, type Wallet } from "../../domain/ledger/Account.ts"
+export { AccountKind, type Balance, type Wallet } from "../../domain/ledger/Transfer.ts"
 export { BookMode, type Book } from "../../domain/ledger/Book.ts"
-export { BookGuard } from "../../domain/ledger/BookGuard.ts"
-export { BudgetPeriod } from "../../domain/ledger/BudgetPeriod.ts"
-export { BudgetId, type Budget, type BudgetStatus } from "../../domain/ledger/BudgetStore.ts"
+export { BookGuard } from "../../domain/ledger/Ledger.ts"
+export { BudgetPeriod } from "../../domain/ledger/Budgets.ts"
+export { BudgetId, type Budget, type BudgetStatus } from "../../domain/ledger/Budgets.ts"
 export { BudgetNotFound, Budgets, TooManyBudgets, type BudgetRequest } from "../../domain/ledger/Budgets.ts"
 export {
   Ledger,
@@ -110,7 +110,7 @@ export {
   type Discrepancy,
   type Posted
 } from "../../domain/ledger/LedgerStore.ts"
-export type { Lot, LotPart } from "../../domain/ledger/Lots.ts"
+export type { Lot, LotPart } from "../../domain/ledger/Transfer.ts"
 export type { ReversedLoad, WalletAmount } from "../../domain/ledger/Movements.ts"
 export {
   DefaultFeeBasisPoints,
@@ -120,11 +120,11 @@ export {
   type ProviderFee
 } from "../../domain/ledger/PlatformFee.ts"
 export { FundsTooLow, NoSuchLoss, PlatformFunds, type FundsMovement } from "../../domain/ledger/PlatformFunds.ts"
-export type { Solvency } from "../../domain/ledger/Solvency.ts"
+export type { Solvency } from "../../domain/ledger/Ledger.ts"
 export { SolvencyWatch, type SolvencyReading } from "../../domain/earnings/SolvencyWatch.ts"
 export { TransferId, TransferKind, type Leg, type Transfer } from "../../domain/ledger/Transfer.ts"
 
-export type { LogProof } from "../../domain/log/LogProof.ts"
+export type { LogProof } from "../../domain/log/Commitment.ts"
 export type { Log, NewLog, SequencedReceipt } from "../../domain/log/LogStore.ts"
 export type { Hash } from "../../domain/log/MerkleTree.ts"
 export {
@@ -136,7 +136,7 @@ export {
   type ReceiptProof
 } from "../../domain/log/ReceiptLog.ts"
 export { Sequencer } from "../../domain/log/Sequencer.ts"
-export { SignedTreeFile } from "../../domain/log/SignedTrees.ts"
+export { SignedTreeFile } from "../../domain/log/Sequencer.ts"
 
 export type {
   CallOutcome,
@@ -147,9 +147,9 @@ export type {
   McpCallRequest
 } from "../../domain/metering/Call.ts"
 export type { McpCallRejected } from "../../domain/metering/McpCalls.ts"
-export type { CallCause } from "../../domain/receipts/CallCause.ts"
-export { CallOverdue, type Unsettled } from "../../domain/metering/CallEndings.ts"
-export { aliasCandidates, ALIAS_CHARS_MAX } from "../../domain/mcp/ToolAlias.ts"
+export type { CallCause } from "../../domain/receipts/Receipts.ts"
+export { CallOverdue, type Unsettled } from "../../domain/metering/Call.ts"
+export { aliasCandidates, ALIAS_CHARS_MAX } from "../../domain/mcp/ToolAliases.ts"
 export { ToolAliases } from "../../domain/mcp/ToolAliases.ts"
 export {
   Toolbox,
@@ -181,7 +181,7 @@ export type { Agreement } from "../../domain/metering/CallTerms.ts"
 export { CallsInFlightMax, TooManyCallsInFlight } from "../../domain/metering/CallsInFlight.ts"
 export { CallTimeRejected, CostTooHigh, NotYours, type MeterRejected } from "../../domain/metering/DirectMetering.ts"
 export { FreeTiers, type FreeTier } from "../../domain/metering/FreeTiers.ts"
-export type { Grant, GrantPeriod, Reservation } from "../../domain/metering/Grant.ts"
+export type { Grant, GrantPeriod, Reservation } from "../../domain/metering/Grants.ts"
 export {
   GrantNotFound,
   Grants,
@@ -189,11 +189,11 @@ export {
   UnknownProvider,
   type GrantRequest
 } from "../../domain/metering/Grants.ts"
-export type { MeterOutcome, MeterRequest, Metered } from "../../domain/metering/MeterReport.ts"
+export type { MeterOutcome, MeterRequest, Metered } from "../../domain/metering/DirectMetering.ts"
 export { Metering } from "../../domain/metering/Metering.ts"
-export type { NamePin } from "../../domain/metering/NamePinStore.ts"
-export { NamePins, TooManyPins } from "../../domain/metering/NamePins.ts"
-export { NoGrant, Reservations, type GrantUse } from "../../domain/metering/Reservations.ts"
+export type { NamePin } from "../../domain/metering/ToolDirectory.ts"
+export { NamePins, TooManyPins } from "../../domain/metering/ToolDirectory.ts"
+export { NoGrant, Reservations, type GrantUse } from "../../domain/metering/Grants.ts"
 export { ResultNotRetained } from "../../domain/metering/RetainedResults.ts"
 export { Sweeper } from "../../domain/metering/Sweeper.ts"
 export {
@@ -211,7 +211,7 @@ export type {
   UpstreamProblem,
   UpstreamResponse
 } from "../../domain/upstream/ToolUpstream.ts"
-export { ProgressMsMax, UpstreamLimits, type UpstreamBounds } from "../../domain/metering/UpstreamLimits.ts"
+export { ProgressMsMax, UpstreamLimits, type UpstreamBounds } from "../../domain/metering/CallTerms.ts"
 export {
   Usage,
   type UsageCall,
@@ -226,9 +226,9 @@ export {
 export { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
 export { RecoveredByChargeback } from "../../domain/payments/ChargebackRecoveries.ts"
 export { ChargebackLiability, Chargebacks, type ChargebackEvent } from "../../domain/processor/Chargebacks.ts"
-export type { Freeze } from "../../domain/payments/FreezeStore.ts"
-export { LoadLimitReached, NewAccountLoadLimit } from "../../domain/payments/LoadLimit.ts"
-export type { Load, LoadState } from "../../domain/payments/LoadStore.ts"
+export type { Freeze } from "../../domain/payments/AccountFreezes.ts"
+export { LoadLimitReached, NewAccountLoadLimit } from "../../domain/payments/Loads.ts"
+export type { Load, LoadState } from "../../domain/payments/Loads.ts"
 export { Loads, type LoadRequest, type Loaded } from "../../domain/payments/Loads.ts"
 export {
   PaymentFailed,
@@ -248,7 +248,7 @@ export {
 } from "../../domain/ledger/PaymentGateway.ts"
 export { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
 export { Reconciler } from "../../domain/payments/Reconciler.ts"
-export { WithdrawalPartState, type Withdrawal, type WithdrawalPart } from "../../domain/payments/WithdrawalStore.ts"
+export { WithdrawalPartState, type Withdrawal, type WithdrawalPart } from "../../domain/payments/Withdrawals.ts"
 export {
   DebtOutstanding,
   NotWithdrawable,
@@ -279,39 +279,39 @@ export {
   DRY_RUN_EARNINGS_POLICY,
   LIVE_EARNINGS_POLICY,
   type EarningsPolicy
-} from "../../domain/earnings/EarningsPolicy.ts"
-export type { Connected } from "../../domain/earnings/Onboarding.ts"
-export type { Payee } from "../../domain/earnings/PayeeStore.ts"
+} from "../../domain/earnings/EarningStates.ts"
+export type { Connected } from "../../domain/earnings/Payouts.ts"
+export type { Payee } from "../../domain/earnings/PayoutStore.ts"
 export { BelowMinimum, NotOnboarded, type PayoutRejected } from "../../domain/earnings/PayoutOpening.ts"
 export { PayoutState, type Payout } from "../../domain/earnings/PayoutStore.ts"
 export { Payouts, type PayoutAnswer } from "../../domain/earnings/Payouts.ts"
 export { ProviderMoney, type ProviderHoldings } from "../../domain/earnings/ProviderMoney.ts"
 
-export { DiskWatch } from "../../domain/platform/DiskWatch.ts"
+export { DiskWatch } from "../../domain/platform/Health.ts"
 export { Health, OutsideProbes, type Check, type Condition, type HealthReport } from "../../domain/platform/Health.ts"
 export { HealthHistory, type CheckHistory, type DayOfCheck } from "../../domain/platform/HealthHistory.ts"
-export { Heartbeats, type Heartbeat, type JobFailure } from "../../domain/platform/Heartbeats.ts"
-export type { MarketCounts } from "../../domain/platform/PlatformFigures.ts"
+export { Heartbeats, type Heartbeat, type JobFailure } from "../../domain/platform/Health.ts"
+export type { MarketCounts } from "../../domain/platform/PlatformStats.ts"
 export { PlatformStats, type PlatformCounts, type PlatformTotals } from "../../domain/platform/PlatformStats.ts"
-export { PartDown, type Note, type Probe } from "../../domain/platform/Probe.ts"
-export type { Submission, SubmissionKind } from "../../domain/platform/SubmissionStore.ts"
+export { PartDown, type Note, type Probe } from "../../domain/platform/Health.ts"
+export type { Submission, SubmissionKind } from "../../domain/platform/Submissions.ts"
 export { Submissions } from "../../domain/platform/Submissions.ts"
-export { Waitlist } from "../../domain/platform/Waitlist.ts"
+export { Waitlist } from "../../domain/platform/Submissions.ts"
 
 export { PaymentEvents, type Received } from "../../domain/processor/PaymentEvents.ts"
 
 export { Receipt, ReceiptStatus, canonical } from "../../domain/receipts/Receipt.ts"
-export type { LocalOrRemote } from "../../domain/receipts/ReceiptSigner.ts"
-export type { ReceiptFilter, ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
+export type { LocalOrRemote } from "../../domain/receipts/Receipts.ts"
+export type { ReceiptFilter, ReceiptOwner } from "../../domain/receipts/Receipts.ts"
 export { Receipts, type FinishedCall } from "../../domain/receipts/Receipts.ts"
 export type { Verdict, VerificationReason } from "../../domain/receipts/Verification.ts"
 
-export type { ClaimTotals } from "../../domain/earnings/ClaimStore.ts"
+export type { ClaimTotals } from "../../domain/earnings/Claims.ts"
 export { Claims, type SubjectClaims } from "../../domain/earnings/Claims.ts"
 export { RefundLossLimitCents, Refunds, type CallToRefund } from "../../domain/earnings/Refunds.ts"
 
 export { Idempotency, IdempotencyConflict, type IdempotentRequest, type Once } from "../../domain/shared/Idempotency.ts"
-export { IdempotencyInFlight } from "../../domain/shared/IdempotencyStore.ts"
+export { IdempotencyInFlight } from "../../domain/shared/Idempotency.ts"
 export {
   ConsumerId,
   GrantId,
@@ -338,7 +338,7 @@ export {
 } from "../../domain/shared/Microcents.ts"
 export type { Page, PageRequest, Position } from "../../domain/shared/Page.ts"
 export { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
-export { Timestamp } from "../../domain/shared/Timestamp.ts"
+export { Timestamp } from "../../domain/shared/Time.ts"
 
 export { VerificationEndpoint, type Challenge } from "../../domain/trust/Challenge.ts"
 export {
@@ -352,29 +352,29 @@ export {
   type Dispute,
   type DisputeTally,
   type Statement
-} from "../../domain/trust/Dispute.ts"
-export type { Ruling } from "../../domain/trust/DisputeDecisions.ts"
+} from "../../domain/trust/DisputeStore.ts"
+export type { Ruling } from "../../domain/trust/Disputes.ts"
 export {
   AlreadyDecided,
   CreditBeyondCost,
   DisputeNotFound,
   NoSuchReceipt,
   NotAnswerable
-} from "../../domain/trust/DisputeErrors.ts"
-export { AlreadyDisputed, FilingTooLate, NotAParty, TooManyDisputes } from "../../domain/trust/DisputeFilings.ts"
+} from "../../domain/trust/Disputes.ts"
+export { AlreadyDisputed, FilingTooLate, NotAParty, TooManyDisputes } from "../../domain/trust/Disputes.ts"
 export type { DisputeOwner, FilerRecord } from "../../domain/trust/DisputeStore.ts"
 export { Disputes, type Answer, type Filing } from "../../domain/trust/Disputes.ts"
-export { TooManyMails } from "../../domain/trust/MailLimit.ts"
+export { TooManyMails } from "../../domain/trust/Verification.ts"
 export { MailFailed, MailNotConfigured } from "../../domain/trust/Mailer.ts"
 export type { CountedCalls } from "../../domain/trust/PaidCalls.ts"
 export type { Evidence, ScoreEvidence } from "../../domain/trust/ProviderEvidence.ts"
 export { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
-export type { ScoredDisputes } from "../../domain/trust/ScoredDisputes.ts"
+export type { ScoredDisputes } from "../../domain/trust/PaidCalls.ts"
 export type { Sla, SlaDay } from "../../domain/trust/Sla.ts"
 export type { CatalogScore, ScoreOfDay } from "../../domain/trust/SlaStore.ts"
-export { scoreTraffic, type ObservedCall, type Scored, type Traffic } from "../../domain/trust/TrafficScore.ts"
+export { scoreTraffic, type ObservedCall, type Scored, type Traffic } from "../../domain/trust/TrustScore.ts"
 export { ProviderUnknown, Trust, type ProviderScore, type ProviderSla } from "../../domain/trust/Trust.ts"
-export type { TrustAdvice } from "../../domain/trust/TrustAdvice.ts"
+export type { TrustAdvice } from "../../domain/trust/TrustScore.ts"
 export {
   Badge,
   VerificationLevel,
@@ -383,5 +383,5 @@ export {
   type TrustScore
 } from "../../domain/trust/TrustScore.ts"
 export { SubjectRejected, Verification, type Asked } from "../../domain/trust/Verification.ts"
-export { TooManyAttempts, type VerificationAnswer } from "../../domain/trust/VerificationSteps.ts"
+export { TooManyAttempts, type VerificationAnswer } from "../../domain/trust/Verification.ts"
 export type { ProofKind, ProofLevel, Verified } from "../../domain/trust/VerificationStore.ts"

@@ -4,7 +4,7 @@
  * Files and terminals are written synchronously; their writes end or fail at once.
  */
 import { Console, Context, Layer } from "effect"
-import { LogLoss } from "../../domain/platform/LogLoss.ts"
+import { LogLoss } from "../../domain/platform/TelemetryTally.ts"
 
 export const BUFFERED_BYTES_MAX = 1_048_576
 

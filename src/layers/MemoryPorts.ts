@@ -16,7 +16,7 @@ import * as NothingPublished from "../../adapters/memory/trust/NothingPublished.
 import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { memoryStores } from "./MemoryStores.ts"
 
 const SECRET_BYTES = 32

@@ -3,7 +3,7 @@
  */
 import { type Context, Layer } from "effect"
 import * as MemoryTaskStore from "../../adapters/memory/tasks/MemoryTaskStore.ts"
-import { TaskStore } from "../../domain/tasks/TaskStore.ts"
+import { TaskStore } from "../../domain/tasks/CallTask.ts"
 import { Books } from "./Books.ts"
 import { memoryStores } from "./MemoryStores.ts"
 

@@ -9,7 +9,7 @@ import {
   DRY_RUN_EARNINGS_POLICY,
   type EarningsPolicy,
   LIVE_EARNINGS_POLICY
-} from "../../domain/earnings/EarningsPolicy.ts"
+} from "../../domain/earnings/EarningStates.ts"
 import { RefundLossLimitCents } from "../../domain/earnings/Refunds.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 

@@ -6,14 +6,14 @@
 import { Cause, Context, Effect, Layer } from "effect"
 import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalogStore.ts"
 import * as PostgresMarketFigures from "../../adapters/sql/catalog/PostgresMarketFigures.ts"
-import * as PostgresPlatformFigures from "../../adapters/sql/platform/PostgresPlatformFigures.ts"
 import * as PostgresUsageStore from "../../adapters/sql/metering/PostgresUsageStore.ts"
+import * as PostgresPlatformFigures from "../../adapters/sql/platform/PostgresPlatformFigures.ts"
 import { storeSql } from "../../adapters/sql/shared/StoreSql.ts"
 import { type CatalogFilter, CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { MarketFigures } from "../../domain/catalog/MarketFigures.ts"
 import { UsageStore } from "../../domain/metering/Usage.ts"
-import { PlatformFigures } from "../../domain/platform/PlatformFigures.ts"
-import { ReadReplica } from "../../domain/platform/ReadReplica.ts"
+import { ReadReplica } from "../../domain/platform/Health.ts"
+import { PlatformFigures } from "../../domain/platform/PlatformStats.ts"
 import { type Database, replicaClient } from "./Database.ts"
 
 /** The stores that a replica has, each with a pool and caches of its own. */

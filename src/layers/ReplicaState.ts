@@ -2,8 +2,8 @@
  * What this node knows of the read replica: the stores find it out, and health and metrics show it.
  */
 import { Clock, Effect, Layer } from "effect"
-import { makeReadReplica, ReadReplica } from "../../domain/platform/ReadReplica.ts"
-import { monotonicMs } from "../../domain/shared/Monotonic.ts"
+import { makeReadReplica, ReadReplica } from "../../domain/platform/Health.ts"
+import { monotonicMs } from "../../domain/shared/Time.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 
 export const readReplica = (config: AppConfig) =>

@@ -5,7 +5,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Redacted } from "effect"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { localSecret } from "../config/LocalSecrets.ts"
 

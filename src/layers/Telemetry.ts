@@ -2,14 +2,14 @@
  * Log lines and, if OTLP_URL is set, the same lines and sampled traces at the collector. Requests that are not sampled
  * are not traced.
  */
-import { Effect, Layer, Logger, References, Redacted } from "effect"
+import { Effect, Layer, Logger, Redacted, References } from "effect"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import { API_VERSION } from "../../adapters/http/contract/Versions.ts"
 import { AccessSampler } from "../../adapters/http/pipeline/AccessLog.ts"
 import { samplerOf } from "../../adapters/telemetry/BoundedSampler.ts"
 import * as OtlpExport from "../../adapters/telemetry/OtlpExport.ts"
 import { makeTelemetryTally, TelemetryTally } from "../../domain/platform/TelemetryTally.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { headersOf } from "../config/SettingValues.ts"
 import * as LogOutput from "./LogOutput.ts"

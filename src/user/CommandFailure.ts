@@ -4,7 +4,7 @@
 import { Runtime, Schema } from "effect"
 import { NoAnswerError, type Problem, ProblemError } from "../../client/Problem.ts"
 import { formatPrice } from "../../domain/shared/Microcents.ts"
-import { rootMessage } from "../../domain/shared/RootMessage.ts"
+import { rootMessage } from "../../domain/shared/StoreUnavailable.ts"
 import { safeLine } from "./SafeText.ts"
 
 /** Documented in docs/guides/command-line.md; they never change. */

@@ -3,9 +3,9 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer, Option } from "effect"
-import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aPosting, ledgerBookContract, LIVE_BOOK, OTHER_BOOKS } from "../../testing/contracts/LedgerBookContract.ts"
 import { contractOver } from "../contracts/contractOver.ts"
 import { memoryLedgerPorts, postgresLedgerNode, postgresLedgerPorts } from "../contracts/ledgerPorts.ts"

@@ -6,13 +6,13 @@
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { BudgetId, BudgetStore } from "../../domain/ledger/BudgetStore.ts"
+import { BudgetId, BudgetStore } from "../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore, type CloseCall, type Closed, type OpenCall, type Opened } from "../../domain/metering/CallStore.ts"
+import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { type LedgerPorts, memoryLedgerPorts, postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import { aCall, aConsumerId, aProviderId, aToolId, closingOf, money, OPENED_AT } from "../contracts/ledgerSamples.ts"
 import { rowsOf } from "../support/LedgerRows.ts"
-import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 const RUNS = 40
 /** Rich, poor, without a wallet, and with a budget. */

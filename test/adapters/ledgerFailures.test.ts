@@ -2,27 +2,27 @@
  * Calls and the ledger while PostgreSQL fails, and what only the database itself guarantees. What every store must do is in
  * `test/contracts`.
  */
-import { assert, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
+import { assert, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Latch, Layer, Redacted } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { inject } from "vitest"
 import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
-import { lotDayOf } from "../../domain/ledger/Lots.ts"
+import { lotDayOf } from "../../domain/ledger/Transfer.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import {
   aCall,
-  aToolId,
   atOnce,
+  aToolId,
   closingOf,
   consumerWith,
   money,
-  OPENED_AT,
   opened,
+  OPENED_AT,
   settled,
   tagsOf
 } from "../contracts/ledgerSamples.ts"

@@ -4,13 +4,13 @@ import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import { readdirSync } from "node:fs"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import type { ToolId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import baseline from "../../migrations/0001_baseline.ts"
 import * as Migrations from "../../migrations/index.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
 import { sentenceOf } from "../../src/StartFailure.ts"
 import { postgresPorts } from "../contracts/ports.ts"
 import { aConsumer, aProvider, aTool, upserted } from "../contracts/samples.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
 
 /** Why the database rejected a statement. */
 const rejectionOf = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>

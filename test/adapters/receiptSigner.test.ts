@@ -3,7 +3,7 @@
  */
 import { Layer, Redacted } from "effect"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
-import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import { ReceiptSigner } from "../../domain/receipts/Receipts.ts"
 import { receiptSignerContract } from "../../testing/contracts/ReceiptSignerContract.ts"
 import { contractOver } from "../contracts/contractOver.ts"
 import { remoteSigner } from "../support/RemoteSigner.ts"

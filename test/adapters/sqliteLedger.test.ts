@@ -13,7 +13,7 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { TransferId } from "../../domain/ledger/Transfer.ts"
 import { MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { ledgerBookContract } from "../../testing/contracts/LedgerBookContract.ts"
 import {
   aConsumerId,

@@ -1,16 +1,16 @@
 /**
  * Which failures of PostgreSQL a store passes on as `StoreUnavailable`, and which are defects.
  */
-import { assert, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
+import { assert, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer } from "effect"
 import { SqlError } from "effect/sql"
 import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccountStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWork.ts"
 import { raiseAll, unavailableReason } from "../../adapters/sql/shared/SqlFailures.ts"
 import { storeSql } from "../../adapters/sql/shared/StoreSql.ts"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { AccountStore } from "../../domain/accounts/Account.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { DatabaseLink } from "../support/DatabaseLink.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 

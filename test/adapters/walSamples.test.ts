@@ -2,8 +2,8 @@
  * How far a read replica is behind, from positions in the log of the primary.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { makeReadReplica } from "../../domain/platform/ReadReplica.ts"
 import { makeWalSamples } from "../../adapters/sql/replica/WalSamples.ts"
+import { makeReadReplica } from "../../domain/platform/Health.ts"
 
 const sampled = (...samples: ReadonlyArray<readonly [atMs: number, position: bigint]>) => {
   const known = makeWalSamples(10_000)

@@ -3,10 +3,10 @@
  */
 import { Effect } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { CallStore, type CloseCall, type OpenCall } from "../../domain/metering/CallStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
 import { feeOf } from "../../domain/ledger/PlatformFee.ts"
-import { CONSUMERS, PROVIDERS, type Balances, share, Step } from "./ledgerModel.ts"
+import { CallStore, type CloseCall, type OpenCall } from "../../domain/metering/CallStore.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
+import { type Balances, CONSUMERS, PROVIDERS, share, Step } from "./ledgerModel.ts"
 import {
   aCall,
   aConsumerId,

@@ -6,9 +6,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { receiptOfUuid } from "../../adapters/sql/ledger/LedgerCodes.ts"
-import { MARKET_OWNER } from "../../domain/ledger/Account.ts"
-import { booksAfter } from "../support/load/LoadAudit.ts"
+import { MARKET_OWNER } from "../../domain/ledger/Transfer.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
+import { booksAfter } from "../support/load/LoadAudit.ts"
 
 const COST = 12_345n
 const FEE = 1_235n

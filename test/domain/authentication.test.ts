@@ -1,19 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { assemble } from "../../domain/accounts/ApiKey.ts"
 import {
   Authentication,
   KEY_CACHE_ENTRIES_MAX,
   KEY_CACHE_TTL_MS,
   OperatorKey
 } from "../../domain/accounts/Authentication.ts"
-import { Keys } from "../../domain/accounts/Keys.ts"
-import { KeyStore } from "../../domain/accounts/KeyStore.ts"
-import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
+import { assemble, Keys, KeyStore } from "../../domain/accounts/Keys.ts"
+import { RateLimitPolicy } from "../../domain/accounts/Principal.ts"
 import { type Change, ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
-import { Digest } from "../../domain/shared/Digest.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Digest, Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { everyStore, memoryPorts, postgresNode, withServices } from "../contracts/ports.ts"
 import { aConsumer, aKey, aProvider } from "../contracts/samples.ts"

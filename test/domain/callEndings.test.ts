@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Cause, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { retrySettlement } from "../../domain/metering/CallEndings.ts"
+import { retrySettlement } from "../../domain/metering/Call.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 const away = new StoreUnavailable({ reason: "unreachable", cause: undefined })

@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { AccountStore } from "../../domain/accounts/Account.ts"
 import {
   isHandle,
   isReserved,
@@ -12,10 +13,9 @@ import {
   splitQualified,
   suffixed
 } from "../../domain/accounts/Handle.ts"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { Handles } from "../../domain/providers/Handles.ts"
 import { type ProviderApplication, Registration } from "../../domain/providers/Registration.ts"
-import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { zero } from "../../domain/shared/Microcents.ts"
 import { verify } from "../../testing/contracts/HandleStoreContract.ts"

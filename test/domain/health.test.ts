@@ -4,13 +4,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { type Condition, Health, overall } from "../../domain/platform/Health.ts"
-import type { Probe } from "../../domain/platform/Probe.ts"
-import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
-import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
-import { makeReadReplica, ReadReplica } from "../../domain/platform/ReadReplica.ts"
-import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
+import {
+  type Condition,
+  Health,
+  Heartbeats,
+  makeReadReplica,
+  overall,
+  type Probe,
+  ReadReplica,
+  SchemaKeeper,
+  StoreWatch
+} from "../../domain/platform/Health.ts"
 
 interface Parts {
   readonly ping?: Effect.Effect<string | undefined>

@@ -5,23 +5,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, Ref } from "effect"
 import { TestClock } from "effect/testing"
-import { Health } from "../../domain/platform/Health.ts"
-import type { Probe } from "../../domain/platform/Probe.ts"
+import { LogStore } from "../../domain/log/LogStore.ts"
+import { Health, Heartbeats, type Probe, SchemaKeeper, StoreWatch } from "../../domain/platform/Health.ts"
 import {
   HealthHistory,
+  HealthHistoryStore,
+  type HealthSamples,
   HISTORY_DAYS_KEPT,
   historyOf,
   operationalShare,
   UNSTORED_ROWS_MAX,
   WHOLE_SERVICE
 } from "../../domain/platform/HealthHistory.ts"
-import { type HealthSamples, HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
-import { Heartbeats } from "../../domain/platform/Heartbeats.ts"
-import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
-import { LogStore } from "../../domain/log/LogStore.ts"
-import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
-import { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
+import { memoryStores } from "../../src/layers/MemoryStores.ts"
 
 /** A store that can be unavailable, together with its database probe. */
 const historyOn = Effect.gen(function* () {

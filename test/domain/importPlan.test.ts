@@ -3,10 +3,15 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Schema } from "effect"
-import { type ImportPlan, type ImportRequest, type MarketTool, planImport } from "../../domain/catalog/ImportPlan.ts"
-import { readServerTools } from "../../domain/catalog/ServerTool.ts"
+import { definitionOf, type ToolDefinition } from "../../domain/catalog/CatalogStore.ts"
+import {
+  type ImportPlan,
+  type ImportRequest,
+  type MarketTool,
+  planImport,
+  readServerTools
+} from "../../domain/catalog/ImportPlan.ts"
 import { applyChange, type ToolDeclaration } from "../../domain/catalog/Tool.ts"
-import { definitionOf, type ToolDefinition } from "../../domain/catalog/ToolVersions.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { aDeclaration, instant } from "../contracts/samples.ts"
 import { type Definition, tool, toolList } from "../support/FakeServers.ts"

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { endsAfter, LATE_ENDINGS_MAX } from "../../domain/mcp/LateEndings.ts"
+import { endsAfter, LATE_ENDINGS_MAX } from "../../domain/mcp/McpSessions.ts"
 import { memoryPorts } from "../contracts/ports.ts"
 import { given, LIMITS, LONGEST_MS } from "../support/mcp/SessionsAtFake.ts"
 

@@ -1,12 +1,20 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime } from "effect"
-import { AccountKind, mayBeOverdrawn } from "../../domain/ledger/Account.ts"
-import { resetsAt, startOfPeriod } from "../../domain/ledger/BudgetPeriod.ts"
-import { changesOf, faultOf, isBounded, sameContent } from "../../domain/ledger/LinkedTransfers.ts"
-import { callOfTransfer, type Leg, transferOfCall } from "../../domain/ledger/Transfer.ts"
+import { resetsAt, startOfPeriod } from "../../domain/ledger/Budgets.ts"
+import {
+  AccountKind,
+  callOfTransfer,
+  changesOf,
+  faultOf,
+  isBounded,
+  type Leg,
+  mayBeOverdrawn,
+  sameContent,
+  transferOfCall
+} from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
-import { format } from "../../domain/shared/Timestamp.ts"
+import { format } from "../../domain/shared/Time.ts"
 
 const consumerId = ConsumerId.make("00000000-0000-7000-8000-00000000000c")
 const providerId = ProviderId.make("00000000-0000-7000-8000-00000000000a")

@@ -4,9 +4,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { logRest } from "../../domain/log/LogRest.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
-import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
+import { logRest } from "../../domain/log/Sequencer.ts"
+import { CallTally, makeCallTally } from "../../domain/metering/CallsInFlight.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 const resting = (waiting: LogStore["Service"]["waiting"]) =>

@@ -3,13 +3,20 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
-import { eventId, parseEventId, parseListenEventId, listenEventId, requestLabel } from "../../domain/mcp/EventId.ts"
-import { McpStreams } from "../../domain/mcp/McpStreams.ts"
-import { McpStreamStore } from "../../domain/mcp/McpStreamStore.ts"
-import { REPLAY_CHARS_MAX } from "../../domain/mcp/ReplayBuffer.ts"
-import { REPLAY_CHARS_PER_ACCOUNT_MAX } from "../../domain/mcp/ReplayMemory.ts"
-import type { StreamRequest, StreamSink } from "../../domain/mcp/ServerStream.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import {
+  eventId,
+  listenEventId,
+  McpStreams,
+  McpStreamStore,
+  parseEventId,
+  parseListenEventId,
+  REPLAY_CHARS_MAX,
+  REPLAY_CHARS_PER_ACCOUNT_MAX,
+  requestLabel,
+  type StreamRequest,
+  type StreamSink
+} from "../../domain/mcp/McpStreams.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { everyStore } from "../contracts/ports.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"

@@ -5,12 +5,17 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
-import { NamePins, PINS_CACHED_MAX } from "../../domain/metering/NamePins.ts"
-import { type NamePin, NamePinStore, PINS_PER_CONSUMER_MAX } from "../../domain/metering/NamePinStore.ts"
-import { pinOf } from "../../domain/metering/CallPin.ts"
-import { ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
+import {
+  type NamePin,
+  NamePins,
+  NamePinStore,
+  pinOf,
+  PINS_CACHED_MAX,
+  PINS_PER_CONSUMER_MAX,
+  ToolDirectory
+} from "../../domain/metering/ToolDirectory.ts"
 import { ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId, ToolId } from "../../domain/shared/Ids.ts"
 import { everyStore, postgresNode, postgresPorts, withServices } from "../contracts/ports.ts"
 import { aDeclaration, aProvider } from "../contracts/samples.ts"

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { JsonSchemas, SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
-import { makeOutputCheck } from "../../domain/metering/OutputCheck.ts"
+import { makeOutputCheck } from "../../domain/metering/Settlement.ts"
 import { someProvider } from "../support/SchemaUses.ts"
 
 /** The result of the check where the first `refusals` attempts are rejected for lack of processing time. */

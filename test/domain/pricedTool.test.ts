@@ -2,7 +2,7 @@
  * The price in a tool's description is a sentence of its own, whatever the provider's text ends with.
  */
 import { assert, it } from "@effect/vitest"
-import { pricedTool } from "../../domain/mcp/PricedTool.ts"
+import { pricedTool } from "../../domain/mcp/ToolOffer.ts"
 
 const ENTRY = {
   price: 2_000n,

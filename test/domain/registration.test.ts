@@ -1,15 +1,15 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { AccountStore } from "../../domain/accounts/Account.ts"
 import { Authentication } from "../../domain/accounts/Authentication.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
-import { RateLimitPolicy } from "../../domain/accounts/RateLimitPolicy.ts"
+import { RateLimitPolicy } from "../../domain/accounts/Principal.ts"
+import { CatalogStore, type ToolOutcome } from "../../domain/catalog/CatalogStore.ts"
 import {
   type ConsumerApplication,
   type ProviderApplication,
   Registration
 } from "../../domain/providers/Registration.ts"
-import { CatalogStore, type ToolOutcome } from "../../domain/catalog/CatalogStore.ts"
 import { fromCents, zero } from "../../domain/shared/Microcents.ts"
 import { everyStore, withServices } from "../contracts/ports.ts"
 import { aDeclaration } from "../contracts/samples.ts"

@@ -2,7 +2,7 @@
  * What is read of a server's list of tools, which is not trusted.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { readServerTools } from "../../domain/catalog/ServerTool.ts"
+import { readServerTools } from "../../domain/catalog/ImportPlan.ts"
 import { tool, toolList } from "../support/FakeServers.ts"
 
 describe("A hostile list", () => {

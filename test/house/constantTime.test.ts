@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { isSameText } from "../../domain/shared/SameText.ts"
+import { isSameText } from "../../domain/shared/Cryptography.ts"
 
 const ROOT = join(import.meta.dirname, "../..")
 const FOLDERS = ["domain", "adapters", "src"]

@@ -1,18 +1,27 @@
 import { assert, describe, it } from "@effect/vitest"
 import { hash } from "node:crypto"
-import { makeKnownNodes } from "../../domain/log/KnownNodes.ts"
-import { rootsOfConsistency } from "../../domain/log/MerkleProof.ts"
-import { rootOfInclusion } from "../../testing/contracts/InclusionProof.ts"
 import {
   consistencyRanges,
   type Hash,
   inclusionRanges,
   leafHash,
+  makeKnownNodes,
   nodeHash,
-  type Range
+  type Range,
+  rootsOfConsistency
 } from "../../domain/log/MerkleTree.ts"
-import { parseTilePath, tilePath } from "../../domain/log/TilePath.ts"
-import { edgeOf, ENTRIES, exists, grow, rangeHash, type Tile, tilesFor } from "../../domain/log/Tiles.ts"
+import {
+  edgeOf,
+  ENTRIES,
+  exists,
+  grow,
+  parseTilePath,
+  rangeHash,
+  type Tile,
+  tilePath,
+  tilesFor
+} from "../../domain/log/Tiles.ts"
+import { rootOfInclusion } from "../../testing/contracts/InclusionProof.ts"
 
 const sha256 = (bytes: Uint8Array): Hash => hash("sha256", bytes, "buffer")
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")

@@ -1,15 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { hash } from "node:crypto"
-import { fromBase64, toBase64 } from "../../domain/log/Base64.ts"
 import {
   checkpointText,
   ED25519,
   formatKey,
   formatNote,
+  fromBase64,
   parseCheckpoint,
   parseKey,
   parseNote,
-  signatureLine
+  signatureLine,
+  toBase64
 } from "../../domain/log/SignedNote.ts"
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash("sha256", bytes, "buffer")

@@ -6,12 +6,11 @@ import { Effect } from "effect"
 import { hash } from "node:crypto"
 import { vi } from "vitest"
 import { verifyReceipt } from "../../adapters/site/verify/ReceiptVerifier.browser.ts"
-import { fromBase64 } from "../../domain/log/Base64.ts"
-import { rootsOfConsistency } from "../../domain/log/MerkleProof.ts"
-import { leafHash } from "../../domain/log/MerkleTree.ts"
-import { parseCheckpoint, parseNote } from "../../domain/log/SignedNote.ts"
+import { leafHash, rootsOfConsistency } from "../../domain/log/MerkleTree.ts"
+import { fromBase64, parseCheckpoint, parseNote } from "../../domain/log/SignedNote.ts"
 import { grow } from "../../domain/log/Tiles.ts"
 import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
   aFundedConsumer,
@@ -22,7 +21,6 @@ import {
   problemOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const LOG = "/api/v1/market/log"
 const sha256 = (bytes: Uint8Array): Uint8Array => hash("sha256", bytes, "buffer")

@@ -6,11 +6,10 @@ import { Effect, Layer, Redacted } from "effect"
 import { hash } from "node:crypto"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
-import { LogSigner } from "../../domain/log/LogSigner.ts"
+import { LogSigner } from "../../domain/log/LogStore.ts"
 import { type Hash, leafHash } from "../../domain/log/MerkleTree.ts"
 import { ED25519, type NoteKey, parseNote, signedCheckpoint } from "../../domain/log/SignedNote.ts"
-import { parseTilePath } from "../../domain/log/TilePath.ts"
-import { grow, type Tile } from "../../domain/log/Tiles.ts"
+import { grow, parseTilePath, type Tile } from "../../domain/log/Tiles.ts"
 import { LogReader, LogUnreachable, Witness } from "../../domain/log/Witness.ts"
 
 const sha256 = (bytes: Uint8Array): Hash => hash("sha256", bytes, "buffer")

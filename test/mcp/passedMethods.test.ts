@@ -2,7 +2,7 @@
  * Which methods are never passed to providers' servers as requests.
  */
 import { assert, it } from "@effect/vitest"
-import { isNeverPassed } from "../../domain/mcp/PassedMethods.ts"
+import { isNeverPassed } from "../../domain/mcp/PassThrough.ts"
 
 it.each([
   "tools/call",

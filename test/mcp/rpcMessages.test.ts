@@ -3,10 +3,10 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { modernResult } from "../../adapters/http/mcp/ModernEra.ts"
 import { RpcFault } from "../../adapters/http/mcp/RpcFault.ts"
 import { BATCH_MAX, parseMessages, picked, textAt } from "../../adapters/http/mcp/RpcMessage.ts"
-import { modernResult } from "../../adapters/http/mcp/ModernEra.ts"
-import { withMeta } from "../../domain/mcp/ResultText.ts"
+import { withMeta } from "../../domain/mcp/PassedResults.ts"
 
 const parsed = (text: string) => Effect.runSync(Effect.orDie(parseMessages(text)))
 

@@ -3,12 +3,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { registeredEndpoints } from "../../adapters/mcp/RegisteredEndpoints.ts"
 import { publicAndLoopback, publicOnly } from "../../adapters/mcp/AddressGuard.ts"
 import type { Resolve } from "../../adapters/mcp/GuardedConnector.ts"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { registeredEndpoints } from "../../adapters/mcp/RegisteredEndpoints.ts"
+import { AccountStore } from "../../domain/accounts/Account.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
-import { at, aProvider, expecting, faultPaths, PROVIDERS, textAt } from "../support/Market.ts"
+import { aProvider, at, expecting, faultPaths, PROVIDERS, textAt } from "../support/Market.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
@@ -17,10 +18,9 @@ import {
   everyMarket,
   offerOf,
   problemOf,
-  walletOf,
-  receiptsOf
+  receiptsOf,
+  walletOf
 } from "../support/metering/Shop.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const BLOCKED = [
   "http://10.1.2.3:8080/mcp",

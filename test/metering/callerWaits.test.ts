@@ -5,11 +5,11 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, type Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
+import type { ToolChange } from "../../domain/catalog/Tool.ts"
 import type { McpCallRequest } from "../../domain/metering/Call.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
-import type { ToolChange } from "../../domain/catalog/Tool.ts"
-import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
+import { ReceiptStore } from "../../domain/receipts/Receipts.ts"
 import type { UpstreamCall, UpstreamResponse } from "../../domain/upstream/ToolUpstream.ts"
 import {
   aConsumer,

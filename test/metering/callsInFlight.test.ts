@@ -4,12 +4,17 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { type CallProgress, CallsInFlightMax, makeCallsInFlight } from "../../domain/metering/CallsInFlight.ts"
-import { CallTally, makeCallTally } from "../../domain/metering/CallTally.ts"
 import {
+  type CallProgress,
+  CallsInFlightMax,
+  CallTally,
+  makeCallsInFlight,
+  makeCallTally
+} from "../../domain/metering/CallsInFlight.ts"
+import {
+  makeRetainedResultQuota,
   RETAINED_RESULT_BYTES_MAX,
-  RETAINED_RESULT_MS_MAX,
-  makeRetainedResultQuota
+  RETAINED_RESULT_MS_MAX
 } from "../../domain/metering/RetainedResults.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 

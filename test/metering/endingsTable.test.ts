@@ -2,23 +2,21 @@
  * Every way in which a call ends, as docs/mcp.md lists them: who ended it, what its caller pays, and whom it counts against.
  * The document says what is expected; each of its rows is run for a tool that charges results and for one that charges attempts.
  */
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, type Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
+import { readFileSync } from "node:fs"
 import { callResult } from "../../adapters/http/mcp/CallResults.ts"
 import type { ToolChange } from "../../domain/catalog/Tool.ts"
-import type { CallCause } from "../../domain/receipts/CallCause.ts"
-import type { UpstreamProblem, UpstreamResponse } from "../../domain/upstream/ToolUpstream.ts"
-import { LEGS_MAX } from "../../domain/metering/SuspendedCall.ts"
+import { LEGS_MAX } from "../../domain/metering/CallStore.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
-import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
+import { type CallCause, ReceiptStore } from "../../domain/receipts/Receipts.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
-import { TASK_MS_MAX } from "../../domain/tasks/CallTask.ts"
+import { TASK_MS_MAX, TaskStore } from "../../domain/tasks/CallTask.ts"
 import { Tasks } from "../../domain/tasks/Tasks.ts"
-import { TaskStore } from "../../domain/tasks/TaskStore.ts"
+import type { UpstreamProblem, UpstreamResponse } from "../../domain/upstream/ToolUpstream.ts"
 import {
   aConsumer,
   asked,
@@ -31,7 +29,6 @@ import {
   tools,
   withState
 } from "../support/metering/McpMarket.ts"
-import { later } from "../support/metering/TestTime.ts"
 import {
   completedWith,
   everyTaskMarket,
@@ -43,6 +40,7 @@ import {
   work,
   working
 } from "../support/metering/TaskMarket.ts"
+import { later } from "../support/metering/TestTime.ts"
 
 type Policy = "success" | "attempt"
 const [, market] = everyTaskMarket()[0]!

@@ -3,16 +3,15 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Grants } from "../../domain/metering/Grants.ts"
-import { Reservations } from "../../domain/metering/Reservations.ts"
+import { Grants, Reservations } from "../../domain/metering/Grants.ts"
 import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import { aReceiptId } from "../contracts/ledgerSamples.ts"
 import { aConsumer, expecting, listAt, textAt } from "../support/Market.ts"
-import { everyCore } from "../support/metering/Core.ts"
-import { when } from "../support/metering/TestTime.ts"
-import { anOffer, GRANTS } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { everyCore } from "../support/metering/Core.ts"
+import { anOffer, GRANTS } from "../support/metering/Shop.ts"
+import { when } from "../support/metering/TestTime.ts"
 
 const GRANTS_MAX = 100
 

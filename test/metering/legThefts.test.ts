@@ -4,19 +4,19 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer, Option } from "effect"
-import { Metering } from "../../domain/metering/Metering.ts"
-import { SUSPENDED_CALLS_MAX } from "../../domain/metering/SuspendedCall.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
-import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
+import { SUSPENDED_CALLS_MAX } from "../../domain/metering/CallStore.ts"
+import { Metering } from "../../domain/metering/Metering.ts"
+import { ReceiptStore } from "../../domain/receipts/Receipts.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import {
   aConsumer,
   addFunds,
   asked,
   askerOf,
-  askingTimes,
   asking,
+  askingTimes,
   callMcp,
   checkWallet,
   completed,

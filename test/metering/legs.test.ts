@@ -4,13 +4,13 @@
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
-import { CallStore } from "../../domain/metering/CallStore.ts"
+import { CallStore, LEGS_MAX } from "../../domain/metering/CallStore.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { PROVIDER_STATE_CHARS_MAX } from "../../domain/metering/RequestStates.ts"
-import { LEGS_MAX } from "../../domain/metering/SuspendedCall.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
-import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
+import { ReceiptStore } from "../../domain/receipts/Receipts.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
+import { exchangeOf } from "../support/metering/McpExchanges.ts"
 import {
   asked,
   askerOf,
@@ -27,7 +27,6 @@ import {
   settledBy,
   withState
 } from "../support/metering/McpMarket.ts"
-import { exchangeOf } from "../support/metering/McpExchanges.ts"
 import { later } from "../support/metering/TestTime.ts"
 
 const PRICE = BigInt(MCP_PRICE)

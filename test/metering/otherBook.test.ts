@@ -7,15 +7,15 @@ import { Effect } from "effect"
 import type { Book } from "../../domain/ledger/Book.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { TransferId } from "../../domain/ledger/Transfer.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { OPENED_AT } from "../contracts/ledgerSamples.ts"
 import { aConsumer, type Member } from "../support/Market.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import { everyCore } from "../support/metering/Core.ts"
 import { fine, forwarded, providing } from "../support/metering/Provider.ts"
-import { anOffer, buy, METER, walletOf, receiptsOf } from "../support/metering/Shop.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { anOffer, buy, METER, receiptsOf, walletOf } from "../support/metering/Shop.ts"
 
 const LIVE_BOOK: Book = { mode: "live", accountId: "acct_1" }
 const LOADED = 1_000_000

@@ -5,11 +5,11 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { CallStore } from "../../domain/metering/CallStore.ts"
 import type { McpCallRequest } from "../../domain/metering/Call.ts"
+import { CallStore } from "../../domain/metering/CallStore.ts"
+import { UpstreamLimits } from "../../domain/metering/CallTerms.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
-import { UpstreamLimits } from "../../domain/metering/UpstreamLimits.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import {
   aConsumer,

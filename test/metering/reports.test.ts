@@ -4,16 +4,15 @@
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer } from "effect"
 import { CallStore } from "../../domain/metering/CallStore.ts"
+import type { MeterRequest } from "../../domain/metering/DirectMetering.ts"
+import { Grants, Reservations } from "../../domain/metering/Grants.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
-import type { MeterRequest } from "../../domain/metering/MeterReport.ts"
-import { Grants } from "../../domain/metering/Grants.ts"
-import { Reservations } from "../../domain/metering/Reservations.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { aCall, aReceiptId, closingOf, money, opened } from "../contracts/ledgerSamples.ts"
 import { expecting, type Member } from "../support/Market.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import { everyCore } from "../support/metering/Core.ts"
-import { later, slowly } from "../support/metering/TestTime.ts"
 import {
   aFundedConsumer,
   anOffer,
@@ -22,10 +21,10 @@ import {
   METER,
   PRICE,
   problemOf,
-  walletOf,
-  receiptsOf
+  receiptsOf,
+  walletOf
 } from "../support/metering/Shop.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { later, slowly } from "../support/metering/TestTime.ts"
 
 const CAP = 100_000
 const LONG_AFTER = later("10 minutes")

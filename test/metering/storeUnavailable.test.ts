@@ -5,19 +5,18 @@
 import { assert, it } from "@effect/vitest"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CallStore } from "../../domain/metering/CallStore.ts"
+import { MeterKeyStore, type MeterRequest } from "../../domain/metering/DirectMetering.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
-import type { MeterRequest } from "../../domain/metering/MeterReport.ts"
-import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { money } from "../contracts/ledgerSamples.ts"
 import { expecting } from "../support/Market.ts"
-import { everyCore } from "../support/metering/Core.ts"
-import { later } from "../support/metering/TestTime.ts"
-import { aFundedConsumer, anOffer, books, GRANTS, walletOf } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
+import { everyCore } from "../support/metering/Core.ts"
+import { aFundedConsumer, anOffer, books, GRANTS, walletOf } from "../support/metering/Shop.ts"
+import { later } from "../support/metering/TestTime.ts"
 
 const COST = 5_000
 const KEY = { keyHash: "ab".repeat(32), requestHash: "cd".repeat(32) }

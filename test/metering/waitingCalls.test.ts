@@ -5,10 +5,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import type { McpCallRequest } from "../../domain/metering/Call.ts"
-import type { UpstreamResponse } from "../../domain/upstream/ToolUpstream.ts"
-import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
+import { causeOf, ReceiptStore } from "../../domain/receipts/Receipts.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
-import { causeOf } from "../../domain/receipts/CallCause.ts"
+import type { UpstreamResponse } from "../../domain/upstream/ToolUpstream.ts"
 import {
   aConsumer,
   asked,

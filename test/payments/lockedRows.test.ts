@@ -4,14 +4,13 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Latch, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
-import { FreezeStore } from "../../domain/payments/FreezeStore.ts"
+import { AccountFreezes, FreezeStore } from "../../domain/payments/AccountFreezes.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { LockTimeoutMs } from "../../src/layers/Database.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { aConsumer } from "../support/Market.ts"
-import { coreWith } from "../support/metering/Core.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
+import { coreWith } from "../support/metering/Core.ts"
 
 const [, [, onPostgres]] = coreWith(ScriptedGateway.layer)
 const service = onPostgres.pipe(Layer.provide(Layer.succeed(LockTimeoutMs, 250)))

@@ -4,8 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { DISK_FREE_BYTES_MIN, diskProbe, makeDiskWatch } from "../../domain/platform/DiskWatch.ts"
-import { overall } from "../../domain/platform/Health.ts"
+import { DISK_FREE_BYTES_MIN, diskProbe, makeDiskWatch, overall } from "../../domain/platform/Health.ts"
 
 const MIB = 1_048_576
 

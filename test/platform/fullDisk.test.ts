@@ -5,13 +5,13 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { DISK_FREE_BYTES_MIN, DiskWatch, makeDiskWatch } from "../../domain/platform/DiskWatch.ts"
+import { DISK_FREE_BYTES_MIN, DiskWatch, makeDiskWatch } from "../../domain/platform/Health.ts"
 import { until } from "../support/EmbeddedFolders.ts"
-import { at, CONSUMERS, consumerBody, expecting, textAt } from "../support/Market.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { at, consumerBody, CONSUMERS, expecting, textAt } from "../support/Market.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
+import { everyCore } from "../support/metering/Core.ts"
 
 const HEALTH = "/api/v1/health"
 

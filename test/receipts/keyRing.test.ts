@@ -5,9 +5,11 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import { SIGNED_FIELDS } from "../../domain/receipts/Receipt.ts"
-import { answered, ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import { answered, ReceiptSigner } from "../../domain/receipts/Receipts.ts"
 import { at, expecting, textAt } from "../support/Market.ts"
-import { later } from "../support/metering/TestTime.ts"
+import { PostgresTest } from "../support/PostgresTest.ts"
+import { serviceOnPostgres } from "../support/ServiceConfig.ts"
+import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
   aFundedConsumer,
@@ -17,9 +19,7 @@ import {
   receiptsOf,
   type WireReceipt
 } from "../support/metering/Shop.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { serviceOnPostgres } from "../support/ServiceConfig.ts"
-import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { later } from "../support/metering/TestTime.ts"
 
 const [FIRST, SECOND] = ["1".repeat(32), "2".repeat(32)]
 

@@ -8,25 +8,29 @@ import { TestClock } from "effect/testing"
 import { problemOf } from "../../adapters/http/pipeline/Problems.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
+import { MeterKeyStore, type MeterRequest } from "../../domain/metering/DirectMetering.ts"
 import { Grants } from "../../domain/metering/Grants.ts"
-import { MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
-import type { MeterRequest } from "../../domain/metering/MeterReport.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
-import { ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
-import { Receipts, REMOTE_VERIFICATIONS_MAX, SIGNER_MS_MAX } from "../../domain/receipts/Receipts.ts"
-import { ReceiptSigner, SignerUnavailable } from "../../domain/receipts/ReceiptSigner.ts"
+import {
+  Receipts,
+  ReceiptSigner,
+  REMOTE_VERIFICATIONS_MAX,
+  SIGNER_MS_MAX,
+  SignerUnavailable
+} from "../../domain/receipts/Receipts.ts"
 import { ConsumerId, ProviderId, type ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
 import { zero } from "../../domain/shared/Microcents.ts"
+import { ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
 import { money } from "../contracts/ledgerSamples.ts"
 import { expecting } from "../support/Market.ts"
-import { CORE_SECRET, everyCore } from "../support/metering/Core.ts"
-import { aFundedConsumer, anOffer, books, GRANTS, PRICE } from "../support/metering/Shop.ts"
 import { receiptsSignedBy } from "../support/ReceiptVerdict.ts"
-import { hurried, later } from "../support/metering/TestTime.ts"
 import { type KeyService, type Mishap, remoteSigner } from "../support/RemoteSigner.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
+import { CORE_SECRET, everyCore } from "../support/metering/Core.ts"
+import { aFundedConsumer, anOffer, books, GRANTS, PRICE } from "../support/metering/Shop.ts"
+import { hurried, later } from "../support/metering/TestTime.ts"
 
 const LOADED = 1_000_000n
 const COST = 5_000

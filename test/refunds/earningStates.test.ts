@@ -3,9 +3,13 @@
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Schema } from "effect"
-import type { Lot } from "../../domain/ledger/Lots.ts"
-import { DRY_RUN_EARNINGS_POLICY, LIVE_EARNINGS_POLICY } from "../../domain/earnings/EarningsPolicy.ts"
-import { earningStatesOf, inOrderOfRecovery } from "../../domain/earnings/EarningStates.ts"
+import {
+  DRY_RUN_EARNINGS_POLICY,
+  earningStatesOf,
+  inOrderOfRecovery,
+  LIVE_EARNINGS_POLICY
+} from "../../domain/earnings/EarningStates.ts"
+import type { Lot } from "../../domain/ledger/Transfer.ts"
 
 const OLD = DateTime.makeUnsafe("2026-01-01T08:00:00.000Z")
 const at = (iso: string) => DateTime.makeUnsafe(iso)

@@ -3,8 +3,8 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { totalOfParts } from "../../domain/ledger/Lots.ts"
-import { planRefund, type RefundSources } from "../../domain/earnings/RefundPlan.ts"
+import { planRefund, type RefundSources } from "../../domain/earnings/Refunds.ts"
+import { totalOfParts } from "../../domain/ledger/Transfer.ts"
 
 const amount = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 1_000n }))
 const Sources = Schema.Struct({

@@ -8,7 +8,7 @@ import { RateLimiter } from "effect/persistence"
 import { connect, type Socket } from "node:net"
 import * as BoundedRateLimiterStore from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
 import { BUCKETS_MAX } from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
-import { KEYS_MADE_PER_DAY_MAX } from "../../domain/accounts/ApiKey.ts"
+import { KEYS_MADE_PER_DAY_MAX } from "../../domain/accounts/Keys.ts"
 import { PRICE_CHANGES_PER_DAY_MAX } from "../../domain/catalog/ToolUpserts.ts"
 import { BUDGETS_PER_CONSUMER_MAX } from "../../domain/ledger/Budgets.ts"
 import { GRANTS_PER_DAY_MAX } from "../../domain/metering/Grants.ts"
@@ -24,12 +24,12 @@ import {
   TOOLS,
   valueAt
 } from "../support/Market.ts"
-import { everyCore } from "../support/metering/Core.ts"
-import { later } from "../support/metering/TestTime.ts"
-import { GRANTS } from "../support/metering/Shop.ts"
 import { ask, RawHttp } from "../support/RawHttp.ts"
-import { BUDGETS } from "../support/security/Paths.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { everyCore } from "../support/metering/Core.ts"
+import { GRANTS } from "../support/metering/Shop.ts"
+import { later } from "../support/metering/TestTime.ts"
+import { BUDGETS } from "../support/security/Paths.ts"
 
 const priced = (provider: Member, price: number) =>
   send({ path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "echo", price_microcents: price }] } })

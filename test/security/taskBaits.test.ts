@@ -4,10 +4,9 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Option } from "effect"
-import { SUSPENDED_CALLS_MAX } from "../../domain/metering/SuspendedCall.ts"
-import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
-import { TASK_MS_MAX } from "../../domain/tasks/CallTask.ts"
-import { TaskStore } from "../../domain/tasks/TaskStore.ts"
+import { SUSPENDED_CALLS_MAX } from "../../domain/metering/CallStore.ts"
+import { ReceiptStore } from "../../domain/receipts/Receipts.ts"
+import { TASK_MS_MAX, TaskStore } from "../../domain/tasks/CallTask.ts"
 import { Tasks } from "../../domain/tasks/Tasks.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { callMcp, checkWallet, MCP_PRICE, tools } from "../support/metering/McpMarket.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { withMembers } from "../../domain/mcp/ResultText.ts"
+import { withMembers } from "../../domain/mcp/PassedResults.ts"
 import { elementsOf, membersOf, rawMessage, rawResult, replacedAt } from "../../domain/shared/JsonText.ts"
 
 const SPACES = ["", "", " ", "\n", "\r\n\t", "  "]

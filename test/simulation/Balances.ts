@@ -3,11 +3,11 @@
  * calls, and clearing accounts contain only what is pending.
  */
 import { Context, DateTime, Effect } from "effect"
-import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
+import { BudgetStore } from "../../domain/ledger/Budgets.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
-import { GrantStore } from "../../domain/metering/GrantStore.ts"
+import { GrantStore } from "../../domain/metering/Grants.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { wrong } from "./Asking.ts"
 import type { Balances, Books } from "./Books.ts"
 import type { World } from "./World.ts"

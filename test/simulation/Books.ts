@@ -3,23 +3,22 @@
  * not read the ledger.
  */
 import { Context, Effect, Option } from "effect"
-import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
-import { ChargebackStore } from "../../domain/payments/ChargebackStore.ts"
-import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
-import { LoadStore } from "../../domain/payments/LoadStore.ts"
-import { isOpenPart, WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
+import { ClaimStore } from "../../domain/earnings/Claims.ts"
 import { PayoutStore } from "../../domain/earnings/PayoutStore.ts"
+import { InvoiceStore } from "../../domain/invoices/Invoice.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { ChargebackStore } from "../../domain/payments/AccountFreezes.ts"
+import { LoadStore } from "../../domain/payments/Loads.ts"
+import { isOpenPart, WithdrawalStore } from "../../domain/payments/Withdrawals.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
-import { ClaimStore } from "../../domain/earnings/ClaimStore.ts"
 import { ConsumerId, type ReceiptId } from "../../domain/shared/Ids.ts"
-import { type Dispute, type DisputeId, isOpen } from "../../domain/trust/Dispute.ts"
-import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
+import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
+import { type Dispute, type DisputeId, DisputeStore, isOpen } from "../../domain/trust/DisputeStore.ts"
 import { wrong } from "./Asking.ts"
 import type { Facts } from "./Facts.ts"
 import { makeFeesKnown } from "./ProcessorFees.ts"
 import type { Violation } from "./Violation.ts"
 import type { World } from "./World.ts"
-import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 
 /** Of consumers and providers by id, of the market's own accounts by name. */
 export type Balances = Map<string, bigint>

@@ -2,14 +2,14 @@
  * The end of a run: no more faults, all events arrive and all work is done. Then nothing may be pending.
  */
 import { Context, DateTime, Effect, Option } from "effect"
-import { GrantStore } from "../../domain/metering/GrantStore.ts"
-import { ChargebackStore } from "../../domain/payments/ChargebackStore.ts"
-import { isOpenPart, WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
-import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { GrantStore } from "../../domain/metering/Grants.ts"
+import { ChargebackStore } from "../../domain/payments/AccountFreezes.ts"
+import { LoadStore } from "../../domain/payments/Loads.ts"
+import { isOpenPart, WithdrawalStore } from "../../domain/payments/Withdrawals.ts"
 import { timeOf } from "./Acts.ts"
 import { wrong } from "./Asking.ts"
-import { webhook } from "./Money.ts"
 import { work } from "./Jobs.ts"
+import { webhook } from "./Money.ts"
 import { type Violation, violationIn } from "./Violation.ts"
 import type { World } from "./World.ts"
 

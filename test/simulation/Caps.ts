@@ -2,10 +2,9 @@
  * Budgets and grants, counted from holds and receipts. Does not read what a store says is spent.
  */
 import { DateTime, Effect } from "effect"
-import { startOfPeriod } from "../../domain/ledger/BudgetPeriod.ts"
-import type { Budget } from "../../domain/ledger/BudgetStore.ts"
-import type { Reservation } from "../../domain/metering/Grant.ts"
+import { type Budget, startOfPeriod } from "../../domain/ledger/Budgets.ts"
 import type { OpenCall } from "../../domain/metering/CallStore.ts"
+import type { Reservation } from "../../domain/metering/Grants.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { Violation } from "./Violation.ts"
 

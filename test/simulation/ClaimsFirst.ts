@@ -2,12 +2,11 @@
  * Claims come before payouts: nothing is paid out while an older claim is open, and nothing is left to a provider that owes.
  */
 import { Context, Effect, Option } from "effect"
-import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
+import { ClaimStore } from "../../domain/earnings/Claims.ts"
 import type { Payout } from "../../domain/earnings/PayoutStore.ts"
-import { ClaimStore } from "../../domain/earnings/ClaimStore.ts"
+import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
-import type { DisputeId } from "../../domain/trust/Dispute.ts"
-import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
+import { type DisputeId, DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { wrong } from "./Asking.ts"
 import type { World } from "./World.ts"
 

@@ -3,7 +3,7 @@
  * regard to what the operator asked for: `Fees.ts` checks that.
  */
 import { Context, Effect } from "effect"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { AccountStore } from "../../domain/accounts/Account.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import { wrong } from "./Asking.ts"
 import type { OpenedCall } from "./Facts.ts"

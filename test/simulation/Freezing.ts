@@ -3,8 +3,8 @@
  * the account neither spends nor withdraws.
  */
 import { Context, Effect, Option } from "effect"
+import { FreezeStore } from "../../domain/payments/AccountFreezes.ts"
 import type { Receipt } from "../../domain/receipts/Receipt.ts"
-import { FreezeStore } from "../../domain/payments/FreezeStore.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { asking, one, wrong } from "./Asking.ts"
 import type { OpenedCall } from "./Facts.ts"

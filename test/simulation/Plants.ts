@@ -3,14 +3,14 @@
  * simulation must find all of them.
  */
 import { Context, DateTime, Effect, Option } from "effect"
-import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
-import { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
+import { InvoiceStore } from "../../domain/invoices/Invoice.ts"
+import { BudgetStore } from "../../domain/ledger/Budgets.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { feeOf } from "../../domain/ledger/PlatformFee.ts"
 import { TransferId } from "../../domain/ledger/Transfer.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
 import { type CallIdempotency, CallStore, type CloseCall, type OpenCall } from "../../domain/metering/CallStore.ts"
-import { GrantStore } from "../../domain/metering/GrantStore.ts"
+import { GrantStore } from "../../domain/metering/Grants.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { Stores } from "./Ports.ts"

@@ -2,10 +2,10 @@
  * The ports of a process. Every request to a port passes the switchboard.
  */
 import { Context, Effect, type Layer } from "effect"
-import { ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
 import { PaymentFailed, PaymentGateway } from "../../domain/ledger/PaymentGateway.ts"
 import { ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
+import { ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
 import { Books } from "../../src/layers/Books.ts"
 import type { memoryProfile } from "../../src/layers/MemoryProfile.ts"
 import { unreachable } from "./Providers.ts"

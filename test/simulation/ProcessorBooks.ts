@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Option } from "effect"
 import { PayoutStore } from "../../domain/earnings/PayoutStore.ts"
-import { isOpenPart, WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
+import { isOpenPart, WithdrawalStore } from "../../domain/payments/Withdrawals.ts"
 import type { GoneBack, MadeRefund } from "./Processor.ts"
 import type { World } from "./World.ts"
 

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Option } from "effect"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
-import { LoadStore } from "../../domain/payments/LoadStore.ts"
+import { LoadStore } from "../../domain/payments/Loads.ts"
 import { wrong } from "./Asking.ts"
 import { CHARGEBACK_FEE_CENTS, feeIdOf, paymentFeeCents } from "./Processor.ts"
 import type { World } from "./World.ts"

@@ -2,10 +2,10 @@
  * A client that requests proofs, remembers the trees it saw, and verifies the log against them.
  */
 import { Effect } from "effect"
-import { rootsOfConsistency, sameHash } from "../../domain/log/MerkleProof.ts"
-import { rootOfInclusion } from "../../testing/contracts/InclusionProof.ts"
+import { rootsOfConsistency, sameHash } from "../../domain/log/MerkleTree.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
-import { Digest } from "../../domain/shared/Digest.ts"
+import { Digest } from "../../domain/shared/Cryptography.ts"
+import { rootOfInclusion } from "../../testing/contracts/InclusionProof.ts"
 import { one, wrong } from "./Asking.ts"
 import type { ActOf } from "./Step.ts"
 import type { World } from "./World.ts"

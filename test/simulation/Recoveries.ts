@@ -3,9 +3,8 @@
  * from a frozen account.
  */
 import { Context, DateTime, Effect, Option } from "effect"
-import { LoadStore } from "../../domain/payments/LoadStore.ts"
-import type { Dispute, DisputeId } from "../../domain/trust/Dispute.ts"
-import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
+import { LoadStore } from "../../domain/payments/Loads.ts"
+import { type Dispute, type DisputeId, DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { wrong } from "./Asking.ts"
 import type { GoneBack } from "./Processor.ts"
 import type { World } from "./World.ts"

@@ -3,14 +3,14 @@
  * chargebacks. Counted at the processor and from receipts.
  */
 import { Context, Effect, Option } from "effect"
-import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
+import { ClaimStore } from "../../domain/earnings/Claims.ts"
+import { InvoiceStore } from "../../domain/invoices/Invoice.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
-import { ClaimStore } from "../../domain/earnings/ClaimStore.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
-import type { Ring } from "./Facts.ts"
 import { wrong } from "./Asking.ts"
 import { makeFeeOf } from "./Books.ts"
+import type { Ring } from "./Facts.ts"
 import { makeProcessorBooks } from "./ProcessorBooks.ts"
 import type { World } from "./World.ts"
 

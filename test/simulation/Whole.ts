@@ -3,12 +3,11 @@
  * closed months. It reads everything, so it does not run after every step.
  */
 import { Context, DateTime, Effect } from "effect"
-import { InvoiceStore } from "../../domain/invoices/InvoiceStore.ts"
+import { InvoiceStore, type Month } from "../../domain/invoices/Invoice.ts"
 import { monthBefore, spanOf } from "../../domain/invoices/Invoicing.ts"
-import type { Month } from "../../domain/invoices/Invoice.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
-import { format } from "../../domain/shared/Timestamp.ts"
+import { format } from "../../domain/shared/Time.ts"
 import { wrong } from "./Asking.ts"
 import { capsHold } from "./Caps.ts"
 import { nowMs, type World } from "./World.ts"

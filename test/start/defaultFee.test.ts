@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { MARKET_OWNER } from "../../domain/ledger/Account.ts"
+import { MARKET_OWNER } from "../../domain/ledger/Transfer.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { finished, ready } from "../support/ServiceProcess.ts"
 

@@ -2,9 +2,7 @@
  * Verdicts of the service `Receipts`, with a signer of the test's own.
  */
 import { Effect, Layer } from "effect"
-import { Receipts } from "../../domain/receipts/Receipts.ts"
-import { ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
-import { ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
+import { Receipts, ReceiptSigner, ReceiptStore } from "../../domain/receipts/Receipts.ts"
 import type { Verdict } from "../../domain/receipts/Verification.ts"
 
 /** `Receipts` with these keys, without stored receipts. */

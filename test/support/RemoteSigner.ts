@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import { SIGNATURE } from "../../domain/receipts/Receipt.ts"
-import { ReceiptSigner, SignerUnavailable } from "../../domain/receipts/ReceiptSigner.ts"
+import { ReceiptSigner, SignerUnavailable } from "../../domain/receipts/Receipts.ts"
 
 export type Mishap = "fails" | "hangs" | "cannot be interrupted" | "garbles"
 

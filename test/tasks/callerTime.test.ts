@@ -3,8 +3,13 @@
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
-import { TASK_MS_MAX, type TaskProgress } from "../../domain/tasks/CallTask.ts"
-import { timeAfterAnswers, timeAfterState, waitedMsAt } from "../../domain/tasks/CallerTime.ts"
+import {
+  TASK_MS_MAX,
+  type TaskProgress,
+  timeAfterAnswers,
+  timeAfterState,
+  waitedMsAt
+} from "../../domain/tasks/CallTask.ts"
 import { Tasks } from "../../domain/tasks/Tasks.ts"
 import { asked, asking, callMcp, requestOf, withState } from "../support/metering/McpMarket.ts"
 import {

@@ -3,6 +3,11 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { Sweeper } from "../../domain/metering/Sweeper.ts"
+import { TASK_MS_MAX, TaskStore } from "../../domain/tasks/CallTask.ts"
+import { Tasks } from "../../domain/tasks/Tasks.ts"
+import { BILLING_META } from "../../domain/upstream/Protocol.ts"
+import { checkWallet, MCP_PRICE } from "../support/metering/McpMarket.ts"
 import {
   checkReceipt,
   completedWith,
@@ -17,13 +22,7 @@ import {
   work,
   working
 } from "../support/metering/TaskMarket.ts"
-import { checkWallet, MCP_PRICE } from "../support/metering/McpMarket.ts"
 import { later } from "../support/metering/TestTime.ts"
-import { TASK_MS_MAX } from "../../domain/tasks/CallTask.ts"
-import { BILLING_META } from "../../domain/upstream/Protocol.ts"
-import { Sweeper } from "../../domain/metering/Sweeper.ts"
-import { TaskStore } from "../../domain/tasks/TaskStore.ts"
-import { Tasks } from "../../domain/tasks/Tasks.ts"
 
 const PRICE = BigInt(MCP_PRICE)
 

@@ -3,6 +3,13 @@
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
+import { callResult } from "../../adapters/http/mcp/CallResults.ts"
+import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { FreezeStore } from "../../domain/payments/AccountFreezes.ts"
+import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
+import { TaskStore } from "../../domain/tasks/CallTask.ts"
+import { Tasks } from "../../domain/tasks/Tasks.ts"
+import { aConsumer, callMcp, checkWallet, MCP_PRICE, receiptsOf, tools } from "../support/metering/McpMarket.ts"
 import {
   checkReceipt,
   completedWith,
@@ -18,13 +25,6 @@ import {
   work,
   working
 } from "../support/metering/TaskMarket.ts"
-import { aConsumer, callMcp, checkWallet, MCP_PRICE, receiptsOf, tools } from "../support/metering/McpMarket.ts"
-import { Catalog } from "../../domain/catalog/Catalog.ts"
-import { FreezeStore } from "../../domain/payments/FreezeStore.ts"
-import { callResult } from "../../adapters/http/mcp/CallResults.ts"
-import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
-import { Tasks } from "../../domain/tasks/Tasks.ts"
-import { TaskStore } from "../../domain/tasks/TaskStore.ts"
 
 const PRICE = BigInt(MCP_PRICE)
 

@@ -9,7 +9,7 @@ import {
   LINES_PER_SECOND_MAX,
   makeProblemLog
 } from "../../adapters/http/pipeline/ProblemLog.ts"
-import { monotonicNowMs } from "../../domain/shared/Monotonic.ts"
+import { monotonicNowMs } from "../../domain/shared/Time.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 it.layer(ServiceUnderTest.memory(), LIVE)("a rejected request", (it) => {

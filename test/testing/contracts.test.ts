@@ -7,13 +7,13 @@ import { MemoryLedger } from "../../adapters/memory/ledger/MemoryLedger.ts"
 import * as MemoryLedgerStore from "../../adapters/memory/ledger/MemoryLedgerStore.ts"
 import * as MemoryUnitOfWork from "../../adapters/memory/shared/MemoryUnitOfWork.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { paymentGatewayContract } from "../../testing/contracts/PaymentGatewayContract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { GatewayScript } from "../../testing/ScriptedGateway.ts"
-import { contractOver } from "../contracts/contractOver.ts"
-import { type LedgerStores } from "../../testing/contracts/LedgerSamples.ts"
+import type { LedgerStores } from "../../testing/contracts/LedgerSamples.ts"
 import { ledgerStoreContract } from "../../testing/contracts/LedgerStoreContract.ts"
+import { paymentGatewayContract } from "../../testing/contracts/PaymentGatewayContract.ts"
+import { contractOver } from "../contracts/contractOver.ts"
 
 const stores = Layer.merge(MemoryLedgerStore.layer, MemoryUnitOfWork.layer).pipe(Layer.provide(MemoryLedger.layer))
 

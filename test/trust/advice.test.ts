@@ -2,8 +2,7 @@
  * Following the advice to a provider raises its score; there is none where nothing would.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { adviceOf } from "../../domain/trust/TrustAdvice.ts"
-import { type TrustEvidence, trustOf } from "../../domain/trust/TrustScore.ts"
+import { adviceOf, type TrustEvidence, trustOf } from "../../domain/trust/TrustScore.ts"
 
 const NO_DISPUTES = { upheld: 0, denied: 0 }
 const BEST: TrustEvidence = {

@@ -4,17 +4,17 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { ReceiptId } from "../../domain/shared/Ids.ts"
-import { DisputeId } from "../../domain/trust/Dispute.ts"
+import { DisputeId } from "../../domain/trust/DisputeStore.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { aProvider, textAt } from "../support/Market.ts"
-import { later } from "../support/metering/TestTime.ts"
+import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aFundedConsumer, anOffer, books, buy, problemOf, walletOf } from "../support/metering/Shop.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { later } from "../support/metering/TestTime.ts"
 import {
-  everyDisputedCore,
   DISPUTES,
   earned,
+  everyDisputedCore,
   file,
   filed,
   MILLION,

@@ -3,13 +3,12 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { MAILS_PER_DAY_MAX, mailboxOf } from "../../domain/trust/MailLimit.ts"
-import { Verification } from "../../domain/trust/Verification.ts"
+import { mailboxOf, MAILS_PER_DAY_MAX, Verification } from "../../domain/trust/Verification.ts"
 import { aProvider, at } from "../support/Market.ts"
-import { coreReading } from "../support/metering/Core.ts"
-import { later } from "../support/metering/TestTime.ts"
-import { problemOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { coreReading } from "../support/metering/Core.ts"
+import { problemOf } from "../support/metering/Shop.ts"
+import { later } from "../support/metering/TestTime.ts"
 import { evidence, World } from "../support/trust/World.ts"
 
 const VERIFY = "/api/v1/market/providers/verify"

@@ -7,13 +7,13 @@ import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import {
+  type ConsumerRulings,
   type CountedCalls,
   countedCallsOf,
   PAID_CONSUMER_MICROCENTS_MIN,
   type PaidCalls,
   paidDaysOf
 } from "../../domain/trust/PaidCalls.ts"
-import type { ConsumerRulings } from "../../domain/trust/ScoredDisputes.ts"
 import { trustOf } from "../../domain/trust/TrustScore.ts"
 
 const DOLLAR = PAID_CONSUMER_MICROCENTS_MIN

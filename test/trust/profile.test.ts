@@ -5,9 +5,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { Erasure } from "../../domain/erasure/Erasure.ts"
-import type { ProviderId } from "../../domain/shared/Ids.ts"
 import { ENDPOINT_CHANGES_PER_HOUR_MAX, ProviderProfile } from "../../domain/providers/ProviderProfile.ts"
-import { CHECKS_PER_HOUR_MAX } from "../../domain/trust/VerificationSteps.ts"
+import type { ProviderId } from "../../domain/shared/Ids.ts"
+import { CHECKS_PER_HOUR_MAX } from "../../domain/trust/Verification.ts"
 import type { Answer } from "../support/Answer.ts"
 import {
   aProvider,
@@ -20,12 +20,12 @@ import {
   textAt,
   unasked
 } from "../support/Market.ts"
-import { coreReading } from "../support/metering/Core.ts"
-import { slowProvider, providing, fine, forwarded } from "../support/metering/Provider.ts"
-import { aFundedConsumer, buy, offerOf, problemOf, PRICE, walletOf } from "../support/metering/Shop.ts"
-import { later } from "../support/metering/TestTime.ts"
-import { eventually } from "../support/mcp/McpClient.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
+import { coreReading } from "../support/metering/Core.ts"
+import { fine, forwarded, providing, slowProvider } from "../support/metering/Provider.ts"
+import { aFundedConsumer, buy, offerOf, PRICE, problemOf, walletOf } from "../support/metering/Shop.ts"
+import { later } from "../support/metering/TestTime.ts"
 import { evidence, World } from "../support/trust/World.ts"
 
 const PROFILE = "/api/v1/market/providers/profile"

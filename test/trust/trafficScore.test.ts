@@ -4,9 +4,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
-import { MICROCENTS_PER_DOLLAR, Microcents, zero } from "../../domain/shared/Microcents.ts"
+import { Microcents, MICROCENTS_PER_DOLLAR, zero } from "../../domain/shared/Microcents.ts"
 import { addedDays, countedCallsOf, paidDaysOf } from "../../domain/trust/PaidCalls.ts"
-import { type ObservedCall, scoreTraffic } from "../../domain/trust/TrafficScore.ts"
+import { type ObservedCall, scoreTraffic } from "../../domain/trust/TrustScore.ts"
 
 const DOLLAR = Microcents.make(MICROCENTS_PER_DOLLAR)
 

@@ -2,12 +2,10 @@
  * Stored accounts, and keys, for rules of contracts: complete, with new ids; a rule overrides fields.
  */
 import { DateTime, Effect } from "effect"
-import type { Consumer, Provider } from "../../domain/accounts/Account.ts"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import type { ApiKey } from "../../domain/accounts/ApiKey.ts"
+import { AccountStore, type Consumer, type Provider } from "../../domain/accounts/Account.ts"
 import { suffixed } from "../../domain/accounts/Handle.ts"
-import { Digest } from "../../domain/shared/Digest.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import type { ApiKey } from "../../domain/accounts/Keys.ts"
+import { Digest, Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId, KeyId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 

@@ -1,12 +1,12 @@
 /**
  * What an AccountSearch must do.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
 import { AccountSearch } from "../../domain/operator/AccountSearch.ts"
-import { type Contract, rule } from "./Contract.ts"
 import { aConsumer, aProvider } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aConsumerId, aProviderId, uuid } from "./LedgerSamples.ts"
 import { everyItem, FORGED } from "./ListPages.ts"
 

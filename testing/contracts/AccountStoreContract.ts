@@ -1,10 +1,9 @@
 /**
  * What an AccountStore must do.
  */
-import assert from "node:assert/strict"
 import { Effect, Exit, Option } from "effect"
-import { erasedConsumer, erasedProvider } from "../../domain/accounts/Account.ts"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import { AccountStore, erasedConsumer, erasedProvider, SERVER_FEATURES } from "../../domain/accounts/Account.ts"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import {
   FEE_BASIS_POINTS_MAX,
@@ -12,13 +11,12 @@ import {
   NO_OWN_FEE,
   type ProviderFee
 } from "../../domain/ledger/PlatformFee.ts"
-import { SERVER_FEATURES } from "../../domain/accounts/ServerFeatures.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
-import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import type { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aConsumer, aProvider, instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { putTool } from "./ToolSamples.ts"
 
 export const accountStoreContract: Contract<AccountStore | CatalogStore | UnitOfWork> = [

@@ -1,13 +1,13 @@
 /**
  * What an AuditTrailStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
-import { type AuditEntry, AuditEntryId, AuditTrailStore } from "../../domain/operator/AuditTrailStore.ts"
-import { OperatorSessionId } from "../../domain/accounts/OperatorSessionStore.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import assert from "node:assert/strict"
+import { OperatorSessionId } from "../../domain/accounts/Principal.ts"
+import { type AuditEntry, AuditEntryId, AuditTrailStore } from "../../domain/operator/AuditTrail.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { uuid } from "./LedgerSamples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")

@@ -1,15 +1,15 @@
 /**
  * Budgets: limits on what calls cost and hold.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
-import { type Budget, BudgetId, BudgetStore } from "../../domain/ledger/BudgetStore.ts"
+import assert from "node:assert/strict"
+import { type Budget, BudgetId, BudgetStore } from "../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore, type OpenCall } from "../../domain/metering/CallStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
+import { aCall, aToolId, type Books, callRule, closingOf, opened, settled, tagsOf } from "./CallSamples.ts"
 import type { Contract } from "./Contract.ts"
-import { type Books, callRule, aCall, aToolId, closingOf, opened, settled, tagsOf } from "./CallSamples.ts"
 import { aConsumerId, aProviderId, atOnce, consumerWith, money, OPENED_AT } from "./LedgerSamples.ts"
 
 const budgetOf = Effect.fnUntraced(function* (consumerId: ConsumerId, cap: number, terms: Partial<Budget> = {}) {

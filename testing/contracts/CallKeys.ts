@@ -1,14 +1,14 @@
 /**
  * Idempotency keys of calls: one call per key, and its stored response for a repeated request.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
+import assert from "node:assert/strict"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore, type KeptResult } from "../../domain/metering/CallStore.ts"
 import { retainedResult } from "../../domain/metering/RetainedResults.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
+import { aCall, type Books, callRule, closingOf, opened, settled, tagsOf } from "./CallSamples.ts"
 import type { Contract } from "./Contract.ts"
-import { type Books, callRule, aCall, closingOf, opened, settled, tagsOf } from "./CallSamples.ts"
 import { atOnce, consumerWith, money } from "./LedgerSamples.ts"
 
 const aKey = Effect.gen(function* () {

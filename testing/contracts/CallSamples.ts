@@ -2,14 +2,13 @@
  * Calls and their receipts for rules about calls: complete, with new ids; a rule overrides fields.
  */
 import { DateTime, Effect } from "effect"
-import type { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
+import type { BudgetStore } from "../../domain/ledger/Budgets.ts"
 import type { Ledger } from "../../domain/ledger/Ledger.ts"
-import type { CloseCall, OpenCall } from "../../domain/metering/CallStore.ts"
-import { CallStore } from "../../domain/metering/CallStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
-import { type ConsumerId, receiptIdOf, ToolId } from "../../domain/shared/Ids.ts"
 import { FEE_BASIS_POINTS_DEFAULT } from "../../domain/ledger/PlatformFee.ts"
-import { format } from "../../domain/shared/Timestamp.ts"
+import { CallStore, type CloseCall, type OpenCall } from "../../domain/metering/CallStore.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
+import { type ConsumerId, receiptIdOf, ToolId } from "../../domain/shared/Ids.ts"
+import { format } from "../../domain/shared/Time.ts"
 import { type Rule, rule } from "./Contract.ts"
 import { aProviderId, type LedgerStores, money, OPENED_AT, overStores, uuid } from "./LedgerSamples.ts"
 

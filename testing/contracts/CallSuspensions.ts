@@ -1,13 +1,13 @@
 /**
  * Calls between two legs: suspended with their hold and key, and resumed once.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
+import assert from "node:assert/strict"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { CallStore, type OpenCall } from "../../domain/metering/CallStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
-import type { Contract } from "./Contract.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { aCall, aToolId, type Books, callRule, closingOf, opened, tagsOf } from "./CallSamples.ts"
+import type { Contract } from "./Contract.ts"
 import { aProviderId, atOnce, consumerWith, money } from "./LedgerSamples.ts"
 
 const later = (call: OpenCall) => DateTime.add(call.openedAt, { minutes: 10 })

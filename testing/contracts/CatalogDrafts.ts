@@ -1,15 +1,14 @@
 /**
  * Drafts of tools, what a sync withdrew, and versions of definitions.
  */
-import assert from "node:assert/strict"
 import { Effect, Option } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
-import { definitionOf, nextVersion, type ToolVersion } from "../../domain/catalog/ToolVersions.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
+import { CatalogStore, definitionOf, nextVersion, type ToolVersion } from "../../domain/catalog/CatalogStore.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
-import { type Contract, rule } from "./Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aDeclaration, aTool, upserted } from "./ToolSamples.ts"
 
 const [FIRST, SECOND, THIRD] = [

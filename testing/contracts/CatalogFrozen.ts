@@ -1,14 +1,14 @@
 /**
  * Tools of frozen providers.
  */
-import assert from "node:assert/strict"
 import { Effect, Option } from "effect"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import { AccountStore } from "../../domain/accounts/Account.ts"
 import { type CatalogFilter, CatalogStore } from "../../domain/catalog/CatalogStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
-import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
+import type { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aTool, upserted } from "./ToolSamples.ts"
 
 const FREEZE = { reason: "Fraud is suspected.", at: instant("2026-11-22T00:00:00.000Z") }

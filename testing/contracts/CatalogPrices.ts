@@ -1,15 +1,15 @@
 /**
  * Price versions of tools.
  */
-import assert from "node:assert/strict"
 import { DateTime, Duration, Effect, Option } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
 import { CatalogStore, entryAt } from "../../domain/catalog/CatalogStore.ts"
 import type { ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
-import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import type { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { putTool } from "./ToolSamples.ts"
 
 const price = Microcents.make

@@ -1,17 +1,17 @@
 /**
  * Search in the catalog.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
 import { type CatalogFilter, type CatalogSort, CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { tokensOfQuery, tokensOfTool } from "../../domain/catalog/SearchTokens.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import type { Position } from "../../domain/shared/Page.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aProvider } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aDeclaration, aTool, upserted } from "./ToolSamples.ts"
 
 const SORTS: ReadonlyArray<CatalogSort> = ["name", "price", "price_desc", "newest"]

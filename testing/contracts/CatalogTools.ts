@@ -1,18 +1,18 @@
 /**
  * Tools as a CatalogStore keeps them.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Exit, Option } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
-import { NO_OWN_FEE } from "../../domain/ledger/PlatformFee.ts"
 import { termsOf } from "../../domain/catalog/Terms.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { NO_OWN_FEE } from "../../domain/ledger/PlatformFee.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aTool, putTool, toolOf, upserted } from "./ToolSamples.ts"
 
 const price = Microcents.make

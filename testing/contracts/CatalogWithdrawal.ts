@@ -1,15 +1,15 @@
 /**
  * Withdrawn tools.
  */
-import assert from "node:assert/strict"
 import { Effect, Option } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
 import { type CatalogFilter, CatalogStore } from "../../domain/catalog/CatalogStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { ToolId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aTool, upserted } from "./ToolSamples.ts"
 
 export const withdrawalsOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork> = [

@@ -1,10 +1,10 @@
 /**
  * What a ChangeFeed must do, with the unit of work that its changes wait for.
  */
-import assert from "node:assert/strict"
 import { Effect, Queue, type Scope, Stream } from "effect"
+import assert from "node:assert/strict"
 import { type Change, ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { type Contract, rule } from "./Contract.ts"
 
 /** All changes from now on. */

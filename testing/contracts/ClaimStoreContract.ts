@@ -1,14 +1,13 @@
 /**
  * What a ClaimStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
+import assert from "node:assert/strict"
 import { randomUUID } from "node:crypto"
-import { type Claim, ClaimId } from "../../domain/earnings/Claim.ts"
-import { ClaimStore } from "../../domain/earnings/ClaimStore.ts"
+import { type Claim, ClaimId, ClaimStore } from "../../domain/earnings/Claims.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { type Contract, rule } from "./Contract.ts"
 import { everyItem, FORGED } from "./ListPages.ts"
 import { changesOnce } from "./RowLock.ts"

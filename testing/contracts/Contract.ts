@@ -6,8 +6,7 @@
 import { Effect, Layer } from "effect"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
-import type { Digest } from "../../domain/shared/Digest.ts"
-import type { Entropy } from "../../domain/shared/Entropy.ts"
+import type { Digest, Entropy } from "../../domain/shared/Cryptography.ts"
 
 /** One rule of a contract. Name your test by the title, and run the check with your adapter provided. */
 export interface Rule<Ports> {

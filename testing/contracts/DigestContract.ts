@@ -1,9 +1,9 @@
 /**
  * What a Digest must do.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
-import { Digest } from "../../domain/shared/Digest.ts"
+import assert from "node:assert/strict"
+import { Digest } from "../../domain/shared/Cryptography.ts"
 import type { Contract } from "./Contract.ts"
 
 export const digestContract: Contract<Digest> = [

@@ -5,7 +5,7 @@ import { DateTime } from "effect"
 import { randomUUID } from "node:crypto"
 import { ConsumerId, ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
-import { type Dispute, DisputeId, type DisputeStatus } from "../../domain/trust/Dispute.ts"
+import { type Dispute, DisputeId, type DisputeStatus } from "../../domain/trust/DisputeStore.ts"
 
 export const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
 let made = 0

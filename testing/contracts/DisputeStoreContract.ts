@@ -1,12 +1,11 @@
 /**
  * What a DisputeStore must do.
  */
-import assert from "node:assert/strict"
 import { type DateTime, Effect, Option } from "effect"
+import assert from "node:assert/strict"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Dispute } from "../../domain/trust/Dispute.ts"
-import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
+import { type Dispute, DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { type Contract, rule } from "./Contract.ts"
 import { aDispute, at, decided } from "./DisputeSamples.ts"
 import { atOnce } from "./LedgerSamples.ts"

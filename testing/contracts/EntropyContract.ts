@@ -1,9 +1,9 @@
 /**
  * What an Entropy must do.
  */
-import assert from "node:assert/strict"
 import { Clock, Effect } from "effect"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import assert from "node:assert/strict"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import type { Contract } from "./Contract.ts"
 
 const IDS = 5_000

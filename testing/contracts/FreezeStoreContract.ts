@@ -1,16 +1,16 @@
 /**
  * What a FreezeStore must do: a frozen account opens no calls, alone or in a batch; everything else continues.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
+import assert from "node:assert/strict"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import type { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
-import { FreezeStore } from "../../domain/payments/FreezeStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
-import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "./Contract.ts"
+import { FreezeStore } from "../../domain/payments/AccountFreezes.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
+import type { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aCall, closingOf, opened } from "./CallSamples.ts"
+import type { Contract } from "./Contract.ts"
 import { aConsumerId, consumerWith, ledgerRule, money } from "./LedgerSamples.ts"
 
 const FREEZE = {

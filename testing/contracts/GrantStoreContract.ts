@@ -1,18 +1,17 @@
 /**
  * What a GrantStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Exit, Option } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import type { Grant, Reservation } from "../../domain/metering/Grant.ts"
-import { GrantStore } from "../../domain/metering/GrantStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
+import { type Grant, GrantStore, type Reservation } from "../../domain/metering/Grants.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { GrantId } from "../../domain/shared/Ids.ts"
 import { MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aConsumer, aProvider, instant } from "./AccountSamples.ts"
 import { aReceiptId, aToolId } from "./CallSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { atOnce, money } from "./LedgerSamples.ts"
 
 const NOW = instant("2026-11-20T12:00:00.000Z")

@@ -1,18 +1,17 @@
 /**
  * What a HandleStore must do.
  */
-import assert from "node:assert/strict"
 import { Effect, Option } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { skeletonOf } from "../../domain/accounts/Handle.ts"
-import { HandleStore } from "../../domain/accounts/HandleStore.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
+import { HandleStore, skeletonOf } from "../../domain/accounts/Handle.ts"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
-import { type Contract, rule } from "./Contract.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aTool, upserted } from "./ToolSamples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")

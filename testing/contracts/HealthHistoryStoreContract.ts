@@ -1,10 +1,10 @@
 /**
  * What a HealthHistoryStore must do. Each rule uses its own years of the store.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
-import { type HealthSamples, HealthHistoryStore } from "../../domain/platform/HealthHistoryStore.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import assert from "node:assert/strict"
+import { HealthHistoryStore, type HealthSamples } from "../../domain/platform/HealthHistory.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { type Contract, rule } from "./Contract.ts"
 import { atOnce } from "./LedgerSamples.ts"
 

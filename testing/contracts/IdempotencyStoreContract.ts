@@ -1,15 +1,14 @@
 /**
  * What an IdempotencyStore must do.
  */
-import assert from "node:assert/strict"
 import { type DateTime, Effect, Result } from "effect"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { Digest } from "../../domain/shared/Digest.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
-import { IdempotencyStore } from "../../domain/shared/IdempotencyStore.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import assert from "node:assert/strict"
+import { AccountStore } from "../../domain/accounts/Account.ts"
+import { Digest, Entropy } from "../../domain/shared/Cryptography.ts"
+import { IdempotencyStore } from "../../domain/shared/Idempotency.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aConsumer, instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 const aClaim = Effect.fnUntraced(function* (changes: { readonly scope?: string; readonly at?: DateTime.Utc } = {}) {
   const { sha256Hex } = yield* Digest

@@ -1,16 +1,16 @@
 /**
  * What an ImportStore must do, with the accounts of its providers.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
+import { definitionOf } from "../../domain/catalog/CatalogStore.ts"
 import { type ImportRecord, ImportStore } from "../../domain/catalog/ImportStore.ts"
-import { definitionOf } from "../../domain/catalog/ToolVersions.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aDeclaration } from "./ToolSamples.ts"
 
 const [FIRST, SECOND, THIRD] = [

@@ -1,10 +1,9 @@
 /**
  * What an InvoicePrinter must do that makes PDF files.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
-import { type Invoice, Month } from "../../domain/invoices/Invoice.ts"
-import { InvoicePrinter } from "../../domain/invoices/InvoicePrinter.ts"
+import assert from "node:assert/strict"
+import { type Invoice, InvoicePrinter, Month } from "../../domain/invoices/Invoice.ts"
 import { type Contract, rule } from "./Contract.ts"
 import { aDraft } from "./InvoiceStoreContract.ts"
 

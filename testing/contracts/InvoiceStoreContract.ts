@@ -1,12 +1,18 @@
 /**
  * What an InvoiceStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
-import { type DraftInvoice, type Invoice, type InvoiceOwner, Month } from "../../domain/invoices/Invoice.ts"
-import { InvoiceStore, type MonthSpan } from "../../domain/invoices/InvoiceStore.ts"
+import assert from "node:assert/strict"
+import {
+  type DraftInvoice,
+  type Invoice,
+  type InvoiceOwner,
+  InvoiceStore,
+  Month,
+  type MonthSpan
+} from "../../domain/invoices/Invoice.ts"
 import { ConsumerId, InvoiceId, ToolId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { type Contract, rule } from "./Contract.ts"
 import { atOnce } from "./LedgerSamples.ts"
 

@@ -1,17 +1,15 @@
 /**
  * What a KeyStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Exit, Option } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { type ApiKey, DEAD_KEYS_SHOWN_MAX } from "../../domain/accounts/ApiKey.ts"
-import { KeyStore } from "../../domain/accounts/KeyStore.ts"
-import { Digest } from "../../domain/shared/Digest.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
+import { type ApiKey, DEAD_KEYS_SHOWN_MAX, KeyStore } from "../../domain/accounts/Keys.ts"
+import { Digest, Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId, KeyId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aConsumer, aKey, aProvider, instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 const NOW = instant("2026-11-22T00:00:00.000Z")
 

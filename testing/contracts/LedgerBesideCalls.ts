@@ -1,16 +1,16 @@
 /**
  * Postings beside calls.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
-import type { BudgetStore } from "../../domain/ledger/BudgetStore.ts"
+import assert from "node:assert/strict"
+import type { BudgetStore } from "../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import type { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
-import { lotDayOf } from "../../domain/ledger/Lots.ts"
+import { lotDayOf } from "../../domain/ledger/Transfer.ts"
 import type { CallStore } from "../../domain/metering/CallStore.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "./Contract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aCall, callRule, opened, settled } from "./CallSamples.ts"
+import type { Contract } from "./Contract.ts"
 import { aConsumerId, consumerWith, LOT, money, OPENED_AT, payoutLeg, platformWith } from "./LedgerSamples.ts"
 
 export const postingsBesideCalls: Contract<BudgetStore | CallStore | LedgerStore | UnitOfWork> = [

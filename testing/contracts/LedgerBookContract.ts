@@ -2,13 +2,13 @@
  * One book, one mode: the first movement of money says whose money a ledger holds, and no other money is posted to it. These
  * rules need an empty ledger of their own, on which they run in this order.
  */
-import assert from "node:assert/strict"
 import { Effect, Option } from "effect"
+import assert from "node:assert/strict"
 import type { Book } from "../../domain/ledger/Book.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { type Posting, TransferId } from "../../domain/ledger/Transfer.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import type { Contract } from "./Contract.ts"
 import { aConsumerId, ledgerRule, type LedgerStores, money, OPENED_AT, uuid } from "./LedgerSamples.ts"
 

@@ -1,10 +1,10 @@
 /**
  * Postings in units of work, and the totals of all of them.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
+import assert from "node:assert/strict"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import type { Contract } from "./Contract.ts"
 import {
   aConsumerId,

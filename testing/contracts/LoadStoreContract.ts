@@ -1,15 +1,15 @@
 /**
  * What a LoadStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
+import assert from "node:assert/strict"
 import { randomUUID } from "node:crypto"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { type Load, LoadStore } from "../../domain/payments/LoadStore.ts"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
+import { type Load, LoadStore } from "../../domain/payments/Loads.ts"
 import { LoadId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aConsumer } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { atOnce } from "./LedgerSamples.ts"
 import { changesOnce } from "./RowLock.ts"
 

@@ -1,9 +1,9 @@
 /**
  * What a LogSigner must do.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
-import { LogSigner } from "../../domain/log/LogSigner.ts"
+import assert from "node:assert/strict"
+import { LogSigner } from "../../domain/log/LogStore.ts"
 import { type Contract, rule } from "./Contract.ts"
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)

@@ -2,17 +2,17 @@
  * What a LogStore must do under the sequencer and the log check. These rules need an empty log of its own, on which they run
  * in this order.
  */
-import assert from "node:assert/strict"
 import { Effect, Option } from "effect"
+import assert from "node:assert/strict"
 import { LogStore } from "../../domain/log/LogStore.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
 import { Sequencer } from "../../domain/log/Sequencer.ts"
 import { ReceiptId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "./Contract.ts"
-import { rootOfInclusion } from "./InclusionProof.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aProvider } from "./AccountSamples.ts"
 import { aReceiptId } from "./CallSamples.ts"
+import type { Contract } from "./Contract.ts"
+import { rootOfInclusion } from "./InclusionProof.ts"
 import { atOnce, consumerWith } from "./LedgerSamples.ts"
 import { aNode, AT, check, logRule, type LogStores, receipts, sequenceAll, sha256 } from "./LogSamples.ts"
 import { aListedTool, called } from "./ToolSamples.ts"

@@ -3,14 +3,13 @@
  * stopped for every node, and a successor begins with a statement that names the old log. These rules need an empty log of
  * its own, on which they run in this order.
  */
-import assert from "node:assert/strict"
 import { Effect, Option } from "effect"
-import { toBase64 } from "../../domain/log/Base64.ts"
+import assert from "node:assert/strict"
 import { type Log, LogStore } from "../../domain/log/LogStore.ts"
 import { LogSuccession } from "../../domain/log/LogSuccession.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
-import { parseKey, parseNote } from "../../domain/log/SignedNote.ts"
-import { SignedTreeFile } from "../../domain/log/SignedTrees.ts"
+import { SignedTreeFile } from "../../domain/log/Sequencer.ts"
+import { parseKey, parseNote, toBase64 } from "../../domain/log/SignedNote.ts"
 import type { Contract } from "./Contract.ts"
 import { aNode, logRule, type LogStores, receipts, sequenceAll, sha256 } from "./LogSamples.ts"
 

@@ -2,15 +2,15 @@
  * What MarketFigures must do, with the accounts, tools and calls that they count. These rules need stores of their own, on
  * which they run in this order.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import { AccountStore } from "../../domain/accounts/Account.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type MarketTotals } from "../../domain/catalog/MarketFigures.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
-import type { Contract } from "./Contract.ts"
 import { aConsumer, aProvider } from "./AccountSamples.ts"
 import { aToolId, type Books } from "./CallSamples.ts"
+import type { Contract } from "./Contract.ts"
 import { aConsumerId, atOnce, consumerWith, ledgerRule } from "./LedgerSamples.ts"
 import { aListedTool, called } from "./ToolSamples.ts"
 

@@ -1,14 +1,14 @@
 /**
  * What an McpSessionStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
-import { type McpSession, McpSessionStore } from "../../domain/mcp/McpSessionStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import assert from "node:assert/strict"
+import { type McpSession, McpSessionStore } from "../../domain/mcp/McpSessions.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { uuid } from "./LedgerSamples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")

@@ -1,12 +1,12 @@
 /**
  * What an McpStreamStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
-import { McpStreamStore, type StoredEvent } from "../../domain/mcp/McpStreamStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
-import { type Contract, rule } from "./Contract.ts"
+import assert from "node:assert/strict"
+import { McpStreamStore, type StoredEvent } from "../../domain/mcp/McpStreams.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")
 const aStreamId = Effect.flatMap(Entropy, (entropy) => entropy.hex(16))

@@ -1,10 +1,10 @@
 /**
  * What a MeterKeyStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
-import { type MeterKey, MeterKeyStore } from "../../domain/metering/MeterKeyStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import assert from "node:assert/strict"
+import { type MeterKey, MeterKeyStore } from "../../domain/metering/DirectMetering.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { type Contract, rule } from "./Contract.ts"
 import { aConsumerId, aProviderId, atOnce } from "./LedgerSamples.ts"
 

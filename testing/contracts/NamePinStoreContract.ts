@@ -1,12 +1,12 @@
 /**
  * What a NamePinStore must do.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
-import { NamePinStore } from "../../domain/metering/NamePinStore.ts"
-import { type Contract, rule } from "./Contract.ts"
+import assert from "node:assert/strict"
+import { NamePinStore } from "../../domain/metering/ToolDirectory.ts"
 import { instant } from "./AccountSamples.ts"
 import { aToolId } from "./CallSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aConsumerId } from "./LedgerSamples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")

@@ -1,16 +1,12 @@
 /**
  * What an OperatorSessionStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
-import {
-  type OperatorSession,
-  OperatorSessionId,
-  OperatorSessionStore
-} from "../../domain/accounts/OperatorSessionStore.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
-import { type Contract, rule } from "./Contract.ts"
+import assert from "node:assert/strict"
+import { type OperatorSession, OperatorSessionId, OperatorSessionStore } from "../../domain/accounts/Principal.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { uuid } from "./LedgerSamples.ts"
 
 /** Later than the sessions of other rules, which a limit would remove. */

@@ -2,14 +2,14 @@
  * What PaidFunds must do beside the ledger and the calls of its books. Whose money a call spends, it decides by the calls'
  * settlement, whatever was posted since.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
+import assert from "node:assert/strict"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { PaidFunds } from "../../domain/ledger/PaidFunds.ts"
 import type { ConsumerId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "./Contract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aCall, aReceiptId, type Books, opened, settled } from "./CallSamples.ts"
+import type { Contract } from "./Contract.ts"
 import { aConsumerId, consumerWith, ledgerRule, money, OPENED_AT, platformWith, uuid } from "./LedgerSamples.ts"
 
 const given = Effect.fnUntraced(function* (consumerId: ConsumerId, amount: number) {

@@ -1,12 +1,12 @@
 /**
  * What a PayeeStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { PayeeStore } from "../../domain/earnings/PayeeStore.ts"
-import { type Contract, rule } from "./Contract.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
+import { PayeeStore } from "../../domain/earnings/PayoutStore.ts"
 import { aProvider } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))
 

@@ -1,12 +1,11 @@
 /**
  * What a PaymentGateway must do: a repeated order happens once.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
+import assert from "node:assert/strict"
 import { randomUUID } from "node:crypto"
 import { PaymentGateway } from "../../domain/ledger/PaymentGateway.ts"
-import type { Digest } from "../../domain/shared/Digest.ts"
-import type { Entropy } from "../../domain/shared/Entropy.ts"
+import type { Digest, Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId, LoadId, PayoutId, ProviderId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
 import { type Contract, rule } from "./Contract.ts"
 

@@ -1,15 +1,15 @@
 /**
  * What a PayoutStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
+import assert from "node:assert/strict"
 import { randomUUID } from "node:crypto"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
 import { type Payout, PayoutStore } from "../../domain/earnings/PayoutStore.ts"
 import { PayoutId } from "../../domain/shared/Ids.ts"
-import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import type { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aProvider } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { atOnce } from "./LedgerSamples.ts"
 import { everyItem, FORGED } from "./ListPages.ts"
 import { changesOnce } from "./RowLock.ts"

@@ -1,14 +1,14 @@
 /**
  * What PlatformFigures must do, with the accounts, tools and calls that they count, on stores of their own.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import { AccountStore } from "../../domain/accounts/Account.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
-import { PlatformFigures } from "../../domain/platform/PlatformFigures.ts"
-import type { Contract } from "./Contract.ts"
+import { PlatformFigures } from "../../domain/platform/PlatformStats.ts"
 import { aConsumer, aProvider, instant } from "./AccountSamples.ts"
 import type { Books } from "./CallSamples.ts"
+import type { Contract } from "./Contract.ts"
 import { consumerWith, ledgerRule } from "./LedgerSamples.ts"
 import { aListedTool, called } from "./ToolSamples.ts"
 

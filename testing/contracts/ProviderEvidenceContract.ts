@@ -1,17 +1,17 @@
 /**
  * What ProviderEvidence must read from the stores of disputes, verifications and service levels.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
+import assert from "node:assert/strict"
 import { randomUUID } from "node:crypto"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { DisputeStore } from "../../domain/trust/DisputeStore.ts"
 import { ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
 import { SlaStore } from "../../domain/trust/SlaStore.ts"
 import { VerificationStore } from "../../domain/trust/VerificationStore.ts"
-import { type Contract, rule } from "./Contract.ts"
 import { aProvider } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { aDispute, decided } from "./DisputeSamples.ts"
 import { money } from "./LedgerSamples.ts"
 import { anHour, aPaidDay, followed } from "./SlaStoreContract.ts"

@@ -1,9 +1,9 @@
 /**
  * What a ReceiptSigner must do, with a key in the process or elsewhere.
  */
-import assert from "node:assert/strict"
 import { Effect, type Layer } from "effect"
-import { answered, ReceiptSigner } from "../../domain/receipts/ReceiptSigner.ts"
+import assert from "node:assert/strict"
+import { answered, ReceiptSigner } from "../../domain/receipts/Receipts.ts"
 import { type Contract, rule } from "./Contract.ts"
 
 const AT_ONCE = 100

@@ -1,19 +1,19 @@
 /**
  * What a ReceiptStore must do.
  */
-import assert from "node:assert/strict"
 import { Effect, Option } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import type { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import type { CallStore } from "../../domain/metering/CallStore.ts"
-import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "../../domain/receipts/ReceiptStore.ts"
+import { type ReceiptFilter, type ReceiptOwner, ReceiptStore } from "../../domain/receipts/Receipts.ts"
 import { ConsumerId, ReceiptId } from "../../domain/shared/Ids.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
-import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "./Contract.ts"
+import type { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aProvider } from "./AccountSamples.ts"
 import { aReceiptId } from "./CallSamples.ts"
+import type { Contract } from "./Contract.ts"
 import { consumerWith, ledgerRule, money } from "./LedgerSamples.ts"
 import { aListedTool, called, type CalledTool, FIRST_PAGE } from "./ToolSamples.ts"
 

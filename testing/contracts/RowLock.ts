@@ -1,9 +1,9 @@
 /**
  * A store's lock on a row: units of work that lock the same row run one after the other.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import assert from "node:assert/strict"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { atOnce } from "./LedgerSamples.ts"
 
 const UNITS = 8

@@ -1,9 +1,9 @@
 /**
  * What a SchemaKeeper must do.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
-import { SchemaKeeper } from "../../domain/platform/SchemaKeeper.ts"
+import assert from "node:assert/strict"
+import { SchemaKeeper } from "../../domain/platform/Health.ts"
 import { type Contract, rule } from "./Contract.ts"
 import { atOnce } from "./LedgerSamples.ts"
 

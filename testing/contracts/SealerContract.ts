@@ -1,9 +1,9 @@
 /**
  * What a Sealer must do.
  */
-import assert from "node:assert/strict"
 import { Effect, Option } from "effect"
-import { Sealer } from "../../domain/shared/Sealer.ts"
+import assert from "node:assert/strict"
+import { Sealer } from "../../domain/shared/Cryptography.ts"
 import type { Contract } from "./Contract.ts"
 
 const SECRET = "atb_c_0123456789"

@@ -1,18 +1,18 @@
 /**
  * What an SlaStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
+import assert from "node:assert/strict"
 import { randomUUID } from "node:crypto"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import { AccountStore } from "../../domain/accounts/Account.ts"
 import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { countOf, EXACT_CALLS_MAX, latenciesOf, lengthsIn } from "../../domain/trust/Latencies.ts"
 import { PAID_CONSUMER_MICROCENTS_MIN, type PaidDay } from "../../domain/trust/PaidCalls.ts"
 import { added, type SlaHour } from "../../domain/trust/Sla.ts"
 import { type Followed, SlaStore, type ToolCalls } from "../../domain/trust/SlaStore.ts"
-import { type Contract, rule } from "./Contract.ts"
 import { aConsumer, aProvider } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 const hourAt = (hour: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, hour))
 const aProviderId = () => ProviderId.make(randomUUID())

@@ -1,12 +1,12 @@
 /**
  * What a StoreWatch must tell of its books. The rule needs stores of its own.
  */
-import assert from "node:assert/strict"
 import { Clock, DateTime, Effect } from "effect"
+import assert from "node:assert/strict"
 import { CallStore } from "../../domain/metering/CallStore.ts"
-import { StoreWatch } from "../../domain/platform/StoreWatch.ts"
-import type { Contract } from "./Contract.ts"
+import { StoreWatch } from "../../domain/platform/Health.ts"
 import { aCall, type Books, closingOf, opened } from "./CallSamples.ts"
+import type { Contract } from "./Contract.ts"
 import { consumerWith, ledgerRule } from "./LedgerSamples.ts"
 
 export const storeWatchContract: Contract<StoreWatch | Books> = [

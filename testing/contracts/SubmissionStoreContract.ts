@@ -1,11 +1,11 @@
 /**
  * What a SubmissionStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
+import assert from "node:assert/strict"
 import { randomUUID } from "node:crypto"
-import { type Submission, SubmissionStore } from "../../domain/platform/SubmissionStore.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { type Submission, SubmissionStore } from "../../domain/platform/Submissions.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { type Contract, rule } from "./Contract.ts"
 
 const minute = (n: number) => DateTime.makeUnsafe(`2026-11-20T12:${String(n).padStart(2, "0")}:00.123Z`)

@@ -1,14 +1,13 @@
 /**
  * What a TaskStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import assert from "node:assert/strict"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId, ProviderId, receiptIdOf } from "../../domain/shared/Ids.ts"
-import type { CallTask } from "../../domain/tasks/CallTask.ts"
-import { TaskStore } from "../../domain/tasks/TaskStore.ts"
-import { type Contract, rule } from "./Contract.ts"
+import { type CallTask, TaskStore } from "../../domain/tasks/CallTask.ts"
 import { instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { uuid } from "./LedgerSamples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")

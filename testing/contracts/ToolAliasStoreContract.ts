@@ -1,13 +1,13 @@
 /**
  * What a ToolAliasStore must do, with the tools that have the aliases.
  */
-import assert from "node:assert/strict"
 import { Effect, Option } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
-import { ToolAliasStore } from "../../domain/mcp/ToolAliasStore.ts"
-import { type Contract, rule } from "./Contract.ts"
+import { ToolAliasStore } from "../../domain/mcp/ToolAliases.ts"
 import { aProvider, instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { uuid } from "./LedgerSamples.ts"
 import { aTool, upserted } from "./ToolSamples.ts"
 

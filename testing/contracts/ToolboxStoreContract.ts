@@ -1,15 +1,15 @@
 /**
  * What a ToolboxStore must do, with the accounts of its owners.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
 import { ToolboxStore } from "../../domain/accounts/ToolboxStore.ts"
 import { KeyId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aConsumer, instant } from "./AccountSamples.ts"
 import { aToolId } from "./CallSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { uuid } from "./LedgerSamples.ts"
 
 const AT = instant("2026-11-20T12:00:00.000Z")

@@ -1,10 +1,10 @@
 /**
  * What an adapter of UnfitOutputs must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
-import { type UnfitOutput, UnfitOutputs } from "../../domain/metering/UnfitOutputs.ts"
-import { Entropy } from "../../domain/shared/Entropy.ts"
+import assert from "node:assert/strict"
+import { type UnfitOutput, UnfitOutputs } from "../../domain/metering/Settlement.ts"
+import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { receiptIdOf } from "../../domain/shared/Ids.ts"
 import { type Contract, rule } from "./Contract.ts"
 import { aConsumerId } from "./LedgerSamples.ts"

@@ -1,14 +1,13 @@
 /**
  * What a UnitOfWork must do, seen in the stores of accounts and keys.
  */
-import assert from "node:assert/strict"
 import { Cause, Deferred, Effect, Exit, Fiber, Option } from "effect"
-import { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { KeyStore } from "../../domain/accounts/KeyStore.ts"
-import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
+import assert from "node:assert/strict"
+import { AccountStore } from "../../domain/accounts/Account.ts"
+import { KeyStore } from "../../domain/accounts/Keys.ts"
+import { StoreUnavailable, UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aConsumer, aKey, instant } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 
 const isKept = Effect.fnUntraced(function* (consumer: {
   readonly id: Parameters<AccountStore["Service"]["findConsumer"]>[0]

@@ -1,9 +1,9 @@
 /**
  * What a UsageStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
+import assert from "node:assert/strict"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import type { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { LogStore } from "../../domain/log/LogStore.ts"
@@ -15,11 +15,11 @@ import {
   UsageStore,
   type UsageTotals
 } from "../../domain/metering/Usage.ts"
-import type { ReceiptOwner } from "../../domain/receipts/ReceiptStore.ts"
+import type { ReceiptOwner } from "../../domain/receipts/Receipts.ts"
 import type { PageRequest } from "../../domain/shared/Page.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import type { Contract } from "./Contract.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aProvider } from "./AccountSamples.ts"
+import type { Contract } from "./Contract.ts"
 import { consumerWith, ledgerRule } from "./LedgerSamples.ts"
 import { aListedTool, called, FIRST_PAGE } from "./ToolSamples.ts"
 

@@ -1,11 +1,11 @@
 /**
  * What a VerificationStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
+import assert from "node:assert/strict"
 import { createHash, randomUUID } from "node:crypto"
 import { ProviderId } from "../../domain/shared/Ids.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { type Proof, VerificationStore } from "../../domain/trust/VerificationStore.ts"
 import { type Contract, rule } from "./Contract.ts"
 import { atOnce } from "./LedgerSamples.ts"

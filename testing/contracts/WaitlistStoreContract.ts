@@ -1,11 +1,11 @@
 /**
  * What a WaitlistStore must do.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
+import assert from "node:assert/strict"
 import { randomUUID } from "node:crypto"
-import { type WaitlistEntry, WaitlistStore } from "../../domain/platform/WaitlistStore.ts"
-import { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
+import { type WaitlistEntry, WaitlistStore } from "../../domain/platform/Submissions.ts"
+import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { type Contract, rule } from "./Contract.ts"
 
 const JOINED_AT = DateTime.makeUnsafe("2026-11-20T12:00:00.123Z")

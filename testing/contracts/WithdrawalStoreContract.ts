@@ -1,19 +1,19 @@
 /**
  * What a WithdrawalStore and a ChargebackStore must do, with the loads that they belong to.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect, Option } from "effect"
+import assert from "node:assert/strict"
 import { randomUUID } from "node:crypto"
-import type { AccountStore } from "../../domain/accounts/AccountStore.ts"
-import { type Chargeback, ChargebackStore } from "../../domain/payments/ChargebackStore.ts"
-import { type Load, LoadStore } from "../../domain/payments/LoadStore.ts"
-import { type Withdrawal, type WithdrawalPart, WithdrawalStore } from "../../domain/payments/WithdrawalStore.ts"
+import type { AccountStore } from "../../domain/accounts/Account.ts"
+import { type Chargeback, ChargebackStore } from "../../domain/payments/AccountFreezes.ts"
+import { type Load, LoadStore } from "../../domain/payments/Loads.ts"
+import { type Withdrawal, type WithdrawalPart, WithdrawalStore } from "../../domain/payments/Withdrawals.ts"
 import { LoadId, WithdrawalId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
-import type { UnitOfWork } from "../../domain/shared/UnitOfWork.ts"
-import { type Contract, rule } from "./Contract.ts"
-import { everyItem, FORGED } from "./ListPages.ts"
+import type { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aConsumer } from "./AccountSamples.ts"
+import { type Contract, rule } from "./Contract.ts"
 import { atOnce } from "./LedgerSamples.ts"
+import { everyItem, FORGED } from "./ListPages.ts"
 import { changesOnce } from "./RowLock.ts"
 
 const at = (minute: number) => DateTime.makeUnsafe(Date.UTC(2026, 10, 20, 12, minute))

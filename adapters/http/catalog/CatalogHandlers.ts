@@ -2,21 +2,21 @@
  * The catalog, the price list, and the market's statistics and health over HTTP.
  */
 import { DateTime, Duration, Effect } from "effect"
-import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { AccountStore } from "../../../domain/accounts/Account.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry, CatalogSort } from "../../../domain/catalog/CatalogStore.ts"
-import { priceText } from "../../../domain/catalog/Terms.ts"
 import { MarketFigures } from "../../../domain/catalog/MarketFigures.ts"
+import { priceText } from "../../../domain/catalog/Terms.ts"
 import { basisPointsAt, DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
-import { giveUpAfter } from "../../../domain/shared/GiveUpAfter.ts"
+import { giveUpAfter } from "../../../domain/shared/Deadlines.ts"
 import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
-import { CatalogApi } from "./CatalogApi.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
+import { CatalogApi } from "./CatalogApi.ts"
 import { defaultFeeView } from "./FeeViews.ts"
-import { namedTool, pricingView, makeToolViews } from "./ToolViews.ts"
+import { makeToolViews, namedTool, pricingView } from "./ToolViews.ts"
 
 const { endpoints } = CatalogApi
 

@@ -1,9 +1,9 @@
 /**
  * The platform fee as the API shows it.
  */
-import type { FeeInEffect } from "../../../domain/providers/PlatformFees.ts"
 import { type FeeChange, feePercent } from "../../../domain/ledger/PlatformFee.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import type { FeeInEffect } from "../../../domain/providers/PlatformFees.ts"
+import { format } from "../../../domain/shared/Time.ts"
 
 export const feeView = ({ basisPoints, isDefault, upcoming }: FeeInEffect) => ({
   platform_fee_bps: basisPoints,

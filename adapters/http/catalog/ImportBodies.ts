@@ -3,12 +3,12 @@
  * kept in sync.
  */
 import { Schema } from "effect"
+import { SERVER_FEATURES } from "../../../domain/accounts/Account.ts"
 import { TOOLS_PER_PROVIDER_MAX } from "../../../domain/catalog/ToolUpserts.ts"
 import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
-import { SERVER_FEATURES } from "../../../domain/accounts/ServerFeatures.ts"
 import * as Field from "../contract/Field.ts"
-import * as shared from "../contract/SharedFields.ts"
 import { BASE_URL, INPUT_SCHEMA } from "../contract/SampleValues.ts"
+import * as shared from "../contract/SharedFields.ts"
 import { TOOL_ANNOTATIONS, ToolAnnotations, ToolBody } from "./ToolBody.ts"
 
 export const EndpointReport = Field.object("EndpointReport", "What was found at the endpoint of the provider.", {

@@ -2,19 +2,18 @@
  * Imports of tools from a provider's MCP server, and how they are kept in sync.
  */
 import { Effect, Option } from "effect"
-import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { AccountStore, SERVER_FEATURES } from "../../../domain/accounts/Account.ts"
 import { OfferedFeatures } from "../../../domain/accounts/OfferedFeatures.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { ToolImport } from "../../../domain/catalog/ToolImport.ts"
 import { ToolSync } from "../../../domain/catalog/ToolSync.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
-import { SERVER_FEATURES } from "../../../domain/accounts/ServerFeatures.ts"
-import { ImportApi } from "./ImportApi.ts"
-import { toChange } from "./ToolBody.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { preparedRoute } from "../pipeline/PreparedRoute.ts"
 import { route } from "../pipeline/Route.ts"
+import { ImportApi } from "./ImportApi.ts"
 import { importView, syncView, versionView } from "./ImportViews.ts"
+import { toChange } from "./ToolBody.ts"
 import { namedTool } from "./ToolViews.ts"
 
 const { endpoints } = ImportApi

@@ -3,15 +3,15 @@
  */
 import { String as Text } from "effect"
 import type { Provider } from "../../../domain/accounts/Account.ts"
+import type { ToolVersion } from "../../../domain/catalog/CatalogStore.ts"
 import type { EndpointReport } from "../../../domain/catalog/EndpointProbe.ts"
 import type { DeclaredField, ImportPlan } from "../../../domain/catalog/ImportPlan.ts"
 import type { ImportRecord } from "../../../domain/catalog/ImportStore.ts"
-import { effectivePrice } from "../../../domain/catalog/Pricing.ts"
+import { effectivePrice } from "../../../domain/catalog/Terms.ts"
 import type { ToolChange } from "../../../domain/catalog/Tool.ts"
 import type { SyncHistory } from "../../../domain/catalog/ToolSync.ts"
-import type { ToolVersion } from "../../../domain/catalog/ToolVersions.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import type { ToolList } from "../../../domain/upstream/ProviderServers.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
 import { annotationsView } from "./ToolBody.ts"
 
 export const endpointView = (report: EndpointReport) => ({

@@ -3,7 +3,7 @@
  * absent field keeps its value and `null` resets it to its default.
  */
 import { Schema } from "effect"
-import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Pricing.ts"
+import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Terms.ts"
 import {
   Category,
   type ToolAnnotations as DomainAnnotations,
@@ -11,11 +11,11 @@ import {
   type ToolDeclaration,
   ToolName
 } from "../../../domain/catalog/Tool.ts"
+import { TOOL_TIMEOUT_MS_MAX } from "../../../domain/metering/CallTerms.ts"
 import { fromCents, Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { definitionFault } from "../../../domain/shared/PlainText.ts"
-import { TOOL_TIMEOUT_MS_MAX } from "../../../domain/metering/UpstreamLimits.ts"
 import * as Field from "../contract/Field.ts"
-import { Line, Text, WholeCents, IntBetween } from "../contract/InputSchemas.ts"
+import { IntBetween, Line, Text, WholeCents } from "../contract/InputSchemas.ts"
 import { INPUT_SCHEMA } from "../contract/SampleValues.ts"
 
 const JsonObject = Schema.Record(Schema.String, Schema.Json).check(Schema.makeFilter(definitionFault))

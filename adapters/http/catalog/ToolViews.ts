@@ -3,11 +3,11 @@
  */
 import { Effect, Option } from "effect"
 import { qualifiedName, splitQualified } from "../../../domain/accounts/Handle.ts"
-import { cancellationOf } from "../../../domain/catalog/CancellationTerm.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
 import {
+  cancellationOf,
   isUsagePriced,
   judgesTheSame,
   priceText,
@@ -20,13 +20,13 @@ import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import type { CatalogScore } from "../../../domain/trust/SlaStore.ts"
 import { Trust } from "../../../domain/trust/Trust.ts"
 import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import type { CatalogTool } from "./CatalogTool.ts"
-import { annotationsView, toBody } from "./ToolBody.ts"
 import { versionSummary } from "./ImportViews.ts"
+import { annotationsView, toBody } from "./ToolBody.ts"
 
 export const makeToolViews = Effect.gen(function* () {
   const catalog = yield* Catalog

@@ -5,7 +5,7 @@
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type { Role } from "../../../domain/accounts/Principal.ts"
-import type { AuditedAction } from "../../../domain/operator/AuditTrailStore.ts"
+import type { AuditedAction } from "../../../domain/operator/AuditTrail.ts"
 
 export class KeyAuth extends HttpApiMiddleware.Service<KeyAuth>()("agent-tool-billing/adapters/http/KeyAuth", {
   security: {

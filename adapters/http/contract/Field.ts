@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
-import { Timestamp } from "../../../domain/shared/Timestamp.ts"
+import { Timestamp } from "../../../domain/shared/Time.ts"
 import { NOW } from "./SampleValues.ts"
 
 /** `example`: in its wire form. Fields of objects need none, their own fields have them. */

@@ -2,22 +2,22 @@
  * Earnings, the payout account and payouts over HTTP.
  */
 import { Effect, Option } from "effect"
-import { PlatformFees } from "../../../domain/providers/PlatformFees.ts"
+import { Claims } from "../../../domain/earnings/Claims.ts"
+import type { EarningsTotals } from "../../../domain/earnings/Earnings.ts"
+import type { Payout } from "../../../domain/earnings/PayoutStore.ts"
+import { Payouts } from "../../../domain/earnings/Payouts.ts"
+import type { ProviderHoldings } from "../../../domain/earnings/ProviderMoney.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { feePercent } from "../../../domain/ledger/PlatformFee.ts"
-import type { EarningsTotals } from "../../../domain/earnings/Earnings.ts"
 import { AccountFrozen } from "../../../domain/metering/CallRejections.ts"
-import { Payouts } from "../../../domain/earnings/Payouts.ts"
-import type { Payout } from "../../../domain/earnings/PayoutStore.ts"
-import type { ProviderHoldings } from "../../../domain/earnings/ProviderMoney.ts"
-import { Claims } from "../../../domain/earnings/Claims.ts"
+import { PlatformFees } from "../../../domain/providers/PlatformFees.ts"
 import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
-import { PayoutsApi } from "./PayoutsApi.ts"
+import { format } from "../../../domain/shared/Time.ts"
+import { feeView } from "../catalog/FeeViews.ts"
 import { BaseUrl, pageUrl } from "../contract/BaseUrl.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
 import { idempotencyKey } from "../pipeline/WebRequest.ts"
-import { feeView } from "../catalog/FeeViews.ts"
+import { PayoutsApi } from "./PayoutsApi.ts"
 
 const { endpoints } = PayoutsApi
 

@@ -2,26 +2,26 @@
  * Entry points for new clients: the indexes, the list of services, agents.json and llms.txt, all generated from the routes.
  */
 import { Effect } from "effect"
+import { PaymentGateway } from "../../../domain/ledger/PaymentGateway.ts"
 import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
 import { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
 import { Health } from "../../../domain/platform/Health.ts"
-import { PaymentGateway } from "../../../domain/ledger/PaymentGateway.ts"
 import { RECEIPT_ALGORITHM, SIGNED_FIELDS } from "../../../domain/receipts/Receipt.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
-import { publicRead } from "../contract/Access.ts"
-import { API_VERSION, API_VERSION_OF, MARKET_VERSION_OF } from "../contract/Versions.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { CatalogApi } from "../catalog/CatalogApi.ts"
-import { PlatformApi } from "../platform/PlatformApi.ts"
+import { publicRead } from "../contract/Access.ts"
+import { BaseUrl } from "../contract/BaseUrl.ts"
 import { PRODUCT_DESCRIPTION, PRODUCT_NAME } from "../contract/SampleValues.ts"
 import { RECEIPT_SCHEMA_PATH, RECEIPT_SCHEMA_TITLE } from "../contract/SharedFields.ts"
-import { BaseUrl } from "../contract/BaseUrl.ts"
+import { API_VERSION, API_VERSION_OF, MARKET_VERSION_OF } from "../contract/Versions.ts"
 import { Pages } from "../pipeline/Pages.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { documentRoute, type Route, route } from "../pipeline/Route.ts"
+import { PlatformApi } from "../platform/PlatformApi.ts"
+import { TRUST_BADGES, VERIFICATION_LEVELS } from "../trust/TrustHandlers.ts"
 import { agentSteps, HOW_TO_READ_STEPS, llmsText } from "./AgentSteps.ts"
 import { MCP_VERSIONS, mcpDescription, mcpLines, serverJson } from "./McpDescription.ts"
 import { firstExisting, isMarket, isTrust, namesOf, servicesOf } from "./RouteMap.ts"
-import { TRUST_BADGES, VERIFICATION_LEVELS } from "../trust/TrustHandlers.ts"
 
 const { endpoints } = PlatformApi
 

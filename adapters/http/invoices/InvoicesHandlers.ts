@@ -2,18 +2,16 @@
  * Monthly documents over HTTP: as JSON, as a page, and as a file.
  */
 import { Effect, Option } from "effect"
-import type { Invoice } from "../../../domain/invoices/Invoice.ts"
-import { InvoicePrinter } from "../../../domain/invoices/InvoicePrinter.ts"
-import { InvoiceStore } from "../../../domain/invoices/InvoiceStore.ts"
-import { InvoiceNotFound, Invoicing } from "../../../domain/invoices/Invoicing.ts"
+import { type Invoice, InvoicePrinter, InvoiceStore } from "../../../domain/invoices/Invoice.ts"
 import { amountText } from "../../../domain/invoices/InvoiceText.ts"
+import { InvoiceNotFound, Invoicing } from "../../../domain/invoices/Invoicing.ts"
 import { InvoiceId } from "../../../domain/shared/Ids.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
-import { InvoicesApi } from "./InvoicesApi.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { Pages } from "../pipeline/Pages.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
+import { Pages } from "../pipeline/Pages.ts"
 import { encodedRoute, route } from "../pipeline/Route.ts"
+import { InvoicesApi } from "./InvoicesApi.ts"
 
 const { endpoints } = InvoicesApi
 

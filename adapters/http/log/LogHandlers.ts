@@ -2,14 +2,14 @@
  * The transparency log over HTTP: texts and bytes in the formats of C2SP, JSON for everything else.
  */
 import { Effect, Schema } from "effect"
-import { toBase64 } from "../../../domain/log/Base64.ts"
-import { formatProof } from "../../../domain/log/LogProof.ts"
+import { formatProof } from "../../../domain/log/Commitment.ts"
 import { ReceiptLog, type ReceiptProof } from "../../../domain/log/ReceiptLog.ts"
+import { toBase64 } from "../../../domain/log/SignedNote.ts"
 import { Receipt } from "../../../domain/receipts/Receipt.ts"
-import { LogApi } from "./LogApi.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { encodedRoute, type Route, route } from "../pipeline/Route.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
+import { LogApi } from "./LogApi.ts"
 
 const { endpoints } = LogApi
 

@@ -1,9 +1,9 @@
 /**
  * Why a call was not made, as a result that a model can act on: an HTTP status would reach it as a broken transport.
  */
-import { BILLING_META, MAX_COST_META } from "../../../domain/upstream/Protocol.ts"
-import { withMeta } from "../../../domain/mcp/ResultText.ts"
+import { withMeta } from "../../../domain/mcp/PassedResults.ts"
 import { formatPrice } from "../../../domain/shared/Microcents.ts"
+import { BILLING_META, MAX_COST_META } from "../../../domain/upstream/Protocol.ts"
 import { defaultCapPage, pageUrl } from "../contract/BaseUrl.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { problemOf } from "../pipeline/Problems.ts"

@@ -2,13 +2,13 @@
  * What a caller gets of a finished call: the provider's own result with what it cost, the provider's JSON-RPC error, or, where
  * neither came, a result that says why.
  */
-import { BILLING_META } from "../../../domain/upstream/Protocol.ts"
-import { withMeta } from "../../../domain/mcp/ResultText.ts"
+import { withMeta } from "../../../domain/mcp/PassedResults.ts"
 import type { CallReport } from "../../../domain/metering/Call.ts"
 import type { KeptResult } from "../../../domain/metering/CallStore.ts"
-import { enderOf } from "../../../domain/receipts/CallCause.ts"
-import type { UpstreamProblem, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
+import { enderOf } from "../../../domain/receipts/Receipts.ts"
 import { formatPrice } from "../../../domain/shared/Microcents.ts"
+import { BILLING_META } from "../../../domain/upstream/Protocol.ts"
+import type { UpstreamProblem, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
 import type { DoorAnswer } from "./Door.ts"
 import { statusOfCode } from "./RpcFault.ts"
 

@@ -3,13 +3,13 @@
  * writes responses; a door says what it offers, what a tool's name means, and where everything else goes.
  */
 import type { Effect } from "effect"
+import type { ServerFeature } from "../../../domain/accounts/Account.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
-import type { McpEra, UpstreamSession } from "../../../domain/upstream/Protocol.ts"
-import type { ServerFeature } from "../../../domain/accounts/ServerFeatures.ts"
-import { type ListClient, listingCapabilities, type ServerAddress } from "../../../domain/upstream/ProviderServers.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import type { McpEra, UpstreamSession } from "../../../domain/upstream/Protocol.ts"
+import { type ListClient, listingCapabilities, type ServerAddress } from "../../../domain/upstream/ProviderServers.ts"
 import type { AnyInput, RequestClock } from "../pipeline/Route.ts"
 import type { RpcFault } from "./RpcFault.ts"
 import type { RpcRequest } from "./RpcMessage.ts"

@@ -4,7 +4,7 @@
 import { Clock, Effect, Queue } from "effect"
 import { Authentication, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import { ChangeFeed, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
-import { Digest } from "../../../domain/shared/Digest.ts"
+import { Digest } from "../../../domain/shared/Cryptography.ts"
 import { credentialOf } from "../pipeline/Authenticate.ts"
 import type { WebRequest } from "../pipeline/WebRequest.ts"
 import type { Consumer } from "./Door.ts"

@@ -3,11 +3,10 @@
  * message belongs to one.
  */
 import { Effect } from "effect"
-import { requestLabel } from "../../../domain/mcp/EventId.ts"
 import { McpSessions } from "../../../domain/mcp/McpSessions.ts"
-import { McpStreams } from "../../../domain/mcp/McpStreams.ts"
+import { McpStreams, requestLabel } from "../../../domain/mcp/McpStreams.ts"
+import { Entropy } from "../../../domain/shared/Cryptography.ts"
 import { makeDeadlines } from "../../../domain/shared/Deadlines.ts"
-import { Entropy } from "../../../domain/shared/Entropy.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
 import type { Consumer, Door } from "./Door.ts"

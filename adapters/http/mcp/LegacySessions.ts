@@ -2,12 +2,15 @@
  * The session of a request of the legacy era: opened by `initialize`, then named by a header.
  */
 import { Effect } from "effect"
-import { withCapabilities } from "../../../domain/mcp/InitializeResult.ts"
-import type { LiveSession } from "../../../domain/mcp/LiveSession.ts"
-import { McpSessions, type McpSessionNotFound } from "../../../domain/mcp/McpSessions.ts"
+import { withoutFeatures } from "../../../domain/accounts/Account.ts"
+import {
+  type LiveSession,
+  type McpSessionNotFound,
+  McpSessions,
+  withCapabilities
+} from "../../../domain/mcp/McpSessions.ts"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
 import { INVALID_REQUEST, LEGACY_VERSIONS } from "../../../domain/upstream/Protocol.ts"
-import { withoutFeatures } from "../../../domain/accounts/ServerFeatures.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
 import { header } from "../pipeline/WebRequest.ts"

@@ -3,11 +3,17 @@
  * connection broke.
  */
 import { Duration, Effect, Schedule } from "effect"
-import { FINAL_EVENT_ID, parseEventId, parseListenEventId, requestLabel } from "../../../domain/mcp/EventId.ts"
-import { LostRequests, lostResponse } from "../../../domain/mcp/LostRequests.ts"
 import { McpListeners } from "../../../domain/mcp/McpListeners.ts"
-import { McpStreams } from "../../../domain/mcp/McpStreams.ts"
-import type { StreamSink } from "../../../domain/mcp/ServerStream.ts"
+import {
+  FINAL_EVENT_ID,
+  LostRequests,
+  lostResponse,
+  McpStreams,
+  parseEventId,
+  parseListenEventId,
+  requestLabel,
+  type StreamSink
+} from "../../../domain/mcp/McpStreams.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { MethodNotAllowed } from "../pipeline/Failures.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"

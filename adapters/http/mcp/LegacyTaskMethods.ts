@@ -3,10 +3,10 @@
  */
 import { DateTime, Effect } from "effect"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
-import { legacyResult, legacyTask } from "../../../domain/tasks/LegacyTaskTexts.ts"
-import { Tasks } from "../../../domain/tasks/Tasks.ts"
-import type { TaskCaller, TaskPosition } from "../../../domain/tasks/TaskStore.ts"
+import type { TaskCaller, TaskPosition } from "../../../domain/tasks/CallTask.ts"
+import { legacyResult, legacyTask } from "../../../domain/tasks/LegacyTasks.ts"
 import type { SeenTask } from "../../../domain/tasks/TaskTexts.ts"
+import { Tasks } from "../../../domain/tasks/Tasks.ts"
 import { OpenStreams } from "../pipeline/OpenStreams.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
 import { invalidParams, invalidRequest, limited, methodNotFound, type RpcFault, serverFailed } from "./RpcFault.ts"

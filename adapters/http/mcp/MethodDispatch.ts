@@ -2,13 +2,13 @@
  * Answers a request of either era at a door: the methods about tools here, everything else by the door.
  */
 import { Effect } from "effect"
-import { isNeverPassed } from "../../../domain/mcp/PassedMethods.ts"
+import { type ServerFeature, turnedOff } from "../../../domain/accounts/Account.ts"
+import { isNeverPassed } from "../../../domain/mcp/PassThrough.ts"
 import { withoutOwn } from "../../../domain/mcp/PassedResults.ts"
 import type { McpEra } from "../../../domain/upstream/Protocol.ts"
-import { type ServerFeature, turnedOff } from "../../../domain/accounts/ServerFeatures.ts"
 import { declaresTasks, isTaskMethod } from "../../../domain/upstream/TaskSupport.ts"
-import type { EncodedReply } from "../pipeline/Route.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { EncodedReply } from "../pipeline/Route.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
 import { modernResult } from "./ModernEra.ts"
 import { invalidParams, methodNotFound, RpcFault } from "./RpcFault.ts"

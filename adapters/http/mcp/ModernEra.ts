@@ -1,6 +1,8 @@
 /**
  * The modern era (2026-07-28): every request carries its version and its client, and nothing is remembered between requests.
  */
+import { withMembers } from "../../../domain/mcp/PassedResults.ts"
+import { memberOf } from "../../../domain/shared/JsonText.ts"
 import {
   CLIENT_CAPABILITIES_META,
   CLIENT_INFO_META,
@@ -8,8 +10,6 @@ import {
   MODERN_VERSION,
   VERSION_META
 } from "../../../domain/upstream/Protocol.ts"
-import { withMembers } from "../../../domain/mcp/ResultText.ts"
-import { memberOf } from "../../../domain/shared/JsonText.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import { methodHeadersFault, mismatch } from "./ModernHeaders.ts"
 import { invalidRequest, malformedParams, type RpcFault, unsupportedVersion } from "./RpcFault.ts"

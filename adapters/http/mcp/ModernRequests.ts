@@ -2,8 +2,8 @@
  * Messages of a modern client at a door.
  */
 import { Effect } from "effect"
+import { withMembers } from "../../../domain/mcp/PassedResults.ts"
 import { SERVER_INFO_META } from "../../../domain/upstream/Protocol.ts"
-import { withMembers } from "../../../domain/mcp/ResultText.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
 import type { Consumer, Door, DoorProfile, DoorRequest } from "./Door.ts"

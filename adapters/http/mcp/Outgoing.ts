@@ -2,11 +2,11 @@
  * What one POST of a client of the legacy era sends back: one response, or a stream, from the first message that comes before
  * the response on. A request that takes longer gets a stream too, so that its client can reconnect for the response.
  */
+import type { OutgoingStream, StreamSink } from "../../../domain/mcp/McpStreams.ts"
 import type { Deadline, Deadlines } from "../../../domain/shared/Deadlines.ts"
-import type { OutgoingStream, StreamSink } from "../../../domain/mcp/ServerStream.ts"
+import type { EventStarter } from "../pipeline/ProgressEvents.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import type { LastEvent, ServerSentEvent } from "../pipeline/WebRequest.ts"
-import type { EventStarter } from "../pipeline/ProgressEvents.ts"
 import { lastMessage } from "./RpcReply.ts"
 
 /** Most calls are shorter, and need no stream. */

@@ -1,7 +1,7 @@
 /**
  * Messages of a provider's server on their way to a client.
  */
-import { isOfFeatures } from "../../../domain/accounts/ServerFeatures.ts"
+import { isOfFeatures } from "../../../domain/accounts/Account.ts"
 import type { Door } from "./Door.ts"
 
 type Passing = Pick<Door, "featuresOff" | "onListChanged">

@@ -3,10 +3,15 @@
  */
 import { Deferred, Duration, Effect, Option, Result, Schedule, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
-import type { Provider } from "../../../domain/accounts/Account.ts"
+import { type Provider, withoutAnnouncements, withoutFeatures } from "../../../domain/accounts/Account.ts"
 import { ProviderDirectory } from "../../../domain/accounts/ProviderDirectory.ts"
+import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
 import { OfferChanges } from "../../../domain/mcp/OfferChanges.ts"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
+import type { ToolOffer } from "../../../domain/mcp/ToolOffer.ts"
+import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
+import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
+import { ChangeFeed, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
 import {
   type PassedReply,
   ProviderServers,
@@ -14,18 +19,12 @@ import {
   type ServerFailed
 } from "../../../domain/upstream/ProviderServers.ts"
 import { withoutTasks } from "../../../domain/upstream/TaskSupport.ts"
-import { withoutAnnouncements, withoutFeatures } from "../../../domain/accounts/ServerFeatures.ts"
-import type { ToolOffer } from "../../../domain/mcp/ToolOffer.ts"
-import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
-import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
-import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
-import { ChangeFeed, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
-import { LIST_CHANGED, type ListChanges, subscription as listSubscription } from "./ListChanges.ts"
-import { announcedBy, ANNOUNCES_ALL, announcingTools, offeredCapabilities } from "./OfferedCapabilities.ts"
 import { type Door, type DoorAnswer, type DoorFailure, type DoorRequest, listClient } from "./Door.ts"
 import type { DoorPath } from "./DoorRoutes.ts"
-import { passing } from "./PassedMessages.ts"
+import { LIST_CHANGED, type ListChanges, subscription as listSubscription } from "./ListChanges.ts"
 import { parameterHeadersFault } from "./ModernHeaders.ts"
+import { announcedBy, ANNOUNCES_ALL, announcingTools, offeredCapabilities } from "./OfferedCapabilities.ts"
+import { passing } from "./PassedMessages.ts"
 import { invalidParams, limited, type RpcFault, serverFailed, statusOfCode } from "./RpcFault.ts"
 import { textAt } from "./RpcMessage.ts"
 import { ended, makeSubscriptions } from "./Subscriptions.ts"

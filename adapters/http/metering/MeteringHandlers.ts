@@ -3,19 +3,18 @@
  */
 import { DateTime, Effect } from "effect"
 import type { CallIdempotency, KeptResult } from "../../../domain/metering/CallStore.ts"
-import { type Grant, isLive, spentNow } from "../../../domain/metering/Grant.ts"
-import { Grants } from "../../../domain/metering/Grants.ts"
+import type { Metered } from "../../../domain/metering/DirectMetering.ts"
+import { type Grant, Grants, isLive, spentNow } from "../../../domain/metering/Grants.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
-import type { Metered } from "../../../domain/metering/MeterReport.ts"
-import type { CallStatus } from "../../../domain/upstream/ToolUpstream.ts"
-import { Digest } from "../../../domain/shared/Digest.ts"
+import { Digest } from "../../../domain/shared/Cryptography.ts"
 import type { ConsumerId, GrantId } from "../../../domain/shared/Ids.ts"
 import { Microcents, toCents } from "../../../domain/shared/Microcents.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
-import { type MeteredCall, type MeteredEvent, MeteringApi } from "./MeteringApi.ts"
+import { format } from "../../../domain/shared/Time.ts"
+import type { CallStatus } from "../../../domain/upstream/ToolUpstream.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { idempotencyKey } from "../pipeline/WebRequest.ts"
 import { encodedRoute, route } from "../pipeline/Route.ts"
+import { idempotencyKey } from "../pipeline/WebRequest.ts"
+import { type MeteredCall, type MeteredEvent, MeteringApi } from "./MeteringApi.ts"
 
 const { endpoints } = MeteringApi
 

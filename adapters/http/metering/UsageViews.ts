@@ -3,7 +3,7 @@
  */
 import { DateTime, Effect } from "effect"
 import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
-import { resetsAt } from "../../../domain/ledger/BudgetPeriod.ts"
+import { resetsAt } from "../../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { FreeTiers } from "../../../domain/metering/FreeTiers.ts"
 import { Usage, type UsageOfTool, type UsagePeriod } from "../../../domain/metering/Usage.ts"

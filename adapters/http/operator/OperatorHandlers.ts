@@ -2,23 +2,23 @@
  * Solvency, platform funds, reserves and platform fees over HTTP.
  */
 import { Effect, Option } from "effect"
-import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
-import { Handles } from "../../../domain/providers/Handles.ts"
+import { AccountStore } from "../../../domain/accounts/Account.ts"
 import { actorOf } from "../../../domain/accounts/Principal.ts"
-import { type FeeInEffect, PlatformFees } from "../../../domain/providers/PlatformFees.ts"
-import { ProviderFreezes } from "../../../domain/providers/ProviderFreezes.ts"
+import { PayoutRetries } from "../../../domain/earnings/Payouts.ts"
+import { ProviderMoney } from "../../../domain/earnings/ProviderMoney.ts"
 import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
 import { UnknownProvider } from "../../../domain/metering/Grants.ts"
 import { AccountFreezes } from "../../../domain/payments/AccountFreezes.ts"
-import { NotFound } from "../pipeline/Failures.ts"
-import { PayoutRetries } from "../../../domain/earnings/PayoutRetries.ts"
-import { ProviderMoney } from "../../../domain/earnings/ProviderMoney.ts"
+import { Handles } from "../../../domain/providers/Handles.ts"
+import { type FeeInEffect, PlatformFees } from "../../../domain/providers/PlatformFees.ts"
+import { ProviderFreezes } from "../../../domain/providers/ProviderFreezes.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { fromCents } from "../../../domain/shared/Microcents.ts"
-import { OperatorApi } from "./OperatorApi.ts"
-import { route } from "../pipeline/Route.ts"
 import { feeChangesView, feeView } from "../catalog/FeeViews.ts"
+import { NotFound } from "../pipeline/Failures.ts"
+import { route } from "../pipeline/Route.ts"
 import { solvencyReport } from "../platform/SolvencyReport.ts"
+import { OperatorApi } from "./OperatorApi.ts"
 
 const { endpoints } = OperatorApi
 

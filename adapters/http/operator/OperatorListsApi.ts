@@ -3,18 +3,18 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
+import { ClaimId } from "../../../domain/earnings/Claims.ts"
 import { PayoutState } from "../../../domain/earnings/PayoutStore.ts"
-import { ClaimId } from "../../../domain/earnings/Claim.ts"
 import { ConsumerId, PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { DisputeStatus } from "../../../domain/trust/Dispute.ts"
+import { DisputeStatus } from "../../../domain/trust/DisputeStore.ts"
 import { readBy } from "../contract/Access.ts"
-import { Dispute, disputeId, WholeDispute } from "../trust/DisputesApi.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { pageQuery } from "../contract/InputSchemas.ts"
-import { Chargeback, Consumers, listOf, Providers, WholeConsumer, WholeProvider } from "./OperatorAccountBodies.ts"
 import { CONSUMER_ID, KEY_ID, PROVIDER_ID } from "../contract/SampleValues.ts"
 import * as shared from "../contract/SharedFields.ts"
+import { Dispute, disputeId, WholeDispute } from "../trust/DisputesApi.ts"
+import { Chargeback, Consumers, listOf, Providers, WholeConsumer, WholeProvider } from "./OperatorAccountBodies.ts"
 
 const SEARCH_CHARS_MAX = 254
 

@@ -2,19 +2,18 @@
  * Disputes for a decision, payouts, claims, chargebacks and jobs over HTTP.
  */
 import { DateTime, Effect } from "effect"
-import { ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
+import { Claims, ClaimStore } from "../../../domain/earnings/Claims.ts"
 import { PayoutStore } from "../../../domain/earnings/PayoutStore.ts"
-import { Heartbeats } from "../../../domain/platform/Heartbeats.ts"
-import { Claims } from "../../../domain/earnings/Claims.ts"
-import { ClaimStore } from "../../../domain/earnings/ClaimStore.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
-import type { Dispute } from "../../../domain/trust/Dispute.ts"
+import { ChargebackStore } from "../../../domain/payments/AccountFreezes.ts"
+import { Heartbeats } from "../../../domain/platform/Health.ts"
+import { format } from "../../../domain/shared/Time.ts"
+import type { Dispute } from "../../../domain/trust/DisputeStore.ts"
 import { Disputes } from "../../../domain/trust/Disputes.ts"
-import { OperatorListsApi } from "./OperatorListsApi.ts"
+import { accountNames } from "../accounts/AccountNames.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { route } from "../pipeline/Route.ts"
-import { accountNames } from "../accounts/AccountNames.ts"
 import { disputeView, filerView } from "../trust/DisputeViews.ts"
+import { OperatorListsApi } from "./OperatorListsApi.ts"
 import { chargebackView, claimView, jobView, payoutView } from "./OperatorViews.ts"
 
 const { endpoints } = OperatorListsApi

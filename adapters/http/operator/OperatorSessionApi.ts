@@ -3,8 +3,8 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { AuditedAction, AuditEntryId } from "../../../domain/operator/AuditTrailStore.ts"
-import { OperatorSessionId } from "../../../domain/accounts/OperatorSessionStore.ts"
+import { OperatorSessionId } from "../../../domain/accounts/Principal.ts"
+import { AuditedAction, AuditEntryId } from "../../../domain/operator/AuditTrail.ts"
 import { operatorAction, readBy, uncached } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"

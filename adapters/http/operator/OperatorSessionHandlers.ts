@@ -2,20 +2,18 @@
  * The operator's session and the audit trail over HTTP.
  */
 import { Effect } from "effect"
-import type { Principal } from "../../../domain/accounts/Principal.ts"
-import { AuditTrail } from "../../../domain/operator/AuditTrail.ts"
-import type { AuditEntry } from "../../../domain/operator/AuditTrailStore.ts"
+import type { OperatorSession, Principal } from "../../../domain/accounts/Principal.ts"
+import { type AuditEntry, AuditTrail } from "../../../domain/operator/AuditTrail.ts"
 import { OperatorSessions } from "../../../domain/operator/OperatorSessions.ts"
-import type { OperatorSession } from "../../../domain/accounts/OperatorSessionStore.ts"
-import { UnitOfWork } from "../../../domain/shared/UnitOfWork.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
-import { OperatorSessionApi } from "./OperatorSessionApi.ts"
+import { UnitOfWork } from "../../../domain/shared/StoreUnavailable.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { NotFromOwnPage } from "../pipeline/Failures.ts"
 import { endedCookie, isFromOwnPage, sessionCookie } from "../pipeline/OperatorCookie.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
 import { header } from "../pipeline/WebRequest.ts"
+import { OperatorSessionApi } from "./OperatorSessionApi.ts"
 
 const { endpoints } = OperatorSessionApi
 

@@ -2,18 +2,18 @@
  * The operator's summary over HTTP.
  */
 import { DateTime, Effect } from "effect"
-import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
 import { type PayoutState, PayoutStore } from "../../../domain/earnings/PayoutStore.ts"
+import { FreezeStore } from "../../../domain/payments/AccountFreezes.ts"
 import { Health } from "../../../domain/platform/Health.ts"
 import { COUNTED_MAX } from "../../../domain/shared/Page.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { Disputes } from "../../../domain/trust/Disputes.ts"
-import { OperatorApi } from "./OperatorApi.ts"
+import { READS_AT_ONCE_MAX } from "../pipeline/FairReads.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { route } from "../pipeline/Route.ts"
-import { READS_AT_ONCE_MAX } from "../pipeline/FairReads.ts"
 import { healthView } from "../platform/HealthView.ts"
 import { solvencyReport } from "../platform/SolvencyReport.ts"
+import { OperatorApi } from "./OperatorApi.ts"
 
 /** For the first row and the total. */
 const FIRST = { limit: 1, offset: 0, after: undefined }

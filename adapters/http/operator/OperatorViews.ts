@@ -2,12 +2,12 @@
  * Payouts, claims, chargebacks and jobs as the operator sees them.
  */
 import { DateTime } from "effect"
-import type { Chargeback } from "../../../domain/payments/ChargebackStore.ts"
+import type { Claim } from "../../../domain/earnings/Claims.ts"
 import { isOpen, type Payout } from "../../../domain/earnings/PayoutStore.ts"
-import type { Heartbeat } from "../../../domain/platform/Heartbeats.ts"
-import type { Claim } from "../../../domain/earnings/Claim.ts"
+import type { Chargeback } from "../../../domain/payments/AccountFreezes.ts"
+import type { Heartbeat } from "../../../domain/platform/Health.ts"
 import type { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import { format } from "../../../domain/shared/Time.ts"
 
 export const chargebackView = (one: Chargeback, consumerName: string) => ({
   chargeback_id: one.id,

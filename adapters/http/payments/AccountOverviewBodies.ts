@@ -2,13 +2,13 @@
  * What the first tab of each console shows, in one body.
  */
 import { Schema } from "effect"
+import { DisputeId } from "../../../domain/trust/DisputeStore.ts"
 import { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
-import { DisputeId } from "../../../domain/trust/Dispute.ts"
-import { Balance } from "./BalanceBodies.ts"
 import * as Field from "../contract/Field.ts"
 import { DEMO_TOOL, KEY_ID } from "../contract/SampleValues.ts"
 import * as shared from "../contract/SharedFields.ts"
 import { FreeTierList, UsageSummary } from "../metering/UsageBodies.ts"
+import { Balance } from "./BalanceBodies.ts"
 
 export const ConsumerOverview = Field.object("ConsumerOverview", "Your balance, usage and free calls.", {
   balance: Field.of(Balance, "Your balance, holds and budgets."),

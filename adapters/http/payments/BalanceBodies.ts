@@ -1,8 +1,7 @@
 /**
  * A consumer's balance and budgets on the wire.
  */
-import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
-import { BudgetId } from "../../../domain/ledger/BudgetStore.ts"
+import { BudgetId, BudgetPeriod } from "../../../domain/ledger/Budgets.ts"
 import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import * as Field from "../contract/Field.ts"
 import { BASE_URL, BUDGET_ID, TOOL_ID } from "../contract/SampleValues.ts"

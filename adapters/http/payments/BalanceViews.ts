@@ -3,11 +3,9 @@
  */
 import { DateTime, Effect, Option } from "effect"
 import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
-import { resetsAt } from "../../../domain/ledger/BudgetPeriod.ts"
-import { Budgets } from "../../../domain/ledger/Budgets.ts"
-import type { BudgetStatus } from "../../../domain/ledger/BudgetStore.ts"
+import { Budgets, type BudgetStatus, resetsAt } from "../../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
-import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
+import { FreezeStore } from "../../../domain/payments/AccountFreezes.ts"
 import { formatDollars, Microcents, toCents, zero } from "../../../domain/shared/Microcents.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 

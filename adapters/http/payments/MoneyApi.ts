@@ -3,20 +3,23 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
+import { BudgetPeriod } from "../../../domain/ledger/Budgets.ts"
 import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
-import { WITHDRAWAL_CENTS_MAX, WITHDRAWAL_CENTS_MIN } from "../../../domain/payments/Withdrawals.ts"
-import { WithdrawalPartState } from "../../../domain/payments/WithdrawalStore.ts"
+import {
+  WITHDRAWAL_CENTS_MAX,
+  WITHDRAWAL_CENTS_MIN,
+  WithdrawalPartState
+} from "../../../domain/payments/Withdrawals.ts"
 import { LoadId, ProviderId, ToolId, WithdrawalId } from "../../../domain/shared/Ids.ts"
 import { publicRead, readBy, writeBy } from "../contract/Access.ts"
-import { ConsumerOverview } from "./AccountOverviewBodies.ts"
-import { Balance, Budget, budgetId, budgetLimit, budgets } from "./BalanceBodies.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { IntBetween } from "../contract/InputSchemas.ts"
 import { BUDGET_ID } from "../contract/SampleValues.ts"
 import * as shared from "../contract/SharedFields.ts"
 import { periodQuery } from "../metering/UsageBodies.ts"
+import { ConsumerOverview } from "./AccountOverviewBodies.ts"
+import { Balance, Budget, budgetId, budgetLimit, budgets } from "./BalanceBodies.ts"
 
 const SetBudget = Field.object("SetBudget", "The limit, its period, and what it covers.", {
   cap_microcents: budgetLimit,

@@ -5,14 +5,13 @@ import { DateTime, Effect } from "effect"
 import { Budgets } from "../../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { Loads } from "../../../domain/payments/Loads.ts"
-import { Withdrawals } from "../../../domain/payments/Withdrawals.ts"
-import { isOpenPart, type Withdrawal } from "../../../domain/payments/WithdrawalStore.ts"
+import { isOpenPart, type Withdrawal, Withdrawals } from "../../../domain/payments/Withdrawals.ts"
 import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
-import { MoneyApi } from "./MoneyApi.ts"
-import { idempotencyKey } from "../pipeline/WebRequest.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
+import { idempotencyKey } from "../pipeline/WebRequest.ts"
 import { balanceView, budgetView } from "./BalanceViews.ts"
+import { MoneyApi } from "./MoneyApi.ts"
 
 const { endpoints } = MoneyApi
 

@@ -3,7 +3,7 @@
  * of the request name it, its route and its account. Responses with a problem have a line of their own: `ProblemLog.ts`.
  */
 import { Clock, Context, Effect, References } from "effect"
-import { monotonicMs } from "../../../domain/shared/Monotonic.ts"
+import { monotonicMs } from "../../../domain/shared/Time.ts"
 import type { TraceSampler } from "../../../domain/shared/TraceSampler.ts"
 import type { Stage } from "./RequestContext.ts"
 import type { WebResponse } from "./WebRequest.ts"

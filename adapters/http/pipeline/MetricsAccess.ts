@@ -2,7 +2,7 @@
  * Who may read the metrics of a node. Without a setting no client may.
  */
 import { Context, Effect, Redacted, Schema } from "effect"
-import { isSameText } from "../../../domain/shared/SameText.ts"
+import { isSameText } from "../../../domain/shared/Cryptography.ts"
 
 /** `closed`: no client may read them until a token is configured. */
 export type MetricsAccess = "open" | "closed" | Redacted.Redacted

@@ -2,7 +2,7 @@
  * Telemetry of a request: annotations on its log lines, its metrics, and a trace for a sample of requests.
  */
 import { Clock, Effect, References, Tracer } from "effect"
-import { monotonicMs } from "../../../domain/shared/Monotonic.ts"
+import { monotonicMs } from "../../../domain/shared/Time.ts"
 import { traced, TraceSampler } from "../../../domain/shared/TraceSampler.ts"
 import { HttpMetrics, type RouteMeter } from "./HttpMetrics.ts"
 import type { RequestContext, Stage } from "./RequestContext.ts"

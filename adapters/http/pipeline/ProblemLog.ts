@@ -3,7 +3,7 @@
  * hundred with 5xx, and a count of the others. It contains only words of the contract, never paths or values of clients.
  */
 import { Clock, Effect, Fiber, Schedule } from "effect"
-import { monotonicMs } from "../../../domain/shared/Monotonic.ts"
+import { monotonicMs } from "../../../domain/shared/Time.ts"
 import type { Stage } from "./RequestContext.ts"
 import type { WebResponse } from "./WebRequest.ts"
 

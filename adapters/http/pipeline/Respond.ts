@@ -2,13 +2,13 @@
  * Turns the result of a request into its response: a reply, a problem for a rejection, or a problem for a defect.
  */
 import { Cause, Clock, Effect } from "effect"
-import { DiskWatch } from "../../../domain/platform/DiskWatch.ts"
+import { DiskWatch } from "../../../domain/platform/Health.ts"
 import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { cacheControl, addHeaders, varyOf } from "./Conventions.ts"
+import { addHeaders, cacheControl, varyOf } from "./Conventions.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
-import { internalError, problemOf, toAnswer } from "./Problems.ts"
 import type { Problem } from "./ProblemTable.ts"
+import { internalError, problemOf, toAnswer } from "./Problems.ts"
 import type { Next, RequestContext } from "./RequestContext.ts"
 import type { EncodedReply } from "./Route.ts"
 import { json, type WebResponse } from "./WebRequest.ts"

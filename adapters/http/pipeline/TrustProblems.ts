@@ -1,8 +1,8 @@
 /**
  * Problems of verification, disputes and the log.
  */
-import { FILED_PER_DAY_MAX, OPEN_WITH_BAD_RECORD_MAX } from "../../../domain/trust/DisputeFilings.ts"
-import { MAILS_PER_DAY_MAX } from "../../../domain/trust/MailLimit.ts"
+import { FILED_PER_DAY_MAX, OPEN_WITH_BAD_RECORD_MAX } from "../../../domain/trust/Disputes.ts"
+import { MAILS_PER_DAY_MAX } from "../../../domain/trust/Verification.ts"
 import {
   duplicate,
   forbidden,

@@ -2,7 +2,7 @@
  * The health of a node as the API shows it.
  */
 import { APPLY_MIGRATIONS, type HealthReport } from "../../../domain/platform/Health.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { API_VERSION, API_VERSION_OF } from "../contract/Versions.ts"
 
 const INIT = "POST /api/v1/init applies the pending migrations."

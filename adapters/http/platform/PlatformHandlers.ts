@@ -2,7 +2,7 @@
  * Health and its record, counts and the schema over HTTP.
  */
 import { DateTime, Duration, Effect } from "effect"
-import { Health } from "../../../domain/platform/Health.ts"
+import { Health, SchemaKeeper } from "../../../domain/platform/Health.ts"
 import {
   type CheckHistory,
   type DayOfCheck,
@@ -12,14 +12,13 @@ import {
   samplesOf
 } from "../../../domain/platform/HealthHistory.ts"
 import { PlatformStats } from "../../../domain/platform/PlatformStats.ts"
-import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
-import { PlatformApi } from "./PlatformApi.ts"
-import { StatusApi } from "./StatusApi.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { Draining } from "../pipeline/Draining.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
 import { healthView } from "./HealthView.ts"
+import { PlatformApi } from "./PlatformApi.ts"
+import { StatusApi } from "./StatusApi.ts"
 
 const { endpoints } = PlatformApi
 

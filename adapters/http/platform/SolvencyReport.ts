@@ -2,9 +2,9 @@
  * The solvency report as the operator sees it.
  */
 import { DateTime, Effect } from "effect"
-import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
 import { Claims } from "../../../domain/earnings/Claims.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
+import { format } from "../../../domain/shared/Time.ts"
 
 export const solvencyReport = Effect.map(
   Effect.all([PlatformFunds, Claims]),

@@ -3,8 +3,7 @@
  */
 import { Schema, SchemaGetter } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { SUBMISSION_ITEMS_MAX } from "../../../domain/platform/Submissions.ts"
-import { WAITLIST_SOURCE_CHARS_MAX } from "../../../domain/platform/Waitlist.ts"
+import { SUBMISSION_ITEMS_MAX, WAITLIST_SOURCE_CHARS_MAX } from "../../../domain/platform/Submissions.ts"
 import { isPlainText, withNewlines } from "../../../domain/shared/PlainText.ts"
 import { registration } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"

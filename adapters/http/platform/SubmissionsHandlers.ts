@@ -2,11 +2,10 @@
  * Waitlist, feedback and applications over HTTP.
  */
 import { Effect } from "effect"
-import { Submissions } from "../../../domain/platform/Submissions.ts"
-import { Waitlist } from "../../../domain/platform/Waitlist.ts"
-import { SubmissionsApi } from "./SubmissionsApi.ts"
+import { Submissions, Waitlist } from "../../../domain/platform/Submissions.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
+import { SubmissionsApi } from "./SubmissionsApi.ts"
 
 const { endpoints } = SubmissionsApi
 

@@ -3,15 +3,15 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import type { CallCause } from "../../../domain/receipts/CallCause.ts"
 import { RECEIPT_ALGORITHM, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
+import type { CallCause } from "../../../domain/receipts/Receipts.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { readBy, uncached } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { Instant, pageQuery } from "../contract/InputSchemas.ts"
-import { ReceiptBody, signature, pageOf, receiptId } from "../contract/SharedFields.ts"
 import { CONSUMER_ID, NOW, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "../contract/SampleValues.ts"
+import { pageOf, ReceiptBody, receiptId, signature } from "../contract/SharedFields.ts"
 
 const receipt = Field.of(ReceiptBody, "The receipt.")
 const valid = Field.boolean("Whether the receipt was signed by this service and is unchanged.")

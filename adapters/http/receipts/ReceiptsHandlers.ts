@@ -3,14 +3,13 @@
  */
 import { Clock, DateTime, Effect, Option, Schema } from "effect"
 import { RECEIPT_ALGORITHM } from "../../../domain/receipts/Receipt.ts"
-import { Receipts } from "../../../domain/receipts/Receipts.ts"
-import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
-import { format, formatMs } from "../../../domain/shared/Timestamp.ts"
-import { ReceiptsApi } from "./ReceiptsApi.ts"
+import { Receipts, ReceiptStore } from "../../../domain/receipts/Receipts.ts"
+import { format, formatMs } from "../../../domain/shared/Time.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
 import { NotFound } from "../pipeline/Failures.ts"
 import { encodedRoute, replyRoute, route } from "../pipeline/Route.ts"
+import { ReceiptsApi } from "./ReceiptsApi.ts"
 
 const { endpoints } = ReceiptsApi
 

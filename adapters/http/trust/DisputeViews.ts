@@ -4,9 +4,8 @@
 import type { Schema } from "effect"
 import type { SubjectClaims } from "../../../domain/earnings/Claims.ts"
 import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
-import { type Dispute, isOpen, type Statement } from "../../../domain/trust/Dispute.ts"
-import type { FilerRecord } from "../../../domain/trust/DisputeStore.ts"
+import { format } from "../../../domain/shared/Time.ts"
+import { type Dispute, type FilerRecord, isOpen, type Statement } from "../../../domain/trust/DisputeStore.ts"
 
 /** Without parties and statements. */
 export const publicDispute = (dispute: Dispute) => ({

@@ -5,7 +5,14 @@ import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ReceiptId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
-import { DecidedBy, DisputeId, DisputeReason, DisputeStatus, Party, Resolution } from "../../../domain/trust/Dispute.ts"
+import {
+  DecidedBy,
+  DisputeId,
+  DisputeReason,
+  DisputeStatus,
+  Party,
+  Resolution
+} from "../../../domain/trust/DisputeStore.ts"
 import { operatorAction, readBy, uncachedWithKey, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"

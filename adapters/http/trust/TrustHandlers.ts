@@ -4,16 +4,16 @@
 import { type DateTime, Effect, Redacted } from "effect"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { ProviderSecrets } from "../../../domain/metering/ProviderSecrets.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import { format } from "../../../domain/shared/Time.ts"
+import type { Challenge } from "../../../domain/trust/Challenge.ts"
 import type { Sla, SlaDay } from "../../../domain/trust/Sla.ts"
 import { type ProviderScore, Trust } from "../../../domain/trust/Trust.ts"
 import { scoringGuide } from "../../../domain/trust/TrustScore.ts"
-import type { Challenge } from "../../../domain/trust/Challenge.ts"
 import { Verification } from "../../../domain/trust/Verification.ts"
-import { TrustApi } from "./TrustApi.ts"
-import { route } from "../pipeline/Route.ts"
 import { namedTool } from "../catalog/ToolViews.ts"
 import { describe } from "../contract/SelfDescription.ts"
+import { route } from "../pipeline/Route.ts"
+import { TrustApi } from "./TrustApi.ts"
 
 const { endpoints } = TrustApi
 

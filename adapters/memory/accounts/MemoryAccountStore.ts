@@ -2,11 +2,11 @@
  * Accounts in memory.
  */
 import { Effect, Layer, Option } from "effect"
-import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { AccountStore } from "../../../domain/accounts/Account.ts"
 import { FEE_CHANGES_SHOWN_MAX, type FeeChange, NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
-import { MemoryTables } from "../shared/MemoryTables.ts"
 import { change } from "../shared/MemoryRows.ts"
+import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.effect(

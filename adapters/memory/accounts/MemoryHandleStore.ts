@@ -2,11 +2,11 @@
  * Handles in memory.
  */
 import { Effect, Layer, Option } from "effect"
-import { compareCodePoints } from "../../../domain/catalog/CatalogOrder.ts"
-import { HandleStore } from "../../../domain/accounts/HandleStore.ts"
+import { HandleStore } from "../../../domain/accounts/Handle.ts"
+import { compareCodePoints } from "../../../domain/catalog/CatalogStore.ts"
 import { VerificationStore } from "../../../domain/trust/VerificationStore.ts"
-import { type HandleRow, MemoryTables } from "../shared/MemoryTables.ts"
 import { change } from "../shared/MemoryRows.ts"
+import { type HandleRow, MemoryTables } from "../shared/MemoryTables.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.effect(

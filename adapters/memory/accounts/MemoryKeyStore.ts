@@ -2,11 +2,10 @@
  * Keys in memory. Units of work run one at a time, so the owner needs no lock.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
-import { type ApiKey, DEAD_KEYS_SHOWN_MAX, isLive } from "../../../domain/accounts/ApiKey.ts"
-import { KeyStore } from "../../../domain/accounts/KeyStore.ts"
+import { type ApiKey, DEAD_KEYS_SHOWN_MAX, isLive, KeyStore } from "../../../domain/accounts/Keys.ts"
 import type { ConsumerId, KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { MemoryTables } from "../shared/MemoryTables.ts"
 import { newestFirst } from "../shared/MemoryRows.ts"
+import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
 export const layer = Layer.effect(

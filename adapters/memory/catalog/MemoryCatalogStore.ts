@@ -2,19 +2,23 @@
  * The catalog in memory. A search reads every tool: suitable for tests and small catalogs only.
  */
 import { Effect, Layer, Option } from "effect"
-import { compareCodePoints, comparePositions, isPosition, positionOf } from "../../../domain/catalog/CatalogOrder.ts"
 import {
   type CatalogEntry,
   type CatalogFilter,
   CatalogStore,
+  compareCodePoints,
+  comparePositions,
   entryOf,
-  type ToolUpsert
+  isPosition,
+  positionOf,
+  type ToolUpsert,
+  type ToolVersion,
+  type VersionsKept
 } from "../../../domain/catalog/CatalogStore.ts"
 import { matches } from "../../../domain/catalog/SearchTokens.ts"
 import { pricesAt } from "../../../domain/catalog/Terms.ts"
-import { NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
 import type { StoredTool } from "../../../domain/catalog/Tool.ts"
-import type { ToolVersion, VersionsKept } from "../../../domain/catalog/ToolVersions.ts"
+import { NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { MemoryTables, type ToolRow } from "../shared/MemoryTables.ts"

@@ -2,12 +2,12 @@
  * Market figures in memory, computed from the single calls.
  */
 import { Effect, Layer } from "effect"
-import { type CallCounts, figuresOf } from "../../../domain/trust/CallCounts.ts"
 import { MarketFigures } from "../../../domain/catalog/MarketFigures.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
+import { type CallCounts, figuresOf } from "../../../domain/trust/Sla.ts"
 import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
-import { isSelfDealing } from "../trust/MemorySlaStore.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
+import { isSelfDealing } from "../trust/MemorySlaStore.ts"
 
 export const layer = Layer.effect(
   MarketFigures,

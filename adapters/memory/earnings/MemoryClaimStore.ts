@@ -2,8 +2,7 @@
  * Claims in memory.
  */
 import { Effect, Layer } from "effect"
-import { type Claim, type ClaimId, outstandingOf } from "../../../domain/earnings/Claim.ts"
-import { ClaimStore } from "../../../domain/earnings/ClaimStore.ts"
+import { type Claim, type ClaimId, ClaimStore, outstandingOf } from "../../../domain/earnings/Claims.ts"
 import { change, oldestFirst, pageById } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 

@@ -2,7 +2,7 @@
  * Payees in memory.
  */
 import { Effect, Layer, Option } from "effect"
-import { type Payee, PayeeStore } from "../../../domain/earnings/PayeeStore.ts"
+import { type Payee, PayeeStore } from "../../../domain/earnings/PayoutStore.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 

@@ -7,18 +7,19 @@ import {
   type Invoice,
   type InvoiceLine,
   type InvoiceOwner,
+  InvoiceStore,
   type Month,
+  type MonthSpan,
   type Movement,
   numberIn,
   type OwnerMonth,
   seriesOf
 } from "../../../domain/invoices/Invoice.ts"
-import { InvoiceStore, type MonthSpan } from "../../../domain/invoices/InvoiceStore.ts"
 import { ConsumerId, type InvoiceId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
-import { MemoryTables } from "../shared/MemoryTables.ts"
 import { pageById } from "../shared/MemoryRows.ts"
+import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
 
 /** What issued documents cover. */

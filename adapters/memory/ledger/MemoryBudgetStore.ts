@@ -2,11 +2,11 @@
  * Budgets on plain Maps.
  */
 import { Effect, Layer } from "effect"
-import { type BudgetId, type BudgetStatus, BudgetStore } from "../../../domain/ledger/BudgetStore.ts"
+import { type BudgetId, type BudgetStatus, BudgetStore } from "../../../domain/ledger/Budgets.ts"
 import { spentIn } from "../../../domain/metering/CallRules.ts"
-import { type BudgetRow, MemoryLedger } from "./MemoryLedger.ts"
 import { oldestFirst } from "../shared/MemoryRows.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
+import { type BudgetRow, MemoryLedger } from "./MemoryLedger.ts"
 
 export const layer = Layer.effect(
   BudgetStore,

@@ -5,12 +5,11 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { Book } from "../../../domain/ledger/Book.ts"
-import type { AccountKind } from "../../../domain/ledger/Account.ts"
-import type { BudgetId, BudgetStatus } from "../../../domain/ledger/BudgetStore.ts"
+import type { BudgetId, BudgetStatus } from "../../../domain/ledger/Budgets.ts"
 import type { WalletSplit } from "../../../domain/ledger/PaidFunds.ts"
-import type { Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
-import type { CloseCall, OpenCall, KeptResult } from "../../../domain/metering/CallStore.ts"
-import type { Freeze } from "../../../domain/payments/FreezeStore.ts"
+import type { AccountKind, Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
+import type { CloseCall, KeptResult, OpenCall } from "../../../domain/metering/CallStore.ts"
+import type { Freeze } from "../../../domain/payments/AccountFreezes.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
 

@@ -2,16 +2,20 @@
  * Totals of the memory ledger: as stored, and recomputed from every transfer and open call.
  */
 import { DateTime } from "effect"
-import { AccountKind, type Balance } from "../../../domain/ledger/Account.ts"
 import {
   type AccountTotals,
   type Audit,
   DISCREPANCIES_SHOWN_MAX,
   type Discrepancy
 } from "../../../domain/ledger/LedgerStore.ts"
-import { changesOf } from "../../../domain/ledger/LinkedTransfers.ts"
-import { lotDayOf } from "../../../domain/ledger/Lots.ts"
-import { type Transfer, transferOfCall } from "../../../domain/ledger/Transfer.ts"
+import {
+  AccountKind,
+  type Balance,
+  changesOf,
+  lotDayOf,
+  type Transfer,
+  transferOfCall
+} from "../../../domain/ledger/Transfer.ts"
 import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import type { ClosedCallRow, MemoryLedger } from "./MemoryLedger.ts"
 

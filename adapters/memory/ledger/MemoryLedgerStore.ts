@@ -2,7 +2,6 @@
  * The ledger on plain Maps. A posting is one step. A failed unit of work subtracts what the posting added.
  */
 import { Effect, Layer, Option } from "effect"
-import { availableIn } from "../../../domain/ledger/Account.ts"
 import { isSameBook, WrongBook } from "../../../domain/ledger/Book.ts"
 import {
   type ConsumerFunds,
@@ -10,14 +9,22 @@ import {
   InsufficientBalance,
   LedgerStore
 } from "../../../domain/ledger/LedgerStore.ts"
-import { type AccountChange, changesOf, isBounded, sameContent } from "../../../domain/ledger/LinkedTransfers.ts"
-import type { Lot } from "../../../domain/ledger/Lots.ts"
-import { callOfTransfer, type Posting, type Transfer } from "../../../domain/ledger/Transfer.ts"
+import {
+  type AccountChange,
+  availableIn,
+  callOfTransfer,
+  changesOf,
+  isBounded,
+  type Lot,
+  type Posting,
+  sameContent,
+  type Transfer
+} from "../../../domain/ledger/Transfer.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
-import { balanceKey, balanceRowOf, lotsOf, MemoryLedger, walletOf } from "./MemoryLedger.ts"
-import { recordSplits } from "./MemoryPaidFunds.ts"
-import { auditOf, totalsOf, transfersOfCall } from "./MemoryLedgerAudit.ts"
 import { write } from "../shared/MemoryUnitOfWork.ts"
+import { balanceKey, balanceRowOf, lotsOf, MemoryLedger, walletOf } from "./MemoryLedger.ts"
+import { auditOf, totalsOf, transfersOfCall } from "./MemoryLedgerAudit.ts"
+import { recordSplits } from "./MemoryPaidFunds.ts"
 
 type State = MemoryLedger["Service"]
 

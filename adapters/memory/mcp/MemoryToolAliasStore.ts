@@ -2,7 +2,7 @@
  * Aliases of tools in memory.
  */
 import { Effect, Layer, Option } from "effect"
-import { ToolAliasStore } from "../../../domain/mcp/ToolAliasStore.ts"
+import { ToolAliasStore } from "../../../domain/mcp/ToolAliases.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"

@@ -4,14 +4,14 @@
  * failed.
  */
 import { Clock, Effect, Layer } from "effect"
+import { monotonicMs } from "../../../domain/shared/Time.ts"
 import {
   type CallStatus,
-  ToolUpstream,
   type ToolResult,
+  ToolUpstream,
   type UpstreamCall,
   type UpstreamProblem
 } from "../../../domain/upstream/ToolUpstream.ts"
-import { monotonicMs } from "../../../domain/shared/Monotonic.ts"
 
 interface Ended {
   readonly status: CallStatus

@@ -3,7 +3,7 @@
  * so every guarantee of the port holds without a lock.
  */
 import { type DateTime, Effect, Layer } from "effect"
-import { availableIn, MARKET_OWNER } from "../../../domain/ledger/Account.ts"
+import { availableIn, MARKET_OWNER } from "../../../domain/ledger/Transfer.ts"
 import {
   decideClosing,
   decideOpening,
@@ -22,7 +22,7 @@ import {
 import { isRetained } from "../../../domain/metering/RetainedResults.ts"
 import { type ConsumerId, type ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { zero } from "../../../domain/shared/Microcents.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import {
   balanceRowOf,
   type BudgetRow,
@@ -32,7 +32,6 @@ import {
   MemoryLedger,
   walletOf
 } from "../ledger/MemoryLedger.ts"
-
 import { extend, mayWait, resume, suspend } from "./MemorySuspensions.ts"
 
 type State = MemoryLedger["Service"]

@@ -2,8 +2,13 @@
  * Grants in memory.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
-import { DEAD_GRANTS_SHOWN_MAX, type Grant, isLive, type Reservation } from "../../../domain/metering/Grant.ts"
-import { GrantStore } from "../../../domain/metering/GrantStore.ts"
+import {
+  DEAD_GRANTS_SHOWN_MAX,
+  type Grant,
+  GrantStore,
+  isLive,
+  type Reservation
+} from "../../../domain/metering/Grants.ts"
 import type { ConsumerId, GrantId, ReceiptId } from "../../../domain/shared/Ids.ts"
 import { newestFirst, oldestFirst } from "../shared/MemoryRows.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"

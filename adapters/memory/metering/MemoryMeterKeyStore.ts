@@ -2,7 +2,7 @@
  * Which consumer each key of a provider bills, in memory.
  */
 import { Effect, Layer } from "effect"
-import { type MeterKey, MeterKeyStore } from "../../../domain/metering/MeterKeyStore.ts"
+import { type MeterKey, MeterKeyStore } from "../../../domain/metering/DirectMetering.ts"
 import { prune } from "../shared/MemoryRows.ts"
 
 interface Row {

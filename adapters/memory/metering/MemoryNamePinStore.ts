@@ -2,7 +2,7 @@
  * Pinned tool names in memory.
  */
 import { Effect, Layer } from "effect"
-import { NamePinStore, type PinFound } from "../../../domain/metering/NamePinStore.ts"
+import { NamePinStore, type PinFound } from "../../../domain/metering/ToolDirectory.ts"
 import type { ConsumerId, ToolId } from "../../../domain/shared/Ids.ts"
 import { remove } from "../shared/MemoryUnitOfWork.ts"
 

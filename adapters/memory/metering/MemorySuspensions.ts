@@ -2,10 +2,9 @@
  * Calls between two legs, on the Maps of `MemoryLedger`: each function is one step.
  */
 import type { DateTime } from "effect"
-import { availableIn } from "../../../domain/ledger/Account.ts"
+import { availableIn } from "../../../domain/ledger/Transfer.ts"
 import { decideResumption, decideSuspension, maySuspend } from "../../../domain/metering/CallRules.ts"
-import type { Resumed } from "../../../domain/metering/CallStore.ts"
-import type { ResumeCall, SuspendCall, Suspended } from "../../../domain/metering/SuspendedCall.ts"
+import type { ResumeCall, Resumed, SuspendCall, Suspended } from "../../../domain/metering/CallStore.ts"
 import type { ConsumerId, ProviderId, ReceiptId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { type MemoryLedger, type OpenCallRow, walletOf } from "../ledger/MemoryLedger.ts"

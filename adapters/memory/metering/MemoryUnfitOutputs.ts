@@ -2,7 +2,7 @@
  * Paid calls whose output does not match the tool's output schema, in memory.
  */
 import { Effect, Layer } from "effect"
-import { type UnfitOutput, UnfitOutputs } from "../../../domain/metering/UnfitOutputs.ts"
+import { type UnfitOutput, UnfitOutputs } from "../../../domain/metering/Settlement.ts"
 import { prune } from "../shared/MemoryRows.ts"
 
 export const layer = Layer.sync(UnfitOutputs, () => {

@@ -9,8 +9,8 @@ import {
   UsageStore,
   type UsageTotals
 } from "../../../domain/metering/Usage.ts"
-import type { ReceiptOwner } from "../../../domain/receipts/ReceiptStore.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import type { ReceiptOwner } from "../../../domain/receipts/Receipts.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
 import { callsOf, newestPage } from "../receipts/MemoryReceipts.ts"
 

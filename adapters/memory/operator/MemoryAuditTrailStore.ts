@@ -2,7 +2,7 @@
  * The audit trail in memory.
  */
 import { Effect, Layer } from "effect"
-import { type AuditEntry, type AuditEntryId, AuditTrailStore } from "../../../domain/operator/AuditTrailStore.ts"
+import { type AuditEntry, type AuditEntryId, AuditTrailStore } from "../../../domain/operator/AuditTrail.ts"
 import { pageById } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 

@@ -7,7 +7,7 @@ import {
   type OperatorSessionId,
   OperatorSessionStore,
   type SessionTimes
-} from "../../../domain/accounts/OperatorSessionStore.ts"
+} from "../../../domain/accounts/Principal.ts"
 import { newestFirst, prune } from "../shared/MemoryRows.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 

@@ -2,7 +2,7 @@
  * Chargebacks in memory.
  */
 import { Effect, Layer, Option } from "effect"
-import { type Chargeback, ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
+import { type Chargeback, ChargebackStore } from "../../../domain/payments/AccountFreezes.ts"
 import { oldestFirst, pageByTime } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 

@@ -2,7 +2,7 @@
  * Frozen accounts in memory, where the calls are opened.
  */
 import { Effect, Layer, Option } from "effect"
-import { FreezeStore } from "../../../domain/payments/FreezeStore.ts"
+import { FreezeStore } from "../../../domain/payments/AccountFreezes.ts"
 import { MemoryLedger } from "../ledger/MemoryLedger.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 

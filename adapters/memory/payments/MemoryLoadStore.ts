@@ -2,7 +2,7 @@
  * Loads in memory.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
-import { isCheckDue, type Load, LoadStore, type Reversal } from "../../../domain/payments/LoadStore.ts"
+import { isCheckDue, type Load, LoadStore, type Reversal } from "../../../domain/payments/Loads.ts"
 import type { LoadId } from "../../../domain/shared/Ids.ts"
 import { add, newestFirst, oldestFirst, prune } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"

@@ -2,7 +2,7 @@
  * Spending of a consumer's calls per lot, in memory.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { lotDayOf } from "../../../domain/ledger/Lots.ts"
+import { lotDayOf } from "../../../domain/ledger/Transfer.ts"
 import { type EarnedFrom, SpendingByLot } from "../../../domain/payments/SpendingByLot.ts"
 import { MemoryLedger } from "../ledger/MemoryLedger.ts"
 

@@ -7,7 +7,7 @@ import {
   type Withdrawal,
   type WithdrawalPart,
   WithdrawalStore
-} from "../../../domain/payments/WithdrawalStore.ts"
+} from "../../../domain/payments/Withdrawals.ts"
 import type { LoadId, WithdrawalId, WithdrawalPartId } from "../../../domain/shared/Ids.ts"
 import { newestFirst, oldestFirst } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"

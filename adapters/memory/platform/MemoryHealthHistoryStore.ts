@@ -2,8 +2,7 @@
  * The history of health checks in memory.
  */
 import { Effect, Layer } from "effect"
-import { added } from "../../../domain/platform/HealthHistory.ts"
-import { type HealthSamples, HealthHistoryStore } from "../../../domain/platform/HealthHistoryStore.ts"
+import { added, HealthHistoryStore, type HealthSamples } from "../../../domain/platform/HealthHistory.ts"
 import { prune } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 

@@ -2,8 +2,8 @@
  * Counts over the whole platform, in memory.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { PlatformFigures } from "../../../domain/platform/PlatformFigures.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import { PlatformFigures } from "../../../domain/platform/PlatformStats.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { MemoryLedger } from "../ledger/MemoryLedger.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 

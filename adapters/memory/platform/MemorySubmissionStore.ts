@@ -2,7 +2,7 @@
  * Feedback and applications in memory.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { type Submission, type SubmissionKind, SubmissionStore } from "../../../domain/platform/SubmissionStore.ts"
+import { type Submission, type SubmissionKind, SubmissionStore } from "../../../domain/platform/Submissions.ts"
 import { newestFirst } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 

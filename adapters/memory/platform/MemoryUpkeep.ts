@@ -2,8 +2,7 @@
  * Upkeep of the memory stores. They have no schema, and their health check always succeeds.
  */
 import { Clock, Effect, Layer } from "effect"
-import { SchemaKeeper } from "../../../domain/platform/SchemaKeeper.ts"
-import { BACKLOG_COUNTED_MAX, StoreWatch } from "../../../domain/platform/StoreWatch.ts"
+import { BACKLOG_COUNTED_MAX, SchemaKeeper, StoreWatch } from "../../../domain/platform/Health.ts"
 import { MemoryLedger } from "../ledger/MemoryLedger.ts"
 
 const keeper = Layer.succeed(SchemaKeeper, {

@@ -2,7 +2,7 @@
  * The waitlist in memory.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
-import { type WaitlistEntry, WaitlistStore } from "../../../domain/platform/WaitlistStore.ts"
+import { type WaitlistEntry, WaitlistStore } from "../../../domain/platform/Submissions.ts"
 import { add } from "../shared/MemoryRows.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 

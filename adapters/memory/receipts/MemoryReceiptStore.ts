@@ -2,7 +2,7 @@
  * Receipts in memory.
  */
 import { Effect, Layer, Option } from "effect"
-import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
+import { ReceiptStore } from "../../../domain/receipts/Receipts.ts"
 import { MemoryLedger } from "../ledger/MemoryLedger.ts"
 import { callsOf, newestPage } from "./MemoryReceipts.ts"
 

@@ -1,9 +1,9 @@
 /**
  * Closed calls of an owner, for the memory stores of receipts and usage.
  */
-import type { ReceiptOwner } from "../../../domain/receipts/ReceiptStore.ts"
+import type { ReceiptOwner } from "../../../domain/receipts/Receipts.ts"
 import { isIssuedReceiptId } from "../../../domain/shared/Ids.ts"
-import { pageOf, type Page, type PageRequest } from "../../../domain/shared/Page.ts"
+import { type Page, pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
 import type { ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
 
 /** Unordered. A provider's own test calls are in its list twice: as caller and as provider. */

@@ -2,11 +2,7 @@
  * Idempotency keys in memory. Units of work run one at a time, so no request sees a key that is in use.
  */
 import { DateTime, Effect, Layer } from "effect"
-import {
-  type IdempotencyClaim,
-  IdempotencyInFlight,
-  IdempotencyStore
-} from "../../../domain/shared/IdempotencyStore.ts"
+import { type IdempotencyClaim, IdempotencyInFlight, IdempotencyStore } from "../../../domain/shared/Idempotency.ts"
 import { prune } from "./MemoryRows.ts"
 import { put } from "./MemoryUnitOfWork.ts"
 

@@ -3,12 +3,12 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { Consumer, Erasure, Provider } from "../../../domain/accounts/Account.ts"
-import type { HandleClaim } from "../../../domain/accounts/HandleStore.ts"
-import type { ApiKey } from "../../../domain/accounts/ApiKey.ts"
-import type { FeeChange } from "../../../domain/ledger/PlatformFee.ts"
+import type { HandleClaim } from "../../../domain/accounts/Handle.ts"
+import type { ApiKey } from "../../../domain/accounts/Keys.ts"
+import type { ToolVersion } from "../../../domain/catalog/CatalogStore.ts"
 import type { PriceVersion, ToolPrices } from "../../../domain/catalog/Terms.ts"
 import type { StoredTool } from "../../../domain/catalog/Tool.ts"
-import type { ToolVersion } from "../../../domain/catalog/ToolVersions.ts"
+import type { FeeChange } from "../../../domain/ledger/PlatformFee.ts"
 import type { ConsumerId, KeyId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 
 export interface ToolRow {

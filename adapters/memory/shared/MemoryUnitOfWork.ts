@@ -3,7 +3,7 @@
  * a memory store registers its undo. Nested units are savepoints, as in PostgreSQL.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { UnitOfWork } from "../../../domain/shared/UnitOfWork.ts"
+import { UnitOfWork } from "../../../domain/shared/StoreUnavailable.ts"
 
 /** The undo steps of a unit of work, newest last, and the effects to run after it commits. */
 interface Journal {

@@ -2,9 +2,8 @@
  * Tasks of calls in memory.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
-import { isSameText } from "../../../domain/shared/SameText.ts"
-import type { CallTask, ListedTask } from "../../../domain/tasks/CallTask.ts"
-import { TaskStore, type TaskPosition } from "../../../domain/tasks/TaskStore.ts"
+import { isSameText } from "../../../domain/shared/Cryptography.ts"
+import { type CallTask, type ListedTask, type TaskPosition, TaskStore } from "../../../domain/tasks/CallTask.ts"
 import { prune } from "../shared/MemoryRows.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 

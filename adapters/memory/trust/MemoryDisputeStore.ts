@@ -6,12 +6,13 @@ import {
   automaticDecision,
   type Dispute,
   type DisputeId,
+  type DisputeOwner,
+  DisputeStore,
   type DisputeTally,
   isOpen,
   type Statement
-} from "../../../domain/trust/Dispute.ts"
-import type { ConsumerRulings } from "../../../domain/trust/ScoredDisputes.ts"
-import { type DisputeOwner, DisputeStore } from "../../../domain/trust/DisputeStore.ts"
+} from "../../../domain/trust/DisputeStore.ts"
+import type { ConsumerRulings } from "../../../domain/trust/PaidCalls.ts"
 import { pageById, pageByTime } from "../shared/MemoryRows.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 

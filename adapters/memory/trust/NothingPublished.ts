@@ -2,7 +2,7 @@
  * A stub that finds no published proof of any provider.
  */
 import { Effect, Layer } from "effect"
-import { ProofReader } from "../../../domain/trust/ProofReader.ts"
+import { ProofReader } from "../../../domain/trust/Verification.ts"
 
 export const layer = Layer.succeed(
   ProofReader,

@@ -2,19 +2,19 @@
  * Routes of the catalog: the list of tools, and a page per tool.
  */
 import { Effect, Option } from "effect"
-import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
-import { HandleStore } from "../../../domain/accounts/HandleStore.ts"
+import { AccountStore } from "../../../domain/accounts/Account.ts"
+import { HandleStore } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
+import { makeToolViews, namedTool } from "../../http/catalog/ToolViews.ts"
 import { publicRead } from "../../http/contract/Access.ts"
 import { BaseUrl } from "../../http/contract/BaseUrl.ts"
-import { namedTool, makeToolViews } from "../../http/catalog/ToolViews.ts"
 import { pageRoute } from "../../http/pipeline/Route.ts"
 import { html } from "../kit/Html.ts"
 import { makeSite, notFoundPage } from "../kit/Site.ts"
-import { toolPage } from "./ToolPage.ts"
 import { catalogPage } from "./CatalogPage.ts"
 import { pageIn, parseCatalogQuery, TOOLS_PER_PAGE } from "./CatalogQuery.ts"
 import { providerPage } from "./ProviderPage.ts"
+import { toolPage } from "./ToolPage.ts"
 
 export const catalogRoutes = Effect.gen(function* () {
   const site = yield* makeSite

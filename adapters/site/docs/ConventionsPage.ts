@@ -1,20 +1,20 @@
 /**
  * The rules that apply to every endpoint of the API reference.
  */
-import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/ApiKey.ts"
 import { HANDLE_CHARS_MAX, HANDLE_CHARS_MIN } from "../../../domain/accounts/Handle.ts"
-import { PINS_PER_CONSUMER_MAX } from "../../../domain/metering/NamePinStore.ts"
+import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/Keys.ts"
+import { PINS_PER_CONSUMER_MAX } from "../../../domain/metering/ToolDirectory.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"
 import { ERRORS_PAGE } from "../../http/contract/Problem.ts"
-import type { OpenApiDocument } from "../../http/openapi/OpenApiModel.ts"
 import { exampleProblem } from "../../http/openapi/EndpointProblems.ts"
+import type { OpenApiDocument } from "../../http/openapi/OpenApiModel.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../http/pipeline/RequestBody.ts"
-import { idempotencySection, rateLimits } from "../spec/SpecConventions.ts"
 import type { DocumentedLimits } from "../kit/DocumentedLimits.ts"
 import { table } from "../kit/Elements.ts"
 import { breakable, type Html, html } from "../kit/Html.ts"
 import { jsonView } from "../kit/Json.ts"
 import { copyable } from "../kit/Site.ts"
+import { idempotencySection, rateLimits } from "../spec/SpecConventions.ts"
 import type { Heading } from "./Markdown.ts"
 
 /** Anchor and heading of each chapter. */

@@ -2,13 +2,13 @@
  * The home page: introduction, market totals, newest tools, quickstart.
  */
 import { Effect } from "effect"
-import { DEMO_PROVIDER_ID } from "../../../domain/providers/BuiltInProvider.ts"
-import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { AccountStore } from "../../../domain/accounts/Account.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type MarketTotals } from "../../../domain/catalog/MarketFigures.ts"
-import { PaymentGateway } from "../../../domain/ledger/PaymentGateway.ts"
 import { priceText } from "../../../domain/catalog/Terms.ts"
+import { PaymentGateway } from "../../../domain/ledger/PaymentGateway.ts"
+import { DEMO_PROVIDER_ID } from "../../../domain/providers/BuiltInProvider.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { formatDollars, fromCents } from "../../../domain/shared/Microcents.ts"
 import { publicRead } from "../../http/contract/Access.ts"
@@ -16,10 +16,10 @@ import { BaseUrl } from "../../http/contract/BaseUrl.ts"
 import { pageRoute } from "../../http/pipeline/Route.ts"
 import { marketDoor } from "../connect/ClientConfigs.ts"
 import { connectSection, connectStyle } from "../connect/ConnectSection.ts"
-import { developerSteps, providerSteps, type Step } from "./Quickstart.ts"
 import { figures } from "../kit/Elements.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { copyable, makeSite } from "../kit/Site.ts"
+import { developerSteps, providerSteps, type Step } from "./Quickstart.ts"
 
 const NEWEST_SHOWN = 6
 

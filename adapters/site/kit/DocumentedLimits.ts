@@ -2,7 +2,7 @@
  * The rate limits that the documentation and the specification state.
  */
 import { Effect } from "effect"
-import { RateLimitPolicy } from "../../../domain/accounts/RateLimitPolicy.ts"
+import { RateLimitPolicy } from "../../../domain/accounts/Principal.ts"
 import { RateLimitSettings } from "../../http/pipeline/RateLimits.ts"
 
 /** In requests per minute; 0: no limit. */

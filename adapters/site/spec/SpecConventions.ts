@@ -1,7 +1,7 @@
 /**
  * Specification of requests, idempotency and errors.
  */
-import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/ApiKey.ts"
+import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/Keys.ts"
 import { IDEMPOTENCY_DAYS_KEPT, IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"
 import { codesByStatus, titles } from "../../http/contract/Problem.ts"

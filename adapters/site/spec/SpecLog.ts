@@ -2,12 +2,10 @@
  * Specification of the transparency log, with a test vector.
  */
 import { createHash } from "node:crypto"
-import { canonicalJson, COMMITMENT_PREFIX, commitmentOf } from "../../../domain/log/Commitment.ts"
-import { formatProof } from "../../../domain/log/LogProof.ts"
+import { canonicalJson, COMMITMENT_PREFIX, commitmentOf, formatProof } from "../../../domain/log/Commitment.ts"
 import { type Hash, leafHash } from "../../../domain/log/MerkleTree.ts"
 import { COSIGNATURE, cosignedText, ED25519 } from "../../../domain/log/SignedNote.ts"
-import { tilePath } from "../../../domain/log/TilePath.ts"
-import { ENTRIES, TILE_WIDTH } from "../../../domain/log/Tiles.ts"
+import { ENTRIES, TILE_WIDTH, tilePath } from "../../../domain/log/Tiles.ts"
 import type { Receipt } from "../../../domain/receipts/Receipt.ts"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"

@@ -1,21 +1,21 @@
 /**
  * Specification of money: amounts, fee, holds, billing and payouts.
  */
-import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Pricing.ts"
+import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Terms.ts"
 import type { BillingPolicy } from "../../../domain/catalog/Tool.ts"
-import { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
-import { feeOf, feePercent } from "../../../domain/ledger/PlatformFee.ts"
-import { REPORTED_COST_META } from "../../../domain/upstream/Protocol.ts"
-import { MAX_COST_FIELD, REPORTED_COST_FIELD } from "../../../domain/metering/CallTerms.ts"
-import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
 import { PAYOUT_CENTS_MIN } from "../../../domain/earnings/PayoutOpening.ts"
 import type { PayoutState } from "../../../domain/earnings/PayoutStore.ts"
+import { BudgetPeriod } from "../../../domain/ledger/Budgets.ts"
+import { feeOf, feePercent } from "../../../domain/ledger/PlatformFee.ts"
+import { MAX_COST_FIELD, REPORTED_COST_FIELD } from "../../../domain/metering/CallTerms.ts"
+import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
 import {
   formatDollars,
   fromCents,
   MICROCENTS_PER_CENT,
   MICROCENTS_PER_DOLLAR
 } from "../../../domain/shared/Microcents.ts"
+import { REPORTED_COST_META } from "../../../domain/upstream/Protocol.ts"
 import {
   code,
   codeList,

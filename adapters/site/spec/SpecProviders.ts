@@ -1,9 +1,8 @@
 /**
  * Specification of requests to providers and of metering without the proxy.
  */
-import type { GrantPeriod } from "../../../domain/metering/Grant.ts"
 import { REPORT_DAYS_MAX } from "../../../domain/metering/DirectMetering.ts"
-import { GRANTS_PER_CONSUMER_MAX, GRANT_TOOLS_MAX } from "../../../domain/metering/Grants.ts"
+import { GRANT_TOOLS_MAX, type GrantPeriod, GRANTS_PER_CONSUMER_MAX } from "../../../domain/metering/Grants.ts"
 import { SIGNED_TEXT } from "../../http/trust/TrustHandlers.ts"
 import { code, definitions, formatNumber, heading, list, paragraph, type SpecSection, table } from "./SpecMarkup.ts"
 

@@ -2,10 +2,9 @@
  * Specification of verification, trust scores and disputes.
  */
 import { formatDollars } from "../../../domain/shared/Microcents.ts"
-import { MAIL_TOKEN_HOURS } from "../../../domain/trust/Challenge.ts"
-import { Resolution, type DecidedBy, DisputeReason, type DisputeStatus } from "../../../domain/trust/Dispute.ts"
-import { ANSWER_DAYS, DECISION_DAYS, FILED_PER_DAY_MAX, FILING_DAYS_MAX } from "../../../domain/trust/DisputeFilings.ts"
-import { RECORD_PREFIX, REPOSITORY_FILE, WELL_KNOWN_PATH } from "../../../domain/trust/Proofs.ts"
+import { MAIL_TOKEN_HOURS, RECORD_PREFIX, REPOSITORY_FILE, WELL_KNOWN_PATH } from "../../../domain/trust/Challenge.ts"
+import { type DecidedBy, DisputeReason, type DisputeStatus, Resolution } from "../../../domain/trust/DisputeStore.ts"
+import { ANSWER_DAYS, DECISION_DAYS, FILED_PER_DAY_MAX, FILING_DAYS_MAX } from "../../../domain/trust/Disputes.ts"
 import { PAID_CONSUMER_MICROCENTS_MIN } from "../../../domain/trust/PaidCalls.ts"
 import { INPUT_REJECTED_SHARE_MAX, SLA_DAYS } from "../../../domain/trust/Sla.ts"
 import {
@@ -24,7 +23,7 @@ import {
   VERIFICATION_POINTS,
   VerificationLevel
 } from "../../../domain/trust/TrustScore.ts"
-import { PUBLISHED_TOKEN_DAYS } from "../../../domain/trust/PublishedVerification.ts"
+import { PUBLISHED_TOKEN_DAYS } from "../../../domain/trust/Verification.ts"
 import {
   code,
   codeList,

@@ -2,10 +2,10 @@
  * The status page. It works without scripts and while the database is down.
  */
 import { Duration, Effect, Exit } from "effect"
-import { giveUpAfter } from "../../../domain/shared/GiveUpAfter.ts"
 import { type Check, type Condition, Health, type HealthReport } from "../../../domain/platform/Health.ts"
 import { HealthHistory, HISTORY_DAYS } from "../../../domain/platform/HealthHistory.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import { giveUpAfter } from "../../../domain/shared/Deadlines.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { uncached } from "../../http/contract/Access.ts"
 import { RateLimits } from "../../http/pipeline/RateLimits.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"

@@ -6,8 +6,8 @@
  */
 import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { MARKET_OWNER } from "../../../domain/ledger/Account.ts"
 import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
+import { MARKET_OWNER } from "../../../domain/ledger/Transfer.ts"
 import { receiptOfUuid } from "../ledger/LedgerCodes.ts"
 
 /** Nodes cache a fee for half a minute, and their clocks differ. */

@@ -2,14 +2,13 @@
  * Accounts in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
-import type { Consumer, Erasure } from "../../../domain/accounts/Account.ts"
-import { AccountStore } from "../../../domain/accounts/AccountStore.ts"
+import { AccountStore, type Consumer, type Erasure } from "../../../domain/accounts/Account.ts"
 import { FEE_CHANGES_SHOWN_MAX } from "../../../domain/ledger/PlatformFee.ts"
 import { toDate, toDateOrNull } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
-import { type FrozenRow, PROVIDER_COLUMNS, toProvider } from "./ProviderRows.ts"
 import { FEE_COLUMNS, type FeeChangeRow, type FeeRow, toFee, toFeeChange } from "./ProviderFeeRows.ts"
+import { type FrozenRow, PROVIDER_COLUMNS, toProvider } from "./ProviderRows.ts"
 
 const toConsumer = rowReader<Consumer>({ default_cap_microcents: "defaultCap" })
 const toErasure = rowReader<Erasure>({ erased_by: "by", erased_at: "at" })

@@ -3,7 +3,7 @@
  * taken.
  */
 import { Effect, Layer } from "effect"
-import { HandleStore, type Imitation } from "../../../domain/accounts/HandleStore.ts"
+import { HandleStore, type Imitation } from "../../../domain/accounts/Handle.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { toDate } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"

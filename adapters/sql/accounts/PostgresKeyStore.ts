@@ -2,8 +2,7 @@
  * Keys in PostgreSQL.
  */
 import { type DateTime, Effect, Layer } from "effect"
-import { type ApiKey, DEAD_KEYS_SHOWN_MAX } from "../../../domain/accounts/ApiKey.ts"
-import { KeyStore, type KeyWithOwner } from "../../../domain/accounts/KeyStore.ts"
+import { type ApiKey, DEAD_KEYS_SHOWN_MAX, KeyStore, type KeyWithOwner } from "../../../domain/accounts/Keys.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
 import { toDate, toDateOrNull } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"

@@ -3,8 +3,8 @@
  */
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { MARKET_OWNER } from "../../../domain/ledger/Account.ts"
 import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
+import { MARKET_OWNER } from "../../../domain/ledger/Transfer.ts"
 import { toDate } from "../shared/Instants.ts"
 
 /** Of nodes that start together, one adds it. */

@@ -4,9 +4,7 @@
 import { DateTime } from "effect"
 import type { PricingModel } from "../../../domain/accounts/Account.ts"
 import { type CatalogEntry, entryOf } from "../../../domain/catalog/CatalogStore.ts"
-import type { CancellationTerm } from "../../../domain/catalog/CancellationTerm.ts"
-import { billedSchemaOf } from "../../../domain/catalog/Pricing.ts"
-import type { PriceVersion } from "../../../domain/catalog/Terms.ts"
+import { billedSchemaOf, type CancellationTerm, type PriceVersion } from "../../../domain/catalog/Terms.ts"
 import type {
   BillingPolicy,
   CanceledCallCosts,
@@ -16,8 +14,8 @@ import type {
 } from "../../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
-import { type FrozenRow, toFreeze } from "../accounts/ProviderRows.ts"
 import { FEE_COLUMNS, type FeeRow, toFee } from "../accounts/ProviderFeeRows.ts"
+import { type FrozenRow, toFreeze } from "../accounts/ProviderRows.ts"
 import { toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 

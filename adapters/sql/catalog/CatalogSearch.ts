@@ -3,14 +3,19 @@
  */
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
-import { isPosition, positionOf } from "../../../domain/catalog/CatalogOrder.ts"
-import type { CatalogFilter, CatalogSort, ToolState } from "../../../domain/catalog/CatalogStore.ts"
+import {
+  type CatalogFilter,
+  type CatalogSort,
+  isPosition,
+  positionOf,
+  type ToolState
+} from "../../../domain/catalog/CatalogStore.ts"
 import { pageOf, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
+import { isStorable } from "../shared/StorableText.ts"
+import type { StoreSql } from "../shared/StoreSql.ts"
 import { ENTRY_COLUMNS, type EntryRow, toEntry } from "./CatalogRows.ts"
 import { type CatalogTotals, ofNoFrozenProvider } from "./CatalogTotals.ts"
 import { prefixQueryOf } from "./SearchLexemes.ts"
-import { isStorable } from "../shared/StorableText.ts"
-import type { StoreSql } from "../shared/StoreSql.ts"
 
 export const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
   const columns = sql.literal(ENTRY_COLUMNS)

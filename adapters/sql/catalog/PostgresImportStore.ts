@@ -2,13 +2,13 @@
  * What is known of providers' servers, in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
+import { definitionOf, type ToolDefinition } from "../../../domain/catalog/CatalogStore.ts"
 import {
   type ImportedTool,
   type ImportRecord,
   ImportStore,
   type SyncState
 } from "../../../domain/catalog/ImportStore.ts"
-import { definitionOf, type ToolDefinition } from "../../../domain/catalog/ToolVersions.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { toDate, toDateOrNull, toInstantOrUndefined } from "../shared/Instants.ts"

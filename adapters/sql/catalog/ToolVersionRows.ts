@@ -2,14 +2,14 @@
  * Versions of tools' definitions in PostgreSQL: part of the catalog's store.
  */
 import { Effect } from "effect"
-import type { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"
 import {
+  type CatalogStore,
   type ChangeSource,
   type DefinitionField,
   definitionOf,
   type ToolDefinition,
   type ToolVersion
-} from "../../../domain/catalog/ToolVersions.ts"
+} from "../../../domain/catalog/CatalogStore.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"

@@ -4,7 +4,7 @@
  */
 import { PgConnection } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
-import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
+import { monotonicNowMs } from "../../../domain/shared/Time.ts"
 import type { DatabaseHost } from "../primary/DatabaseUrl.ts"
 import type { HostState } from "../primary/HostState.ts"
 import { askHost } from "../primary/PrimaryWatch.ts"

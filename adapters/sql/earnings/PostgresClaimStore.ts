@@ -2,10 +2,9 @@
  * Claims in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
-import type { Claim } from "../../../domain/earnings/Claim.ts"
-import { ClaimStore, type ClaimTotals } from "../../../domain/earnings/ClaimStore.ts"
-import { COUNTED_MAX, pageOf } from "../../../domain/shared/Page.ts"
+import { type Claim, ClaimStore, type ClaimTotals } from "../../../domain/earnings/Claims.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { COUNTED_MAX, pageOf } from "../../../domain/shared/Page.ts"
 import { toDate } from "../shared/Instants.ts"
 import { beginsBefore } from "../shared/NewestFirst.ts"
 import { rowReader } from "../shared/RowReader.ts"

@@ -2,7 +2,7 @@
  * Payees in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
-import { type Payee, PayeeStore } from "../../../domain/earnings/PayeeStore.ts"
+import { type Payee, PayeeStore } from "../../../domain/earnings/PayoutStore.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { toDate } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"

@@ -5,13 +5,13 @@
 import { Deferred, Effect, type Scope } from "effect"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
+import { monotonicNowMs } from "../../../domain/shared/Time.ts"
 import { type Cluster, renewPassword } from "./Cluster.ts"
+import { SETTINGS_FILE } from "./ClusterSettings.ts"
 import { type Reason, StoppedTooOften } from "./EmbeddedPostgresError.ts"
-import { answers, somePort, launch, settingsOf } from "./Launch.ts"
+import { answers, launch, settingsOf, somePort } from "./Launch.ts"
 import { dropForeignFile, isRunning, isServerOf, postmasterFile, stopServer } from "./Postmaster.ts"
 import { boundLog } from "./ServerLog.ts"
-import { SETTINGS_FILE } from "./ClusterSettings.ts"
 
 export interface Supervised {
   readonly port: number

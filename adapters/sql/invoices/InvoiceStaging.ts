@@ -3,11 +3,11 @@
  * month in which it was recorded, as do its transfers. What earlier parts of the month cover is left out.
  */
 import { Effect } from "effect"
-import type { MonthSpan } from "../../../domain/invoices/InvoiceStore.ts"
-import { ROLE } from "./InvoiceRows.ts"
+import type { MonthSpan } from "../../../domain/invoices/Invoice.ts"
 import { ACCOUNT_CODE, TRANSFER_CODE } from "../ledger/LedgerCodes.ts"
 import { toDate } from "../shared/Instants.ts"
 import type { StoreSql } from "../shared/StoreSql.ts"
+import { ROLE } from "./InvoiceRows.ts"
 
 export const stageMonth = Effect.fnUntraced(function* (sql: StoreSql, { end, month, start }: MonthSpan, part: number) {
   // A provider's own test calls have its own id, which is not a consumer's, and cost nothing.

@@ -6,21 +6,23 @@ import { type DateTime, Effect, Layer, Schema } from "effect"
 import {
   type DraftInvoice,
   Invoice,
+  InvoiceStore,
   type Month,
+  type MonthSpan,
+  type MonthTotals,
   numberIn,
   type OwnerMonth,
   seriesOf
 } from "../../../domain/invoices/Invoice.ts"
-import { InvoiceStore, type MonthSpan, type MonthTotals } from "../../../domain/invoices/InvoiceStore.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
-import { columnsOf, column, OID } from "../shared/Columns.ts"
-import { type LineRow, linesOf, type MovementRow, movementsOf, type OwnerRow, ownerOf, ROLE } from "./InvoiceRows.ts"
-import { stageMonth } from "./InvoiceStaging.ts"
+import { format } from "../../../domain/shared/Time.ts"
+import { column, columnsOf, OID } from "../shared/Columns.ts"
 import { toDate } from "../shared/Instants.ts"
-import { rowReader } from "../shared/RowReader.ts"
 import { beginsBefore } from "../shared/NewestFirst.ts"
+import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"
+import { type LineRow, linesOf, type MovementRow, movementsOf, ownerOf, type OwnerRow, ROLE } from "./InvoiceRows.ts"
+import { stageMonth } from "./InvoiceStaging.ts"
 
 interface DocumentRow {
   readonly document: string

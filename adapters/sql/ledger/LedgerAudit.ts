@@ -3,15 +3,15 @@
  * same moment while calls are settled. The fee of a call is recomputed from its id, as `feeOf` does it.
  */
 import { Effect } from "effect"
-import { MARKET_OWNER } from "../../../domain/ledger/Account.ts"
 import {
   type AccountTotals,
   type Audit,
   DISCREPANCIES_SHOWN_MAX,
   type Discrepancy
 } from "../../../domain/ledger/LedgerStore.ts"
-import { ACCOUNT_CODE, NO_LOT, receiptOfUuid, wordOf } from "./LedgerCodes.ts"
+import { MARKET_OWNER } from "../../../domain/ledger/Transfer.ts"
 import type { StoreSql } from "../shared/StoreSql.ts"
+import { ACCOUNT_CODE, NO_LOT, receiptOfUuid, wordOf } from "./LedgerCodes.ts"
 
 interface TotalsRow {
   readonly account: number

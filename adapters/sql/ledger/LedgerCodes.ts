@@ -1,10 +1,9 @@
 /** The small integers and UUIDs that represent the ledger's words and ids in the tables of `migrations/lane`. */
-import type { AccountKind } from "../../../domain/ledger/Account.ts"
-import type { BudgetPeriod } from "../../../domain/ledger/BudgetPeriod.ts"
-import { callOfTransfer, transferOfCall, type TransferKind } from "../../../domain/ledger/Transfer.ts"
-import type { CallCause } from "../../../domain/receipts/CallCause.ts"
+import type { BudgetPeriod } from "../../../domain/ledger/Budgets.ts"
+import { type AccountKind, callOfTransfer, type TransferKind, transferOfCall } from "../../../domain/ledger/Transfer.ts"
 import { type CloseCall, isFreeProxiedCall, type OpenCall } from "../../../domain/metering/CallStore.ts"
 import type { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
+import type { CallCause } from "../../../domain/receipts/Receipts.ts"
 
 type Codes<Word extends string> = Readonly<Record<Word, number>>
 

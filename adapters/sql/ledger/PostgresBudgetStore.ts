@@ -2,12 +2,12 @@
  * Budgets in PostgreSQL. The wallet says whether its consumer has any, so that calls without budgets skip the lookup.
  */
 import { Effect, Layer } from "effect"
-import { type BudgetStatus, BudgetStore } from "../../../domain/ledger/BudgetStore.ts"
+import { type BudgetStatus, BudgetStore } from "../../../domain/ledger/Budgets.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { toDate } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
-import { PERIOD_CODE, wordOf } from "./LedgerCodes.ts"
 import { storeSql } from "../shared/StoreSql.ts"
+import { PERIOD_CODE, wordOf } from "./LedgerCodes.ts"
 
 const toStatus = rowReader<BudgetStatus>(
   { budget_id: "id", spent: "spentMicrocents", held: "heldMicrocents" },

@@ -3,7 +3,6 @@
  * other accounts. The rows of the posted transfers claim the reference.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
-import { type AccountKind, type Balance, MARKET_OWNER, type Wallet } from "../../../domain/ledger/Account.ts"
 import { type Book, isSameBook, WrongBook } from "../../../domain/ledger/Book.ts"
 import {
   type ConsumerFunds,
@@ -12,17 +11,26 @@ import {
   LedgerStore,
   type Posted
 } from "../../../domain/ledger/LedgerStore.ts"
-import { type AccountChange, changesOf, isBounded, sameContent } from "../../../domain/ledger/LinkedTransfers.ts"
-import type { Lot } from "../../../domain/ledger/Lots.ts"
 import { splitConsumers } from "../../../domain/ledger/PaidFunds.ts"
-import type { Posting } from "../../../domain/ledger/Transfer.ts"
+import {
+  type AccountChange,
+  type AccountKind,
+  type Balance,
+  changesOf,
+  isBounded,
+  type Lot,
+  MARKET_OWNER,
+  type Posting,
+  sameContent,
+  type Wallet
+} from "../../../domain/ledger/Transfer.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
-import { columnsOf, column, OID } from "../shared/Columns.ts"
+import { column, columnsOf, OID } from "../shared/Columns.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 import { auditOf, totalsOf } from "./LedgerAudit.ts"
 import { ACCOUNT_CODE, NO_LOT, TRANSFER_CODE } from "./LedgerCodes.ts"
 import { recordSplit } from "./PostgresPaidFunds.ts"
 import { toTransfer, type TransferRow } from "./TransferRows.ts"
-import { storeSql } from "../shared/StoreSql.ts"
 
 /** What calls earned has another lane. One row per account: a posting locks it and reads the whole balance afterwards. */
 const POSTING_LANE = 0

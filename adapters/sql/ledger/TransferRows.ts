@@ -1,8 +1,7 @@
 /**
  * Rows of transfers.
  */
-import { MARKET_OWNER } from "../../../domain/ledger/Account.ts"
-import { type Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
+import { MARKET_OWNER, type Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { toInstant } from "../shared/Instants.ts"

@@ -2,7 +2,7 @@
  * Aliases of tools in PostgreSQL. The hash of an alias stays after an erasure, so that the alias stays taken.
  */
 import { Effect, Layer } from "effect"
-import { ToolAliasStore } from "../../../domain/mcp/ToolAliasStore.ts"
+import { ToolAliasStore } from "../../../domain/mcp/ToolAliases.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { toDate } from "../shared/Instants.ts"
 import { storeSql } from "../shared/StoreSql.ts"

@@ -5,7 +5,7 @@
  */
 import { Cause, Effect, Layer, Stream } from "effect"
 import { ChangeFeed } from "../../../domain/shared/ChangeFeed.ts"
-import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
+import { monotonicNowMs } from "../../../domain/shared/Time.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { closeAgain } from "./ClosedAgain.ts"
 import { recordLost } from "./LostCalls.ts"

@@ -3,16 +3,16 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import type { DateTime } from "effect"
-import { resetsAt } from "../../../domain/ledger/BudgetPeriod.ts"
+import { resetsAt } from "../../../domain/ledger/Budgets.ts"
 import type { OpenCall, Opened } from "../../../domain/metering/CallStore.ts"
 import { zero } from "../../../domain/shared/Microcents.ts"
-import { format } from "../../../domain/shared/Timestamp.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { ORIGIN_CODE, PERIOD_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
 import { column, OID } from "../shared/Columns.ts"
 import { bytes, type Field, record, records } from "../shared/Records.ts"
+import { type AvailableAfter, placesOf, totalsOf } from "./BatchWallets.ts"
 import { answerOf } from "./KeptAnswers.ts"
 import { storedDigest } from "./KeyDigests.ts"
-import { type AvailableAfter, placesOf, totalsOf } from "./BatchWallets.ts"
 
 export const OPEN = "SELECT calls_open($1, $2, $3, false, $4, $5, $6, $7)"
 

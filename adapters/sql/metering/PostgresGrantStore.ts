@@ -2,8 +2,7 @@
  * Grants in PostgreSQL. The consumer's row is locked first, so that caps and counts hold under concurrency.
  */
 import { type DateTime, Effect, Layer } from "effect"
-import { DEAD_GRANTS_SHOWN_MAX, type Grant, type Reservation } from "../../../domain/metering/Grant.ts"
-import { GrantStore } from "../../../domain/metering/GrantStore.ts"
+import { DEAD_GRANTS_SHOWN_MAX, type Grant, GrantStore, type Reservation } from "../../../domain/metering/Grants.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { receiptOfUuid, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { toDate, toDateOrNull } from "../shared/Instants.ts"

@@ -3,7 +3,7 @@
  * reports.
  */
 import { Effect, Layer } from "effect"
-import { MeterKeyStore } from "../../../domain/metering/MeterKeyStore.ts"
+import { MeterKeyStore } from "../../../domain/metering/DirectMetering.ts"
 import { toDate } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"
 import { storeSql } from "../shared/StoreSql.ts"

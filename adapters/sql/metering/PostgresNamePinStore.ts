@@ -2,7 +2,7 @@
  * Pinned tool names in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
-import { NamePinStore, type PinFound } from "../../../domain/metering/NamePinStore.ts"
+import { NamePinStore, type PinFound } from "../../../domain/metering/ToolDirectory.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { toDate } from "../shared/Instants.ts"
 import { storeSql } from "../shared/StoreSql.ts"

@@ -2,8 +2,7 @@
  * Calls between two legs, in PostgreSQL. They are rare, so they use the pool instead of the lane of calls.
  */
 import { Effect } from "effect"
-import type { CallStore, Resumed } from "../../../domain/metering/CallStore.ts"
-import type { Suspended } from "../../../domain/metering/SuspendedCall.ts"
+import type { CallStore, Resumed, Suspended } from "../../../domain/metering/CallStore.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { toDate } from "../shared/Instants.ts"

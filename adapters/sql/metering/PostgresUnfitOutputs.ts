@@ -2,9 +2,9 @@
  * Paid calls whose output does not match the tool's output schema, in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
-import { UnfitOutputs } from "../../../domain/metering/UnfitOutputs.ts"
-import { toDate } from "../shared/Instants.ts"
+import { UnfitOutputs } from "../../../domain/metering/Settlement.ts"
 import { uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+import { toDate } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 

@@ -10,15 +10,15 @@ import {
   UsageStore,
   type UsageTotals
 } from "../../../domain/metering/Usage.ts"
-import type { ReceiptOwner } from "../../../domain/receipts/ReceiptStore.ts"
+import type { ReceiptOwner } from "../../../domain/receipts/Receipts.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { receiptOfUuid } from "../ledger/LedgerCodes.ts"
 import { belongsTo, beyond, calledSince, hasStatus, STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
 import { rowReader } from "../shared/RowReader.ts"
-import { counting, waitingRows } from "./WaitingReceipts.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { addUsage } from "./UsageRows.ts"
+import { counting, waitingRows } from "./WaitingReceipts.ts"
 
 interface SumsRow {
   readonly calls: bigint

@@ -2,7 +2,7 @@
  * The audit trail in PostgreSQL. The service's role may not change or delete its rows.
  */
 import { Effect, Layer } from "effect"
-import { type AuditEntry, AuditTrailStore } from "../../../domain/operator/AuditTrailStore.ts"
+import { type AuditEntry, AuditTrailStore } from "../../../domain/operator/AuditTrail.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { toDate } from "../shared/Instants.ts"
 import { beginsBefore } from "../shared/NewestFirst.ts"

@@ -2,11 +2,7 @@
  * The operator's sessions in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
-import {
-  type OperatorSession,
-  OperatorSessionStore,
-  type SessionTimes
-} from "../../../domain/accounts/OperatorSessionStore.ts"
+import { type OperatorSession, OperatorSessionStore, type SessionTimes } from "../../../domain/accounts/Principal.ts"
 import { toDate } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"

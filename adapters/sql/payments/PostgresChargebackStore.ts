@@ -2,9 +2,9 @@
  * Chargebacks in PostgreSQL.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { type Chargeback, ChargebackStore } from "../../../domain/payments/ChargebackStore.ts"
-import { toDate } from "../shared/Instants.ts"
+import { type Chargeback, ChargebackStore } from "../../../domain/payments/AccountFreezes.ts"
 import { COUNTED_MAX, pageOf } from "../../../domain/shared/Page.ts"
+import { toDate } from "../shared/Instants.ts"
 import { timeIn } from "../shared/NewestFirst.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"

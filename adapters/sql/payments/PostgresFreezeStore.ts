@@ -2,7 +2,7 @@
  * Frozen accounts in PostgreSQL: a flag of the wallet, which the functions that open calls lock and read anyway.
  */
 import { Effect, Layer } from "effect"
-import { type Freeze, FreezeStore } from "../../../domain/payments/FreezeStore.ts"
+import { type Freeze, FreezeStore } from "../../../domain/payments/AccountFreezes.ts"
 import { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { toDate } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"

@@ -8,7 +8,7 @@ import {
   type Load,
   LoadStore,
   type Reversal
-} from "../../../domain/payments/LoadStore.ts"
+} from "../../../domain/payments/Loads.ts"
 import { toDate, toDateOrNull } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"
 import { rowReader } from "../shared/RowReader.ts"

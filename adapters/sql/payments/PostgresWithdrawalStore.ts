@@ -2,7 +2,7 @@
  * Withdrawals in PostgreSQL.
  */
 import { Array as Arr, Effect, Layer } from "effect"
-import { type Withdrawal, type WithdrawalPart, WithdrawalStore } from "../../../domain/payments/WithdrawalStore.ts"
+import { type Withdrawal, type WithdrawalPart, WithdrawalStore } from "../../../domain/payments/Withdrawals.ts"
 import { LoadId, WithdrawalPartId } from "../../../domain/shared/Ids.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { toDate } from "../shared/Instants.ts"

@@ -3,8 +3,7 @@
  * moment cannot deadlock.
  */
 import { Effect, Layer } from "effect"
-import { totalsOf } from "../../../domain/platform/HealthHistory.ts"
-import { type HealthSamples, HealthHistoryStore } from "../../../domain/platform/HealthHistoryStore.ts"
+import { HealthHistoryStore, type HealthSamples, totalsOf } from "../../../domain/platform/HealthHistory.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { prune } from "../shared/Prune.ts"
 import { rowReader } from "../shared/RowReader.ts"

@@ -2,7 +2,7 @@
  * Counts over the whole platform, in PostgreSQL. Calls are counted from hourly totals, never one by one.
  */
 import { Effect, Layer } from "effect"
-import { type MarketCounts, PlatformFigures } from "../../../domain/platform/PlatformFigures.ts"
+import { type MarketCounts, PlatformFigures } from "../../../domain/platform/PlatformStats.ts"
 import { toDate } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"

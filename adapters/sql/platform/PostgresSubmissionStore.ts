@@ -2,7 +2,7 @@
  * Feedback and applications in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
-import { type Submission, SubmissionStore } from "../../../domain/platform/SubmissionStore.ts"
+import { type Submission, SubmissionStore } from "../../../domain/platform/Submissions.ts"
 import { toDate } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"

@@ -2,7 +2,7 @@
  * The waitlist in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
-import { type WaitlistEntry, WaitlistStore } from "../../../domain/platform/WaitlistStore.ts"
+import { type WaitlistEntry, WaitlistStore } from "../../../domain/platform/Submissions.ts"
 import { toDate } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { storeSql } from "../shared/StoreSql.ts"

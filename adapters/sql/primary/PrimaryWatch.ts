@@ -7,13 +7,13 @@
 import { PgConnection } from "@effect/sql-pg"
 import { Duration, Effect, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
-import { monotonicNowMs } from "../../../domain/shared/Monotonic.ts"
-import { rootMessage } from "../../../domain/shared/RootMessage.ts"
+import { rootMessage } from "../../../domain/shared/StoreUnavailable.ts"
+import { monotonicNowMs } from "../../../domain/shared/Time.ts"
 import { DatabaseUnfit } from "../shared/DatabaseCheck.ts"
 import { connectionError } from "../shared/SqlFailures.ts"
 import type { DatabaseHost, DatabaseHosts } from "./DatabaseUrl.ts"
+import { type HostRoute, makeHostRoute } from "./HostRoute.ts"
 import { describeHosts, differentClusters, type HostState, type Known, primaryAmong } from "./HostState.ts"
-import { makeHostRoute, type HostRoute } from "./HostRoute.ts"
 
 const ASK_EVERY = Duration.seconds(1)
 /** A server that takes longer counts as unavailable. */

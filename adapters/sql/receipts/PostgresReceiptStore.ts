@@ -2,14 +2,14 @@
  * Receipts in PostgreSQL, returned byte for byte as signed: times have milliseconds, signatures 32 bytes.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
+import { ReceiptStore } from "../../../domain/receipts/Receipts.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { causeOfCode } from "../ledger/LedgerCodes.ts"
-import { belongsTo, beyond, calledBefore, calledSince, hasReceiptId, hasStatus } from "./ReceiptQueries.ts"
-import { requestIdOf } from "./RequestIds.ts"
-import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
+import { belongsTo, beyond, calledBefore, calledSince, hasReceiptId, hasStatus } from "./ReceiptQueries.ts"
+import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
+import { requestIdOf } from "./RequestIds.ts"
 
 interface SettledRow {
   readonly status: number

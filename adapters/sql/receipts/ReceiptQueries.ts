@@ -5,7 +5,7 @@
 import { DateTime } from "effect"
 import type { Statement } from "effect/sql"
 import type { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
-import type { ReceiptOwner } from "../../../domain/receipts/ReceiptStore.ts"
+import type { ReceiptOwner } from "../../../domain/receipts/Receipts.ts"
 import { isIssuedReceiptId, type ReceiptId } from "../../../domain/shared/Ids.ts"
 import type { Position } from "../../../domain/shared/Page.ts"
 import { codesOfStatus, uuidOfReceipt } from "../ledger/LedgerCodes.ts"

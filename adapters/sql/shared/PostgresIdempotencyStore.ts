@@ -4,7 +4,7 @@
  */
 import { Effect, Layer } from "effect"
 import { SqlError } from "effect/sql"
-import { IdempotencyInFlight, IdempotencyStore } from "../../../domain/shared/IdempotencyStore.ts"
+import { IdempotencyInFlight, IdempotencyStore } from "../../../domain/shared/Idempotency.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { toDate } from "./Instants.ts"
 import { prune } from "./Prune.ts"

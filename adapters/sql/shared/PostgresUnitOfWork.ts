@@ -5,8 +5,7 @@
  */
 import { type Cause, Clock, Effect, Layer, Random } from "effect"
 import { SqlError } from "effect/sql"
-import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import { UnitOfWork } from "../../../domain/shared/UnitOfWork.ts"
+import { StoreUnavailable, UnitOfWork } from "../../../domain/shared/StoreUnavailable.ts"
 import { isConflict } from "./SqlFailures.ts"
 import { storeSql } from "./StoreSql.ts"
 

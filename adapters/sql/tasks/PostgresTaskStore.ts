@@ -3,8 +3,13 @@
  */
 import { Effect, Layer } from "effect"
 import { ConsumerId, ProviderId, ReceiptId } from "../../../domain/shared/Ids.ts"
-import type { CallTask, FinalStatus, ListedTask, TaskProgress } from "../../../domain/tasks/CallTask.ts"
-import { TaskStore } from "../../../domain/tasks/TaskStore.ts"
+import {
+  type CallTask,
+  type FinalStatus,
+  type ListedTask,
+  type TaskProgress,
+  TaskStore
+} from "../../../domain/tasks/CallTask.ts"
 import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"
 import { storeSql } from "../shared/StoreSql.ts"

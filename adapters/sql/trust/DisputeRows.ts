@@ -2,24 +2,24 @@
  * Rows of disputes, and their integer codes.
  */
 import type { DateTime, Effect } from "effect"
-import type {
-  DecidedBy,
-  Dispute,
-  DisputeReason,
-  DisputeStatus,
-  DisputeTally,
-  Party
-} from "../../../domain/trust/Dispute.ts"
-import { DisputeId } from "../../../domain/trust/Dispute.ts"
-import type { ConsumerRulings } from "../../../domain/trust/ScoredDisputes.ts"
 import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
-import { toDate, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import {
+  type DecidedBy,
+  type Dispute,
+  DisputeId,
+  type DisputeReason,
+  type DisputeStatus,
+  type DisputeTally,
+  type Party
+} from "../../../domain/trust/DisputeStore.ts"
+import type { ConsumerRulings } from "../../../domain/trust/PaidCalls.ts"
 import { causeOfCode, receiptOfUuid, STATUS_CODE, wordOf } from "../ledger/LedgerCodes.ts"
 import { STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
+import { toDate, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import type { StoreSql } from "../shared/StoreSql.ts"
-import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 
 export interface DisputeRow {
   readonly dispute_id: string

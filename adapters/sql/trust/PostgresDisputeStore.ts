@@ -2,23 +2,22 @@
  * Disputes in PostgreSQL. A partial unique index allows one dispute of a receipt at a time.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { DisputeId } from "../../../domain/trust/Dispute.ts"
-import { type DisputeOwner, DisputeStore } from "../../../domain/trust/DisputeStore.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
+import { DisputeId, type DisputeOwner, DisputeStore } from "../../../domain/trust/DisputeStore.ts"
+import { STATUS_CODE, statusCodeOf, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+import { toDate, toDateOrNull } from "../shared/Instants.ts"
+import { beginsBefore, timeIn } from "../shared/NewestFirst.ts"
+import { storeSql } from "../shared/StoreSql.ts"
 import {
   type DisputeRow,
   FILED_BY_CODE,
   readRulings,
   STATUS_CODES,
   TALLY_COLUMNS,
-  type TallyRow,
   tallyOf,
+  type TallyRow,
   toDispute
 } from "./DisputeRows.ts"
-import { toDate, toDateOrNull } from "../shared/Instants.ts"
-import { STATUS_CODE, statusCodeOf, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
-import { beginsBefore, timeIn } from "../shared/NewestFirst.ts"
-import { storeSql } from "../shared/StoreSql.ts"
 
 export const layer = Layer.effect(
   DisputeStore,

@@ -4,15 +4,14 @@
 import { Array as Arr, DateTime, Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
-import { countedCallsOf } from "../../../domain/trust/PaidCalls.ts"
+import { countedCallsOf, scoredDisputesOf } from "../../../domain/trust/PaidCalls.ts"
 import { type Evidence, ProviderEvidence } from "../../../domain/trust/ProviderEvidence.ts"
-import { scoredDisputesOf } from "../../../domain/trust/ScoredDisputes.ts"
 import type { ProofLevel } from "../../../domain/trust/VerificationStore.ts"
-import { FILED_BY_CODE, readRulings, TALLY_COLUMNS, type TallyRow, tallyOf } from "./DisputeRows.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
+import { storeSql } from "../shared/StoreSql.ts"
+import { FILED_BY_CODE, readRulings, TALLY_COLUMNS, tallyOf, type TallyRow } from "./DisputeRows.ts"
 import { readPayers } from "./PaidCallRows.ts"
 import { HIGHEST_LEVEL_FIRST } from "./PostgresVerificationStore.ts"
-import { storeSql } from "../shared/StoreSql.ts"
 
 interface EvidenceRow extends TallyRow {
   readonly name: string

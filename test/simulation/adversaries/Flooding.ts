@@ -3,7 +3,7 @@
  * starts work that it could leave unpaid, and its ordinary calls run.
  */
 import { Effect } from "effect"
-import { SUSPENDED_CALLS_MAX } from "../../../domain/metering/SuspendedCall.ts"
+import { SUSPENDED_CALLS_MAX } from "../../../domain/metering/CallStore.ts"
 import { exchangeOf } from "../../support/metering/McpExchanges.ts"
 import { wrong } from "../Asking.ts"
 import { maximumOf } from "../Joining.ts"

@@ -3,11 +3,11 @@
  */
 import { Effect, Layer } from "effect"
 import { McpSessions } from "../../../domain/mcp/McpSessions.ts"
+import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
+import { Entropy } from "../../../domain/shared/Cryptography.ts"
+import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { MODERN_VERSION, type UpstreamSession } from "../../../domain/upstream/Protocol.ts"
 import { ProviderServers, type ServerAddress, ServerFailed } from "../../../domain/upstream/ProviderServers.ts"
-import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
-import { Entropy } from "../../../domain/shared/Entropy.ts"
-import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 
 export const PARAMS = `{"protocolVersion":"2025-06-18","capabilities":{"sampling":{}},"clientInfo":{"name":"a","version":"1"}}`
 

@@ -3,29 +3,29 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Registration } from "../../../domain/providers/Registration.ts"
+import * as MemoryTaskStore from "../../../adapters/memory/tasks/MemoryTaskStore.ts"
+import type { ToolChange } from "../../../domain/catalog/Tool.ts"
+import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import type { McpCallRequest } from "../../../domain/metering/Call.ts"
 import { CallStore } from "../../../domain/metering/CallStore.ts"
+import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
+import { Loads } from "../../../domain/payments/Loads.ts"
+import { Registration } from "../../../domain/providers/Registration.ts"
+import { ReceiptStore } from "../../../domain/receipts/Receipts.ts"
+import type { ConsumerId } from "../../../domain/shared/Ids.ts"
+import { Microcents } from "../../../domain/shared/Microcents.ts"
 import {
   type McpExchange,
   ToolUpstream,
   type UpstreamCall,
   type UpstreamResponse
 } from "../../../domain/upstream/ToolUpstream.ts"
-import { UpstreamLimits } from "../../../domain/metering/UpstreamLimits.ts"
-import type { ToolChange } from "../../../domain/catalog/Tool.ts"
-import { Ledger } from "../../../domain/ledger/Ledger.ts"
-import { Loads } from "../../../domain/payments/Loads.ts"
-import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
-import type { ConsumerId } from "../../../domain/shared/Ids.ts"
-import { Microcents } from "../../../domain/shared/Microcents.ts"
-import * as MemoryTaskStore from "../../../adapters/memory/tasks/MemoryTaskStore.ts"
 import { core } from "../../../src/layers/Core.ts"
 import { memoryPorts } from "../../../src/layers/MemoryPorts.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
-import { exchangeOf, render } from "./McpExchanges.ts"
 import { PostgresTest } from "../PostgresTest.ts"
+import { exchangeOf, render } from "./McpExchanges.ts"
 
 export const MCP_PRICE = Microcents.make(1_000n)
 export const MCP_FUNDS = 1_000_000n

@@ -3,20 +3,20 @@
  */
 import { assert } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
-import {
-  ProviderServers,
-  ServerFailed,
-  type PassedReply,
-  type PassedRequest
-} from "../../../domain/upstream/ProviderServers.ts"
-import { ReceiptStore } from "../../../domain/receipts/ReceiptStore.ts"
-import type { ConsumerId, ReceiptId } from "../../../domain/shared/Ids.ts"
-import type { McpCallRequest } from "../../../domain/metering/Call.ts"
-import type { UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
-import type { ToolChange } from "../../../domain/catalog/Tool.ts"
-import { Tasks } from "../../../domain/tasks/Tasks.ts"
-import { TaskStore } from "../../../domain/tasks/TaskStore.ts"
 import { callResult } from "../../../adapters/http/mcp/CallResults.ts"
+import type { ToolChange } from "../../../domain/catalog/Tool.ts"
+import type { McpCallRequest } from "../../../domain/metering/Call.ts"
+import { ReceiptStore } from "../../../domain/receipts/Receipts.ts"
+import type { ConsumerId, ReceiptId } from "../../../domain/shared/Ids.ts"
+import { TaskStore } from "../../../domain/tasks/CallTask.ts"
+import { Tasks } from "../../../domain/tasks/Tasks.ts"
+import {
+  type PassedReply,
+  type PassedRequest,
+  ProviderServers,
+  ServerFailed
+} from "../../../domain/upstream/ProviderServers.ts"
+import type { UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
 import { aConsumer, callMcp, everyMcpMarket, Provider, requestOf, tools } from "./McpMarket.ts"
 
 type Said = Readonly<Record<string, unknown>> | "away" | { readonly rpcCode: number }

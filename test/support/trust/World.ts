@@ -11,7 +11,7 @@ import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
 import type { Resolve } from "../../../adapters/mcp/GuardedConnector.ts"
 import { makeGuardedFetch } from "../../../adapters/mcp/GuardedFetch.ts"
 import type { Mailer } from "../../../domain/trust/Mailer.ts"
-import type { ProofReader } from "../../../domain/trust/ProofReader.ts"
+import type { ProofReader } from "../../../domain/trust/Verification.ts"
 import { type MailServer, mailServer } from "./MailServer.ts"
 import { nameServer, type Zone } from "./NameServer.ts"
 

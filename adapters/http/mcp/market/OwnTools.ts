@@ -3,10 +3,10 @@
  */
 import { Effect, Schema } from "effect"
 import { ToolAliases } from "../../../../domain/mcp/ToolAliases.ts"
-import { makeNearestAliases } from "../../../../domain/mcp/NearestAliases.ts"
+import { makeNearestAliases } from "../../../../domain/mcp/ToolboxSearch.ts"
 import { ToolNotFound, type ToolReference } from "../../../../domain/metering/ToolDirectory.ts"
-import { membersOf } from "../../../../domain/shared/JsonText.ts"
 import { ToolId } from "../../../../domain/shared/Ids.ts"
+import { membersOf } from "../../../../domain/shared/JsonText.ts"
 import type { Microcents } from "../../../../domain/shared/Microcents.ts"
 import { StoreUnavailable } from "../../../../domain/shared/StoreUnavailable.ts"
 import { payloadDecoder } from "../../pipeline/Decoding.ts"

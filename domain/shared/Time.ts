@@ -1,7 +1,7 @@
 /**
  * Timestamps in responses and in signed bytes: ISO 8601, UTC, milliseconds, `Z`.
  */
-import { DateTime, Schema } from "effect"
+import { Clock, DateTime, Effect, Schema } from "effect"
 
 export const Timestamp = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u)).pipe(
   Schema.annotateEncoded({ format: "date-time" })
@@ -22,3 +22,9 @@ export const formatMs = (epochMs: number): string => {
 
 let secondMs = Number.NaN
 let second = ""
+
+// Monotonic time, for durations and time limits. The wall clock may be set in either direction meanwhile.
+
+export const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+
+export const monotonicNowMs: Effect.Effect<number> = Effect.map(Clock.Clock, monotonicMs)
