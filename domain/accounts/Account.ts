@@ -157,8 +157,7 @@ export const erasedProvider = (provider: Provider): Provider => ({
   description: ""
 })
 
-// Port to the accounts of consumers and providers.
-
+/** Port to the accounts of consumers and providers. */
 export class AccountStore extends Context.Service<
   AccountStore,
   {

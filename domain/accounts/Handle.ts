@@ -93,8 +93,6 @@ export const splitQualified = (name: string): { readonly handle: string; readonl
 
 const shortened = (slug: string, chars: number): string => slug.replace(/^-+/u, "").slice(0, chars).replace(/-+$/u, "")
 
-// Port to handles, past and present. Rows are never removed, so no handle is given to a second provider.
-
 /** A provider takes a handle. Handles whose skeletons are equal look alike, so only one provider may have them. */
 export interface HandleClaim {
   readonly handle: string
@@ -112,6 +110,7 @@ export interface Imitation {
   readonly imitatedProviderId: ProviderId
 }
 
+/** Port to handles, past and present. Rows are never removed, so no handle is given to a second provider. */
 export class HandleStore extends Context.Service<
   HandleStore,
   {

@@ -11,9 +11,10 @@ import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts
 import type { KeyOwner } from "./Principal.ts"
 import { ToolboxStore } from "./ToolboxStore.ts"
 
-// API keys: a prefix with the role, 256 random bits, and a checksum that distinguishes a typo from an unknown key.
-// `atb_c_<64 hex><8 hex>`: the checksum is the start of the SHA-256 of everything before it.
-
+/**
+ * API keys: a prefix with the role, 256 random bits, and a checksum that distinguishes a typo from an unknown key.
+ * `atb_c_<64 hex><8 hex>`: the checksum is the start of the SHA-256 of everything before it.
+ */
 export interface ApiKey {
   readonly id: KeyId
   readonly role: "consumer" | "provider"
@@ -63,8 +64,6 @@ export const isLive = (key: ApiKey, nowMs: number): boolean =>
   (key.revokedAt === undefined || key.revokedAt.epochMilliseconds > nowMs) &&
   (key.expiresAt === undefined || key.expiresAt.epochMilliseconds > nowMs)
 
-// Port to API keys, by hash.
-
 /** All that authentication needs of a key and its account, read in one query. */
 export interface KeyWithOwner {
   readonly key: ApiKey
@@ -75,6 +74,7 @@ export interface KeyWithOwner {
   readonly defaultCap: Microcents | undefined
 }
 
+/** Port to API keys, by hash. */
 export class KeyStore extends Context.Service<
   KeyStore,
   {

@@ -6,8 +6,6 @@ import { type ConsumerId, type KeyId, type ProviderId, Uuid } from "../shared/Id
 import type { Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
-// Port to the operator's sessions, by a hash of their token and of the operator's key.
-
 /** Identifies a session without revealing its token. It is a UUID, ordered by time. */
 export const OperatorSessionId = Uuid.pipe(Schema.brand("OperatorSessionId"))
 export type OperatorSessionId = typeof OperatorSessionId.Type
@@ -28,6 +26,7 @@ export interface SessionTimes {
   readonly idleSince: DateTime.Utc
 }
 
+/** Port to the operator's sessions, by a hash of their token and of the operator's key. */
 export class OperatorSessionStore extends Context.Service<
   OperatorSessionStore,
   {
@@ -84,8 +83,6 @@ export const actorOf = ({ session }: Extract<Principal, { readonly role: "operat
 /** An account that has keys. */
 export type KeyOwner = Exclude<Principal, { readonly role: "operator" }>
 
-// How many requests a minute an account may send.
-
 /** Limits in requests a minute, by the kind of account. */
 export interface RateLimits {
   /** Of a consumer that requested no limit. */
@@ -96,6 +93,7 @@ export interface RateLimits {
   readonly providerRpm: number
 }
 
+/** How many requests a minute an account may send. */
 export const RateLimitPolicy = Context.Reference<RateLimits>("agent-tool-billing/domain/accounts/RateLimitPolicy", {
   defaultValue: () => ({ defaultRpm: 60, ceilingRpm: 6_000, providerRpm: 600 })
 })

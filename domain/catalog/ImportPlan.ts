@@ -21,14 +21,15 @@ import {
   ToolName
 } from "./Tool.ts"
 
-// A tool as the provider's MCP server lists it, checked: the server is not trusted. Names have the pattern of the
-// catalog, texts are bounded, schemas have a bounded size and depth.
-
 export const DISPLAY_NAME_CHARS_MAX = 200
 export const DESCRIPTION_CHARS_MAX = 4_000
 /** Of what a rejection shows of a name that is not valid. */
 const NAME_SHOWN_CHARS_MAX = 60
 
+/**
+ * A tool as the provider's MCP server lists it, checked: the server is not trusted. Names have the pattern of the catalog,
+ * texts are bounded, schemas have a bounded size and depth.
+ */
 export interface ServerTool {
   readonly toolName: string
   readonly definition: ToolDefinition

@@ -10,8 +10,6 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { ChangeSource, ToolDefinition } from "./CatalogStore.ts"
 import type { ImportPlan } from "./ImportPlan.ts"
 
-// What an import or a sync changed, for the provider's history: names and reasons, bounded.
-
 /** Of each list. */
 export const NAMES_RECORDED_MAX = 100
 
@@ -25,6 +23,7 @@ export interface NamedReason {
   readonly reason: string
 }
 
+/** What an import or a sync changed, for the provider's history: names and reasons, bounded. */
 export interface ImportResult {
   /** Listed at once. */
   readonly created: ReadonlyArray<string>

@@ -9,11 +9,11 @@ import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
 import { sameJson } from "../shared/SameJson.ts"
 import type { BillingPolicy, JsonSchemaObject, ToolDeclaration } from "./Tool.ts"
 
-// What a caller pays that cancels a forwarded call or disconnects. A provider sends two fields; together they are one
-// of the terms: `free` (the cancellation is passed to the provider and the call costs nothing), `outcome` (the call
-// runs to its end and is billed by its outcome), or `price` (the cancellation is passed and the call costs its list
-// price).
-
+/**
+ * What a caller pays that cancels a forwarded call or disconnects. A provider sends two fields; together they are one of
+ * the terms: `free` (the cancellation is passed to the provider and the call costs nothing), `outcome` (the call runs to
+ * its end and is billed by its outcome), or `price` (the cancellation is passed and the call costs its list price).
+ */
 export type CancellationTerm = "free" | "outcome" | "price"
 
 type Cancellation = Pick<ToolDeclaration, "canceledCallCosts" | "onCancel">

@@ -14,13 +14,14 @@ import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts
 import { inOrderOfRecovery } from "./EarningStates.ts"
 import { ProviderMoney } from "./ProviderMoney.ts"
 
-// The part of a refund that could not be paid when it was decided. A provider's claims are paid oldest first, from its
-// next earnings; the platform's part of the fee, from its next funds.
-
 /** Identifies a claim. It is a UUID. */
 export const ClaimId = Uuid.pipe(Schema.brand("ClaimId"))
 export type ClaimId = typeof ClaimId.Type
 
+/**
+ * The part of a refund that could not be paid when it was decided. A provider's claims are paid oldest first, from its
+ * next earnings; the platform's part of the fee, from its next funds.
+ */
 export interface Claim {
   readonly id: ClaimId
   /** The id of a dispute. */
@@ -38,8 +39,6 @@ export interface Claim {
 
 export const outstandingOf = ({ amount, paid }: Pick<Claim, "amount" | "paid">): bigint => amount - paid
 
-// Port to claims: refunds that were decided and are not paid yet.
-
 /** Refunds that were decided and are not paid yet, by debtor. */
 export interface ClaimTotals {
   /** Owed to consumers by providers. */
@@ -50,6 +49,7 @@ export interface ClaimTotals {
   readonly advancedMicrocents: bigint
 }
 
+/** Port to claims: refunds that were decided and are not paid yet. */
 export class ClaimStore extends Context.Service<
   ClaimStore,
   {

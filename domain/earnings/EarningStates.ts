@@ -5,8 +5,7 @@
 import { Context, DateTime } from "effect"
 import { type Lot, type LotPart, remainingIn, totalOfParts } from "../ledger/Transfer.ts"
 
-// How long earnings wait before they can be paid out, and how much is kept against disputes and chargebacks.
-
+/** How long earnings wait before they can be paid out, and how much is kept against disputes and chargebacks. */
 export interface EarningsPolicy {
   /** Full days after the settlement day before earnings can be paid out. */
   readonly delayDays: number

@@ -99,8 +99,6 @@ export const returningLegs = (
   })
 }
 
-// Providers as payees of the processor: their account there, with its last known state.
-
 /** How a provider is paid. */
 export interface Payee {
   readonly providerId: ProviderId
@@ -113,6 +111,7 @@ export interface Payee {
   readonly updatedAt: DateTime.Utc
 }
 
+/** Providers as payees of the processor: their account there, with its last known state. */
 export class PayeeStore extends Context.Service<
   PayeeStore,
   {

@@ -241,9 +241,6 @@ const automaticPeriods = (day: string): ReadonlyArray<string> => {
 export const payoutNamed = (sha256Hex: (text: string) => string, providerId: ProviderId, key: string): PayoutId =>
   PayoutId.make(uuidFrom(sha256Hex(`payout\n${providerId}\n${key}`)))
 
-// Failed payouts, retried by the operator. A failed payout has returned its money for good, so a retry is a new payout, to
-// the provider's own account, of what is available now.
-
 /** Nothing was paid. */
 export class PayoutNotRetried extends Schema.TaggedError<PayoutNotRetried>()("PayoutNotRetried", {
   payoutId: Schema.String,
@@ -267,6 +264,10 @@ export interface RetriedPayout {
   readonly repeated: boolean
 }
 
+/**
+ * Failed payouts, retried by the operator. A failed payout has returned its money for good, so a retry is a new payout, to
+ * the provider's own account, of what is available now.
+ */
 export class PayoutRetries extends Context.Service<
   PayoutRetries,
   {

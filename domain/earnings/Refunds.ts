@@ -14,9 +14,6 @@ import { type Claim, ClaimId, ClaimStore } from "./Claims.ts"
 import { inOrderOfRecovery } from "./EarningStates.ts"
 import { type ProviderHoldings, ProviderMoney } from "./ProviderMoney.ts"
 
-// Where the money of a refund comes from, as a pure function. Only existing money moves: the amount that the dispute
-// froze, then the provider's other money, then platform funds up to a limit. The missing part becomes a claim.
-
 export interface RefundSources {
   /** What the provider and the platform got of the call. */
   readonly net: bigint
@@ -31,6 +28,10 @@ export interface RefundSources {
   readonly advanceLeft: bigint
 }
 
+/**
+ * Where the money of a refund comes from, as a pure function. Only existing money moves: the amount that the dispute
+ * froze, then the provider's other money, then platform funds up to a limit. The missing part becomes a claim.
+ */
 export interface RefundPlan {
   readonly fromFrozen: bigint
   readonly fromLots: ReadonlyArray<LotPart>

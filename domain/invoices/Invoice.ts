@@ -120,8 +120,6 @@ export const seriesOf = ({ kind, month }: Pick<Invoice, "kind" | "month">): stri
 
 export const numberIn = (series: string, count: number): string => `${series}-${String(count).padStart(6, "0")}`
 
-// Port to documents, closed months, and the ledger's figures of a month.
-
 /** A month with its bounds in UTC: `start` belongs to it, `end` does not. */
 export interface MonthSpan {
   readonly month: Month
@@ -140,6 +138,7 @@ export interface MonthTotals {
 /** Invoices go to consumers, statements to providers. */
 export type InvoiceOwnerId = ConsumerId | ProviderId
 
+/** Port to documents, closed months, and the ledger's figures of a month. */
 export class InvoiceStore extends Context.Service<
   InvoiceStore,
   {
@@ -171,8 +170,6 @@ export class InvoiceStore extends Context.Service<
   }
 >()("agent-tool-billing/domain/invoices/InvoiceStore") {}
 
-// Port that renders a document as a printable file.
-
 /** Every document is also available as HTML and JSON. */
 export class PdfNotConfigured extends Schema.TaggedError<PdfNotConfigured>()("PdfNotConfigured", {}) {
   override get message() {
@@ -180,6 +177,7 @@ export class PdfNotConfigured extends Schema.TaggedError<PdfNotConfigured>()("Pd
   }
 }
 
+/** Port that renders a document as a printable file. */
 export class InvoicePrinter extends Context.Service<
   InvoicePrinter,
   {

@@ -8,8 +8,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { format } from "../shared/Time.ts"
 
-// When the period of a budget starts: each day or month (UTC), or never.
-
+/** When the period of a budget starts: each day or month (UTC), or never. */
 export const BudgetPeriod = Schema.Literals(["day", "month", "total"])
 export type BudgetPeriod = typeof BudgetPeriod.Type
 
@@ -22,9 +21,6 @@ export const resetsAt = (period: BudgetPeriod, instant: DateTime.Utc): string | 
   const start = DateTime.startOf(instant, period)
   return format(DateTime.add(start, period === "day" ? { days: 1 } : { months: 1 }))
 }
-
-// Port for budgets, which cap a consumer's spending. Calls reserve against them when they open and count when they
-// close (CallStore). A call must fit into every budget that covers it.
 
 /** Identifies a budget. It is a UUID. */
 export const BudgetId = Uuid.pipe(Schema.brand("BudgetId"))
@@ -52,6 +48,10 @@ export interface BudgetStatus extends Budget {
   readonly heldMicrocents: bigint
 }
 
+/**
+ * Port for budgets, which cap a consumer's spending. Calls reserve against them when they open and count when they close
+ * (CallStore). A call must fit into every budget that covers it.
+ */
 export class BudgetStore extends Context.Service<
   BudgetStore,
   {

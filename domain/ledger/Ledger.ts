@@ -44,9 +44,10 @@ import {
   type Wallet
 } from "./Transfer.ts"
 
-// Whether all money that can be spent or withdrawn was received. Double entry keeps debits equal to credits; solvency
-// checks that balances are backed by received money.
-
+/**
+ * Whether all money that can be spent or withdrawn was received. Double entry keeps debits equal to credits; solvency
+ * checks that balances are backed by received money.
+ */
 export interface Solvency {
   /**
    * Balances that can be spent or withdrawn: wallets, providers' money in every state, platform funds, clearing
@@ -92,9 +93,6 @@ export const solvencyOf = (totals: ReadonlyArray<AccountTotals>): Solvency => {
 
 const atLeastZero = (amount: bigint): bigint => (amount > 0n ? amount : 0n)
 
-// Keeps a node from spending money of another mode. Postings carry their book; calls do not, so a node checks the
-// ledger's book once, after the first hold that reserves money. A book never changes, so one check is enough.
-
 /** The mode of this node. Without a gateway no money enters or leaves. */
 export const ownBook = Effect.map(Effect.serviceOption(PaymentGateway), (found) => {
   const gateway = Option.getOrUndefined(found)
@@ -107,6 +105,10 @@ export const ownBook = Effect.map(Effect.serviceOption(PaymentGateway), (found) 
 export const unconfirmed = (cause: WrongBook | PaymentFailed): StoreUnavailable =>
   new StoreUnavailable({ reason: "book_unconfirmed", cause })
 
+/**
+ * Keeps a node from spending money of another mode. Postings carry their book; calls do not, so a node checks the ledger's
+ * book once, after the first hold that reserves money. A book never changes, so one check is enough.
+ */
 export class BookGuard extends Context.Service<
   BookGuard,
   {

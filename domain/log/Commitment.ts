@@ -50,8 +50,9 @@ export const commitmentOf = (sha256: Sha256, salt: Uint8Array, receipt: Receipt)
   return sha256(buffer.subarray(0, start + utf8.encodeInto(json, buffer.subarray(start)).written))
 }
 
-// The proof of a receipt as a file (C2SP tlog-proof): the salt of its commitment, its index, the path, the checkpoint.
-
+/**
+ * The proof of a receipt as a file (C2SP tlog-proof): the salt of its commitment, its index, the path, the checkpoint.
+ */
 export interface LogProof {
   readonly salt: Uint8Array
   readonly index: number

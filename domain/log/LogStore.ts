@@ -13,8 +13,7 @@ import type { Hash } from "./MerkleTree.ts"
 import { ED25519, type NoteKey } from "./SignedNote.ts"
 import type { Tile, TilePlace } from "./Tiles.ts"
 
-// Signs checkpoints with Ed25519. A new key starts a new log.
-
+/** Signs checkpoints with Ed25519. A new key starts a new log. */
 export class LogSigner extends Context.Service<
   LogSigner,
   {

@@ -171,9 +171,10 @@ export const rootsOfConsistency = (
 export const sameHash = (one: Hash, other: Hash): boolean =>
   one.length === other.length && one.every((byte, at) => byte === other[at])
 
-// Caches what never changes when the tree grows: full tiles above the leaves' level (a few hundred cover millions of
-// leaves), nodes that span whole tiles, and the right edge of the tree.
-
+/**
+ * Caches what never changes when the tree grows: full tiles above the leaves' level (a few hundred cover millions of
+ * leaves), nodes that span whole tiles, and the right edge of the tree.
+ */
 export interface KnownNodes {
   get(node: Node): Hash | undefined
   keep(node: Node, hash: Hash): void

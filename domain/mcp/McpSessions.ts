@@ -57,8 +57,6 @@ export const withCapabilities = (result: string, offered: (capabilities: string)
   return capabilities === undefined ? result : objectWith(result, "capabilities", offered(capabilities.text))
 }
 
-// Port to the sessions of MCP clients of the legacy era. They are in the store, so that any node serves any session.
-
 /** A session that a client of the legacy era opened at a door. Any node serves it. */
 export interface McpSession {
   /** Unguessable. A request with it also needs a key of the account. */
@@ -80,6 +78,7 @@ export interface McpSession {
   readonly expiresAt: DateTime.Utc
 }
 
+/** Port to the sessions of MCP clients of the legacy era. They are in the store, so that any node serves any session. */
 export class McpSessionStore extends Context.Service<
   McpSessionStore,
   {
@@ -105,8 +104,7 @@ export class McpSessionStore extends Context.Service<
   }
 >()("agent-tool-billing/domain/mcp/McpSessionStore") {}
 
-// A session as requests use it: without its params, which are large, because many sessions are in memory.
-
+/** A session as requests use it: without its params, which are large, because many sessions are in memory. */
 export interface LiveSession extends Omit<McpSession, "clientParams"> {
   /** Of the client, those by which servers choose the tools that they list. */
   readonly listingCapabilities: string

@@ -59,8 +59,6 @@ const decoded = (text: string): string | undefined => {
   }
 }
 
-// The latest events of one stream, for a client that reconnects. Beyond the limit the oldest are dropped.
-
 /** 1 MiB of ASCII. */
 export const REPLAY_CHARS_MAX = 1_048_576
 
@@ -70,6 +68,7 @@ export interface StreamEvent {
   readonly message: string | undefined
 }
 
+/** The latest events of one stream, for a client that reconnects. Beyond the limit the oldest are dropped. */
 export class ReplayBuffer {
   chars = 0
   private events: Array<StreamEvent> = []
@@ -108,8 +107,6 @@ const EVENT_CHARS = 100
 
 const sizeOf = ({ message }: StreamEvent): number => EVENT_CHARS + (message?.length ?? 0)
 
-// One stream on the node that runs its request: its latest events, and the connection that receives them.
-
 /** One connection of a client. */
 export interface StreamSink {
   /** Called once, before the first event. */
@@ -144,6 +141,7 @@ export type Resumption = "Resumed" | "Complete" | "Lost"
 /** Stores events for other nodes, and calls back. */
 type Append = (events: ReadonlyArray<StreamEvent>, done: () => void) => void
 
+/** One stream on the node that runs its request: its latest events, and the connection that receives them. */
 export class ServerStream implements OutgoingStream {
   readonly buffer = new ReplayBuffer()
   readonly request: StreamRequest
@@ -250,9 +248,6 @@ export class ServerStream implements OutgoingStream {
   }
 }
 
-// The streams of a node, and how much memory their events take. Beyond a limit the oldest streams are forgotten: they cannot
-// be resumed any more, but still reach a client that is connected.
-
 export const REPLAY_CHARS_PER_ACCOUNT_MAX = 16 * 1_048_576
 export const REPLAY_CHARS_PER_NODE_MAX = 128 * 1_048_576
 
@@ -261,6 +256,10 @@ interface Account {
   chars: number
 }
 
+/**
+ * The streams of a node, and how much memory their events take. Beyond a limit the oldest streams are forgotten: they
+ * cannot be resumed any more, but still reach a client that is connected.
+ */
 export class ReplayMemory {
   /** Oldest first. */
   private readonly streams = new Map<string, ServerStream>()
@@ -306,8 +305,6 @@ export class ReplayMemory {
   }
 }
 
-// Port to the events of streams whose clients reconnected to another node. A node stores the events of a stream only then.
-
 /** An event of a stream that a client may still ask for. Its text is encrypted. */
 export interface StoredEvent {
   readonly sequence: number
@@ -315,6 +312,9 @@ export interface StoredEvent {
   readonly sealedMessage: string | undefined
 }
 
+/**
+ * Port to the events of streams whose clients reconnected to another node. A node stores the events of a stream only then.
+ */
 export class McpStreamStore extends Context.Service<
   McpStreamStore,
   {
@@ -466,9 +466,10 @@ export class McpStreams extends Context.Service<
 const contextOf = (sessionId: string, streamId: string, sequence: number): string =>
   `mcp stream ${sessionId} ${streamId} ${sequence}`
 
-// Requests whose stream cannot be resumed: what their client gets instead of the response. A call is settled in any case, so
-// its client learns its receipt and what it costs.
-
+/**
+ * Requests whose stream cannot be resumed: what their client gets instead of the response. A call is settled in any case,
+ * so its client learns its receipt and what it costs.
+ */
 export class LostRequests extends Context.Service<
   LostRequests,
   {

@@ -50,8 +50,7 @@ const ended = (plain: string, hash: string): string =>
 /** The last digits: the first ones are not evenly distributed. */
 const base36 = (hex: string): string => BigInt(`0x${hex}`).toString(36).padStart(HASH_CHARS, "0").slice(-HASH_CHARS)
 
-// Port to aliases of tools. Rows are never removed, so no alias is given to a second tool.
-
+/** Port to aliases of tools. Rows are never removed, so no alias is given to a second tool. */
 export class ToolAliasStore extends Context.Service<
   ToolAliasStore,
   {

@@ -11,8 +11,6 @@ import { REPORTED_COST_META } from "../upstream/Protocol.ts"
 import type { CallStatus, ToolResult } from "../upstream/ToolUpstream.ts"
 import { CapRequired, PriceChanged, PriceVersionChanged } from "./CallRejections.ts"
 
-// Default timeout and retries of a call, for tools that set none of their own.
-
 /** The limits of calls where a tool declares none, and the limit of all attempts together. */
 export interface UpstreamBounds {
   readonly timeoutMs: number
@@ -29,6 +27,7 @@ export const ProgressMsMax = Context.Reference<number>("agent-tool-billing/domai
 /** The longest time-out of an attempt that a tool may set. */
 export const TOOL_TIMEOUT_MS_MAX = 60_000
 
+/** Default timeout and retries of a call, for tools that set none of their own. */
 export const UpstreamLimits = Context.Reference<UpstreamBounds>("agent-tool-billing/domain/metering/UpstreamLimits", {
   defaultValue: () => ({ timeoutMs: 10_000, retriesMax: 1, totalMs: 25_000 })
 })

@@ -8,14 +8,15 @@ import { type Durations, Histogram } from "../shared/Histogram.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import type { CallStatus } from "../upstream/ToolUpstream.ts"
 
-// Counts of a service's calls by outcome since it started, and the durations of their steps. Plain counters, because they
-// are on the hot path.
-
 export type CallOrigin = "proxy" | "meter"
 
 /** Steps of a proxied call: until the hold is durable, until the provider has responded, until the settlement is durable. */
 export type CallStep = "hold" | "forward" | "settle"
 
+/**
+ * Counts of a service's calls by outcome since it started, and the durations of their steps. Plain counters, because they
+ * are on the hot path.
+ */
 export interface CallTally {
   count(origin: CallOrigin, status: CallStatus): void
   took(step: CallStep, ms: number): void

@@ -13,11 +13,12 @@ import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts
 import { format } from "../shared/Time.ts"
 import { CallStore } from "./CallStore.ts"
 
-// A consumer's permission for a provider to bill calls that did not pass through the proxy, and the reservations in it.
-
 /** When the spent part of a grant starts at zero again. `total` never does. */
 export type GrantPeriod = "day" | "month" | "total"
 
+/**
+ * A consumer's permission for a provider to bill calls that did not pass through the proxy, and the reservations in it.
+ */
 export interface Grant {
   readonly id: GrantId
   readonly consumerId: ConsumerId
@@ -65,8 +66,7 @@ export const currentStart = (grant: Grant, now: DateTime.Utc): DateTime.Utc =>
 export const spentNow = (grant: Grant, now: DateTime.Utc): bigint =>
   DateTime.isLessThan(grant.periodStart, currentStart(grant, now)) ? 0n : grant.spent
 
-// Stores grants and the reservations in them. Every operation except `reservedBefore` runs inside a unit of work.
-
+/** Stores grants and the reservations in them. Every operation except `reservedBefore` runs inside a unit of work. */
 export class GrantStore extends Context.Service<
   GrantStore,
   {
@@ -103,10 +103,6 @@ export class GrantStore extends Context.Service<
   }
 >()("agent-tool-billing/domain/metering/GrantStore") {}
 
-// What is counted against a grant for a reported call. The amount is reserved before the call is opened, kept separately
-// until the call has ended, then set to the cost: by the process that reported the call, or by the sweeper when that process
-// died.
-
 /** A call opened later than this after its reservation is not billed. */
 export const OPENED_WITHIN = Duration.minutes(2)
 /** Well after `OPENED_WITHIN`: a call not opened by then is never billed, so its reservation can be released. */
@@ -134,6 +130,11 @@ export interface GrantUse {
   readonly amount: Microcents
 }
 
+/**
+ * What is counted against a grant for a reported call. The amount is reserved before the call is opened, kept separately
+ * until the call has ended, then set to the cost: by the process that reported the call, or by the sweeper when that
+ * process died.
+ */
 export class Reservations extends Context.Service<
   Reservations,
   {

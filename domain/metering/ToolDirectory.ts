@@ -16,9 +16,6 @@ import { guessOf } from "../shared/NearestName.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { format } from "../shared/Time.ts"
 
-// The tool that a bare tool name means for a consumer: the one that it first called successfully by that name. A pin never
-// changes.
-
 export const PINS_PER_CONSUMER_MAX = 10_000
 
 /** The tool that a bare name means for an account since its first call by that name. */
@@ -34,6 +31,10 @@ export type PinFound =
   | { readonly _tag: "Free" }
   | { readonly _tag: "Full" }
 
+/**
+ * The tool that a bare tool name means for a consumer: the one that it first called successfully by that name. A pin never
+ * changes.
+ */
 export class NamePinStore extends Context.Service<
   NamePinStore,
   {
@@ -44,10 +45,6 @@ export class NamePinStore extends Context.Service<
     removeAll(consumerId: ConsumerId): Effect.Effect<void, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/NamePinStore") {}
-
-// A pin fixes a bare tool name to one tool for an account, permanently: a provider that later lists a tool of the same name
-// gets none of its calls. A bounded cache of pins is in front of the store. Pins never change, so a cached pin is right on
-// every node. The absence of a pin is never cached, since another node may have made one.
 
 export const PINS_CACHED_MAX = 50_000
 
@@ -64,6 +61,11 @@ export class TooManyPins extends Schema.TaggedError<TooManyPins>()("TooManyPins"
   }
 }
 
+/**
+ * A pin fixes a bare tool name to one tool for an account, permanently: a provider that later lists a tool of the same
+ * name gets none of its calls. A bounded cache of pins is in front of the store. Pins never change, so a cached pin is
+ * right on every node. The absence of a pin is never cached, since another node may have made one.
+ */
 export class NamePins extends Context.Service<
   NamePins,
   {

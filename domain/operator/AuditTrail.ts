@@ -8,8 +8,6 @@ import { Uuid } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 
-// Port to the audit trail. Entries are added and read, never changed or deleted.
-
 /** Identifies an entry of the audit trail. It is a UUID, ordered by time. */
 export const AuditEntryId = Uuid.pipe(Schema.brand("AuditEntryId"))
 export type AuditEntryId = typeof AuditEntryId.Type
@@ -57,6 +55,7 @@ export interface AuditFilter {
   readonly subject: string | undefined
 }
 
+/** Port to the audit trail. Entries are added and read, never changed or deleted. */
 export class AuditTrailStore extends Context.Service<
   AuditTrailStore,
   {

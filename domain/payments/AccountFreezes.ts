@@ -11,8 +11,6 @@ import type { Page, PageRequest } from "../shared/Page.ts"
 import { roundOfPages } from "../shared/Round.ts"
 import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 
-// Port to chargebacks: payments that the payer disputes at the bank.
-
 /** A payment that the payer disputed at the bank, from its opening to the bank's decision. */
 export interface Chargeback {
   /** The processor's id. */
@@ -30,6 +28,7 @@ export interface Chargeback {
   readonly updatedAt: DateTime.Utc
 }
 
+/** Port to chargebacks: payments that the payer disputes at the bank. */
 export class ChargebackStore extends Context.Service<
   ChargebackStore,
   {
@@ -43,9 +42,6 @@ export class ChargebackStore extends Context.Service<
   }
 >()("agent-tool-billing/domain/payments/ChargebackStore") {}
 
-// Port to frozen consumer accounts. A frozen account opens no calls; reading and loading still work. CallStore checks
-// it in the transaction that opens the call.
-
 /** Since when an account cannot spend, and why. Funds can still be added. */
 export interface Freeze {
   readonly reason: string
@@ -54,6 +50,10 @@ export interface Freeze {
   readonly byOperator: boolean
 }
 
+/**
+ * Port to frozen consumer accounts. A frozen account opens no calls; reading and loading still work. CallStore checks it
+ * in the transaction that opens the call.
+ */
 export class FreezeStore extends Context.Service<
   FreezeStore,
   {

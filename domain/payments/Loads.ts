@@ -15,8 +15,6 @@ import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shar
 import { format } from "../shared/Time.ts"
 import { AccountFreezes } from "./AccountFreezes.ts"
 
-// Port to loads, the reversals of their payments, and applied events of the processor.
-
 /**
  * `opening`: ordered, the processor may not have received it. `mismatched`: another amount or currency was paid, and
  * nothing was credited. `paid` is final; every other state may still become `paid`.
@@ -67,6 +65,7 @@ export interface PaidLoad {
   readonly refundedCents: number
 }
 
+/** Port to loads, the reversals of their payments, and applied events of the processor. */
 export class LoadStore extends Context.Service<
   LoadStore,
   {

@@ -20,9 +20,6 @@ import { ChargebackStore, FreezeStore } from "./AccountFreezes.ts"
 import { type Load, LoadStore, uuidFrom } from "./Loads.ts"
 import { ProcessorFees } from "./ProcessorFees.ts"
 
-// Port to withdrawals of unspent funds. Each consists of one refund per load: requested → refunding → paid or failed;
-// returned if the processor could not deliver it.
-
 /** How far a refund is. `failed` and `returned` end with the money in the wallet again. */
 export const WithdrawalPartState = Schema.Literals(["requested", "refunding", "paid", "failed", "returned"])
 export type WithdrawalPartState = typeof WithdrawalPartState.Type
@@ -59,6 +56,10 @@ export interface Withdrawal {
 export const isOpenPart = ({ state }: Pick<WithdrawalPart, "state">): boolean =>
   state === "requested" || state === "refunding"
 
+/**
+ * Port to withdrawals of unspent funds. Each consists of one refund per load: requested → refunding → paid or failed;
+ * returned if the processor could not deliver it.
+ */
 export class WithdrawalStore extends Context.Service<
   WithdrawalStore,
   {

@@ -8,14 +8,11 @@ import { CorrectedClock } from "../shared/CorrectedClock.ts"
 import { giveUpAfter } from "../shared/Deadlines.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
-// Whether rate limits are shared by all nodes, if there is a store for that.
-
+/** Whether rate limits are shared by all nodes, if there is a store for that. */
 export const RateLimitState = Context.Reference<{
   /** Why each node counts alone for now; undefined if nothing is wrong. */
   readonly problem: () => string | undefined
 }>("agent-tool-billing/domain/platform/RateLimitState", { defaultValue: () => ({ problem: () => undefined }) })
-
-// A health check of one part of the service.
 
 /** The part does not work. `problem` is the reason, for operators. */
 export class PartDown extends Schema.TaggedError<PartDown>()("PartDown", { problem: Schema.String }) {
@@ -24,6 +21,7 @@ export class PartDown extends Schema.TaggedError<PartDown>()("PartDown", { probl
   }
 }
 
+/** A health check of one part of the service. */
 export interface Probe {
   readonly name: string
   /** Without it the service is down. */
@@ -40,14 +38,15 @@ export interface Note {
   readonly note: string
 }
 
-// Whether there is disk space: what is free where this node's database is, and whether a database rejected a write
-// because its disk was full.
-
 /** Below this PostgreSQL may stop in the middle of its work. */
 export const DISK_FREE_BYTES_MIN = 128 * 1024 * 1024
 /** How long a rejection counts. Load balancers then try again. */
 const REJECTION_MS = 30_000
 
+/**
+ * Whether there is disk space: what is free where this node's database is, and whether a database rejected a write because
+ * its disk was full.
+ */
 export interface DiskWatch {
   /** Undefined if the database's disk is not visible here. */
   readonly freeBytes: Effect.Effect<number> | undefined
@@ -98,8 +97,6 @@ export const diskProbe = (disk: DiskWatch): Probe => ({
   })
 })
 
-// When each background job of this node last succeeded and failed. A job without success for too long is late.
-
 /** A run of a job that failed. */
 export interface JobFailure {
   readonly atMs: number
@@ -126,6 +123,7 @@ const ROUNDS_MISSED_MAX = 3
 const GRACE_MS = 60_000
 const PROBLEM_CHARS_MAX = 300
 
+/** When each background job of this node last succeeded and failed. A job without success for too long is late. */
 export class Heartbeats extends Context.Service<
   Heartbeats,
   {
@@ -157,11 +155,12 @@ export class Heartbeats extends Context.Service<
   })
 }
 
-// Whether a read replica may answer instead of the primary. It may be behind by at most a limit, and nothing is read from
-// it on which money, keys or access depend.
-
 export type ReadServer = "replica" | "primary"
 
+/**
+ * Whether a read replica may answer instead of the primary. It may be behind by at most a limit, and nothing is read from
+ * it on which money, keys or access depend.
+ */
 export interface ReadReplica {
   readonly lagMsMax: number
   /** The replica in use has everything that the primary had at this monotonic time. Undefined: none can be used. */
@@ -205,8 +204,6 @@ export const makeReadReplica = (lagMsMax: number, nowMs: () => number): ReadRepl
   }
 }
 
-// Port to the schema of the stores. A store without a schema is at version 0.
-
 /** Which migration a database is at. A node serves only the version that it expects. */
 export interface SchemaState {
   readonly version: number
@@ -222,6 +219,7 @@ export interface SchemaUpdate {
   readonly tables: ReadonlyArray<string>
 }
 
+/** Port to the schema of the stores. A store without a schema is at version 0. */
 export class SchemaKeeper extends Context.Service<
   SchemaKeeper,
   {
@@ -230,8 +228,6 @@ export class SchemaKeeper extends Context.Service<
     readonly bringUpToDate: Effect.Effect<SchemaUpdate, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/platform/SchemaKeeper") {}
-
-// Port to the state of the store itself.
 
 /** How many connections of the service are in one state, such as `idle in transaction`. */
 export interface StoreConnections {
@@ -255,6 +251,7 @@ export interface StoreBacklog {
 /** Counting further would slow down a store that is slow already. */
 export const BACKLOG_COUNTED_MAX = 100_000
 
+/** Port to the state of the store itself. */
 export class StoreWatch extends Context.Service<
   StoreWatch,
   {

@@ -7,8 +7,6 @@ import { giveUpAfter } from "../shared/Deadlines.ts"
 import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { type Condition, Health, type Probe } from "./Health.ts"
 
-// Port to results of health checks: totals by day and check, of all nodes.
-
 /** How often a check had each result on one day, on all nodes together. */
 export interface HealthSamples {
   /** A day of UTC. */
@@ -19,6 +17,7 @@ export interface HealthSamples {
   readonly down: number
 }
 
+/** Port to results of health checks: totals by day and check, of all nodes. */
 export class HealthHistoryStore extends Context.Service<
   HealthHistoryStore,
   {

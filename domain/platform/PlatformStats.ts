@@ -5,8 +5,6 @@ import { Context, DateTime, Duration, Effect, Exit, Layer } from "effect"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { SubmissionStore, WaitlistStore } from "./Submissions.ts"
 
-// Port to totals of the platform. Counts only, no usage of single consumers.
-
 /** Accounts, tools and calls of the whole market. */
 export interface MarketCounts {
   readonly providers: number
@@ -16,6 +14,7 @@ export interface MarketCounts {
   readonly invocations: number
 }
 
+/** Port to totals of the platform. Counts only, no usage of single consumers. */
 export class PlatformFigures extends Context.Service<
   PlatformFigures,
   {

@@ -5,8 +5,6 @@ import { Context, DateTime, Effect, Layer, type Option, type Schema } from "effe
 import { Entropy } from "../shared/Cryptography.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
-// Port to feedback and applications, as they were sent.
-
 /** `application` is from a provider who wants to sell tools here. */
 export type SubmissionKind = "feedback" | "application"
 
@@ -18,6 +16,7 @@ export interface Submission {
   readonly submittedAt: DateTime.Utc
 }
 
+/** Port to feedback and applications, as they were sent. */
 export class SubmissionStore extends Context.Service<
   SubmissionStore,
   {
@@ -56,8 +55,6 @@ export class Submissions extends Context.Service<
   )
 }
 
-// Port to the waitlist, which has each address once.
-
 /** An address to tell when there is news, and where its owner heard of the service. */
 export interface WaitlistEntry {
   readonly id: string
@@ -67,6 +64,7 @@ export interface WaitlistEntry {
   readonly joinedAt: DateTime.Utc
 }
 
+/** Port to the waitlist, which has each address once. */
 export class WaitlistStore extends Context.Service<
   WaitlistStore,
   {
@@ -80,10 +78,9 @@ export class WaitlistStore extends Context.Service<
   }
 >()("agent-tool-billing/domain/platform/WaitlistStore") {}
 
-// Email addresses for news about the platform. Each address is on the list once.
-
 export const WAITLIST_SOURCE_CHARS_MAX = 200
 
+/** Email addresses for news about the platform. Each address is on the list once. */
 export class Waitlist extends Context.Service<
   Waitlist,
   {

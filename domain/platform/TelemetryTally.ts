@@ -34,8 +34,7 @@ export const TelemetryTally = Context.Reference<TelemetryTally>("agent-tool-bill
   defaultValue: () => ({ ...makeTelemetryTally(), count: () => {} })
 })
 
-// Log lines of this process that its reader did not take.
-
+/** Log lines of this process that its reader did not take. */
 export interface LogLoss {
   /** Since the start. */
   dropped: number

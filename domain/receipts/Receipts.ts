@@ -37,9 +37,6 @@ export const enderOf = ({ endedBy, problem }: UpstreamResponse): UpstreamRespons
   return problem?.kind === "canceled" ? "caller" : undefined
 }
 
-// Port to the signing keys: signs with the newest and verifies with all of them. A key in this process answers at once,
-// because every settlement waits for it. A remote key (a KMS) answers with an effect.
-
 /** The key cannot be used at the moment. Nothing was signed; retry later. */
 export class SignerUnavailable extends Schema.TaggedError<SignerUnavailable>()("SignerUnavailable", {
   cause: Schema.Defect()
@@ -52,6 +49,10 @@ export class SignerUnavailable extends Schema.TaggedError<SignerUnavailable>()("
 /** An answer of a key in this process, or an effect that asks a key elsewhere. */
 export type LocalOrRemote<A> = A | Effect.Effect<A, SignerUnavailable>
 
+/**
+ * Port to the signing keys: signs with the newest and verifies with all of them. A key in this process answers at once,
+ * because every settlement waits for it. A remote key (a KMS) answers with an effect.
+ */
 export class ReceiptSigner extends Context.Service<
   ReceiptSigner,
   {
@@ -64,8 +65,6 @@ export class ReceiptSigner extends Context.Service<
 
 export const answered = <A>(answer: LocalOrRemote<A>): Effect.Effect<A, SignerUnavailable> =>
   Effect.isEffect(answer) ? (answer as Effect.Effect<A, SignerUnavailable>) : Effect.succeed(answer)
-
-// Reads receipts. `CallStore.close` writes them, in the transaction that settles the call.
 
 /** Whose receipts: a consumer sees its own calls, a provider the calls of its tools. */
 export type ReceiptOwner =
@@ -95,6 +94,7 @@ export interface Settled {
   readonly holdMs: number | undefined
 }
 
+/** Reads receipts. `CallStore.close` writes them, in the transaction that settles the call. */
 export class ReceiptStore extends Context.Service<
   ReceiptStore,
   {

@@ -1,8 +1,9 @@
 /**
- * SHA-256, for keys that are stored as hashes and for comparing requests.
+ * What needs cryptography: hashes, randomness, encryption of stored data, comparison of secrets.
  */
 import { Context, type Effect, type Option } from "effect"
 
+/** SHA-256, for keys that are stored as hashes and for comparing requests. */
 export class Digest extends Context.Service<
   Digest,
   {
@@ -12,8 +13,7 @@ export class Digest extends Context.Service<
   }
 >()("agent-tool-billing/domain/shared/Digest") {}
 
-// Randomness for ids and secrets: a cryptographic source in every profile.
-
+/** Randomness for ids and secrets: a cryptographic source in every profile. */
 export class Entropy extends Context.Service<
   Entropy,
   {
@@ -24,8 +24,7 @@ export class Entropy extends Context.Service<
   }
 >()("agent-tool-billing/domain/shared/Entropy") {}
 
-// Encrypts stored data that must not be readable in the store, such as a response that contains a key.
-
+/** Encrypts stored data that must not be readable in the store, such as a response that contains a key. */
 export class Sealer extends Context.Service<
   Sealer,
   {

@@ -5,9 +5,10 @@
 import { Clock, type Context, Effect, Fiber, type Scope } from "effect"
 import { monotonicMs } from "./Time.ts"
 
-// One load for all concurrent callers of a key. It runs while at least one caller waits, and is interrupted when the
-// last one leaves, or when the scope closes.
-
+/**
+ * One load for all concurrent callers of a key. It runs while at least one caller waits, and is interrupted when the last
+ * one leaves, or when the scope closes.
+ */
 export interface SingleFlight<A> {
   /**
    * Joins the running load of the key, or starts this one. `onLoaded` gets the value unless a key was forgotten during

@@ -6,8 +6,6 @@ import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Digest, Sealer } from "./Cryptography.ts"
 import { type StoreUnavailable, UnitOfWork } from "./StoreUnavailable.ts"
 
-// Port to the responses of idempotent requests.
-
 /** A key that is about to be used, and the request that it stands for, both as hashes. */
 export interface IdempotencyClaim {
   /** Only this caller may replay the response. */
@@ -31,6 +29,7 @@ export class IdempotencyInFlight extends Schema.TaggedError<IdempotencyInFlight>
   }
 }
 
+/** Port to the responses of idempotent requests. */
 export class IdempotencyStore extends Context.Service<
   IdempotencyStore,
   {

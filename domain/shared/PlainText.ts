@@ -66,9 +66,6 @@ const fault = (text: string, hidden: RegExp): string | undefined => {
 
 const codeOf = (char: string): string => `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`
 
-// A URL from a user: http or https, no credentials, bounded. Whether it may be called is decided on the resolved
-// address, when the connection is made.
-
 export const ENDPOINT_URL_CHARS_MAX = 2_048
 
 const isEndpoint = (text: string): boolean => {
@@ -82,6 +79,10 @@ const isEndpoint = (text: string): boolean => {
   )
 }
 
+/**
+ * A URL from a user: http or https, no credentials, bounded. Whether it may be called is decided on the resolved address,
+ * when the connection is made.
+ */
 export const EndpointUrl = Schema.String.check(
   Schema.isMaxLength(ENDPOINT_URL_CHARS_MAX),
   isPlainLine,

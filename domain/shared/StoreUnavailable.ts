@@ -53,10 +53,11 @@ export const dieUnlessUnavailable = <A, E, R>(effect: Effect.Effect<A, E, R>): E
 
 type Unavailable<E> = Extract<E, StoreUnavailable>
 
-// All or nothing: what the ports write inside `atomically` is committed together or not at all. Nested calls are
-// savepoints: a caught failure inside undoes only the inside. External effects (payments, tool calls, mail) do not
-// belong in here.
-
+/**
+ * All or nothing: what the ports write inside `atomically` is committed together or not at all. Nested calls are
+ * savepoints: a caught failure inside undoes only the inside. External effects (payments, tool calls, mail) do not belong
+ * in here.
+ */
 export class UnitOfWork extends Context.Service<
   UnitOfWork,
   {

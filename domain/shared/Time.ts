@@ -1,8 +1,9 @@
 /**
- * Timestamps in responses and in signed bytes: ISO 8601, UTC, milliseconds, `Z`.
+ * Timestamps, and monotonic time for durations.
  */
 import { Clock, DateTime, Effect, Schema } from "effect"
 
+/** In responses and in signed bytes: ISO 8601, UTC, milliseconds, `Z`. */
 export const Timestamp = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u)).pipe(
   Schema.annotateEncoded({ format: "date-time" })
 )

@@ -92,8 +92,6 @@ export interface ListedTask extends Pick<CallTask, "id" | "createdAt" | "progres
   readonly final: { readonly status: FinalStatus; readonly endedAt: DateTime.Utc } | undefined
 }
 
-// Port to the tasks of calls. They are in the store, so that any node asks for their results and settles them.
-
 /** Who asks for a task. */
 export interface TaskCaller {
   readonly consumerId: ConsumerId
@@ -104,6 +102,7 @@ export interface TaskCaller {
 /** A place in the list of an account's tasks. */
 export type TaskPosition = Pick<ListedTask, "id" | "createdAt">
 
+/** Port to the tasks of calls. They are in the store, so that any node asks for their results and settles them. */
 export class TaskStore extends Context.Service<
   TaskStore,
   {

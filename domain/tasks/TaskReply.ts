@@ -15,9 +15,10 @@ import {
   UPSTREAM_ID_CHARS_MAX
 } from "./CallTask.ts"
 
-// How a task ended, as it is stored before the call is settled by it. Nothing else decides what is billed and delivered, so
-// any node can settle the call, and gets the same.
-
+/**
+ * How a task ended, as it is stored before the call is settled by it. Nothing else decides what is billed and delivered,
+ * so any node can settle the call, and gets the same.
+ */
 export interface TaskOutcome {
   readonly status: "success" | "error" | "timeout"
   readonly problem: UpstreamProblem | undefined

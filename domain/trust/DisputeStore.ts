@@ -10,8 +10,6 @@ import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { ConsumerRulings } from "./PaidCalls.ts"
 
-// A dispute about one receipt, from filing to decision. Two parties, and one amount: what the call cost.
-
 /** Identifies a dispute. It is a UUID. */
 export const DisputeId = Uuid.pipe(Schema.brand("DisputeId"))
 export type DisputeId = typeof DisputeId.Type
@@ -63,6 +61,7 @@ export interface Decision {
   readonly at: DateTime.Utc
 }
 
+/** A dispute about one receipt, from filing to decision. Two parties, and one amount: what the call cost. */
 export interface Dispute {
   readonly id: DisputeId
   readonly receiptId: ReceiptId

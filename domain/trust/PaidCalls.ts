@@ -14,9 +14,6 @@ import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import { MICROCENTS_PER_DOLLAR } from "../shared/Microcents.ts"
 import { excusedCalls, type TrustReceipt } from "./Sla.ts"
 
-// The disputes that a score counts: about calls with a cost, filed within the window, and decided. Open disputes and
-// disputes about free calls do not count.
-
 /** Decisions about the paid calls of one consumer. */
 export interface ConsumerRulings {
   readonly consumerId: ConsumerId
@@ -30,6 +27,10 @@ export interface ConsumerRulings {
   readonly refundedMicrocents: bigint
 }
 
+/**
+ * The disputes that a score counts: about calls with a cost, filed within the window, and decided. Open disputes and
+ * disputes about free calls do not count.
+ */
 export interface ScoredDisputes {
   readonly upheld: number
   readonly denied: number

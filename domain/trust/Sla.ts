@@ -7,8 +7,7 @@ import type { SequencedReceipt } from "../log/LogStore.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import { type Latencies, latenciesOf, merge, percentiles } from "./Latencies.ts"
 
-// The part of a logged receipt that SLA and trust score use.
-
+/** The part of a logged receipt that SLA and trust score use. */
 export type TrustReceipt = Pick<SequencedReceipt, "cause" | "receipt">
 
 export const SLA_DAYS = 30
@@ -191,8 +190,7 @@ export const added = (one: SlaHour, other: SlaHour): SlaHour => ({
   latencies: merge([one.latencies, other.latencies])
 })
 
-// Counts of proxied and reported calls, and the figures derived from them.
-
+/** Counts of proxied and reported calls, and the figures derived from them. */
 export interface CallCounts {
   /** Made by the proxy. */
   readonly calls: number

@@ -23,9 +23,6 @@ import { Mailer, type MailFailed, type MailNotConfigured } from "./Mailer.ts"
 import { SlaStore } from "./SlaStore.ts"
 import { type Proof, type ProofKind, type ProofLevel, VerificationStore, type Verified } from "./VerificationStore.ts"
 
-// Port that reads what a provider published on its domain or in its repository. Distinguishes a failed read from a
-// missing proof: only the latter says anything about the provider.
-
 /** The place could not be read, which says nothing about the provider. Retry later. */
 export class ProofUnreadable extends Schema.TaggedError<ProofUnreadable>()("ProofUnreadable", {
   place: Schema.String,
@@ -36,6 +33,10 @@ export class ProofUnreadable extends Schema.TaggedError<ProofUnreadable>()("Proo
   }
 }
 
+/**
+ * Port that reads what a provider published on its domain or in its repository. Distinguishes a failed read from a missing
+ * proof: only the latter says anything about the provider.
+ */
 export class ProofReader extends Context.Service<
   ProofReader,
   {

@@ -63,12 +63,21 @@ export const purposeOf = (text: string): string =>
 
 export type Kind = "port" | "service" | "error" | "setting" | "type" | "value"
 
+/** The text of a class, to the line that ends it. */
+const classOf = (text: string, own: string): string => {
+  const from = text.indexOf(`export class ${own} extends`)
+  return text.slice(from, from + text.slice(from).search(/^\S.*\{\}$|^\}$/mu))
+}
+
 /** A schema and its type share a name: it counts as a value. */
 export const kindOf = ({ module, own }: Exported): Kind => {
   const text = readModule(module)
   const declared = (form: string) => new RegExp(`^export ${form}`, "mu").test(text)
-  if (declared(`class ${own} extends Context\\.Service<`))
-    return /\bstatic readonly layer\b/u.test(text) ? "service" : "port"
+  if (declared(`class ${own} extends Context\\.Service<`)) {
+    const shape = classOf(text, own)
+    if (/\bstatic readonly layer\b/u.test(shape)) return "service"
+    return /\bEffect\.|=>|\w\(.*\): /u.test(shape) ? "port" : "setting"
+  }
   if (declared(`class ${own} extends Schema\\.TaggedError<`)) return "error"
   if (declared(`const ${own}\\b.*= Context\\.Reference\\b`)) return "setting"
   return declared(`(?:const|class|function) ${own}\\b`) ? "value" : "type"
