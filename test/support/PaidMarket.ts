@@ -8,7 +8,8 @@ import { freePort } from "./FreePort.ts"
 import { aDeveloper, aSeller, got, listed, OPERATOR_KEY, posted, type Seller } from "./HttpMarket.ts"
 import { ready } from "./ServiceProcess.ts"
 
-const SECRETS = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }
+export const WEBHOOK_SECRET = "whsec_double"
+const SECRETS = { secretKey: "sk_test_double", webhookSecret: WEBHOOK_SECRET }
 const LOAD_CENTS = 5_000
 
 export const paidMarket = Effect.gen(function* () {

@@ -2,8 +2,8 @@
  * An app beside the repository, in which the package is its sources: programs of the documents run as users write them,
  * without packing.
  */
-import { Context, Effect, Layer } from "effect"
-import { execFile } from "node:child_process"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { execFile, fork } from "node:child_process"
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -25,6 +25,12 @@ export class SourcePackage extends Context.Service<
     /** With this Node, in the app's folder. */
     node(...args: ReadonlyArray<string>): Effect.Effect<Ran>
     readonly typeCheck: Effect.Effect<Ran>
+    /** One process that runs programs, one after the other, each with variables of its own. Succeeds with the error, or "". */
+    readonly runner: Effect.Effect<
+      (name: string, variables: Readonly<Record<string, string>>) => Effect.Effect<string>,
+      never,
+      Scope.Scope
+    >
   }
 >()("agent-tool-billing/test/support/SourcePackage") {
   static readonly layer = Layer.effect(
@@ -48,7 +54,9 @@ export class SourcePackage extends Context.Service<
       })
       yield* write("package.json", `{ "private": true, "type": "module" }\n`)
       yield* write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] }))
+      yield* write("runner.js", RUNNER)
       return SourcePackage.of({
+        runner: running(app),
         write,
         node: (...args) => run(app, args),
         typeCheck: run(app, [join(projectRoot, "node_modules/@typescript/native/bin/tsc"), "-p", "."])
@@ -79,6 +87,31 @@ const compilerOptions = {
   skipLibCheck: true,
   noEmit: true
 }
+
+const RUNNER = `
+process.on("message", ({ name, variables }) => {
+  Object.assign(process.env, variables)
+  import("./" + name).then(() => process.send(""), (error) => process.send(String(error)))
+})
+`
+
+const running = Effect.fnUntraced(function* (cwd: string) {
+  const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] }
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() => fork("runner.js", { cwd, env, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] })),
+    (started) => Effect.sync(() => started.kill("SIGKILL"))
+  )
+  return (name: string, variables: Readonly<Record<string, string>>) =>
+    Effect.callback<string>((resume) => {
+      const ended = () => resume(Effect.succeed("the process ended"))
+      child.once("exit", ended)
+      child.once("message", (error) => {
+        child.off("exit", ended)
+        resume(Effect.succeed(String(error)))
+      })
+      child.send({ name, variables })
+    })
+})
 
 const run = (cwd: string, args: ReadonlyArray<string>): Effect.Effect<Ran> =>
   Effect.callback((resume) => {

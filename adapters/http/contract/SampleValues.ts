@@ -17,6 +17,7 @@ export const BUDGET_ID = "0193fa03-5e6f-7081-92a3-b4c5d6e7f809"
 export const PAYOUT_ID = "0193fa05-7081-72a3-94c5-d6e7f8091a2b"
 export const SUBMISSION_ID = "0193fa07-91a2-74c5-b6e7-f8091a2b3c4d"
 
+export const SAMPLE_SIGNATURE = "t=1763633472,v1=5257a869e7"
 export const SAMPLE_OPERATOR_KEY = "<value of OPERATOR_KEY>"
 
 /** A tool that a new service has: its demo provider lists it. */

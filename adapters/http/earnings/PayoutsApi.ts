@@ -11,7 +11,7 @@ import { AskSummary, pendingBalance, ProviderSummary } from "./EarningsBodies.ts
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { idempotencyHeader, WebUrl } from "../contract/InputSchemas.ts"
-import { PAYOUT_ID } from "../contract/SampleValues.ts"
+import { PAYOUT_ID, SAMPLE_SIGNATURE } from "../contract/SampleValues.ts"
 import * as shared from "../contract/SharedFields.ts"
 
 const NoContent = Schema.Record(Schema.String, Schema.Never).annotate({
@@ -164,7 +164,15 @@ const providerSummary = <const I extends string>(identifier: I, path: `/${string
 const StripeEvent = Schema.Record(Schema.String, Schema.Unknown).annotate({
   identifier: "StripeEvent",
   description: "An event as Stripe sends it.",
-  examples: [{ id: "evt_1QwErTyUiOp", object: "event", type: "checkout.session.completed" }]
+  examples: [
+    {
+      id: "evt_1QwErTyUiOp",
+      object: "event",
+      type: "checkout.session.completed",
+      created: 1_763_633_472,
+      data: { object: { id: "cs_1QwErTyUiOp", object: "checkout.session", payment_status: "paid" } }
+    }
+  ]
 })
 
 const EventReceived = Field.object("EventReceived", "The event was received.", {
@@ -188,7 +196,9 @@ export class PayoutsApi extends HttpApiGroup.make("payouts")
     Endpoint.post("connect", "/api/market/connect", {
       access: readBy("provider"),
       summary: "Set up your payout account",
-      description: "Creates your account at the payment processor on first use, and returns a new onboarding link.",
+      description:
+        "Creates your account at the payment processor on first use, and returns a new onboarding link. In dry run mode, " +
+        "payouts need no account, and the response is 503 `NOT_CONFIGURED`.",
       headers: idempotencyHeader,
       payload: ConnectBody,
       success: Connected,
@@ -229,9 +239,11 @@ export class PayoutsApi extends HttpApiGroup.make("payouts")
     Endpoint.post("stripeWebhook", "/api/webhooks/stripe", {
       access: uncached,
       summary: "Receive a Stripe event",
-      description: "For Stripe. The signature is verified over the raw body. A repeated event has no effect.",
+      description:
+        "For Stripe. The signature is verified over the raw body. A repeated event has no effect. In dry run mode, the " +
+        "response is 503 `NOT_CONFIGURED`.",
       headers: {
-        "stripe-signature": Field.of(Schema.String, "Stripe's signature of the body.", "t=1763633472,v1=5257a869e7")
+        "stripe-signature": Field.of(Schema.String, "Stripe's signature of the body.", SAMPLE_SIGNATURE)
       },
       payload: StripeEvent,
       success: EventReceived,

@@ -144,7 +144,7 @@ export class LogApi extends HttpApiGroup.make("log")
       summary: "Retrieve a tile",
       description:
         "C2SP tlog-tiles: `tile/0/x001/234`, a partial tile with suffix `.p/17`, entries at `tile/entries/…`. A tile never " +
-        "changes.",
+        "changes. Until a log has 256 receipts, its first tile is partial.",
       params: tileParams,
       success: Tile
     }),

@@ -57,12 +57,13 @@ export const requestExamples = (located: Located, document: OpenApiDocument): Ht
           ["curl", sample],
           ["TypeScript", typeScriptExample(located, baseUrl)]
         ] as const
-      ).map(
-        ([name, text]) =>
-          html`<figure>
-            <figcaption>${name}</figcaption>
-            ${copyable(text)}
-          </figure>`
+      ).map(([name, text]) =>
+        text === undefined
+          ? undefined
+          : html`<figure>
+              <figcaption>${name}</figcaption>
+              ${copyable(text)}
+            </figure>`
       )}
     </div>
     ${

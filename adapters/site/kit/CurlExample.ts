@@ -13,6 +13,7 @@ import {
   PROVIDER_ID,
   RECEIPT_ID,
   SAMPLE_OPERATOR_KEY,
+  SAMPLE_SIGNATURE,
   TOOL_ID
 } from "../../http/contract/SampleValues.ts"
 import { jsonText } from "./Json.ts"
@@ -33,7 +34,13 @@ export const SAMPLE_IDS: ReadonlyArray<readonly [id: string, variable: string, s
   [GRANT_ID, "GRANT_ID", "`grant_id` from `GET /api/v1/market/grants`"],
   [BUDGET_ID, "BUDGET_ID", "`budget_id` from `GET /api/v1/market/budgets`"],
   [PAYOUT_ID, "PAYOUT_ID", "`payout_id` from `GET /api/v1/operator/payouts`"],
-  [SAMPLE_OPERATOR_KEY, "OPERATOR_KEY", "the setting `OPERATOR_KEY` of the service"]
+  [SAMPLE_OPERATOR_KEY, "OPERATOR_KEY", "the setting `OPERATOR_KEY` of the service"],
+  [
+    SAMPLE_SIGNATURE,
+    "STRIPE_SIGNATURE",
+    "`t=TIME,v1=HMAC`: `TIME` in Unix seconds, and the hexadecimal HMAC-SHA256 of `TIME.BODY`, keyed with the setting " +
+      "`STRIPE_WEBHOOK_SECRET`. `BODY` is the body byte for byte"
+  ]
 ]
 
 const KEY_SOURCES: Readonly<Record<string, string>> = {
@@ -65,21 +72,32 @@ export const curlExample = ({ method, path, operation }: Located, baseUrl: strin
     .map((parameter) => `${parameter.name}=${encodeURIComponent(String(parameter.example))}`)
     .join("&")
   const url = `${baseUrl}${filled}${query === "" ? "" : `?${query}`}`
+  const headers = required
+    .filter((parameter) => parameter.in === "header")
+    .map((parameter) => `${parameter.name}: ${named(String(parameter.example))}`)
   return command(
     method,
     url,
     operation["x-roles"].length === 0 ? undefined : keyVariable(role === undefined ? operation["x-roles"] : [role]),
-    operation.requestBody?.content["application/json"]?.example
+    operation.requestBody?.content["application/json"]?.example,
+    headers
   )
 }
 
 export const curlPost = (url: string, role: string, body: Json): string =>
   command("POST", url, keyVariable([role]), body)
 
-const command = (method: string, url: string, key: string | undefined, body: Json | undefined): string =>
+const command = (
+  method: string,
+  url: string,
+  key: string | undefined,
+  body: Json | undefined,
+  headers: ReadonlyArray<string> = []
+): string =>
   [
     `curl ${method === (body === undefined ? "GET" : "POST") ? "" : `-X ${method} `}${quoted(url)}`,
     ...(key === undefined ? [] : [`-H "Authorization: Bearer $${key}"`]),
+    ...headers.map((header) => `-H "${header}"`),
     ...(body === undefined
       ? []
       : [`-H 'Content-Type: application/json'`, `-d ${named(singleQuoted(jsonText(body)), `'"`, `"'`)}`])
