@@ -16,7 +16,7 @@ import { nowMs, type World } from "./World.ts"
 export const call = Effect.fnUntraced(function* (world: World, act: Call) {
   const buyer = one(world.facts.consumers, act.who)
   const tool = one(world.facts.tools, act.tool)
-  if (buyer === undefined || tool === undefined) return "nobody"
+  if (buyer === undefined || tool === undefined) return "skipped"
   // Usage-priced tools are not called without a cap.
   const cap = act.cap ?? (maximumOf(tool.terms) > tool.terms.price ? 100 : undefined)
   return yield* callOf(world, cap === undefined ? act : { ...act, cap }, buyer, tool)
@@ -50,7 +50,7 @@ const request = Effect.fnUntraced(function* (
   const word = `word-${++world.facts.words}`
   const { reports } = provider
   const most = maximumOf(tool.terms)
-  world.providers.behaviours.set(word, {
+  world.providers.behaviors.set(word, {
     ...provider,
     reportedMicrocents: reports === undefined ? undefined : Math.floor((most * reports) / 100)
   })
@@ -91,7 +91,7 @@ export const again = Effect.fnUntraced(function* (world: World, act: ActOf<"Agai
   if (sent === undefined) return "nothing"
   if (!act.changed) return yield* send(world, sent)
   const word = `word-${++world.facts.words}`
-  world.providers.behaviours.set(word, { outcome: "success", latencyMs: 10, reportedMicrocents: undefined })
+  world.providers.behaviors.set(word, { outcome: "success", latencyMs: 10, reportedMicrocents: undefined })
   const before = world.facts.asked.get(sent.word)!
   world.facts.asked.set(word, { ...before, sentAtMs: yield* nowMs, life: world.lives(), left: false })
   const json = { ...(sent.call.json as object), input: { word } }
@@ -137,7 +137,7 @@ export const repeat = Effect.fnUntraced(function* (world: World, { which }: ActO
 export const meter = Effect.fnUntraced(function* (world: World, act: ActOf<"Meter">) {
   const buyer = one(world.facts.consumers, act.who)
   const tool = one(world.facts.tools, act.tool)
-  if (buyer === undefined || tool === undefined) return "nobody"
+  if (buyer === undefined || tool === undefined) return "skipped"
   return yield* report(world, {
     path: METER,
     key: buyer.key,
@@ -151,7 +151,7 @@ export const bill = Effect.fnUntraced(function* (world: World, act: ActOf<"Bill"
   const granted = one(world.facts.granted.slice(-6), act.who)
   const offered = world.facts.tools.filter(({ provider }) => provider === granted?.provider)
   const [buyer, tool] = [granted?.consumer, one(offered, act.tool)]
-  if (buyer === undefined || tool === undefined) return "nobody"
+  if (buyer === undefined || tool === undefined) return "skipped"
   const cost_microcents = Math.floor((tool.prices.at(-1)! * act.percent) / 100)
   return yield* report(world, {
     path: METER,
@@ -163,7 +163,7 @@ export const bill = Effect.fnUntraced(function* (world: World, act: ActOf<"Bill"
 export const grant = Effect.fnUntraced(function* (world: World, act: ActOf<"Grant">) {
   const buyer = one(world.facts.consumers, act.who)
   const provider = one(world.facts.providers, act.provider)
-  if (buyer === undefined || provider === undefined) return "nobody"
+  if (buyer === undefined || provider === undefined) return "skipped"
   const json = { provider_id: provider.id, cap_microcents: act.cap, period: act.period }
   const answer = yield* asking(world, { path: GRANTS, key: buyer.key, json })
   if (answer.status !== 201) return String(answer.status)

@@ -17,7 +17,7 @@ export const makeLeftCheck = ({ board, facts, lives, providers }: World) => {
     const asked = facts.asked.get(word)
     if (asked === undefined || !asked.left) return undefined
     if (asked.life !== lives() || board.wasDisturbedSince(asked.disturbancesBefore)) return undefined
-    return outcomeOf(providers.behaviours.get(word)!)
+    return outcomeOf(providers.behaviors.get(word)!)
   }
 
   /** Its provider asked for input, or works on it, and nothing has come in between: an error is not its own. */

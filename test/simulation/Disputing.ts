@@ -14,7 +14,7 @@ export const file = Effect.fnUntraced(function* (world: World, { byProvider, whi
   if (receipt === undefined) return "nothing"
   const owner = byProvider ? receipt.provider_id : receipt.agent_id
   const filer = [...world.facts.consumers, ...world.facts.providers].find(({ id }) => id === owner)
-  if (filer === undefined) return "nobody"
+  if (filer === undefined) return "skipped"
   const json = { receipt_id: receipt.receipt_id, reason: "quality" }
   return String((yield* askingUnderKey(world, { path: DISPUTES, key: filer.key, json })).status)
 })

@@ -20,7 +20,7 @@ export const defaultFeeOf = ({ terms }: World): Array<AskedFee> => [
 
 export const setFee = Effect.fnUntraced(function* (world: World, { basisPoints, provider }: ActOf<"Fee">) {
   const whose = one(world.facts.providers, provider)
-  if (whose === undefined) return "nobody"
+  if (whose === undefined) return "skipped"
   const asked: AskedFee = {
     basisPoints: basisPoints ?? world.terms.feeBasisPoints,
     sentAtMs: yield* nowMs,

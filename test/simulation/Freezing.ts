@@ -23,7 +23,7 @@ const freeze = Effect.fnUntraced(function* (world: World, who: number) {
   const { facts } = world
   const id = one(facts.consumers, who)?.id
   const isFrozen = facts.freezes.some(({ consumerId, liftedAtMs }) => consumerId === id && liftedAtMs === undefined)
-  if (id === undefined || isFrozen) return "nobody"
+  if (id === undefined || isFrozen) return "skipped"
   const { status } = yield* changing(world, id, "freeze")
   if (status === 200) {
     facts.freezes.push({
@@ -45,7 +45,7 @@ const lift = Effect.fnUntraced(function* (world: World, which: number) {
     facts.freezes.filter(({ consumerId, liftedAtMs }) => liftedAtMs === undefined && !disputed.has(consumerId)),
     which
   )
-  if (found === undefined) return "nobody"
+  if (found === undefined) return "skipped"
   found.liftedAtMs = yield* nowMs
   found.liftedAfterWord = facts.words
   return `unfreeze ${(yield* changing(world, found.consumerId, "unfreeze")).status}`

@@ -72,7 +72,7 @@ export const registerProvider = Effect.fnUntraced(function* (world: World, tools
 
 export const price = Effect.fnUntraced(function* (world: World, act: ActOf<"Price">) {
   const tool = one(world.facts.tools, act.tool)
-  return tool === undefined ? "nobody" : yield* changeTerms(world, tool, { price: act.price })
+  return tool === undefined ? "skipped" : yield* changeTerms(world, tool, { price: act.price })
 })
 
 /** Whether or not the answer came, the next call shows which terms hold: see `Receipts`. */
@@ -95,7 +95,7 @@ export const changeTerms = Effect.fnUntraced(function* (world: World, tool: Offe
 
 export const budget = Effect.fnUntraced(function* (world: World, { cap, period, who }: ActOf<"Budget">) {
   const owner = one(world.facts.consumers, who)
-  if (owner === undefined) return "nobody"
+  if (owner === undefined) return "skipped"
   const answer = yield* asking(world, { path: BUDGETS, key: owner.key, json: { cap_microcents: cap, period } })
   return String(answer.status)
 })
@@ -104,7 +104,7 @@ export const budget = Effect.fnUntraced(function* (world: World, { cap, period, 
 export const rotateKey = Effect.fnUntraced(function* (world: World, act: ActOf<"RotateKey">) {
   const over = yield* overRotated(world, act.who)
   const member = one([...world.facts.consumers, ...world.facts.providers], act.who)
-  if (member === undefined) return "nobody"
+  if (member === undefined) return "skipped"
   const old = member.key
   const call = { path: `${KEYS}/rotate`, key: old, json: { grace_seconds: act.graceHours * 3_600 } }
   const learn = (answer: Answer) => {

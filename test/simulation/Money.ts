@@ -17,7 +17,7 @@ const INVOICES = "/api/v1/market/invoices"
 
 export const load = Effect.fnUntraced(function* (world: World, { cents, keyed, who }: ActOf<"Load">) {
   const payer = one(world.facts.consumers, who)
-  if (payer === undefined) return "nobody"
+  if (payer === undefined) return "skipped"
   const call = { path: LOAD, key: payer.key, json: { amount_cents: cents } }
   return String((yield* keyed ? askingUnderKey(world, call, "session_id") : asking(world, call)).status)
 })
@@ -73,7 +73,7 @@ const hand = Effect.fnUntraced(function* (world: World, news: News, copies = 1, 
 
 export const connect = Effect.fnUntraced(function* (world: World, act: ActOf<"Connect">) {
   const provider = one(world.facts.providers, act.provider)
-  if (provider === undefined) return "nobody"
+  if (provider === undefined) return "skipped"
   const answer = yield* asking(world, { path: CONNECT, key: provider.key, json: {} })
   yield* asking(world, { path: `${PAYOUTS}/automatic`, key: provider.key, json: { enabled: act.automatic } })
   return String(answer.status)
@@ -83,14 +83,14 @@ export const connect = Effect.fnUntraced(function* (world: World, act: ActOf<"Co
 export const restrict = (world: World, act: ActOf<"Restrict">) =>
   Effect.sync(() => {
     const provider = one(world.facts.providers, act.provider)
-    if (provider === undefined) return "nobody"
+    if (provider === undefined) return "skipped"
     world.processor.restrict(`acct_${provider.id}`, act.restricted)
     return act.restricted ? "restricted" : "free again"
   })
 
 export const payout = Effect.fnUntraced(function* (world: World, act: ActOf<"Payout">) {
   const provider = one(world.facts.providers, act.provider)
-  if (provider === undefined) return "nobody"
+  if (provider === undefined) return "skipped"
   const call = { path: PAYOUTS, key: provider.key, json: {} }
   return String((yield* act.keyed ? askingUnderKey(world, call, "payout_id") : asking(world, call)).status)
 })
@@ -105,7 +105,7 @@ export const transferBack = (world: World, { percent, which }: ActOf<"TransferBa
 /** A credit note on one of a consumer's invoices. */
 export const correct = Effect.fnUntraced(function* (world: World, { percent, which }: ActOf<"Correct">) {
   const owner = one(world.facts.consumers, which)
-  if (owner === undefined) return "nobody"
+  if (owner === undefined) return "skipped"
   const list = yield* asking(world, { path: INVOICES, key: owner.key })
   if (list.status !== 200) return String(list.status)
   const invoice = one(

@@ -5,7 +5,7 @@ import { answering, flooding, joiningToAnswer } from "./adversaries/Answers.ts"
 import { RINGS_MAX, closingOf, schemeOf } from "./adversaries/Schemes.ts"
 import { withOperator } from "./OperatorSteps.ts"
 import { type Random, randomFrom, weighted } from "../../testing/Random.ts"
-import type { Act, Behaviour, Call, Fault, Job, Step } from "./Step.ts"
+import type { Act, Behavior, Call, Fault, Job, Step } from "./Step.ts"
 import type { ToolTerms } from "./ToolTerms.ts"
 
 const SECOND = 1_000
@@ -118,7 +118,7 @@ const faultOf = (random: Random): Fault => ({
   ms: random.below(random.percent(80) ? 3 * SECOND : 40 * SECOND)
 })
 
-const behaviour = (random: Random): Behaviour => ({
+const behavior = (random: Random): Behavior => ({
   outcome: weighted(random, [
     [16, "success"],
     [2, "tool_error"],
@@ -143,7 +143,7 @@ const call = (random: Random): Call => ({
     [1, 2],
     [1, 5]
   ]),
-  provider: behaviour(random),
+  provider: behavior(random),
   ...(random.percent(6) ? { goesAwayAfterMs: random.below(5 * SECOND) } : {}),
   ...(random.percent(50) ? { cap: random.percent(70) ? 100 : random.below(120) } : {})
 })

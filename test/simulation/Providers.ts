@@ -11,9 +11,9 @@ import {
   type UpstreamCall
 } from "../../domain/upstream/ToolUpstream.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
-import type { Behaviour } from "./Step.ts"
+import type { Behavior } from "./Step.ts"
 
-export interface Told extends Behaviour {
+export interface Told extends Behavior {
   readonly reportedMicrocents: number | undefined
   /** How often it asks for input before it responds. */
   readonly asks?: number
@@ -30,7 +30,7 @@ export interface Forwarded {
 export class Providers {
   readonly forwarded = new Map<ReceiptId, Forwarded>()
   /** How a provider behaves when it is called with this word. */
-  readonly behaviours = new Map<string, Told>()
+  readonly behaviors = new Map<string, Told>()
   /** Since the last look. */
   readonly fresh: Array<ReceiptId> = []
   /** Requests of each invocation. */
@@ -42,25 +42,25 @@ export class Providers {
     call: (call) =>
       Effect.gen({ self: this }, function* () {
         const word = String(call.arguments["word"])
-        const behaviour = this.behaviours.get(word)!
-        if (behaviour.outcome === "unreachable") return unreachable
+        const behavior = this.behaviors.get(word)!
+        if (behavior.outcome === "unreachable") return unreachable
         const legs = (this.legs.get(call.invocationId) ?? 0) + 1
         this.legs.set(call.invocationId, legs)
-        const asks = behaviour.asks ?? 0
+        const asks = behavior.asks ?? 0
         if (legs > asks + 1) this.repeated.push(call.invocationId)
         const forwarded: Forwarded = { call, word, status: undefined, reportedMicrocents: undefined }
         this.forwarded.set(call.invocationId, forwarded)
         this.fresh.push(call.invocationId)
         call.onForwarded?.(1)
         if (legs <= asks) {
-          yield* Effect.sleep(behaviour.latencyMs)
+          yield* Effect.sleep(behavior.latencyMs)
           return asking(legs)
         }
-        const late = behaviour.latencyMs >= call.timeoutMs
-        yield* Effect.sleep(late ? call.timeoutMs : behaviour.latencyMs)
-        const answer = late ? timeout(call.timeoutMs) : answerOf(word, behaviour)
+        const late = behavior.latencyMs >= call.timeoutMs
+        yield* Effect.sleep(late ? call.timeoutMs : behavior.latencyMs)
+        const answer = late ? timeout(call.timeoutMs) : answerOf(word, behavior)
         forwarded.status = answer.status
-        if (answer.result !== undefined) forwarded.reportedMicrocents = behaviour.reportedMicrocents
+        if (answer.result !== undefined) forwarded.reportedMicrocents = behavior.reportedMicrocents
         return answer
       })
   })

@@ -43,7 +43,7 @@ export const makeRecoveryCheck = ({ facts, processor, stores }: World) => {
 
   const refundsAreOfLoads = Effect.suspend(() => {
     const [overdrawn] = processor.overdrawn
-    if (overdrawn !== undefined) return wrong("nobody withdraws more than it loaded", overdrawn)
+    if (overdrawn !== undefined) return wrong("no consumer withdraws more than it loaded", overdrawn)
     const fresh = [...processor.refunds.values()].slice(refundsSeen)
     refundsSeen += fresh.length
     for (const { madeAtMs, ordered, partId } of fresh) {

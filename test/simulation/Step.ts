@@ -81,13 +81,13 @@ export interface Call {
   readonly keyed: boolean
   /** At once. */
   readonly times: number
-  readonly provider: Behaviour
+  readonly provider: Behavior
   readonly goesAwayAfterMs?: number
   /** What the caller agrees to pay at most, in percent of the tool's maximum; the list price without one. */
   readonly cap?: number
 }
 
-export interface Behaviour {
+export interface Behavior {
   readonly outcome: "success" | "tool_error" | "unreachable" | "rate_limited"
   readonly latencyMs: number
   /** What the provider says that the call cost, in percent of the tool's maximum. */

@@ -21,7 +21,7 @@ const RACERS = 4
 
 export const answer = Effect.fnUntraced(function* (world: World, act: ActOf<"RingAnswers">) {
   const found = pair(world, ringOf(world, act.ring), act.who, act.tool, othersTools(world))
-  if (found === undefined) return "nobody"
+  if (found === undefined) return "skipped"
   const [buyer, tool] = found
   const word = yield* worded(world, tool, act.asks)
   const most = maximumOf(tool.terms)
@@ -63,7 +63,7 @@ export const answer = Effect.fnUntraced(function* (world: World, act: ActOf<"Rin
 /** The word of a new call, whose provider asks this often. */
 export const worded = Effect.fnUntraced(function* (world: World, tool: OfferedTool, asks: number) {
   const word = `word-${++world.facts.words}`
-  world.providers.behaviours.set(word, { outcome: "success", latencyMs: 20, reportedMicrocents: undefined, asks })
+  world.providers.behaviors.set(word, { outcome: "success", latencyMs: 20, reportedMicrocents: undefined, asks })
   world.facts.asked.set(word, {
     tool,
     sentAtMs: yield* nowMs,

@@ -10,5 +10,5 @@ import { ringOf, toolsOf } from "./Ring.ts"
 
 export const bait = Effect.fnUntraced(function* (world: World, { ring, terms, tool }: ActOf<"RingBaits">) {
   const offered = one(toolsOf(world, ringOf(world, ring)), tool)
-  return offered === undefined ? "nobody" : yield* changeTerms(world, offered, terms)
+  return offered === undefined ? "skipped" : yield* changeTerms(world, offered, terms)
 })

@@ -18,13 +18,13 @@ export const buy = Effect.fnUntraced(function* (world: World, { ring: number, ti
     .toSorted((a, b) => b.terms.price - a.terms.price)
     .slice(0, DEAREST)
   const found = pair(world, ring, who, tool, dearest)
-  if (found === undefined) return "nobody"
+  if (found === undefined) return "skipped"
   return yield* callOf(world, { keyed: false, times, provider: { ...QUICK, reports: 100 }, cap: 100 }, ...found)
 })
 
 export const leave = Effect.fnUntraced(function* (world: World, act: ActOf<"RingLeaves">) {
   const found = pair(world, ringOf(world, act.ring), act.who, act.tool, othersTools(world))
-  if (found === undefined) return "nobody"
+  if (found === undefined) return "skipped"
   const provider = { outcome: "success", latencyMs: act.latencyMs, reports: 100 } as const
   return yield* callOf(
     world,
@@ -37,7 +37,7 @@ export const leave = Effect.fnUntraced(function* (world: World, act: ActOf<"Ring
 export const serve = Effect.fnUntraced(function* (world: World, act: ActOf<"RingServes">) {
   const buyer = one(othersConsumers(world), act.who)
   const tool = one(toolsOf(world, ringOf(world, act.ring)), act.tool)
-  if (buyer === undefined || tool === undefined) return "nobody"
+  if (buyer === undefined || tool === undefined) return "skipped"
   const outcome = act.fails ? "tool_error" : "success"
   const provider = { outcome, latencyMs: 20, reports: act.reports } as const
   return yield* callOf(world, { keyed: false, times: 1, provider, ...(act.capped ? { cap: 60 } : {}) }, buyer, tool)

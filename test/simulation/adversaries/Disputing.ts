@@ -48,7 +48,7 @@ const file = Effect.fnUntraced(function* (world: World, filer: Member, receiptId
 export const smear = Effect.fnUntraced(function* (world: World, act: ActOf<"RingSmears">) {
   const { consumers } = ringOf(world, act.ring)
   const tool = one(othersTools(world), act.tool)
-  if (tool === undefined || consumers.length === 0) return "nobody"
+  if (tool === undefined || consumers.length === 0) return "skipped"
   return yield* act.by === "reports" ? reportFailures(world, consumers, tool.id, act.times) : disputeOthers(world, act)
 })
 

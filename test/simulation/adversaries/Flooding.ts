@@ -16,7 +16,7 @@ const AT_ONE_PROVIDER = SUSPENDED_CALLS_MAX / 2
 
 export const flood = Effect.fnUntraced(function* (world: World, act: ActOf<"RingFloods">) {
   const found = pair(world, ringOf(world, act.ring), act.who, act.tool, othersTools(world))
-  if (found === undefined) return "nobody"
+  if (found === undefined) return "skipped"
   const [buyer, tool] = found
   const before = world.board.disturbancesBefore
   const life = world.lives()

@@ -16,7 +16,7 @@ const BALANCE = "/api/v1/market/balance"
 /** Ordered, paid, and told. */
 export const load = Effect.fnUntraced(function* (world: World, { cents, ring, who }: ActOf<"RingLoads">) {
   const payer = one(ringOf(world, ring).consumers, who)
-  if (payer === undefined) return "nobody"
+  if (payer === undefined) return "skipped"
   const answer = yield* asking(world, { path: LOAD, key: payer.key, json: { amount_cents: cents } })
   if (answer.status !== 200) return String(answer.status)
   const ordered = world.processor.checkouts.get(textAt(answer, "session_id"))
@@ -35,7 +35,7 @@ export const cashOut = Effect.fnUntraced(function* (world: World, { ring }: ActO
 /** A part of what it says that there is, or more. */
 export const withdraw = Effect.fnUntraced(function* (world: World, act: ActOf<"RingWithdraws">) {
   const owner = one(ringOf(world, act.ring).consumers, act.who)
-  if (owner === undefined) return "nobody"
+  if (owner === undefined) return "skipped"
   const balance = yield* asking(world, { path: BALANCE, key: owner.key })
   if (balance.status !== 200) return String(balance.status)
   const cents = (balance.json as { readonly balance_cents: number }).balance_cents

@@ -253,7 +253,7 @@ export const robberies: ReadonlyArray<Robbery> = [
   {
     name: "a load that is withdrawn again",
     plant: withdrawnAgain,
-    rules: ["nobody withdraws more than it loaded"],
+    rules: ["no consumer withdraws more than it loaded"],
     seed: 39
   },
   {
