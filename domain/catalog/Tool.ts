@@ -5,7 +5,7 @@ import { type DateTime, Schema } from "effect"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 
-/** In the path of a URL, another tool or another provider would be meant. Not in the pattern: RE2 knows no lookahead. */
+/** In the path of a URL, another tool or another provider would be meant. A check of its own, because it has its own message. */
 const changesPaths = (name: string): boolean => /^\/|\.\/|(?:^|\/)\.{1,2}$/u.test(name)
 
 /** As MCP names tools; also used in headers and receipts, so it is plain ASCII. */

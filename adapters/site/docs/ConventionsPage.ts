@@ -67,6 +67,7 @@ export const conventionsPage = (document: OpenApiDocument, documented: Documente
 
 const keys = html`<p>Send your API key in the <code>Authorization</code> header:</p>
   ${copyable("Authorization: Bearer atb_c_…")}
+  <p><code>X-API-Key: atb_c_…</code> also works. If a request has both headers, <code>Authorization</code> counts.</p>
   <ul>
     <li>
       Consumer keys begin with <code>atb_c_</code>, provider keys with <code>atb_p_</code>. The reference names the role
