@@ -31,6 +31,12 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/retention.md": "erases the account of the reader's choice; test/platform/erasure.test.ts"
 }
 
+/** The README's blocks outside the chapter "First call", all of whose commands are run. */
+const NOT_RUN_OF_README: Readonly<Record<string, string>> = {
+  Start:
+    "installs the packages of the project again, and starts this whole run; test/start has the service as `npm start` runs it"
+}
+
 const chapters = [...globSync("docs/**/*.md", { cwd: projectRoot }), "README.md"].filter((file) =>
   /^```(?:sh|ts)$/mu.test(readFileSync(join(projectRoot, file), "utf8"))
 )
@@ -47,4 +53,10 @@ it("names tests that read these chapters", () => {
     assert.isTrue(text.includes(file) || text.includes(file.replace("docs/", "../../docs/")), `${test} of ${file}`)
   }
   assert.include(readFileSync(join(projectRoot, GUIDES), "utf8"), "hasSamples")
+})
+
+it("names a reason for every chapter of the README with samples, except the first call", () => {
+  const [, ...parts] = readFileSync(join(projectRoot, "README.md"), "utf8").split(/^## /mu)
+  const withSamples = parts.filter((part) => /^```sh$/mu.test(part)).map((part) => part.split("\n")[0]!)
+  assert.sameMembers(withSamples, ["First call", ...Object.keys(NOT_RUN_OF_README)])
 })

@@ -3,33 +3,49 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { execFile, spawnSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { readConfig } from "../../src/config/AppConfig.ts"
 import { demoByDefault } from "../../src/layers/DemoProvider.ts"
-import { dataFolder } from "../support/EmbeddedFolders.ts"
-import { json, post, ready } from "../support/ServiceProcess.ts"
+import { dataFolder, until } from "../support/EmbeddedFolders.ts"
+import { freePort } from "../support/FreePort.ts"
+import { json, post, ready, start } from "../support/ServiceProcess.ts"
 
 const SLOW = 180_000
 const ROOT = join(import.meta.dirname, "../..")
 
-/** The first commands below a heading, with the address of the service. */
-const commandsOf = (heading: string, url: string): string => {
-  const [, chapter = ""] = readFileSync(join(ROOT, "README.md"), "utf8").split(`## ${heading}\n`)
-  const commands = /```sh\n(?<commands>.*?)```/su.exec(chapter)!.groups!["commands"]!
-  return commands.replaceAll("localhost:3000", url.replace("http://", ""))
+/** All commands of a chapter, with the ports of this test. */
+const commandsOf = (heading: string, url: string, port: number): string => {
+  const [, rest = ""] = readFileSync(join(ROOT, "README.md"), "utf8").split(`## ${heading}\n`)
+  const [chapter = ""] = rest.split("\n## ")
+  return [...chapter.matchAll(/^```sh\n(.*?)^```$/gmsu)]
+    .map(([, commands]) => commands!)
+    .join("\n")
+    .replaceAll("localhost:3000", url.replace("http://", ""))
+    .replaceAll("3001", String(port))
 }
 
 /** Without it the test that needs it is counted as skipped. */
 const hasCurl = spawnSync("curl", ["--version"]).status === 0
 
-const shell = (script: string) =>
-  Effect.callback<{ readonly output: string; readonly error: string }>((resume) => {
-    execFile("sh", ["-ec", script], (error, output, problem) =>
-      resume(Effect.succeed({ output, error: error === null ? "" : `${error.message}\n${problem}` }))
-    )
-  })
+/** In the repository, with one shell. What it starts in the background is killed with the test's scope. */
+const shell = Effect.fnUntraced(function* (script: string) {
+  const whole = `trap 'printf "\\nstatus %s\\n" "$?"; wait' EXIT\n${script}`
+  const { output, problem } = yield* start(["-ec", whole], { command: ["sh"], cwd: ROOT })
+  const status = Effect.sync(() => /^status (\d+)$/mu.exec(output())?.[1])
+  yield* until(
+    "the commands end",
+    Effect.map(status, (code) => code !== undefined)
+  )
+  return { output: output(), problem: problem(), status: yield* status }
+})
+
+/** A call of the server that the commands started, once it listens. */
+const callOfEverything = (url: string, port: number) => `
+until curl -s http://127.0.0.1:${port}/mcp; do sleep 0.2; done
+curl -s ${url}/api/market/proxy -H "authorization: Bearer $KEY" -H 'content-type: application/json' \\
+  -d '{"tool_name": "everything/echo", "input": {"message": "heard"}}'`
 
 const tools = (url: string) =>
   Effect.map(
@@ -39,16 +55,20 @@ const tools = (url: string) =>
 
 describe("the demo provider", () => {
   it.live.skipIf(!hasCurl)(
-    "makes the README's first call work on a new service",
+    "makes the README's commands for a first call work on a new service",
     () =>
       Effect.gen(function* () {
         const { url } = yield* ready({ PROFILE: "memory", DEMO_PROVIDER: "on" })
-        const { error, output } = yield* shell(commandsOf("First call", url))
-        assert.strictEqual(error, "")
+        const port = yield* freePort
+        const commands = commandsOf("First call", url, port)
+        const { output, problem, status } = yield* shell(`${commands}${callOfEverything(url, port)}`)
+        assert.strictEqual(status, "0", `${output}\n${problem}`)
         assert.include(output, "HTTP/1.1 200")
         assert.include(output, '"text":"hello"')
         assert.include(output, '"cost_microcents":500')
         assert.include(output, '"balanced":true')
+        assert.match(output, /^claude mcp add .*\n.*Bearer atb_c_/mu)
+        assert.include(output, '"text":"Echo: heard"')
       }),
     SLOW
   )
