@@ -5,7 +5,7 @@ import { assert, type Vitest } from "@effect/vitest"
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { rolldown } from "rolldown"
@@ -25,6 +25,24 @@ export { memoryPorts } from "agent-tool-billing/memory"`]: 420 * KIB,
   [`export { Ledger } from "agent-tool-billing/core"
 export { sqliteLedger } from "agent-tool-billing/sqlite"`]: 130 * KIB
 }
+
+const SCHEMA_PROGRAM = `import { Effect } from "effect"
+import { jsonSchemas } from "agent-tool-billing/adapters"
+import { JsonSchemas } from "agent-tool-billing/ports"
+const provider = "01a2231c-a436-7299-b1b3-8202ffbb377a"
+const valid = Effect.flatMap(JsonSchemas, ({ check }) => check({ type: "object" }, provider))
+console.log(await Effect.runPromise(Effect.as(Effect.provide(valid, jsonSchemas), "valid")))
+`
+
+const THREAD = "adapters/jsonschema/SchemaThread.js"
+
+/** As docs/embedding.md says. */
+const bundledTo = ({ folder }: App, input: string, dir: string) =>
+  Effect.promise(async () => {
+    const bundle = await rolldown({ input: join(folder, input), platform: "node", external: /^node:/u })
+    await bundle.write({ format: "es", dir: join(folder, dir) })
+    await bundle.close()
+  })
 
 const INSTALLED_BYTES_MAX = 80 * MEGABYTE
 
@@ -143,6 +161,19 @@ export const publishedSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void =
         assert.isAbove(bytes, 50 * KIB)
         assert.isAtMost(bytes, bytesMax, program)
       }
+    })
+  )
+
+  it.effect("compiles JSON Schemas in a bundle only if the worker thread is bundled beside it", () =>
+    Effect.gen(function* () {
+      const { bare } = yield* PackedPackage
+      yield* bare.write("main.js", SCHEMA_PROGRAM)
+      yield* bundledTo(bare, "main.js", "build/server/app")
+      const alone = yield* bare.node("build/server/app/main.js")
+      assert.notStrictEqual(alone.code, 0)
+      assert.include(alone.output, "Cannot find module")
+      yield* bundledTo(bare, `node_modules/${manifest.name}/dist/${THREAD}`, `build/${dirname(THREAD)}`)
+      assert.deepStrictEqual(yield* bare.node("build/server/app/main.js"), { code: 0, output: "valid\n" })
     })
   )
 }
