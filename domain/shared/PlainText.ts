@@ -57,6 +57,15 @@ export const withNewlines = (text: string): string => text.replace(/\r\n?/gu, "\
 export const escapeHidden = (text: string, escape = (char: string) => `[${codeOf(char)}]`): string =>
   text.replace(SHOWN, (char) => escape(char))
 
+/** JSON of the same value, in which each of the characters is an escape. */
+export const escapeHiddenJson = (json: string): string =>
+  MAYBE_HIDDEN.test(json) ? escapeHidden(json, (char) => char.split("").map(unitEscape).join("")) : json
+
+/** Most JSON has none, and without the rules about neighbors the test is quick. */
+const MAYBE_HIDDEN = /[\x7f-\x9f\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u
+
+const unitEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+
 const fault = (text: string, hidden: RegExp): string | undefined => {
   const found = hidden.exec(text)?.[0]
   return found === undefined

@@ -105,7 +105,7 @@ it.layer(ServiceUnderTest.memory(), LIVE)("Text with hidden characters", (it) =>
 })
 
 it.layer(everyCore[0]![1], LIVE)("Text that was stored before the rule", (it) => {
-  it.effect("is shown with the characters' codes: on pages, and to models", () =>
+  it.effect("is shown with the characters' codes: on pages, to models, and as escapes in JSON", () =>
     Effect.gen(function* () {
       const provider = yield* aProvider({ endpoint_url: "http://127.0.0.1:1/mcp" })
       const { stored } = yield* (yield* Catalog).upsert(ProviderId.make(provider.id), [
@@ -126,6 +126,12 @@ it.layer(everyCore[0]![1], LIVE)("Text that was stored before the rule", (it) =>
         assert.notInclude(page, "\u202e")
         assert.include(page, "👩\u200d🚀")
         assert.notInclude(page, "U+000D")
+      }
+      for (const path of [`/api/v1/market/tools/${id}`, `/api/market/catalog?provider_id=${provider.id}`]) {
+        const { text } = yield* expecting(200, { path })
+        assert.include(text, String.raw`"ab\u202ec"`)
+        assert.notInclude(text, "\u202e")
+        assert.include(text, "👩\u200d🚀")
       }
     })
   )

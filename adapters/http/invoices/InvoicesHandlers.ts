@@ -1,6 +1,7 @@
 /**
  * Monthly documents over HTTP: as JSON, as a page, and as a file.
  */
+import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
 import { Effect, Option } from "effect"
 import { type Invoice, InvoicePrinter, InvoiceStore } from "../../../domain/invoices/Invoice.ts"
 import { amountText } from "../../../domain/invoices/InvoiceText.ts"
@@ -85,7 +86,7 @@ export const invoicesRoutes = Effect.gen(function* () {
         }
         return { status: 200, headers, body: yield* printer.pdf(found) }
       }
-      return { status: 200, headers: {}, body: JSON.stringify(whole(found)) }
+      return { status: 200, headers: {}, body: escapeHiddenJson(JSON.stringify(whole(found))) }
     }),
     route(endpoints.run, function* ({ payload: { month } }) {
       const closed = yield* invoicing.close(month)

@@ -1,6 +1,7 @@
 /**
  * Problem documents (RFC 9457), and the problems that do not come from a typed failure.
  */
+import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
 import { prefixOf } from "../contract/BaseUrl.ts"
 import { problemType, titles } from "../contract/Problem.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
@@ -43,17 +44,19 @@ export const internalError: Problem = {
 export const toAnswer = (problem: Problem, requestId: string, instance: string, baseUrl: string): WebResponse => ({
   status: problem.status,
   headers: { "content-type": "application/problem+json", "cache-control": "no-store", ...problem.headers },
-  body: JSON.stringify({
-    type: problemType(baseUrl, problem.code),
-    title: titles[problem.status],
-    status: problem.status,
-    detail: problem.message,
-    instance: `${prefixOf(baseUrl)}${instance}`,
-    error: true,
-    code: problem.code,
-    message: problem.message,
-    request_id: requestId,
-    ...(problem.details === undefined ? {} : { details: problem.details }),
-    ...problem.extra
-  })
+  body: escapeHiddenJson(
+    JSON.stringify({
+      type: problemType(baseUrl, problem.code),
+      title: titles[problem.status],
+      status: problem.status,
+      detail: problem.message,
+      instance: `${prefixOf(baseUrl)}${instance}`,
+      error: true,
+      code: problem.code,
+      message: problem.message,
+      request_id: requestId,
+      ...(problem.details === undefined ? {} : { details: problem.details }),
+      ...problem.extra
+    })
+  )
 })

@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Schema } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Access, type AccessRule } from "../contract/Access.ts"
 import { type Declares, statusOf } from "../contract/Endpoint.ts"
@@ -175,7 +176,7 @@ export const replyRoute = <const E extends AnyEndpoint>(
         return yield* Effect.die(new Error(`${endpoint.identifier} declares no success with status ${reply.status}`))
       }
       const encoded = yield* Effect.orDie(encode(reply.body))
-      return { status: reply.status, headers: reply.headers ?? {}, body: JSON.stringify(encoded) }
+      return { status: reply.status, headers: reply.headers ?? {}, body: escapeHiddenJson(JSON.stringify(encoded)) }
     },
     options
   )
