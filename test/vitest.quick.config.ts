@@ -35,7 +35,7 @@ const ON_POSTGRES = [
 const SLOW = [
   "adapters/jsonSchemaBounds",
   "adapters/mcp/{conformance,limits,streams,realServers}",
-  "http/{unreadResponses,openapi}",
+  "http/{docsExamples,unreadResponses,openapi}",
   "log/merkle",
   "mcp/{listedTools,refusedTransports}",
   "metering/{crash,workflow}",
