@@ -261,3 +261,27 @@ it.layer(memory, { timeout: "120 seconds", excludeTestServices: true })("A forge
     { timeout: 240_000 }
   )
 })
+
+const [, inMemory] = everyMarket({ RATE_LIMIT_RPM: "0" })[0]!
+
+it.layer(inMemory, LIVE)("A full tile", (it) => {
+  it.effect("is served without a width, and with one up to 255", () =>
+    Effect.gen(function* () {
+      const { url } = yield* providing(fine)
+      const consumer = yield* aFundedConsumer()
+      const call = callOf(consumer, yield* anOffer(url, { price_microcents: 1 }))
+      yield* Effect.forEach(Array.from({ length: 300 }), () => expecting(200, call), { concurrency: 8 })
+      const [newest] = yield* receiptsOf(consumer)
+      yield* expecting(200, { path: proofOf(newest!.receipt_id) })
+      for (const [path, hashes] of [
+        ["0/000", 256],
+        ["0/000.p/255", 255]
+      ] as const) {
+        assert.strictEqual((yield* expecting(200, { path: `${LOG}/tile/${path}` })).bytes.length, hashes * 32)
+      }
+      for (const path of ["0/000.p/256", "0/000.p/257", "0/000.p/300", "entries/000.p/256"]) {
+        assert.deepStrictEqual(problemOf(yield* send({ path: `${LOG}/tile/${path}` })), [404, "NOT_FOUND"], path)
+      }
+    })
+  )
+})
