@@ -109,8 +109,10 @@ it.layer(everyCore[0]![1], LIVE)("Text that was stored before the rule", (it) =>
     Effect.gen(function* () {
       const provider = yield* aProvider({ endpoint_url: "http://127.0.0.1:1/mcp" })
       const { stored } = yield* (yield* Catalog).upsert(ProviderId.make(provider.id), [
-        { toolName: "old", displayName: HIDDEN, description: `${HIDDEN} 👩\u200d🚀\r\n` }
+        { toolName: "old", displayName: HIDDEN, description: `${HIDDEN} 👩\u200d🚀\r\n` },
+        { toolName: "/older" }
       ])
+      yield* expecting(200, { path: `/api/v1/market/tools/${stored[1]!.id}` })
       const { id } = stored[0]!
       const consumer = yield* aConsumer()
       yield* expecting(200, { path: "/api/market/toolbox", key: consumer.key, json: { tools: [id] } })

@@ -130,6 +130,8 @@ export interface RouteOptions {
   readonly compatibility?: Compatibility
   readonly ownIdempotency?: boolean
   readonly late?: RequestTimedOut["kind"]
+  /** The response has fields of a request, whose rules may be newer than what is stored. */
+  readonly showsStored?: boolean
 }
 
 /** Endpoints of the contract declare the statuses of their problems. */
@@ -166,7 +168,7 @@ export const replyRoute = <const E extends AnyEndpoint>(
   options?: RouteOptions
 ): Route => {
   const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
-  const encoders = encodersByStatus(endpoint)
+  const encoders = encodersByStatus(endpoint, options?.showsStored)
   return encodedRoute(
     endpoint_,
     function* (input) {
@@ -249,5 +251,10 @@ export const documentRoute = (
 
 type Encode = (value: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
-const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Encode> =>
-  new Map([...endpoint.success].map((schema) => [statusOf(schema), Schema.encodeUnknownEffect(schema) as Encode]))
+const encodersByStatus = (endpoint: HttpApiEndpoint.Top, disableChecks = false): ReadonlyMap<number, Encode> =>
+  new Map(
+    [...endpoint.success].map((schema) => [
+      statusOf(schema),
+      Schema.encodeUnknownEffect(schema, { disableChecks }) as Encode
+    ])
+  )
