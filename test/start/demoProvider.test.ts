@@ -67,7 +67,7 @@ describe("the demo provider", () => {
         assert.include(output, '"text":"hello"')
         assert.include(output, '"cost_microcents":500')
         assert.include(output, '"balanced":true')
-        assert.match(output, /^claude mcp add .*\n.*Bearer atb_c_/mu)
+        assert.match(output, /claude mcp add .*\n.*Bearer atb_c_/u)
         assert.include(output, '"text":"Echo: heard"')
       }),
     SLOW
