@@ -76,7 +76,7 @@ export const changelog: ReadonlyArray<ChangelogEntry> = [
           "Added `POST /api/v1/operator/providers/:provider_id/handle`. Handles that resemble a verified provider's are rejected and handles are never reused.",
           "Changed `POST /api/market/tools` to change only the fields that are sent. Tools have no free calls unless the provider sets them.",
           "Added `POST /api/v1/market/providers/profile` and `POST /api/v1/market/providers/email`: a provider changes its name, description, endpoint and email address. A new address counts once its mailed code is confirmed.",
-          "Changed names, titles and descriptions to be rejected if they contain control, bidirectional or zero-width characters; stored ones are shown as `[U+202E]`. Tool names cannot begin with `/` or contain `./` or `../`.",
+          "Changed names, titles and descriptions to be rejected if they contain control, bidirectional or zero-width characters; stored ones are shown as `[U+202E]`, and are escapes in JSON. Tool names cannot begin with `/` or contain `./` or `../`.",
           "Changed JSON Schemas: they are compiled in a worker thread, with budgets per account, and patterns must run in linear time. `unchecked` says which stored patterns are not checked, and why.",
           "Fixed a busy machine rejecting every schema until the service restarts.",
           "Added to imports the tools that an MCP server lists only to clients with roots, sampling or elicitation; those clients are shown them."
