@@ -109,10 +109,8 @@ it.layer(everyCore[0]![1], LIVE)("Text that was stored before the rule", (it) =>
     Effect.gen(function* () {
       const provider = yield* aProvider({ endpoint_url: "http://127.0.0.1:1/mcp" })
       const { stored } = yield* (yield* Catalog).upsert(ProviderId.make(provider.id), [
-        { toolName: "old", displayName: HIDDEN, description: `${HIDDEN} 👩\u200d🚀\r\n` },
-        { toolName: "/older" }
+        { toolName: "old", displayName: HIDDEN, description: `${HIDDEN} 👩\u200d🚀\r\n` }
       ])
-      yield* expecting(200, { path: `/api/v1/market/tools/${stored[1]!.id}` })
       const { id } = stored[0]!
       const consumer = yield* aConsumer()
       yield* expecting(200, { path: "/api/market/toolbox", key: consumer.key, json: { tools: [id] } })
@@ -129,12 +127,10 @@ it.layer(everyCore[0]![1], LIVE)("Text that was stored before the rule", (it) =>
         assert.include(page, "👩\u200d🚀")
         assert.notInclude(page, "U+000D")
       }
-      for (const path of [`/api/v1/market/tools/${id}`, `/api/market/catalog?provider_id=${provider.id}`]) {
-        const { text } = yield* expecting(200, { path })
-        assert.include(text, String.raw`"ab\u202ec"`)
-        assert.notInclude(text, "\u202e")
-        assert.include(text, "👩\u200d🚀")
-      }
+      const { text } = yield* expecting(200, { path: `/api/market/catalog?provider_id=${provider.id}` })
+      assert.include(text, String.raw`"ab\u202ec"`)
+      assert.notInclude(text, "\u202e")
+      assert.include(text, "👩\u200d🚀")
     })
   )
 })
