@@ -40,6 +40,10 @@ export const definitionFault = (definition: object): string | undefined => {
   const values: Array<unknown> = [definition]
   for (let value = values.pop(); value !== undefined; value = values.pop()) {
     if (typeof value !== "object" || value === null) continue
+    if (Array.isArray(value)) {
+      for (const item of value) if (typeof item === "object") values.push(item)
+      continue
+    }
     for (const [name, member] of Object.entries(value)) {
       if (typeof member === "object") values.push(member)
       const check = typeof member === "string" ? CHECKS.get(name) : undefined

@@ -18,7 +18,7 @@ import * as Field from "../contract/Field.ts"
 import { IntBetween, Line, Text, WholeCents } from "../contract/InputSchemas.ts"
 import { INPUT_SCHEMA } from "../contract/SampleValues.ts"
 
-const JsonObject = Schema.Record(Schema.String, Schema.Json).check(Schema.makeFilter(definitionFault))
+const Definition = JsonObject.check(Schema.makeFilter(definitionFault))
 
 const resettable = <S extends Schema.Top>(schema: S, description: string) =>
   Field.optional(Schema.NullOr(schema), description)
@@ -82,10 +82,10 @@ export const ToolBody = Field.object(
     ),
     free_tier_calls: freeTierCalls,
     input_schema: resettable(
-      JsonObject,
+      Definition,
       "JSON Schema of the arguments. Calls with invalid arguments are rejected without charge."
     ),
-    output_schema: resettable(JsonObject, "JSON Schema of the result."),
+    output_schema: resettable(Definition, "JSON Schema of the result."),
     annotations: resettable(ToolAnnotations, TOOL_ANNOTATIONS),
     billing_policy: resettable(BillingPolicy, BILLING_POLICY),
     max_cost_microcents: resettable(
@@ -127,8 +127,8 @@ export const toBody = (tool: ToolDeclaration): ToolBody => ({
   category: tool.category,
   ...(tool.price === undefined ? {} : { price_microcents: tool.price }),
   ...(tool.freeTierCalls === undefined ? {} : { free_tier_calls: tool.freeTierCalls }),
-  ...(tool.inputSchema === undefined ? {} : { input_schema: tool.inputSchema as typeof JsonObject.Type }),
-  ...(tool.outputSchema === undefined ? {} : { output_schema: tool.outputSchema as typeof JsonObject.Type }),
+  ...(tool.inputSchema === undefined ? {} : { input_schema: tool.inputSchema as typeof Definition.Type }),
+  ...(tool.outputSchema === undefined ? {} : { output_schema: tool.outputSchema as typeof Definition.Type }),
   ...(tool.annotations === undefined ? {} : { annotations: annotationsView(tool.annotations) }),
   billing_policy: tool.billingPolicy,
   ...(tool.maxCost === undefined ? {} : { max_cost_microcents: tool.maxCost }),

@@ -27,6 +27,8 @@ export const kindOf = (ast: SchemaAST.AST): string => {
       return "an object"
     case "Union":
       return choiceOf(wire)
+    case "Declaration":
+      return wire === Schema.Json.ast ? "JSON" : String(wire.annotations?.["expected"] ?? "JSON")
     default:
       return "JSON"
   }

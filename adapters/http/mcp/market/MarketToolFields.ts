@@ -16,7 +16,7 @@ const tool = Field.of(
   Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(NAME_CHARS_MAX)),
   "The tool: `tool` of a result of search_tools, such as `demo/echo`, or a tool ID, or a name from the list of tools."
 )
-const JsonObject = Schema.Record(Schema.String, Schema.Json)
+const StoredSchema = Schema.Record(Schema.String, Schema.Json)
 
 export const SearchToolsInput = Schema.Struct({
   query: Field.optional(
@@ -101,8 +101,8 @@ export const DescribeToolOutput = Schema.Struct({
     Schema.NullOr(Schema.String),
     "Name of the tool if it is in the toolbox: then it can be called directly. null: use call_tool."
   ),
-  input_schema: Field.of(Schema.NullOr(JsonObject), "JSON Schema of the arguments. null: not specified."),
-  output_schema: Field.of(Schema.NullOr(JsonObject), "JSON Schema of the structured result. null: not specified."),
+  input_schema: Field.of(Schema.NullOr(StoredSchema), "JSON Schema of the arguments. null: not specified."),
+  output_schema: Field.of(Schema.NullOr(StoredSchema), "JSON Schema of the structured result. null: not specified."),
   billing_policy: Field.of(
     Schema.Literals(["success", "valid_output", "attempt"]),
     "When a call is charged: on success, on success with output that fits `output_schema`, or on every attempt."
