@@ -148,7 +148,9 @@ const validateTools = Effect.fnUntraced(function* (tools: ReadonlyArray<unknown>
   const indexes: Array<number> = []
   const unlisted: Array<string> = []
   const rejected: Array<RejectedTool & { readonly faults?: ReadonlyArray<Fault> }> = []
+  const pause = yield* makePause
   for (const [index, tool] of tools.entries()) {
+    yield* pause
     const result = yield* Effect.result(decodeTool(tool))
     if (Result.isSuccess(result)) {
       const body = result.success as ToolBody

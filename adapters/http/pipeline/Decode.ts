@@ -26,7 +26,9 @@ const decodeParts = Effect.fnUntraced(function* (
     clock.pause()
     context.text = yield* readText(request, route.body.bytesMax)
     clock.restart(0)
-    context.payload = yield* route.decodePayload(yield* parseJson(context.text, route.body))
+    const body = yield* parseJson(context.text, route.body)
+    if (context.text.length >= LONG_TEXT_CHARS_MIN) yield* ownTurn
+    context.payload = yield* route.decodePayload(body)
   }
   return yield* next(context)
 })

@@ -3,7 +3,15 @@
  */
 import { Effect } from "effect"
 import { stringEnd } from "../../../domain/shared/JsonText.ts"
-import { BadRequest, type Fault, type PayloadTooLarge, UnsupportedMediaType, ValidationFailed } from "./Failures.ts"
+import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
+import {
+  BadRequest,
+  type Fault,
+  FAULTS_MAX,
+  type PayloadTooLarge,
+  UnsupportedMediaType,
+  ValidationFailed
+} from "./Failures.ts"
 import { subjectOf } from "./FaultSentences.ts"
 import { header, type WebRequest } from "./WebRequest.ts"
 
@@ -36,6 +44,7 @@ export const readText = Effect.fnUntraced(function* (
   if (type !== undefined && !isJson(type)) return yield* new UnsupportedMediaType({ given: type.slice(0, 100) })
   const bytes = yield* request.body(bytesMax)
   if (type === undefined && bytes.length > 0) return yield* new UnsupportedMediaType({ given: "no content type" })
+  if (bytes.length >= LONG_TEXT_CHARS_MIN) yield* ownTurn
   return yield* textOf(bytes)
 })
 
@@ -47,7 +56,10 @@ const textOf = (bytes: Uint8Array): Effect.Effect<string, BadRequest> => {
   }
 }
 
-export const parseJson = (text: string, rules: BodyRules): Effect.Effect<unknown, BadRequest | ValidationFailed> => {
+export const parseJson = (text: string, rules: BodyRules): Effect.Effect<unknown, BadRequest | ValidationFailed> =>
+  text.length < LONG_TEXT_CHARS_MIN ? parsed(text, rules) : Effect.flatMap(ownTurn, () => parsed(text, rules))
+
+const parsed = (text: string, rules: BodyRules): Effect.Effect<unknown, BadRequest | ValidationFailed> => {
   if (rules.emptyIsObject && text.trim() === "") return Effect.succeed({})
   const { depth, hasLargeNumber } = shapeOf(text)
   if (depth > rules.depthMax) {
@@ -63,7 +75,7 @@ export const parseJson = (text: string, rules: BodyRules): Effect.Effect<unknown
     return Effect.fail(new BadRequest({ reason: "The body has a number beyond what JSON numbers can be here." }))
   }
   if (rules.anyText || !SUSPICIOUS_ESCAPE.test(text)) return Effect.succeed(value)
-  const faults = faultsIn(value, [], notStorable)
+  const faults = faultsIn(value, notStorable)
   return faults.length === 0 ? Effect.succeed(value) : Effect.fail(new ValidationFailed({ faults }))
 }
 
@@ -137,7 +149,7 @@ class Rounded {
  */
 export const rejectRounded = (text: string): Effect.Effect<void, ValidationFailed> => {
   if (!LONG_DIGITS.test(text)) return Effect.void
-  const faults = faultsIn(JSON.parse(text, marking), [], wasRounded)
+  const faults = faultsIn(JSON.parse(text, marking), wasRounded)
   return faults.length === 0 ? Effect.void : Effect.fail(new ValidationFailed({ faults }))
 }
 
@@ -157,14 +169,32 @@ const wasRounded: FaultOf = (value, path) => {
 type Path = ReadonlyArray<string | number>
 type FaultOf = (value: unknown, path: Path) => string | undefined
 
-const faultsIn = (value: unknown, path: Path, faultOf: FaultOf): ReadonlyArray<Fault> => {
-  const message = faultOf(value, path)
-  if (message !== undefined) return [{ path, message }]
-  if (Array.isArray(value)) return value.flatMap((item, index) => faultsIn(item, [...path, index], faultOf))
-  if (typeof value !== "object" || value === null) return []
-  return Object.entries(value).flatMap(([key, item]) =>
-    faultsIn(key, [...path, "(a key)"], faultOf).concat(
-      faultsIn(item, [...path, key.toWellFormed().replaceAll("\0", "")], faultOf)
-    )
-  )
+/** The first ones. */
+const faultsIn = (root: unknown, faultOf: FaultOf): ReadonlyArray<Fault> => {
+  const faults: Array<Fault> = []
+  const path: Array<string | number> = []
+  const visit = (step: string | number, value: unknown): void => {
+    path.push(step)
+    visitHere(value)
+    path.pop()
+  }
+  const visitHere = (value: unknown): void => {
+    const message = faultOf(value, path)
+    if (message !== undefined) return void faults.push({ path: [...path], message })
+    if (typeof value !== "object" || value === null) return
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) {
+        if (faults.length >= FAULTS_MAX) return
+        visit(index, item)
+      }
+      return
+    }
+    for (const [key, item] of Object.entries(value)) {
+      if (faults.length >= FAULTS_MAX) return
+      visit("(a key)", key)
+      visit(key.toWellFormed().replaceAll("\0", ""), item)
+    }
+  }
+  visitHere(root)
+  return faults
 }

@@ -5,6 +5,7 @@
  */
 import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { ownTurn } from "../../../domain/shared/OwnTurn.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import type { WebResponse } from "../pipeline/WebRequest.ts"
 
@@ -112,6 +113,14 @@ export const makeResponseBatches = (): ((send: () => void) => void) => {
 
 /** Up to the limit of the endpoint. */
 export const readBody = (incoming: IncomingMessage, bytesMax: number): Effect.Effect<Uint8Array, PayloadTooLarge> =>
+  Effect.flatMap(readChunks(incoming, bytesMax), (chunks) =>
+    chunks.length === 1 ? Effect.succeed(chunks[0]!) : Effect.map(ownTurn, () => Buffer.concat(chunks))
+  )
+
+const readChunks = (
+  incoming: IncomingMessage,
+  bytesMax: number
+): Effect.Effect<ReadonlyArray<Buffer>, PayloadTooLarge> =>
   Effect.callback((resume) => {
     if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) {
       return resume(Effect.fail(new PayloadTooLarge({ bytesMax })))
@@ -127,7 +136,7 @@ export const readBody = (incoming: IncomingMessage, bytesMax: number): Effect.Ef
     }
     // No event follows the end: removing the listeners would only cost time.
     const onEnd = () => {
-      resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+      resume(Effect.succeed(chunks))
     }
     const onGone = () => {
       stop()

@@ -1,0 +1,26 @@
+/**
+ * Turns of the event loop for long synchronous work, such as parsing a large body. A turn has one piece of such work, however
+ * many callers wait: other requests wait for one piece at most.
+ */
+import { Clock, Effect, Semaphore } from "effect"
+import { monotonicMs } from "./Monotonic.ts"
+
+/** Of a text whose processing is long work: about a millisecond for each pass over it. */
+export const LONG_TEXT_CHARS_MIN = 32_768
+const STEPS_MS_MAX = 10
+
+const one = Semaphore.makeUnsafe(1)
+
+/** Waits for a turn. What the caller does until it waits again has the turn alone. */
+export const ownTurn: Effect.Effect<void> = one.withPermit(Effect.yieldNow)
+
+/** For a loop: runs before each step, and waits for a turn when the steps since the last one took long. */
+export const makePause: Effect.Effect<Effect.Effect<void>> = Effect.map(Clock.Clock, (clock) => {
+  let sinceMs = monotonicMs(clock)
+  const began = Effect.sync(() => {
+    sinceMs = monotonicMs(clock)
+  })
+  return Effect.suspend(() =>
+    monotonicMs(clock) - sinceMs < STEPS_MS_MAX ? Effect.void : Effect.andThen(ownTurn, began)
+  )
+})
