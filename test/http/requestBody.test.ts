@@ -2,7 +2,10 @@
  * From text to a JSON value: what is rejected before validation.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result } from "effect"
+import { Effect, Result, Schema } from "effect"
+import { JsonObject } from "../../adapters/http/api/InputSchemas.ts"
+import { payloadDecoder } from "../../adapters/http/pipeline/Decoding.ts"
+import { FAULTS_MAX } from "../../adapters/http/pipeline/Failures.ts"
 import { rejectRounded, JSON_DEPTH_MAX, parseJson, storedBody } from "../../adapters/http/pipeline/RequestBody.ts"
 
 const isTaken = (text: string): boolean => Result.isSuccess(Effect.runSync(Effect.result(parseJson(text, storedBody))))
@@ -38,6 +41,24 @@ describe("a body", () => {
     assert.include(faults[0]!.message, "1234567890123456789")
     const exact = ["9007199254740991", "-9007199254740991", '"1234567890123456789"', "0.12345678901234567", "1e20"]
     for (const text of exact) assert.deepStrictEqual(faultsOf(`[${text}]`), [], text)
+  })
+
+  it("is read up to a maximum number of faults", () => {
+    const read = Effect.runSync(Effect.result(parseJson(JSON.stringify(Array(1_000).fill("\0")), storedBody)))
+    assert.isTrue(Result.isFailure(read) && "faults" in read.failure && read.failure.faults.length === FAULTS_MAX)
+  })
+
+  it("contains objects of any JSON, which are not read again after parsing", () => {
+    const decode = payloadDecoder(Schema.Struct({ input: JsonObject }))
+    const unread = new Proxy({}, { ownKeys: () => assert.fail("it is read") })
+    assert.strictEqual(
+      (Effect.runSync(decode({ input: unread })) as { readonly input: unknown }).input === unread,
+      true
+    )
+    for (const other of [[], "a", null]) {
+      const read = Effect.runSync(Effect.result(decode({ input: other })))
+      assert.match(Result.isFailure(read) ? read.failure.faults[0]!.message : "", /^`input` must be an object; /u)
+    }
   })
 
   it("is nested to its limit and no further; brackets in strings do not count", () => {

@@ -6,6 +6,7 @@ import { Effect, Layer, Logger } from "effect"
 import { JsonSchemas, SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"
 import { service } from "../../src/layers/Service.ts"
+import { longestTurnMs } from "../support/EventLoop.ts"
 import { aProvider, at, putTools, textAt, TOOLS as TOOLS_PATH } from "../support/Market.ts"
 import { fine, forwarded, providing } from "../support/metering/Provider.ts"
 import { aFundedConsumer, anOffer, buy, offerOf, PRICE, walletOf } from "../support/metering/Shop.ts"
@@ -94,6 +95,23 @@ it.layer(ServiceUnderTest.memory({ ALLOW_UPSTREAM: "loopback", RATE_LIMIT_RPM: "
         // 80 compilations alone take several seconds.
         assert.isBelow((system + user) / 1_000, 2_500)
       })
+    )
+
+    it.effect("are read and stored in one turn of the event loop after the other, for 30 providers at once", () =>
+      Effect.gen(function* () {
+        const body = new TextEncoder().encode(
+          JSON.stringify({ tools: Array.from({ length: 10 }, (_, i) => large("all", i)) })
+        )
+        const put = ({ key }: { readonly key: string }) => send({ method: "POST", path: TOOLS_PATH, key, body })
+        // Judges the schemas, so that nothing of the others waits for the worker thread.
+        assert.strictEqual((yield* put(yield* aProvider())).status, 201)
+        const providers = yield* Effect.forEach(Array.from({ length: 30 }), () => aProvider())
+        const longestMs = yield* longestTurnMs
+        const answers = yield* Effect.all(providers.map(put), { concurrency: "unbounded" })
+        for (const answer of answers) assert.strictEqual(answer.status, 201, answer.text)
+        // One body takes less than 20 ms; all of them, most of a second.
+        assert.isBelow(longestMs(), 200)
+      }).pipe(Effect.scoped)
     )
 
     it.effect("are rejected one by one where a pattern does not run in linear time", () =>
