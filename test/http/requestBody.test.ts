@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
+import { vi } from "vitest"
 import { JsonObject } from "../../adapters/http/api/InputSchemas.ts"
 import { payloadDecoder } from "../../adapters/http/pipeline/Decoding.ts"
 import { FAULTS_MAX } from "../../adapters/http/pipeline/Failures.ts"
@@ -41,6 +42,17 @@ describe("a body", () => {
     assert.include(faults[0]!.message, "1234567890123456789")
     const exact = ["9007199254740991", "-9007199254740991", '"1234567890123456789"', "0.12345678901234567", "1e20"]
     for (const text of exact) assert.deepStrictEqual(faultsOf(`[${text}]`), [], text)
+  })
+
+  it("is not parsed again to look for integers that would be rounded", () => {
+    const parse = vi.spyOn(JSON, "parse")
+    try {
+      const text = `[1234567890123456,"1234567890123456789",-0.1234567890123456789,true${",0".repeat(100)}]`
+      assert.isTrue(Result.isSuccess(Effect.runSync(Effect.result(rejectRounded(text)))))
+      assert.strictEqual(parse.mock.calls.length, 0)
+    } finally {
+      parse.mockRestore()
+    }
   })
 
   it("is read up to a maximum number of faults", () => {
