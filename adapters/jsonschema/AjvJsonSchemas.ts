@@ -17,8 +17,8 @@ import {
 } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
-import { compile, type CompiledSchema, compileProblem, draftOf, isStackOverflow } from "./CompiledSchema.ts"
-import { WorkSpent } from "./LinearPattern.ts"
+import { ownTurn } from "../../domain/shared/OwnTurn.ts"
+import { compile, type CompiledSchema, compileProblem, draftOf, isStackOverflow, WorkSpent } from "./CompiledSchema.ts"
 import { type Held, ownedCache } from "./OwnedCache.ts"
 import { schemaBudgets, type SchemaWork } from "./SchemaBudgets.ts"
 import { stepsOfCheck } from "./SchemaCost.ts"
@@ -27,9 +27,13 @@ import { CHECK_CPU_MS_MAX, runWatched } from "./Watchdog.ts"
 
 /** Approximate memory of all compiled schemas together. */
 export const COMPILED_BYTES_MAX = 128 * 1024 * 1024
-/** Of a schema that is compiled and checked on the main thread: below 20 ms. The worker thread checks by larger ones. */
+/**
+ * Of a schema that is compiled and checked on the main thread. Of 60 shapes at this limit, the most expensive one takes 11 ms of
+ * CPU time to compile and 3 ms for its first check. The worker thread checks by larger ones.
+ */
 export const MAIN_THREAD_PARTS_MAX = 200
-const MAIN_THREAD_PATTERN_WORK_MAX = 10_000
+/** About a millisecond. */
+export const MAIN_THREAD_PATTERN_WORK_MAX = 10_000
 const VERDICTS_MAX = 10_000
 /** Steps of a few nanoseconds. Checks below this are not counted, checks above are watched. */
 const UNCOUNTED_STEPS_MAX = 20_000
@@ -59,6 +63,8 @@ export const layer = Layer.effect(
     const known = new WeakMap<JsonSchemaObject, Held<Kept>>()
     // What the worker thread said of a schema, oldest first: a request that is sent again goes on where it stopped.
     const verdicts = new Map<string, string | undefined>()
+    // A registration checks a schema before its unit of work and in it.
+    const problems = new WeakMap<JsonSchemaObject, string | undefined>()
 
     const rejected = (
       providerId: ProviderId,
@@ -84,7 +90,7 @@ export const layer = Layer.effect(
     const warm = yield* Effect.cached(
       Effect.andThen(
         Effect.sync(() => compile(TYPICAL, 0)),
-        nextTurn
+        ownTurn
       )
     )
 
@@ -96,19 +102,22 @@ export const layer = Layer.effect(
     const load = Effect.fnUntraced(function* (schema: JsonSchemaObject, providerId: ProviderId) {
       const text = JSON.stringify(schema)
       const key = hash("sha256", text, "hex")
-      const before = cache.get(providerId, key)
-      if (before?.value !== undefined) {
-        known.set(schema, before)
-        return before.value
+      const cached = (): Kept | undefined => {
+        const held = cache.get(providerId, key)
+        if (held !== undefined) known.set(schema, held)
+        return held?.value
       }
+      const before = cached()
+      if (before !== undefined) return before
       yield* rejected(providerId, "compile")
       yield* warm
+      yield* ownTurn
+      const meanwhile = cached()
+      if (meanwhile !== undefined) return meanwhile
       const compiled = yield* Effect.try({
         try: () => spending(providerId, "compile", () => compiledHere(schema, text.length)),
         catch: (cause) => new InvalidJsonSchema({ problem: compileProblem(cause) })
       }).pipe(Effect.orDie)
-      // Yields first: one request may bring many schemas.
-      yield* nextTurn
       const kept: Kept = { compiled, text, outOfTime: 0, outOfTimeSinceMs: 0 }
       known.set(schema, cache.set(providerId, key, kept, compiled?.bytes ?? 2 * text.length))
       return kept
@@ -147,6 +156,21 @@ export const layer = Layer.effect(
       })
     }
 
+    const problemOf = Effect.fnUntraced(function* (schema: JsonSchemaObject, providerId: ProviderId) {
+      yield* ownTurn
+      const fault = sizeProblem(schema)
+      if (fault !== undefined) return fault
+      const text = JSON.stringify(schema)
+      const key = hash("sha256", text, "hex")
+      if (!verdicts.has(key)) {
+        const judged = yield* judge(text, providerId)
+        const faults = judged.problem === undefined ? judged.unchecked : [judged.problem]
+        verdicts.set(key, faults.length === 0 ? undefined : faults.join("; "))
+        if (verdicts.size > VERDICTS_MAX) verdicts.delete(verdicts.keys().next().value!)
+      }
+      return verdicts.get(key)
+    })
+
     const unchecked = Effect.fn("AjvJsonSchemas.unchecked")(function* (
       schema: JsonSchemaObject,
       providerId: ProviderId
@@ -157,17 +181,8 @@ export const layer = Layer.effect(
 
     return JsonSchemas.of({
       check: Effect.fn("AjvJsonSchemas.check")(function* (schema, providerId) {
-        const fault = sizeProblem(schema)
-        if (fault !== undefined) return yield* new InvalidJsonSchema({ problem: fault })
-        const text = JSON.stringify(schema)
-        const key = hash("sha256", text, "hex")
-        if (!verdicts.has(key)) {
-          const judged = yield* judge(text, providerId)
-          const problems = judged.problem === undefined ? judged.unchecked : [judged.problem]
-          verdicts.set(key, problems.length === 0 ? undefined : problems.join("; "))
-          if (verdicts.size > VERDICTS_MAX) verdicts.delete(verdicts.keys().next().value!)
-        }
-        const problem = verdicts.get(key)
+        if (!problems.has(schema)) problems.set(schema, yield* problemOf(schema, providerId))
+        const problem = problems.get(schema)
         if (problem !== undefined) return yield* new InvalidJsonSchema({ problem })
       }),
 
@@ -186,10 +201,6 @@ export const layer = Layer.effect(
 )
 
 const TYPICAL = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false }
-
-const nextTurn = Effect.callback<void>((resume) => {
-  setImmediate(() => resume(Effect.void))
-})
 
 /** Undefined if it takes too long for the main thread. */
 const compiledHere = (schema: JsonSchemaObject, textLength: number): CompiledSchema | undefined => {

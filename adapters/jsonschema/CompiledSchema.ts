@@ -14,6 +14,11 @@ const VIOLATIONS_MAX = 100
 const PROBLEM_CHARS_MAX = 500
 const PATTERN_SHOWN_CHARS_MAX = 200
 
+/** Steps of about 100 ns. V8 looks up all characters that have a property. */
+const WORK_PER_PROPERTY = 300
+const WORK_PER_FAULT = 1_000
+const PROPERTY = /\\p/giu
+
 /** Measured memory of a compiled schema per character, in addition to a minimum. */
 const BYTES_PER_CHAR = 32
 const BYTES_MIN = 16_384
@@ -76,6 +81,9 @@ export const draftRules = ({ $schema, ...schema }: JsonSchemaObject): (() => str
       : shortened(ajv.errorsText(ajv.errors, { dataVar: "schema" }), PROBLEM_CHARS_MAX)
 }
 
+/** The patterns take more work than allowed. */
+export class WorkSpent extends Error {}
+
 /**
  * Throws if Ajv cannot compile it, and `WorkSpent` if its patterns take more work than allowed here. Each schema has its own
  * Ajv: references must stay inside the schema, two schemas cannot collide, and all of it is released together.
@@ -83,14 +91,19 @@ export const draftRules = ({ $schema, ...schema }: JsonSchemaObject): (() => str
 export const compile = (schema: JsonSchemaObject, textLength: number, patternWorkMax = Infinity): CompiledSchema => {
   const patterns = new Map<string, CompiledPattern>()
   let workLeft = patternWorkMax
+  const spend = (steps: number): void => {
+    workLeft -= steps
+    if (workLeft < 0) throw new WorkSpent()
+  }
   const compiled = (pattern: string): CompiledPattern => {
+    spend(pattern.length + WORK_PER_PROPERTY * (pattern.match(PROPERTY)?.length ?? 0))
     const native = new RegExp(pattern, "u")
     try {
-      const { source, steps, work } = linearPattern(pattern, workLeft)
-      workLeft -= work
+      const { source, steps } = linearPattern(pattern, spend)
       return { steps, engine: source === pattern ? native : new RegExp(source, "u") }
     } catch (cause) {
       if (!(cause instanceof PatternFault)) throw cause
+      spend(WORK_PER_FAULT)
       const fault = `the pattern "${shortened(pattern, PATTERN_SHOWN_CHARS_MAX)}" ${cause.message}`
       return { steps: 0, engine: { test: () => true, toString: () => `/${pattern}/u` }, fault }
     }

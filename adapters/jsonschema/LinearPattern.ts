@@ -10,8 +10,6 @@ export interface LinearPattern {
   readonly source: string
   /** Upper bound of steps per character of a text. */
   readonly steps: number
-  /** What showing it took, in steps of about 100 ns. */
-  readonly work: number
 }
 
 export const PATTERN_CHARS_MAX = 2_000
@@ -30,11 +28,11 @@ const IN_TOO_MANY_WAYS =
 const TOO_LARGE =
   "is too large to show that it runs in linear time. Shorten it, or set maxLength instead of repeating so much"
 
-/** There was too little work left to show anything. */
-export class WorkSpent extends Error {}
-
-/** Throws `PatternFault` if linear time cannot be shown. Expects what `RegExp` accepts with the `u` flag. */
-export const linearPattern = (pattern: string, workLeft = WORK_MAX): LinearPattern => {
+/**
+ * Throws `PatternFault` if linear time cannot be shown. Expects what `RegExp` accepts with the `u` flag. `onWork` may throw to
+ * end it.
+ */
+export const linearPattern = (pattern: string, onWork: Spend = () => undefined): LinearPattern => {
   if (pattern.length > PATTERN_CHARS_MAX) throw new PatternFault(TOO_LARGE)
   const alternatives = parsePattern(pattern)
   const [only, ...others] = alternatives
@@ -53,13 +51,14 @@ export const linearPattern = (pattern: string, workLeft = WORK_MAX): LinearPatte
   let work = 0
   const spend = (steps: number): void => {
     work += steps
+    onWork(steps)
     if (work > WORK_MAX) throw new PatternFault(TOO_LARGE)
-    if (work > workLeft) throw new WorkSpent()
   }
   const steps = stepsOf(automatonOf({ kind: "either", of: alternatives }, spend), spend)
-  return { source, steps, work }
+  return { source, steps }
 }
 
+/** Steps of about 100 ns. */
 type Spend = (steps: number) => void
 
 /** How often each place is reached. */

@@ -2,12 +2,23 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
+import { compile, WorkSpent } from "../../adapters/jsonschema/CompiledSchema.ts"
 import { ownedCache } from "../../adapters/jsonschema/OwnedCache.ts"
 import { workBudget } from "../../adapters/jsonschema/SchemaBudgets.ts"
 import { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
+import { countTurns } from "../support/EventLoop.ts"
 import { asInput, someProvider } from "../support/SchemaUses.ts"
+
+/** Calls `onRead` whenever something reads its members. */
+const watched = (schema: JsonSchemaObject, onRead: () => void): JsonSchemaObject =>
+  new Proxy(schema, {
+    ownKeys: (target) => {
+      onRead()
+      return Reflect.ownKeys(target)
+    }
+  })
 
 /** Slow to compile, and different for every `n`. */
 const large = (n: number): JsonSchemaObject => ({
@@ -74,6 +85,41 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas", (it) => {
         assert.isArray(yield* schemas.violations(schema, value, asInput()))
       }),
     { arbitrary: { runs: 500 } }
+  )
+})
+
+it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas on the main thread", (it) => {
+  it.effect("reads a schema once that is checked before a unit of work and in it", () =>
+    Effect.gen(function* () {
+      const schemas = yield* JsonSchemas
+      let reads = 0
+      const schema = watched({ title: "checked twice", type: "string" }, () => reads++)
+      const provider = someProvider()
+      yield* schemas.check(schema, provider)
+      assert.isAbove(reads, 0)
+      reads = 0
+      yield* schemas.check(schema, provider)
+      assert.strictEqual(reads, 0)
+    })
+  )
+
+  it.effect("compiles schemas that are first used at once each in a turn of its own", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const schemas = yield* JsonSchemas
+        const turn = yield* countTurns
+        const compiledIn = new Map<number, number>()
+        const firstUse = (n: number) => {
+          const schema = watched({ title: `first use ${n}`, type: "string" }, () => compiledIn.set(n, turn()))
+          return schemas.violations(schema, "a", asInput())
+        }
+        yield* Effect.all(
+          Array.from({ length: 20 }, (_, n) => firstUse(n)),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf([...new Set(compiledIn.values())], 20)
+      })
+    )
   )
 })
 
@@ -162,6 +208,20 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets of checks", (it) => {
       })
     )
   }
+})
+
+describe("a schema on the main thread", () => {
+  it.each([
+    ["that are not known to run in linear time", (n: number) => `^(a|a)*b${n}$`],
+    ["with many Unicode properties", (n: number) => `^${"\\p{L}".repeat(10)}${n}$`],
+    ["that are long", (n: number) => `^${"a".repeat(1_000)}${n}$`]
+  ])("leaves a schema with many patterns %s to the worker thread", (_, pattern) => {
+    const schemaOf = (patterns: number) => ({
+      allOf: Array.from({ length: patterns }, (_one, n) => ({ pattern: pattern(n) }))
+    })
+    assert.throws(() => compile(schemaOf(50), 0, AjvJsonSchemas.MAIN_THREAD_PATTERN_WORK_MAX), WorkSpent)
+    assert.isArray(compile(schemaOf(1), 0, AjvJsonSchemas.MAIN_THREAD_PATTERN_WORK_MAX).violations("a"))
+  })
 })
 
 describe("WorkBudget", () => {
