@@ -28,6 +28,7 @@ import {
 } from "../contracts/ledgerSamples.ts"
 import { countCalls } from "../support/CountedCalls.ts"
 import { lossyStream } from "../support/LossyStream.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import { LIVE, PostgresTest } from "../support/PostgresTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
 
@@ -55,13 +56,25 @@ it.layer(postgresLedgerPorts, LIVE)("Over PostgreSQL", (it) => {
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const consumers = yield* Effect.forEach(Array.from({ length: 10 }), () => consumerWith(10_000_000))
+        let closed = 0
+        let kills = 0
+        // By progress, not by time: a batch is tried a limited number of times, and a busy machine tries slowly.
         const killer = yield* Effect.forkChild(
-          killLanes.pipe(Effect.andThen(Effect.sleep("250 millis")), Effect.forever)
+          Effect.forever(
+            Effect.gen(function* () {
+              kills += yield* killLanes
+              const before = closed
+              yield* eventually(() => closed >= before + 100, 120_000)
+            })
+          )
         )
         const closings = yield* atOnce(64, (caller) =>
-          Effect.forEach(Array.from({ length: 25 }), () => Effect.flatMap(aCall(consumers[caller % 10]!), settled))
+          Effect.forEach(Array.from({ length: 25 }), () =>
+            Effect.tap(Effect.flatMap(aCall(consumers[caller % 10]!), settled), () => Effect.sync(() => closed++))
+          )
         )
         yield* Fiber.interrupt(killer)
+        assert.isAtLeast(kills, 5)
         assert.lengthOf(closings.flat(), 1_600)
         const wallets = yield* Effect.forEach(consumers, ledger.wallet)
         assert.strictEqual(
