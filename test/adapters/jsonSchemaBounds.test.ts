@@ -152,7 +152,7 @@ it.layer(AjvJsonSchemas.layer)("AjvJsonSchemas's budgets", (it) => {
         yield* TestClock.adjust(`${rejected.waitMs + 1_000} millis`)
         yield* schemas.check(small, greedy)
       }),
-    60_000
+    180_000
   )
 
   it.effect(
