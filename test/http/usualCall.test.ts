@@ -77,3 +77,20 @@ describe("A usual call", () => {
     assert.isTrue(Exit.isFailure(bySchema(body)))
   })
 })
+
+describe("an unusual call", () => {
+  it("is decoded without reading what its input contains", () => {
+    const input = new Proxy({}, { ownKeys: () => assert.fail("it is read") })
+    const call = Effect.runSync(decodingUsual(decodePayload)({ tool_name: "echo", dry_run: true, input }))
+    assert.strictEqual((call as { readonly input: unknown }).input, input)
+  })
+
+  it.each([
+    [{ tool_name: "echo", dry_run: true, input: { a: [1] }, metadata: { b: {} } }],
+    [{ tool_name: "echo", dry_run: 1, input: {} }],
+    [{ tool_name: "echo", input: {}, arguments: {} }],
+    [{ tool_name: "echo", dry_run: true, input: [] }]
+  ])("is read as its schema reads it: %j", (body) => {
+    assert.deepStrictEqual(Effect.runSyncExit(decodingUsual(decodePayload)(body)), bySchema(body))
+  })
+})

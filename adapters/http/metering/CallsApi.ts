@@ -15,6 +15,8 @@ import * as price from "../catalog/PriceFields.ts"
 import * as shared from "../contract/SharedFields.ts"
 import { FreeTierList, periodQuery, UsagePage, usageQuery, UsageSummary } from "./UsageBodies.ts"
 
+const JsonObject = Schema.Record(Schema.String, Schema.Json)
+
 /** A name under the id's field is a mistake that the message has to name. */
 const ToolIdSent = Schema.String.check(
   Schema.isPattern(uuid, { message: "must be a UUID in lower case (the name of a tool is sent as `tool_name`)" })
@@ -92,7 +94,7 @@ const CallMeta = Field.object("CallMeta", "Tool, cost, outcome and receipt of th
 })
 
 const CallResult = Field.object("CallResult", "The result of the tool, and the cost of the call.", {
-  result: Field.of(Schema.Record(Schema.String, Schema.Json), "Result of the tool, unchanged.", {
+  result: Field.of(JsonObject, "Result of the tool, unchanged.", {
     content: [{ type: "text", text: "3 papers found" }]
   }),
   meta: Field.of(CallMeta, "Tool, cost, outcome and receipt of the call.")

@@ -40,7 +40,7 @@ export const MeteredCall = Field.object("MeteredCall", "A call outside the proxy
   output_tokens: Field.optional(Count, "Number of output tokens."),
   tokens_used: Field.optional(Count, "Total number of tokens."),
   cost_microcents: Field.optionalMicrocents("Cost of a call of a usage-priced tool"),
-  metadata: Field.optional(JsonObject, "Data of your own to store with the call."),
+  metadata: Field.optional(Schema.Record(Schema.String, Schema.Json), "Data of your own to store with the call."),
   timestamp: Field.optional(Instant, "Time of the call in ISO 8601. Default: now.")
 })
   .check(

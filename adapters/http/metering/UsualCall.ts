@@ -29,10 +29,21 @@ export const usualCall = (body: unknown): ProxyCall | undefined => {
   return isNamed && !hasTwoInputs ? (body as ProxyCall) : undefined
 }
 
-/** Decodes usual calls here, and others by their schema. */
+/** Objects of any JSON. */
+const OPEN = ["input", "arguments", "metadata"] as const
+
+/** Decodes usual calls here, and others by their schema, which does not see what their open objects contain. */
 export const decodingUsual =
   (bySchema: Decoding["decodePayload"]): Decoding["decodePayload"] =>
   (body) => {
     const usual = usualCall(body)
-    return usual === undefined ? bySchema(body) : Effect.succeed(usual)
+    if (usual !== undefined) return Effect.succeed(usual)
+    if (!isObject(body)) return bySchema(body)
+    const open = OPEN.filter((name) => Object.hasOwn(body, name) && isObject(body[name]))
+    const withEach = (valueOf: (name: string) => unknown) =>
+      Object.fromEntries(open.map((name) => [name, valueOf(name)]))
+    return Effect.map(bySchema({ ...body, ...withEach(() => ({})) }), (call) => ({
+      ...(call as object),
+      ...withEach((name) => body[name])
+    }))
   }

@@ -23,7 +23,7 @@ import * as shared from "../contract/SharedFields.ts"
 const TEXT_CHARS_MAX = 4_000
 const EVIDENCE_CHARS_MAX = 16_384
 
-const Evidence = JsonObject.check(
+const Evidence = Schema.Record(Schema.String, Schema.Json).check(
   Schema.makeFilter((evidence) =>
     JSON.stringify(evidence).length <= EVIDENCE_CHARS_MAX
       ? undefined
