@@ -3,7 +3,7 @@
  * many callers wait: other requests wait for one piece at most.
  */
 import { Clock, Effect, Semaphore } from "effect"
-import { monotonicMs } from "./Monotonic.ts"
+import { monotonicMs } from "./Time.ts"
 
 /** Of a text whose processing is long work: about a millisecond for each pass over it. */
 export const LONG_TEXT_CHARS_MIN = 32_768

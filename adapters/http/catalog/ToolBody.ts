@@ -15,7 +15,7 @@ import { TOOL_TIMEOUT_MS_MAX } from "../../../domain/metering/CallTerms.ts"
 import { fromCents, Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { definitionFault } from "../../../domain/shared/PlainText.ts"
 import * as Field from "../contract/Field.ts"
-import { IntBetween, Line, Text, WholeCents } from "../contract/InputSchemas.ts"
+import { IntBetween, JsonObject, Line, Text, WholeCents } from "../contract/InputSchemas.ts"
 import { INPUT_SCHEMA } from "../contract/SampleValues.ts"
 
 const Definition = JsonObject.check(Schema.makeFilter(definitionFault))

@@ -2,6 +2,7 @@
  * Decodes path, query and body by the endpoint's schemas.
  */
 import { Effect } from "effect"
+import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
 import { parseJson, readText } from "./RequestBody.ts"
 import type { Next, RequestContext, Stage } from "./RequestContext.ts"
 import type { EncodedReply } from "./Route.ts"

@@ -2,7 +2,7 @@
  * Describes the JSON that a schema expects, in words: "an integer between 100 and 100000", "one of `day`, `month`, `total`".
  * It never contains the name of an internal type.
  */
-import { SchemaAST } from "effect"
+import { Schema, SchemaAST } from "effect"
 import { wireOf } from "../contract/OtherFields.ts"
 
 export const kindOf = (ast: SchemaAST.AST): string => {

@@ -6,7 +6,7 @@ import { Category } from "../../../../domain/catalog/Tool.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../../domain/shared/Idempotency.ts"
 import { MicrocentsFromInt } from "../../../../domain/shared/Microcents.ts"
 import * as Field from "../../contract/Field.ts"
-import { Bounded, IntBetween } from "../../contract/InputSchemas.ts"
+import { Bounded, IntBetween, JsonObject } from "../../contract/InputSchemas.ts"
 
 export const TOOLS_FOUND_DEFAULT = 10
 const TOOLS_FOUND_MAX = 20
