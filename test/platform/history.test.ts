@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Schedule } from "effect"
-import { percentOf } from "../../adapters/http/platform/PlatformHandlers.ts"
+import { percentOf } from "../../adapters/http/platform/Platform.ts"
 import { HISTORY_DAYS, HISTORY_DAYS_KEPT } from "../../domain/platform/HealthHistory.ts"
 import { DatabaseLink } from "../support/DatabaseLink.ts"
 import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"

@@ -3,7 +3,7 @@
  */
 import { REPORT_DAYS_MAX } from "../../../domain/metering/DirectMetering.ts"
 import { GRANT_TOOLS_MAX, type GrantPeriod, GRANTS_PER_CONSUMER_MAX } from "../../../domain/metering/Grants.ts"
-import { SIGNED_TEXT } from "../../http/trust/TrustHandlers.ts"
+import { SIGNED_TEXT } from "../../http/trust/Trust.ts"
 import { code, definitions, formatNumber, heading, list, paragraph, type SpecSection, table } from "./SpecMarkup.ts"
 
 /** In the order in which they are sent. */

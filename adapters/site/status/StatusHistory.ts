@@ -8,7 +8,7 @@ import {
   operationalShare,
   WHOLE_SERVICE
 } from "../../../domain/platform/HealthHistory.ts"
-import { percentOf } from "../../http/platform/PlatformHandlers.ts"
+import { percentOf } from "../../http/platform/Platform.ts"
 import { table } from "../kit/Elements.ts"
 import { type Html, html } from "../kit/Html.ts"
 
