@@ -12,9 +12,9 @@ import { BaseUrl } from "../contract/BaseUrl.ts"
 import { preparedRoute } from "../pipeline/PreparedRoute.ts"
 import { route } from "../pipeline/Route.ts"
 import { ImportApi } from "./ImportApi.ts"
-import { importView, syncView, versionView } from "./ImportViews.ts"
+import { importView, syncView } from "./ImportViews.ts"
 import { toChange } from "./ToolBody.ts"
-import { namedTool } from "./ToolViews.ts"
+import { namedTool, versionView } from "./ToolViews.ts"
 
 const { endpoints } = ImportApi
 

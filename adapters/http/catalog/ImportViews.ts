@@ -1,9 +1,7 @@
 /**
  * Imports, endpoints and tool versions as the API shows them.
  */
-import { String as Text } from "effect"
 import type { Provider } from "../../../domain/accounts/Account.ts"
-import type { ToolVersion } from "../../../domain/catalog/CatalogStore.ts"
 import type { EndpointReport } from "../../../domain/catalog/EndpointProbe.ts"
 import type { DeclaredField, ImportPlan } from "../../../domain/catalog/ImportPlan.ts"
 import type { ImportRecord } from "../../../domain/catalog/ImportStore.ts"
@@ -12,7 +10,7 @@ import type { ToolChange } from "../../../domain/catalog/Tool.ts"
 import type { SyncHistory } from "../../../domain/catalog/ToolSync.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import type { ToolList } from "../../../domain/upstream/ProviderServers.ts"
-import { annotationsView } from "./ToolBody.ts"
+import { wireName } from "./ToolViews.ts"
 
 export const endpointView = (report: EndpointReport) => ({
   reachable: report.reachable ?? null,
@@ -112,25 +110,6 @@ const recordView = ({ importedAt, result, source }: ImportRecord) => ({
   rejected: result.rejected.map(rejectedView)
 })
 
-export const versionSummary = ({ changed, changedAt, source, version }: ToolVersion) => ({
-  version,
-  changed: changed.map(wireName),
-  source,
-  changed_at: format(changedAt)
-})
-
-export const versionView = (version: ToolVersion) => {
-  const { annotations, description, displayName, inputSchema, outputSchema } = version.definition
-  return {
-    ...versionSummary(version),
-    display_name: displayName,
-    description,
-    input_schema: inputSchema ?? null,
-    output_schema: outputSchema ?? null,
-    annotations: annotations === undefined ? null : annotationsView(annotations)
-  }
-}
-
 const heldView = ({ reason, toolName }: { readonly reason: string; readonly toolName: string }) => ({
   tool_name: toolName,
   reason
@@ -141,7 +120,3 @@ const rejectedView = ({ reason, toolName }: { readonly reason: string; readonly 
   error: reason
 })
 
-/** The field's name in the API. */
-const wireName = (field: string): string => RENAMED[field] ?? Text.camelToSnake(field)
-
-const RENAMED: Readonly<Record<string, string>> = { price: "price_microcents", maxCost: "max_cost_microcents" }

@@ -23,7 +23,7 @@ const Definition = JsonObject.check(Schema.makeFilter(definitionFault))
 const resettable = <S extends Schema.Top>(schema: S, description: string) =>
   Field.optional(Schema.NullOr(schema), description)
 
-const freeTierCalls = resettable(
+const sentFreeTierCalls = resettable(
   IntBetween(0, FREE_TIER_CALLS_MAX),
   "Free calls per consumer and calendar month (UTC)."
 )
@@ -76,11 +76,11 @@ export const ToolBody = Field.object(
     pricing: resettable(
       Schema.Struct({
         price_cents: resettable(WholeCents, "Price of a call in cents."),
-        free_tier_calls: freeTierCalls
+        free_tier_calls: sentFreeTierCalls
       }),
       "Price and free tier in one object, as older clients send them."
     ),
-    free_tier_calls: freeTierCalls,
+    free_tier_calls: sentFreeTierCalls,
     input_schema: resettable(
       Definition,
       "JSON Schema of the arguments. Calls with invalid arguments are rejected without charge."

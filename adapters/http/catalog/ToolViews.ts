@@ -1,10 +1,10 @@
 /**
  * Tools as the API and the pages show them: with their provider and their figures.
  */
-import { Effect, Option } from "effect"
+import { Effect, Option, String as Text } from "effect"
 import { qualifiedName, splitQualified } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
-import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
+import type { CatalogEntry, ToolVersion } from "../../../domain/catalog/CatalogStore.ts"
 import { MarketFigures, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
 import {
   cancellationOf,
@@ -25,7 +25,6 @@ import type { CatalogScore } from "../../../domain/trust/SlaStore.ts"
 import { Trust } from "../../../domain/trust/Trust.ts"
 import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import type { CatalogTool } from "./CatalogTool.ts"
-import { versionSummary } from "./ImportViews.ts"
 import { annotationsView, toBody } from "./ToolBody.ts"
 
 export const makeToolViews = Effect.gen(function* () {
@@ -179,3 +178,27 @@ const priceSince = (price: PriceVersion) => ({
   ...termsView(price),
   effective_from: format(price.effectiveFrom)
 })
+
+export const versionSummary = ({ changed, changedAt, source, version }: ToolVersion) => ({
+  version,
+  changed: changed.map(wireName),
+  source,
+  changed_at: format(changedAt)
+})
+
+export const versionView = (version: ToolVersion) => {
+  const { annotations, description, displayName, inputSchema, outputSchema } = version.definition
+  return {
+    ...versionSummary(version),
+    display_name: displayName,
+    description,
+    input_schema: inputSchema ?? null,
+    output_schema: outputSchema ?? null,
+    annotations: annotations === undefined ? null : annotationsView(annotations)
+  }
+}
+
+/** The field's name in the API. */
+export const wireName = (field: string): string => RENAMED[field] ?? Text.camelToSnake(field)
+
+const RENAMED: Readonly<Record<string, string>> = { price: "price_microcents", maxCost: "max_cost_microcents" }

@@ -9,7 +9,7 @@ import { operatorAction, operatorRun, readBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { IntBetween, Line } from "../contract/InputSchemas.ts"
-import * as Freezes from "./FreezeBodies.ts"
+import { Freeze, Frozen, FrozenProvider, RetriedPayout, RetryPayout, Unfreeze, UnfreezeProvider, Unfrozen, UnfrozenProvider } from "./FreezeBodies.ts"
 import { PlatformFee, SetPlatformFee } from "../contract/PlatformFeeBodies.ts"
 import { PAYOUT_ID, PROVIDER_ID } from "../contract/SampleValues.ts"
 import { consumerId, handle, providerId } from "../contract/SharedFields.ts"
@@ -154,16 +154,16 @@ export class OperatorApi extends HttpApiGroup.make("operator")
         "The account's calls are rejected until you unfreeze it; calls in flight end as usual. The owner sees the reason, " +
         "and can still read and add funds.",
       params: { consumer_id: consumerId },
-      payload: Freezes.Freeze,
-      success: Freezes.Frozen
+      payload: Freeze,
+      success: Frozen
     }),
     Endpoint.post("unfreeze", "/api/v1/operator/consumers/:consumer_id/unfreeze", {
       access: operatorAction("account.unfreeze"),
       summary: "Unfreeze a consumer's account",
       description: "Known chargebacks do not freeze the account again; a new one does. A debt remains.",
       params: { consumer_id: consumerId },
-      payload: Freezes.Unfreeze,
-      success: Freezes.Unfrozen
+      payload: Unfreeze,
+      success: Unfrozen
     }),
     Endpoint.post("freezeProvider", "/api/v1/operator/providers/:provider_id/freeze", {
       access: operatorAction("provider.freeze"),
@@ -172,16 +172,16 @@ export class OperatorApi extends HttpApiGroup.make("operator")
         "Its tools cannot be called, its reports are rejected, and nothing is paid out, until you unfreeze it. Calls in " +
         "flight are settled, payouts under way end, and refunds are taken from its earnings. The owner sees the reason.",
       params: { provider_id: providerId },
-      payload: Freezes.Freeze,
-      success: Freezes.FrozenProvider
+      payload: Freeze,
+      success: FrozenProvider
     }),
     Endpoint.post("unfreezeProvider", "/api/v1/operator/providers/:provider_id/unfreeze", {
       access: operatorAction("provider.unfreeze"),
       summary: "Unfreeze a provider",
       description: "Its tools can be called and it can be paid out again.",
       params: { provider_id: providerId },
-      payload: Freezes.UnfreezeProvider,
-      success: Freezes.UnfrozenProvider
+      payload: UnfreezeProvider,
+      success: UnfrozenProvider
     }),
     Endpoint.post("retryPayout", "/api/v1/operator/payouts/:payout_id/retry", {
       access: operatorRun("payout.retry"),
@@ -190,8 +190,8 @@ export class OperatorApi extends HttpApiGroup.make("operator")
         "A failed payout has returned its money. This starts a new one to the provider's own account, of what the provider " +
         "has available now, once for each failed payout. It is rejected for a frozen provider, and in a dry run.",
       params: { payout_id: Field.of(PayoutId, "ID of the failed payout.", PAYOUT_ID) },
-      payload: Freezes.RetryPayout,
-      success: Freezes.RetriedPayout,
+      payload: RetryPayout,
+      success: RetriedPayout,
       problems: [404, 409, 422]
     })
   )
