@@ -1,5 +1,5 @@
 /**
- * What a client of the market door may have meant by a name that is not an alias: names that its account can call.
+ * Finds tools for a client of the market door that does not know their exact names.
  */
 import { Effect } from "effect"
 import { isHandle } from "../accounts/Handle.ts"
@@ -13,6 +13,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { Toolbox } from "./Toolbox.ts"
 
 /** At most 3 names: the closest of `others` and of the toolbox's aliases, else qualified names of listed tools. */
+/** What a client of the market door may have meant by a name that is not an alias: names that its account can call. */
 export const makeNearestAliases = Effect.gen(function* () {
   const toolbox = yield* Toolbox
   const catalog = yield* Catalog

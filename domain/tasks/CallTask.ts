@@ -51,7 +51,7 @@ export interface CallTask {
   readonly progress: TaskProgress
   /** The caller canceled the task, and the tool passes that on. */
   readonly canceled: boolean
-  /** How the provider ended the task, as JSON (`TaskOutcome.ts`): the first ending counts, and is settled. */
+  /** How the provider ended the task, as JSON (`TaskReply.ts`): the first ending counts, and is settled. */
   readonly ended: { readonly outcome: string; readonly at: DateTime.Utc } | undefined
   /** After the settlement. */
   readonly final: FinalTask | undefined
@@ -80,7 +80,7 @@ export interface TaskProgress {
   readonly dueAt: DateTime.Utc
   /** How often in a row the provider could not be asked. */
   readonly failures: number
-  /** For its caller's answers, until `waitingSince` or now (`CallerTime.ts`). */
+  /** For its caller's answers, until `waitingSince` or now (`CallerTime`). */
   readonly waitedMs: number
   /** Undefined while it does not wait for its caller. */
   readonly waitingSince: DateTime.Utc | undefined

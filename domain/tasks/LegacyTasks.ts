@@ -1,5 +1,6 @@
 /**
- * What a provider's server of the legacy era says of a task, by version 2025-11-25. Its result is asked for separately.
+ * Tasks of the legacy era, version 2025-11-25: what a provider's server says of one, and what a client gets. A result is requested
+ * separately.
  */
 import { withMeta } from "../mcp/PassedResults.ts"
 import { memberOf, membersOf, replacedAt } from "../shared/JsonText.ts"

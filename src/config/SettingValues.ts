@@ -2,7 +2,7 @@
  * Decoders of settings, and the messages for invalid values.
  */
 import { Redacted, Result, Schema, SchemaGetter, SchemaTransformation } from "effect"
-import { parseTrustedProxies } from "../../adapters/http/pipeline/ClientAddress.ts"
+import { parseTrustedProxies } from "../../adapters/http/pipeline/WebRequest.ts"
 import { parsePolicy } from "../../adapters/mcp/AddressGuard.ts"
 import { type DatabaseRole, parseDatabaseUrl } from "../../adapters/sql/primary/DatabaseUrl.ts"
 

@@ -3,15 +3,15 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
-import { FAILURES_PER_SECOND_MAX, LINES_PER_SECOND_MAX } from "../../adapters/http/pipeline/ProblemLog.ts"
+import { FAILURES_PER_SECOND_MAX, LINES_PER_SECOND_MAX } from "../../adapters/http/pipeline/RequestTelemetry.ts"
 import { DatabaseLink } from "../support/DatabaseLink.ts"
 import { until } from "../support/EmbeddedFolders.ts"
-import { callLoad } from "../support/load/CallLoad.ts"
-import { echoProvider } from "../support/load/EchoProvider.ts"
-import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { ready } from "../support/ServiceProcess.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
+import { callLoad } from "../support/load/CallLoad.ts"
+import { echoProvider } from "../support/load/EchoProvider.ts"
+import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 
 const OUTAGE_MS = 5_000
 const ASKERS = 32

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
-import { accountNames } from "../../adapters/http/accounts/AccountNames.ts"
+import { accountNames } from "../../adapters/http/accounts/Accounts.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { ClaimId, ClaimStore } from "../../domain/earnings/Claims.ts"
 import { PayoutStore } from "../../domain/earnings/PayoutStore.ts"

@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Schema } from "effect"
 import { CallsApi } from "../../adapters/http/metering/CallsApi.ts"
-import { decodingUsual, usualCall } from "../../adapters/http/metering/UsualCall.ts"
+import { decodingUsual, usualCall } from "../../adapters/http/metering/Proxy.ts"
 import { decodingOf } from "../../adapters/http/pipeline/Decoding.ts"
 import { ToolNameSent } from "../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../domain/shared/Ids.ts"

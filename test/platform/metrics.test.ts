@@ -3,16 +3,16 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { RouteMeter } from "../../adapters/http/pipeline/HttpMetrics.ts"
 import { admit } from "../../adapters/http/pipeline/MetricsAccess.ts"
+import { RouteMeter } from "../../adapters/http/pipeline/RequestTelemetry.ts"
 import { BOUNDS_S } from "../../domain/shared/Histogram.ts"
 import { metricsAccess } from "../../src/layers/Policies.ts"
 import { everyEndpoint } from "../support/EndpointTable.ts"
 import { aConsumer, aProvider, at, CATALOG, CONSUMERS, expecting, putTools, textAt } from "../support/Market.ts"
-import { fine, providing } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, buy, everyMarket, METER, receiptsOf } from "../support/metering/Shop.ts"
 import { METRICS_TOKEN } from "../support/ServiceConfig.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { fine, providing } from "../support/metering/Provider.ts"
+import { aFundedConsumer, anOffer, buy, everyMarket, METER, receiptsOf } from "../support/metering/Shop.ts"
 
 const METRICS = "/metrics"
 

@@ -4,10 +4,10 @@
  */
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
-import { RegisterProvider } from "../../adapters/http/accounts/RegistrationBodies.ts"
+import { RegisterProvider } from "../../adapters/http/accounts/AccountsApi.ts"
 import type { EndpointInfo } from "../../adapters/http/openapi/Api.ts"
+import { corrupt, corruptText, pick, QUERY_VALUES, textOf } from "./Corruption.ts"
 import { PROVIDERS } from "./Market.ts"
-import { pick, QUERY_VALUES, corrupt, corruptText, textOf } from "./Corruption.ts"
 
 export interface Hostile {
   readonly text: string

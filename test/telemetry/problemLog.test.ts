@@ -8,7 +8,7 @@ import {
   FAILURES_PER_SECOND_MAX,
   LINES_PER_SECOND_MAX,
   makeProblemLog
-} from "../../adapters/http/pipeline/ProblemLog.ts"
+} from "../../adapters/http/pipeline/RequestTelemetry.ts"
 import { monotonicNowMs } from "../../domain/shared/Time.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 

@@ -6,10 +6,10 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Logger } from "effect"
 import { connect, type Socket } from "node:net"
 import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
-import { LINES_PER_SECOND_MAX, makeProblemLog } from "../../adapters/http/pipeline/ProblemLog.ts"
-import { eventually } from "../support/mcp/McpClient.ts"
+import { LINES_PER_SECOND_MAX, makeProblemLog } from "../../adapters/http/pipeline/RequestTelemetry.ts"
 import { RawHttp, talk } from "../support/RawHttp.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 
 const logTo = (lines: Array<string>) => Logger.layer([Logger.map(Logger.formatLogFmt, (line) => lines.push(line))])
 

@@ -10,22 +10,47 @@ import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { EndpointProbe, type EndpointReport, unlistedReason } from "../../../domain/catalog/EndpointProbe.ts"
 import { ToolImport } from "../../../domain/catalog/ToolImport.ts"
+import { AccountSearch } from "../../../domain/operator/AccountSearch.ts"
 import { FreezeStore } from "../../../domain/payments/AccountFreezes.ts"
 import { type Profile, ProviderProfile } from "../../../domain/providers/ProviderProfile.ts"
 import { Registration, ToolsRejected } from "../../../domain/providers/Registration.ts"
 import { Entropy } from "../../../domain/shared/Cryptography.ts"
-import { type KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
+import { type ConsumerId, type KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { formatDollars, fromCents, zero } from "../../../domain/shared/Microcents.ts"
 import { PAGE_LIMIT_MAX, type PageRequest } from "../../../domain/shared/Page.ts"
 import { format } from "../../../domain/shared/Time.ts"
-import { endpointView, importView } from "../catalog/ImportViews.ts"
+import { endpointView, importView } from "../catalog/Import.ts"
 import { toChange, type ToolBody } from "../catalog/ToolBody.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { ValidationFailed } from "../pipeline/Failures.ts"
-import { preparedRoute } from "../pipeline/PreparedRoute.ts"
-import { type Route, route } from "../pipeline/Route.ts"
-import { AccountsApi } from "./AccountsApi.ts"
-import type { RegisterProvider } from "./RegistrationBodies.ts"
+import { preparedRoute, type Route, route } from "../pipeline/Route.ts"
+import { AccountsApi, type RegisterProvider } from "./AccountsApi.ts"
+
+// Names of accounts for the operator's lists, read once a page.
+
+type Id = ConsumerId | ProviderId
+
+interface Accounts {
+  readonly consumers?: ReadonlyArray<ConsumerId | undefined>
+  readonly providers?: ReadonlyArray<ProviderId | undefined>
+}
+
+/** Resolves to the name of each account; an unknown one has its ID as its name. */
+export const accountNames = Effect.map(AccountSearch, (search) =>
+  Effect.fnUntraced(function* ({ consumers = [], providers = [] }: Accounts) {
+    const [asked, sold] = [distinct(consumers), distinct(providers)]
+    const found = [
+      ...(asked.length === 0 ? [] : yield* search.consumersOf(asked)),
+      ...(sold.length === 0 ? [] : yield* search.providersOf(sold))
+    ]
+    const names = new Map<Id, string>(found.map(({ id, name }) => [id, name]))
+    return (id: Id): string => names.get(id) ?? id
+  })
+)
+
+const distinct = <One extends Id>(ids: ReadonlyArray<One | undefined>): ReadonlyArray<One> => [
+  ...new Set(ids.filter((id) => id !== undefined))
+]
 
 const { endpoints } = AccountsApi
 

@@ -12,11 +12,10 @@ import { basisPointsAt, DefaultFeeBasisPoints } from "../../../domain/ledger/Pla
 import { giveUpAfter } from "../../../domain/shared/Deadlines.ts"
 import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"
-import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
+import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
 import { CatalogApi } from "./CatalogApi.ts"
-import { defaultFeeView } from "./FeeViews.ts"
-import { makeToolViews, namedTool, pricingView } from "./ToolViews.ts"
+import { defaultFeeView, makeToolViews, namedTool, pricingView } from "./ToolViews.ts"
 
 const { endpoints } = CatalogApi
 

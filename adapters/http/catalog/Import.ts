@@ -2,19 +2,134 @@
  * Imports of tools from a provider's MCP server, and how they are kept in sync.
  */
 import { Effect, Option } from "effect"
-import { AccountStore, SERVER_FEATURES } from "../../../domain/accounts/Account.ts"
+import { AccountStore, type Provider, SERVER_FEATURES } from "../../../domain/accounts/Account.ts"
 import { OfferedFeatures } from "../../../domain/accounts/OfferedFeatures.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
+import type { EndpointReport } from "../../../domain/catalog/EndpointProbe.ts"
+import type { DeclaredField, ImportPlan } from "../../../domain/catalog/ImportPlan.ts"
+import type { ImportRecord } from "../../../domain/catalog/ImportStore.ts"
+import { effectivePrice } from "../../../domain/catalog/Terms.ts"
+import type { ToolChange } from "../../../domain/catalog/Tool.ts"
 import { ToolImport } from "../../../domain/catalog/ToolImport.ts"
-import { ToolSync } from "../../../domain/catalog/ToolSync.ts"
+import { type SyncHistory, ToolSync } from "../../../domain/catalog/ToolSync.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
+import { format } from "../../../domain/shared/Time.ts"
+import type { ToolList } from "../../../domain/upstream/ProviderServers.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { preparedRoute } from "../pipeline/PreparedRoute.ts"
-import { route } from "../pipeline/Route.ts"
+import { preparedRoute, route } from "../pipeline/Route.ts"
 import { ImportApi } from "./ImportApi.ts"
-import { importView, syncView } from "./ImportViews.ts"
 import { toChange } from "./ToolBody.ts"
-import { namedTool, versionView } from "./ToolViews.ts"
+import { namedTool, versionView, wireName } from "./ToolViews.ts"
+
+// Imports, endpoints and tool versions as the API shows them.
+
+export const endpointView = (report: EndpointReport) => ({
+  reachable: report.reachable ?? null,
+  era: report.era ?? null,
+  protocol_version: report.protocolVersion ?? null,
+  server_name: report.serverName ?? null,
+  server_version: report.serverVersion ?? null,
+  tools_found: report.list?.tools.length ?? null,
+  problem: report.problem ?? null
+})
+
+export const importView = (
+  plan: ImportPlan,
+  list: ToolList,
+  provider: Pick<Provider, "defaultPrice" | "pricingModel">,
+  applied: boolean
+) => {
+  const shown = (
+    { change, toolName }: { readonly change: ToolChange; readonly toolName: string },
+    action: "change" | "draft" | "list" | "restore",
+    changed: ReadonlyArray<DeclaredField>
+  ) => ({
+    tool_name: toolName,
+    display_name: change.displayName ?? toolName,
+    action,
+    price_microcents: change.price === undefined ? null : effectivePrice(change.price ?? undefined, provider),
+    changed: changed.map(wireName)
+  })
+  const tools = [
+    ...plan.creates.map((tool) => shown(tool, tool.draft ? "draft" : "list", [])),
+    ...plan.changes.map((tool) => shown(tool, tool.state === "listed" ? "list" : "change", tool.fields)),
+    ...plan.restored.map((tool) => shown(tool, "restore", []))
+  ]
+  return {
+    applied,
+    tools_found: list.tools.length,
+    truncated: list.truncated,
+    tools,
+    unchanged: plan.unchanged.length,
+    missing: plan.missing.map(({ since, toolName, withdrawnFrom }) => ({
+      tool_name: toolName,
+      missing_since: format(since),
+      withdrawn_from: format(withdrawnFrom)
+    })),
+    withdrawn: plan.withdrawals,
+    removed_drafts: plan.removedDrafts,
+    dismissed: plan.dismissed,
+    held: plan.held.map(heldView),
+    rejected: plan.rejected.map(rejectedView),
+    message: messageOf(tools, plan, applied)
+  }
+}
+
+const messageOf = (
+  tools: ReadonlyArray<{ readonly action: string }>,
+  { missing, rejected, unchanged, withdrawals }: ImportPlan,
+  applied: boolean
+): string => {
+  const of = (action: string): number => tools.filter((tool) => tool.action === action).length
+  const counts = [
+    [of("list"), "listed"],
+    [of("draft"), "stored as drafts"],
+    [of("change"), "changed"],
+    [of("restore"), "listed again"],
+    [withdrawals.length, "withdrawn"],
+    [missing.length, "missing on the server"],
+    [unchanged.length, "unchanged"],
+    [rejected.length, "rejected"]
+  ] as const
+  const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+  const summary = said.length === 0 ? "no tools" : said.join(", ")
+  return applied ? `Imported: ${summary}.` : `Preview: ${summary}. Nothing was changed.`
+}
+
+export const syncView = ({ records, state }: SyncHistory, provider: Provider) => ({
+  enabled: state?.enabled ?? false,
+  listed: state?.listed ?? false,
+  default_price_microcents: state?.defaultPrice ?? null,
+  account_price_microcents: effectivePrice(undefined, provider),
+  next_sync_at: state?.enabled === true ? format(state.nextAt) : null,
+  checked_at: state?.checkedAt === undefined ? null : format(state.checkedAt),
+  problem: state?.problem ?? null,
+  history: records.map(recordView)
+})
+
+const recordView = ({ importedAt, result, source }: ImportRecord) => ({
+  imported_at: format(importedAt),
+  source,
+  listed: result.created,
+  drafts: result.drafts,
+  changed: result.changed.map(({ fields, toolName }) => ({ tool_name: toolName, fields: fields.map(wireName) })),
+  restored: result.restored,
+  missing: result.missing,
+  withdrawn: result.withdrawn,
+  removed_drafts: result.removedDrafts,
+  held: result.held.map(heldView),
+  rejected: result.rejected.map(rejectedView)
+})
+
+const heldView = ({ reason, toolName }: { readonly reason: string; readonly toolName: string }) => ({
+  tool_name: toolName,
+  reason
+})
+
+const rejectedView = ({ reason, toolName }: { readonly reason: string; readonly toolName: string }) => ({
+  tool_name: toolName,
+  error: reason
+})
 
 const { endpoints } = ImportApi
 

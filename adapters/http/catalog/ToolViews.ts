@@ -16,7 +16,9 @@ import {
   type ToolPrices
 } from "../../../domain/catalog/Terms.ts"
 import { declarationOf, type Tool } from "../../../domain/catalog/Tool.ts"
+import { type FeeChange, feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
+import type { FeeInEffect } from "../../../domain/providers/PlatformFees.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
@@ -24,8 +26,41 @@ import { format } from "../../../domain/shared/Time.ts"
 import type { CatalogScore } from "../../../domain/trust/SlaStore.ts"
 import { Trust } from "../../../domain/trust/Trust.ts"
 import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
-import type { CatalogTool } from "./CatalogTool.ts"
+import type { CatalogTool } from "./CatalogApi.ts"
 import { annotationsView, toBody } from "./ToolBody.ts"
+
+// The platform fee as the API shows it.
+
+export const feeView = ({ basisPoints, isDefault, upcoming }: FeeInEffect) => ({
+  platform_fee_bps: basisPoints,
+  is_default: isDefault,
+  upcoming:
+    upcoming === undefined
+      ? null
+      : {
+          platform_fee_bps: upcoming.basisPoints,
+          is_default: upcoming.isDefault,
+          effective_from: format(upcoming.effectiveFrom)
+        }
+})
+
+export const feeChangesView = (history: ReadonlyArray<FeeChange>) => ({
+  fee_changes: history.map(({ at, by, fee: { own, upcoming }, reason }) => ({
+    changed_at: format(at),
+    changed_by: by,
+    reason: reason ?? null,
+    platform_fee_bps: own ?? null,
+    upcoming:
+      upcoming === undefined
+        ? null
+        : { platform_fee_bps: upcoming.own ?? null, effective_from: format(upcoming.effectiveFrom) }
+  }))
+})
+
+export const defaultFeeView = (basisPoints: number) => ({
+  platform_fee: feePercent(basisPoints),
+  platform_fee_bps: basisPoints
+})
 
 export const makeToolViews = Effect.gen(function* () {
   const catalog = yield* Catalog

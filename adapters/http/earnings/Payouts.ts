@@ -10,13 +10,15 @@ import type { ProviderHoldings } from "../../../domain/earnings/ProviderMoney.ts
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import { AccountFrozen } from "../../../domain/metering/CallRejections.ts"
+import { PaymentEvents } from "../../../domain/processor/PaymentEvents.ts"
 import { PlatformFees } from "../../../domain/providers/PlatformFees.ts"
 import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"
-import { feeView } from "../catalog/FeeViews.ts"
+import { feeView } from "../catalog/ToolViews.ts"
 import { BaseUrl, pageUrl } from "../contract/BaseUrl.ts"
+import { storedBody } from "../pipeline/RequestBody.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
-import { idempotencyKey } from "../pipeline/WebRequest.ts"
+import { header, idempotencyKey } from "../pipeline/WebRequest.ts"
 import { PayoutsApi } from "./PayoutsApi.ts"
 
 const { endpoints } = PayoutsApi
@@ -224,3 +226,20 @@ const payoutMessage = ({ amountCents, failure, state }: Payout): string => {
       return `${amount} is reserved; the transfer is in progress. GET /api/market/payouts shows its status.`
   }
 }
+
+// The payment processor's webhooks. The signature covers the body as it was sent.
+
+export const webhookRoutes = Effect.gen(function* () {
+  const events = yield* PaymentEvents
+
+  return [
+    route(
+      PayoutsApi.endpoints.stripeWebhook,
+      function* ({ request, text }) {
+        const outcome = yield* events.receive(text, header(request, "stripe-signature") ?? "")
+        return { received: true as const, outcome }
+      },
+      { body: { ...storedBody, anyText: true, emptyIsObject: false } }
+    )
+  ]
+})

@@ -1,17 +1,16 @@
 /**
  * Monthly documents over HTTP: as JSON, as a page, and as a file.
  */
-import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
 import { Effect, Option } from "effect"
 import { type Invoice, InvoicePrinter, InvoiceStore } from "../../../domain/invoices/Invoice.ts"
 import { amountText } from "../../../domain/invoices/InvoiceText.ts"
 import { InvoiceNotFound, Invoicing } from "../../../domain/invoices/Invoicing.ts"
 import { InvoiceId } from "../../../domain/shared/Ids.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"
+import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
-import { Pages } from "../pipeline/Pages.ts"
-import { encodedRoute, route } from "../pipeline/Route.ts"
+import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
+import { encodedRoute, Pages, route } from "../pipeline/Route.ts"
 import { InvoicesApi } from "./InvoicesApi.ts"
 
 const { endpoints } = InvoicesApi

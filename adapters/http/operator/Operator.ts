@@ -14,10 +14,10 @@ import { type FeeInEffect, PlatformFees } from "../../../domain/providers/Platfo
 import { ProviderFreezes } from "../../../domain/providers/ProviderFreezes.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { fromCents } from "../../../domain/shared/Microcents.ts"
-import { feeChangesView, feeView } from "../catalog/FeeViews.ts"
+import { feeChangesView, feeView } from "../catalog/ToolViews.ts"
 import { NotFound } from "../pipeline/Failures.ts"
 import { route } from "../pipeline/Route.ts"
-import { solvencyReport } from "../platform/SolvencyReport.ts"
+import { solvencyReport } from "../platform/Platform.ts"
 import { OperatorApi } from "./OperatorApi.ts"
 
 const { endpoints } = OperatorApi

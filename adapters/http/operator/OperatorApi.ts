@@ -4,16 +4,117 @@
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { Handle } from "../../../domain/accounts/Handle.ts"
+import { PayoutState } from "../../../domain/earnings/PayoutStore.ts"
 import { PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { operatorAction, operatorRun, readBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
-import { IntBetween, Line } from "../contract/InputSchemas.ts"
-import { Freeze, Frozen, FrozenProvider, RetriedPayout, RetryPayout, Unfreeze, UnfreezeProvider, Unfrozen, UnfrozenProvider } from "./FreezeBodies.ts"
+import { IntBetween, Line, Note, Text } from "../contract/InputSchemas.ts"
 import { PlatformFee, SetPlatformFee } from "../contract/PlatformFeeBodies.ts"
-import { PAYOUT_ID, PROVIDER_ID } from "../contract/SampleValues.ts"
-import { consumerId, handle, providerId } from "../contract/SharedFields.ts"
-import { OperatorSummary, Solvency } from "./OperatorSummaryBodies.ts"
+import { KEY_ID, PAYOUT_ID, PROVIDER_ID } from "../contract/SampleValues.ts"
+import { answeredAt, consumerId, handle, providerId } from "../contract/SharedFields.ts"
+import { solvencyFields } from "../payments/MoneyApi.ts"
+import { Health } from "../platform/PlatformApi.ts"
+
+// What the operator looks at first: solvency, what waits, and health.
+
+export const Solvency = Field.object("Solvency", "Whether all spendable funds are backed.", {
+  spendable_microcents: Field.signedMicrocents(
+    "Funds that can be spent or withdrawn (consumer and provider balances, platform funds, clearing)",
+    52_000_000
+  ),
+  received_microcents: Field.signedMicrocents(
+    "Funds received by the payment processor (including deposits)",
+    60_000_000
+  ),
+  sent_microcents: Field.signedMicrocents("Funds sent by the payment processor", 8_000_000),
+  recorded_losses_microcents: Field.signedMicrocents(
+    "Recorded losses (unrecovered chargebacks and refunds, processor fees beyond platform funds)",
+    0
+  ),
+  shortfall_microcents: solvencyFields.shortfall_microcents,
+  unbacked_microcents: solvencyFields.unbacked_microcents,
+  platform_funds_microcents: Field.signedMicrocents("Platform funds (fees not withdrawn, and deposits)", 1_200_000),
+  claims_on_providers_microcents: Field.signedMicrocents("Debt of providers to consumers for refunds", 0),
+  claims_on_platform_microcents: Field.signedMicrocents("Debt of the platform to consumers for fees", 0),
+  advanced_microcents: Field.signedMicrocents("Advances of the platform for providers (not repaid yet)", 0),
+  timestamp: answeredAt
+})
+
+const Waiting = Schema.Struct({
+  disputes: Field.int("Contested disputes, which wait for a decision.", 2),
+  next_decision_at: Field.nullableTimestamp("Earliest deadline of these. `null`: none waits."),
+  frozen_consumers: Field.int("Frozen consumers.", 1),
+  open_payouts: Field.int("Payouts that are requested or transferring.", 3),
+  failed_payouts: Field.int("Payouts that failed, including those that were retried.", 1)
+})
+
+export const OperatorSummary = Field.object("OperatorSummary", "Solvency, what waits for the operator, and health.", {
+  solvency: Field.of(Solvency, "Whether all spendable funds are backed."),
+  waiting: Field.of(Waiting, "Numbers of what waits, each counted up to 10,000."),
+  health: Field.of(Health, "Health of the node that answers."),
+  timestamp: answeredAt
+})
+
+// Freezes of accounts, and retries of failed payouts, on the wire.
+
+const FREEZE_REASON_CHARS_MAX = 500
+
+export const Freeze = Field.object("Freeze", "Why the account is frozen.", {
+  reason: Field.of(Note(FREEZE_REASON_CHARS_MAX), "Reason. The account's owner sees it.", "Fraud is suspected.")
+})
+
+export const Unfreeze = Field.object("Unfreeze", "Why the account is unfrozen.", {
+  reason: Field.optional(Text(FREEZE_REASON_CHARS_MAX), "Reason, for the audit trail.")
+})
+
+export const UnfreezeProvider = Field.object("UnfreezeProvider", "Why the provider is unfrozen.", {
+  reason: Field.of(Note(FREEZE_REASON_CHARS_MAX), "Reason, for the audit trail.", "The suspicion was unfounded.")
+})
+
+export const Frozen = Field.object("Frozen", "The account is frozen.", {
+  consumer_id: consumerId,
+  frozen: Field.always(true),
+  was_frozen: Field.boolean("Whether the account was frozen before.", false),
+  reason: Field.string("Reason for the freeze.", "Fraud is suspected.")
+})
+
+export const FrozenProvider = Field.object("FrozenProvider", "The provider is frozen.", {
+  provider_id: providerId,
+  frozen: Field.always(true),
+  was_frozen: Field.boolean("Whether the provider was frozen before.", false),
+  reason: Field.string("Reason for the freeze.", "Fraud is suspected.")
+})
+
+export const UnfrozenProvider = Field.object("UnfrozenProvider", "The provider is not frozen.", {
+  provider_id: providerId,
+  frozen: Field.always(false),
+  was_frozen: Field.boolean("Whether the provider was frozen.")
+})
+
+export const RetryPayout = Field.object("RetryPayout", "Why the payout is retried.", {
+  reason: Field.of(
+    Note(FREEZE_REASON_CHARS_MAX),
+    "Reason, for the audit trail.",
+    "The provider has completed its account."
+  )
+})
+
+export const RetriedPayout = Field.object("RetriedPayout", "The payout that replaces the failed one.", {
+  payout_id: Field.of(PayoutId, "ID of the new payout.", KEY_ID),
+  retried_payout_id: Field.of(PayoutId, "ID of the failed payout.", KEY_ID.replace(/.$/u, "f")),
+  provider_id: providerId,
+  amount_cents: Field.int("Amount in cents: what the provider has available now.", 12_500),
+  state: Field.of(PayoutState, "How far the payout is.", "paid"),
+  failure: Field.nullableString("Why the payout failed. `null`: it did not."),
+  repeated: Field.boolean("Whether the payout existed before this request.", false)
+})
+
+export const Unfrozen = Field.object("Unfrozen", "The account is not frozen.", {
+  consumer_id: consumerId,
+  frozen: Field.always(false),
+  was_frozen: Field.boolean("Whether the account was frozen.")
+})
 
 const FUNDS_CENTS_MAX = 100_000_000
 const REFERENCE_CHARS_MAX = 100

@@ -8,11 +8,10 @@ import { OperatorSessions } from "../../../domain/operator/OperatorSessions.ts"
 import { UnitOfWork } from "../../../domain/shared/StoreUnavailable.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { pageFields, pageRequest } from "../pipeline/Cursor.ts"
+import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
 import { NotFromOwnPage } from "../pipeline/Failures.ts"
-import { endedCookie, isFromOwnPage, sessionCookie } from "../pipeline/OperatorCookie.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
-import { header } from "../pipeline/WebRequest.ts"
+import { endedCookie, header, isFromOwnPage, sessionCookie } from "../pipeline/WebRequest.ts"
 import { OperatorSessionApi } from "./OperatorSessionApi.ts"
 
 const { endpoints } = OperatorSessionApi

@@ -8,11 +8,10 @@ import { Health } from "../../../domain/platform/Health.ts"
 import { COUNTED_MAX } from "../../../domain/shared/Page.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { Disputes } from "../../../domain/trust/Disputes.ts"
-import { READS_AT_ONCE_MAX } from "../pipeline/FairReads.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { route } from "../pipeline/Route.ts"
-import { healthView } from "../platform/HealthView.ts"
-import { solvencyReport } from "../platform/SolvencyReport.ts"
+import { READS_AT_ONCE_MAX } from "../pipeline/Stages.ts"
+import { healthView, solvencyReport } from "../platform/Platform.ts"
 import { OperatorApi } from "./OperatorApi.ts"
 
 /** For the first row and the total. */

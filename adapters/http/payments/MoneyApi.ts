@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BudgetPeriod } from "../../../domain/ledger/Budgets.ts"
+import { BudgetId, BudgetPeriod } from "../../../domain/ledger/Budgets.ts"
 import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../../domain/payments/Loads.ts"
 import {
   WITHDRAWAL_CENTS_MAX,
@@ -11,15 +11,81 @@ import {
   WithdrawalPartState
 } from "../../../domain/payments/Withdrawals.ts"
 import { LoadId, ProviderId, ToolId, WithdrawalId } from "../../../domain/shared/Ids.ts"
+import { DisputeId } from "../../../domain/trust/DisputeStore.ts"
+import { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import { publicRead, readBy, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { IntBetween } from "../contract/InputSchemas.ts"
-import { BUDGET_ID } from "../contract/SampleValues.ts"
+import { BASE_URL, BUDGET_ID, DEMO_TOOL, KEY_ID, TOOL_ID } from "../contract/SampleValues.ts"
 import * as shared from "../contract/SharedFields.ts"
-import { periodQuery } from "../metering/UsageBodies.ts"
-import { ConsumerOverview } from "./AccountOverviewBodies.ts"
-import { Balance, Budget, budgetId, budgetLimit, budgets } from "./BalanceBodies.ts"
+import { FreeTierList, periodQuery, UsageSummary } from "../metering/CallsApi.ts"
+
+// A consumer's balance and budgets on the wire.
+
+export const budgetId = Field.of(BudgetId, "ID of the budget.", BUDGET_ID)
+export const budgetLimit = Field.microcents("Limit of the spending per period", 5_000_000)
+
+export const Budget = Field.object("Budget", "A limit for your own spending.", {
+  budget_id: budgetId,
+  tool_id: Field.nullable(ToolId, "ID of the tool that the budget covers. `null`: every tool.", TOOL_ID),
+  provider_id: Field.nullable(ProviderId, "ID of the provider whose tools the budget covers. `null`: every provider."),
+  cap_microcents: budgetLimit,
+  spent_microcents: Field.microcents("Amount spent in this period", 602_000),
+  held_microcents: Field.microcents("Holds of calls in flight", 500),
+  left_microcents: Field.microcents("Amount left in this period", 4_397_500),
+  period: Field.of(BudgetPeriod, "Period after which the budget resets; `total`: never."),
+  resets_at: Field.nullableTimestamp("Time when the budget resets. `null`: never.", "2026-11-21T00:00:00.000Z")
+})
+
+export const budgets = Field.list(Budget, "Your budgets.")
+
+export const Balance = Field.object("Balance", "Your balance, holds and budgets.", {
+  agent_id: shared.sameAgentId,
+  consumer_id: shared.consumerId,
+  name: Field.string("Name of the account.", "Research agent"),
+  balance_microcents: Field.microcents("Balance", 5_000_000),
+  balance_cents: Field.cents("Balance", 500),
+  balance: Field.dollars("Balance", "$5.00"),
+  debt_microcents: Field.microcents("Debt from reversed payments (the next load pays it first)", 0),
+  held_microcents: Field.microcents("Holds of calls in flight", 500),
+  available_microcents: Field.microcents("Available balance (balance less holds)", 4_999_500),
+  frozen: shared.frozen,
+  frozen_reason: shared.frozenReason,
+  budgets,
+  rate_limit_rpm: shared.rateLimitRpm,
+  load_balance_url: Field.string("URL for adding funds.", `${BASE_URL}/api/market/balance/load`)
+})
+
+// What the first tab of each console shows, in one body.
+
+export const ConsumerOverview = Field.object("ConsumerOverview", "Your balance, usage and free calls.", {
+  balance: Field.of(Balance, "Your balance, holds and budgets."),
+  usage: Field.of(UsageSummary, "Your usage of the period."),
+  free_tiers: Field.of(FreeTierList, "Your free calls of the current month."),
+  timestamp: shared.answeredAt
+})
+
+const NextDispute = Schema.Struct({
+  dispute_id: Field.of(DisputeId, "ID of the dispute.", KEY_ID),
+  respond_by: Field.timestamp("Deadline of your response.")
+})
+
+export const ProviderOverview = Field.object("ProviderOverview", "Your tools, calls, money, trust and disputes.", {
+  provider_id: shared.providerId,
+  listed_tools: Field.int("Number of your listed tools.", 3),
+  qualified_name: Field.nullableString("Qualified name of a listed tool. `null`: none is listed.", DEMO_TOOL),
+  calls_in_all: Field.int("Number of billed calls since you registered.", 18_420),
+  usage: Field.of(UsageSummary, "Calls of your tools in the last 30 days."),
+  net_earnings_microcents: Field.microcents("Earnings after the platform fee in the last 30 days", 12_500_000),
+  available_cents: Field.cents("Amount available for payout", 1_250),
+  payout_account_complete: Field.boolean("Whether the payment processor can pay you."),
+  verification_level: Field.of(VerificationLevel, "Highest verified level.", "domain"),
+  trust_score: Field.int("Trust score from 0 to 100.", 82),
+  open_disputes: Field.int("Disputes that need your response, of the newest 100 that are open.", 1),
+  next_dispute: Field.nullable(NextDispute, "The one with the next deadline. `null`: none needs your response."),
+  timestamp: shared.answeredAt
+})
 
 const SetBudget = Field.object("SetBudget", "The limit, its period, and what it covers.", {
   cap_microcents: budgetLimit,

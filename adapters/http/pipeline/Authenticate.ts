@@ -4,13 +4,12 @@
 import { Effect } from "effect"
 import { Authentication, OperatorKey, Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { Role } from "../../../domain/accounts/Principal.ts"
-import type { AccessRule } from "../contract/Access.ts"
 import { OperatorSessions } from "../../../domain/operator/OperatorSessions.ts"
+import type { AccessRule } from "../contract/Access.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { NotFromOwnPage, WrongRole } from "./Failures.ts"
-import { isFromOwnPage, sessionToken } from "./OperatorCookie.ts"
 import type { Next, RequestContext, Stage } from "./RequestContext.ts"
-import { bearer, bearerFault, header, type WebRequest } from "./WebRequest.ts"
+import { bearer, bearerFault, header, isFromOwnPage, sessionToken, type WebRequest } from "./WebRequest.ts"
 
 export const makeAuthentication = Effect.gen(function* () {
   const authentication = yield* Authentication

@@ -1,12 +1,245 @@
 /**
  * Decodes path, query and body by the schemas of the endpoint, or says what is wrong with them. Decoders are built once.
  */
-import { Effect, Exit, Result, type Schema, SchemaAST, type SchemaIssue, SchemaParser } from "effect"
+import { Effect, Exit, Option, Result, Schema, SchemaAST, SchemaIssue, SchemaParser } from "effect"
+import { Base64Url } from "effect/encoding"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { guessOf, nearestName } from "../../../domain/shared/NearestName.ts"
+import { type Page, PAGE_LIMIT_DEFAULT, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
 import { fieldNames, otherFieldsOf, wireOf } from "../contract/OtherFields.ts"
 import { BadRequest, type Fault, FAULTS_MAX, PathRejected, ValidationFailed } from "./Failures.ts"
-import { faultsOf, isObject, meantMember, shapeOf } from "./FaultSentences.ts"
+
+// Describes the JSON that a schema expects, in words: "an integer between 100 and 100000", "one of `day`, `month`, `total`".
+// It never contains the name of an internal type.
+
+export const kindOf = (ast: SchemaAST.AST): string => {
+  const wire = wireOf(ast)
+  const limits = limitsOf(wire)
+  const { expected } = limits
+  if (expected !== undefined) return expected
+  switch (wire._tag) {
+    case "String":
+      return `a string${rangeText(limits.minLength, limits.maxLength, "character")}`
+    case "Number":
+      return `${limits.isInteger ? "an integer" : "a number"}${betweenText(limits.minimum, limits.maximum)}`
+    case "Boolean":
+      return "`true` or `false`"
+    case "Null":
+      return "`null`"
+    case "Literal":
+      return `\`${String(wire.literal)}\``
+    case "Arrays":
+      return `an array${rangeText(limits.minLength, limits.maxLength, "item")}`
+    case "Objects":
+      return "an object"
+    case "Union":
+      return choiceOf(wire)
+    case "Declaration":
+      return wire === Schema.Json.ast ? "JSON" : String(wire.annotations?.["expected"] ?? "JSON")
+    default:
+      return "JSON"
+  }
+}
+
+const choiceOf = ({ types }: SchemaAST.Union): string => {
+  const literals = types.filter(SchemaAST.isLiteral).map(kindOf)
+  const kinds = new Set(types.filter((type) => !SchemaAST.isLiteral(type)).map(kindOf))
+  const literal = literals.length > 1 ? [`one of ${literals.join(", ")}`] : literals
+  return [...literal, ...kinds].join(" or ")
+}
+
+/** By the names that Effect's own checks note them under. */
+interface Limits {
+  /** From the first check that has a message. */
+  expected?: string
+  isInteger: boolean
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+}
+
+/** The message of a check that has its own. */
+export const messageOf = (annotations: { readonly message?: unknown } | undefined): string | undefined =>
+  typeof annotations?.message === "string" ? annotations.message : undefined
+
+const MUST_BE = "must be "
+
+const limitsOf = ({ checks }: SchemaAST.AST): Limits => {
+  const limits: Limits = { isInteger: false }
+  for (const { annotations } of (checks ?? []).flatMap(flat)) {
+    const message = messageOf(annotations)
+    if (message?.startsWith(MUST_BE) === true) limits.expected ??= message.slice(MUST_BE.length)
+    const noted = annotations?.["representation"] as { readonly id: string; readonly payload?: object } | undefined
+    if (noted?.id === "effect/schema/isInt") limits.isInteger = true
+    Object.assign(limits, noted?.payload)
+  }
+  return limits
+}
+
+const flat = (check: SchemaAST.Check<unknown>): ReadonlyArray<SchemaAST.Check<unknown>> =>
+  check._tag === "FilterGroup" ? check.checks.flatMap(flat) : [check]
+
+const betweenText = (min: number | undefined, max: number | undefined): string => {
+  if (min !== undefined && max !== undefined) return ` between ${min} and ${max}`
+  if (min !== undefined) return ` of at least ${min}`
+  return max === undefined ? "" : ` of at most ${max}`
+}
+
+const rangeText = (min: number | undefined, max: number | undefined, unit: string): string => {
+  if (min !== undefined && max !== undefined) return ` of ${min} to ${max} ${unit}s`
+  if (min !== undefined) return ` of at least ${min} ${unit}${min === 1 ? "" : "s"}`
+  return max === undefined ? "" : ` of at most ${max} ${unit}${max === 1 ? "" : "s"}`
+}
+
+// What is wrong with a value, in sentences for the client: the field, what it must be, and what was sent. The message of a
+// schema check begins with "must" and continues after the field's name, or is a complete sentence. Names of internal types
+// are never shown.
+
+type Path = ReadonlyArray<string | number>
+
+const CHARS_SHOWN_MAX = 60
+
+/** `whole`: the name of the value that contains the fields. */
+export const faultsOf = (issue: SchemaIssue.Issue, whole: string): ReadonlyArray<Fault> => {
+  const faults = new Map<string, Fault>()
+  for (const { path, predicate, sent } of faultsAt(issue, [], undefined)) {
+    const message = sentenceOf(subjectOf(path, whole), predicate, sent)
+    faults.set(`${path.join("\n")}\n${message}`, { path, message })
+    if (faults.size === FAULTS_MAX) break
+  }
+  return [...faults.values()]
+}
+
+/** `tools[1].price_microcents` */
+export const subjectOf = (path: Path, whole: string): string => {
+  const [first, ...others] = path.map((part) => String(part).slice(0, CHARS_SHOWN_MAX))
+  if (first === undefined) return whole
+  return `\`${others.reduce((name, part) => (/^\d+$/u.test(part) ? `${name}[${part}]` : `${name}.${part}`), first)}\``
+}
+
+interface Found {
+  readonly path: Path
+  readonly predicate: string
+  /** Absent where the sentence does not show it. */
+  readonly sent?: string | undefined
+}
+
+/** `ast`: the expected type of the value at the path. */
+const faultsAt = (issue: SchemaIssue.Issue, path: Path, ast: SchemaAST.AST | undefined): ReadonlyArray<Found> => {
+  switch (issue._tag) {
+    case "Pointer":
+      return faultsAt(issue.issue, [...path, ...issue.path.map(keyOf)], undefined)
+    case "Encoding":
+      return faultsAt(issue.issue, path, issue.ast)
+    case "Filter":
+      return faultsAt(issue.issue, path, ast).map((found) => {
+        const message = messageOf(issue.filter.annotations) ?? found.predicate
+        return { ...found, predicate: message }
+      })
+    case "Composite":
+      return issue.issues.flatMap((one) => faultsAt(one, path, issue.ast))
+    case "AnyOf":
+      return faultsOfUnion(issue, path)
+    case "MissingKey":
+      return [{ path, predicate: "is required." }]
+    case "InvalidType":
+      return [{ path, predicate: `must be ${kindOf(issue.ast)}`, sent: shown(issue, '"') }]
+    case "InvalidValue": {
+      const predicate = messageOf(issue.annotations) ?? (ast === undefined ? "is not valid" : `must be ${kindOf(ast)}`)
+      return [{ path, predicate, sent: shown(issue) }]
+    }
+    default:
+      return [{ path, predicate: "is not valid", sent: shown(issue) }]
+  }
+}
+
+/** For a union of objects: the faults of the member that the value matches best. */
+const faultsOfUnion = (issue: SchemaIssue.AnyOf, path: Path): ReadonlyArray<Found> => {
+  if (issue.issues.length === 0) return [{ path, predicate: `must be ${kindOf(issue.ast)}`, sent: shown(issue) }]
+  const index = meantMember(issue.ast.types)(issue.input)
+  const meant = index === undefined ? undefined : issue.ast.types[index]
+  const own = issue.issues.filter((one) => meant !== undefined && "ast" in one && one.ast === meant)
+  if (own.length > 0) return own.flatMap((one) => faultsAt(one, path, undefined))
+  if (meant !== undefined) return faultsAsIf(meant, issue.input, path)
+  return issue.issues.slice(0, 1).flatMap((one) => faultsAt(one, path, undefined))
+}
+
+/** The decoder skipped this member, because one of its constants differs. */
+const faultsAsIf = (ast: SchemaAST.AST, value: unknown, path: Path): ReadonlyArray<Found> => {
+  const schema = Schema.make<Schema.Decoder<unknown>>(ast)
+  const result = SchemaParser.decodeUnknownResult(schema, { errors: "all", reportInput: true })(value)
+  return Result.isFailure(result) ? faultsAt(result.failure, path, undefined) : []
+}
+
+const keyOf = (key: PropertyKey): string | number => (typeof key === "number" ? key : String(key))
+
+const sentenceOf = (subject: string, predicate: string, sent: string | undefined): string => {
+  if (predicate === "is required.") return `${subject} is required.`
+  if (/^[A-Z`]/u.test(predicate)) return predicate
+  const said = `${capital(subject)} ${predicate}`
+  return sent === undefined ? `${said}.` : `${said}; ${sent} was sent.`
+}
+
+const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
+
+/**
+ * Only for values with a short representation. `quote`: shows that a string was sent where its text looks like another type.
+ */
+const shown = (issue: SchemaIssue.Issue, quote = ""): string | undefined => {
+  if (!SchemaIssue.hasInput(issue)) return undefined
+  const { input } = issue
+  switch (typeof input) {
+    case "string":
+      if (input.trim() === "") return input === "" ? "an empty string" : "a blank string"
+      return `\`${quote}${input.length > CHARS_SHOWN_MAX ? `${input.slice(0, CHARS_SHOWN_MAX)}…` : input}${quote}\``
+    case "number":
+    case "boolean":
+      return `\`${input}\``
+    case "object":
+      return input === null ? "`null`" : Array.isArray(input) ? "an array" : "an object"
+    default:
+      return undefined
+  }
+}
+
+interface Shape {
+  readonly known: ReadonlySet<string>
+  readonly required: ReadonlyArray<string>
+  readonly others: RegExp | undefined
+}
+
+export const shapeOf = (ast: SchemaAST.AST, wire: SchemaAST.Objects): Shape => ({
+  known: new Set(wire.propertySignatures.map(({ name }) => String(name))),
+  required: wire.propertySignatures.flatMap(({ name, type }) => (SchemaAST.isOptional(type) ? [] : [String(name)])),
+  others: otherFieldsOf(ast)
+})
+
+/** For a union of objects: the index of the member with the fewest missing or unknown fields. */
+export const meantMember = (types: ReadonlyArray<SchemaAST.AST>): ((value: unknown) => number | undefined) => {
+  const shapes = types.map((type) => {
+    const wire = wireOf(type)
+    return SchemaAST.isObjects(wire) ? shapeOf(type, wire) : undefined
+  })
+  const only = shapes.filter((shape) => shape !== undefined).length === 1 ? shapes.findIndex(Boolean) : undefined
+  return (value) => {
+    if (!isObject(value)) return undefined
+    if (only !== undefined) return only
+    const misfits = shapes.map((shape) => (shape === undefined ? Infinity : misfitsOf(shape, value)))
+    const index = misfits.indexOf(Math.min(...misfits))
+    return shapes[index] === undefined ? undefined : index
+  }
+}
+
+const misfitsOf = ({ known, others, required }: Shape, value: Readonly<Record<string, unknown>>): number => {
+  let misfits = 0
+  for (const name of required) if (!Object.hasOwn(value, name)) misfits++
+  for (const name of Object.keys(value)) if (!known.has(name) && others?.test(name) !== true) misfits++
+  return misfits
+}
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Undefined for a part that the endpoint does not declare: it costs nothing then. */
 export interface Decoding {
@@ -134,7 +367,6 @@ export const parseQuery = (
   return Effect.succeed(values)
 }
 
-type Path = ReadonlyArray<string | number>
 type Report = (path: Path, known: ReadonlySet<string>) => void
 type Check = (value: unknown, path: Path, report: Report) => void
 
@@ -216,3 +448,44 @@ const unionCheck = ({ types }: SchemaAST.Union): Check | undefined => {
     if (index !== undefined) checks[index]?.(value, path, report)
   }
 }
+
+// The opaque cursor: the end of a page, in base64url. A list with another sort order rejects it.
+
+const Stored = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String, Schema.String]))
+const decode = Schema.decodeUnknownOption(Stored)
+
+export const encodeCursor = (list: string, position: Position): string =>
+  Base64Url.encode(JSON.stringify([list, position.key, position.id]))
+
+export const decodeCursor = (list: string, cursor: string): Effect.Effect<Position, BadRequest> => {
+  const text = Base64Url.decodeString(cursor)
+  const stored = Result.isSuccess(text) ? decode(text.success) : Option.none()
+  if (Option.isNone(stored) || stored.value[0] !== list) {
+    return Effect.fail(new BadRequest({ reason: "`cursor` must be the `next_cursor` of this same list." }))
+  }
+  return Effect.succeed({ key: stored.value[1], id: stored.value[2] })
+}
+
+export const pageRequest = (
+  list: string,
+  query: {
+    readonly limit?: number | undefined
+    readonly offset?: number | undefined
+    readonly cursor?: string | undefined
+  }
+): Effect.Effect<PageRequest, BadRequest> => {
+  const limit = query.limit ?? PAGE_LIMIT_DEFAULT
+  const offset = query.offset ?? 0
+  if (query.cursor === undefined) return Effect.succeed({ limit, offset, after: undefined })
+  if (query.offset !== undefined) {
+    return Effect.fail(new BadRequest({ reason: "Send either `cursor` or `offset`, not both." }))
+  }
+  return Effect.map(decodeCursor(list, query.cursor), (after) => ({ limit, offset, after }))
+}
+
+export const pageFields = <A>(list: string, request: PageRequest, page: Page<A>) => ({
+  total: page.total,
+  limit: request.limit,
+  offset: request.offset,
+  next_cursor: page.next === undefined ? null : encodeCursor(list, page.next)
+})

@@ -6,24 +6,31 @@ import { Context, Effect } from "effect"
 import { Metering } from "../../../domain/metering/Metering.ts"
 import { monotonicNowMs } from "../../../domain/shared/Time.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { makeAccessLog } from "./AccessLog.ts"
 import { makeAuthentication } from "./Authenticate.ts"
-import { makeReadCache } from "./CacheReads.ts"
-import { decode } from "./Decode.ts"
-import { Draining } from "./Draining.ts"
-import { makeFairReads } from "./FairReads.ts"
-import { annotateLogs, makeMeter, makeTrace, noting } from "./Observe.ts"
-import { OpenStreams } from "./OpenStreams.ts"
-import { prepare } from "./Prepare.ts"
-import { logProblems, makeProblemLog } from "./ProblemLog.ts"
+import { Draining, OpenStreams } from "./OpenStreams.ts"
 import { makeLimits } from "./RateLimits.ts"
-import { makeRecordActions } from "./RecordActions.ts"
-import { makeReplay } from "./Replay.ts"
 import { inOrder, makeRequestContext } from "./RequestContext.ts"
-import { makeRespond } from "./Respond.ts"
+import {
+  annotateLogs,
+  logProblems,
+  makeAccessLog,
+  makeMeter,
+  makeProblemLog,
+  makeTrace,
+  noting
+} from "./RequestTelemetry.ts"
 import type { EncodedReply, Route } from "./Route.ts"
 import { makeRouting, UNMATCHED } from "./Routing.ts"
-import { makeTimeout } from "./Timeout.ts"
+import {
+  decode,
+  makeFairReads,
+  makeReadCache,
+  makeRecordActions,
+  makeReplay,
+  makeRespond,
+  makeTimeout,
+  prepare
+} from "./Stages.ts"
 import type { WebRequest, WebResponse } from "./WebRequest.ts"
 
 export class Dispatcher extends Context.Service<

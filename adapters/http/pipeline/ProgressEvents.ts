@@ -1,8 +1,14 @@
 /**
  * Events before a response, for a client that accepts a stream on a server that can send one.
  */
-import { addHeaders } from "./Conventions.ts"
-import { EVENT_STREAM, header, type LastEvent, type ServerSentEvent, type WebRequest } from "./WebRequest.ts"
+import {
+  addHeaders,
+  EVENT_STREAM,
+  header,
+  type LastEvent,
+  type ServerSentEvent,
+  type WebRequest
+} from "./WebRequest.ts"
 
 /** Progress events per request. Later ones are dropped. */
 const EVENTS_MAX = 1_000

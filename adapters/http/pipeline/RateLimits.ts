@@ -7,12 +7,11 @@ import { RateLimiter } from "effect/persistence"
 import type { Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { type Probe, RateLimitState } from "../../../domain/platform/Health.ts"
-import { networkOf, UNKNOWN_ADDRESS } from "./ClientAddress.ts"
 import { RateLimited } from "./Failures.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
 import type { Next, RequestContext, Stage } from "./RequestContext.ts"
 import type { EncodedReply, Route } from "./Route.ts"
-import { header } from "./WebRequest.ts"
+import { header, networkOf, UNKNOWN_ADDRESS } from "./WebRequest.ts"
 
 export interface RateLimitSettings {
   /** 0 for no limit. */

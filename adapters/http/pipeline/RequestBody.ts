@@ -4,6 +4,7 @@
 import { Effect } from "effect"
 import { stringEnd } from "../../../domain/shared/JsonText.ts"
 import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
+import { subjectOf } from "./Decoding.ts"
 import {
   BadRequest,
   type Fault,
@@ -12,7 +13,6 @@ import {
   UnsupportedMediaType,
   ValidationFailed
 } from "./Failures.ts"
-import { subjectOf } from "./FaultSentences.ts"
 import { header, type WebRequest } from "./WebRequest.ts"
 
 export interface BodyRules {

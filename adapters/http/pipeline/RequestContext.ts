@@ -5,13 +5,20 @@ import { Clock, Effect } from "effect"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
 import { Entropy } from "../../../domain/shared/Cryptography.ts"
 import { monotonicMs } from "../../../domain/shared/Time.ts"
-import { clientAddress, TrustedProxyRanges } from "./ClientAddress.ts"
-import { acceptableRequestId, acceptableTraceparent, crossOrigin, varyOf } from "./Conventions.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
 import { eventStarter, progressSender } from "./ProgressEvents.ts"
 import type { AnyInput, EncodedReply, RequestClock, Route } from "./Route.ts"
 import type { Routing } from "./Routing.ts"
-import { header, type WebRequest } from "./WebRequest.ts"
+import {
+  acceptableRequestId,
+  acceptableTraceparent,
+  clientAddress,
+  crossOrigin,
+  header,
+  TrustedProxyRanges,
+  varyOf,
+  type WebRequest
+} from "./WebRequest.ts"
 
 export interface RequestContext extends AnyInput {
   readonly route: Route

@@ -4,8 +4,9 @@
  */
 import { Context, Effect, Schema } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
-import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
 import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
+import type { Invoice } from "../../../domain/invoices/Invoice.ts"
+import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
 import { Access, type AccessRule } from "../contract/Access.ts"
 import { type Declares, statusOf } from "../contract/Endpoint.ts"
 import type { ProblemStatus } from "../contract/Problem.ts"
@@ -15,7 +16,7 @@ import type { HandlerError } from "./HandlerErrors.ts"
 import type { ErrorWithStatus } from "./Problems.ts"
 import type { EventStarter } from "./ProgressEvents.ts"
 import { type BodyRules, storedBody } from "./RequestBody.ts"
-import type { ServerSentEvent, WebResponse, WebRequest } from "./WebRequest.ts"
+import type { ServerSentEvent, WebRequest, WebResponse } from "./WebRequest.ts"
 
 /** Annotations of the request's log lines and its trace: ids and names of the contract, never a key or text of a client. */
 export interface RequestNotes {
@@ -258,3 +259,41 @@ const encodersByStatus = (endpoint: HttpApiEndpoint.Top, disableChecks = false):
       Schema.encodeUnknownEffect(schema, { disableChecks }) as Encode
     ])
   )
+
+// A route that asks other systems before its unit of work begins, such as a provider's server.
+
+/** As `route`. The handler gets the result of `prepare`. */
+export const preparedRoute = <const E extends AnyEndpoint, P>(
+  endpoint: E,
+  prepare: (input: Input<E>) => Effect.Effect<P, ErrorOf<E>>,
+  handler: (
+    input: Input<E>,
+    prepared: P
+  ) => Generator<Effect.Effect<unknown, ErrorOf<E>>, TypeOf<E["~Success"]>, never>,
+  options?: RouteOptions
+): Route => ({
+  ...route(endpoint, (input) => Effect.gen(() => handler(input, input.prepared as P)), options),
+  prepare: (input) => prepare(input as Input<E>) as Effect.Effect<P, HandlerError>
+})
+
+/** A page as Markdown. */
+export interface DocumentLink {
+  readonly path: string
+  readonly title: string
+  readonly summary: string
+}
+
+/**
+ * The web pages that this service serves beside its API. Pages are another adapter: the composition combines the two.
+ */
+export class Pages extends Context.Service<
+  Pages,
+  {
+    readonly routes: ReadonlyArray<Route>
+    /** For a browser that requests a path without a route. Other clients get a problem; all of them if it is undefined. */
+    readonly notFound: EncodedReply | undefined
+    /** What llms.txt links to. */
+    readonly documents: ReadonlyArray<DocumentLink>
+    readonly invoice: (invoice: Invoice) => EncodedReply
+  }
+>()("agent-tool-billing/adapters/http/Pages") {}

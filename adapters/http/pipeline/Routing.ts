@@ -4,11 +4,10 @@
 import { Effect } from "effect"
 import { FindMyWay } from "effect/http"
 import { uncached } from "../contract/Access.ts"
-import { preflight } from "./Conventions.ts"
 import { MethodNotAllowed, RouteNotFound } from "./Failures.ts"
 import type { HandlerError } from "./HandlerErrors.ts"
 import { documentRoute, type EncodedReply, type Route } from "./Route.ts"
-import { type WebRequest, wantsPage } from "./WebRequest.ts"
+import { preflight, wantsPage, type WebRequest } from "./WebRequest.ts"
 
 export interface Found {
   readonly route: Route

@@ -1,9 +1,13 @@
 /**
  * Requests and responses of the pipeline, independent of the server.
  */
-import { Effect } from "effect"
+import { Context, Duration, Effect } from "effect"
+import ipaddr from "ipaddr.js"
+import type { Principal } from "../../../domain/accounts/Principal.ts"
+import { SESSION_LIFE } from "../../../domain/operator/OperatorSessions.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { lowestOf, type Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"
+import type { AccessRule } from "../contract/Access.ts"
 import { BadRequest, type PayloadTooLarge } from "./Failures.ts"
 
 export interface WebRequest {
@@ -105,4 +109,180 @@ export const callCap = (
   return text === undefined || (cap !== undefined && cap <= MICROCENTS_MAX)
     ? Effect.succeed(lowestOf(named, cap as Microcents | undefined))
     : Effect.fail(new BadRequest({ reason: `${CAP_HEADER} must be an integer between 0 and ${MICROCENTS_MAX}.` }))
+}
+
+// The client's address: the peer's, or, behind trusted proxies, the last address in `X-Forwarded-For` that is not one of
+// them.
+
+export type TrustedProxies = ReadonlyArray<readonly [ipaddr.IPv4 | ipaddr.IPv6, number]>
+
+export const TrustedProxyRanges = Context.Reference<TrustedProxies>(
+  "agent-tool-billing/adapters/http/TrustedProxyRanges",
+  { defaultValue: () => [] }
+)
+
+/** Addresses and CIDR ranges. Throws an error that names the malformed one. */
+export const parseTrustedProxies = (ranges: ReadonlyArray<string>): TrustedProxies =>
+  ranges.map((range) => {
+    try {
+      if (range.includes("/")) return ipaddr.parseCIDR(range)
+      const address = ipaddr.process(range)
+      return [address, address.kind() === "ipv4" ? 32 : 128] as const
+    } catch {
+      throw new Error(`"${range}" is neither an IP address nor a CIDR range`)
+    }
+  })
+
+export const clientAddress = (request: WebRequest, trusted: TrustedProxies): string => {
+  if (trusted.length === 0) return request.remoteAddress
+  const forwarded = (header(request, "x-forwarded-for") ?? "")
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean)
+  let address = request.remoteAddress
+  while (forwarded.length > 0 && isTrusted(address, trusted)) {
+    const next = forwarded.pop()!
+    if (!ipaddr.isValid(next)) break
+    address = ipaddr.process(next).toString()
+  }
+  return address
+}
+
+/** Of a client whose address the server does not tell: limits by address do not apply to it. */
+export const UNKNOWN_ADDRESS = "unknown"
+
+/** An IPv4 peer of a dual-stack socket without its IPv6 prefix. */
+export const plainAddress = (address: string | undefined): string =>
+  address === undefined ? UNKNOWN_ADDRESS : address.startsWith("::ffff:") ? address.slice(7) : address
+
+/** An IPv4 address, or the 64 bits of an IPv6 network, whose holder may use any address in it. */
+export const networkOf = (address: string): string =>
+  address.includes(":") && ipaddr.IPv6.isValid(address)
+    ? `${ipaddr.IPv6.parse(address)
+        .parts.slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(":")}::/64`
+    : address
+
+export const isTrusted = (address: string, trusted: TrustedProxies): boolean => {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address)
+  return trusted.some(([range, bits]) => range.kind() === parsed.kind() && parsed.match(range, bits))
+}
+
+// Headers of every response: request id, trace, CORS, cache and security rules.
+
+const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/u
+/** Neither the trace nor its parent may be all zeros. */
+const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/u
+
+/** The caller's own id, if it is well formed. */
+export const acceptableRequestId = (given: string | undefined): string | undefined =>
+  given !== undefined && REQUEST_ID.test(given) ? given : undefined
+
+export const acceptableTraceparent = (given: string | undefined): string | undefined =>
+  given !== undefined && TRACEPARENT.test(given) ? given : undefined
+
+const EXPOSED =
+  "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, " +
+  "Idempotent-Replay, Link, X-Market-Cost, X-Market-Provider, X-Market-Latency, X-Market-Tool, X-Market-Receipt, " +
+  "X-Market-Retried, Mcp-Session-Id"
+
+const SECURITY = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "access-control-allow-origin": "*",
+  // A request with an origin gets more headers (`crossOrigin`): a cache must keep the two apart.
+  vary: "Origin"
+}
+
+/** Only a browser sends an origin and needs these. */
+export const crossOrigin = (origin: string | undefined): Readonly<Record<string, string>> =>
+  origin === undefined ? NONE : { "access-control-expose-headers": EXPOSED }
+
+const NONE: Readonly<Record<string, string>> = {}
+
+/** Public reads may be cached for a minute, private ones only with revalidation; the operator's, writes and problems not. */
+export const cacheControl = (method: string, rule: AccessRule, caller: Principal | undefined): string => {
+  if (method !== "GET" && method !== "HEAD") return "no-store"
+  if (isOperators(rule) || caller?.role === "operator") return "no-store"
+  if (rule.roles.length > 0) return "private, no-cache"
+  return rule.cacheable ? "public, max-age=60" : "no-store"
+}
+
+const isOperators = ({ roles }: AccessRule): boolean => roles.length === 1 && roles[0] === "operator"
+
+/** The request headers that the responses of one URL depend on. */
+export const varyOf = (rule: AccessRule): string => {
+  if (rule.roles.includes("operator")) return "Authorization, X-API-Key, Cookie, Origin"
+  return rule.roles.length > 0 || rule.keyOptional ? "Authorization, X-API-Key, Origin" : "Origin"
+}
+
+export const addHeaders = (
+  answer: WebResponse,
+  requestId: string,
+  extra: Readonly<Record<string, string>>
+): WebResponse => ({
+  status: answer.status,
+  body: answer.body,
+  headers: { ...SECURITY, "x-request-id": requestId, ...extra, ...answer.headers }
+})
+
+export const preflight = (allow: ReadonlyArray<string>): WebResponse => ({
+  status: 204,
+  headers: {
+    "access-control-allow-methods": allow.join(", "),
+    "access-control-allow-headers":
+      "Authorization, Content-Type, Idempotency-Key, X-Max-Cost-Microcents, X-Request-Id, traceparent, X-API-Key, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID",
+    "access-control-max-age": "86400",
+    allow: allow.join(", "),
+    "cache-control": "no-store"
+  },
+  body: ""
+})
+
+// The cookie of an operator's session, and who may use it: only pages of this service. A cookie is sent along by the
+// browser, so alone it proves nothing about the page that sent the request.
+
+const TOKEN = /^[0-9a-f]{64}$/u
+
+/** Browsers let no other site and no plain HTTP set a cookie with this prefix. */
+const nameFor = (isSecure: boolean): string => (isSecure ? "__Host-operator-session" : "operator-session")
+
+const isSecure = (baseUrl: string): boolean => baseUrl.startsWith("https:")
+
+const attributes = (baseUrl: string): string =>
+  `Path=/; HttpOnly; SameSite=Strict${isSecure(baseUrl) ? "; Secure" : ""}`
+
+export const sessionCookie = (baseUrl: string, token: string): string =>
+  `${nameFor(isSecure(baseUrl))}=${token}; Max-Age=${Duration.toSeconds(SESSION_LIFE)}; ${attributes(baseUrl)}`
+
+export const endedCookie = (baseUrl: string): string =>
+  `${nameFor(isSecure(baseUrl))}=; Max-Age=0; ${attributes(baseUrl)}`
+
+/** Undefined without a cookie that has the form of ours. */
+export const sessionToken = (request: WebRequest, baseUrl: string): string | undefined => {
+  const prefix = `${nameFor(isSecure(baseUrl))}=`
+  const cookies = (header(request, "cookie") ?? "").split(";").map((cookie) => cookie.trim())
+  const token = cookies.find((cookie) => cookie.startsWith(prefix))?.slice(prefix.length)
+  return token !== undefined && TOKEN.test(token) ? token : undefined
+}
+
+/**
+ * Whether a page of this service sent the request. No page can set these headers. A browser sends `Origin` with every
+ * request that may change something; a read without either header comes from an old browser, and `SameSite` covers it.
+ */
+export const isFromOwnPage = (request: WebRequest, baseUrl: string): boolean => {
+  const site = header(request, "sec-fetch-site")
+  if (site !== undefined && site !== "same-origin") return false
+  const origin = header(request, "origin")
+  if (origin === undefined) return request.method === "GET" || request.method === "HEAD"
+  return origin === new URL(baseUrl).origin || isOwnHost(origin, header(request, "host"), isSecure(baseUrl))
+}
+
+/** Behind HTTPS, a page that came in plain text is not ours: anyone on its way may have written it. */
+const isOwnHost = (origin: string, host: string | undefined, onlySecure: boolean): boolean => {
+  const page = URL.parse(origin)
+  return host !== undefined && page?.host === host.toLowerCase() && (!onlySecure || page.protocol === "https:")
 }

@@ -2,7 +2,9 @@
  * Health and its record, counts and the schema over HTTP.
  */
 import { DateTime, Duration, Effect } from "effect"
-import { Health, SchemaKeeper } from "../../../domain/platform/Health.ts"
+import { Claims } from "../../../domain/earnings/Claims.ts"
+import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
+import { APPLY_MIGRATIONS, Health, type HealthReport, SchemaKeeper } from "../../../domain/platform/Health.ts"
 import {
   type CheckHistory,
   type DayOfCheck,
@@ -13,12 +15,60 @@ import {
 } from "../../../domain/platform/HealthHistory.ts"
 import { PlatformStats } from "../../../domain/platform/PlatformStats.ts"
 import { format } from "../../../domain/shared/Time.ts"
-import { Draining } from "../pipeline/Draining.ts"
+import { API_VERSION, API_VERSION_OF } from "../contract/Versions.ts"
+import { Draining } from "../pipeline/OpenStreams.ts"
 import { RateLimits } from "../pipeline/RateLimits.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
-import { healthView } from "./HealthView.ts"
-import { PlatformApi } from "./PlatformApi.ts"
-import { StatusApi } from "./StatusApi.ts"
+import { PlatformApi, StatusApi } from "./PlatformApi.ts"
+
+// The health of a node as the API shows it.
+
+const INIT = "POST /api/v1/init applies the pending migrations."
+
+export const healthView = ({ at, checks, status, uptimeSeconds }: HealthReport) => ({
+  status,
+  version: API_VERSION,
+  version_of: API_VERSION_OF,
+  uptime_s: uptimeSeconds,
+  timestamp: format(at),
+  checks: Object.fromEntries(
+    checks.map((one) => [
+      one.name,
+      {
+        status: one.status,
+        latency_ms: one.latencyMs,
+        ...(one.message === undefined ? {} : { message: one.message.replace(APPLY_MIGRATIONS, INIT) })
+      }
+    ])
+  )
+})
+
+// The solvency report as the operator sees it.
+
+export const solvencyReport = Effect.map(
+  Effect.all([PlatformFunds, Claims]),
+  ([funds, claims]) =>
+    () =>
+      reportOf(funds, claims)
+)
+
+const reportOf = Effect.fnUntraced(function* (funds: PlatformFunds["Service"], claims: Claims["Service"]) {
+  const found = yield* funds.solvency
+  const owed = yield* claims.totals
+  return {
+    spendable_microcents: Number(found.spendableMicrocents),
+    received_microcents: Number(found.receivedMicrocents),
+    sent_microcents: Number(found.sentMicrocents),
+    recorded_losses_microcents: Number(found.recordedLossesMicrocents),
+    shortfall_microcents: Number(found.shortfallMicrocents),
+    unbacked_microcents: Number(found.unbackedMicrocents),
+    platform_funds_microcents: Number(found.platformFundsMicrocents),
+    claims_on_providers_microcents: Number(owed.byProvidersMicrocents),
+    claims_on_platform_microcents: Number(owed.byPlatformMicrocents),
+    advanced_microcents: Number(owed.advancedMicrocents),
+    timestamp: format(yield* DateTime.now)
+  }
+})
 
 const { endpoints } = PlatformApi
 

@@ -3,14 +3,227 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HISTORY_DAYS, HISTORY_DAYS_KEPT } from "../../../domain/platform/HealthHistory.ts"
+import { SIGNED_FIELDS } from "../../../domain/receipts/Receipt.ts"
+import { mcpDoors } from "../catalog/CatalogApi.ts"
 import { operatorIfConfigured, probe, publicRead, uncached } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
-import { AgentsDocument } from "./AgentsDocument.ts"
 import * as Field from "../contract/Field.ts"
-import { Health } from "./HealthBodies.ts"
-import { PlatformIndex, PlatformStatus, Services } from "./PlatformIndex.ts"
-import { NOW } from "../contract/SampleValues.ts"
-import { answeredAt, message } from "../contract/SharedFields.ts"
+import { WholeNumber } from "../contract/InputSchemas.ts"
+import { feeBps } from "../contract/PlatformFeeBodies.ts"
+import { BASE_URL, NOW, PRODUCT_DESCRIPTION, PRODUCT_NAME, TODAY } from "../contract/SampleValues.ts"
+import {
+  answeredAt,
+  date,
+  message,
+  RECEIPT_SCHEMA_PATH,
+  RECEIPT_SCHEMA_TITLE,
+  versionOf
+} from "../contract/SharedFields.ts"
+import { trustBadges, verificationLevels } from "../trust/TrustApi.ts"
+
+export const Texts = Schema.Record(Schema.String, Schema.String)
+
+export const identity = {
+  name: Field.string("Name of the service.", PRODUCT_NAME),
+  version: Field.always("0.4.0"),
+  version_of: versionOf
+}
+export const description = Field.string("Description of the service.", PRODUCT_DESCRIPTION)
+export const baseUrl = Field.string("Base URL of every path.", BASE_URL)
+export const endpoints = Field.of(Texts, "Endpoints, each with its summary.", {
+  "GET /api/v1/status": "Retrieve the status"
+})
+
+const url = (what: string, path: string) => Field.string(`URL of ${what}.`, `${BASE_URL}${path}`)
+
+const TrustLayer = Schema.Struct({
+  version: identity.version,
+  version_of: versionOf,
+  endpoints: Field.of(Texts, "Endpoints, each with its summary.", { "POST /api/v1/verify": "Verify a receipt" }),
+  verification_levels: verificationLevels,
+  trust_badges: trustBadges
+})
+
+const Market = Schema.Struct({
+  version: identity.version,
+  description: Field.string("Description of the market API.", "Tools, calls and payments."),
+  base_url: Field.string("Base URL of the market API.", `${BASE_URL}/api/market`),
+  endpoints: Field.of(Texts, "Endpoints, each with its summary.", { "GET /api/market/catalog": "Search the catalog" }),
+  trust_layer: Field.of(TrustLayer, "Receipts, transparency log, verification and disputes."),
+  self_service: Field.of(
+    Schema.Struct({
+      providers: url("the registration of providers", "/providers/register"),
+      provider_dashboard: url("the provider dashboard", "/provider"),
+      developers: url("the registration of developers", "/developers/register"),
+      developer_dashboard: url("the developer dashboard", "/developer")
+    }),
+    "Pages for registration and dashboards."
+  )
+})
+
+/** The platform's index, services and status on the wire. */
+export const PlatformIndex = Field.object("PlatformIndex", "Endpoints and links of the platform.", {
+  ...identity,
+  description,
+  base_url: baseUrl,
+  endpoints,
+  market: Field.of(Market, "The market API."),
+  links: Field.of(
+    Schema.Struct({
+      homepage: url("the home page", "/"),
+      docs: url("the documentation", "/docs"),
+      openapi: url("the OpenAPI 3.1 document", "/api/openapi.json"),
+      specs: url("the specification", "/spec"),
+      changelog: url("the changelog", "/changelog"),
+      agents_json: url("the machine-readable guide for agents", "/.well-known/agents.json"),
+      llms_txt: url("the same guide as text", "/llms.txt")
+    }),
+    "Links to the documentation."
+  )
+})
+
+const serviceStatus = Schema.Literals(["active", "planned"])
+const whileActive = (what: string, example: string) => Field.nullableString(`${what} \`null\`: planned.`, example)
+
+export const ServiceLine = Field.object("ServiceLine", "A service and its main endpoint.", {
+  id: Field.string("ID of the service.", "catalog"),
+  name: Field.string("Name of the service.", "Catalog"),
+  description: Field.string("Description of the service.", "Tools with their prices, free tiers and statistics."),
+  status: Field.of(serviceStatus, "Whether the service is available."),
+  method: whileActive("HTTP method of the main endpoint.", "GET"),
+  endpoint: whileActive("URL of the main endpoint.", `${BASE_URL}/api/market/catalog`),
+  docs: whileActive("URL of the documentation.", `${BASE_URL}/docs`),
+  auth: whileActive("Role whose key is required, or `none`.", "none")
+})
+
+export const services = Field.list(ServiceLine, "Services of the platform.")
+
+export const Services = Field.object("Services", "Services of the platform.", {
+  services,
+  total_active: Field.int("Number of active services.", 13),
+  total_planned: Field.int("Number of planned services.", 4)
+})
+
+export const Condition = Schema.Literals(["ok", "degraded", "down"])
+
+export const PlatformStatus = Field.object("PlatformStatus", "Status and services of the platform.", {
+  status: Field.of(Condition, "`degraded`: the service is available, but a part is slow or fails."),
+  version: identity.version,
+  version_of: versionOf,
+  name: identity.name,
+  uptime: Field.int("Uptime of this process in seconds.", 86_400),
+  timestamp: answeredAt,
+  services: Field.of(Schema.Record(Schema.String, serviceStatus), "Status of each service by its ID.", {
+    catalog: "active"
+  }),
+  capabilities: Field.strings("Names of the active services.", "Catalog", "Proxy"),
+  protocols: Field.of(
+    Schema.Record(Schema.String, Schema.Array(Schema.String)),
+    "Supported protocols with their versions.",
+    {
+      mcp: ["2026-07-28", "2025-11-25"]
+    }
+  ),
+  endpoints
+})
+
+// The health of a node, part by part.
+
+const Check = Schema.Struct({
+  status: Field.of(Condition, "Status of the part."),
+  latency_ms: Field.of(Schema.Finite, "Duration of the check in milliseconds."),
+  message: Field.optional(Schema.String, "What is wrong.")
+})
+
+export const Health = Schema.Struct({
+  status: Field.of(Condition, "`down`: an essential part fails. `degraded`: another part is slow or fails."),
+  version: identity.version,
+  version_of: versionOf,
+  uptime_s: Field.int("Uptime of this process in seconds.", 86_400),
+  timestamp: answeredAt,
+  checks: Field.of(Schema.Record(Schema.String, Check), "Checks by name.", {
+    database: { status: "ok", latency_ms: 0.8 },
+    schema: { status: "ok", latency_ms: 1.2 },
+    background: { status: "ok", latency_ms: 0.1 },
+    rate_limits: { status: "ok", latency_ms: 0.1 }
+  })
+})
+
+const Step = Field.object("AgentStep", "A request.", {
+  step: Field.string("Name of the step.", "register"),
+  description: Field.string("Purpose of the step.", "Register. The key is shown only in this answer."),
+  method: Field.string("HTTP method.", "POST"),
+  url: Field.string("URL of the request.", `${BASE_URL}/api/market/register-consumer`),
+  auth: Field.nullableString("Role whose key is required. `null`: none."),
+  body: Field.optional(Schema.Record(Schema.String, Schema.Unknown), "JSON body of the request, with placeholders."),
+  yields: Field.of(Texts, "Values to keep from the response, by JSON Pointer.", { api_key: "/api_key" })
+})
+
+const LOG = "The transparency log of the receipts."
+
+/** `agents.json` on the wire: how an agent registers, pays, calls a tool and verifies the receipt. */
+export const AgentsDocument = Field.object(
+  "AgentsDocument",
+  "How an agent registers, pays, calls tools and verifies receipts.",
+  {
+    ...identity,
+    description,
+    base_url: baseUrl,
+    authentication: Field.of(
+      Schema.Struct({
+        type: Field.always("bearer"),
+        header: Field.string("Header to send.", "Authorization: Bearer <key>"),
+        register_consumer: Field.string("URL for registering a consumer.", `${BASE_URL}/api/market/register-consumer`),
+        register_provider: Field.string("URL for registering a provider.", `${BASE_URL}/api/market/register-provider`)
+      }),
+      "How to authenticate, and where to get a key."
+    ),
+    mcp: mcpDoors,
+    money: Field.of(
+      Schema.Struct({
+        currency: Field.always("USD"),
+        unit: Field.always("microcent"),
+        microcents_per_cent: Field.always(10_000, "Number of microcents in a cent."),
+        platform_fee_bps: feeBps("Default platform fee"),
+        payments: Field.of(Schema.Literals(["dry_run", "live"]), "`dry_run`: payments are simulated.", "dry_run")
+      }),
+      "Unit of amounts, and payment mode."
+    ),
+    receipts: Field.of(
+      Schema.Struct({
+        algorithm: Field.always("HMAC-SHA256", "Algorithm of the signature."),
+        signed_fields: Field.strings("Signed fields, in the order of signing.", ...SIGNED_FIELDS),
+        separator: Field.always("|", "Separator of the signed fields."),
+        verify: Field.string("URL for verifying a receipt.", `${BASE_URL}/api/v1/verify`),
+        schema: Field.of(
+          Schema.Struct({
+            title: Field.always(RECEIPT_SCHEMA_TITLE, "Title of the schema."),
+            url: Field.string("URL of the JSON Schema.", `${BASE_URL}${RECEIPT_SCHEMA_PATH}`)
+          }),
+          "JSON Schema of a receipt."
+        )
+      }),
+      "How receipts are signed."
+    ),
+    transparency_log: Field.of(
+      Field.object("TransparencyLog", LOG, {
+        checkpoint: Field.string("URL of the newest checkpoint.", `${BASE_URL}/api/v1/market/log/checkpoint`),
+        jwks: Field.string("URL of the log's public keys as JWK.", `${BASE_URL}/.well-known/jwks.json`),
+        vkeys: Field.strings(
+          "Public keys of the log as C2SP vkeys, newest first.",
+          "billing.example.org+1c2d3e4f+AepFdGyJTo…"
+        )
+      }),
+      LOG
+    ),
+    how_to_read_steps: Field.string("How to read the steps.", "Do them in order."),
+    steps: Field.list(Step, "Requests from registration to a verified receipt."),
+    services,
+    endpoints,
+    links: Field.of(Texts, "Links to the documentation.", { docs: `${BASE_URL}/docs` })
+  }
+)
 
 const health = [
   Health.annotate({ identifier: "PlatformHealth", description: "The service is available, possibly degraded." }),
@@ -138,3 +351,47 @@ export class PlatformApi extends HttpApiGroup.make("platform")
     })
   )
   .annotateMerge(Endpoint.about("Platform", "Index, status, health and counts.")) {}
+
+const outcomes = {
+  samples: Field.int("Number of checks by all nodes. `0`: no record.", 1_440),
+  ok: Field.int("Number of checks with status `ok`.", 1_438),
+  degraded: Field.int("Number of checks with status `degraded`.", 1),
+  down: Field.int("Number of checks with status `down`.", 1),
+  good_pct: Field.nullableNumber("Share of `ok` in percent, truncated to three decimals. `null`: no record.", 99.861)
+}
+
+const HealthDay = Field.object("HealthDay", "One day of a check.", { date, ...outcomes })
+
+const CheckHistory = Field.object("CheckHistory", "Record of a check, in total and by day.", {
+  name: Field.string("Name of the check in `GET /api/v1/health`; `service` is the whole service.", "service"),
+  ...outcomes,
+  by_day: Field.list(HealthDay, "Days of the period, oldest first.")
+})
+
+const StatusHistory = Field.object("StatusHistory", "Record of every check by day.", {
+  days: Field.int("Number of days, including today.", 1),
+  from: Field.string("First day (UTC).", TODAY),
+  to: Field.string("Last day (UTC): today.", TODAY),
+  checks: Field.list(CheckHistory, "Checks. The first, `service`, is the whole service."),
+  timestamp: answeredAt
+})
+
+/** The record of health checks; the page /status shows the same. */
+export class StatusApi extends HttpApiGroup.make("status")
+  .add(
+    Endpoint.get("history", "/api/v1/status/history", {
+      access: publicRead,
+      summary: "Retrieve the status history",
+      description:
+        `The service checks itself every minute. Returns the totals by day (UTC), of ${HISTORY_DAYS} days by default. A day ` +
+        "with 0 `samples` has no record.",
+      query: {
+        days: Field.optional(
+          WholeNumber(1, HISTORY_DAYS_KEPT),
+          `Number of days, including today. Default: ${HISTORY_DAYS}.`
+        )
+      },
+      success: StatusHistory
+    })
+  )
+  .annotateMerge(Endpoint.about("Status", "Record of health checks.")) {}

@@ -4,7 +4,7 @@
  * never closed for this.
  */
 import type { Socket } from "node:net"
-import { isTrusted, networkOf, plainAddress, type TrustedProxies } from "../pipeline/ClientAddress.ts"
+import { isTrusted, networkOf, plainAddress, type TrustedProxies } from "../pipeline/WebRequest.ts"
 import type { Exchange } from "./Rejections.ts"
 
 export interface Connection {

@@ -5,9 +5,14 @@ import { Context, type Duration, Effect, type Fiber, Layer, Schema } from "effec
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { createServer as createSocketServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { plainAddress, type TrustedProxies } from "../pipeline/ClientAddress.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
-import type { LastEvent, WebResponse, WebRequest } from "../pipeline/WebRequest.ts"
+import {
+  type LastEvent,
+  plainAddress,
+  type TrustedProxies,
+  type WebRequest,
+  type WebResponse
+} from "../pipeline/WebRequest.ts"
 import { makeCompression } from "./Compression.ts"
 import { Connections } from "./Connections.ts"
 import { endStream, isStreaming, writeEvent } from "./EventStreams.ts"

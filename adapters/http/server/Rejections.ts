@@ -3,12 +3,11 @@
  * the form and the log lines of all other problems; the connection is closed after them.
  */
 import { randomUUID } from "node:crypto"
-import { type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:http"
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
-import { addHeaders } from "../pipeline/Conventions.ts"
-import { toAnswer } from "../pipeline/Problems.ts"
 import type { Problem } from "../pipeline/ProblemTable.ts"
-import type { WebResponse } from "../pipeline/WebRequest.ts"
+import { toAnswer } from "../pipeline/Problems.ts"
+import { addHeaders, type WebResponse } from "../pipeline/WebRequest.ts"
 
 /** The last request on a connection. */
 export interface Exchange {

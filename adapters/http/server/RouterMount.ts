@@ -6,11 +6,10 @@
 import { ByteSize, type Cause, Deferred, Effect, Fiber, Option, Queue, Schema, type Scope, Stream } from "effect"
 import { HttpIncomingMessage, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { prefixOf } from "../contract/BaseUrl.ts"
-import { plainAddress } from "../pipeline/ClientAddress.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import { takesEvents } from "../pipeline/ProgressEvents.ts"
-import type { LastEvent, WebRequest, WebResponse } from "../pipeline/WebRequest.ts"
+import { type LastEvent, plainAddress, type WebRequest, type WebResponse } from "../pipeline/WebRequest.ts"
 import { lastEvent, standingOf, streamHeaders, written } from "./EventStreams.ts"
 
 /** The layer is not built where links of the service would not lead to the prefix at which it is mounted. */

@@ -2,7 +2,7 @@
  * The catalog page: search and filter tools, without scripts. A script adds the buttons of a signed-in developer.
  */
 import type { Provider } from "../../../domain/accounts/Account.ts"
-import type { CatalogTool } from "../../http/catalog/CatalogTool.ts"
+import type { CatalogTool } from "../../http/catalog/CatalogApi.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { type Html, html } from "../kit/Html.ts"
 import type { Site } from "../kit/Site.ts"

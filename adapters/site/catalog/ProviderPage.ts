@@ -2,7 +2,7 @@
  * The page of a provider: how to connect to its server, and all of its tools with their prices.
  */
 import type { Provider } from "../../../domain/accounts/Account.ts"
-import type { CatalogTool } from "../../http/catalog/CatalogTool.ts"
+import type { CatalogTool } from "../../http/catalog/CatalogApi.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { marketDoor, providerDoor } from "../connect/ClientConfigs.ts"
 import { connectSection, connectStyle } from "../connect/ConnectSection.ts"

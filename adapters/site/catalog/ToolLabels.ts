@@ -1,7 +1,7 @@
 /**
  * Labels for tools, prices and providers.
  */
-import type { CatalogTool, ToolDetails } from "../../http/catalog/CatalogTool.ts"
+import type { CatalogTool, ToolDetails } from "../../http/catalog/CatalogApi.ts"
 import { type Html, html } from "../kit/Html.ts"
 
 type Provider = CatalogTool["provider"]

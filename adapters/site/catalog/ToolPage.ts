@@ -2,10 +2,20 @@
  * The page of a tool: description, price, call form, service levels, schemas.
  */
 import { formatPrice } from "../../../domain/shared/Microcents.ts"
-import type { ToolDetails } from "../../http/catalog/CatalogTool.ts"
+import type { ToolDetails } from "../../http/catalog/CatalogApi.ts"
 import type { Json } from "../../http/openapi/OpenApiModel.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
+import { marketDoor, providerDoor } from "../connect/ClientConfigs.ts"
+import { connectSection, connectStyle } from "../connect/ConnectSection.ts"
+import { kitStyle } from "../console/KitStyle.ts"
+import { curlPost } from "../kit/CurlExample.ts"
+import { figures, table } from "../kit/Elements.ts"
+import { type Html, html } from "../kit/Html.ts"
+import { jsonView } from "../kit/Json.ts"
+import { sampleInput } from "../kit/SampleInput.ts"
+import { copyable, type Site } from "../kit/Site.ts"
 import { nameOf, shortened, toolboxPlace } from "./CatalogPage.ts"
+import { providerPath } from "./CatalogQuery.ts"
 import { toolStyle } from "./CatalogStyle.ts"
 import {
   badges,
@@ -18,16 +28,6 @@ import {
   plural,
   priceUnit
 } from "./ToolLabels.ts"
-import { providerPath } from "./CatalogQuery.ts"
-import { marketDoor, providerDoor } from "../connect/ClientConfigs.ts"
-import { connectSection, connectStyle } from "../connect/ConnectSection.ts"
-import { kitStyle } from "../console/KitStyle.ts"
-import { curlPost } from "../kit/CurlExample.ts"
-import { figures, table } from "../kit/Elements.ts"
-import { type Html, html } from "../kit/Html.ts"
-import { jsonView } from "../kit/Json.ts"
-import { sampleInput } from "../kit/SampleInput.ts"
-import { copyable, type Site } from "../kit/Site.ts"
 
 export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): EncodedReply =>
   site({

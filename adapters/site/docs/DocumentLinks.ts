@@ -1,8 +1,8 @@
 /**
  * The documentation's Markdown pages, for llms.txt.
  */
-import type { DocumentLink } from "../../http/pipeline/Pages.ts"
 import { ERRORS_PAGE } from "../../http/contract/Problem.ts"
+import type { DocumentLink } from "../../http/pipeline/Route.ts"
 import { guidePath, guides } from "./DocsMap.ts"
 import { API_PAGE } from "./DocsNavigation.ts"
 

@@ -16,7 +16,7 @@ import { formatPrice, type Microcents } from "../../../../domain/shared/Microcen
 import { format } from "../../../../domain/shared/Time.ts"
 import { Trust } from "../../../../domain/trust/Trust.ts"
 import { BaseUrl, pageUrl } from "../../contract/BaseUrl.ts"
-import { pageFields, pageRequest } from "../../pipeline/Cursor.ts"
+import { pageFields, pageRequest } from "../../pipeline/Decoding.ts"
 import type { Consumer } from "../Door.ts"
 import { type QuoteInput, type SearchToolsInput, TOOLS_FOUND_DEFAULT } from "./MarketToolFields.ts"
 import { namesOf, priceOf, summaryOf } from "./ToolSummaries.ts"
