@@ -20,13 +20,16 @@ const PROGRAM_OR_SUITE = /^[a-z][A-Za-z0-9]*(?:\.test|\.quick\.config)?\.ts$/u
 const ENTRY = /^(?:src\/(?:main|entries\/[a-z][A-Za-z]*)|testing\/index|migrations\/(?:index|\d{4}_\w+))\.ts$/u
 
 /** Names that two rooms of the domain share. */
-const SHARED = new Set(["Account.ts", "Verification.ts"])
+const SHARED = new Set(["Verification.ts"])
+
+/** The domain, `src` or an adapter: the HTTP API names a file after the resource, as the domain does. */
+const partOf = (file: string): string => file.split("/", file.startsWith("adapters/") ? 2 : 1).join("/")
 
 /** A page's server part and its browser part share a name and a folder. */
 const repeated = (files: ReadonlyArray<string>): ReadonlyArray<string> => {
   const seen = new Map<string, string>()
   return files.filter((file) => {
-    const name = nameOf(file).replace(".browser", "")
+    const name = `${partOf(file)} ${nameOf(file).replace(".browser", "")}`
     const other = seen.get(name)
     seen.set(name, file)
     return (
@@ -48,15 +51,19 @@ describe("file names", () => {
     )
   })
 
-  it("of modules are unique", () => {
+  it("of modules are unique in their part", () => {
     const files = ["src", "domain", "adapters"].flatMap(filesOf)
     assert.deepStrictEqual(
       repeated(files).filter((file) => !SHARED.has(nameOf(file))),
       []
     )
-    assert.deepStrictEqual(repeated(["adapters/a/Page.browser.ts", "adapters/a/Page.ts", "domain/b/Page.ts"]), [
-      "domain/b/Page.ts"
-    ])
+    const planted = [
+      "adapters/a/x/Page.browser.ts",
+      "adapters/a/x/Page.ts",
+      "adapters/b/Page.ts",
+      "adapters/a/y/Page.ts"
+    ]
+    assert.deepStrictEqual(repeated(planted), ["adapters/a/y/Page.ts"])
   })
 
   it("of tests are in camelCase, of their modules in PascalCase", () => {
