@@ -18,16 +18,21 @@ interface Cost {
   readonly firstPaintMs: number
 }
 
-/** Of the page and all that it loaded so far. */
+/** Of the page and all that it loaded so far. A busy browser may paint its first frame after the last request. */
 const costOf = (page: Page): Effect.Effect<Cost> =>
   Effect.promise(async () => {
     await page.waitForLoadState("networkidle")
-    return page.evaluate<Cost>(`(() => {
+    return page.evaluate<Cost>(`(async () => {
+      const firstPaintMs = await new Promise((resolve) =>
+        new PerformanceObserver((list) =>
+          list.getEntriesByName("first-contentful-paint").forEach(({ startTime }) => resolve(startTime))
+        ).observe({ type: "paint", buffered: true })
+      )
       const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
       return {
         bytes: all.reduce((sum, { transferSize }) => sum + transferSize, 0),
         requests: all.length,
-        firstPaintMs: performance.getEntriesByName("first-contentful-paint")[0].startTime
+        firstPaintMs
       }
     })()`)
   })
