@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { testRun } from "../support/PlantedProject.ts"
+import { closingText } from "../support/suite/RunResult.ts"
 
 const TIMEOUT_MS = 180_000
 
@@ -18,6 +19,7 @@ it.live(
       const output = yield* testRun({ "a.test.ts": file(`it("a", () => {})`, `it("b", () => {})`) })
       assert.strictEqual(closingLine(output), "2 passed, 0 failed")
       assert.notInclude(output, "Did not run")
+      assert.match(output, /\nSlowest files:\n +\d+\.\d s {2}a\.test\.ts\n\nTotal:\n +\d+\.\d s {2}of 1 files, /u)
     }),
   TIMEOUT_MS
 )
@@ -43,6 +45,34 @@ it.live(
     }),
   TIMEOUT_MS
 )
+
+it("names the ten slowest files, what is not installed and what did not run, before the counts", () => {
+  const files = Array.from({ length: 12 }, (_, n) => ({
+    path: `${n}.test.ts`,
+    passed: 1,
+    failed: 0,
+    skipped: n === 3 ? ["3.test.ts > draws: no Chromium here"] : [],
+    durationMs: n * 1_000
+  }))
+  const text = closingText({ files, strayErrors: 0, durationMs: 40_000 }, ["chromium: it is not found"])
+  const lines = text.split("\n")
+  assert.deepStrictEqual(
+    lines.filter((line) => line.endsWith(".test.ts")),
+    Array.from({ length: 10 }, (_, n) => `  ${`${11 - n}.0 s`.padStart(8)}  ${11 - n}.test.ts`)
+  )
+  assert.deepStrictEqual(lines.slice(-10), [
+    "Total:",
+    "    40.0 s  of 12 files, which took 66 s one by one",
+    "",
+    "Not installed:",
+    "  chromium: it is not found",
+    "",
+    "Did not run:",
+    "  3.test.ts > draws: no Chromium here",
+    "",
+    "12 passed, 0 failed, 1 skipped"
+  ])
+})
 
 it.live(
   "a run without tests fails",

@@ -51,8 +51,12 @@ describe("which files may be repeated", () => {
 })
 
 describe("the files to repeat", () => {
-  const failedFile = (path: string) => ({ path, passed: 3, failed: 1, skipped: 0 })
-  const result = (paths: ReadonlyArray<string>, strayErrors = 0) => ({ files: paths.map(failedFile), strayErrors })
+  const failedFile = (path: string) => ({ path, passed: 3, failed: 1, skipped: [], durationMs: 1 })
+  const result = (paths: ReadonlyArray<string>, strayErrors = 0) => ({
+    files: paths.map(failedFile),
+    strayErrors,
+    durationMs: 1
+  })
   const several = Array.from({ length: REPEATS_MAX }, (_, n) => `test/http/${n}.test.ts`)
 
   it("are the failed ones, as long as they are few", () => {

@@ -1,6 +1,7 @@
 /**
  * `npm run test:ci`: runs all tests. If a few files failed that may be repeated, runs each of them once more, alone,
- * and names those that then passed as flaky. Ends with the counts of both; the exit code is 1 if any test failed.
+ * and names those that then passed as flaky. Ends with the counts of both, after what is missing (`.ci/run` passes on what
+ * it could not install); the exit code is 1 if any test failed.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -9,10 +10,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { RESULT_FILE } from "../ClosingLine.ts"
 import { filesToRepeat, withRepeats } from "./Repeats.ts"
-import { closingLine, failuresIn, type RunResult } from "./RunResult.ts"
+import { closingText, failuresIn, type RunResult } from "./RunResult.ts"
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
-const NO_RESULT: RunResult = { files: [], strayErrors: 1 }
+const NO_RESULT: RunResult = { files: [], strayErrors: 1, durationMs: 0 }
+const missing = (process.env["NOT_INSTALLED"] ?? "").split("\n").filter((line) => line !== "")
 
 let isEnding = false
 
@@ -57,5 +59,5 @@ for (const path of filesToRepeat(whole)) {
 }
 const { flaky, result } = withRepeats(whole, alone)
 for (const path of flaky) console.log(`flaky: ${path} failed in the whole run and passed alone`)
-console.log(`\n${closingLine(result)}`)
+console.log(closingText(result, missing))
 process.exitCode = failuresIn(result) === 0 ? 0 : 1
