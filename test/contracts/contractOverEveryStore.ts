@@ -18,6 +18,9 @@ export const postgresStores = Layer.orDie(Layer.merge(storesOfCommands, Postgres
 type EveryStore = Extract<Layer.Success<typeof memoryProfile>, Layer.Success<typeof postgresStores>>
 
 export const contractOverEveryStore = (port: string, contract: Contract<EveryStore>) => {
-  contractOver(`${port} over memory`, contract, memoryProfile)
-  contractOver(`${port} over PostgreSQL`, contract, postgresStores)
+  for (const [name, stores] of overBoth<Layer.Layer<EveryStore>, Layer.Layer<EveryStore>>(
+    memoryProfile,
+    postgresStores
+  ))
+    contractOver(`${port} over ${name}`, contract, stores)
 }

@@ -49,7 +49,7 @@ export const postgresLedgerNode = Ledger.layer.pipe(
 
 export const postgresLedgerPorts = postgresLedgerNode.pipe(Layer.provideMerge(PostgresTest.layer))
 
-export const everyLedger: ReadonlyArray<readonly [name: "memory" | "PostgreSQL", ports: Layer.Layer<LedgerPorts>]> = [
-  ["memory", memoryLedgerPorts],
-  ["PostgreSQL", postgresLedgerPorts]
-]
+export const everyLedger = overBoth<Layer.Layer<LedgerPorts>, Layer.Layer<LedgerPorts>>(
+  memoryLedgerPorts,
+  postgresLedgerPorts
+)

@@ -14,11 +14,8 @@ export type LogPorts = MeteringPorts | LogHome | LogStore
 
 const home = Layer.succeed(LogHome, "localhost/log")
 
-const memoryPorts: Layer.Layer<LogPorts> = Ledger.layer.pipe(
+export const memoryLogPorts: Layer.Layer<LogPorts> = Ledger.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(memoryStores, NodeEntropy.layer, home))
 )
 
-export const everyLog: ReadonlyArray<readonly [name: string, ports: Layer.Layer<LogPorts>]> = [
-  ["memory", memoryPorts],
-  ["PostgreSQL", Layer.merge(PostgresLogStore.layer, home).pipe(Layer.provideMerge(postgresMetering))]
-]
+export const postgresLogPorts = Layer.merge(PostgresLogStore.layer, home).pipe(Layer.provideMerge(postgresMetering))

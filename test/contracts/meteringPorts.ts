@@ -1,5 +1,5 @@
 /**
- * Ports of metering over memory and PostgreSQL.
+ * Ports of metering over PostgreSQL.
  */
 import { Layer } from "effect"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
@@ -43,10 +43,6 @@ export type MeteringPorts =
   | UnitOfWork
   | UsageStore
 
-const memoryPorts: Layer.Layer<MeteringPorts> = Ledger.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(memoryStores, NodeEntropy.layer))
-)
-
 export const postgresMetering = Ledger.layer.pipe(
   Layer.provideMerge(
     Layer.mergeAll(
@@ -66,8 +62,3 @@ export const postgresMetering = Ledger.layer.pipe(
   ),
   Layer.provideMerge(PostgresTest.layer)
 )
-
-export const everyMetering: ReadonlyArray<readonly [name: string, ports: Layer.Layer<MeteringPorts>]> = [
-  ["memory", memoryPorts],
-  ["PostgreSQL", postgresMetering]
-]

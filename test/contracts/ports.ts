@@ -147,7 +147,4 @@ export const withServices = <P, E, R>(ports: Layer.Layer<P | Ports, E, R>, notic
     Layer.provide(Layer.succeed(PriceNotice, notice))
   )
 
-export const everyStore: ReadonlyArray<readonly [name: string, ports: Layer.Layer<Ports>]> = [
-  ["memory", memoryPorts],
-  ["PostgreSQL", postgresPorts]
-]
+export const everyStore = overBoth<Layer.Layer<Ports>, Layer.Layer<Ports>>(memoryPorts, postgresPorts)

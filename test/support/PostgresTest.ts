@@ -7,12 +7,23 @@ import { Clock, Context, Effect, Layer, type Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
-import { connectedTo, createDatabase, dropDatabase, urlOf } from "./TestDatabases.ts"
+import { connectedTo, createDatabase, dropDatabase, type TestDatabases, urlOf } from "./TestDatabases.ts"
 
 const CONNECTIONS_MAX = 10
 
-/** Options of a suite that also runs over PostgreSQL: its connections need the time of the machine, not a test clock. */
+/** Options of a suite whose sockets and connections need the time of the machine, not a test clock. */
 export const LIVE = { timeout: "60 seconds", excludeTestServices: true } as const
+
+/** Both stores by name; memory alone in the quick run, which has no PostgreSQL. */
+export const overBoth = <M, P>(
+  memory: M,
+  postgres: P
+): ReadonlyArray<readonly [name: "memory" | "PostgreSQL", layer: M | P]> => [
+  ["memory", memory],
+  ...(hasPostgres() ? ([["PostgreSQL", postgres]] as const) : [])
+]
+
+const hasPostgres = () => (inject("testDatabases") as TestDatabases | undefined) !== undefined
 
 export class PostgresTest extends Context.Service<
   PostgresTest,

@@ -9,7 +9,7 @@ import type { WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
 import type { Source } from "../../src/config/AppConfig.ts"
 import type { Answer } from "./Answer.ts"
 import { contractFaults } from "./ContractCheck.ts"
-import { PostgresTest } from "./PostgresTest.ts"
+import { overBoth, PostgresTest } from "./PostgresTest.ts"
 import { memoryConfig, serviceOnPostgres, wholeService } from "./ServiceConfig.ts"
 
 export { LIVE } from "./PostgresTest.ts"
@@ -45,13 +45,9 @@ export class ServiceUnderTest extends Context.Service<
     over(dispatcher)
 }
 
-/** The tests of every subject run over both. */
-export const everyService = (
-  settings: Source = {}
-): ReadonlyArray<readonly [name: string, layer: Layer.Layer<ServiceUnderTest>]> => [
-  ["memory", ServiceUnderTest.memory(settings)],
-  ["PostgreSQL", ServiceUnderTest.postgres(settings)]
-]
+/** For races, and for what only a database does. */
+export const everyService = (settings: Source = {}) =>
+  overBoth(ServiceUnderTest.memory(settings), ServiceUnderTest.postgres(settings))
 
 export const send = (call: Call) => Effect.flatMap(ServiceUnderTest, (service) => service.send(call))
 

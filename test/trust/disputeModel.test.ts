@@ -24,6 +24,7 @@ import { recovery } from "../../src/layers/Core.ts"
 import { aCall, aProviderId, consumerWith, money, platformWith, settled } from "../contracts/ledgerSamples.ts"
 import { everyLog, type LogPorts } from "../contracts/logPorts.ts"
 import { when } from "../support/metering/TestTime.ts"
+import { overBoth } from "../support/PostgresTest.ts"
 
 type Ports = LogPorts | DisputeStore | ClaimStore | LedgerStore | PaidFunds | PayeeStore
 
@@ -149,37 +150,22 @@ const play = Effect.fnUntraced(function* (steps: number, seed: number, lookEvery
 
 const noChargebacks = Layer.succeed(ChargebackRecoveries, { mayBeDisputed: () => Effect.void })
 
-const [[, memory], [, postgres]] = everyLog as unknown as [
-  readonly [string, Layer.Layer<Ports>],
-  readonly [string, Layer.Layer<LogPorts>]
-]
+const postgresPorts: Layer.Layer<Ports> = Layer.mergeAll(
+  PostgresDisputeStore.layer,
+  PostgresClaimStore.layer,
+  PostgresLedgerStore.layer,
+  PostgresPaidFunds.layer,
+  PostgresPayeeStore.layer
+).pipe(Layer.provideMerge(postgresLogPorts))
 
-for (const [name, ports, steps, lookEvery] of [
-  ["memory", memory, 10_000, 100],
-  [
-    "PostgreSQL",
-    Layer.mergeAll(
-      PostgresDisputeStore.layer,
-      PostgresClaimStore.layer,
-      PostgresLedgerStore.layer,
-      PostgresPaidFunds.layer,
-      PostgresPayeeStore.layer
-    ).pipe(Layer.provideMerge(postgres)),
-    500,
-    50
-  ]
-] as const) {
-  it.layer(
-    Disputes.layer.pipe(
-      Layer.provide(noChargebacks),
-      Layer.provideMerge(recovery),
-      Layer.provideMerge(ports as Layer.Layer<Ports>)
-    ),
-    {
-      timeout: "120 seconds",
-      excludeTestServices: true
-    }
-  )(`Random disputes over ${name}`, (it) => {
+const RUNS = { memory: [10_000, 100], PostgreSQL: [500, 50] } as const
+
+for (const [name, ports] of overBoth(memoryLogPorts as Layer.Layer<Ports>, postgresPorts)) {
+  const [steps, lookEvery] = RUNS[name]
+  it.layer(Disputes.layer.pipe(Layer.provide(noChargebacks), Layer.provideMerge(recovery), Layer.provideMerge(ports)), {
+    timeout: "120 seconds",
+    excludeTestServices: true
+  })(`Random disputes over ${name}`, (it) => {
     it.effect(
       "leave every party with its balance",
       () =>

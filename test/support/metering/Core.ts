@@ -144,21 +144,28 @@ const onPostgres = Layer.unwrap(
   Effect.map(PostgresTest, ({ url }) => Layer.orDie(postgresStores({ url, connectionsMax: 10 })))
 ).pipe(Layer.provide(PostgresTest.layerDatabase))
 
-export const everyCore = [
-  ["memory", on(memoryProfile, DryRunGateway.layer)],
-  ["PostgreSQL", on(onPostgres, DryRunGateway.layer)]
-] as const
+export const memoryCore = on(memoryProfile, DryRunGateway.layer)
+
+export const postgresCore = on(onPostgres, DryRunGateway.layer)
+
+/** For races, and for what only a database does. */
+export const everyCore = overBoth(memoryCore, postgresCore)
 
 /** With the test's own mail and proofs. */
-export const coreReading = (evidence: Layer.Layer<Mailer | ProofReader>) =>
-  [
-    ["memory", on(memoryProfile, DryRunGateway.layer, evidence)],
-    ["PostgreSQL", on(onPostgres, DryRunGateway.layer, evidence)]
-  ] as const
+export const memoryCoreReading = (evidence: Layer.Layer<Mailer | ProofReader>) =>
+  on(memoryProfile, DryRunGateway.layer, evidence)
 
 /** With a payment processor that the test controls. */
-export const coreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>, rules: MoneyRules = NO_WAITING) =>
-  [
-    ["memory", on(memoryProfile, gateway, NO_EVIDENCE, rules)],
-    ["PostgreSQL", on(onPostgres, gateway, NO_EVIDENCE, rules)]
-  ] as const
+export const memoryCoreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>, rules: MoneyRules = NO_WAITING) =>
+  on(memoryProfile, gateway, NO_EVIDENCE, rules)
+
+export const postgresCoreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>, rules: MoneyRules = NO_WAITING) =>
+  on(onPostgres, gateway, NO_EVIDENCE, rules)
+
+export const everyCoreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>, rules: MoneyRules = NO_WAITING) =>
+  overBoth(memoryCoreWith(gateway, rules), postgresCoreWith(gateway, rules))
+
+export const coreWith = everyCoreWith
+
+export const coreReading = (evidence: Layer.Layer<Mailer | ProofReader>) =>
+  overBoth(memoryCoreReading(evidence), on(onPostgres, DryRunGateway.layer, evidence))

@@ -1,5 +1,5 @@
 /**
- * A market whose provider is a function of the test, over memory and PostgreSQL, for calls from a door that speaks MCP.
+ * A market whose provider is a function of the test, for calls from a door that speaks MCP.
  */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -93,18 +93,14 @@ const LIMITS = { timeoutMs: 10_000, retriesMax: 1, totalMs: 25_000 }
 const market = ({ upstream }: Provider) =>
   core.pipe(Layer.provide(upstream), Layer.provide(Layer.succeed(UpstreamLimits, LIMITS)))
 
-/** Each with a provider of its own. */
-export const everyMcpMarket = () =>
-  [
-    [
-      "memory",
-      (provider: Provider) => Layer.provideMerge(market(provider), Layer.merge(memoryPorts, MemoryTaskStore.layer))
-    ],
-    [
-      "PostgreSQL",
-      (provider: Provider) => market(provider).pipe(Layer.provideMerge(onPostgres), Layer.provideMerge(memoryPorts))
-    ]
-  ] as const
+export const memoryMcpMarket = (provider: Provider) =>
+  Layer.provideMerge(market(provider), Layer.merge(memoryPorts, MemoryTaskStore.layer))
+
+export const postgresMcpMarket = (provider: Provider) =>
+  market(provider).pipe(Layer.provideMerge(onPostgres), Layer.provideMerge(memoryPorts))
+
+/** For races. */
+export const everyMcpMarket = () => overBoth(memoryMcpMarket, postgresMcpMarket)
 
 let registered = 0
 

@@ -2,7 +2,7 @@
  * A market with tools to sell: providers with one tool, consumers with funds, and what both see afterwards.
  */
 import { assert } from "@effect/vitest"
-import { Effect, type Layer, type Schema } from "effect"
+import { Effect, type Schema } from "effect"
 import type { Source } from "../../../src/config/AppConfig.ts"
 import {
   aConsumer,
@@ -16,7 +16,7 @@ import {
   textAt,
   valueAt
 } from "../Market.ts"
-import { type Call, everyService, send, type ServiceUnderTest } from "../ServiceUnderTest.ts"
+import { type Call, everyService, send, ServiceUnderTest } from "../ServiceUnderTest.ts"
 import type { Answer } from "../Answer.ts"
 
 export const PROXY = "/api/market/proxy"
@@ -33,10 +33,12 @@ export const FEE = 1_235
 
 const OPEN_FOR_TESTS: Source = { ALLOW_UPSTREAM: "loopback", PAYMENTS: "dry_run", DEFAULT_FREE_TIER_CALLS: "0" }
 
-export const everyMarket = (
-  settings: Source = {}
-): ReadonlyArray<readonly [name: string, layer: Layer.Layer<ServiceUnderTest>]> =>
-  everyService({ ...OPEN_FOR_TESTS, ...settings })
+export const memoryMarket = (settings: Source = {}) => ServiceUnderTest.memory({ ...OPEN_FOR_TESTS, ...settings })
+
+export const postgresMarket = (settings: Source = {}) => ServiceUnderTest.postgres({ ...OPEN_FOR_TESTS, ...settings })
+
+/** For races, and for what only a database does. */
+export const everyMarket = (settings: Source = {}) => everyService({ ...OPEN_FOR_TESTS, ...settings })
 
 export interface Offer {
   readonly provider: Member

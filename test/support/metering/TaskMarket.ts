@@ -100,16 +100,15 @@ export const startedWith = (task: Readonly<Record<string, unknown>>): UpstreamRe
   responseBytes: 200
 })
 
-/** Each with a provider of its own. */
-export const everyTaskMarket = () =>
-  everyMcpMarket().map(
-    ([name, market]) =>
-      [
-        name,
-        (provider: TaskProvider) =>
-          Tasks.layer(callResult).pipe(Layer.provideMerge(provider.servers), Layer.provideMerge(market(provider.calls)))
-      ] as const
-  )
+const withTasks =
+  <A, E>(market: (provider: Provider) => Layer.Layer<A, E>) =>
+  (provider: TaskProvider) =>
+    Tasks.layer(callResult).pipe(Layer.provideMerge(provider.servers), Layer.provideMerge(market(provider.calls)))
+
+export const memoryTaskMarket = withTasks(memoryMcpMarket)
+
+/** For races. */
+export const everyTaskMarket = () => overBoth(memoryTaskMarket, withTasks(postgresMcpMarket))
 
 /** The request of a caller that takes tasks. */
 export const taking = (consumerId: ConsumerId, toolId: string, more: Partial<McpCallRequest> = {}) =>

@@ -7,7 +7,7 @@ import { OperatorKey } from "../../../domain/accounts/Authentication.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { type Member, textAt } from "../Market.ts"
-import { everyCore } from "../metering/Core.ts"
+import { everyCore, memoryCore } from "../metering/Core.ts"
 import { fine, providing } from "../metering/Provider.ts"
 import { aFundedConsumer, anOffer, buy, type Offer } from "../metering/Shop.ts"
 import { send } from "../ServiceUnderTest.ts"
@@ -53,6 +53,9 @@ export const earned = (offer: Offer) =>
     ({ balance }) => Number(balance)
   )
 
-export const everyDisputedCore = everyCore.map(
-  ([name, core]) => [name, core.pipe(Layer.provide(Layer.succeed(OperatorKey, Redacted.make(OPERATOR))))] as const
-)
+const withOperator = Layer.provide(Layer.succeed(OperatorKey, Redacted.make(OPERATOR)))
+
+export const memoryDisputedCore = memoryCore.pipe(withOperator)
+
+/** For races, and for what only a database does. */
+export const everyDisputedCore = everyCore.map(([name, core]) => [name, core.pipe(withOperator)] as const)
