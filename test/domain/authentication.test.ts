@@ -12,7 +12,7 @@ import { RateLimitPolicy } from "../../domain/accounts/Principal.ts"
 import { type Change, ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import { Digest, Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
-import { everyStore, memoryPorts, postgresNode, withServices } from "../contracts/ports.ts"
+import { memoryPorts, postgresNode, withServices } from "../contracts/ports.ts"
 import { aConsumer, aKey, aProvider } from "../contracts/samples.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 
@@ -28,112 +28,111 @@ const rejection = Effect.fnUntraced(function* (secret: string) {
   return (yield* Effect.flip((yield* Authentication).authenticate(secret))).reason
 })
 
-for (const [name, ports] of everyStore) {
-  const configured = Layer.mergeAll(
-    Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
-    Layer.succeed(RateLimitPolicy, { defaultRpm: 60, ceilingRpm: 6_000, providerRpm: 321 })
-  )
-  it.layer(withServices(ports).pipe(Layer.provideMerge(configured)), { timeout: "60 seconds" })(
-    `Authentication over ${name}`,
-    (it) => {
-      it.effect("resolves a consumer's key to its account and granted rate", () =>
-        Effect.gen(function* () {
-          const owner = yield* anOwner({ name: "Curious", rateLimitRpm: 77 })
-          const expiresAt = DateTime.add(yield* DateTime.now, { days: 1 })
-          const { key, secret } = yield* (yield* Keys).create(owner, { label: "", expiresAt })
-          assert.deepStrictEqual(yield* (yield* Authentication).authenticate(secret), {
-            ...owner,
-            name: "Curious",
-            keyId: key.id,
-            rateLimitRpm: 77,
-            defaultCap: undefined,
-            accountDefaultCap: undefined,
-            expiresAt
-          })
-        })
-      )
+const configured = Layer.mergeAll(
+  Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
+  Layer.succeed(RateLimitPolicy, { defaultRpm: 60, ceilingRpm: 6_000, providerRpm: 321 })
+)
 
-      it.effect("resolves a provider's key to its account and the rate of all providers", () =>
-        Effect.gen(function* () {
-          const { id } = yield* aProvider({ name: "Weather" })
-          const owner = { role: "provider", ownerId: id } as const
-          const { key, secret } = yield* (yield* Keys).create(owner, forever)
-          assert.deepStrictEqual(yield* (yield* Authentication).authenticate(secret), {
-            ...owner,
-            name: "Weather",
-            keyId: key.id,
-            rateLimitRpm: 321,
-            expiresAt: undefined
-          })
+it.layer(withServices(memoryPorts).pipe(Layer.provideMerge(configured)), { timeout: "60 seconds" })(
+  "Authentication",
+  (it) => {
+    it.effect("resolves a consumer's key to its account and granted rate", () =>
+      Effect.gen(function* () {
+        const owner = yield* anOwner({ name: "Curious", rateLimitRpm: 77 })
+        const expiresAt = DateTime.add(yield* DateTime.now, { days: 1 })
+        const { key, secret } = yield* (yield* Keys).create(owner, { label: "", expiresAt })
+        assert.deepStrictEqual(yield* (yield* Authentication).authenticate(secret), {
+          ...owner,
+          name: "Curious",
+          keyId: key.id,
+          rateLimitRpm: 77,
+          defaultCap: undefined,
+          accountDefaultCap: undefined,
+          expiresAt
         })
-      )
+      })
+    )
 
-      it.effect("accepts the configured operator's key, and no similar one", () =>
-        Effect.gen(function* () {
-          const { authenticate } = yield* Authentication
-          assert.strictEqual((yield* authenticate(OPERATOR)).role, "operator")
-          assert.strictEqual(yield* rejection(`${OPERATOR} `), "malformed")
+    it.effect("resolves a provider's key to its account and the rate of all providers", () =>
+      Effect.gen(function* () {
+        const { id } = yield* aProvider({ name: "Weather" })
+        const owner = { role: "provider", ownerId: id } as const
+        const { key, secret } = yield* (yield* Keys).create(owner, forever)
+        assert.deepStrictEqual(yield* (yield* Authentication).authenticate(secret), {
+          ...owner,
+          name: "Weather",
+          keyId: key.id,
+          rateLimitRpm: 321,
+          expiresAt: undefined
         })
-      )
+      })
+    )
 
-      it.effect("states why it rejects: no key, a malformed key, an unknown one", () =>
-        Effect.gen(function* () {
-          const { sha256Hex } = yield* Digest
-          const unknown = assemble("consumer", yield* (yield* Entropy).hex(32), sha256Hex)
-          assert.strictEqual(yield* rejection(""), "missing")
-          assert.strictEqual(yield* rejection("Bearer"), "malformed")
-          assert.strictEqual(yield* rejection(`${unknown.slice(0, -1)}g`), "malformed")
-          assert.strictEqual(yield* rejection("x".repeat(100_000)), "malformed")
-          assert.strictEqual(yield* rejection(unknown), "unknown")
-        })
-      )
+    it.effect("accepts the configured operator's key, and no similar one", () =>
+      Effect.gen(function* () {
+        const { authenticate } = yield* Authentication
+        assert.strictEqual((yield* authenticate(OPERATOR)).role, "operator")
+        assert.strictEqual(yield* rejection(`${OPERATOR} `), "malformed")
+      })
+    )
 
-      it.effect("rejects a key from its expiry on, also a cached one", () =>
-        Effect.gen(function* () {
-          const expiresAt = DateTime.add(yield* DateTime.now, { seconds: 10 })
-          const { secret } = yield* (yield* Keys).create(yield* anOwner(), { label: "", expiresAt })
-          const { authenticate } = yield* Authentication
-          yield* authenticate(secret)
-          yield* TestClock.adjust("9999 millis")
-          yield* authenticate(secret)
-          yield* TestClock.adjust("1 millis")
-          assert.strictEqual(yield* rejection(secret), "expired")
-        })
-      )
+    it.effect("states why it rejects: no key, a malformed key, an unknown one", () =>
+      Effect.gen(function* () {
+        const { sha256Hex } = yield* Digest
+        const unknown = assemble("consumer", yield* (yield* Entropy).hex(32), sha256Hex)
+        assert.strictEqual(yield* rejection(""), "missing")
+        assert.strictEqual(yield* rejection("Bearer"), "malformed")
+        assert.strictEqual(yield* rejection(`${unknown.slice(0, -1)}g`), "malformed")
+        assert.strictEqual(yield* rejection("x".repeat(100_000)), "malformed")
+        assert.strictEqual(yield* rejection(unknown), "unknown")
+      })
+    )
 
-      it.effect("rejects a revoked key immediately, also a cached one", () =>
-        Effect.gen(function* () {
-          const keys = yield* Keys
-          const owner = yield* anOwner()
-          const { key, secret } = yield* keys.create(owner, forever)
-          yield* keys.create(owner, forever)
-          yield* (yield* Authentication).authenticate(secret)
-          yield* keys.revoke(owner, key.id)
-          yield* Effect.yieldNow
-          assert.strictEqual(yield* rejection(secret), "revoked")
-        })
-      )
+    it.effect("rejects a key from its expiry on, also a cached one", () =>
+      Effect.gen(function* () {
+        const expiresAt = DateTime.add(yield* DateTime.now, { seconds: 10 })
+        const { secret } = yield* (yield* Keys).create(yield* anOwner(), { label: "", expiresAt })
+        const { authenticate } = yield* Authentication
+        yield* authenticate(secret)
+        yield* TestClock.adjust("9999 millis")
+        yield* authenticate(secret)
+        yield* TestClock.adjust("1 millis")
+        assert.strictEqual(yield* rejection(secret), "expired")
+      })
+    )
 
-      it.effect("accepts a rotated key for the grace period and the new one from the start", () =>
-        Effect.gen(function* () {
-          const keys = yield* Keys
-          const owner = yield* anOwner()
-          const { key, secret } = yield* keys.create(owner, forever)
-          const { authenticate } = yield* Authentication
-          yield* authenticate(secret)
-          const { minted } = yield* keys.rotate(owner, key.id, 3)
-          yield* Effect.yieldNow
-          assert.strictEqual((yield* authenticate(minted.secret)).keyId, minted.key.id)
-          yield* TestClock.adjust("2999 millis")
-          yield* authenticate(secret)
-          yield* TestClock.adjust("1 millis")
-          assert.strictEqual(yield* rejection(secret), "revoked")
-          yield* authenticate(minted.secret)
-        })
-      )
-    }
-  )
-}
+    it.effect("rejects a revoked key immediately, also a cached one", () =>
+      Effect.gen(function* () {
+        const keys = yield* Keys
+        const owner = yield* anOwner()
+        const { key, secret } = yield* keys.create(owner, forever)
+        yield* keys.create(owner, forever)
+        yield* (yield* Authentication).authenticate(secret)
+        yield* keys.revoke(owner, key.id)
+        yield* Effect.yieldNow
+        assert.strictEqual(yield* rejection(secret), "revoked")
+      })
+    )
+
+    it.effect("accepts a rotated key for the grace period and the new one from the start", () =>
+      Effect.gen(function* () {
+        const keys = yield* Keys
+        const owner = yield* anOwner()
+        const { key, secret } = yield* keys.create(owner, forever)
+        const { authenticate } = yield* Authentication
+        yield* authenticate(secret)
+        const { minted } = yield* keys.rotate(owner, key.id, 3)
+        yield* Effect.yieldNow
+        assert.strictEqual((yield* authenticate(minted.secret)).keyId, minted.key.id)
+        yield* TestClock.adjust("2999 millis")
+        yield* authenticate(secret)
+        yield* TestClock.adjust("1 millis")
+        assert.strictEqual(yield* rejection(secret), "revoked")
+        yield* authenticate(minted.secret)
+      })
+    )
+  }
+)
 
 /** Over memory, with a key store that counts its queries. */
 const counted = Effect.gen(function* () {

@@ -19,7 +19,7 @@ import { type ProviderApplication, Registration } from "../../domain/providers/R
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { zero } from "../../domain/shared/Microcents.ts"
 import { verify } from "../../testing/contracts/HandleStoreContract.ts"
-import { everyStore, withServices } from "../contracts/ports.ts"
+import { everyStore, memoryPorts, withServices } from "../contracts/ports.ts"
 import { aDeclaration } from "../contracts/samples.ts"
 
 const ID = "0193f9c2-7d5e-7a7b-9d3e-2f1a6b7c8d9e"
@@ -114,37 +114,84 @@ const application = (name: string, handle?: string): ProviderApplication => ({
 const joined = (name: string, handle?: string) =>
   Effect.flatMap(Registration, (registration) => registration.provider(application(name, handle), undefined))
 
+it.layer(withServices(memoryPorts), { timeout: "60 seconds" })("Handles", (it) => {
+  const found = (handle: string) =>
+    Effect.flatMap(Catalog, (catalog) =>
+      Effect.map(catalog.findQualified(handle, "echo"), (entry) => Option.getOrUndefined(entry)?.provider)
+    )
+
+  it.effect("are as requested, or derived and made unique", () =>
+    Effect.gen(function* () {
+      const asked = yield* joined("Any Name", "asked-for")
+      assert.strictEqual(asked.provider.handle, "asked-for")
+      assert.strictEqual((yield* found("asked-for"))?.id, asked.provider.id)
+      const [first, second] = [yield* joined("Unique Works"), yield* joined("Unique Works")]
+      assert.strictEqual(first.provider.handle, "unique-works")
+      assert.strictEqual(second.provider.handle, suffixed("unique-works", second.provider.id, 6))
+      const { provider } = yield* joined("!!")
+      assert.strictEqual(provider.handle, suffixed("provider", provider.id, 6))
+      assert.match((yield* joined("Support")).provider.handle, /^provider-[0-9a-f]{6}$/u)
+    })
+  )
+
+  it.effect("leave no account behind where they are taken or reserved", () =>
+    Effect.gen(function* () {
+      yield* joined("First", "only-once")
+      const before = (yield* (yield* AccountStore).counts).providers
+      assert.strictEqual((yield* Effect.flip(joined("Second", "only-once")))._tag, "HandleTaken")
+      assert.strictEqual((yield* Effect.flip(joined("Third", "0perator")))._tag, "HandleRejected")
+      assert.strictEqual((yield* (yield* AccountStore).counts).providers, before)
+    })
+  )
+
+  it.effect("are reassigned: the previous one resolves to the same provider, unless it is retired", () =>
+    Effect.gen(function* () {
+      const handles = yield* Handles
+      const { provider } = yield* joined("Moving", "moving-one")
+      const reassigned = (handle: string, retirePrevious = false) =>
+        handles.reassign({ providerId: provider.id, handle, retirePrevious })
+      assert.deepStrictEqual(yield* reassigned("moving-two"), { handle: "moving-two", previous: "moving-one" })
+      for (const handle of ["moving-one", "moving-two"]) {
+        assert.strictEqual((yield* found(handle))?.handle, "moving-two")
+      }
+      yield* reassigned("moving-three", true)
+      assert.isUndefined(yield* found("moving-two"))
+      assert.strictEqual((yield* found("moving-one"))?.id, provider.id)
+      for (const handle of ["moving-one", "moving-two"]) {
+        assert.strictEqual((yield* Effect.flip(joined("Another", handle)))._tag, "HandleTaken")
+      }
+      yield* reassigned("moving-two")
+      assert.strictEqual((yield* found("moving-two"))?.handle, "moving-two")
+
+      const other = (yield* joined("Other", "verified-other")).provider
+      yield* verify(other.id)
+      for (const [handle, tag] of [
+        ["verified-other", "HandleTaken"],
+        ["ver1f1ed-other", "HandleRejected"],
+        ["support", "HandleRejected"]
+      ] as const) {
+        assert.strictEqual((yield* Effect.flip(reassigned(handle)))._tag, tag)
+      }
+      const unknown = handles.reassign({ providerId: ProviderId.make(ID), handle: "nobody-s", retirePrevious: false })
+      assert.strictEqual((yield* Effect.flip(unknown))._tag, "ProviderUnknown")
+    })
+  )
+
+  it.effect("that imitate a provider verified later are listed", () =>
+    Effect.gen(function* () {
+      const imitator = (yield* joined("Early", "late1y")).provider
+      const original = (yield* joined("Late", "lately")).provider
+      yield* verify(original.id)
+      const listed = (yield* (yield* Handles).imitations).filter((one) => one.providerId === imitator.id)
+      assert.deepStrictEqual(listed, [
+        { handle: "late1y", providerId: imitator.id, imitates: "lately", imitatedProviderId: original.id }
+      ])
+    })
+  )
+})
+
 for (const [store, ports] of everyStore) {
   it.layer(withServices(ports), { timeout: "60 seconds" })(`Handles over ${store}`, (it) => {
-    const found = (handle: string) =>
-      Effect.flatMap(Catalog, (catalog) =>
-        Effect.map(catalog.findQualified(handle, "echo"), (entry) => Option.getOrUndefined(entry)?.provider)
-      )
-
-    it.effect("are as requested, or derived and made unique", () =>
-      Effect.gen(function* () {
-        const asked = yield* joined("Any Name", "asked-for")
-        assert.strictEqual(asked.provider.handle, "asked-for")
-        assert.strictEqual((yield* found("asked-for"))?.id, asked.provider.id)
-        const [first, second] = [yield* joined("Unique Works"), yield* joined("Unique Works")]
-        assert.strictEqual(first.provider.handle, "unique-works")
-        assert.strictEqual(second.provider.handle, suffixed("unique-works", second.provider.id, 6))
-        const { provider } = yield* joined("!!")
-        assert.strictEqual(provider.handle, suffixed("provider", provider.id, 6))
-        assert.match((yield* joined("Support")).provider.handle, /^provider-[0-9a-f]{6}$/u)
-      })
-    )
-
-    it.effect("leave no account behind where they are taken or reserved", () =>
-      Effect.gen(function* () {
-        yield* joined("First", "only-once")
-        const before = (yield* (yield* AccountStore).counts).providers
-        assert.strictEqual((yield* Effect.flip(joined("Second", "only-once")))._tag, "HandleTaken")
-        assert.strictEqual((yield* Effect.flip(joined("Third", "0perator")))._tag, "HandleRejected")
-        assert.strictEqual((yield* (yield* AccountStore).counts).providers, before)
-      })
-    )
-
     it.effect("go to one of many concurrent requests for the same", () =>
       Effect.gen(function* () {
         const racers = Effect.forEach(Array.from({ length: 10 }), () => Effect.result(joined("Racer", "race-to-it")), {
@@ -155,51 +202,6 @@ for (const [store, ports] of everyStore) {
           results.filter(({ _tag }) => _tag === "Success"),
           1
         )
-      })
-    )
-
-    it.effect("are reassigned: the previous one resolves to the same provider, unless it is retired", () =>
-      Effect.gen(function* () {
-        const handles = yield* Handles
-        const { provider } = yield* joined("Moving", "moving-one")
-        const reassigned = (handle: string, retirePrevious = false) =>
-          handles.reassign({ providerId: provider.id, handle, retirePrevious })
-        assert.deepStrictEqual(yield* reassigned("moving-two"), { handle: "moving-two", previous: "moving-one" })
-        for (const handle of ["moving-one", "moving-two"]) {
-          assert.strictEqual((yield* found(handle))?.handle, "moving-two")
-        }
-        yield* reassigned("moving-three", true)
-        assert.isUndefined(yield* found("moving-two"))
-        assert.strictEqual((yield* found("moving-one"))?.id, provider.id)
-        for (const handle of ["moving-one", "moving-two"]) {
-          assert.strictEqual((yield* Effect.flip(joined("Another", handle)))._tag, "HandleTaken")
-        }
-        yield* reassigned("moving-two")
-        assert.strictEqual((yield* found("moving-two"))?.handle, "moving-two")
-
-        const other = (yield* joined("Other", "verified-other")).provider
-        yield* verify(other.id)
-        for (const [handle, tag] of [
-          ["verified-other", "HandleTaken"],
-          ["ver1f1ed-other", "HandleRejected"],
-          ["support", "HandleRejected"]
-        ] as const) {
-          assert.strictEqual((yield* Effect.flip(reassigned(handle)))._tag, tag)
-        }
-        const unknown = handles.reassign({ providerId: ProviderId.make(ID), handle: "nobody-s", retirePrevious: false })
-        assert.strictEqual((yield* Effect.flip(unknown))._tag, "ProviderUnknown")
-      })
-    )
-
-    it.effect("that imitate a provider verified later are listed", () =>
-      Effect.gen(function* () {
-        const imitator = (yield* joined("Early", "late1y")).provider
-        const original = (yield* joined("Late", "lately")).provider
-        yield* verify(original.id)
-        const listed = (yield* (yield* Handles).imitations).filter((one) => one.providerId === imitator.id)
-        assert.deepStrictEqual(listed, [
-          { handle: "late1y", providerId: imitator.id, imitates: "lately", imitatedProviderId: original.id }
-        ])
       })
     )
   })

@@ -18,7 +18,7 @@ import {
 } from "../../domain/mcp/McpStreams.ts"
 import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
-import { everyStore } from "../contracts/ports.ts"
+import { memoryPorts } from "../contracts/ports.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
 class Received implements StreamSink {
@@ -63,146 +63,144 @@ const until = (isSo: () => boolean) =>
     while (!isSo()) yield* Effect.sleep("5 millis")
   })
 
-for (const [name, ports] of everyStore) {
-  it.layer(ports, LIVE)(`McpStreams over ${name}`, (it) => {
-    it.effect("sends a first event without a message, and then every message in order", () =>
-      Effect.gen(function* () {
-        const node = yield* aNode
-        const [request, sink] = [yield* aRequest, new Received()]
-        const stream = node.open(request, sink)
-        stream.send("one")
-        stream.send("two")
-        stream.end()
-        stream.send("late")
-        assert.deepStrictEqual(sink.messages, ["", "one", "two"])
-        assert.deepStrictEqual(
-          sink.ids,
-          [0, 1, 2].map((n) => eventId(request.streamId, n, LABEL))
-        )
-        assert.deepStrictEqual([sink.begun, sink.ended], [1, 1])
-      })
-    )
+it.layer(memoryPorts, LIVE)("McpStreams", (it) => {
+  it.effect("sends a first event without a message, and then every message in order", () =>
+    Effect.gen(function* () {
+      const node = yield* aNode
+      const [request, sink] = [yield* aRequest, new Received()]
+      const stream = node.open(request, sink)
+      stream.send("one")
+      stream.send("two")
+      stream.end()
+      stream.send("late")
+      assert.deepStrictEqual(sink.messages, ["", "one", "two"])
+      assert.deepStrictEqual(
+        sink.ids,
+        [0, 1, 2].map((n) => eventId(request.streamId, n, LABEL))
+      )
+      assert.deepStrictEqual([sink.begun, sink.ended], [1, 1])
+    })
+  )
 
-    it.effect("is not stored because another session asks for its id", () =>
-      Effect.gen(function* () {
-        const [node, other, store] = [yield* aNode, yield* aNode, yield* McpStreamStore]
-        const request = yield* aRequest
-        node.open(request, new Received()).send("secret")
-        const position = { ...positionOf(eventId(request.streamId, 0, LABEL)) }
-        assert.strictEqual(yield* other.resume("f".repeat(64), position, LABEL, new Received()), "Lost")
-        assert.deepStrictEqual(yield* store.read(request.streamId, 0, 10), [])
-      })
-    )
+  it.effect("is not stored because another session asks for its id", () =>
+    Effect.gen(function* () {
+      const [node, other, store] = [yield* aNode, yield* aNode, yield* McpStreamStore]
+      const request = yield* aRequest
+      node.open(request, new Received()).send("secret")
+      const position = { ...positionOf(eventId(request.streamId, 0, LABEL)) }
+      assert.strictEqual(yield* other.resume("f".repeat(64), position, LABEL, new Received()), "Lost")
+      assert.deepStrictEqual(yield* store.read(request.streamId, 0, 10), [])
+    })
+  )
 
-    it.effect("resumes a stream on its node, replacing the earlier connection", () =>
-      Effect.gen(function* () {
-        const node = yield* aNode
-        const [request, first, second] = [yield* aRequest, new Received(), new Received()]
-        const stream = node.open(request, first)
-        stream.send("one")
-        const resumed = yield* Effect.forkChild(
-          node.resume(request.sessionId, positionOf(first.ids[0]!), LABEL, second),
-          { startImmediately: true }
-        )
-        stream.send("two")
-        assert.strictEqual(first.ended, 1)
-        stream.end()
-        assert.strictEqual(yield* Fiber.join(resumed), "Resumed")
-        assert.deepStrictEqual(first.messages, ["", "one"])
-        assert.deepStrictEqual(second.messages, ["one", "two"])
-        assert.deepStrictEqual([second.begun, second.ended], [1, 1])
-        const third = new Received()
-        assert.strictEqual(yield* node.resume(request.sessionId, positionOf(second.ids[0]!), LABEL, third), "Resumed")
-        assert.deepStrictEqual(third.messages, ["two"])
-        assert.strictEqual(
-          yield* node.resume(request.sessionId, positionOf(second.ids[1]!), LABEL, new Received()),
-          "Complete"
-        )
-      })
-    )
+  it.effect("resumes a stream on its node, replacing the earlier connection", () =>
+    Effect.gen(function* () {
+      const node = yield* aNode
+      const [request, first, second] = [yield* aRequest, new Received(), new Received()]
+      const stream = node.open(request, first)
+      stream.send("one")
+      const resumed = yield* Effect.forkChild(
+        node.resume(request.sessionId, positionOf(first.ids[0]!), LABEL, second),
+        { startImmediately: true }
+      )
+      stream.send("two")
+      assert.strictEqual(first.ended, 1)
+      stream.end()
+      assert.strictEqual(yield* Fiber.join(resumed), "Resumed")
+      assert.deepStrictEqual(first.messages, ["", "one"])
+      assert.deepStrictEqual(second.messages, ["one", "two"])
+      assert.deepStrictEqual([second.begun, second.ended], [1, 1])
+      const third = new Received()
+      assert.strictEqual(yield* node.resume(request.sessionId, positionOf(second.ids[0]!), LABEL, third), "Resumed")
+      assert.deepStrictEqual(third.messages, ["two"])
+      assert.strictEqual(
+        yield* node.resume(request.sessionId, positionOf(second.ids[1]!), LABEL, new Received()),
+        "Complete"
+      )
+    })
+  )
 
-    it.effect("resumes a stream on another node, while it runs and after its end", () =>
-      Effect.gen(function* () {
-        const [owner, other] = [yield* aNode, yield* aNode]
-        const [request, first, second] = [yield* aRequest, new Received(), new Received()]
-        const stream = owner.open(request, first)
-        stream.send("one")
-        const position = positionOf(first.ids[0]!)
-        const resumed = yield* Effect.forkChild(other.resume(request.sessionId, position, LABEL, second))
-        yield* until(() => second.messages.length === 1)
-        assert.strictEqual(first.ended, 1)
-        for (let n = 0; n < 20; n++) stream.send(`next ${n}`)
-        stream.end()
-        assert.strictEqual(yield* Fiber.join(resumed), "Resumed")
-        assert.deepStrictEqual(second.messages, ["one", ...Array.from({ length: 20 }, (_, n) => `next ${n}`)])
-        assert.deepStrictEqual([second.begun, second.ended], [1, 1])
-        assert.strictEqual(second.ids[0], first.ids[1])
+  it.effect("resumes a stream on another node, while it runs and after its end", () =>
+    Effect.gen(function* () {
+      const [owner, other] = [yield* aNode, yield* aNode]
+      const [request, first, second] = [yield* aRequest, new Received(), new Received()]
+      const stream = owner.open(request, first)
+      stream.send("one")
+      const position = positionOf(first.ids[0]!)
+      const resumed = yield* Effect.forkChild(other.resume(request.sessionId, position, LABEL, second))
+      yield* until(() => second.messages.length === 1)
+      assert.strictEqual(first.ended, 1)
+      for (let n = 0; n < 20; n++) stream.send(`next ${n}`)
+      stream.end()
+      assert.strictEqual(yield* Fiber.join(resumed), "Resumed")
+      assert.deepStrictEqual(second.messages, ["one", ...Array.from({ length: 20 }, (_, n) => `next ${n}`)])
+      assert.deepStrictEqual([second.begun, second.ended], [1, 1])
+      assert.strictEqual(second.ids[0], first.ids[1])
 
-        const third = new Received()
-        assert.strictEqual(yield* other.resume(request.sessionId, position, LABEL, third), "Resumed")
-        assert.deepStrictEqual(third.messages, second.messages)
-        assert.strictEqual(
-          yield* other.resume(request.sessionId, positionOf(third.ids.at(-1)!), LABEL, new Received()),
-          "Complete"
-        )
-      })
-    )
+      const third = new Received()
+      assert.strictEqual(yield* other.resume(request.sessionId, position, LABEL, third), "Resumed")
+      assert.deepStrictEqual(third.messages, second.messages)
+      assert.strictEqual(
+        yield* other.resume(request.sessionId, positionOf(third.ids.at(-1)!), LABEL, new Received()),
+        "Complete"
+      )
+    })
+  )
 
-    it.effect("stores no event of a stream that no other node was asked for, and never in plain text", () =>
-      Effect.gen(function* () {
-        const [owner, other] = [yield* aNode, yield* aNode]
-        const store = yield* McpStreamStore
-        const [request, first] = [yield* aRequest, new Received()]
-        const stream = owner.open(request, first)
-        stream.send("a secret")
-        stream.end()
-        assert.deepStrictEqual(yield* store.read(request.streamId, 0, 10), [])
-        yield* other.resume(request.sessionId, positionOf(first.ids[0]!), LABEL, new Received())
-        const stored = yield* store.read(request.streamId, 0, 10)
-        assert.lengthOf(stored, 3)
-        assert.isTrue(stored.every(({ sealedMessage }) => sealedMessage?.includes("secret") !== true))
-      })
-    )
+  it.effect("stores no event of a stream that no other node was asked for, and never in plain text", () =>
+    Effect.gen(function* () {
+      const [owner, other] = [yield* aNode, yield* aNode]
+      const store = yield* McpStreamStore
+      const [request, first] = [yield* aRequest, new Received()]
+      const stream = owner.open(request, first)
+      stream.send("a secret")
+      stream.end()
+      assert.deepStrictEqual(yield* store.read(request.streamId, 0, 10), [])
+      yield* other.resume(request.sessionId, positionOf(first.ids[0]!), LABEL, new Received())
+      const stored = yield* store.read(request.streamId, 0, 10)
+      assert.lengthOf(stored, 3)
+      assert.isTrue(stored.every(({ sealedMessage }) => sealedMessage?.includes("secret") !== true))
+    })
+  )
 
-    it.effect("does not resume the stream of another session, on any node", () =>
-      Effect.gen(function* () {
-        const [owner, other] = [yield* aNode, yield* aNode]
-        const [request, thief, first] = [yield* aRequest, yield* aRequest, new Received()]
-        const stream = owner.open(request, first)
-        stream.send("one")
-        const position = positionOf(first.ids[0]!)
-        for (const node of [owner, other]) {
-          const sink = new Received()
-          assert.strictEqual(yield* node.resume(thief.sessionId, position, LABEL, sink), "Lost")
-          assert.deepStrictEqual(sink.messages, [])
-        }
-        stream.end()
-      })
-    )
+  it.effect("does not resume the stream of another session, on any node", () =>
+    Effect.gen(function* () {
+      const [owner, other] = [yield* aNode, yield* aNode]
+      const [request, thief, first] = [yield* aRequest, yield* aRequest, new Received()]
+      const stream = owner.open(request, first)
+      stream.send("one")
+      const position = positionOf(first.ids[0]!)
+      for (const node of [owner, other]) {
+        const sink = new Received()
+        assert.strictEqual(yield* node.resume(thief.sessionId, position, LABEL, sink), "Lost")
+        assert.deepStrictEqual(sink.messages, [])
+      }
+      stream.end()
+    })
+  )
 
-    it.effect("says that a stream is lost that no node has, or whose next event was dropped", () =>
-      Effect.gen(function* () {
-        const [owner, other] = [yield* aNode, yield* aNode]
-        const [request, first] = [yield* aRequest, new Received()]
-        const unknown = { ...positionOf(eventId(request.streamId, 0, LABEL)) }
-        assert.strictEqual(yield* other.resume(request.sessionId, unknown, LABEL, new Received()), "Lost")
-        const stream = owner.open(request, first)
-        stream.send("x".repeat(REPLAY_CHARS_MAX))
-        stream.send("last")
-        stream.end()
-        for (const node of [owner, other]) {
-          const [early, late] = [new Received(), new Received()]
-          const lost = yield* node.resume(request.sessionId, positionOf(first.ids[0]!), LABEL, early)
-          assert.deepStrictEqual([lost, early.messages], ["Lost", []])
-          assert.strictEqual(yield* node.resume(request.sessionId, positionOf(first.ids[1]!), LABEL, late), "Resumed")
-          assert.deepStrictEqual(late.messages, ["last"])
-        }
-      })
-    )
-  })
-}
+  it.effect("says that a stream is lost that no node has, or whose next event was dropped", () =>
+    Effect.gen(function* () {
+      const [owner, other] = [yield* aNode, yield* aNode]
+      const [request, first] = [yield* aRequest, new Received()]
+      const unknown = { ...positionOf(eventId(request.streamId, 0, LABEL)) }
+      assert.strictEqual(yield* other.resume(request.sessionId, unknown, LABEL, new Received()), "Lost")
+      const stream = owner.open(request, first)
+      stream.send("x".repeat(REPLAY_CHARS_MAX))
+      stream.send("last")
+      stream.end()
+      for (const node of [owner, other]) {
+        const [early, late] = [new Received(), new Received()]
+        const lost = yield* node.resume(request.sessionId, positionOf(first.ids[0]!), LABEL, early)
+        assert.deepStrictEqual([lost, early.messages], ["Lost", []])
+        assert.strictEqual(yield* node.resume(request.sessionId, positionOf(first.ids[1]!), LABEL, late), "Resumed")
+        assert.deepStrictEqual(late.messages, ["last"])
+      }
+    })
+  )
+})
 
-it.layer(everyStore[0]![1], LIVE)("Memory of MCP streams", (it) => {
+it.layer(memoryPorts, LIVE)("Memory of MCP streams", (it) => {
   it.effect("forgets the oldest streams of an account beyond its limit, and no other account's", () =>
     Effect.gen(function* () {
       const node = yield* aNode

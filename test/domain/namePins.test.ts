@@ -17,7 +17,7 @@ import {
 import { ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId, ToolId } from "../../domain/shared/Ids.ts"
-import { everyStore, postgresNode, postgresPorts, withServices } from "../contracts/ports.ts"
+import { memoryPorts, postgresNode, postgresPorts, withServices } from "../contracts/ports.ts"
 import { aDeclaration, aProvider } from "../contracts/samples.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
@@ -46,74 +46,72 @@ const counting = Effect.gen(function* () {
 
 const directoryNode = ToolDirectory.layer.pipe(Layer.provideMerge(NamePins.layer))
 
-for (const [name, ports] of everyStore) {
-  it.layer(withServices(ports), LIVE)(`NamePins over ${name}`, (it) => {
-    it.effect("queries the store once for a pin, and every time where there is none", () =>
-      Effect.gen(function* () {
-        const { counts, pins } = yield* counting
-        const pin = yield* aPin("echo")
-        for (let n = 1; n <= 3; n++) {
-          assert.isUndefined(yield* pins.find(pin.consumerId, "echo"))
-          assert.strictEqual(counts.finds, n)
-        }
-        yield* pins.pinning(pin)!
-        for (let n = 0; n < 3; n++) {
-          assert.strictEqual(yield* pins.find(pin.consumerId, "echo"), pin.toolId)
-          assert.isUndefined(pins.pinning({ ...pin, toolId: ToolId.make(yield* uuid) }))
-        }
-        assert.deepStrictEqual(counts, { finds: 3, pins: 1 })
-      })
-    )
-
-    it.effect("finds the tool that another node has pinned first", () =>
-      Effect.gen(function* () {
-        const { pins } = yield* counting
-        const store = yield* NamePinStore
-        const pin = yield* aPin("echo")
-        const other = ToolId.make(yield* uuid)
+it.layer(withServices(memoryPorts), LIVE)("NamePins", (it) => {
+  it.effect("queries the store once for a pin, and every time where there is none", () =>
+    Effect.gen(function* () {
+      const { counts, pins } = yield* counting
+      const pin = yield* aPin("echo")
+      for (let n = 1; n <= 3; n++) {
         assert.isUndefined(yield* pins.find(pin.consumerId, "echo"))
-        yield* (yield* counting).pins.pinning({ ...pin, toolId: other })!
-        yield* pins.pinning(pin)!
-        assert.strictEqual(yield* pins.find(pin.consumerId, "echo"), other)
-        assert.deepStrictEqual(yield* store.find(pin.consumerId, "echo", 1), { _tag: "Pinned", toolId: other })
-      })
-    )
+        assert.strictEqual(counts.finds, n)
+      }
+      yield* pins.pinning(pin)!
+      for (let n = 0; n < 3; n++) {
+        assert.strictEqual(yield* pins.find(pin.consumerId, "echo"), pin.toolId)
+        assert.isUndefined(pins.pinning({ ...pin, toolId: ToolId.make(yield* uuid) }))
+      }
+      assert.deepStrictEqual(counts, { finds: 3, pins: 1 })
+    })
+  )
 
-    it.effect("drops its cache when an account may have been erased", () =>
-      Effect.gen(function* () {
-        const { counts, pins } = yield* counting
-        const pin = yield* aPin("echo")
-        yield* pins.pinning(pin)!
-        yield* (yield* NamePinStore).removeAll(pin.consumerId)
-        yield* (yield* ChangeFeed).publish({ topic: "everything", id: "" })
-        let found: ToolId | undefined = pin.toolId
-        while (found !== undefined) {
-          found = yield* pins.find(pin.consumerId, "echo")
-          yield* Effect.sleep("10 millis")
-        }
-        assert.isAbove(counts.finds, 0)
-      })
-    )
+  it.effect("finds the tool that another node has pinned first", () =>
+    Effect.gen(function* () {
+      const { pins } = yield* counting
+      const store = yield* NamePinStore
+      const pin = yield* aPin("echo")
+      const other = ToolId.make(yield* uuid)
+      assert.isUndefined(yield* pins.find(pin.consumerId, "echo"))
+      yield* (yield* counting).pins.pinning({ ...pin, toolId: other })!
+      yield* pins.pinning(pin)!
+      assert.strictEqual(yield* pins.find(pin.consumerId, "echo"), other)
+      assert.deepStrictEqual(yield* store.find(pin.consumerId, "echo", 1), { _tag: "Pinned", toolId: other })
+    })
+  )
 
-    it.effect("pins nothing for an id, a provider's id or a qualified name", () =>
-      Effect.gen(function* () {
-        const provider = yield* aProvider()
-        const { stored } = yield* (yield* Catalog).upsert(provider.id, [aDeclaration({ toolName: "pinless" })])
-        const directory = yield* Effect.provide(ToolDirectory, directoryNode)
-        const account = ConsumerId.make(yield* uuid)
-        const byId = { toolId: stored[0]!.id, toolName: undefined, providerId: undefined, account }
-        const entry = yield* directory.find(byId)
-        const bare = { toolId: undefined, toolName: "pinless", providerId: undefined, account }
-        assert.deepStrictEqual(pinOf(bare, entry), { consumerId: account, toolName: "pinless", toolId: stored[0]!.id })
-        assert.isUndefined(pinOf(byId, entry))
-        assert.isUndefined(pinOf({ ...bare, toolId: stored[0]!.id }, entry))
-        assert.isUndefined(pinOf({ ...bare, providerId: provider.id }, entry))
-        assert.isUndefined(pinOf({ ...bare, toolName: "ada-tools/pinless" }, entry))
-        assert.isUndefined(pinOf({ ...bare, account: undefined }, entry))
-      })
-    )
-  })
-}
+  it.effect("drops its cache when an account may have been erased", () =>
+    Effect.gen(function* () {
+      const { counts, pins } = yield* counting
+      const pin = yield* aPin("echo")
+      yield* pins.pinning(pin)!
+      yield* (yield* NamePinStore).removeAll(pin.consumerId)
+      yield* (yield* ChangeFeed).publish({ topic: "everything", id: "" })
+      let found: ToolId | undefined = pin.toolId
+      while (found !== undefined) {
+        found = yield* pins.find(pin.consumerId, "echo")
+        yield* Effect.sleep("10 millis")
+      }
+      assert.isAbove(counts.finds, 0)
+    })
+  )
+
+  it.effect("pins nothing for an id, a provider's id or a qualified name", () =>
+    Effect.gen(function* () {
+      const provider = yield* aProvider()
+      const { stored } = yield* (yield* Catalog).upsert(provider.id, [aDeclaration({ toolName: "pinless" })])
+      const directory = yield* Effect.provide(ToolDirectory, directoryNode)
+      const account = ConsumerId.make(yield* uuid)
+      const byId = { toolId: stored[0]!.id, toolName: undefined, providerId: undefined, account }
+      const entry = yield* directory.find(byId)
+      const bare = { toolId: undefined, toolName: "pinless", providerId: undefined, account }
+      assert.deepStrictEqual(pinOf(bare, entry), { consumerId: account, toolName: "pinless", toolId: stored[0]!.id })
+      assert.isUndefined(pinOf(byId, entry))
+      assert.isUndefined(pinOf({ ...bare, toolId: stored[0]!.id }, entry))
+      assert.isUndefined(pinOf({ ...bare, providerId: provider.id }, entry))
+      assert.isUndefined(pinOf({ ...bare, toolName: "ada-tools/pinless" }, entry))
+      assert.isUndefined(pinOf({ ...bare, account: undefined }, entry))
+    })
+  )
+})
 
 it.effect("rejects a name beyond the limit of pins, and says what to send instead", () =>
   Effect.gen(function* () {
@@ -132,7 +130,7 @@ it.effect("rejects a name beyond the limit of pins, and says what to send instea
     assert.isUndefined(pins.cached(pin.consumerId, "tool-0"))
     assert.strictEqual(pins.cached(pin.consumerId, "tool-1"), pin.toolId)
     assert.strictEqual(pins.cached(pin.consumerId, `tool-${PINS_CACHED_MAX}`), pin.toolId)
-  }).pipe(Effect.provide(everyStore[0]![1]))
+  }).pipe(Effect.provide(memoryPorts))
 )
 
 it.layer(withServices(postgresPorts), LIVE)("Two nodes on one PostgreSQL", (it) => {

@@ -82,30 +82,83 @@ const aliasesOf = Effect.fnUntraced(function* (ids: ReadonlyArray<ToolId>) {
 /** Another node: its cache is empty. */
 const another = Layer.fresh(ToolAliases.layer)
 
+const services = ToolAliases.layer.pipe(Layer.provideMerge(withServices(memoryPorts)))
+
+it.layer(services, LIVE)("ToolAliases", (it) => {
+  it.effect.prop(
+    "gives each tool its own alias, on every node the same",
+    { toolNames: ToolNames },
+    ({ toolNames }) =>
+      Effect.gen(function* () {
+        const names = [...new Set(toolNames.map((parts) => parts.join("")))]
+        const provider = yield* aProvider()
+        const ids = yield* putTools(provider.id, names)
+        const given = yield* aliasesOf(ids)
+        for (const alias of given) assert.isTrue(alias !== undefined && isAlias(alias), alias)
+        assert.strictEqual(new Set(given).size, ids.length)
+        assert.deepStrictEqual(yield* aliasesOf(ids.toReversed()), given.toReversed())
+        assert.deepStrictEqual(yield* Effect.provide(aliasesOf(ids), another), given)
+        for (const aliases of [yield* ToolAliases, yield* Effect.provide(ToolAliases, another)]) {
+          for (const [n, id] of ids.entries()) assert.strictEqual(yield* aliases.toolOf(given[n]!), id)
+        }
+      }),
+    { arbitrary: { runs: 20 } }
+  )
+
+  it.effect("keeps the alias when the handle changes, and gives it to no other tool", () =>
+    Effect.gen(function* () {
+      const catalog = yield* Catalog
+      const handles = yield* Handles
+      const victim = yield* aProvider()
+      const [tool] = yield* putTools(victim.id, ["search"])
+      const [alias] = yield* aliasesOf([tool!])
+      assert.strictEqual(alias, `${victim.handle}__search`)
+
+      const handle = `moved-${victim.handle.slice(-12)}`
+      yield* handles.reassign({ providerId: victim.id, handle, retirePrevious: true })
+      assert.deepStrictEqual(yield* Effect.provide(aliasesOf([tool!]), another), [alias])
+
+      // The tool is withdrawn, and another one gets the name that the alias was made of.
+      yield* catalog.withdraw(victim.id, tool!)
+      yield* handles.reassign({ providerId: victim.id, handle: victim.handle, retirePrevious: false })
+      const thief = yield* aProvider()
+      const [stolen] = yield* putTools(thief.id, ["search"])
+      const entry = yield* entryOf(stolen!)
+      const posing = { ...entry, provider: { ...entry.provider, handle: victim.handle } }
+      const aliases = yield* Effect.provide(ToolAliases, another)
+      const given = (yield* aliases.ofTools([posing])).get(stolen!)
+      assert.notStrictEqual(given, alias)
+      assert.strictEqual(yield* aliases.toolOf(alias!), tool)
+      assert.strictEqual(yield* aliases.toolOf(given!), stolen)
+    })
+  )
+
+  it.effect("does not resolve the alias of an erased provider, also where it was cached", () =>
+    Effect.gen(function* () {
+      const provider = yield* aProvider()
+      const [tool] = yield* putTools(provider.id, ["search"])
+      const [alias] = yield* aliasesOf([tool!])
+      const aliases = yield* ToolAliases
+      yield* (yield* ToolAliasStore).erase(provider.id)
+      yield* (yield* ChangeFeed).publish({ topic: "everything", id: "" })
+      while ((yield* aliases.toolOf(alias!)) !== undefined) yield* Effect.sleep("10 millis")
+      assert.deepStrictEqual(yield* aliasesOf([tool!]), [undefined])
+    })
+  )
+
+  it.effect("resolves no text that is not an alias", () =>
+    Effect.gen(function* () {
+      const aliases = yield* ToolAliases
+      for (const text of ["", "a b", "ä__b", "x".repeat(41), "unknown__tool", "__proto__"]) {
+        assert.isUndefined(yield* aliases.toolOf(text))
+      }
+    })
+  )
+})
+
 for (const [name, ports] of everyStore) {
   const services = ToolAliases.layer.pipe(Layer.provideMerge(withServices(ports)))
-
   it.layer(services, LIVE)(`ToolAliases over ${name}`, (it) => {
-    it.effect.prop(
-      "gives each tool its own alias, on every node the same",
-      { toolNames: ToolNames },
-      ({ toolNames }) =>
-        Effect.gen(function* () {
-          const names = [...new Set(toolNames.map((parts) => parts.join("")))]
-          const provider = yield* aProvider()
-          const ids = yield* putTools(provider.id, names)
-          const given = yield* aliasesOf(ids)
-          for (const alias of given) assert.isTrue(alias !== undefined && isAlias(alias), alias)
-          assert.strictEqual(new Set(given).size, ids.length)
-          assert.deepStrictEqual(yield* aliasesOf(ids.toReversed()), given.toReversed())
-          assert.deepStrictEqual(yield* Effect.provide(aliasesOf(ids), another), given)
-          for (const aliases of [yield* ToolAliases, yield* Effect.provide(ToolAliases, another)]) {
-            for (const [n, id] of ids.entries()) assert.strictEqual(yield* aliases.toolOf(given[n]!), id)
-          }
-        }),
-      { arbitrary: { runs: 20 } }
-    )
-
     it.effect("gives a tool one alias where nodes list it at the same time", () =>
       Effect.gen(function* () {
         const provider = yield* aProvider()
@@ -115,56 +168,6 @@ for (const [name, ports] of everyStore) {
         })
         for (const given of nodes) assert.deepStrictEqual(given, nodes[0])
         assert.strictEqual(new Set(nodes[0]).size, 3)
-      })
-    )
-
-    it.effect("keeps the alias when the handle changes, and gives it to no other tool", () =>
-      Effect.gen(function* () {
-        const catalog = yield* Catalog
-        const handles = yield* Handles
-        const victim = yield* aProvider()
-        const [tool] = yield* putTools(victim.id, ["search"])
-        const [alias] = yield* aliasesOf([tool!])
-        assert.strictEqual(alias, `${victim.handle}__search`)
-
-        const handle = `moved-${victim.handle.slice(-12)}`
-        yield* handles.reassign({ providerId: victim.id, handle, retirePrevious: true })
-        assert.deepStrictEqual(yield* Effect.provide(aliasesOf([tool!]), another), [alias])
-
-        // The tool is withdrawn, and another one gets the name that the alias was made of.
-        yield* catalog.withdraw(victim.id, tool!)
-        yield* handles.reassign({ providerId: victim.id, handle: victim.handle, retirePrevious: false })
-        const thief = yield* aProvider()
-        const [stolen] = yield* putTools(thief.id, ["search"])
-        const entry = yield* entryOf(stolen!)
-        const posing = { ...entry, provider: { ...entry.provider, handle: victim.handle } }
-        const aliases = yield* Effect.provide(ToolAliases, another)
-        const given = (yield* aliases.ofTools([posing])).get(stolen!)
-        assert.notStrictEqual(given, alias)
-        assert.strictEqual(yield* aliases.toolOf(alias!), tool)
-        assert.strictEqual(yield* aliases.toolOf(given!), stolen)
-      })
-    )
-
-    it.effect("does not resolve the alias of an erased provider, also where it was cached", () =>
-      Effect.gen(function* () {
-        const provider = yield* aProvider()
-        const [tool] = yield* putTools(provider.id, ["search"])
-        const [alias] = yield* aliasesOf([tool!])
-        const aliases = yield* ToolAliases
-        yield* (yield* ToolAliasStore).erase(provider.id)
-        yield* (yield* ChangeFeed).publish({ topic: "everything", id: "" })
-        while ((yield* aliases.toolOf(alias!)) !== undefined) yield* Effect.sleep("10 millis")
-        assert.deepStrictEqual(yield* aliasesOf([tool!]), [undefined])
-      })
-    )
-
-    it.effect("resolves no text that is not an alias", () =>
-      Effect.gen(function* () {
-        const aliases = yield* ToolAliases
-        for (const text of ["", "a b", "ä__b", "x".repeat(41), "unknown__tool", "__proto__"]) {
-          assert.isUndefined(yield* aliases.toolOf(text))
-        }
       })
     )
   })
