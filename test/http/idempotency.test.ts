@@ -1,5 +1,5 @@
 /**
- * What an `Idempotency-Key` guarantees, at every endpoint that takes one, over memory and PostgreSQL.
+ * What an `Idempotency-Key` guarantees, at every endpoint that takes one.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -59,86 +59,146 @@ const writes = Effect.gen(function* () {
 
 const keysOf = (key: string) => Effect.map(expecting(200, { path: KEYS, key }), (answer) => at(answer, "total"))
 
+it.layer(ServiceUnderTest.memory(), LIVE)("an Idempotency-Key", (it) => {
+  it.effect("returns the same response again, byte for byte, marked as a replay", () =>
+    Effect.gen(function* () {
+      for (const call of yield* writes) {
+        const twice = keyed(call)
+        const first = yield* expecting(201, twice)
+        assert.isUndefined(first.headers["idempotent-replay"], call.path)
+        for (let n = 0; n < 3; n++) {
+          const again = yield* expecting(201, twice)
+          assert.strictEqual(again.headers["idempotent-replay"], "true", call.path)
+          assert.deepStrictEqual(lasting(again), lasting(first), call.path)
+        }
+      }
+    })
+  )
+
+  it.effect("executes once, however often it is repeated", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      const provider = yield* aProvider()
+      const before = at(yield* expecting(200, { path: "/api/market/health" }), "provider_count") as number
+      const [create, register] = [
+        keyed({ path: KEYS, key, json: {} }),
+        keyed({
+          path: PROVIDERS,
+          key: provider.key,
+          json: providerBody({ email: "second@example.org", tools: [{ tool_name: "only-once" }] })
+        })
+      ]
+      for (let n = 0; n < 4; n++) {
+        yield* expecting(201, create)
+        yield* expecting(201, register)
+      }
+      assert.strictEqual(yield* keysOf(key), 2)
+      assert.strictEqual(at(yield* expecting(200, { path: "/api/market/health" }), "provider_count"), before + 1)
+      const found = yield* expecting(200, { path: "/api/market/catalog?q=only-once" })
+      assert.strictEqual(at(found, "total"), 1)
+    })
+  )
+
+  it.effect("rejects another body, path or query under the same key, and changes nothing", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      const name = randomUUID()
+      yield* expecting(201, keyed({ path: KEYS, key, json: { label: "a" } }, name))
+      const others: ReadonlyArray<Call> = [
+        { path: KEYS, key, json: { label: "b" } },
+        { path: KEYS, key, json: {} },
+        { path: KEYS, key, body: '{ "label": "a" }' },
+        { path: `${KEYS}?utm_source=x`, key, json: { label: "a" } },
+        { path: `${KEYS}/rotate`, key, json: {} }
+      ]
+      for (const other of others) {
+        const answer = yield* expecting(409, keyed(other, name))
+        assert.strictEqual(at(answer, "code"), "IDEMPOTENCY_CONFLICT")
+        assert.isUndefined(answer.headers["idempotent-replay"])
+      }
+      assert.strictEqual(yield* keysOf(key), 2)
+    })
+  )
+
+  it.effect("is not consumed by a request that changed nothing", () =>
+    Effect.gen(function* () {
+      const provider = yield* aProvider()
+      const name = randomUUID()
+      const bad: ReadonlyArray<readonly [status: number, call: Call]> = [
+        [401, { path: TOOLS, json: {} }],
+        [400, { path: TOOLS, key: provider.key, body: "{" }],
+        [415, { path: TOOLS, key: provider.key, body: "{}", headers: { "content-type": "text/plain" } }],
+        [422, { path: TOOLS, key: provider.key, json: { tools: [] } }],
+        [422, { path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "t", input_schema: { type: 5 } }] } }]
+      ]
+      for (const [status, call] of bad) yield* expecting(status, keyed(call, name))
+      const good = keyed({ path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "t" }] } }, name)
+      assert.isUndefined((yield* expecting(201, good)).headers["idempotent-replay"])
+      assert.strictEqual((yield* expecting(201, good)).headers["idempotent-replay"], "true")
+    })
+  )
+
+  it.effect("belongs to its caller: the same key of another caller is another key", () =>
+    Effect.gen(function* () {
+      const [one, two] = [yield* aConsumer(), yield* aConsumer()]
+      const provider = yield* aProvider()
+      const name = randomUUID()
+      const secrets: Array<string> = []
+      for (const { key } of [one, two, provider]) {
+        const answer = yield* expecting(201, keyed({ path: KEYS, key, json: {} }, name))
+        assert.isUndefined(answer.headers["idempotent-replay"])
+        secrets.push(textAt(answer, "api_key"))
+      }
+      assert.lengthOf(new Set(secrets), 3)
+      // The account's other key is the same caller.
+      const replay = yield* expecting(201, keyed({ path: KEYS, key: secrets[0]!, json: {} }, name))
+      assert.strictEqual(replay.headers["idempotent-replay"], "true")
+      assert.strictEqual(textAt(replay, "api_key"), secrets[0])
+    })
+  )
+
+  it.effect("of a registration without a key belongs to the client's address", () =>
+    Effect.gen(function* () {
+      const name = randomUUID()
+      const register = (from: string) =>
+        expecting(201, { ...keyed({ path: CONSUMERS, json: consumerBody() }, name), from })
+      const mine = yield* register("198.51.100.1")
+      const theirs = yield* register("198.51.100.2")
+      assert.isUndefined(theirs.headers["idempotent-replay"])
+      assert.notStrictEqual(textAt(theirs, "api_key"), textAt(mine, "api_key"))
+    })
+  )
+
+  it.effect("has 1 to 255 characters", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      for (const name of ["", "x".repeat(256), "x".repeat(20_000)]) {
+        const answer = yield* expecting(400, keyed({ path: KEYS, key, json: {} }, name))
+        assert.include(textAt(answer, "message"), "Idempotency-Key")
+      }
+      for (const name of ["x", "x".repeat(255), "ünïcödé", "'; DROP TABLE idempotency_keys; --", " ", "a,b"]) {
+        yield* expecting(201, keyed({ path: KEYS, key, json: {} }, name))
+      }
+      assert.strictEqual(yield* keysOf(key), 7)
+    })
+  )
+
+  it.effect("is taken by a DELETE too: the repetition returns the first response", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      const id = textAt(yield* expecting(201, { path: KEYS, key, json: {} }), "key", "key_id")
+      const revoke = keyed({ method: "DELETE", path: `${KEYS}/${id}`, key })
+      const first = yield* expecting(200, revoke)
+      const second = yield* expecting(200, revoke)
+      assert.strictEqual(second.headers["idempotent-replay"], "true")
+      assert.strictEqual(second.text, first.text)
+      yield* expecting(404, { method: "DELETE", path: `${KEYS}/${id}`, key })
+    })
+  )
+})
+
 for (const [store, layer] of everyService()) {
   it.layer(layer, LIVE)(`an Idempotency-Key over ${store}`, (it) => {
-    it.effect("returns the same response again, byte for byte, marked as a replay", () =>
-      Effect.gen(function* () {
-        for (const call of yield* writes) {
-          const twice = keyed(call)
-          const first = yield* expecting(201, twice)
-          assert.isUndefined(first.headers["idempotent-replay"], call.path)
-          for (let n = 0; n < 3; n++) {
-            const again = yield* expecting(201, twice)
-            assert.strictEqual(again.headers["idempotent-replay"], "true", call.path)
-            assert.deepStrictEqual(lasting(again), lasting(first), call.path)
-          }
-        }
-      })
-    )
-
-    it.effect("executes once, however often it is repeated", () =>
-      Effect.gen(function* () {
-        const { key } = yield* aConsumer()
-        const provider = yield* aProvider()
-        const before = at(yield* expecting(200, { path: "/api/market/health" }), "provider_count") as number
-        const [create, register] = [
-          keyed({ path: KEYS, key, json: {} }),
-          keyed({
-            path: PROVIDERS,
-            key: provider.key,
-            json: providerBody({ email: "second@example.org", tools: [{ tool_name: "only-once" }] })
-          })
-        ]
-        for (let n = 0; n < 4; n++) {
-          yield* expecting(201, create)
-          yield* expecting(201, register)
-        }
-        assert.strictEqual(yield* keysOf(key), 2)
-        assert.strictEqual(at(yield* expecting(200, { path: "/api/market/health" }), "provider_count"), before + 1)
-        const found = yield* expecting(200, { path: "/api/market/catalog?q=only-once" })
-        assert.strictEqual(at(found, "total"), 1)
-      })
-    )
-
-    it.effect("rejects another body, path or query under the same key, and changes nothing", () =>
-      Effect.gen(function* () {
-        const { key } = yield* aConsumer()
-        const name = randomUUID()
-        yield* expecting(201, keyed({ path: KEYS, key, json: { label: "a" } }, name))
-        const others: ReadonlyArray<Call> = [
-          { path: KEYS, key, json: { label: "b" } },
-          { path: KEYS, key, json: {} },
-          { path: KEYS, key, body: '{ "label": "a" }' },
-          { path: `${KEYS}?utm_source=x`, key, json: { label: "a" } },
-          { path: `${KEYS}/rotate`, key, json: {} }
-        ]
-        for (const other of others) {
-          const answer = yield* expecting(409, keyed(other, name))
-          assert.strictEqual(at(answer, "code"), "IDEMPOTENCY_CONFLICT")
-          assert.isUndefined(answer.headers["idempotent-replay"])
-        }
-        assert.strictEqual(yield* keysOf(key), 2)
-      })
-    )
-
-    it.effect("is not consumed by a request that changed nothing", () =>
-      Effect.gen(function* () {
-        const provider = yield* aProvider()
-        const name = randomUUID()
-        const bad: ReadonlyArray<readonly [status: number, call: Call]> = [
-          [401, { path: TOOLS, json: {} }],
-          [400, { path: TOOLS, key: provider.key, body: "{" }],
-          [415, { path: TOOLS, key: provider.key, body: "{}", headers: { "content-type": "text/plain" } }],
-          [422, { path: TOOLS, key: provider.key, json: { tools: [] } }],
-          [422, { path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "t", input_schema: { type: 5 } }] } }]
-        ]
-        for (const [status, call] of bad) yield* expecting(status, keyed(call, name))
-        const good = keyed({ path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "t" }] } }, name)
-        assert.isUndefined((yield* expecting(201, good)).headers["idempotent-replay"])
-        assert.strictEqual((yield* expecting(201, good)).headers["idempotent-replay"], "true")
-      })
-    )
-
     it.effect("executes one of 32 concurrent requests; the others get its response or a Retry-After", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
@@ -159,64 +219,6 @@ for (const [store, layer] of everyService()) {
           assert.isAbove(Number(answer.headers["retry-after"]), 0)
         }
         assert.strictEqual(yield* keysOf(key), 2)
-      })
-    )
-
-    it.effect("belongs to its caller: the same key of another caller is another key", () =>
-      Effect.gen(function* () {
-        const [one, two] = [yield* aConsumer(), yield* aConsumer()]
-        const provider = yield* aProvider()
-        const name = randomUUID()
-        const secrets: Array<string> = []
-        for (const { key } of [one, two, provider]) {
-          const answer = yield* expecting(201, keyed({ path: KEYS, key, json: {} }, name))
-          assert.isUndefined(answer.headers["idempotent-replay"])
-          secrets.push(textAt(answer, "api_key"))
-        }
-        assert.lengthOf(new Set(secrets), 3)
-        // The account's other key is the same caller.
-        const replay = yield* expecting(201, keyed({ path: KEYS, key: secrets[0]!, json: {} }, name))
-        assert.strictEqual(replay.headers["idempotent-replay"], "true")
-        assert.strictEqual(textAt(replay, "api_key"), secrets[0])
-      })
-    )
-
-    it.effect("of a registration without a key belongs to the client's address", () =>
-      Effect.gen(function* () {
-        const name = randomUUID()
-        const register = (from: string) =>
-          expecting(201, { ...keyed({ path: CONSUMERS, json: consumerBody() }, name), from })
-        const mine = yield* register("198.51.100.1")
-        const theirs = yield* register("198.51.100.2")
-        assert.isUndefined(theirs.headers["idempotent-replay"])
-        assert.notStrictEqual(textAt(theirs, "api_key"), textAt(mine, "api_key"))
-      })
-    )
-
-    it.effect("has 1 to 255 characters", () =>
-      Effect.gen(function* () {
-        const { key } = yield* aConsumer()
-        for (const name of ["", "x".repeat(256), "x".repeat(20_000)]) {
-          const answer = yield* expecting(400, keyed({ path: KEYS, key, json: {} }, name))
-          assert.include(textAt(answer, "message"), "Idempotency-Key")
-        }
-        for (const name of ["x", "x".repeat(255), "ünïcödé", "'; DROP TABLE idempotency_keys; --", " ", "a,b"]) {
-          yield* expecting(201, keyed({ path: KEYS, key, json: {} }, name))
-        }
-        assert.strictEqual(yield* keysOf(key), 7)
-      })
-    )
-
-    it.effect("is taken by a DELETE too: the repetition returns the first response", () =>
-      Effect.gen(function* () {
-        const { key } = yield* aConsumer()
-        const id = textAt(yield* expecting(201, { path: KEYS, key, json: {} }), "key", "key_id")
-        const revoke = keyed({ method: "DELETE", path: `${KEYS}/${id}`, key })
-        const first = yield* expecting(200, revoke)
-        const second = yield* expecting(200, revoke)
-        assert.strictEqual(second.headers["idempotent-replay"], "true")
-        assert.strictEqual(second.text, first.text)
-        yield* expecting(404, { method: "DELETE", path: `${KEYS}/${id}`, key })
       })
     )
   })

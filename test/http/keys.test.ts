@@ -36,60 +36,190 @@ const revoke = (key: string, id: string) => send({ method: "DELETE", path: `${KE
 const works = (key: string) => Effect.map(send({ path: WHOAMI, key }), ({ status }) => status === 200)
 const listed = (key: string) => Effect.map(expecting(200, { path: KEYS, key }), (answer) => listAt(answer, "keys"))
 
+it.layer(ServiceUnderTest.memory(), LIVE)("keys", (it) => {
+  it.effect("are listed newest first with everything but the secret", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aProvider()
+      const made = yield* create(key, { label: "staging", expires_at: "2199-01-01T00:00:00.000Z" })
+      const answer = yield* expecting(200, { path: KEYS, key })
+      assert.strictEqual(at(answer, "total"), 2)
+      const [newest, first] = listAt(answer, "keys")
+      assert.deepStrictEqual(newest, at(made, "key"))
+      assert.match(String(valueAt(newest, "key_id")), UUID)
+      assert.match(String(valueAt(newest, "created_at")), INSTANT)
+      assert.deepStrictEqual<unknown>(newest, {
+        key_id: valueAt(newest, "key_id"),
+        api_key_prefix: textAt(made, "api_key").slice(0, 14),
+        label: "staging",
+        role: "provider",
+        status: "active",
+        current: false,
+        default_cap_microcents: null,
+        created_at: valueAt(newest, "created_at"),
+        expires_at: "2199-01-01T00:00:00.000Z",
+        revoked_at: null
+      })
+      assert.deepStrictEqual([valueAt(first, "current"), valueAt(first, "expires_at")], [true, null])
+      for (const secret of [key, textAt(made, "api_key")]) assert.notInclude(answer.text, secret.slice(14))
+    })
+  )
+
+  it.effect("of one account are one caller", () =>
+    Effect.gen(function* () {
+      const { id, key } = yield* aConsumer()
+      const second = textAt(yield* create(key), "api_key")
+      for (const each of [key, second]) {
+        assert.strictEqual(at(yield* expecting(200, { path: WHOAMI, key: each }), "id"), id)
+      }
+      assert.notStrictEqual(second, key)
+    })
+  )
+
+  it.effect("are at most twenty at a time; revoked ones do not count", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      let last = ""
+      for (let n = 1; n < 20; n++) last = textAt(yield* create(key), "key", "key_id")
+      for (const path of [KEYS, `${KEYS}/rotate`]) {
+        assert.strictEqual(at(yield* expecting(422, { path, key, json: {} }), "code"), "VALIDATION_ERROR")
+      }
+      assert.strictEqual((yield* revoke(key, last)).status, 200)
+      yield* create(key)
+      assert.strictEqual(at(yield* expecting(200, { path: KEYS, key }), "total"), 21)
+    })
+  )
+
+  it.effect("are revoked by path or by query, immediately and permanently", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      for (const call of [
+        (id: string) => ({ method: "DELETE", path: `${KEYS}/${id}`, key }),
+        (id: string) => ({ method: "DELETE", path: `${KEYS}?key_id=${id}`, key })
+      ]) {
+        const made = yield* create(key)
+        const [id, secret] = [textAt(made, "key", "key_id"), textAt(made, "api_key")]
+        assert.isTrue(yield* works(secret))
+        const answer = yield* expecting(200, call(id))
+        assert.deepStrictEqual([at(answer, "revoked"), at(answer, "key", "status")], [true, "revoked"])
+        assert.match(textAt(answer, "key", "revoked_at"), INSTANT)
+        const refused = yield* expecting(401, { path: WHOAMI, key: secret })
+        assert.include(textAt(refused, "message"), "revoked")
+        yield* expecting(404, call(id))
+      }
+      assert.isTrue(yield* works(key))
+    })
+  )
+
+  it.effect("cannot be revoked where only one works, but can be rotated", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      const id = textAt(yield* expecting(200, { path: WHOAMI, key }), "key_id")
+      const answer = yield* revoke(key, id)
+      assert.strictEqual(answer.status, 409)
+      assert.include(textAt(answer, "message"), "only live key")
+      assert.isTrue(yield* works(key))
+      const next = textAt(yield* rotate(key, { grace_seconds: 0 }), "api_key")
+      assert.deepStrictEqual([yield* works(key), yield* works(next)], [false, true])
+    })
+  )
+
+  it.effect("of another account return 404", () =>
+    Effect.gen(function* () {
+      const [mine, theirs]: ReadonlyArray<Member> = [yield* aConsumer(), yield* aProvider()]
+      const id = textAt(yield* create(theirs!.key), "key", "key_id")
+      for (const wrong of [id, NOBODYS]) {
+        assert.strictEqual((yield* revoke(mine!.key, wrong)).status, 404)
+        yield* expecting(404, { method: "DELETE", path: `${KEYS}?key_id=${wrong}`, key: mine!.key })
+        yield* expecting(404, { path: `${KEYS}/rotate`, key: mine!.key, json: { key_id: wrong } })
+      }
+      assert.lengthOf(
+        (yield* listed(theirs!.key)).filter((one) => valueAt(one, "status") === "active"),
+        2
+      )
+      for (const wrong of ["x", "0", NOBODYS.toUpperCase().replaceAll("0", "A"), "%00", "rotate"]) {
+        assert.strictEqual((yield* revoke(mine!.key, wrong)).status, 404, wrong)
+      }
+      yield* expecting(400, { method: "DELETE", path: KEYS, key: mine!.key })
+      yield* expecting(400, { method: "DELETE", path: `${KEYS}?key_id=x`, key: mine!.key })
+    })
+  )
+
+  it.effect("are rotated: the new key inherits label and expiry, the old one works for the grace period", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      const end = "2199-01-01T00:00:00.000Z"
+      const old = yield* create(key, { label: "ci", expires_at: end })
+      const answer = yield* rotate(key, { key_id: at(old, "key", "key_id"), grace_seconds: 3_600 })
+      assert.deepStrictEqual([at(answer, "key", "label"), at(answer, "key", "expires_at")], ["ci", end])
+      assert.strictEqual(at(answer, "replaces", "key_id"), at(old, "key", "key_id"))
+      const graceMs = Date.parse(textAt(answer, "replaces", "revoked_at")) - Date.now()
+      assert.approximately(graceMs, 3_600_000, 60_000)
+      for (const each of [textAt(old, "api_key"), textAt(answer, "api_key")]) assert.isTrue(yield* works(each))
+      const itself = yield* rotate(key)
+      assert.isTrue(yield* works(key), "a day is the default")
+      assert.approximately(Date.parse(textAt(itself, "replaces", "revoked_at")) - Date.now(), 86_400_000, 60_000)
+      const now = yield* rotate(textAt(answer, "api_key"), { grace_seconds: 0 })
+      assert.isFalse(yield* works(textAt(answer, "api_key")))
+      assert.isTrue(yield* works(textAt(now, "api_key")))
+    })
+  )
+
+  it.effect("expire at an instant in the future", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      for (const [given, kept] of [
+        ["2199-01-01T00:00:00Z", "2199-01-01T00:00:00.000Z"],
+        ["2199-01-01T01:30:00.5+01:30", "2199-01-01T00:00:00.500Z"],
+        ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"]
+      ]) {
+        assert.strictEqual(at(yield* create(key, { expires_at: given }), "key", "expires_at"), kept)
+      }
+      const wrong = [
+        "",
+        "soon",
+        "1",
+        "2199",
+        "2199-01-01",
+        "Jan 1, 2199",
+        "2199-13-01T00:00:00Z",
+        "2199-01-01T00:00:00",
+        "+200000-01-01T00:00:00.000Z",
+        "2001-01-01T00:00:00Z",
+        "-000001-01-01T00:00:00Z",
+        4_102_444_800,
+        null
+      ]
+      for (const expires_at of wrong) {
+        const answer = yield* expecting(422, { path: KEYS, key, json: { expires_at } })
+        assert.deepStrictEqual(faultPaths(answer), ["expires_at"], String(expires_at))
+      }
+      assert.lengthOf(yield* listed(key), 4)
+    })
+  )
+
+  it.effect("do not work after they expire", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      const short = textAt(
+        yield* create(key, { expires_at: new Date(Date.now() + SHORT_SECONDS * 1_000).toISOString() }),
+        "api_key"
+      )
+      const gone = yield* rotate(key, { grace_seconds: SHORT_SECONDS })
+      assert.deepStrictEqual([yield* works(short), yield* works(key)], [true, true])
+      yield* until(
+        "both have ended",
+        Effect.map(Effect.all([works(short), works(key)]), (all) => !all.includes(true))
+      )
+      assert.include(textAt(yield* expecting(401, { path: WHOAMI, key: short }), "message"), "expired")
+      assert.include(textAt(yield* expecting(401, { path: WHOAMI, key }), "message"), "revoked")
+      const states = (yield* listed(textAt(gone, "api_key"))).map((one) => valueAt(one, "status"))
+      assert.sameMembers([...states], ["active", "expired", "revoked"])
+    })
+  )
+})
+
 for (const [store, layer] of everyService()) {
   it.layer(layer, LIVE)(`keys over ${store}`, (it) => {
-    it.effect("are listed newest first with everything but the secret", () =>
-      Effect.gen(function* () {
-        const { key } = yield* aProvider()
-        const made = yield* create(key, { label: "staging", expires_at: "2199-01-01T00:00:00.000Z" })
-        const answer = yield* expecting(200, { path: KEYS, key })
-        assert.strictEqual(at(answer, "total"), 2)
-        const [newest, first] = listAt(answer, "keys")
-        assert.deepStrictEqual(newest, at(made, "key"))
-        assert.match(String(valueAt(newest, "key_id")), UUID)
-        assert.match(String(valueAt(newest, "created_at")), INSTANT)
-        assert.deepStrictEqual<unknown>(newest, {
-          key_id: valueAt(newest, "key_id"),
-          api_key_prefix: textAt(made, "api_key").slice(0, 14),
-          label: "staging",
-          role: "provider",
-          status: "active",
-          current: false,
-          default_cap_microcents: null,
-          created_at: valueAt(newest, "created_at"),
-          expires_at: "2199-01-01T00:00:00.000Z",
-          revoked_at: null
-        })
-        assert.deepStrictEqual([valueAt(first, "current"), valueAt(first, "expires_at")], [true, null])
-        for (const secret of [key, textAt(made, "api_key")]) assert.notInclude(answer.text, secret.slice(14))
-      })
-    )
-
-    it.effect("of one account are one caller", () =>
-      Effect.gen(function* () {
-        const { id, key } = yield* aConsumer()
-        const second = textAt(yield* create(key), "api_key")
-        for (const each of [key, second]) {
-          assert.strictEqual(at(yield* expecting(200, { path: WHOAMI, key: each }), "id"), id)
-        }
-        assert.notStrictEqual(second, key)
-      })
-    )
-
-    it.effect("are at most twenty at a time; revoked ones do not count", () =>
-      Effect.gen(function* () {
-        const { key } = yield* aConsumer()
-        let last = ""
-        for (let n = 1; n < 20; n++) last = textAt(yield* create(key), "key", "key_id")
-        for (const path of [KEYS, `${KEYS}/rotate`]) {
-          assert.strictEqual(at(yield* expecting(422, { path, key, json: {} }), "code"), "VALIDATION_ERROR")
-        }
-        assert.strictEqual((yield* revoke(key, last)).status, 200)
-        yield* create(key)
-        assert.strictEqual(at(yield* expecting(200, { path: KEYS, key }), "total"), 21)
-      })
-    )
-
     it.effect("are at most twenty also when created concurrently", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
@@ -108,40 +238,6 @@ for (const [store, layer] of everyService()) {
       })
     )
 
-    it.effect("are revoked by path or by query, immediately and permanently", () =>
-      Effect.gen(function* () {
-        const { key } = yield* aConsumer()
-        for (const call of [
-          (id: string) => ({ method: "DELETE", path: `${KEYS}/${id}`, key }),
-          (id: string) => ({ method: "DELETE", path: `${KEYS}?key_id=${id}`, key })
-        ]) {
-          const made = yield* create(key)
-          const [id, secret] = [textAt(made, "key", "key_id"), textAt(made, "api_key")]
-          assert.isTrue(yield* works(secret))
-          const answer = yield* expecting(200, call(id))
-          assert.deepStrictEqual([at(answer, "revoked"), at(answer, "key", "status")], [true, "revoked"])
-          assert.match(textAt(answer, "key", "revoked_at"), INSTANT)
-          const refused = yield* expecting(401, { path: WHOAMI, key: secret })
-          assert.include(textAt(refused, "message"), "revoked")
-          yield* expecting(404, call(id))
-        }
-        assert.isTrue(yield* works(key))
-      })
-    )
-
-    it.effect("cannot be revoked where only one works, but can be rotated", () =>
-      Effect.gen(function* () {
-        const { key } = yield* aConsumer()
-        const id = textAt(yield* expecting(200, { path: WHOAMI, key }), "key_id")
-        const answer = yield* revoke(key, id)
-        assert.strictEqual(answer.status, 409)
-        assert.include(textAt(answer, "message"), "only live key")
-        assert.isTrue(yield* works(key))
-        const next = textAt(yield* rotate(key, { grace_seconds: 0 }), "api_key")
-        assert.deepStrictEqual([yield* works(key), yield* works(next)], [false, true])
-      })
-    )
-
     it.effect("cannot all be revoked concurrently", () =>
       Effect.gen(function* () {
         const { key } = yield* aConsumer()
@@ -155,100 +251,6 @@ for (const [store, layer] of everyService()) {
         const left =
           again.status === 200 ? listAt(again, "keys").filter((one) => valueAt(one, "status") === "active") : [0]
         assert.lengthOf(left, 1)
-      })
-    )
-
-    it.effect("of another account return 404", () =>
-      Effect.gen(function* () {
-        const [mine, theirs]: ReadonlyArray<Member> = [yield* aConsumer(), yield* aProvider()]
-        const id = textAt(yield* create(theirs!.key), "key", "key_id")
-        for (const wrong of [id, NOBODYS]) {
-          assert.strictEqual((yield* revoke(mine!.key, wrong)).status, 404)
-          yield* expecting(404, { method: "DELETE", path: `${KEYS}?key_id=${wrong}`, key: mine!.key })
-          yield* expecting(404, { path: `${KEYS}/rotate`, key: mine!.key, json: { key_id: wrong } })
-        }
-        assert.lengthOf(
-          (yield* listed(theirs!.key)).filter((one) => valueAt(one, "status") === "active"),
-          2
-        )
-        for (const wrong of ["x", "0", NOBODYS.toUpperCase().replaceAll("0", "A"), "%00", "rotate"]) {
-          assert.strictEqual((yield* revoke(mine!.key, wrong)).status, 404, wrong)
-        }
-        yield* expecting(400, { method: "DELETE", path: KEYS, key: mine!.key })
-        yield* expecting(400, { method: "DELETE", path: `${KEYS}?key_id=x`, key: mine!.key })
-      })
-    )
-
-    it.effect("are rotated: the new key inherits label and expiry, the old one works for the grace period", () =>
-      Effect.gen(function* () {
-        const { key } = yield* aConsumer()
-        const end = "2199-01-01T00:00:00.000Z"
-        const old = yield* create(key, { label: "ci", expires_at: end })
-        const answer = yield* rotate(key, { key_id: at(old, "key", "key_id"), grace_seconds: 3_600 })
-        assert.deepStrictEqual([at(answer, "key", "label"), at(answer, "key", "expires_at")], ["ci", end])
-        assert.strictEqual(at(answer, "replaces", "key_id"), at(old, "key", "key_id"))
-        const graceMs = Date.parse(textAt(answer, "replaces", "revoked_at")) - Date.now()
-        assert.approximately(graceMs, 3_600_000, 60_000)
-        for (const each of [textAt(old, "api_key"), textAt(answer, "api_key")]) assert.isTrue(yield* works(each))
-        const itself = yield* rotate(key)
-        assert.isTrue(yield* works(key), "a day is the default")
-        assert.approximately(Date.parse(textAt(itself, "replaces", "revoked_at")) - Date.now(), 86_400_000, 60_000)
-        const now = yield* rotate(textAt(answer, "api_key"), { grace_seconds: 0 })
-        assert.isFalse(yield* works(textAt(answer, "api_key")))
-        assert.isTrue(yield* works(textAt(now, "api_key")))
-      })
-    )
-
-    it.effect("expire at an instant in the future", () =>
-      Effect.gen(function* () {
-        const { key } = yield* aConsumer()
-        for (const [given, kept] of [
-          ["2199-01-01T00:00:00Z", "2199-01-01T00:00:00.000Z"],
-          ["2199-01-01T01:30:00.5+01:30", "2199-01-01T00:00:00.500Z"],
-          ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"]
-        ]) {
-          assert.strictEqual(at(yield* create(key, { expires_at: given }), "key", "expires_at"), kept)
-        }
-        const wrong = [
-          "",
-          "soon",
-          "1",
-          "2199",
-          "2199-01-01",
-          "Jan 1, 2199",
-          "2199-13-01T00:00:00Z",
-          "2199-01-01T00:00:00",
-          "+200000-01-01T00:00:00.000Z",
-          "2001-01-01T00:00:00Z",
-          "-000001-01-01T00:00:00Z",
-          4_102_444_800,
-          null
-        ]
-        for (const expires_at of wrong) {
-          const answer = yield* expecting(422, { path: KEYS, key, json: { expires_at } })
-          assert.deepStrictEqual(faultPaths(answer), ["expires_at"], String(expires_at))
-        }
-        assert.lengthOf(yield* listed(key), 4)
-      })
-    )
-
-    it.effect("do not work after they expire", () =>
-      Effect.gen(function* () {
-        const { key } = yield* aConsumer()
-        const short = textAt(
-          yield* create(key, { expires_at: new Date(Date.now() + SHORT_SECONDS * 1_000).toISOString() }),
-          "api_key"
-        )
-        const gone = yield* rotate(key, { grace_seconds: SHORT_SECONDS })
-        assert.deepStrictEqual([yield* works(short), yield* works(key)], [true, true])
-        yield* until(
-          "both have ended",
-          Effect.map(Effect.all([works(short), works(key)]), (all) => !all.includes(true))
-        )
-        assert.include(textAt(yield* expecting(401, { path: WHOAMI, key: short }), "message"), "expired")
-        assert.include(textAt(yield* expecting(401, { path: WHOAMI, key }), "message"), "revoked")
-        const states = (yield* listed(textAt(gone, "api_key"))).map((one) => valueAt(one, "status"))
-        assert.sameMembers([...states], ["active", "expired", "revoked"])
       })
     )
   })

@@ -28,7 +28,7 @@ import {
   TOOLS,
   unasked
 } from "../support/Market.ts"
-import { everyService, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import type { Answer } from "../support/Answer.ts"
 
 const INDEX = "/api/market"
@@ -99,44 +99,42 @@ it.layer(ServiceUnderTest.memory({ BASE_URL }), LIVE)("the index", (it) => {
   )
 })
 
-for (const [store, layer] of everyService()) {
-  it.layer(layer, LIVE)(`the statistics over ${store}`, (it) => {
-    it.effect("start at zero, and count accounts and tools", () =>
-      Effect.gen(function* () {
-        const { timestamp, ...nothing } = (yield* expecting(200, { path: unasked(STATS) })).json as Record<
-          string,
-          unknown
-        >
-        assert.match(String(timestamp), /Z$/u)
-        assert.deepStrictEqual(nothing, {
-          total_tool_invocations: 0,
-          successful_calls: 0,
-          reported_calls: 0,
-          unique_agents: 0,
-          unique_tools: 0,
-          tools_listed: 0,
-          providers: 0,
-          total_revenue_microcents: 0,
-          total_revenue_cents: 0,
-          total_revenue: "$0.00",
-          avg_response_time_ms: null,
-          free_tier_usage_pct: null,
-          last_invocation: null
-        })
-        const provider = yield* aProvider()
-        yield* aProvider()
-        yield* aConsumer()
-        yield* putTools(provider, { tool_name: "a" }, { tool_name: "b" }, { tool_name: "c" })
-        const answer = yield* expecting(200, { path: unasked(STATS) })
-        assert.deepStrictEqual([at(answer, "tools_listed"), at(answer, "providers")], [3, 2])
-        const health = yield* expecting(200, { path: "/api/market/health" })
-        const { timestamp: _, uptime_seconds: uptime, ...rest } = health.json as Record<string, unknown>
-        assert.deepStrictEqual(rest, { status: "ok", provider_count: 2, tool_count: 3 })
-        assert.isTrue(Number.isInteger(uptime))
+it.layer(ServiceUnderTest.memory(), LIVE)("the statistics", (it) => {
+  it.effect("start at zero, and count accounts and tools", () =>
+    Effect.gen(function* () {
+      const { timestamp, ...nothing } = (yield* expecting(200, { path: unasked(STATS) })).json as Record<
+        string,
+        unknown
+      >
+      assert.match(String(timestamp), /Z$/u)
+      assert.deepStrictEqual(nothing, {
+        total_tool_invocations: 0,
+        successful_calls: 0,
+        reported_calls: 0,
+        unique_agents: 0,
+        unique_tools: 0,
+        tools_listed: 0,
+        providers: 0,
+        total_revenue_microcents: 0,
+        total_revenue_cents: 0,
+        total_revenue: "$0.00",
+        avg_response_time_ms: null,
+        free_tier_usage_pct: null,
+        last_invocation: null
       })
-    )
-  })
-}
+      const provider = yield* aProvider()
+      yield* aProvider()
+      yield* aConsumer()
+      yield* putTools(provider, { tool_name: "a" }, { tool_name: "b" }, { tool_name: "c" })
+      const answer = yield* expecting(200, { path: unasked(STATS) })
+      assert.deepStrictEqual([at(answer, "tools_listed"), at(answer, "providers")], [3, 2])
+      const health = yield* expecting(200, { path: "/api/market/health" })
+      const { timestamp: _, uptime_seconds: uptime, ...rest } = health.json as Record<string, unknown>
+      assert.deepStrictEqual(rest, { status: "ok", provider_count: 2, tool_count: 3 })
+      assert.isTrue(Number.isInteger(uptime))
+    })
+  )
+})
 
 /** Bodies that each break one rule that JSON Schema can express. */
 const REFUSED: Readonly<Record<string, ReadonlyArray<unknown>>> = {

@@ -9,7 +9,7 @@ import { type PayoutState, PayoutStore } from "../../domain/earnings/PayoutStore
 import { PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
 import { OPERATOR_KEY } from "../support/EndpointTable.ts"
 import { aConsumer, aProvider, at, expecting, textAt, valueAt } from "../support/Market.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { memoryCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { buy, load, offerOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
@@ -39,68 +39,67 @@ const aPayout = Effect.fnUntraced(function* (state: PayoutState) {
   })
 })
 
-for (const [name, core] of everyCore) {
-  const service = core.pipe(Layer.provide(Layer.succeed(OperatorKey, Redacted.make(OPERATOR_KEY))))
-  it.layer(service, LIVE)(`The operator's summary over ${name}`, (it) => {
-    it.effect("has the solvency report, what waits, and the health of the node", () =>
-      Effect.gen(function* () {
-        const before = yield* read("/summary")
-        assert.deepStrictEqual(at(before, "waiting"), {
-          disputes: 0,
-          next_decision_at: null,
-          frozen_consumers: 0,
-          open_payouts: 0,
-          failed_payouts: 0
-        })
+const service = memoryCore.pipe(Layer.provide(Layer.succeed(OperatorKey, Redacted.make(OPERATOR_KEY))))
 
-        const { url } = yield* providing(fine)
-        const provider = yield* aProvider({ endpoint_url: url })
-        const consumer = yield* aConsumer()
-        yield* load(consumer, 500)
-        const offer = yield* offerOf(provider, { price_microcents: 50_000 })
-        const bought = yield* buy(consumer, offer)
-        const json = { receipt_id: textAt(bought, "meta", "receipt_id"), reason: "quality", description: "wrong" }
-        const filed = yield* expecting(201, { path: "/api/v1/market/disputes", key: consumer.key, json })
-        // A dispute that the provider has not answered does not wait for the operator.
-        assert.strictEqual(valueAt(at(yield* read("/summary"), "waiting"), "disputes"), 0)
-        const id = textAt(filed, "dispute_id")
-        const action = { action: "contest", message: "It was right." }
-        const path = `/api/v1/market/disputes/${id}/respond`
-        const contested = yield* expecting(200, { path, key: provider.key, json: action })
-        const freeze = { path: `${OPERATOR}/consumers/${consumer.id}/freeze`, key: OPERATOR_KEY }
-        yield* expecting(200, { ...freeze, json: { reason: "Fraud is suspected." } })
-        for (const state of ["requested", "transferring", "transferring", "paid", "failed", "reversed"] as const) {
-          yield* aPayout(state)
-        }
-
-        const found = yield* read("/summary")
-        assert.deepStrictEqual(at(found, "waiting"), {
-          disputes: 1,
-          next_decision_at: textAt(contested, "decide_by"),
-          frozen_consumers: 1,
-          open_payouts: 3,
-          failed_payouts: 1
-        })
-        const solvency = (yield* read("/solvency")).json
-        assert.deepStrictEqual(withoutTimes(at(found, "solvency")), withoutTimes(solvency))
-        assert.notDeepEqual(withoutTimes(at(found, "solvency")), withoutTimes(at(before, "solvency")))
-        const health = yield* send({ path: "/api/v1/health" })
-        assert.deepStrictEqual(
-          Object.keys(valueAt(at(found, "health"), "checks") as object),
-          Object.keys(at(health, "checks") as object)
-        )
-
-        // It shows the money of the whole platform: no party to it may read it.
-        for (const [key, status] of [
-          [undefined, 401],
-          [consumer.key, 403],
-          [provider.key, 403],
-          [`${OPERATOR_KEY}x`, 401]
-        ] as const) {
-          const rejected = yield* send({ ...SUMMARY, key })
-          assert.deepStrictEqual([rejected.status, rejected.text.includes("solvency")], [status, false])
-        }
+it.layer(service, LIVE)("The operator's summary", (it) => {
+  it.effect("has the solvency report, what waits, and the health of the node", () =>
+    Effect.gen(function* () {
+      const before = yield* read("/summary")
+      assert.deepStrictEqual(at(before, "waiting"), {
+        disputes: 0,
+        next_decision_at: null,
+        frozen_consumers: 0,
+        open_payouts: 0,
+        failed_payouts: 0
       })
-    )
-  })
-}
+
+      const { url } = yield* providing(fine)
+      const provider = yield* aProvider({ endpoint_url: url })
+      const consumer = yield* aConsumer()
+      yield* load(consumer, 500)
+      const offer = yield* offerOf(provider, { price_microcents: 50_000 })
+      const bought = yield* buy(consumer, offer)
+      const json = { receipt_id: textAt(bought, "meta", "receipt_id"), reason: "quality", description: "wrong" }
+      const filed = yield* expecting(201, { path: "/api/v1/market/disputes", key: consumer.key, json })
+      // A dispute that the provider has not answered does not wait for the operator.
+      assert.strictEqual(valueAt(at(yield* read("/summary"), "waiting"), "disputes"), 0)
+      const id = textAt(filed, "dispute_id")
+      const action = { action: "contest", message: "It was right." }
+      const path = `/api/v1/market/disputes/${id}/respond`
+      const contested = yield* expecting(200, { path, key: provider.key, json: action })
+      const freeze = { path: `${OPERATOR}/consumers/${consumer.id}/freeze`, key: OPERATOR_KEY }
+      yield* expecting(200, { ...freeze, json: { reason: "Fraud is suspected." } })
+      for (const state of ["requested", "transferring", "transferring", "paid", "failed", "reversed"] as const) {
+        yield* aPayout(state)
+      }
+
+      const found = yield* read("/summary")
+      assert.deepStrictEqual(at(found, "waiting"), {
+        disputes: 1,
+        next_decision_at: textAt(contested, "decide_by"),
+        frozen_consumers: 1,
+        open_payouts: 3,
+        failed_payouts: 1
+      })
+      const solvency = (yield* read("/solvency")).json
+      assert.deepStrictEqual(withoutTimes(at(found, "solvency")), withoutTimes(solvency))
+      assert.notDeepEqual(withoutTimes(at(found, "solvency")), withoutTimes(at(before, "solvency")))
+      const health = yield* send({ path: "/api/v1/health" })
+      assert.deepStrictEqual(
+        Object.keys(valueAt(at(found, "health"), "checks") as object),
+        Object.keys(at(health, "checks") as object)
+      )
+
+      // It shows the money of the whole platform: no party to it may read it.
+      for (const [key, status] of [
+        [undefined, 401],
+        [consumer.key, 403],
+        [provider.key, 403],
+        [`${OPERATOR_KEY}x`, 401]
+      ] as const) {
+        const rejected = yield* send({ ...SUMMARY, key })
+        assert.deepStrictEqual([rejected.status, rejected.text.includes("solvency")], [status, false])
+      }
+    })
+  )
+})

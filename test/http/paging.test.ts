@@ -26,7 +26,7 @@ import {
   textAt,
   valueAt
 } from "../support/Market.ts"
-import { everyService, LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const parametersOf = (endpoint: EndpointInfo) => fieldNames(endpoint.endpoint.query)
 
@@ -160,82 +160,80 @@ const walk = Effect.fnUntraced(function* <E, R>(query: string, between: Effect.E
   throw new Error("The list has no end")
 })
 
-for (const [store, layer] of everyService()) {
-  it.layer(layer, LIVE)(`pages over ${store}`, (it) => {
-    it.effect("by offset have no gap and no duplicate, and state the total of the whole list", () =>
-      Effect.gen(function* () {
+it.layer(ServiceUnderTest.memory(), LIVE)("pages", (it) => {
+  it.effect("by offset have no gap and no duplicate, and state the total of the whole list", () =>
+    Effect.gen(function* () {
+      const provider = yield* aProvider()
+      yield* withTools(provider, names(23, "t"))
+      const seen: Array<unknown> = []
+      for (const offset of [0, 10, 20]) {
+        const path = `${CATALOG}?provider_id=${provider.id}&limit=10&offset=${offset}`
+        const answer = yield* expecting(200, { path })
+        assert.strictEqual(at(answer, "total"), 23)
+        assert.strictEqual(at(answer, "offset"), offset)
+        assert.strictEqual(typeof at(answer, "next_cursor"), offset === 20 ? "object" : "string")
+        seen.push(...namesOf(listAt(answer, "tools")))
+      }
+      assert.deepStrictEqual(seen, names(23, "t"))
+      const beyond = yield* expecting(200, { path: `${CATALOG}?provider_id=${provider.id}&offset=23` })
+      assert.deepStrictEqual([at(beyond, "tools"), at(beyond, "total"), at(beyond, "next_cursor")], [[], 23, null])
+    })
+  )
+
+  it.effect("by cursor stay correct in every order while tools are inserted before and after them", () =>
+    Effect.gen(function* () {
+      for (const sort of ["name", "price", "price_desc", "newest"]) {
         const provider = yield* aProvider()
-        yield* withTools(provider, names(23, "t"))
-        const seen: Array<unknown> = []
-        for (const offset of [0, 10, 20]) {
-          const path = `${CATALOG}?provider_id=${provider.id}&limit=10&offset=${offset}`
-          const answer = yield* expecting(200, { path })
-          assert.strictEqual(at(answer, "total"), 23)
-          assert.strictEqual(at(answer, "offset"), offset)
-          assert.strictEqual(typeof at(answer, "next_cursor"), offset === 20 ? "object" : "string")
-          seen.push(...namesOf(listAt(answer, "tools")))
-        }
-        assert.deepStrictEqual(seen, names(23, "t"))
-        const beyond = yield* expecting(200, { path: `${CATALOG}?provider_id=${provider.id}&offset=23` })
-        assert.deepStrictEqual([at(beyond, "tools"), at(beyond, "total"), at(beyond, "next_cursor")], [[], 23, null])
-      })
-    )
+        const before = names(12, "m")
+        yield* withTools(provider, before)
+        let round = 0
+        const more = Effect.suspend(() => {
+          round++
+          return putTools(
+            provider,
+            { tool_name: `a${round}`, price_microcents: 1 },
+            { tool_name: `z${round}`, price_microcents: 1_000_000 }
+          )
+        })
+        const found = yield* walk(`provider_id=${provider.id}&limit=5&sort=${sort}`, more)
+        const ids = found.map((tool) => valueAt(tool, "id"))
+        assert.lengthOf(new Set(ids), ids.length, `${sort}: nothing twice`)
+        const old = namesOf(found).filter((name) => String(name).startsWith("m"))
+        assert.sameMembers(old, before, `${sort}: nothing left out`)
+      }
+    })
+  )
 
-    it.effect("by cursor stay correct in every order while tools are inserted before and after them", () =>
-      Effect.gen(function* () {
-        for (const sort of ["name", "price", "price_desc", "newest"]) {
-          const provider = yield* aProvider()
-          const before = names(12, "m")
-          yield* withTools(provider, before)
-          let round = 0
-          const more = Effect.suspend(() => {
-            round++
-            return putTools(
-              provider,
-              { tool_name: `a${round}`, price_microcents: 1 },
-              { tool_name: `z${round}`, price_microcents: 1_000_000 }
-            )
-          })
-          const found = yield* walk(`provider_id=${provider.id}&limit=5&sort=${sort}`, more)
-          const ids = found.map((tool) => valueAt(tool, "id"))
-          assert.lengthOf(new Set(ids), ids.length, `${sort}: nothing twice`)
-          const old = namesOf(found).filter((name) => String(name).startsWith("m"))
-          assert.sameMembers(old, before, `${sort}: nothing left out`)
-        }
-      })
-    )
+  it.effect("by cursor are rejected in another order, and in another list", () =>
+    Effect.gen(function* () {
+      const provider = yield* aProvider()
+      yield* withTools(provider, names(3, "c"))
+      const cursor = textAt(yield* expecting(200, { path: `${CATALOG}?limit=1&sort=price` }), "next_cursor")
+      yield* expecting(200, { path: `${CATALOG}?limit=1&sort=price&cursor=${cursor}` })
+      for (const path of [
+        `${CATALOG}?cursor=${cursor}`,
+        `${CATALOG}?sort=price_desc&cursor=${cursor}`,
+        `/api/v1/market/pricing?cursor=${cursor}`,
+        `${CATALOG}?sort=price&offset=0&cursor=${cursor}`
+      ]) {
+        yield* expecting(400, { path })
+      }
+    })
+  )
 
-    it.effect("by cursor are rejected in another order, and in another list", () =>
-      Effect.gen(function* () {
-        const provider = yield* aProvider()
-        yield* withTools(provider, names(3, "c"))
-        const cursor = textAt(yield* expecting(200, { path: `${CATALOG}?limit=1&sort=price` }), "next_cursor")
-        yield* expecting(200, { path: `${CATALOG}?limit=1&sort=price&cursor=${cursor}` })
-        for (const path of [
-          `${CATALOG}?cursor=${cursor}`,
-          `${CATALOG}?sort=price_desc&cursor=${cursor}`,
-          `/api/v1/market/pricing?cursor=${cursor}`,
-          `${CATALOG}?sort=price&offset=0&cursor=${cursor}`
-        ]) {
-          yield* expecting(400, { path })
-        }
-      })
-    )
-
-    it.effect("by a forged cursor are empty or rejected, never a 500", () =>
-      Effect.gen(function* () {
-        const made = (...parts: ReadonlyArray<unknown>) => Buffer.from(JSON.stringify(parts)).toString("base64url")
-        const id = "00000000-0000-4000-8000-000000000000"
-        for (const sort of ["name", "price", "price_desc", "newest"]) {
-          for (const key of ["", "x", "\0", "\ud800", "9".repeat(30), "-1", "1e3", id, "'; DROP TABLE tools; --"]) {
-            for (const last of [id, "x", "", "\0"]) {
-              const cursor = made(`catalog:${sort}`, key, last)
-              const answer = yield* send({ path: `${CATALOG}?sort=${sort}&cursor=${cursor}` })
-              assert.include([200, 400], answer.status, `${sort} ${JSON.stringify([key, last])}`)
-            }
+  it.effect("by a forged cursor are empty or rejected, never a 500", () =>
+    Effect.gen(function* () {
+      const made = (...parts: ReadonlyArray<unknown>) => Buffer.from(JSON.stringify(parts)).toString("base64url")
+      const id = "00000000-0000-4000-8000-000000000000"
+      for (const sort of ["name", "price", "price_desc", "newest"]) {
+        for (const key of ["", "x", "\0", "\ud800", "9".repeat(30), "-1", "1e3", id, "'; DROP TABLE tools; --"]) {
+          for (const last of [id, "x", "", "\0"]) {
+            const cursor = made(`catalog:${sort}`, key, last)
+            const answer = yield* send({ path: `${CATALOG}?sort=${sort}&cursor=${cursor}` })
+            assert.include([200, 400], answer.status, `${sort} ${JSON.stringify([key, last])}`)
           }
         }
-      })
-    )
-  })
-}
+      }
+    })
+  )
+})

@@ -22,7 +22,7 @@ import {
   valueAt
 } from "../support/Market.ts"
 import { asked, toolCalled } from "../support/mcp/ModernClient.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { memoryCore } from "../support/metering/Core.ts"
 import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const HIDDEN = "ab\u202ec"
@@ -104,7 +104,7 @@ it.layer(ServiceUnderTest.memory(), LIVE)("Text with hidden characters", (it) =>
   )
 })
 
-it.layer(everyCore[0]![1], LIVE)("Text that was stored before the rule", (it) => {
+it.layer(memoryCore, LIVE)("Text that was stored before the rule", (it) => {
   it.effect("is shown with the characters' codes: on pages, to models, and as escapes in JSON", () =>
     Effect.gen(function* () {
       const provider = yield* aProvider({ endpoint_url: "http://127.0.0.1:1/mcp" })

@@ -11,7 +11,7 @@ import {
   anOffer,
   books,
   callOf,
-  everyMarket,
+  memoryMarket,
   type Offer,
   problemOf
 } from "../support/metering/Shop.ts"
@@ -50,12 +50,9 @@ const feeTaken = <A, E, R>(call: Effect.Effect<A, E, R>) =>
     return Number((yield* books).fees - before.fees)
   })
 
-for (const [name, market] of everyMarket({
-  OPERATOR_KEY,
-  PRICE_NOTICE_HOURS: "24",
-  PLATFORM_FEE_BASIS_POINTS: "1500"
-})) {
-  it.layer(market, LIVE)(`The platform fee over ${name}`, (it) => {
+it.layer(memoryMarket({ OPERATOR_KEY, PRICE_NOTICE_HOURS: "24", PLATFORM_FEE_BASIS_POINTS: "1500" }), LIVE)(
+  "The platform fee",
+  (it) => {
     it.effect("is the setting where the provider has none of its own, and is public", () =>
       Effect.gen(function* () {
         const offer = yield* anOffer((yield* providing(fine)).url, { price_microcents: PRICE })
@@ -146,5 +143,5 @@ for (const [name, market] of everyMarket({
         assert.strictEqual(at(yield* asking(provider.id, 5_000), "upcoming", "platform_fee_bps"), 5_000)
       })
     )
-  })
-}
+  }
+)
