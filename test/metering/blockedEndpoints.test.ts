@@ -15,7 +15,7 @@ import { fine, providing } from "../support/metering/Provider.ts"
 import {
   aFundedConsumer,
   buy,
-  everyMarket,
+  memoryMarket,
   offerOf,
   problemOf,
   receiptsOf,
@@ -33,56 +33,50 @@ const BLOCKED = [
   "http://[64:ff9b::a00:1]/mcp"
 ]
 
-for (const [name, market] of everyMarket()) {
-  it.layer(market, LIVE)(`Over ${name}, a provider`, (it) => {
-    it.effect("whose endpoint is in a blocked network is not registered, and gets the reason", () =>
-      Effect.gen(function* () {
-        const stats = Effect.map(expecting(200, { path: "/api/v1/stats" }), (answer) =>
-          at(answer, "totals", "providers")
-        )
-        const before = yield* stats
-        for (const endpoint_url of BLOCKED) {
-          if (URL.parse(endpoint_url) === null) continue
-          const json = { name: "Insider", email: "insider@example.org", endpoint_url, tools: [{ tool_name: "peek" }] }
-          for (const headers of [{}, { "idempotency-key": endpoint_url.slice(7) }]) {
-            const answer = yield* send({ path: PROVIDERS, json, headers })
-            assert.deepStrictEqual(problemOf(answer), [422, "BLOCKED_ENDPOINT"], endpoint_url)
-            assert.deepStrictEqual(faultPaths(answer), ["endpoint_url"])
-            assert.isUndefined(at(answer, "api_key"))
-          }
+it.layer(memoryMarket(), LIVE)("A provider", (it) => {
+  it.effect("whose endpoint is in a blocked network is not registered, and gets the reason", () =>
+    Effect.gen(function* () {
+      const stats = Effect.map(expecting(200, { path: "/api/v1/stats" }), (answer) => at(answer, "totals", "providers"))
+      const before = yield* stats
+      for (const endpoint_url of BLOCKED) {
+        if (URL.parse(endpoint_url) === null) continue
+        const json = { name: "Insider", email: "insider@example.org", endpoint_url, tools: [{ tool_name: "peek" }] }
+        for (const headers of [{}, { "idempotency-key": endpoint_url.slice(7) }]) {
+          const answer = yield* send({ path: PROVIDERS, json, headers })
+          assert.deepStrictEqual(problemOf(answer), [422, "BLOCKED_ENDPOINT"], endpoint_url)
+          assert.deepStrictEqual(faultPaths(answer), ["endpoint_url"])
+          assert.isUndefined(at(answer, "api_key"))
         }
-        assert.strictEqual(yield* stats, before)
-        yield* aProvider({ endpoint_url: "http://127.0.0.1:9/mcp" })
-        // The name may resolve later; the address is checked at each call.
-        yield* aProvider({ endpoint_url: "http://tools.invalid/mcp" })
-      })
-    )
-  })
-}
+      }
+      assert.strictEqual(yield* stats, before)
+      yield* aProvider({ endpoint_url: "http://127.0.0.1:9/mcp" })
+      // The name may resolve later; the address is checked at each call.
+      yield* aProvider({ endpoint_url: "http://tools.invalid/mcp" })
+    })
+  )
+})
 
-for (const [name, core] of everyCore) {
-  it.layer(core, LIVE)(`Over ${name}, a call`, (it) => {
-    it.effect("of an endpoint in a private network is rejected and costs nothing, under any policy", () =>
-      Effect.gen(function* () {
-        const server = yield* providing(fine)
-        for (const billing_policy of ["success", "attempt"]) {
-          const provider = yield* aProvider({ endpoint_url: server.url })
-          const offer = yield* offerOf(provider, { billing_policy })
-          const accounts = yield* AccountStore
-          const stored = Option.getOrThrow(yield* accounts.findProvider(ProviderId.make(provider.id)))
-          yield* accounts.updateProvider({ ...stored, endpointUrl: "http://10.1.2.3:8080/mcp" })
-          const consumer = yield* aFundedConsumer()
-          const answer = yield* buy(consumer, offer)
-          assert.deepStrictEqual(problemOf(answer), [422, "BLOCKED_ENDPOINT"])
-          assert.deepStrictEqual([at(answer, "attempts"), at(answer, "cost_microcents")], [0, 0])
-          assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000)
-          const [receipt] = yield* receiptsOf(consumer)
-          assert.include(receipt, { receipt_id: textAt(answer, "receipt_id") as never, status: "error" })
-        }
-      })
-    )
-  })
-}
+it.layer(memoryCore, LIVE)("A call", (it) => {
+  it.effect("of an endpoint in a private network is rejected and costs nothing, under any policy", () =>
+    Effect.gen(function* () {
+      const server = yield* providing(fine)
+      for (const billing_policy of ["success", "attempt"]) {
+        const provider = yield* aProvider({ endpoint_url: server.url })
+        const offer = yield* offerOf(provider, { billing_policy })
+        const accounts = yield* AccountStore
+        const stored = Option.getOrThrow(yield* accounts.findProvider(ProviderId.make(provider.id)))
+        yield* accounts.updateProvider({ ...stored, endpointUrl: "http://10.1.2.3:8080/mcp" })
+        const consumer = yield* aFundedConsumer()
+        const answer = yield* buy(consumer, offer)
+        assert.deepStrictEqual(problemOf(answer), [422, "BLOCKED_ENDPOINT"])
+        assert.deepStrictEqual([at(answer, "attempts"), at(answer, "cost_microcents")], [0, 0])
+        assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000)
+        const [receipt] = yield* receiptsOf(consumer)
+        assert.include(receipt, { receipt_id: textAt(answer, "receipt_id") as never, status: "error" })
+      }
+    })
+  )
+})
 
 describe("The guard of registered endpoints", () => {
   const resolving =

@@ -16,7 +16,7 @@ import {
   callMcp,
   checkWallet,
   completed,
-  everyMcpMarket,
+  memoryMcpMarket,
   MCP_PRICE,
   Provider,
   requestOf,
@@ -29,8 +29,6 @@ const SESSION = { version: "2025-11-25", sessionId: "session 1" }
 const CLIENT_SESSION = "client session 1"
 const QUESTION = `{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{}}`
 const FORWARDED_MS = 27_000
-
-const [, memory] = everyMcpMarket()[0]
 
 /** A call whose provider has been sent the request; the test asks and responds as the provider. */
 const aCall = Effect.fnUntraced(function* (
@@ -73,10 +71,10 @@ const aCall = Effect.fnUntraced(function* (
 
 const inMarket = (
   title: string,
-  test: (provider: Provider) => Effect.Effect<void, unknown, Layer.Success<ReturnType<typeof memory>>>
+  test: (provider: Provider) => Effect.Effect<void, unknown, Layer.Success<ReturnType<typeof memoryMcpMarket>>>
 ) => {
   const provider = new Provider()
-  it.effect(title, () => Effect.provide(test(provider), memory(provider)))
+  it.effect(title, () => Effect.provide(test(provider), memoryMcpMarket(provider)))
 }
 
 const statusOf = (calling: Fiber.Fiber<Effect.Success<ReturnType<typeof callMcp>>, unknown>) =>

@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { Sequencer } from "../../domain/log/Sequencer.ts"
 import { at, expecting, type Member, textAt } from "../support/Market.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { everyCore, memoryCore } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { fine, forwarded, providing, resulting, slowProvider } from "../support/metering/Provider.ts"
 import {
@@ -50,6 +50,183 @@ const slaOf = Effect.fnUntraced(function* (provider: Member) {
   return [at(answer, "total_calls_30d"), at(answer, "successful_calls_30d"), at(answer, "uptime_30d")]
 })
 
+it.layer(memoryCore, LIVE)("A caller that disconnects early", (it) => {
+  it.effect("pays nothing before its call is forwarded", () =>
+    Effect.gen(function* () {
+      const slow = yield* slowProvider()
+      const offer = yield* anOffer(slow.server.url)
+      const consumer = yield* aFundedConsumer()
+      const fiber = yield* Effect.forkChild(buy(consumer, offer))
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(yield* walletOf(consumer), WHOLE)
+      for (const receipt of yield* receiptsOf(consumer)) {
+        assert.include(receipt, { status: "error", cost_microcents: 0 })
+      }
+    })
+  )
+
+  it.effect("uses its free call if the provider delivered", () =>
+    Effect.gen(function* () {
+      const slow = yield* slowProvider()
+      const offer = yield* anOffer(slow.server.url, { free_tier_calls: 2 })
+      const consumer = yield* aFundedConsumer()
+      yield* disconnectFrom(callOf(consumer, offer), () => forwarded(slow.server) === 1)
+      yield* slow.answer
+      yield* settledOf(consumer, 1)
+      const next = yield* expecting(200, callOf(consumer, offer))
+      assert.strictEqual(at(next, "meta", "free_tier_remaining"), 0)
+      const paid = yield* expecting(200, callOf(consumer, offer))
+      assert.strictEqual(at(paid, "meta", "cost_microcents"), PRICE)
+    })
+  )
+
+  it.effect("does not use its free call if the provider failed, and pays nothing", () =>
+    Effect.gen(function* () {
+      const slow = yield* slowProvider((seen, response) => json(response, rpcError(seen, -32_000, "it broke")))
+      const offer = yield* anOffer(slow.server.url, { free_tier_calls: 1 })
+      const consumer = yield* aFundedConsumer()
+      const call = callOf(consumer, offer, {}, "a key")
+      yield* disconnectFrom(call, () => forwarded(slow.server) === 1)
+      yield* slow.answer
+      const [receipt] = yield* settledOf(consumer, 1)
+      assert.include(receipt, { status: "error", cost_microcents: 0 })
+      const again = yield* expecting(502, call)
+      assert.strictEqual(again.headers["idempotent-replay"], "true")
+      assert.strictEqual(forwarded(slow.server), 1, "the key stays bound, whatever the call cost")
+    })
+  )
+
+  it.effect("does not exhaust its calls in flight by rejected ones", () =>
+    Effect.gen(function* () {
+      const dear = yield* anOffer((yield* providing(fine)).url, { price_microcents: 900_000_000 })
+      const cheap = yield* anOffer((yield* providing(fine)).url, { price_microcents: 1 })
+      const consumer = yield* aFundedConsumer()
+      for (let n = 0; n < IN_FLIGHT_MAX + 6; n++) assert.strictEqual((yield* buy(consumer, dear)).status, 402)
+      yield* expecting(200, callOf(consumer, cheap))
+    })
+  )
+
+  it.effect("gets its result for 10 minutes, and afterwards the outcome of the call, which is never repeated", () =>
+    Effect.gen(function* () {
+      const slow = yield* slowProvider()
+      const offer = yield* anOffer(slow.server.url)
+      const consumer = yield* aFundedConsumer()
+      const call = callOf(consumer, offer, {}, "lost")
+      yield* disconnectFrom(call, () => forwarded(slow.server) === 1)
+      yield* slow.answer
+      const [receipt] = yield* settledOf(consumer, 1)
+      const soon = yield* expecting(200, call).pipe(later("9 minutes"))
+      assert.strictEqual(textAt(soon, "meta", "receipt_id"), receipt!.receipt_id)
+      assert.isUndefined(soon.headers["left"])
+      for (const after of ["11 minutes", "29 days"] as const) {
+        const late = yield* send(call).pipe(later(after))
+        assert.deepStrictEqual(problemOf(late), [410, "ANSWER_NOT_KEPT"])
+        assert.deepStrictEqual(
+          [at(late, "receipt_id"), at(late, "outcome"), at(late, "cost_microcents")],
+          [receipt!.receipt_id, "success", PRICE]
+        )
+        assert.include(textAt(late, "message"), receipt!.receipt_id)
+        assert.include(textAt(late, "message"), "its caller disconnected")
+      }
+      assert.deepStrictEqual(
+        problemOf(yield* buy(consumer, offer, { input: { other: 1 } }, "lost").pipe(later("11 minutes"))),
+        [409, "IDEMPOTENCY_CONFLICT"]
+      )
+      assert.strictEqual(forwarded(slow.server), 1)
+      assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
+    })
+  )
+
+  it.effect("has at most 16 MiB of results kept; keys of the others stay bound to their receipts", () =>
+    Effect.gen(function* () {
+      const long = "x".repeat(4.5 * MEBIBYTE)
+      const slow = yield* slowProvider((seen, response) => json(response, result(seen, text(long))))
+      const offer = yield* anOffer(slow.server.url)
+      const consumer = yield* aFundedConsumer()
+      const calls = Array.from({ length: 5 }, (_, n) => callOf(consumer, offer, {}, `key ${n}`))
+      for (const [n, call] of calls.entries()) yield* disconnectFrom(call, () => forwarded(slow.server) === n + 1)
+      yield* slow.answer
+      yield* settledOf(consumer, calls.length)
+      const statuses = (yield* Effect.forEach(calls, send)).map((answer) => answer.status)
+      assert.deepStrictEqual(
+        statuses.toSorted((a, b) => a - b),
+        [200, 200, 200, 410, 410]
+      )
+      assert.strictEqual(forwarded(slow.server), calls.length)
+    })
+  )
+
+  it.effect("costs the canceled call's published price, where the tool passes cancellations", () =>
+    Effect.gen(function* () {
+      const slow = yield* slowProvider()
+      const offer = yield* anOffer(slow.server.url, { on_cancel: "pass" })
+      const consumer = yield* aFundedConsumer()
+      const call = callOf(consumer, offer, {}, "canceled")
+      yield* disconnectFrom(call, () => forwarded(slow.server) === 1)
+      yield* eventually(() => slow.left() === 1)
+      const [receipt] = yield* settledOf(consumer, 1)
+      assert.include(receipt, { status: "error", cost_microcents: PRICE })
+      assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
+      yield* slow.answer
+      const again = yield* expecting(502, call)
+      assert.strictEqual(textAt(again, "receipt_id"), receipt!.receipt_id)
+      assert.strictEqual(forwarded(slow.server), 1)
+      assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
+      yield* books
+    })
+  )
+
+  it.effect("pays nothing for a canceled call, where the tool publishes that", () =>
+    Effect.gen(function* () {
+      const slow = yield* slowProvider()
+      const terms = { on_cancel: "pass", canceled_call_costs: "nothing", billing_policy: "attempt" }
+      const offer = yield* anOffer(slow.server.url, terms)
+      const consumer = yield* aFundedConsumer()
+      const shown = yield* expecting(200, { path: `/api/v1/market/tools/${offer.toolId}` })
+      assert.deepStrictEqual([at(shown, "on_cancel"), at(shown, "canceled_call_costs")], ["pass", "nothing"])
+      yield* disconnectFrom(callOf(consumer, offer, {}, "canceled"), () => forwarded(slow.server) === 1)
+      yield* eventually(() => slow.left() === 1)
+      const [receipt] = yield* settledOf(consumer, 1)
+      assert.include(receipt, { status: "error", cost_microcents: 0 })
+      assert.deepStrictEqual(yield* walletOf(consumer), WHOLE)
+      yield* slow.answer
+      yield* expecting(502, callOf(consumer, offer, {}, "canceled"))
+      assert.strictEqual(forwarded(slow.server), 1)
+    })
+  )
+
+  it.effect("uses a free call by canceling, where a canceled call costs its price", () =>
+    Effect.gen(function* () {
+      for (const [canceled_call_costs, freeLeft] of [
+        ["price", 0],
+        ["nothing", 1]
+      ] as const) {
+        const slow = yield* slowProvider()
+        const terms = { on_cancel: "pass", canceled_call_costs, free_tier_calls: 2 }
+        const offer = yield* anOffer(slow.server.url, terms)
+        const consumer = yield* aFundedConsumer()
+        yield* disconnectFrom(callOf(consumer, offer), () => forwarded(slow.server) === 1)
+        const [receipt] = yield* settledOf(consumer, 1)
+        assert.include(receipt, { status: "error", cost_microcents: 0 })
+        yield* slow.answer
+        const next = yield* expecting(200, callOf(consumer, offer))
+        assert.strictEqual(at(next, "meta", "free_tier_remaining"), freeLeft)
+      }
+    })
+  )
+
+  it.effect("pays a delivered call of such a tool in full: a completed call cannot be canceled", () =>
+    Effect.gen(function* () {
+      const server = yield* resulting({ content: [] })
+      const offer = yield* anOffer(server.url, { on_cancel: "pass", canceled_call_costs: "nothing" })
+      const consumer = yield* aFundedConsumer()
+      const answer = yield* expecting(200, callOf(consumer, offer))
+      assert.strictEqual(at(answer, "meta", "cost_microcents"), PRICE)
+      assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
+    })
+  )
+})
+
 for (const [name, service] of everyCore) {
   it.layer(service, LIVE)(`A caller that disconnects early over ${name}`, (it) => {
     it.effect("pays for 100 delivered calls, and leaves the provider's SLA as it was", () =>
@@ -69,51 +246,6 @@ for (const [name, service] of everyCore) {
         }
         assert.deepStrictEqual(yield* slaOf(offer.provider), [100, 100, 100])
         yield* books
-      })
-    )
-
-    it.effect("pays nothing before its call is forwarded", () =>
-      Effect.gen(function* () {
-        const slow = yield* slowProvider()
-        const offer = yield* anOffer(slow.server.url)
-        const consumer = yield* aFundedConsumer()
-        const fiber = yield* Effect.forkChild(buy(consumer, offer))
-        yield* Fiber.interrupt(fiber)
-        assert.deepStrictEqual(yield* walletOf(consumer), WHOLE)
-        for (const receipt of yield* receiptsOf(consumer)) {
-          assert.include(receipt, { status: "error", cost_microcents: 0 })
-        }
-      })
-    )
-
-    it.effect("uses its free call if the provider delivered", () =>
-      Effect.gen(function* () {
-        const slow = yield* slowProvider()
-        const offer = yield* anOffer(slow.server.url, { free_tier_calls: 2 })
-        const consumer = yield* aFundedConsumer()
-        yield* disconnectFrom(callOf(consumer, offer), () => forwarded(slow.server) === 1)
-        yield* slow.answer
-        yield* settledOf(consumer, 1)
-        const next = yield* expecting(200, callOf(consumer, offer))
-        assert.strictEqual(at(next, "meta", "free_tier_remaining"), 0)
-        const paid = yield* expecting(200, callOf(consumer, offer))
-        assert.strictEqual(at(paid, "meta", "cost_microcents"), PRICE)
-      })
-    )
-
-    it.effect("does not use its free call if the provider failed, and pays nothing", () =>
-      Effect.gen(function* () {
-        const slow = yield* slowProvider((seen, response) => json(response, rpcError(seen, -32_000, "it broke")))
-        const offer = yield* anOffer(slow.server.url, { free_tier_calls: 1 })
-        const consumer = yield* aFundedConsumer()
-        const call = callOf(consumer, offer, {}, "a key")
-        yield* disconnectFrom(call, () => forwarded(slow.server) === 1)
-        yield* slow.answer
-        const [receipt] = yield* settledOf(consumer, 1)
-        assert.include(receipt, { status: "error", cost_microcents: 0 })
-        const again = yield* expecting(502, call)
-        assert.strictEqual(again.headers["idempotent-replay"], "true")
-        assert.strictEqual(forwarded(slow.server), 1, "the key stays bound, whatever the call cost")
       })
     )
 
@@ -146,136 +278,6 @@ for (const [name, service] of everyCore) {
         yield* settledOf(thief, IN_FLIGHT_MAX + 1)
         assert.strictEqual((yield* walletOf(thief)).balance, 1_000_000 - 1 - IN_FLIGHT_MAX * 1_000)
         yield* expecting(200, callOf(thief, offer))
-      })
-    )
-
-    it.effect("does not exhaust its calls in flight by rejected ones", () =>
-      Effect.gen(function* () {
-        const dear = yield* anOffer((yield* providing(fine)).url, { price_microcents: 900_000_000 })
-        const cheap = yield* anOffer((yield* providing(fine)).url, { price_microcents: 1 })
-        const consumer = yield* aFundedConsumer()
-        for (let n = 0; n < IN_FLIGHT_MAX + 6; n++) assert.strictEqual((yield* buy(consumer, dear)).status, 402)
-        yield* expecting(200, callOf(consumer, cheap))
-      })
-    )
-
-    it.effect("gets its result for 10 minutes, and afterwards the outcome of the call, which is never repeated", () =>
-      Effect.gen(function* () {
-        const slow = yield* slowProvider()
-        const offer = yield* anOffer(slow.server.url)
-        const consumer = yield* aFundedConsumer()
-        const call = callOf(consumer, offer, {}, "lost")
-        yield* disconnectFrom(call, () => forwarded(slow.server) === 1)
-        yield* slow.answer
-        const [receipt] = yield* settledOf(consumer, 1)
-        const soon = yield* expecting(200, call).pipe(later("9 minutes"))
-        assert.strictEqual(textAt(soon, "meta", "receipt_id"), receipt!.receipt_id)
-        assert.isUndefined(soon.headers["left"])
-        for (const after of ["11 minutes", "29 days"] as const) {
-          const late = yield* send(call).pipe(later(after))
-          assert.deepStrictEqual(problemOf(late), [410, "ANSWER_NOT_KEPT"])
-          assert.deepStrictEqual(
-            [at(late, "receipt_id"), at(late, "outcome"), at(late, "cost_microcents")],
-            [receipt!.receipt_id, "success", PRICE]
-          )
-          assert.include(textAt(late, "message"), receipt!.receipt_id)
-          assert.include(textAt(late, "message"), "its caller disconnected")
-        }
-        assert.deepStrictEqual(
-          problemOf(yield* buy(consumer, offer, { input: { other: 1 } }, "lost").pipe(later("11 minutes"))),
-          [409, "IDEMPOTENCY_CONFLICT"]
-        )
-        assert.strictEqual(forwarded(slow.server), 1)
-        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
-      })
-    )
-
-    it.effect("has at most 16 MiB of results kept; keys of the others stay bound to their receipts", () =>
-      Effect.gen(function* () {
-        const long = "x".repeat(4.5 * MEBIBYTE)
-        const slow = yield* slowProvider((seen, response) => json(response, result(seen, text(long))))
-        const offer = yield* anOffer(slow.server.url)
-        const consumer = yield* aFundedConsumer()
-        const calls = Array.from({ length: 5 }, (_, n) => callOf(consumer, offer, {}, `key ${n}`))
-        for (const [n, call] of calls.entries()) yield* disconnectFrom(call, () => forwarded(slow.server) === n + 1)
-        yield* slow.answer
-        yield* settledOf(consumer, calls.length)
-        const statuses = (yield* Effect.forEach(calls, send)).map((answer) => answer.status)
-        assert.deepStrictEqual(
-          statuses.toSorted((a, b) => a - b),
-          [200, 200, 200, 410, 410]
-        )
-        assert.strictEqual(forwarded(slow.server), calls.length)
-      })
-    )
-
-    it.effect("costs the canceled call's published price, where the tool passes cancellations", () =>
-      Effect.gen(function* () {
-        const slow = yield* slowProvider()
-        const offer = yield* anOffer(slow.server.url, { on_cancel: "pass" })
-        const consumer = yield* aFundedConsumer()
-        const call = callOf(consumer, offer, {}, "canceled")
-        yield* disconnectFrom(call, () => forwarded(slow.server) === 1)
-        yield* eventually(() => slow.left() === 1)
-        const [receipt] = yield* settledOf(consumer, 1)
-        assert.include(receipt, { status: "error", cost_microcents: PRICE })
-        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
-        yield* slow.answer
-        const again = yield* expecting(502, call)
-        assert.strictEqual(textAt(again, "receipt_id"), receipt!.receipt_id)
-        assert.strictEqual(forwarded(slow.server), 1)
-        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
-        yield* books
-      })
-    )
-
-    it.effect("pays nothing for a canceled call, where the tool publishes that", () =>
-      Effect.gen(function* () {
-        const slow = yield* slowProvider()
-        const terms = { on_cancel: "pass", canceled_call_costs: "nothing", billing_policy: "attempt" }
-        const offer = yield* anOffer(slow.server.url, terms)
-        const consumer = yield* aFundedConsumer()
-        const shown = yield* expecting(200, { path: `/api/v1/market/tools/${offer.toolId}` })
-        assert.deepStrictEqual([at(shown, "on_cancel"), at(shown, "canceled_call_costs")], ["pass", "nothing"])
-        yield* disconnectFrom(callOf(consumer, offer, {}, "canceled"), () => forwarded(slow.server) === 1)
-        yield* eventually(() => slow.left() === 1)
-        const [receipt] = yield* settledOf(consumer, 1)
-        assert.include(receipt, { status: "error", cost_microcents: 0 })
-        assert.deepStrictEqual(yield* walletOf(consumer), WHOLE)
-        yield* slow.answer
-        yield* expecting(502, callOf(consumer, offer, {}, "canceled"))
-        assert.strictEqual(forwarded(slow.server), 1)
-      })
-    )
-
-    it.effect("uses a free call by canceling, where a canceled call costs its price", () =>
-      Effect.gen(function* () {
-        for (const [canceled_call_costs, freeLeft] of [
-          ["price", 0],
-          ["nothing", 1]
-        ] as const) {
-          const slow = yield* slowProvider()
-          const terms = { on_cancel: "pass", canceled_call_costs, free_tier_calls: 2 }
-          const offer = yield* anOffer(slow.server.url, terms)
-          const consumer = yield* aFundedConsumer()
-          yield* disconnectFrom(callOf(consumer, offer), () => forwarded(slow.server) === 1)
-          const [receipt] = yield* settledOf(consumer, 1)
-          assert.include(receipt, { status: "error", cost_microcents: 0 })
-          yield* slow.answer
-          const next = yield* expecting(200, callOf(consumer, offer))
-          assert.strictEqual(at(next, "meta", "free_tier_remaining"), freeLeft)
-        }
-      })
-    )
-
-    it.effect("pays a delivered call of such a tool in full: a completed call cannot be canceled", () =>
-      Effect.gen(function* () {
-        const server = yield* resulting({ content: [] })
-        const offer = yield* anOffer(server.url, { on_cancel: "pass", canceled_call_costs: "nothing" })
-        const consumer = yield* aFundedConsumer()
-        const answer = yield* expecting(200, callOf(consumer, offer))
-        assert.strictEqual(at(answer, "meta", "cost_microcents"), PRICE)
-        assert.deepStrictEqual(yield* walletOf(consumer), CHARGED)
       })
     )
   })

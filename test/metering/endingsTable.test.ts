@@ -31,7 +31,7 @@ import {
 } from "../support/metering/McpMarket.ts"
 import {
   completedWith,
-  everyTaskMarket,
+  memoryTaskMarket,
   isDue,
   seen,
   started,
@@ -43,8 +43,7 @@ import {
 import { later } from "../support/metering/TestTime.ts"
 
 type Policy = "success" | "attempt"
-const [, market] = everyTaskMarket()[0]!
-type Market = Layer.Success<ReturnType<typeof market>>
+type Market = Layer.Success<ReturnType<typeof memoryTaskMarket>>
 
 /** Ends a call of a tool with this policy; returns whose it was. */
 type Ending = (provider: TaskProvider, policy: Policy) => Effect.Effect<ConsumerId, unknown, Market>
@@ -396,7 +395,7 @@ describe("A call ends, as docs/mcp.md says,", () => {
             assert.strictEqual(receipt!.cost_microcents, COSTS[pays]![policy])
             assert.include(causesOf(by, against), cause)
             assert.strictEqual(receipt!.status === "success" || cause === "canceled", against === "no one")
-          }).pipe(Effect.provide(market(provider)))
+          }).pipe(Effect.provide(memoryTaskMarket(provider)))
         })
       )
     }

@@ -15,6 +15,35 @@ import { when } from "../support/metering/TestTime.ts"
 
 const GRANTS_MAX = 100
 
+it.layer(memoryCore, LIVE)("Grants", (it) => {
+  it.effect("release nothing into a new period that was reserved in the previous one", () =>
+    Effect.gen(function* () {
+      const { grantId, reserve, reservations, spent } = yield* aDailyThousand
+      const evening = yield* reserve(600n).pipe(when("2026-12-01T23:59:59.999Z"))
+      assert.strictEqual(evening.grantId, grantId)
+      const morning = yield* reserve(700n).pipe(when("2026-12-02T00:00:00.000Z"))
+      yield* reservations.settle(evening, zero).pipe(when("2026-12-02T00:00:00.001Z"))
+      assert.strictEqual(yield* spent, 700n)
+      yield* reservations.settle(morning, zero).pipe(when("2026-12-02T00:00:00.002Z"))
+      assert.strictEqual(yield* spent, 0n)
+      yield* reservations.settle(morning, zero).pipe(when("2026-12-02T00:00:00.003Z"))
+      assert.strictEqual(yield* spent, 0n, "given back once")
+    })
+  )
+
+  it.effect("count in the new period where a node's clock is still in the previous one", () =>
+    Effect.gen(function* () {
+      const { reserve, reservations, spent } = yield* aDailyThousand
+      yield* reserve(600n).pipe(when("2026-12-02T00:00:00.100Z"))
+      const behind = yield* reserve(300n).pipe(when("2026-12-01T23:59:59.999Z"))
+      const refused = yield* Effect.flip(reserve(101n)).pipe(when("2026-12-02T00:00:00.200Z"))
+      assert.strictEqual(refused._tag, "NoGrant")
+      yield* reservations.settle(behind, zero).pipe(when("2026-12-02T00:00:00.300Z"))
+      assert.strictEqual(yield* spent, 600n)
+    })
+  )
+})
+
 for (const [name, service] of everyCore) {
   it.layer(service, LIVE)(`Grants over ${name}`, (it) => {
     it.effect("are at most a hundred live ones of a consumer, also when they are created concurrently", () =>
@@ -34,33 +63,6 @@ for (const [name, service] of everyCore) {
         assert.strictEqual((yield* send({ path: `${GRANTS}/${grant_id}`, method: "DELETE", key })).status, 200)
         assert.strictEqual((yield* give).status, 201)
         assert.strictEqual((yield* give).status, 422)
-      })
-    )
-
-    it.effect("release nothing into a new period that was reserved in the previous one", () =>
-      Effect.gen(function* () {
-        const { grantId, reserve, reservations, spent } = yield* aDailyThousand
-        const evening = yield* reserve(600n).pipe(when("2026-12-01T23:59:59.999Z"))
-        assert.strictEqual(evening.grantId, grantId)
-        const morning = yield* reserve(700n).pipe(when("2026-12-02T00:00:00.000Z"))
-        yield* reservations.settle(evening, zero).pipe(when("2026-12-02T00:00:00.001Z"))
-        assert.strictEqual(yield* spent, 700n)
-        yield* reservations.settle(morning, zero).pipe(when("2026-12-02T00:00:00.002Z"))
-        assert.strictEqual(yield* spent, 0n)
-        yield* reservations.settle(morning, zero).pipe(when("2026-12-02T00:00:00.003Z"))
-        assert.strictEqual(yield* spent, 0n, "given back once")
-      })
-    )
-
-    it.effect("count in the new period where a node's clock is still in the previous one", () =>
-      Effect.gen(function* () {
-        const { reserve, reservations, spent } = yield* aDailyThousand
-        yield* reserve(600n).pipe(when("2026-12-02T00:00:00.100Z"))
-        const behind = yield* reserve(300n).pipe(when("2026-12-01T23:59:59.999Z"))
-        const refused = yield* Effect.flip(reserve(101n)).pipe(when("2026-12-02T00:00:00.200Z"))
-        assert.strictEqual(refused._tag, "NoGrant")
-        yield* reservations.settle(behind, zero).pipe(when("2026-12-02T00:00:00.300Z"))
-        assert.strictEqual(yield* spent, 600n)
       })
     )
   })

@@ -11,7 +11,7 @@ import {
   anOffer,
   books,
   buy,
-  everyMarket,
+  memoryMarket,
   FEE,
   type Offer,
   PRICE,
@@ -24,19 +24,17 @@ import type { Answer } from "../support/Answer.ts"
 const POLICIES = ["success", "valid_output", "attempt"] as const
 const OUTPUT = { type: "object", properties: { temperature: { type: "number" } }, required: ["temperature"] }
 
-for (const [name, market] of everyMarket()) {
-  it.layer(market, LIVE)(`Over ${name}, a provider's`, (it) => {
-    for (const outcome of outcomes) {
-      it.effect(`${outcome.name} is ${outcome.receipt}, paid for under ${outcome.pays.join(", ") || "no policy"}`, () =>
-        Effect.gen(function* () {
-          // The open circuit of an outcome after failures does not wait for the other policies.
-          const rounds = outcome.failuresBefore === undefined ? [POLICIES] : POLICIES.map((policy) => [policy])
-          for (const policies of rounds) yield* checkTogether(outcome, policies)
-        })
-      )
-    }
-  })
-}
+it.layer(memoryMarket(), LIVE)("A provider's", (it) => {
+  for (const outcome of outcomes) {
+    it.effect(`${outcome.name} is ${outcome.receipt}, paid for under ${outcome.pays.join(", ") || "no policy"}`, () =>
+      Effect.gen(function* () {
+        // The open circuit of an outcome after failures does not wait for the other policies.
+        const rounds = outcome.failuresBefore === undefined ? [POLICIES] : POLICIES.map((policy) => [policy])
+        for (const policies of rounds) yield* checkTogether(outcome, policies)
+      })
+    )
+  }
+})
 
 type Policy = (typeof POLICIES)[number]
 

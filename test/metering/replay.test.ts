@@ -13,6 +13,7 @@ import {
   buy,
   callOf,
   everyMarket,
+  memoryMarket,
   GRANTS,
   load,
   LOAD,
@@ -59,6 +60,100 @@ const checkSame = (one: Answer, other: Answer): void => {
   assert.strictEqual(one.text, other.text)
   assert.deepStrictEqual(ownHeaders(one), ownHeaders(other))
 }
+
+it.layer(memoryMarket(), LIVE)("An Idempotency-Key", (it) => {
+  it.effect("belongs to its consumer: another consumer's same key is another call", () =>
+    Effect.gen(function* () {
+      const server = yield* providing(fine)
+      const offer = yield* anOffer(server.url)
+      for (const consumer of [yield* aFundedConsumer(), yield* aFundedConsumer()]) {
+        assert.isFalse(isReplay(yield* expecting(200, callOf(consumer, offer, {}, "shared"))))
+      }
+      assert.strictEqual(forwarded(server), 2)
+    })
+  )
+
+  it.effect("of a call whose tool returned an error returns the same response, and charges once", () =>
+    Effect.gen(function* () {
+      const server = yield* resulting({ content: [], isError: true })
+      const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
+      const consumer = yield* aFundedConsumer()
+      const first = yield* expecting(200, callOf(consumer, offer, {}, "failed"))
+      const again = yield* expecting(200, callOf(consumer, offer, {}, "failed"))
+      assert.isTrue(isReplay(again))
+      assert.strictEqual(again.text, first.text)
+      assert.strictEqual(at(again, "meta", "outcome"), "error")
+      assert.deepStrictEqual(ownHeaders(again), ownHeaders(first))
+      assert.strictEqual(forwarded(server), 1)
+      assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000 - PRICE)
+    })
+  )
+
+  it.effect("is not consumed by a rejected call, which may be sent again", () =>
+    Effect.gen(function* () {
+      const server = yield* providing(fine)
+      const offer = yield* anOffer(server.url, { input_schema: { type: "object", required: ["q"] } })
+      const consumer = yield* aConsumer()
+      const call = callOf(consumer, offer, { input: { q: 1 } }, "again")
+      assert.deepStrictEqual(problemOf(yield* buy(consumer, offer, {}, "again")), [422, "VALIDATION_ERROR"])
+      assert.deepStrictEqual(problemOf(yield* send(call)), [402, "INSUFFICIENT_FUNDS"])
+      yield* load(consumer, 100)
+      assert.isFalse(isReplay(yield* expecting(200, call)))
+      assert.isTrue(isReplay(yield* expecting(200, call)))
+    })
+  )
+
+  it.effect("still replays 29 days later, without any balance", () =>
+    Effect.gen(function* () {
+      const server = yield* providing(fine)
+      const offer = yield* anOffer(server.url, { price_microcents: 1_000_000 })
+      const consumer = yield* aFundedConsumer()
+      const first = yield* expecting(200, callOf(consumer, offer, {}, "old"))
+      const again = yield* expecting(200, callOf(consumer, offer, {}, "old")).pipe(later("29 days"))
+      assert.isTrue(isReplay(again))
+      checkSame(again, first)
+    })
+  )
+
+  it.effect("replays although price, schema or name have changed since", () =>
+    Effect.gen(function* () {
+      const server = yield* providing(fine)
+      const tool = { tool_name: "replayed" }
+      const offer = yield* anOffer(server.url, tool)
+      const consumer = yield* aFundedConsumer()
+      const byName = { tool_id: undefined, tool_name: offer.toolName }
+      const calls = [
+        callOf(consumer, offer, { max_cost_microcents: PRICE }, "price"),
+        callOf(consumer, offer, { input: { q: 1 } }, "schema"),
+        callOf(consumer, offer, byName, "name")
+      ]
+      const before = yield* Effect.forEach(calls, (call) => expecting(200, call))
+      const input_schema = { type: "object", required: ["q"], properties: { q: { type: "string" } } }
+      yield* putTools(offer.provider, { ...tool, price_microcents: PRICE * 2, input_schema })
+      yield* anOffer(server.url, tool)
+      for (const [n, call] of calls.entries()) checkSame(yield* send(call), before[n]!)
+      assert.strictEqual(forwarded(server), 3)
+    })
+  )
+
+  it.effect("has 1 to 255 characters", () =>
+    Effect.gen(function* () {
+      const offer = yield* offerOf((yield* anOffer((yield* providing(fine)).url)).provider)
+      const consumer = yield* aFundedConsumer()
+      for (const key of ["", "x".repeat(256)]) {
+        assert.deepStrictEqual(problemOf(yield* buy(consumer, offer, {}, key)), [400, "BAD_REQUEST"])
+        const metered = {
+          path: METER,
+          key: consumer.key,
+          json: { tool_id: offer.toolId },
+          headers: { "idempotency-key": key }
+        }
+        assert.deepStrictEqual(problemOf(yield* send(metered)), [400, "BAD_REQUEST"])
+      }
+      yield* expecting(200, callOf(consumer, offer, {}, "x".repeat(255)))
+    })
+  )
+})
 
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`The same key in ${TIMES} concurrent requests over ${name}`, (it) => {
@@ -160,98 +255,6 @@ for (const [name, market] of everyMarket()) {
           })
           assert.deepStrictEqual(problemOf(changed), [409, "IDEMPOTENCY_CONFLICT"])
         }
-      })
-    )
-
-    it.effect("belongs to its consumer: another consumer's same key is another call", () =>
-      Effect.gen(function* () {
-        const server = yield* providing(fine)
-        const offer = yield* anOffer(server.url)
-        for (const consumer of [yield* aFundedConsumer(), yield* aFundedConsumer()]) {
-          assert.isFalse(isReplay(yield* expecting(200, callOf(consumer, offer, {}, "shared"))))
-        }
-        assert.strictEqual(forwarded(server), 2)
-      })
-    )
-
-    it.effect("of a call whose tool returned an error returns the same response, and charges once", () =>
-      Effect.gen(function* () {
-        const server = yield* resulting({ content: [], isError: true })
-        const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
-        const consumer = yield* aFundedConsumer()
-        const first = yield* expecting(200, callOf(consumer, offer, {}, "failed"))
-        const again = yield* expecting(200, callOf(consumer, offer, {}, "failed"))
-        assert.isTrue(isReplay(again))
-        assert.strictEqual(again.text, first.text)
-        assert.strictEqual(at(again, "meta", "outcome"), "error")
-        assert.deepStrictEqual(ownHeaders(again), ownHeaders(first))
-        assert.strictEqual(forwarded(server), 1)
-        assert.strictEqual((yield* walletOf(consumer)).balance, 1_000_000 - PRICE)
-      })
-    )
-
-    it.effect("is not consumed by a rejected call, which may be sent again", () =>
-      Effect.gen(function* () {
-        const server = yield* providing(fine)
-        const offer = yield* anOffer(server.url, { input_schema: { type: "object", required: ["q"] } })
-        const consumer = yield* aConsumer()
-        const call = callOf(consumer, offer, { input: { q: 1 } }, "again")
-        assert.deepStrictEqual(problemOf(yield* buy(consumer, offer, {}, "again")), [422, "VALIDATION_ERROR"])
-        assert.deepStrictEqual(problemOf(yield* send(call)), [402, "INSUFFICIENT_FUNDS"])
-        yield* load(consumer, 100)
-        assert.isFalse(isReplay(yield* expecting(200, call)))
-        assert.isTrue(isReplay(yield* expecting(200, call)))
-      })
-    )
-
-    it.effect("still replays 29 days later, without any balance", () =>
-      Effect.gen(function* () {
-        const server = yield* providing(fine)
-        const offer = yield* anOffer(server.url, { price_microcents: 1_000_000 })
-        const consumer = yield* aFundedConsumer()
-        const first = yield* expecting(200, callOf(consumer, offer, {}, "old"))
-        const again = yield* expecting(200, callOf(consumer, offer, {}, "old")).pipe(later("29 days"))
-        assert.isTrue(isReplay(again))
-        checkSame(again, first)
-      })
-    )
-
-    it.effect("replays although price, schema or name have changed since", () =>
-      Effect.gen(function* () {
-        const server = yield* providing(fine)
-        const tool = { tool_name: `replayed-${name.toLowerCase()}` }
-        const offer = yield* anOffer(server.url, tool)
-        const consumer = yield* aFundedConsumer()
-        const byName = { tool_id: undefined, tool_name: offer.toolName }
-        const calls = [
-          callOf(consumer, offer, { max_cost_microcents: PRICE }, "price"),
-          callOf(consumer, offer, { input: { q: 1 } }, "schema"),
-          callOf(consumer, offer, byName, "name")
-        ]
-        const before = yield* Effect.forEach(calls, (call) => expecting(200, call))
-        const input_schema = { type: "object", required: ["q"], properties: { q: { type: "string" } } }
-        yield* putTools(offer.provider, { ...tool, price_microcents: PRICE * 2, input_schema })
-        yield* anOffer(server.url, tool)
-        for (const [n, call] of calls.entries()) checkSame(yield* send(call), before[n]!)
-        assert.strictEqual(forwarded(server), 3)
-      })
-    )
-
-    it.effect("has 1 to 255 characters", () =>
-      Effect.gen(function* () {
-        const offer = yield* offerOf((yield* anOffer((yield* providing(fine)).url)).provider)
-        const consumer = yield* aFundedConsumer()
-        for (const key of ["", "x".repeat(256)]) {
-          assert.deepStrictEqual(problemOf(yield* buy(consumer, offer, {}, key)), [400, "BAD_REQUEST"])
-          const metered = {
-            path: METER,
-            key: consumer.key,
-            json: { tool_id: offer.toolId },
-            headers: { "idempotency-key": key }
-          }
-          assert.deepStrictEqual(problemOf(yield* send(metered)), [400, "BAD_REQUEST"])
-        }
-        yield* expecting(200, callOf(consumer, offer, {}, "x".repeat(255)))
       })
     )
   })

@@ -17,7 +17,7 @@ import {
   callMcp,
   checkWallet,
   completed,
-  everyMcpMarket,
+  memoryMcpMarket,
   MCP_PRICE,
   Provider,
   requestOf,
@@ -30,8 +30,6 @@ const PRICE = BigInt(MCP_PRICE)
 const USUAL_MS = 27_000
 const MAXIMUM_MS = 302_000
 const KEY = { keyHash: "ab".repeat(32), requestHash: "cd".repeat(32) }
-
-const [, memory] = everyMcpMarket()[0]
 
 /** A call whose provider reports progress until the test lets it respond. */
 const aCall = Effect.fnUntraced(function* (provider: Provider, more: Partial<McpCallRequest> = {}, everyMs = 5_000) {
@@ -60,10 +58,10 @@ const aCall = Effect.fnUntraced(function* (provider: Provider, more: Partial<Mcp
 
 const inMarket = (
   title: string,
-  test: (provider: Provider) => Effect.Effect<void, unknown, Layer.Success<ReturnType<typeof memory>>>
+  test: (provider: Provider) => Effect.Effect<void, unknown, Layer.Success<ReturnType<typeof memoryMcpMarket>>>
 ) => {
   const provider = new Provider()
-  it.effect(title, () => Effect.provide(test(provider), memory(provider)))
+  it.effect(title, () => Effect.provide(test(provider), memoryMcpMarket(provider)))
 }
 
 const statusOf = (calling: Fiber.Fiber<Effect.Success<ReturnType<typeof callMcp>>, unknown>) =>

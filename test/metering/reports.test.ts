@@ -63,22 +63,122 @@ const reserved = Effect.fnUntraced(function* (consumer: Member) {
   return call
 })
 
+it.layer(memoryCore, LIVE)("A report", (it) => {
+  it.effect("that was rejected leaves its key free, for another consumer too", () =>
+    Effect.gen(function* () {
+      const [stranger, buyer] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
+      const { report } = yield* aDeal(buyer)
+      assert.deepStrictEqual(problemOf(yield* report(stranger, "a key")), [403, "FORBIDDEN"])
+      assert.strictEqual((yield* report(buyer, "a key")).status, 201)
+      assert.deepStrictEqual(problemOf(yield* report(stranger, "a key")), [409, "IDEMPOTENCY_CONFLICT"])
+      const again = yield* report(buyer, "a key")
+      assert.deepStrictEqual([again.status, again.headers["idempotent-replay"]], [201, "true"])
+      assert.strictEqual(yield* balanceOf(buyer), 1_000_000 - PRICE)
+      assert.strictEqual(yield* spentBy(buyer), PRICE)
+    })
+  )
+
+  it.effect("whose process dies while the call is open: the call ends at no cost, and the grant is restored", () =>
+    Effect.gen(function* () {
+      const { sweep } = yield* Sweeper
+      const consumer = yield* aFundedConsumer()
+      yield* opened(yield* reserved(consumer))
+      yield* LONG_AFTER(sweep)
+      assert.strictEqual(yield* spentBy(consumer), 0)
+      assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
+    })
+  )
+
+  it.effect("whose process dies after the call is closed: the grant counts its cost", () =>
+    Effect.gen(function* () {
+      const { sweep } = yield* Sweeper
+      const consumer = yield* aFundedConsumer()
+      const call = yield* reserved(consumer)
+      yield* opened(call)
+      yield* (yield* CallStore).close(yield* closingOf(call, { cost: 700 }))
+      yield* LONG_AFTER(sweep)
+      assert.strictEqual(yield* spentBy(consumer), 700)
+      yield* LONG_AFTER(sweep)
+      assert.strictEqual(yield* spentBy(consumer), 700)
+    })
+  )
+
+  const requestOf = ({ offer, providerId, toolId }: Effect.Success<ReturnType<typeof aDeal>>, consumer: Member) =>
+    ({
+      caller: { role: "provider", ownerId: providerId },
+      tool: { toolId, toolName: undefined, providerId: offer.provider.id },
+      consumerId: ConsumerId.make(consumer.id),
+      status: "success",
+      durationMs: 1,
+      tokensInput: 0,
+      tokensOutput: 0,
+      cost: money(5_000),
+      calledAt: undefined,
+      idempotency: undefined
+    }) as MeterRequest
+
+  it.effect("that ends in an internal defect costs nothing, and the grant is restored", () =>
+    Effect.gen(function* () {
+      const { sweep } = yield* Sweeper
+      const consumer = yield* aFundedConsumer()
+      const request = requestOf(yield* aDeal(consumer), consumer)
+      const broken = (yield* Metering).record(request, () => {
+        throw new Error("cannot be rendered")
+      })
+      assert.isTrue(Exit.hasDies(yield* Effect.exit(broken)))
+      assert.strictEqual(yield* spentBy(consumer), 5_000, "the call is open still")
+      yield* LONG_AFTER(sweep)
+      assert.strictEqual(yield* spentBy(consumer), 0)
+      assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
+      yield* books
+    })
+  )
+
+  it.effect("whose call was ended before its settlement arrived costs nothing, and says so", () =>
+    Effect.gen(function* () {
+      const { sweep } = yield* Sweeper
+      const calls = yield* CallStore
+      const sweptFirst = CallStore.of({
+        ...calls,
+        close: (closing) => Effect.andThen(Effect.ignore(LONG_AFTER(sweep)), calls.close(closing))
+      })
+      const { record } = yield* Effect.map(
+        Layer.build(Layer.fresh(Metering.layer).pipe(Layer.provide(Layer.succeed(CallStore, sweptFirst)))),
+        Context.get(Metering)
+      )
+      const consumer = yield* aFundedConsumer()
+      const request = requestOf(yield* aDeal(consumer), consumer)
+      const refused = yield* Effect.flip(record(request, () => ({ status: 201, headers: {}, body: "" })))
+      const [receipt, ...others] = yield* receiptsOf(consumer)
+      assert.deepStrictEqual(others, [])
+      assert.include(receipt, { status: "error", cost_microcents: 0 })
+      assert.deepStrictEqual(
+        [refused._tag, refused._tag === "CallOverdue" && refused.receiptId],
+        ["CallOverdue", receipt!.receipt_id]
+      )
+      assert.strictEqual(yield* spentBy(consumer), 0)
+      assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
+      yield* books
+    })
+  )
+
+  it.effect("that hangs until its reservation may be released is not billed", () =>
+    Effect.gen(function* () {
+      const { sweep } = yield* Sweeper
+      const consumer = yield* aFundedConsumer()
+      const request = requestOf(yield* aDeal(consumer), consumer)
+      const late = (yield* Metering).record(request, () => ({ status: 201, headers: {}, body: "" }))
+      assert.isTrue(Exit.hasDies(yield* Effect.exit(slowly("3 minutes")(late))))
+      yield* later("1 hour")(sweep)
+      assert.strictEqual(yield* spentBy(consumer), 0)
+      assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
+      assert.include((yield* receiptsOf(consumer))[0], { status: "error", cost_microcents: 0 })
+    })
+  )
+})
+
 for (const [name, service] of everyCore) {
   it.layer(service, LIVE)(`A report over ${name}`, (it) => {
-    it.effect("that was rejected leaves its key free, for another consumer too", () =>
-      Effect.gen(function* () {
-        const [stranger, buyer] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
-        const { report } = yield* aDeal(buyer)
-        assert.deepStrictEqual(problemOf(yield* report(stranger, "a key")), [403, "FORBIDDEN"])
-        assert.strictEqual((yield* report(buyer, "a key")).status, 201)
-        assert.deepStrictEqual(problemOf(yield* report(stranger, "a key")), [409, "IDEMPOTENCY_CONFLICT"])
-        const again = yield* report(buyer, "a key")
-        assert.deepStrictEqual([again.status, again.headers["idempotent-replay"]], [201, "true"])
-        assert.strictEqual(yield* balanceOf(buyer), 1_000_000 - PRICE)
-        assert.strictEqual(yield* spentBy(buyer), PRICE)
-      })
-    )
-
     it.effect(
       "bills one consumer once, however many concurrent reports have its key, whichever consumer they name",
       () =>
@@ -121,104 +221,6 @@ for (const [name, service] of everyCore) {
           yield* Effect.all([LONG_AFTER(sweep), LONG_AFTER(sweep), LONG_AFTER(sweep)], { concurrency: "unbounded" })
           assert.strictEqual(yield* spentBy(consumer), 0)
         })
-    )
-
-    it.effect("whose process dies while the call is open: the call ends at no cost, and the grant is restored", () =>
-      Effect.gen(function* () {
-        const { sweep } = yield* Sweeper
-        const consumer = yield* aFundedConsumer()
-        yield* opened(yield* reserved(consumer))
-        yield* LONG_AFTER(sweep)
-        assert.strictEqual(yield* spentBy(consumer), 0)
-        assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
-      })
-    )
-
-    it.effect("whose process dies after the call is closed: the grant counts its cost", () =>
-      Effect.gen(function* () {
-        const { sweep } = yield* Sweeper
-        const consumer = yield* aFundedConsumer()
-        const call = yield* reserved(consumer)
-        yield* opened(call)
-        yield* (yield* CallStore).close(yield* closingOf(call, { cost: 700 }))
-        yield* LONG_AFTER(sweep)
-        assert.strictEqual(yield* spentBy(consumer), 700)
-        yield* LONG_AFTER(sweep)
-        assert.strictEqual(yield* spentBy(consumer), 700)
-      })
-    )
-
-    const requestOf = ({ offer, providerId, toolId }: Effect.Success<ReturnType<typeof aDeal>>, consumer: Member) =>
-      ({
-        caller: { role: "provider", ownerId: providerId },
-        tool: { toolId, toolName: undefined, providerId: offer.provider.id },
-        consumerId: ConsumerId.make(consumer.id),
-        status: "success",
-        durationMs: 1,
-        tokensInput: 0,
-        tokensOutput: 0,
-        cost: money(5_000),
-        calledAt: undefined,
-        idempotency: undefined
-      }) as MeterRequest
-
-    it.effect("that ends in an internal defect costs nothing, and the grant is restored", () =>
-      Effect.gen(function* () {
-        const { sweep } = yield* Sweeper
-        const consumer = yield* aFundedConsumer()
-        const request = requestOf(yield* aDeal(consumer), consumer)
-        const broken = (yield* Metering).record(request, () => {
-          throw new Error("cannot be rendered")
-        })
-        assert.isTrue(Exit.hasDies(yield* Effect.exit(broken)))
-        assert.strictEqual(yield* spentBy(consumer), 5_000, "the call is open still")
-        yield* LONG_AFTER(sweep)
-        assert.strictEqual(yield* spentBy(consumer), 0)
-        assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
-        yield* books
-      })
-    )
-
-    it.effect("whose call was ended before its settlement arrived costs nothing, and says so", () =>
-      Effect.gen(function* () {
-        const { sweep } = yield* Sweeper
-        const calls = yield* CallStore
-        const sweptFirst = CallStore.of({
-          ...calls,
-          close: (closing) => Effect.andThen(Effect.ignore(LONG_AFTER(sweep)), calls.close(closing))
-        })
-        const { record } = yield* Effect.map(
-          Layer.build(Layer.fresh(Metering.layer).pipe(Layer.provide(Layer.succeed(CallStore, sweptFirst)))),
-          Context.get(Metering)
-        )
-        const consumer = yield* aFundedConsumer()
-        const request = requestOf(yield* aDeal(consumer), consumer)
-        const refused = yield* Effect.flip(record(request, () => ({ status: 201, headers: {}, body: "" })))
-        const [receipt, ...others] = yield* receiptsOf(consumer)
-        assert.deepStrictEqual(others, [])
-        assert.include(receipt, { status: "error", cost_microcents: 0 })
-        assert.deepStrictEqual(
-          [refused._tag, refused._tag === "CallOverdue" && refused.receiptId],
-          ["CallOverdue", receipt!.receipt_id]
-        )
-        assert.strictEqual(yield* spentBy(consumer), 0)
-        assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
-        yield* books
-      })
-    )
-
-    it.effect("that hangs until its reservation may be released is not billed", () =>
-      Effect.gen(function* () {
-        const { sweep } = yield* Sweeper
-        const consumer = yield* aFundedConsumer()
-        const request = requestOf(yield* aDeal(consumer), consumer)
-        const late = (yield* Metering).record(request, () => ({ status: 201, headers: {}, body: "" }))
-        assert.isTrue(Exit.hasDies(yield* Effect.exit(slowly("3 minutes")(late))))
-        yield* later("1 hour")(sweep)
-        assert.strictEqual(yield* spentBy(consumer), 0)
-        assert.strictEqual(yield* balanceOf(consumer), 1_000_000)
-        assert.include((yield* receiptsOf(consumer))[0], { status: "error", cost_microcents: 0 })
-      })
     )
   })
 }

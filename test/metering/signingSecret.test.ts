@@ -7,13 +7,13 @@ import { createHash, createHmac } from "node:crypto"
 import { isSignedByMarket } from "../support/mcp/ProviderCheck.ts"
 import { at, expecting, textAt } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, everyMarket, PROXY } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, memoryMarket, PROXY } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 
 const PATH = "/api/v1/market/providers/signing-secret"
 
-describe.each(everyMarket())("the signing secret over %s", (_, market) => {
-  it.layer(market, LIVE)("of a provider", (it) => {
+describe("the signing secret", () => {
+  it.layer(memoryMarket(), LIVE)("of a provider", (it) => {
     it.effect("signs the provider's requests, and no other provider's", () =>
       Effect.gen(function* () {
         const server = yield* providing(fine)

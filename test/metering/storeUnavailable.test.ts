@@ -34,9 +34,7 @@ const losing = (calls: CallStore["Service"], method: "open" | "close") =>
       : { ...calls, close: (call) => Effect.andThen(calls.close(call), away) }
   )
 
-const [[, service]] = everyCore
-
-it.layer(service, LIVE)("While the call store is unavailable", (it) => {
+it.layer(memoryCore, LIVE)("While the call store is unavailable", (it) => {
   it.effect("a call with a key fails, and is not told that another call with its key is in flight", () =>
     Effect.gen(function* () {
       const calls = yield* CallStore

@@ -104,116 +104,114 @@ const isGenuine = (id: ReceiptId) =>
 
 const AWAY: ReadonlyArray<Mishap> = ["fails", "hangs", "cannot be interrupted"]
 
-for (const [name, service] of everyCore) {
-  it.layer(service.pipe(Layer.provideMerge(Logger.layer([]))), LIVE)(`A remote key over ${name}`, (it) => {
-    it.effect("that comes back during the settlement charges the call once and delivers it", () =>
+it.layer(memoryCore.pipe(Layer.provideMerge(Logger.layer([]))), LIVE)("A remote key", (it) => {
+  it.effect("that comes back during the settlement charges the call once and delivers it", () =>
+    Effect.gen(function* () {
+      const { forwarded, hurriedOnceAsked, keys, metering } = yield* aNode
+      const { named, request } = yield* aCall
+      keys.mishap = () => (["fails", "hangs", "fails"] as const)[keys.asked - 1]
+      const outcome = yield* hurriedOnceAsked(metering.call(request, rendered))
+      assert.deepInclude(outcome, { _tag: "Settled", answer: rendered() })
+      assert.strictEqual(keys.asked, 4)
+      assert.strictEqual(forwarded(), 1)
+      const { receipt, valid } = yield* isGenuine(named[0]!)
+      assert.isTrue(valid)
+      assert.deepInclude(receipt, { status: "success", cost_microcents: money(PRICE) })
+      assert.strictEqual(yield* availableOf(request.consumerId), LOADED - BigInt(PRICE))
+      yield* books
+    })
+  )
+
+  for (const mishap of AWAY) {
+    it.effect(`that ${mishap} leaves the call held, and the sweeper ends it at no cost once the key is back`, () =>
       Effect.gen(function* () {
-        const { forwarded, hurriedOnceAsked, keys, metering } = yield* aNode
+        const { forwarded, hurriedOnceAsked, keys, metering, sweep } = yield* aNode
+        const calls = yield* CallStore
         const { named, request } = yield* aCall
-        keys.mishap = () => (["fails", "hangs", "fails"] as const)[keys.asked - 1]
-        const outcome = yield* hurriedOnceAsked(metering.call(request, rendered))
-        assert.deepInclude(outcome, { _tag: "Settled", answer: rendered() })
-        assert.strictEqual(keys.asked, 4)
+        const { consumerId } = request
+        const id = () => named[0]!
+        keys.mishap = () => mishap
+        const failure = yield* hurriedOnceAsked(Effect.flip(metering.call(request, rendered)))
+        assert.strictEqual(failure._tag, "SignerUnavailable")
         assert.strictEqual(forwarded(), 1)
-        const { receipt, valid } = yield* isGenuine(named[0]!)
-        assert.isTrue(valid)
-        assert.deepInclude(receipt, { status: "success", cost_microcents: money(PRICE) })
-        assert.strictEqual(yield* availableOf(request.consumerId), LOADED - BigInt(PRICE))
-        yield* books
-      })
-    )
-
-    for (const mishap of AWAY) {
-      it.effect(`that ${mishap} leaves the call held, and the sweeper ends it at no cost once the key is back`, () =>
-        Effect.gen(function* () {
-          const { forwarded, hurriedOnceAsked, keys, metering, sweep } = yield* aNode
-          const calls = yield* CallStore
-          const { named, request } = yield* aCall
-          const { consumerId } = request
-          const id = () => named[0]!
-          keys.mishap = () => mishap
-          const failure = yield* hurriedOnceAsked(Effect.flip(metering.call(request, rendered)))
-          assert.strictEqual(failure._tag, "SignerUnavailable")
-          assert.strictEqual(forwarded(), 1)
-          // Nothing is charged or released before it is known what to do.
-          assert.strictEqual((yield* calls.outcome(consumerId, id()))._tag, "Open")
-          assert.strictEqual(yield* availableOf(consumerId), LOADED - BigInt(PRICE))
-          assert.strictEqual((yield* calls.earlier(consumerId, KEY))?._tag, "InFlight")
-          assert.strictEqual((yield* Effect.flip(later("10 minutes")(sweep)))._tag, "SignerUnavailable")
-          assert.strictEqual((yield* calls.outcome(consumerId, id()))._tag, "Open")
-
-          keys.mishap = () => undefined
-          yield* later("10 minutes")(sweep)
-          const { receipt, valid } = yield* isGenuine(id())
-          assert.isTrue(valid)
-          assert.deepInclude(receipt, { status: "error", cost_microcents: zero })
-          assert.strictEqual(yield* availableOf(consumerId), LOADED)
-          yield* later("10 minutes")(sweep)
-          assert.strictEqual(yield* availableOf(consumerId), LOADED)
-
-          // The key of the request is free again: it is a new call, charged once.
-          assert.strictEqual((yield* metering.call(request, rendered))._tag, "Settled")
-          assert.strictEqual((yield* metering.call(request, rendered))._tag, "Replayed")
-          assert.strictEqual(forwarded(), 2)
-          assert.strictEqual(yield* availableOf(consumerId), LOADED - BigInt(PRICE))
-          yield* books
-        })
-      )
-    }
-
-    it.effect("that returns nonsense puts no receipt into the store", () =>
-      Effect.gen(function* () {
-        const { keys, metering } = yield* aNode
-        const { named, request } = yield* aCall
-        keys.mishap = () => "garbles"
-        // In no hurry: the key does answer, and a busy machine may take longer than a hundredth of the signer's time.
-        const exit = yield* Effect.exit(metering.call(request, rendered))
-        assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("64 lowercase hex digits"))
-        assert.isTrue(Option.isNone(yield* (yield* Receipts).find(named[0]!)))
-        assert.strictEqual((yield* (yield* CallStore).outcome(request.consumerId, named[0]!))._tag, "Open")
-      })
-    )
-
-    it.effect("that fails during a report leaves grant and key of the report bound, and nothing is billed", () =>
-      Effect.gen(function* () {
-        const { keys, metering, sweep } = yield* aNode
-        const [buyer, other] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
-        const offer = yield* anOffer("http://127.0.0.1:9/mcp")
-        const providerId = ProviderId.make(offer.provider.id)
-        const consumerId = ConsumerId.make(buyer.id)
-        const grant = { provider_id: providerId, cap_microcents: 100_000 }
-        yield* expecting(201, { path: GRANTS, key: buyer.key, json: grant })
-        const request = {
-          caller: { role: "provider", ownerId: providerId } as MeterRequest["caller"],
-          tool: { toolId: ToolId.make(offer.toolId), toolName: undefined, providerId },
-          consumerId,
-          status: "success" as const,
-          durationMs: 1,
-          tokensInput: 0,
-          tokensOutput: 0,
-          cost: money(COST),
-          calledAt: undefined,
-          idempotency: KEY
-        }
-        const spent = Effect.map((yield* Grants).list(consumerId), ([first]) => Number(first!.spent))
-        keys.mishap = () => "fails"
-        assert.strictEqual((yield* Effect.flip(metering.record(request, rendered)))._tag, "SignerUnavailable")
-        assert.strictEqual(yield* spent, COST)
-        const rebound = { providerId, keyHash: KEY.keyHash, consumerId: ConsumerId.make(other.id) }
-        assert.isFalse(yield* (yield* MeterKeyStore).bind(rebound, yield* DateTime.now))
+        // Nothing is charged or released before it is known what to do.
+        assert.strictEqual((yield* calls.outcome(consumerId, id()))._tag, "Open")
+        assert.strictEqual(yield* availableOf(consumerId), LOADED - BigInt(PRICE))
+        assert.strictEqual((yield* calls.earlier(consumerId, KEY))?._tag, "InFlight")
+        assert.strictEqual((yield* Effect.flip(later("10 minutes")(sweep)))._tag, "SignerUnavailable")
+        assert.strictEqual((yield* calls.outcome(consumerId, id()))._tag, "Open")
 
         keys.mishap = () => undefined
         yield* later("10 minutes")(sweep)
-        assert.strictEqual(yield* spent, 0)
+        const { receipt, valid } = yield* isGenuine(id())
+        assert.isTrue(valid)
+        assert.deepInclude(receipt, { status: "error", cost_microcents: zero })
         assert.strictEqual(yield* availableOf(consumerId), LOADED)
-        assert.strictEqual((yield* metering.record(request, rendered))._tag, "Recorded")
-        assert.strictEqual(yield* spent, COST)
-        assert.strictEqual(yield* availableOf(consumerId), LOADED - BigInt(COST))
+        yield* later("10 minutes")(sweep)
+        assert.strictEqual(yield* availableOf(consumerId), LOADED)
+
+        // The key of the request is free again: it is a new call, charged once.
+        assert.strictEqual((yield* metering.call(request, rendered))._tag, "Settled")
+        assert.strictEqual((yield* metering.call(request, rendered))._tag, "Replayed")
+        assert.strictEqual(forwarded(), 2)
+        assert.strictEqual(yield* availableOf(consumerId), LOADED - BigInt(PRICE))
         yield* books
       })
     )
-  })
-}
+  }
+
+  it.effect("that returns nonsense puts no receipt into the store", () =>
+    Effect.gen(function* () {
+      const { keys, metering } = yield* aNode
+      const { named, request } = yield* aCall
+      keys.mishap = () => "garbles"
+      // In no hurry: the key does answer, and a busy machine may take longer than a hundredth of the signer's time.
+      const exit = yield* Effect.exit(metering.call(request, rendered))
+      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("64 lowercase hex digits"))
+      assert.isTrue(Option.isNone(yield* (yield* Receipts).find(named[0]!)))
+      assert.strictEqual((yield* (yield* CallStore).outcome(request.consumerId, named[0]!))._tag, "Open")
+    })
+  )
+
+  it.effect("that fails during a report leaves grant and key of the report bound, and nothing is billed", () =>
+    Effect.gen(function* () {
+      const { keys, metering, sweep } = yield* aNode
+      const [buyer, other] = [yield* aFundedConsumer(), yield* aFundedConsumer()]
+      const offer = yield* anOffer("http://127.0.0.1:9/mcp")
+      const providerId = ProviderId.make(offer.provider.id)
+      const consumerId = ConsumerId.make(buyer.id)
+      const grant = { provider_id: providerId, cap_microcents: 100_000 }
+      yield* expecting(201, { path: GRANTS, key: buyer.key, json: grant })
+      const request = {
+        caller: { role: "provider", ownerId: providerId } as MeterRequest["caller"],
+        tool: { toolId: ToolId.make(offer.toolId), toolName: undefined, providerId },
+        consumerId,
+        status: "success" as const,
+        durationMs: 1,
+        tokensInput: 0,
+        tokensOutput: 0,
+        cost: money(COST),
+        calledAt: undefined,
+        idempotency: KEY
+      }
+      const spent = Effect.map((yield* Grants).list(consumerId), ([first]) => Number(first!.spent))
+      keys.mishap = () => "fails"
+      assert.strictEqual((yield* Effect.flip(metering.record(request, rendered)))._tag, "SignerUnavailable")
+      assert.strictEqual(yield* spent, COST)
+      const rebound = { providerId, keyHash: KEY.keyHash, consumerId: ConsumerId.make(other.id) }
+      assert.isFalse(yield* (yield* MeterKeyStore).bind(rebound, yield* DateTime.now))
+
+      keys.mishap = () => undefined
+      yield* later("10 minutes")(sweep)
+      assert.strictEqual(yield* spent, 0)
+      assert.strictEqual(yield* availableOf(consumerId), LOADED)
+      assert.strictEqual((yield* metering.record(request, rendered))._tag, "Recorded")
+      assert.strictEqual(yield* spent, COST)
+      assert.strictEqual(yield* availableOf(consumerId), LOADED - BigInt(COST))
+      yield* books
+    })
+  )
+})
 
 const SIGNED = {
   receipt_id: "rcpt_00000000000000000000000000000001",

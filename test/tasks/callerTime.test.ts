@@ -15,7 +15,7 @@ import { asked, asking, callMcp, requestOf, withState } from "../support/meterin
 import {
   checkReceipt,
   completedWith,
-  everyTaskMarket,
+  memoryTaskMarket,
   receiptOf,
   seen,
   started,
@@ -52,85 +52,84 @@ const checkDuration = Effect.fnUntraced(function* (task: Pick<StartedTask, "rece
   assert.isBelow(ms, Math.max(seconds, 1) * 10 * SECOND_MS)
 })
 
-for (const [name, market] of everyTaskMarket()) {
-  const provider = new TaskProvider()
-  it.layer(market(provider), { timeout: "120 seconds", excludeTestServices: true })(`A task over ${name}`, (it) => {
-    /** Seconds after its start. */
-    const says = Effect.fnUntraced(function* (
-      task: StartedTask,
-      second: number,
-      said: Parameters<typeof provider.saysOfAll>[0]
-    ) {
-      provider.saysOfAll(said)
-      yield* later(second * SECOND_MS)(seen(task))
+const provider = new TaskProvider()
+
+it.layer(memoryTaskMarket(provider), { timeout: "120 seconds", excludeTestServices: true })("A task", (it) => {
+  /** Seconds after its start. */
+  const says = Effect.fnUntraced(function* (
+    task: StartedTask,
+    second: number,
+    said: Parameters<typeof provider.saysOfAll>[0]
+  ) {
+    provider.saysOfAll(said)
+    yield* later(second * SECOND_MS)(seen(task))
+  })
+
+  it.effect("does not take the time of its caller, before or after several answers", () =>
+    Effect.gen(function* () {
+      const task = yield* started()
+      yield* says(task, 10, asks("one"))
+      yield* says(task, 3_000, asks("one"))
+      yield* later(3_600 * SECOND_MS)(answers(task, "one"))
+      yield* says(task, 3_605, working)
+      yield* says(task, 3_610, asks("two", "three"))
+      // A part of the answers leaves a question open.
+      yield* later(3_700 * SECOND_MS)(answers(task, "two"))
+      yield* says(task, 7_000, asks("three"))
+      yield* later(7_200 * SECOND_MS)(answers(task, "three"))
+      yield* says(task, 7_210, completedWith("done"))
+      yield* checkDuration(task, 30)
     })
+  )
 
-    it.effect("does not take the time of its caller, before or after several answers", () =>
-      Effect.gen(function* () {
-        const task = yield* started()
-        yield* says(task, 10, asks("one"))
-        yield* says(task, 3_000, asks("one"))
-        yield* later(3_600 * SECOND_MS)(answers(task, "one"))
-        yield* says(task, 3_605, working)
-        yield* says(task, 3_610, asks("two", "three"))
-        // A part of the answers leaves a question open.
-        yield* later(3_700 * SECOND_MS)(answers(task, "two"))
-        yield* says(task, 7_000, asks("three"))
-        yield* later(7_200 * SECOND_MS)(answers(task, "three"))
-        yield* says(task, 7_210, completedWith("done"))
-        yield* checkDuration(task, 30)
-      })
-    )
+  it.effect("takes the time of its provider, though this goes on showing questions that were answered", () =>
+    Effect.gen(function* () {
+      const task = yield* started()
+      yield* says(task, 1, asks("one"))
+      yield* later(3_600 * SECOND_MS)(answers(task, "one"))
+      for (const second of [3_610, 5_000]) yield* says(task, second, asks("one"))
+      yield* says(task, 5_400, completedWith("done"))
+      yield* checkDuration(task, 1_801)
+    })
+  )
 
-    it.effect("takes the time of its provider, though this goes on showing questions that were answered", () =>
-      Effect.gen(function* () {
+  it.effect("is a time-out of its provider only where every question was answered", () =>
+    Effect.gen(function* () {
+      for (const [answered, status] of [
+        [["one"], "timeout"],
+        [[], "error"]
+      ] as const) {
         const task = yield* started()
         yield* says(task, 1, asks("one"))
-        yield* later(3_600 * SECOND_MS)(answers(task, "one"))
-        for (const second of [3_610, 5_000]) yield* says(task, second, asks("one"))
-        yield* says(task, 5_400, completedWith("done"))
-        yield* checkDuration(task, 1_801)
-      })
-    )
+        yield* later(2 * SECOND_MS)(answers(task, ...answered))
+        yield* says(task, TASK_MS_MAX / SECOND_MS + 1, asks("one"))
+        yield* checkReceipt(task, status, 0n)
+      }
+    })
+  )
 
-    it.effect("is a time-out of its provider only where every question was answered", () =>
-      Effect.gen(function* () {
-        for (const [answered, status] of [
-          [["one"], "timeout"],
-          [[], "error"]
-        ] as const) {
-          const task = yield* started()
-          yield* says(task, 1, asks("one"))
-          yield* later(2 * SECOND_MS)(answers(task, ...answered))
-          yield* says(task, TASK_MS_MAX / SECOND_MS + 1, asks("one"))
-          yield* checkReceipt(task, status, 0n)
-        }
-      })
-    )
-
-    it.effect("does not take the time that its call waited for input before it was a task", () =>
-      Effect.gen(function* () {
-        const first = yield* started()
-        const { consumerId, toolId } = first
-        const respond = provider.calls.respond
-        provider.calls.respond = () => Effect.succeed(asking("state"))
-        const { receiptId = first.receiptId, state } = yield* asked(requestOf(consumerId, toolId))
-        provider.calls.respond = () => Effect.succeed(startedWith({ taskId: "upstream-late", ...working }))
-        const outcome = yield* later(300 * SECOND_MS)(
-          Effect.flatMap(taking(consumerId, toolId), (request) =>
-            callMcp({ ...request, ...requestOf(consumerId, toolId, withState(state), { takeTask: request.takeTask }) })
-          )
+  it.effect("does not take the time that its call waited for input before it was a task", () =>
+    Effect.gen(function* () {
+      const first = yield* started()
+      const { consumerId, toolId } = first
+      const respond = provider.calls.respond
+      provider.calls.respond = () => Effect.succeed(asking("state"))
+      const { receiptId = first.receiptId, state } = yield* asked(requestOf(consumerId, toolId))
+      provider.calls.respond = () => Effect.succeed(startedWith({ taskId: "upstream-late", ...working }))
+      const outcome = yield* later(300 * SECOND_MS)(
+        Effect.flatMap(taking(consumerId, toolId), (request) =>
+          callMcp({ ...request, ...requestOf(consumerId, toolId, withState(state), { takeTask: request.takeTask }) })
         )
-        provider.calls.respond = respond
-        assert.strictEqual(outcome._tag, "TaskStarted")
-        const { taskId } = JSON.parse(outcome._tag === "TaskStarted" ? outcome.resultText : "{}") as { taskId: string }
-        const task = { ...first, id: taskId, receiptId }
-        yield* says(task, 320, completedWith("done"))
-        yield* checkDuration(task, 19)
-      })
-    )
-  })
-}
+      )
+      provider.calls.respond = respond
+      assert.strictEqual(outcome._tag, "TaskStarted")
+      const { taskId } = JSON.parse(outcome._tag === "TaskStarted" ? outcome.resultText : "{}") as { taskId: string }
+      const task = { ...first, id: taskId, receiptId }
+      yield* says(task, 320, completedWith("done"))
+      yield* checkDuration(task, 19)
+    })
+  )
+})
 
 const AT = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")
 const at = (seconds: number) => DateTime.add(AT, { seconds })

@@ -12,7 +12,7 @@ import { checkWallet, MCP_PRICE } from "../support/metering/McpMarket.ts"
 import {
   checkReceipt,
   completedWith,
-  everyTaskMarket,
+  memoryTaskMarket,
   type StartedTask,
   started,
   TaskProvider,
@@ -35,7 +35,6 @@ const asking = Effect.fnUntraced(function* ({ consumerId, id }: StartedTask) {
   return { answer, pauses: () => pauses }
 })
 
-const [, market] = everyTaskMarket()[0]!
 const provider = new TaskProvider()
 
 it.effect("is told after ten minutes to ask again, keeps its hold, and is paid once", () =>
@@ -63,5 +62,8 @@ it.effect("is told after ten minutes to ask again, keeps its hold, and is paid o
     // What it waited for stays: it is told at once.
     const third = yield* asking(task)
     assert.deepStrictEqual((yield* Fiber.join(third.answer)).answer, answer)
-  }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(market(provider), PassThrough.layer, OpenStreams.layer)))
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(Layer.mergeAll(memoryTaskMarket(provider), PassThrough.layer, OpenStreams.layer))
+  )
 )
