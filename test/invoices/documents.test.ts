@@ -26,63 +26,61 @@ const longAgo = (): string => {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 2, 15)).toISOString()
 }
 
-for (const [name, market] of everyMarket({ OPERATOR_KEY })) {
-  it.layer(market, LIVE)(`A document over ${name}`, (it) => {
-    it.effect("is created by the operator and read by its owner only, in three forms", () =>
-      Effect.gen(function* () {
-        const during = longAgo()
-        const month = during.slice(0, 7)
-        const offer = yield* anOffer((yield* providing(fine)).url, {}, { name: SPITEFUL })
-        const buyer = yield* aFundedConsumer(100, { name: SPITEFUL })
-        yield* when(during)(send(callOf(buyer, offer)))
-        const run = { path: `${INVOICES}/run`, json: { month } }
-        for (const key of [undefined, buyer.key, offer.provider.key]) {
-          assert.oneOf((yield* send({ ...run, key })).status, [401, 403])
-        }
-        const made = yield* expecting(200, { ...run, key: OPERATOR_KEY })
-        assert.deepStrictEqual([at(made, "agrees"), at(made, "month")], [true, month])
-        assert.strictEqual(at(yield* expecting(200, { ...run, key: OPERATOR_KEY }), "issued"), 0)
-        const unfinished = yield* send({ ...run, json: { month: "2999-01" }, key: OPERATOR_KEY })
-        assert.strictEqual(unfinished.status, 422)
+it.layer(memoryMarket({ OPERATOR_KEY }), LIVE)("A document", (it) => {
+  it.effect("is created by the operator and read by its owner only, in three forms", () =>
+    Effect.gen(function* () {
+      const during = longAgo()
+      const month = during.slice(0, 7)
+      const offer = yield* anOffer((yield* providing(fine)).url, {}, { name: SPITEFUL })
+      const buyer = yield* aFundedConsumer(100, { name: SPITEFUL })
+      yield* when(during)(send(callOf(buyer, offer)))
+      const run = { path: `${INVOICES}/run`, json: { month } }
+      for (const key of [undefined, buyer.key, offer.provider.key]) {
+        assert.oneOf((yield* send({ ...run, key })).status, [401, 403])
+      }
+      const made = yield* expecting(200, { ...run, key: OPERATOR_KEY })
+      assert.deepStrictEqual([at(made, "agrees"), at(made, "month")], [true, month])
+      assert.strictEqual(at(yield* expecting(200, { ...run, key: OPERATOR_KEY }), "issued"), 0)
+      const unfinished = yield* send({ ...run, json: { month: "2999-01" }, key: OPERATOR_KEY })
+      assert.strictEqual(unfinished.status, 422)
 
-        const list = yield* expecting(200, { path: INVOICES, key: buyer.key })
-        assert.strictEqual(listAt(list, "invoices").length, 1)
-        const path = `${INVOICES}/${textAt(list, "invoices", 0, "invoice_id")}`
-        const invoice = yield* expecting(200, { path, key: buyer.key })
-        assert.deepStrictEqual(
-          [at(invoice, "kind"), at(invoice, "total_microcents"), at(invoice, "owner", "name")],
-          ["invoice", 12_345, SPITEFUL]
-        )
-        const page = yield* expecting(200, { path: `${path}.html`, key: buyer.key })
-        assert.match(page.headers["content-type"]!, /^text\/html/u)
-        assert.include(page.headers["content-security-policy"], "default-src 'none'")
-        assert.notInclude(page.text, "<script>alert")
-        assert.include(page.text, "$0.012345")
-        const pdf = yield* expecting(200, { path: `${path}.pdf`, key: buyer.key })
-        assert.strictEqual(pdf.headers["content-type"], "application/pdf")
-        assert.match(pdf.headers["content-disposition"]!, /INV-\d{4}-\d{6}\.pdf/u)
-        for (const key of [(yield* aConsumer()).key, offer.provider.key]) {
-          for (const form of ["", ".html", ".pdf"]) {
-            assert.strictEqual((yield* send({ path: `${path}${form}`, key })).status, 404)
-          }
+      const list = yield* expecting(200, { path: INVOICES, key: buyer.key })
+      assert.strictEqual(listAt(list, "invoices").length, 1)
+      const path = `${INVOICES}/${textAt(list, "invoices", 0, "invoice_id")}`
+      const invoice = yield* expecting(200, { path, key: buyer.key })
+      assert.deepStrictEqual(
+        [at(invoice, "kind"), at(invoice, "total_microcents"), at(invoice, "owner", "name")],
+        ["invoice", 12_345, SPITEFUL]
+      )
+      const page = yield* expecting(200, { path: `${path}.html`, key: buyer.key })
+      assert.match(page.headers["content-type"]!, /^text\/html/u)
+      assert.include(page.headers["content-security-policy"], "default-src 'none'")
+      assert.notInclude(page.text, "<script>alert")
+      assert.include(page.text, "$0.012345")
+      const pdf = yield* expecting(200, { path: `${path}.pdf`, key: buyer.key })
+      assert.strictEqual(pdf.headers["content-type"], "application/pdf")
+      assert.match(pdf.headers["content-disposition"]!, /INV-\d{4}-\d{6}\.pdf/u)
+      for (const key of [(yield* aConsumer()).key, offer.provider.key]) {
+        for (const form of ["", ".html", ".pdf"]) {
+          assert.strictEqual((yield* send({ path: `${path}${form}`, key })).status, 404)
         }
-        assert.strictEqual((yield* send({ path: `${path}.doc`, key: buyer.key })).status, 404)
+      }
+      assert.strictEqual((yield* send({ path: `${path}.doc`, key: buyer.key })).status, 404)
 
-        const credit = { path: `${path}/credit-notes`, json: { amount_microcents: 345, reason: "Courtesy" } }
-        assert.strictEqual((yield* send({ ...credit, key: buyer.key })).status, 403)
-        const headers = { "idempotency-key": `credit ${name}` }
-        const first = yield* expecting(201, { ...credit, key: OPERATOR_KEY, headers })
-        const again = yield* expecting(201, { ...credit, key: OPERATOR_KEY, headers })
-        assert.strictEqual(again.text, first.text)
-        for (const amount_microcents of [0, 12_001]) {
-          const json = { amount_microcents, reason: "Nothing, or more" }
-          assert.strictEqual((yield* send({ ...credit, json, key: OPERATOR_KEY })).status, 422)
-        }
-        assert.strictEqual(listAt(yield* expecting(200, { path: INVOICES, key: buyer.key }), "invoices").length, 2)
-      })
-    )
-  })
-}
+      const credit = { path: `${path}/credit-notes`, json: { amount_microcents: 345, reason: "Courtesy" } }
+      assert.strictEqual((yield* send({ ...credit, key: buyer.key })).status, 403)
+      const headers = { "idempotency-key": "credit" }
+      const first = yield* expecting(201, { ...credit, key: OPERATOR_KEY, headers })
+      const again = yield* expecting(201, { ...credit, key: OPERATOR_KEY, headers })
+      assert.strictEqual(again.text, first.text)
+      for (const amount_microcents of [0, 12_001]) {
+        const json = { amount_microcents, reason: "Nothing, or more" }
+        assert.strictEqual((yield* send({ ...credit, json, key: OPERATOR_KEY })).status, 422)
+      }
+      assert.strictEqual(listAt(yield* expecting(200, { path: INVOICES, key: buyer.key }), "invoices").length, 2)
+    })
+  )
+})
 
 const anInvoice = (lines: number): Invoice => ({
   id: "0193fa06-8192-73b4-a5d6-e7f8091a2b3c" as Invoice["id"],

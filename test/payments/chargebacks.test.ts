@@ -105,165 +105,165 @@ const nothingUnbacked = Effect.gen(function* () {
 })
 
 for (const liability of ["platform", "provider"] as const) {
-  for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
-    const ports = service.pipe(Layer.provide(Layer.succeed(ChargebackLiability, liability)))
-    it.layer(ports, LIVE)(`A chargeback over ${name}, for which the ${liability} is liable`, (it) => {
-      it.effect("stops spending while it is open, and allows reads and loads", () =>
-        Effect.gen(function* () {
-          const buyer = yield* aFundedConsumer
-          const seller = yield* aSeller
-          yield* tell(buyer, "opened")
-          assert.strictEqual(yield* spend(buyer.consumerId, seller, 100), "AccountFrozen")
-          assert.deepStrictEqual(yield* standing(buyer.consumerId), [CENTS, 0])
-          yield* paidLoad(buyer.consumerId, 500)
-          assert.strictEqual(yield* spend(buyer.consumerId, seller, 100), "AccountFrozen")
-          yield* tell(buyer, "won")
-          assert.match(String(yield* spend(buyer.consumerId, seller, 100)), /^rcpt_/u)
-          yield* nothingUnbacked
+  const ports = memoryCoreWith(ScriptedGateway.layer, LIVE_RULES).pipe(
+    Layer.provide(Layer.succeed(ChargebackLiability, liability))
+  )
+  it.layer(ports, LIVE)(`A chargeback, for which the ${liability} is liable`, (it) => {
+    it.effect("stops spending while it is open, and allows reads and loads", () =>
+      Effect.gen(function* () {
+        const buyer = yield* aFundedConsumer
+        const seller = yield* aSeller
+        yield* tell(buyer, "opened")
+        assert.strictEqual(yield* spend(buyer.consumerId, seller, 100), "AccountFrozen")
+        assert.deepStrictEqual(yield* standing(buyer.consumerId), [CENTS, 0])
+        yield* paidLoad(buyer.consumerId, 500)
+        assert.strictEqual(yield* spend(buyer.consumerId, seller, 100), "AccountFrozen")
+        yield* tell(buyer, "won")
+        assert.match(String(yield* spend(buyer.consumerId, seller, 100)), /^rcpt_/u)
+        yield* nothingUnbacked
+      })
+    )
+
+    it.effect("takes unspent funds, then what is liable; the rest is a debt and a recorded loss", () =>
+      Effect.gen(function* () {
+        const before = (yield* nothingUnbacked).recordedLossesMicrocents
+        const buyer = yield* aFundedConsumer
+        const [one, two] = [yield* aSeller, yield* aSeller]
+        yield* spend(buyer.consumerId, one, 1_000)
+        yield* spend(buyer.consumerId, two, 600)
+        yield* tell(buyer, "opened")
+        yield* tell(buyer, "withdrawn")
+        const recovered = liability === "provider" ? 1_440 : 0
+        assert.deepStrictEqual(yield* standing(buyer.consumerId), [0, 1_600 - recovered])
+        assert.strictEqual((yield* earned(one)) + (yield* earned(two)), 1_440 - recovered)
+        const after = (yield* nothingUnbacked).recordedLossesMicrocents
+        assert.strictEqual(after - before, fromCents(1_600 - recovered))
+
+        // Lost: frozen until the debt is paid. Loads pay the debt first.
+        yield* tell(buyer, "lost")
+        assert.isTrue(yield* isFrozen(buyer.consumerId))
+        yield* paidLoad(buyer.consumerId, 2_500)
+        assert.isFalse(yield* isFrozen(buyer.consumerId))
+        assert.deepStrictEqual(yield* standing(buyer.consumerId), [900 + recovered, 0])
+        assert.strictEqual((yield* nothingUnbacked).recordedLossesMicrocents, before)
+      })
+    )
+
+    it.effect("that is won restores every leg; a debt that was paid meanwhile returns to the wallet", () =>
+      Effect.gen(function* () {
+        const buyer = yield* aFundedConsumer
+        const seller = yield* aSeller
+        yield* spend(buyer.consumerId, seller, 1_500)
+        yield* tell(buyer, "withdrawn")
+        yield* paidLoad(buyer.consumerId, 2_000)
+        yield* tell(buyer, "reinstated")
+        yield* tell(buyer, "won")
+        assert.deepStrictEqual(yield* standing(buyer.consumerId), [2_500, 0])
+        assert.strictEqual(yield* earned(seller), 1_350)
+        assert.isFalse(yield* isFrozen(buyer.consumerId))
+        yield* nothingUnbacked
+      })
+    )
+
+    it.effect("never takes earnings from other consumers, from before the load, or that were paid out", () =>
+      Effect.gen(function* () {
+        const seller = yield* aSeller
+        const honest = yield* aFundedConsumer
+        yield* spend(honest.consumerId, seller, 1_000)
+        const thief = yield* aFundedConsumer
+        yield* spend(thief.consumerId, seller, 1_000)
+        const second = yield* later("1 minute")(paidLoad(thief.consumerId))
+        // As after a payout: only the rest of the lot is available.
+        const ledger = yield* Ledger
+        const lot = lotDayOf(yield* DateTime.now)
+        const leg = { kind: "payout", debit: "provider", credit: "processor", providerId: seller, lot } as const
+        yield* ledger.post({ reference: `out:${seller}`, legs: [{ ...leg, amount: fromCents(1_000) }] })
+        yield* tell(second, "withdrawn")
+        assert.strictEqual(yield* earned(seller), 800)
+        assert.deepStrictEqual(yield* standing(thief.consumerId), [1_000, 0])
+        yield* nothingUnbacked
+      })
+    )
+
+    it.effect("and a dispute never recover the same call twice, in either order", () =>
+      Effect.gen(function* () {
+        const buyer = yield* aFundedConsumer
+        const seller = yield* aSeller
+        const disputes = yield* Disputes
+        const owner = { role: "consumer", ownerId: buyer.consumerId } as const
+        const filing = (receiptId: never) => ({
+          receiptId,
+          reason: "quality" as const,
+          text: "no",
+          evidence: undefined
         })
-      )
+        const [open, refunded, later] = [
+          yield* spend(buyer.consumerId, seller, 400),
+          yield* spend(buyer.consumerId, seller, 300),
+          yield* spend(buyer.consumerId, seller, 200)
+        ]
+        const waiting = yield* disputes.file(owner, filing(open as never))
+        const decided = yield* disputes.file(owner, filing(refunded as never))
+        yield* disputes.respond(seller, decided.id, { action: "accept", text: undefined, evidence: undefined })
+        yield* tell(buyer, "withdrawn")
 
-      it.effect("takes unspent funds, then what is liable; the rest is a debt and a recorded loss", () =>
-        Effect.gen(function* () {
-          const before = (yield* nothingUnbacked).recordedLossesMicrocents
-          const buyer = yield* aFundedConsumer
-          const [one, two] = [yield* aSeller, yield* aSeller]
-          yield* spend(buyer.consumerId, one, 1_000)
-          yield* spend(buyer.consumerId, two, 600)
-          yield* tell(buyer, "opened")
-          yield* tell(buyer, "withdrawn")
-          const recovered = liability === "provider" ? 1_440 : 0
-          assert.deepStrictEqual(yield* standing(buyer.consumerId), [0, 1_600 - recovered])
-          assert.strictEqual((yield* earned(one)) + (yield* earned(two)), 1_440 - recovered)
-          const after = (yield* nothingUnbacked).recordedLossesMicrocents
-          assert.strictEqual(after - before, fromCents(1_600 - recovered))
+        const denied = yield* disputes.find(waiting.id)
+        assert.deepStrictEqual([denied.status, denied.decision?.by], ["resolved_denied", "chargeback"])
+        const late = yield* Effect.flip(disputes.file(owner, filing(later as never)))
+        assert.strictEqual(late._tag, "RecoveredByChargeback")
+        const lateByProvider = yield* Effect.flip(
+          disputes.file({ role: "provider", ownerId: seller }, filing(later as never))
+        )
+        assert.strictEqual(lateByProvider._tag, "RecoveredByChargeback")
+        const { frozen } = yield* (yield* Ledger).provider(seller)
+        assert.strictEqual(frozen, 0n)
+        // The refunded call is not taken from the provider a second time.
+        const owed = 600 - (liability === "provider" ? 540 : 0)
+        assert.deepStrictEqual(yield* standing(buyer.consumerId), [0, owed])
+        assert.strictEqual(yield* earned(seller), liability === "provider" ? 0 : 540)
 
-          // Lost: frozen until the debt is paid. Loads pay the debt first.
-          yield* tell(buyer, "lost")
-          assert.isTrue(yield* isFrozen(buyer.consumerId))
-          yield* paidLoad(buyer.consumerId, 2_500)
-          assert.isFalse(yield* isFrozen(buyer.consumerId))
-          assert.deepStrictEqual(yield* standing(buyer.consumerId), [900 + recovered, 0])
-          assert.strictEqual((yield* nothingUnbacked).recordedLossesMicrocents, before)
-        })
-      )
+        yield* tell(buyer, "reinstated")
+        assert.strictEqual((yield* disputes.file(owner, filing(later as never))).status, "filed")
+        yield* nothingUnbacked
+      })
+    )
 
-      it.effect("that is won restores every leg; a debt that was paid meanwhile returns to the wallet", () =>
-        Effect.gen(function* () {
-          const buyer = yield* aFundedConsumer
-          const seller = yield* aSeller
-          yield* spend(buyer.consumerId, seller, 1_500)
-          yield* tell(buyer, "withdrawn")
-          yield* paidLoad(buyer.consumerId, 2_000)
-          yield* tell(buyer, "reinstated")
-          yield* tell(buyer, "won")
-          assert.deepStrictEqual(yield* standing(buyer.consumerId), [2_500, 0])
-          assert.strictEqual(yield* earned(seller), 1_350)
-          assert.isFalse(yield* isFrozen(buyer.consumerId))
-          yield* nothingUnbacked
-        })
-      )
+    it.effect("costs a fee once, from platform funds, and beyond them as a recorded loss", () =>
+      Effect.gen(function* () {
+        const buyer = yield* aFundedConsumer
+        const funds = yield* PlatformFunds
+        const before = yield* funds.solvency
+        const fees = [{ id: `txn_${buyer.paymentId}`, cents: 1_500 }]
+        yield* tell(buyer, "withdrawn", { fees })
+        yield* tell(buyer, "lost", { fees })
+        const after = yield* nothingUnbacked
+        const paid = before.platformFundsMicrocents - after.platformFundsMicrocents
+        const lost = after.recordedLossesMicrocents - before.recordedLossesMicrocents
+        assert.strictEqual(paid + lost, fromCents(1_500))
+        assert.isTrue(after.platformFundsMicrocents >= 0n)
+        // The whole load was available: nothing is owed, so the account is not frozen.
+        assert.isFalse(yield* isFrozen(buyer.consumerId))
+      })
+    )
 
-      it.effect("never takes earnings from other consumers, from before the load, or that were paid out", () =>
-        Effect.gen(function* () {
-          const seller = yield* aSeller
-          const honest = yield* aFundedConsumer
-          yield* spend(honest.consumerId, seller, 1_000)
-          const thief = yield* aFundedConsumer
-          yield* spend(thief.consumerId, seller, 1_000)
-          const second = yield* later("1 minute")(paidLoad(thief.consumerId))
-          // As after a payout: only the rest of the lot is available.
-          const ledger = yield* Ledger
-          const lot = lotDayOf(yield* DateTime.now)
-          const leg = { kind: "payout", debit: "provider", credit: "processor", providerId: seller, lot } as const
-          yield* ledger.post({ reference: `out:${seller}`, legs: [{ ...leg, amount: fromCents(1_000) }] })
-          yield* tell(second, "withdrawn")
-          assert.strictEqual(yield* earned(seller), 800)
-          assert.deepStrictEqual(yield* standing(thief.consumerId), [1_000, 0])
-          yield* nothingUnbacked
-        })
-      )
-
-      it.effect("and a dispute never recover the same call twice, in either order", () =>
-        Effect.gen(function* () {
-          const buyer = yield* aFundedConsumer
-          const seller = yield* aSeller
-          const disputes = yield* Disputes
-          const owner = { role: "consumer", ownerId: buyer.consumerId } as const
-          const filing = (receiptId: never) => ({
-            receiptId,
-            reason: "quality" as const,
-            text: "no",
-            evidence: undefined
-          })
-          const [open, refunded, later] = [
-            yield* spend(buyer.consumerId, seller, 400),
-            yield* spend(buyer.consumerId, seller, 300),
-            yield* spend(buyer.consumerId, seller, 200)
-          ]
-          const waiting = yield* disputes.file(owner, filing(open as never))
-          const decided = yield* disputes.file(owner, filing(refunded as never))
-          yield* disputes.respond(seller, decided.id, { action: "accept", text: undefined, evidence: undefined })
-          yield* tell(buyer, "withdrawn")
-
-          const denied = yield* disputes.find(waiting.id)
-          assert.deepStrictEqual([denied.status, denied.decision?.by], ["resolved_denied", "chargeback"])
-          const late = yield* Effect.flip(disputes.file(owner, filing(later as never)))
-          assert.strictEqual(late._tag, "RecoveredByChargeback")
-          const lateByProvider = yield* Effect.flip(
-            disputes.file({ role: "provider", ownerId: seller }, filing(later as never))
-          )
-          assert.strictEqual(lateByProvider._tag, "RecoveredByChargeback")
-          const { frozen } = yield* (yield* Ledger).provider(seller)
-          assert.strictEqual(frozen, 0n)
-          // The refunded call is not taken from the provider a second time.
-          const owed = 600 - (liability === "provider" ? 540 : 0)
-          assert.deepStrictEqual(yield* standing(buyer.consumerId), [0, owed])
-          assert.strictEqual(yield* earned(seller), liability === "provider" ? 0 : 540)
-
-          yield* tell(buyer, "reinstated")
-          assert.strictEqual((yield* disputes.file(owner, filing(later as never))).status, "filed")
-          yield* nothingUnbacked
-        })
-      )
-
-      it.effect("costs a fee once, from platform funds, and beyond them as a recorded loss", () =>
-        Effect.gen(function* () {
-          const buyer = yield* aFundedConsumer
-          const funds = yield* PlatformFunds
-          const before = yield* funds.solvency
-          const fees = [{ id: `txn_${buyer.paymentId}`, cents: 1_500 }]
-          yield* tell(buyer, "withdrawn", { fees })
-          yield* tell(buyer, "lost", { fees })
-          const after = yield* nothingUnbacked
-          const paid = before.platformFundsMicrocents - after.platformFundsMicrocents
-          const lost = after.recordedLossesMicrocents - before.recordedLossesMicrocents
-          assert.strictEqual(paid + lost, fromCents(1_500))
-          assert.isTrue(after.platformFundsMicrocents >= 0n)
-          // The whole load was available: nothing is owed, so the account is not frozen.
-          assert.isFalse(yield* isFrozen(buyer.consumerId))
-        })
-      )
-
-      it.effect("does not freeze the account again after the operator unfroze it, until the next chargeback", () =>
-        Effect.gen(function* () {
-          const buyer = yield* aFundedConsumer
-          const freezes = yield* AccountFreezes
-          yield* tell(buyer, "opened")
-          assert.isTrue(yield* freezes.unfreeze(buyer.consumerId))
-          yield* freezes.reviewAll
-          assert.isFalse(yield* isFrozen(buyer.consumerId))
-          yield* tell(buyer, "lost")
-          assert.isFalse(yield* isFrozen(buyer.consumerId))
-          yield* tell(yield* paidLoad(buyer.consumerId), "opened")
-          assert.isTrue(yield* isFrozen(buyer.consumerId))
-        })
-      )
-    })
-  }
+    it.effect("does not freeze the account again after the operator unfroze it, until the next chargeback", () =>
+      Effect.gen(function* () {
+        const buyer = yield* aFundedConsumer
+        const freezes = yield* AccountFreezes
+        yield* tell(buyer, "opened")
+        assert.isTrue(yield* freezes.unfreeze(buyer.consumerId))
+        yield* freezes.reviewAll
+        assert.isFalse(yield* isFrozen(buyer.consumerId))
+        yield* tell(buyer, "lost")
+        assert.isFalse(yield* isFrozen(buyer.consumerId))
+        yield* tell(yield* paidLoad(buyer.consumerId), "opened")
+        assert.isTrue(yield* isFrozen(buyer.consumerId))
+      })
+    )
+  })
 }
 
-for (const [name, service] of coreWith(ScriptedGateway.layer)) {
+for (const [name, service] of everyCoreWith(ScriptedGateway.layer)) {
   it.layer(service, LIVE)(`The processor's fee over ${name}`, (it) => {
     it.effect("is recorded once, from platform funds as far as they reach", () =>
       Effect.gen(function* () {

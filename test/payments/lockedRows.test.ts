@@ -12,8 +12,7 @@ import { aConsumer } from "../support/Market.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 import { coreWith } from "../support/metering/Core.ts"
 
-const [, [, onPostgres]] = coreWith(ScriptedGateway.layer)
-const service = onPostgres.pipe(Layer.provide(Layer.succeed(LockTimeoutMs, 250)))
+const service = postgresCoreWith(ScriptedGateway.layer).pipe(Layer.provide(Layer.succeed(LockTimeoutMs, 250)))
 
 const aFrozen = Effect.gen(function* () {
   const consumerId = ConsumerId.make((yield* aConsumer()).id)

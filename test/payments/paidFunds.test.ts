@@ -155,107 +155,109 @@ const history = Effect.fnUntraced(function* (seed: number, steps: number) {
   return withdrawn
 })
 
+it.layer(memoryCore, LIVE)("Paid funds", (it) => {
+  it.effect("are not replaced by credit: $50 in, $50 spent, $50 credited, nothing out", () =>
+    Effect.gen(function* () {
+      const consumerId = yield* aLoadedConsumer(5_000)
+      yield* spend(consumerId, 5_000)
+      yield* give(consumerId, 5_000)
+      yield* canWithdraw(consumerId, 0)
+      const rejected = yield* Effect.flip(withdraw(consumerId, 5_000))
+      assert.isTrue(rejected._tag === "NotWithdrawable" && rejected.withdrawableCents === 0)
+      // Neither by a load later, of which only its own amount can be withdrawn.
+      yield* load(consumerId, 1_000)
+      yield* canWithdraw(consumerId, 1_000)
+      yield* withdraw(consumerId, 1_000)
+      yield* canWithdraw(consumerId, 0)
+      yield* spend(consumerId, 5_000)
+      yield* clearingIsEmpty
+    })
+  )
+
+  it.effect("are spent before credit, whichever came first", () =>
+    Effect.gen(function* () {
+      const consumerId = ConsumerId.make((yield* aConsumer()).id)
+      yield* give(consumerId, 500)
+      yield* spend(consumerId, 200)
+      yield* load(consumerId, 1_000)
+      yield* canWithdraw(consumerId, 1_000)
+      yield* spend(consumerId, 700)
+      yield* canWithdraw(consumerId, 300)
+      yield* spend(consumerId, 400)
+      yield* canWithdraw(consumerId, 0)
+      assert.strictEqual(yield* available(consumerId), 200)
+      yield* load(consumerId, 100)
+      yield* canWithdraw(consumerId, 100)
+    })
+  )
+
+  it.effect("come back by the refund of a call that was spent from them, and credit comes back as credit", () =>
+    Effect.gen(function* () {
+      const consumerId = yield* aLoadedConsumer(1_000)
+      const beforeAll = yield* spend(consumerId, 200)
+      yield* give(consumerId, 500)
+      const paid = yield* spend(consumerId, 500)
+      const both = yield* spend(consumerId, 600)
+      const credited = yield* spend(consumerId, 200)
+      yield* canWithdraw(consumerId, 0)
+      yield* refund(credited)
+      yield* canWithdraw(consumerId, 0)
+      yield* refund(both)
+      yield* canWithdraw(consumerId, 300)
+      yield* refund(paid)
+      yield* canWithdraw(consumerId, 800)
+      yield* refund(beforeAll)
+      yield* canWithdraw(consumerId, 1_000)
+      assert.strictEqual(yield* available(consumerId), 1_500)
+    })
+  )
+
+  it.effect("come back before credit when a refund is paid in parts", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const consumerId = yield* aLoadedConsumer(600)
+      yield* give(consumerId, 400)
+      const call = yield* spend(consumerId, 1_000)
+      const { lot, providerId } = call
+      const leg = { kind: "payout", debit: "provider", credit: "payout_clearing", providerId, lot } as const
+      yield* ledger.post({ reference: `payout ${randomUUID()}`, legs: [{ ...leg, amount: fromCents(900) }] })
+      assert.strictEqual(yield* refund(call), fromCents(100))
+      yield* canWithdraw(consumerId, 100)
+      const other = yield* aLoadedConsumer(2_000)
+      for (const [earned, left] of [
+        [300, 400],
+        [300, 600],
+        [300, 600]
+      ] as const) {
+        yield* spend(other, earned, providerId)
+        yield* (yield* Claims).collect(providerId)
+        yield* canWithdraw(consumerId, left)
+      }
+      assert.strictEqual(yield* available(consumerId), 1_000)
+      const back = { ...leg, debit: "payout_clearing", credit: "provider", amount: fromCents(900) } as const
+      yield* ledger.post({ reference: `returned ${randomUUID()}`, legs: [back] })
+    })
+  )
+
+  it.effect("are missing as long as credit has paid for a chargeback", () =>
+    Effect.gen(function* () {
+      const consumerId = yield* aLoadedConsumer(5_000)
+      yield* spend(consumerId, 5_000)
+      yield* give(consumerId, 3_000)
+      yield* chargeBack(consumerId, 5_000)
+      // The wallet is empty and $20 is owed, which credit pays as well.
+      yield* give(consumerId, 2_000)
+      yield* load(consumerId, 5_000)
+      yield* canWithdraw(consumerId, 0)
+      assert.strictEqual(yield* available(consumerId), 5_000)
+      yield* load(consumerId, 100)
+      yield* canWithdraw(consumerId, 100)
+    })
+  )
+})
+
 for (const [name, service] of everyCore) {
   it.layer(service, LIVE)(`Paid funds over ${name}`, (it) => {
-    it.effect("are not replaced by credit: $50 in, $50 spent, $50 credited, nothing out", () =>
-      Effect.gen(function* () {
-        const consumerId = yield* aLoadedConsumer(5_000)
-        yield* spend(consumerId, 5_000)
-        yield* give(consumerId, 5_000)
-        yield* canWithdraw(consumerId, 0)
-        const rejected = yield* Effect.flip(withdraw(consumerId, 5_000))
-        assert.isTrue(rejected._tag === "NotWithdrawable" && rejected.withdrawableCents === 0)
-        // Neither by a load later, of which only its own amount can be withdrawn.
-        yield* load(consumerId, 1_000)
-        yield* canWithdraw(consumerId, 1_000)
-        yield* withdraw(consumerId, 1_000)
-        yield* canWithdraw(consumerId, 0)
-        yield* spend(consumerId, 5_000)
-        yield* clearingIsEmpty
-      })
-    )
-
-    it.effect("are spent before credit, whichever came first", () =>
-      Effect.gen(function* () {
-        const consumerId = ConsumerId.make((yield* aConsumer()).id)
-        yield* give(consumerId, 500)
-        yield* spend(consumerId, 200)
-        yield* load(consumerId, 1_000)
-        yield* canWithdraw(consumerId, 1_000)
-        yield* spend(consumerId, 700)
-        yield* canWithdraw(consumerId, 300)
-        yield* spend(consumerId, 400)
-        yield* canWithdraw(consumerId, 0)
-        assert.strictEqual(yield* available(consumerId), 200)
-        yield* load(consumerId, 100)
-        yield* canWithdraw(consumerId, 100)
-      })
-    )
-
-    it.effect("come back by the refund of a call that was spent from them, and credit comes back as credit", () =>
-      Effect.gen(function* () {
-        const consumerId = yield* aLoadedConsumer(1_000)
-        const beforeAll = yield* spend(consumerId, 200)
-        yield* give(consumerId, 500)
-        const paid = yield* spend(consumerId, 500)
-        const both = yield* spend(consumerId, 600)
-        const credited = yield* spend(consumerId, 200)
-        yield* canWithdraw(consumerId, 0)
-        yield* refund(credited)
-        yield* canWithdraw(consumerId, 0)
-        yield* refund(both)
-        yield* canWithdraw(consumerId, 300)
-        yield* refund(paid)
-        yield* canWithdraw(consumerId, 800)
-        yield* refund(beforeAll)
-        yield* canWithdraw(consumerId, 1_000)
-        assert.strictEqual(yield* available(consumerId), 1_500)
-      })
-    )
-
-    it.effect("come back before credit when a refund is paid in parts", () =>
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const consumerId = yield* aLoadedConsumer(600)
-        yield* give(consumerId, 400)
-        const call = yield* spend(consumerId, 1_000)
-        const { lot, providerId } = call
-        const leg = { kind: "payout", debit: "provider", credit: "payout_clearing", providerId, lot } as const
-        yield* ledger.post({ reference: `payout ${randomUUID()}`, legs: [{ ...leg, amount: fromCents(900) }] })
-        assert.strictEqual(yield* refund(call), fromCents(100))
-        yield* canWithdraw(consumerId, 100)
-        const other = yield* aLoadedConsumer(2_000)
-        for (const [earned, left] of [
-          [300, 400],
-          [300, 600],
-          [300, 600]
-        ] as const) {
-          yield* spend(other, earned, providerId)
-          yield* (yield* Claims).collect(providerId)
-          yield* canWithdraw(consumerId, left)
-        }
-        assert.strictEqual(yield* available(consumerId), 1_000)
-        const back = { ...leg, debit: "payout_clearing", credit: "provider", amount: fromCents(900) } as const
-        yield* ledger.post({ reference: `returned ${randomUUID()}`, legs: [back] })
-      })
-    )
-
-    it.effect("are missing as long as credit has paid for a chargeback", () =>
-      Effect.gen(function* () {
-        const consumerId = yield* aLoadedConsumer(5_000)
-        yield* spend(consumerId, 5_000)
-        yield* give(consumerId, 3_000)
-        yield* chargeBack(consumerId, 5_000)
-        // The wallet is empty and $20 is owed, which credit pays as well.
-        yield* give(consumerId, 2_000)
-        yield* load(consumerId, 5_000)
-        yield* canWithdraw(consumerId, 0)
-        assert.strictEqual(yield* available(consumerId), 5_000)
-        yield* load(consumerId, 100)
-        yield* canWithdraw(consumerId, 100)
-      })
-    )
-
     it.effect("are exactly what a random history leaves of them", () =>
       Effect.gen(function* () {
         const withdrawn = yield* Effect.forEach([1, 2, 3], (seed) => history(seed, STEPS[name]))

@@ -64,7 +64,7 @@ const anEarner = Effect.gen(function* () {
 const two = <A extends string, E, R>(one: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.all([one, one]), (both) => both.toSorted() as [A, A])
 
-const [[, service]] = coreWith(ScriptedGateway.layer)
+const service = memoryCoreWith(ScriptedGateway.layer)
 
 it.layer(service, LIVE)("While the rows of one item are locked", (it) => {
   it.effect("automatic payouts pay the other providers", () =>

@@ -51,7 +51,7 @@ const anEarner = Effect.gen(function* () {
 
 const payoutsOver = (store: PayoutStore["Service"]) => rebuilt(Payouts, Payouts.layer, PayoutStore, store)
 
-const [[, service]] = coreWith(ScriptedGateway.layer)
+const service = memoryCoreWith(ScriptedGateway.layer)
 
 it.layer(service, LIVE)("While a store is unavailable", (it) => {
   it.effect("a payout whose transfer was made does not fail, and is paid once", () =>

@@ -16,7 +16,7 @@ import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents, type Microcents } from "../../domain/shared/Microcents.ts"
 import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
-import { coreWith, LIVE_RULES } from "../support/metering/Core.ts"
+import { everyCoreWith, memoryCoreWith, LIVE_RULES } from "../support/metering/Core.ts"
 import { when } from "../support/metering/TestTime.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -69,70 +69,69 @@ const availableTo = (consumerId: ConsumerId) =>
 
 const aConsumerId = Effect.map(aConsumer(), ({ id }) => ConsumerId.make(id))
 
-for (const [name, service] of coreWith(ScriptedGateway.layer)) {
+it.layer(memoryCoreWith(ScriptedGateway.layer), LIVE)("A refund", (it) => {
+  it.effect("takes the lot of its own call first, then the others", () =>
+    Effect.gen(function* () {
+      const providerId = yield* aProviderWith({ "2026-09-30": 300, [DAY]: 200, "2026-10-02": 300 })
+      const consumerId = yield* aConsumerId
+      const refunds = yield* Refunds
+      assert.strictEqual(yield* refunds.refund(aCall(providerId, consumerId, 450)), fromCents(450))
+      const left = (yield* (yield* Ledger).lots(providerId)).map(({ credits, day, debits }) => [day, credits - debits])
+      assert.deepStrictEqual(left, [
+        ["2026-09-30", fromCents(50)],
+        ["2026-10-02", fromCents(300)]
+      ])
+      assert.strictEqual(yield* availableTo(consumerId), fromCents(450))
+      yield* clearingIsEmpty
+    })
+  )
+
+  it.effect("moves only covered money, and later earnings pay the oldest claim first", () =>
+    Effect.gen(function* () {
+      const providerId = yield* aProviderWith({ [DAY]: 100 })
+      const [first, second] = [yield* aConsumerId, yield* aConsumerId]
+      const refunds = yield* Refunds
+      const claims = yield* Claims
+      const calls = [aCall(providerId, first, 300), aCall(providerId, second, 50)]
+      assert.strictEqual(yield* refunds.refund(calls[0]!), fromCents(100))
+      assert.strictEqual(yield* refunds.refund(calls[1]!), fromCents(0))
+      assert.strictEqual(yield* claims.owedBy(providerId), fromCents(250))
+      const ledger = yield* Ledger
+      const earn = Effect.fnUntraced(function* (cents: number) {
+        const reference = randomUUID()
+        yield* (yield* PlatformFunds).deposit({ amount: fromCents(cents), reference })
+        yield* ledger.adjust({ owner: { providerId }, direction: "credit", amount: fromCents(cents), reference })
+      })
+      yield* earn(120)
+      yield* Effect.all([claims.work, claims.work, claims.collect(providerId)], { concurrency: "unbounded" })
+      assert.deepStrictEqual([yield* availableTo(first), yield* availableTo(second)], [fromCents(220), 0n])
+      yield* earn(200)
+      yield* Effect.all([claims.work, claims.collect(providerId)], { concurrency: "unbounded" })
+      assert.deepStrictEqual([yield* availableTo(first), yield* availableTo(second)], [fromCents(300), fromCents(50)])
+      assert.strictEqual((yield* ledger.provider(providerId)).balance, fromCents(70))
+      assert.strictEqual(yield* claims.owedBy(providerId), 0n)
+      yield* clearingIsEmpty
+    })
+  )
+
+  it.effect("pays a consumer's debt before its wallet", () =>
+    Effect.gen(function* () {
+      const providerId = yield* aProviderWith({ [DAY]: 500 })
+      const consumerId = yield* aConsumerId
+      const ledger = yield* Ledger
+      yield* ledger.reverse({ consumerId, amount: fromCents(120), cause: "dispute", reference: randomUUID() })
+      yield* (yield* Refunds).refund(aCall(providerId, consumerId, 200))
+      assert.deepStrictEqual(yield* ledger.funds(consumerId), {
+        availableMicrocents: fromCents(80),
+        owedMicrocents: 0n
+      })
+      yield* clearingIsEmpty
+    })
+  )
+})
+
+for (const [name, service] of everyCoreWith(ScriptedGateway.layer)) {
   it.layer(service, LIVE)(`A refund over ${name}`, (it) => {
-    it.effect("takes the lot of its own call first, then the others", () =>
-      Effect.gen(function* () {
-        const providerId = yield* aProviderWith({ "2026-09-30": 300, [DAY]: 200, "2026-10-02": 300 })
-        const consumerId = yield* aConsumerId
-        const refunds = yield* Refunds
-        assert.strictEqual(yield* refunds.refund(aCall(providerId, consumerId, 450)), fromCents(450))
-        const left = (yield* (yield* Ledger).lots(providerId)).map(({ credits, day, debits }) => [
-          day,
-          credits - debits
-        ])
-        assert.deepStrictEqual(left, [
-          ["2026-09-30", fromCents(50)],
-          ["2026-10-02", fromCents(300)]
-        ])
-        assert.strictEqual(yield* availableTo(consumerId), fromCents(450))
-        yield* clearingIsEmpty
-      })
-    )
-
-    it.effect("moves only covered money, and later earnings pay the oldest claim first", () =>
-      Effect.gen(function* () {
-        const providerId = yield* aProviderWith({ [DAY]: 100 })
-        const [first, second] = [yield* aConsumerId, yield* aConsumerId]
-        const refunds = yield* Refunds
-        const claims = yield* Claims
-        const calls = [aCall(providerId, first, 300), aCall(providerId, second, 50)]
-        assert.strictEqual(yield* refunds.refund(calls[0]!), fromCents(100))
-        assert.strictEqual(yield* refunds.refund(calls[1]!), fromCents(0))
-        assert.strictEqual(yield* claims.owedBy(providerId), fromCents(250))
-        const ledger = yield* Ledger
-        const earn = Effect.fnUntraced(function* (cents: number) {
-          const reference = randomUUID()
-          yield* (yield* PlatformFunds).deposit({ amount: fromCents(cents), reference })
-          yield* ledger.adjust({ owner: { providerId }, direction: "credit", amount: fromCents(cents), reference })
-        })
-        yield* earn(120)
-        yield* Effect.all([claims.work, claims.work, claims.collect(providerId)], { concurrency: "unbounded" })
-        assert.deepStrictEqual([yield* availableTo(first), yield* availableTo(second)], [fromCents(220), 0n])
-        yield* earn(200)
-        yield* Effect.all([claims.work, claims.collect(providerId)], { concurrency: "unbounded" })
-        assert.deepStrictEqual([yield* availableTo(first), yield* availableTo(second)], [fromCents(300), fromCents(50)])
-        assert.strictEqual((yield* ledger.provider(providerId)).balance, fromCents(70))
-        assert.strictEqual(yield* claims.owedBy(providerId), 0n)
-        yield* clearingIsEmpty
-      })
-    )
-
-    it.effect("pays a consumer's debt before its wallet", () =>
-      Effect.gen(function* () {
-        const providerId = yield* aProviderWith({ [DAY]: 500 })
-        const consumerId = yield* aConsumerId
-        const ledger = yield* Ledger
-        yield* ledger.reverse({ consumerId, amount: fromCents(120), cause: "dispute", reference: randomUUID() })
-        yield* (yield* Refunds).refund(aCall(providerId, consumerId, 200))
-        assert.deepStrictEqual(yield* ledger.funds(consumerId), {
-          availableMicrocents: fromCents(80),
-          owedMicrocents: 0n
-        })
-        yield* clearingIsEmpty
-      })
-    )
-
     it.effect("and a concurrent payout of the same money take it once", () =>
       Effect.gen(function* () {
         for (let round = 0; round < 10; round++) {
@@ -162,8 +161,9 @@ for (const [name, service] of coreWith(ScriptedGateway.layer)) {
   })
 }
 
-for (const [name, service] of coreWith(ScriptedGateway.layer, { ...LIVE_RULES, refundLossLimitCents: 150 })) {
-  it.layer(service, LIVE)(`A refund with the live rules over ${name}`, (it) => {
+it.layer(memoryCoreWith(ScriptedGateway.layer, { ...LIVE_RULES, refundLossLimitCents: 150 }), LIVE)(
+  "A refund with the live rules",
+  (it) => {
     it.effect("is advanced from platform funds up to the loss limit, and the platform is paid back", () =>
       Effect.gen(function* () {
         const [one, other] = [yield* aProviderWith({}), yield* aProviderWith({})]
@@ -217,5 +217,5 @@ for (const [name, service] of coreWith(ScriptedGateway.layer, { ...LIVE_RULES, r
         yield* clearingIsEmpty
       })
     )
-  })
-}
+  }
+)
