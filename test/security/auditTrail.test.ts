@@ -15,8 +15,7 @@ import { everyCore } from "../support/metering/Core.ts"
 
 const TRAIL = "/api/v1/operator/audit-trail"
 
-const [[, core]] = everyCore
-const service = core.pipe(Layer.provide(Layer.succeed(OperatorKey, Redacted.make(OPERATOR_KEY))))
+const service = memoryCore.pipe(Layer.provide(Layer.succeed(OperatorKey, Redacted.make(OPERATOR_KEY))))
 
 it.layer(service, LIVE)("The audit trail", (it) => {
   it.effect("no white space or repeated member hides from the audit trail what was done", () =>

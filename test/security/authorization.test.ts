@@ -7,7 +7,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { everyEndpoint, titleOf } from "../support/EndpointTable.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { memoryCore } from "../support/metering/Core.ts"
 import { accountRows } from "../support/security/AccountRows.ts"
 import { callRows } from "../support/security/CallRows.ts"
 import { DeclaredRoutes, titleOfRoute } from "../support/security/DeclaredRoutes.ts"
@@ -74,56 +74,55 @@ it("has a row for every endpoint, and no row without one", () => {
   assert.deepStrictEqual(Object.keys(matrix).toSorted(), everyEndpoint().map(titleOf).toSorted())
 })
 
-for (const [name, core] of everyCore) {
-  const service = SharedWorld.layer.pipe(
-    Layer.provideMerge(core),
-    Layer.provide(Layer.succeed(OperatorKey, Redacted.make(OPERATOR)))
+const service = SharedWorld.layer.pipe(
+  Layer.provideMerge(memoryCore),
+  Layer.provide(Layer.succeed(OperatorKey, Redacted.make(OPERATOR)))
+)
+
+it.layer(service, LIVE)("Authorization", (it) => {
+  for (const [title, row] of Object.entries(matrix)) {
+    it.effect(title, () => (title.startsWith("GET ") ? readByAll(row) : writtenByAll(row)))
+  }
+
+  it.effect("a door for MCP opens to consumers only, whatever the method", () =>
+    Effect.gen(function* () {
+      const doors = (yield* DeclaredRoutes).filter(({ rule }) => rule.door)
+      assert.isAtLeast(doors.length, 5)
+      const world = yield* SharedWorld
+      for (const { method, path } of doors) {
+        for (const caller of CALLERS) {
+          const call = { method, path: path.replace(":provider", world.provider.id), key: world.keys[caller] }
+          const { status } = yield* send(call)
+          const isConsumer = caller === "consumerOwner" || caller === "consumerOther"
+          const title = `${method} ${path} of ${caller}`
+          if (isConsumer) assert.notInclude([401, 403], status, title)
+          else assert.strictEqual(status, caller === "nobody" || caller === "revoked" ? 401 : 403, title)
+        }
+      }
+    })
   )
-  it.layer(service, LIVE)(`Authorization over ${name}`, (it) => {
-    for (const [title, row] of Object.entries(matrix)) {
-      it.effect(title, () => (title.startsWith("GET ") ? readByAll(row) : writtenByAll(row)))
-    }
 
-    it.effect("a door for MCP opens to consumers only, whatever the method", () =>
-      Effect.gen(function* () {
-        const doors = (yield* DeclaredRoutes).filter(({ rule }) => rule.door)
-        assert.isAtLeast(doors.length, 5)
-        const world = yield* SharedWorld
-        for (const { method, path } of doors) {
-          for (const caller of CALLERS) {
-            const call = { method, path: path.replace(":provider", world.provider.id), key: world.keys[caller] }
-            const { status } = yield* send(call)
-            const isConsumer = caller === "consumerOwner" || caller === "consumerOther"
-            const title = `${method} ${path} of ${caller}`
-            if (isConsumer) assert.notInclude([401, 403], status, title)
-            else assert.strictEqual(status, caller === "nobody" || caller === "revoked" ? 401 : 403, title)
-          }
-        }
-      })
-    )
-
-    it.effect("every route beside the contract is a public document or a door", () =>
-      Effect.gen(function* () {
-        const declared = yield* DeclaredRoutes
-        const endpoints = new Set(everyEndpoint().map(titleOf))
-        const besides = declared.filter((route) => !endpoints.has(titleOfRoute(route)))
-        const documents = besides.filter(({ rule }) => !rule.door)
-        assert.isAbove(documents.length, 3)
-        assert.strictEqual(declared.length - besides.length, endpoints.size)
-        const world = yield* SharedWorld
-        for (const { method, path, rule } of documents) {
-          assert.isTrue(method === "GET" || REFUSED.has(path), `${method} ${path}`)
-          assert.deepStrictEqual([path, rule.roles, rule.keyOptional], [path, [], false])
-          const shown = yield* Effect.forEach(CALLERS, (caller) => {
-            const call = { method, path: path.replaceAll(/[:*]\w*/gu, "x") }
-            return Effect.map(send({ ...call, key: world.keys[caller] }), (answer) => ({
-              status: answer.status,
-              shows: shownIn(world, call, answer)
-            }))
-          })
-          for (const one of shown) assert.deepStrictEqual(one, { status: shown[0]!.status, shows: [] }, path)
-        }
-      })
-    )
-  })
-}
+  it.effect("every route beside the contract is a public document or a door", () =>
+    Effect.gen(function* () {
+      const declared = yield* DeclaredRoutes
+      const endpoints = new Set(everyEndpoint().map(titleOf))
+      const besides = declared.filter((route) => !endpoints.has(titleOfRoute(route)))
+      const documents = besides.filter(({ rule }) => !rule.door)
+      assert.isAbove(documents.length, 3)
+      assert.strictEqual(declared.length - besides.length, endpoints.size)
+      const world = yield* SharedWorld
+      for (const { method, path, rule } of documents) {
+        assert.isTrue(method === "GET" || REFUSED.has(path), `${method} ${path}`)
+        assert.deepStrictEqual([path, rule.roles, rule.keyOptional], [path, [], false])
+        const shown = yield* Effect.forEach(CALLERS, (caller) => {
+          const call = { method, path: path.replaceAll(/[:*]\w*/gu, "x") }
+          return Effect.map(send({ ...call, key: world.keys[caller] }), (answer) => ({
+            status: answer.status,
+            shows: shownIn(world, call, answer)
+          }))
+        })
+        for (const one of shown) assert.deepStrictEqual(one, { status: shown[0]!.status, shows: [] }, path)
+      }
+    })
+  )
+})

@@ -10,7 +10,7 @@ import {
   aFundedConsumer,
   anOffer,
   buy,
-  everyMarket,
+  memoryMarket,
   type Offer,
   walletOf,
   receiptsOf
@@ -63,52 +63,50 @@ const announcedCancellation = Effect.fnUntraced(function* (offer: Offer, now: Ca
   assert.deepStrictEqual(cancellation("declaration").slice(0, 1), next.slice(0, 1))
 })
 
-for (const [name, market] of everyMarket({ PRICE_NOTICE_HOURS: "24" })) {
-  it.layer(market, LIVE)(`A price bait for callers that disconnect over ${name}`, (it) => {
-    it.effect("that charges them for failed calls waits for the notice period, and cancels nothing until then", () =>
-      Effect.gen(function* () {
-        const slow = yield* slowProvider((seen, response) => json(response, rpcError(seen, -32_000, "it broke")))
-        const offer = yield* anOffer(slow.server.url, { price_microcents: PRICE })
-        const consumer = yield* aFundedConsumer()
-        yield* change(offer, { on_cancel: "pass", canceled_call_costs: "price" })
-        assert.strictEqual(yield* costOfLeaving(consumer, offer, slow, false), 0)
-        assert.strictEqual(slow.left(), 0)
-        assert.deepStrictEqual(yield* walletOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
-        yield* announcedCancellation(offer, ["finish", "price"], ["pass", "price"])
-      })
-    )
+it.layer(memoryMarket({ PRICE_NOTICE_HOURS: "24" }), LIVE)("A price bait for callers that disconnect", (it) => {
+  it.effect("that charges them for failed calls waits for the notice period, and cancels nothing until then", () =>
+    Effect.gen(function* () {
+      const slow = yield* slowProvider((seen, response) => json(response, rpcError(seen, -32_000, "it broke")))
+      const offer = yield* anOffer(slow.server.url, { price_microcents: PRICE })
+      const consumer = yield* aFundedConsumer()
+      yield* change(offer, { on_cancel: "pass", canceled_call_costs: "price" })
+      assert.strictEqual(yield* costOfLeaving(consumer, offer, slow, false), 0)
+      assert.strictEqual(slow.left(), 0)
+      assert.deepStrictEqual(yield* walletOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
+      yield* announcedCancellation(offer, ["finish", "price"], ["pass", "price"])
+    })
+  )
 
-    it.effect("that makes canceled calls cost what was free waits for the notice period", () =>
-      Effect.gen(function* () {
-        for (const [dearer, upcoming] of [
-          [{ canceled_call_costs: "price" }, ["pass", "price"]],
-          [{ canceled_call_costs: null }, ["pass", "price"]],
-          [{ on_cancel: "finish" }, ["finish", "price"]],
-          [{ on_cancel: null, canceled_call_costs: null }, ["finish", "price"]]
-        ] as const) {
-          const slow = yield* slowProvider()
-          const terms = { price_microcents: PRICE, on_cancel: "pass", canceled_call_costs: "nothing" }
-          const offer = yield* anOffer(slow.server.url, terms)
-          const consumer = yield* aFundedConsumer()
-          yield* change(offer, dearer)
-          assert.strictEqual(yield* costOfLeaving(consumer, offer, slow, true), 0)
-          assert.deepStrictEqual(yield* walletOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
-          yield* announcedCancellation(offer, ["pass", "nothing"], upcoming)
-        }
-      })
-    )
-
-    it.effect("that raises the cost of canceling from price to maximum waits for the notice period", () =>
-      Effect.gen(function* () {
+  it.effect("that makes canceled calls cost what was free waits for the notice period", () =>
+    Effect.gen(function* () {
+      for (const [dearer, upcoming] of [
+        [{ canceled_call_costs: "price" }, ["pass", "price"]],
+        [{ canceled_call_costs: null }, ["pass", "price"]],
+        [{ on_cancel: "finish" }, ["finish", "price"]],
+        [{ on_cancel: null, canceled_call_costs: null }, ["finish", "price"]]
+      ] as const) {
         const slow = yield* slowProvider()
-        const terms = { price_microcents: 0, max_cost_microcents: NINE_HUNDRED, on_cancel: "pass" }
+        const terms = { price_microcents: PRICE, on_cancel: "pass", canceled_call_costs: "nothing" }
         const offer = yield* anOffer(slow.server.url, terms)
-        yield* change(offer, { on_cancel: "finish" })
-        yield* announcedCancellation(offer, ["pass", "price"], ["finish", "price"])
-        yield* change(offer, { max_cost_microcents: null })
-        assert.isNull(at(yield* details(offer), "pricing", "upcoming"))
-        assert.strictEqual(at(yield* details(offer), "on_cancel"), "finish")
-      })
-    )
-  })
-}
+        const consumer = yield* aFundedConsumer()
+        yield* change(offer, dearer)
+        assert.strictEqual(yield* costOfLeaving(consumer, offer, slow, true), 0)
+        assert.deepStrictEqual(yield* walletOf(consumer), { balance: 1_000_000, held: 0, available: 1_000_000 })
+        yield* announcedCancellation(offer, ["pass", "nothing"], upcoming)
+      }
+    })
+  )
+
+  it.effect("that raises the cost of canceling from price to maximum waits for the notice period", () =>
+    Effect.gen(function* () {
+      const slow = yield* slowProvider()
+      const terms = { price_microcents: 0, max_cost_microcents: NINE_HUNDRED, on_cancel: "pass" }
+      const offer = yield* anOffer(slow.server.url, terms)
+      yield* change(offer, { on_cancel: "finish" })
+      yield* announcedCancellation(offer, ["pass", "price"], ["finish", "price"])
+      yield* change(offer, { max_cost_microcents: null })
+      assert.isNull(at(yield* details(offer), "pricing", "upcoming"))
+      assert.strictEqual(at(yield* details(offer), "on_cancel"), "finish")
+    })
+  )
+})

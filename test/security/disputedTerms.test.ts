@@ -21,7 +21,7 @@ import {
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { DISPUTES, everyDisputedCore, file } from "../support/trust/Disputing.ts"
+import { DISPUTES, memoryDisputedCore, file } from "../support/trust/Disputing.ts"
 
 const settledOf = (consumer: Member) =>
   Effect.repeat(receiptsOf(consumer), { until: ([receipt]) => receipt !== undefined, schedule: Schedule.spaced(20) })
@@ -37,32 +37,30 @@ const disputed = Effect.fnUntraced(function* (consumer: Member, { provider }: Of
   return at(yield* expecting(200, { path, key: provider.key }), "status")
 })
 
-for (const [name, core] of everyDisputedCore) {
-  it.layer(core, LIVE)(`Disputes about the caller's own actions over ${name}`, (it) => {
-    it.effect("do not refund what a canceled call costs by the tool's terms", () =>
-      Effect.gen(function* () {
-        const slow = yield* slowProvider()
-        const offer = yield* anOffer(slow.server.url, { on_cancel: "pass", canceled_call_costs: "price" })
-        const thief = yield* aFundedConsumer()
-        const fiber = yield* Effect.forkChild(buy(thief, offer))
-        yield* eventually(() => forwarded(slow.server) === 1)
-        yield* Fiber.interrupt(fiber)
-        assert.strictEqual(yield* disputed(thief, offer), "filed")
-        assert.strictEqual((yield* walletOf(thief)).balance, 1_000_000 - PRICE)
-        yield* books
-      })
-    )
+it.layer(memoryDisputedCore, LIVE)("Disputes about the caller's own actions", (it) => {
+  it.effect("do not refund what a canceled call costs by the tool's terms", () =>
+    Effect.gen(function* () {
+      const slow = yield* slowProvider()
+      const offer = yield* anOffer(slow.server.url, { on_cancel: "pass", canceled_call_costs: "price" })
+      const thief = yield* aFundedConsumer()
+      const fiber = yield* Effect.forkChild(buy(thief, offer))
+      yield* eventually(() => forwarded(slow.server) === 1)
+      yield* Fiber.interrupt(fiber)
+      assert.strictEqual(yield* disputed(thief, offer), "filed")
+      assert.strictEqual((yield* walletOf(thief)).balance, 1_000_000 - PRICE)
+      yield* books
+    })
+  )
 
-    it.effect("do not refund what rejected input costs where every attempt is charged", () =>
-      Effect.gen(function* () {
-        const server = yield* providing((seen, response) => json(response, rpcError(seen, -32_602, "Invalid params")))
-        const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
-        const rival = yield* aFundedConsumer()
-        yield* buy(rival, offer)
-        assert.strictEqual(yield* disputed(rival, offer), "filed")
-        assert.strictEqual((yield* walletOf(rival)).balance, 1_000_000 - PRICE)
-        yield* books
-      })
-    )
-  })
-}
+  it.effect("do not refund what rejected input costs where every attempt is charged", () =>
+    Effect.gen(function* () {
+      const server = yield* providing((seen, response) => json(response, rpcError(seen, -32_602, "Invalid params")))
+      const offer = yield* anOffer(server.url, { billing_policy: "attempt" })
+      const rival = yield* aFundedConsumer()
+      yield* buy(rival, offer)
+      assert.strictEqual(yield* disputed(rival, offer), "filed")
+      assert.strictEqual((yield* walletOf(rival)).balance, 1_000_000 - PRICE)
+      yield* books
+    })
+  )
+})

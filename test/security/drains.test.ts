@@ -21,7 +21,7 @@ import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
 import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
-import { coreWith, LIVE_RULES } from "../support/metering/Core.ts"
+import { memoryCoreWith, LIVE_RULES } from "../support/metering/Core.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
@@ -76,94 +76,89 @@ const booksAreSound = Effect.gen(function* () {
   assert.strictEqual((yield* (yield* PlatformFunds).solvency).unbackedMicrocents, 0n)
 })
 
-for (const [name, service] of coreWith(ScriptedGateway.layer, LIVE_RULES)) {
-  const liable = service.pipe(Layer.provide(Layer.succeed(ChargebackLiability, "provider")))
-  it.layer(liable, LIVE)(`Drains over ${name}`, (it) => {
-    it.effect("several chargebacks take from a provider no more than this consumer's calls earned", () =>
-      Effect.gen(function* () {
-        const [honest, thief] = [yield* aFundedConsumer, yield* aFundedConsumer]
-        const [victim, accomplice] = [yield* aSeller, yield* aSeller]
-        yield* paidLoad(honest, 5_000)
-        yield* spend(honest, victim, 5_000)
-        const payments = []
-        for (let i = 0; i < 5; i++) payments.push(yield* paidLoad(thief, 1_000))
-        yield* spend(thief, victim, 1_000)
-        yield* spend(thief, accomplice, 4_000)
-        for (const payment of payments) yield* chargeBack(payment, 1_000, "withdrawn")
-        assert.isAtLeast(
-          Number(yield* earned(victim)),
-          Number(fromCents(4_500)),
-          "what the honest consumer paid is left"
-        )
-        yield* booksAreSound
-        for (const payment of payments) yield* chargeBack(payment, 1_000, "reinstated")
-        assert.strictEqual(yield* earned(victim), fromCents(5_400))
-        yield* booksAreSound
-      })
-    )
+const liable = memoryCoreWith(ScriptedGateway.layer, LIVE_RULES).pipe(
+  Layer.provide(Layer.succeed(ChargebackLiability, "provider"))
+)
 
-    it.effect("a wallet on hold while its load is refunded has nothing available afterwards", () =>
-      Effect.gen(function* () {
-        const thief = yield* aFundedConsumer
-        const accomplice = yield* aSeller
-        const paymentId = yield* paidLoad(thief, 2_000)
-        const { call } = yield* opened(thief, accomplice, 2_000)
-        const { apply } = yield* PaymentEvents
-        yield* apply({
-          ...(yield* eventNow),
-          _tag: "PaymentRefunded",
-          refundId: `re_${paymentId}`,
-          paymentId,
-          amountCents: 2_000,
-          state: "settled"
-        })
-        // The call times out and costs nothing.
-        yield* closed(call, 0)
-        assert.notStrictEqual((yield* opened(thief, accomplice, 2_000)).answer, "Opened", "its money was sent back")
-        // The job runs: the released hold has paid the debt, and the account is no longer frozen.
-        yield* (yield* AccountFreezes).reviewAll
-        const standing = yield* (yield* Ledger).funds(thief)
-        assert.deepStrictEqual(standing, { availableMicrocents: 0n, owedMicrocents: 0n })
-        assert.isTrue(Option.isNone(yield* (yield* AccountFreezes).find(thief)))
-        yield* booksAreSound
-      })
-    )
-  })
-}
+it.layer(liable, LIVE)("Drains", (it) => {
+  it.effect("several chargebacks take from a provider no more than this consumer's calls earned", () =>
+    Effect.gen(function* () {
+      const [honest, thief] = [yield* aFundedConsumer, yield* aFundedConsumer]
+      const [victim, accomplice] = [yield* aSeller, yield* aSeller]
+      yield* paidLoad(honest, 5_000)
+      yield* spend(honest, victim, 5_000)
+      const payments = []
+      for (let i = 0; i < 5; i++) payments.push(yield* paidLoad(thief, 1_000))
+      yield* spend(thief, victim, 1_000)
+      yield* spend(thief, accomplice, 4_000)
+      for (const payment of payments) yield* chargeBack(payment, 1_000, "withdrawn")
+      assert.isAtLeast(Number(yield* earned(victim)), Number(fromCents(4_500)), "what the honest consumer paid is left")
+      yield* booksAreSound
+      for (const payment of payments) yield* chargeBack(payment, 1_000, "reinstated")
+      assert.strictEqual(yield* earned(victim), fromCents(5_400))
+      yield* booksAreSound
+    })
+  )
 
-for (const [name, service] of coreWith(ScriptedGateway.layer)) {
-  it.layer(service, LIVE)(`A payout over ${name}`, (it) => {
-    it.effect("leaves what its provider owes, for any number of claims", () =>
-      Effect.gen(function* () {
-        const providerId = yield* aSeller
-        yield* (yield* Payouts).connect(providerId, {
-          returnUrl: "https://a.example",
-          refreshUrl: "https://a.example"
-        })
-        const refunds = yield* Refunds
-        const amounts = { cost: fromCents(100), fee: fromCents(0), frozen: fromCents(0) }
-        for (let i = 0; i < 70; i++) {
-          const consumerId = yield* aFundedConsumer
-          yield* refunds.refund({
-            subject: randomUUID(),
-            receiptId: callOfTransfer(randomUUID()),
-            providerId,
-            consumerId,
-            lot: "2026-10-01",
-            ...amounts
-          })
-        }
-        const reference = `${providerId} earned`
-        yield* (yield* PlatformFunds).deposit({ amount: fromCents(7_500), reference })
-        const owner = { providerId }
-        yield* (yield* Ledger).adjust({ owner, direction: "credit", amount: fromCents(7_500), reference })
-        const paid = yield* Effect.result((yield* Payouts).request(providerId))
-        const outCents = paid._tag === "Success" && paid.success.mode === "live" ? paid.success.payout.amountCents : 0
-        assert.isAtMost(outCents, 500)
-        yield* (yield* Claims).work
-        assert.strictEqual(yield* (yield* Claims).owedBy(providerId), 0n)
-        yield* booksAreSound
+  it.effect("a wallet on hold while its load is refunded has nothing available afterwards", () =>
+    Effect.gen(function* () {
+      const thief = yield* aFundedConsumer
+      const accomplice = yield* aSeller
+      const paymentId = yield* paidLoad(thief, 2_000)
+      const { call } = yield* opened(thief, accomplice, 2_000)
+      const { apply } = yield* PaymentEvents
+      yield* apply({
+        ...(yield* eventNow),
+        _tag: "PaymentRefunded",
+        refundId: `re_${paymentId}`,
+        paymentId,
+        amountCents: 2_000,
+        state: "settled"
       })
-    )
-  })
-}
+      // The call times out and costs nothing.
+      yield* closed(call, 0)
+      assert.notStrictEqual((yield* opened(thief, accomplice, 2_000)).answer, "Opened", "its money was sent back")
+      // The job runs: the released hold has paid the debt, and the account is no longer frozen.
+      yield* (yield* AccountFreezes).reviewAll
+      const standing = yield* (yield* Ledger).funds(thief)
+      assert.deepStrictEqual(standing, { availableMicrocents: 0n, owedMicrocents: 0n })
+      assert.isTrue(Option.isNone(yield* (yield* AccountFreezes).find(thief)))
+      yield* booksAreSound
+    })
+  )
+})
+
+it.layer(memoryCoreWith(ScriptedGateway.layer), LIVE)("A payout", (it) => {
+  it.effect("leaves what its provider owes, for any number of claims", () =>
+    Effect.gen(function* () {
+      const providerId = yield* aSeller
+      yield* (yield* Payouts).connect(providerId, {
+        returnUrl: "https://a.example",
+        refreshUrl: "https://a.example"
+      })
+      const refunds = yield* Refunds
+      const amounts = { cost: fromCents(100), fee: fromCents(0), frozen: fromCents(0) }
+      for (let i = 0; i < 70; i++) {
+        const consumerId = yield* aFundedConsumer
+        yield* refunds.refund({
+          subject: randomUUID(),
+          receiptId: callOfTransfer(randomUUID()),
+          providerId,
+          consumerId,
+          lot: "2026-10-01",
+          ...amounts
+        })
+      }
+      const reference = `${providerId} earned`
+      yield* (yield* PlatformFunds).deposit({ amount: fromCents(7_500), reference })
+      const owner = { providerId }
+      yield* (yield* Ledger).adjust({ owner, direction: "credit", amount: fromCents(7_500), reference })
+      const paid = yield* Effect.result((yield* Payouts).request(providerId))
+      const outCents = paid._tag === "Success" && paid.success.mode === "live" ? paid.success.payout.amountCents : 0
+      assert.isAtMost(outCents, 500)
+      yield* (yield* Claims).work
+      assert.strictEqual(yield* (yield* Claims).owedBy(providerId), 0n)
+      yield* booksAreSound
+    })
+  )
+})

@@ -34,63 +34,61 @@ import { BUDGETS } from "../support/security/Paths.ts"
 const priced = (provider: Member, price: number) =>
   send({ path: TOOLS, key: provider.key, json: { tools: [{ tool_name: "echo", price_microcents: price }] } })
 
-for (const [name, core] of everyCore) {
-  it.layer(core, LIVE)(`A day over ${name}`, (it) => {
-    it.effect("has a limit of new keys, and the next day has others", () =>
-      Effect.gen(function* () {
-        const owner = yield* aConsumer()
-        const make = (key: string) => send({ path: KEYS, key, json: {} })
-        // The key of the registration is one of them.
-        for (let n = 1; n < KEYS_MADE_PER_DAY_MAX; n++) {
-          const made = yield* expecting(201, { path: KEYS, key: owner.key, json: {} })
-          yield* expecting(200, {
-            method: "DELETE",
-            path: `${KEYS}/${textAt(made, "key", "key_id")}`,
-            key: owner.key
-          })
-        }
-        const refused = yield* make(owner.key)
-        assert.strictEqual(refused.status, 422)
-        assert.include(textAt(refused, "message"), "24 hours")
-        const rotated = yield* send({ path: `${KEYS}/rotate`, key: owner.key, json: {} })
-        assert.strictEqual(rotated.status, 422)
-        assert.strictEqual((yield* make((yield* aConsumer()).key)).status, 201)
-        assert.strictEqual((yield* make(owner.key).pipe(later("25 hours"))).status, 201)
-      })
-    )
+it.layer(memoryCore, LIVE)("A day", (it) => {
+  it.effect("has a limit of new keys, and the next day has others", () =>
+    Effect.gen(function* () {
+      const owner = yield* aConsumer()
+      const make = (key: string) => send({ path: KEYS, key, json: {} })
+      // The key of the registration is one of them.
+      for (let n = 1; n < KEYS_MADE_PER_DAY_MAX; n++) {
+        const made = yield* expecting(201, { path: KEYS, key: owner.key, json: {} })
+        yield* expecting(200, {
+          method: "DELETE",
+          path: `${KEYS}/${textAt(made, "key", "key_id")}`,
+          key: owner.key
+        })
+      }
+      const refused = yield* make(owner.key)
+      assert.strictEqual(refused.status, 422)
+      assert.include(textAt(refused, "message"), "24 hours")
+      const rotated = yield* send({ path: `${KEYS}/rotate`, key: owner.key, json: {} })
+      assert.strictEqual(rotated.status, 422)
+      assert.strictEqual((yield* make((yield* aConsumer()).key)).status, 201)
+      assert.strictEqual((yield* make(owner.key).pipe(later("25 hours"))).status, 201)
+    })
+  )
 
-    it.effect("has a limit of prices of a tool; a declaration without change is not rejected", () =>
-      Effect.gen(function* () {
-        const provider = yield* aProvider()
-        for (let n = 1; n <= PRICE_CHANGES_PER_DAY_MAX; n++) {
-          assert.strictEqual((yield* priced(provider, n)).status, 201)
-        }
-        const refused = yield* priced(provider, 7_777)
-        assert.strictEqual(refused.status, 422)
-        assert.include(textAt(refused, "message"), "24 hours")
-        assert.strictEqual((yield* priced(provider, PRICE_CHANGES_PER_DAY_MAX)).status, 201)
-        assert.strictEqual((yield* priced(provider, 7_777).pipe(later("25 hours"))).status, 201)
-      })
-    )
+  it.effect("has a limit of prices of a tool; a declaration without change is not rejected", () =>
+    Effect.gen(function* () {
+      const provider = yield* aProvider()
+      for (let n = 1; n <= PRICE_CHANGES_PER_DAY_MAX; n++) {
+        assert.strictEqual((yield* priced(provider, n)).status, 201)
+      }
+      const refused = yield* priced(provider, 7_777)
+      assert.strictEqual(refused.status, 422)
+      assert.include(textAt(refused, "message"), "24 hours")
+      assert.strictEqual((yield* priced(provider, PRICE_CHANGES_PER_DAY_MAX)).status, 201)
+      assert.strictEqual((yield* priced(provider, 7_777).pipe(later("25 hours"))).status, 201)
+    })
+  )
 
-    it.effect("has a limit of grants, and few expired ones are listed", () =>
-      Effect.gen(function* () {
-        const { key } = yield* aConsumer()
-        const json = { provider_id: (yield* aProvider()).id, cap_microcents: 1 }
-        for (let n = 0; n < GRANTS_PER_DAY_MAX; n++) {
-          const given = yield* expecting(201, { path: GRANTS, key, json })
-          yield* expecting(200, { method: "DELETE", path: `${GRANTS}/${textAt(given, "grant", "grant_id")}`, key })
-        }
-        const refused = yield* send({ path: GRANTS, key, json })
-        assert.strictEqual(refused.status, 422)
-        assert.include(textAt(refused, "message"), "24 hours")
-        assert.strictEqual((yield* send({ path: GRANTS, key, json }).pipe(later("25 hours"))).status, 201)
-        const shown = yield* expecting(200, { path: GRANTS, key })
-        assert.lengthOf(listAt(shown, "grants"), GRANTS_PER_DAY_MAX + 1)
-      })
-    )
-  })
-}
+  it.effect("has a limit of grants, and few expired ones are listed", () =>
+    Effect.gen(function* () {
+      const { key } = yield* aConsumer()
+      const json = { provider_id: (yield* aProvider()).id, cap_microcents: 1 }
+      for (let n = 0; n < GRANTS_PER_DAY_MAX; n++) {
+        const given = yield* expecting(201, { path: GRANTS, key, json })
+        yield* expecting(200, { method: "DELETE", path: `${GRANTS}/${textAt(given, "grant", "grant_id")}`, key })
+      }
+      const refused = yield* send({ path: GRANTS, key, json })
+      assert.strictEqual(refused.status, 422)
+      assert.include(textAt(refused, "message"), "24 hours")
+      assert.strictEqual((yield* send({ path: GRANTS, key, json }).pipe(later("25 hours"))).status, 201)
+      const shown = yield* expecting(200, { path: GRANTS, key })
+      assert.lengthOf(listAt(shown, "grants"), GRANTS_PER_DAY_MAX + 1)
+    })
+  )
+})
 
 it.layer(ServiceUnderTest.memory(), LIVE)("an account", (it) => {
   it.effect("has a limit of budgets", () =>

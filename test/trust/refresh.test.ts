@@ -8,13 +8,11 @@ import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { SlaStore } from "../../domain/trust/SlaStore.ts"
 import { aProvider } from "../support/Market.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { memoryCore } from "../support/metering/Core.ts"
 import { rebuilt } from "../support/Rebuilt.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
-const [[, service]] = everyCore
-
-it.layer(service, LIVE)("A refresh of scores", (it) => {
+it.layer(memoryCore, LIVE)("A refresh of scores", (it) => {
   it.effect("that fails for a provider refreshes the others, and is repeated for that provider", () =>
     Effect.gen(function* () {
       const store = yield* SlaStore

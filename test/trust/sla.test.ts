@@ -10,7 +10,7 @@ import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { windowStart } from "../../domain/trust/Sla.ts"
 import { aCall, consumerWith, settled } from "../contracts/ledgerSamples.ts"
 import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { everyCore, memoryCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aFundedConsumer, anOffer, buy, METER, numberAt, offerOf, problemOf } from "../support/metering/Shop.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
@@ -33,35 +33,97 @@ const sequenceAll = Effect.gen(function* () {
 const nearestRank = (lengths: ReadonlyArray<number>, share: number) =>
   lengths.toSorted((a, b) => a - b)[Math.ceil(share * lengths.length) - 1]
 
+it.layer(memoryCore, LIVE)("The SLA", (it) => {
+  it.effect("of a tool counts its own calls only", () =>
+    Effect.gen(function* () {
+      const server = yield* providing((seen, response, n) =>
+        n > 3 ? void response.writeHead(500).end() : fine(seen, response, n)
+      )
+      const good = yield* anOffer(server.url, { tool_name: "good" })
+      const bad = yield* offerOf(good.provider, { tool_name: "bad" })
+      const buyer = yield* aFundedConsumer()
+      for (let n = 0; n < 3; n++) assert.strictEqual((yield* buy(buyer, good)).status, 200)
+      for (let n = 0; n < 2; n++) assert.strictEqual((yield* buy(buyer, bad)).status, 502)
+      yield* sequenceAll
+      const figures = Effect.fnUntraced(function* (path: string) {
+        const answer = yield* expecting(200, { path })
+        const sum = listAt(answer, "by_day").reduce<number>((calls, day) => calls + Number(valueAt(day, "calls")), 0)
+        assert.strictEqual(sum, numberAt(answer, "total_calls_30d"))
+        return [sum, at(answer, "uptime_30d"), listAt(answer, "by_day").length]
+      })
+      assert.deepStrictEqual(yield* figures(toolPath(good.toolId)), [3, 100, 30])
+      assert.deepStrictEqual(yield* figures(toolPath(bad.toolId)), [2, 0, 30])
+      assert.deepStrictEqual((yield* figures(slaPath(good.provider.id))).slice(0, 2), [5, 60])
+      const unused = yield* offerOf(good.provider, { tool_name: "unused" })
+      assert.deepStrictEqual(yield* figures(toolPath(unused.toolId)), [0, null, 30])
+      const unknown = yield* send({ path: toolPath(good.provider.id) })
+      assert.deepStrictEqual(problemOf(unknown), [404, "NOT_FOUND"])
+    })
+  )
+
+  it.effect("omits calls outside the proxy, and a provider's calls of itself", () =>
+    Effect.gen(function* () {
+      const { url } = yield* providing(fine)
+      const email = "one.person@example.org"
+      const offer = yield* anOffer(url, {}, { email })
+      const own = yield* aFundedConsumer(100, { email: "One.Person@example.org" })
+      const other = yield* aFundedConsumer()
+      yield* buy(own, offer)
+      yield* buy(other, offer)
+      yield* expecting(201, { path: METER, key: other.key, json: { tool_id: offer.toolId, success: true } })
+      yield* sequenceAll
+      const answer = yield* expecting(200, { path: slaPath(offer.provider.id) })
+      assert.strictEqual(numberAt(answer, "total_calls_30d"), 1)
+    })
+  )
+
+  it.effect("counts disputes, and the score those that were decided for the consumer", () =>
+    Effect.gen(function* () {
+      const { url } = yield* providing(fine)
+      const offer = yield* anOffer(url)
+      const buyer = yield* aFundedConsumer()
+      const bought = yield* buy(buyer, offer)
+      yield* sequenceAll
+      const before = yield* expecting(200, { path: trustPath(offer.provider.id) })
+      const filed = yield* file(buyer, textAt(bought, "meta", "receipt_id"))
+      const open = yield* expecting(200, { path: trustPath(offer.provider.id) })
+      yield* respond(offer.provider, textAt(filed, "dispute_id"), { action: "accept" })
+      const after = yield* expecting(200, { path: trustPath(offer.provider.id) })
+      assert.deepStrictEqual(
+        [before, open, after].map((answer) => [
+          at(answer, "components", "disputes"),
+          at(answer, "details", "total_disputes"),
+          at(answer, "details", "counted_disputes_30d")
+        ]),
+        [
+          [25, 0, 0],
+          [25, 1, 0],
+          [2, 1, 1]
+        ]
+      )
+      assert.strictEqual(numberAt(yield* expecting(200, { path: slaPath(offer.provider.id) }), "disputes"), 1)
+    })
+  )
+
+  it.effect("of a provider without calls is null", () =>
+    Effect.gen(function* () {
+      const { provider } = yield* anOffer("http://127.0.0.1:9/mcp")
+      const answer = yield* expecting(200, { path: slaPath(provider.id) })
+      for (const figure of ["uptime_30d", "p95_latency_ms", "error_rate_30d", "avg_latency_ms"]) {
+        assert.isNull(at(answer, figure), figure)
+      }
+      const trust = yield* expecting(200, { path: trustPath(provider.id) })
+      assert.deepStrictEqual([at(trust, "badge"), at(trust, "details", "confidence")], ["unrated", 0])
+      for (const path of [slaPath, trustPath]) {
+        const none = yield* send({ path: path("00000000-0000-4000-8000-000000000000") })
+        assert.deepStrictEqual(problemOf(none), [404, "NOT_FOUND"])
+      }
+    })
+  )
+})
+
 for (const [name, core] of everyCore) {
   it.layer(core, LIVE)(`The SLA over ${name}`, (it) => {
-    it.effect("of a tool counts its own calls only", () =>
-      Effect.gen(function* () {
-        const server = yield* providing((seen, response, n) =>
-          n > 3 ? void response.writeHead(500).end() : fine(seen, response, n)
-        )
-        const good = yield* anOffer(server.url, { tool_name: "good" })
-        const bad = yield* offerOf(good.provider, { tool_name: "bad" })
-        const buyer = yield* aFundedConsumer()
-        for (let n = 0; n < 3; n++) assert.strictEqual((yield* buy(buyer, good)).status, 200)
-        for (let n = 0; n < 2; n++) assert.strictEqual((yield* buy(buyer, bad)).status, 502)
-        yield* sequenceAll
-        const figures = Effect.fnUntraced(function* (path: string) {
-          const answer = yield* expecting(200, { path })
-          const sum = listAt(answer, "by_day").reduce<number>((calls, day) => calls + Number(valueAt(day, "calls")), 0)
-          assert.strictEqual(sum, numberAt(answer, "total_calls_30d"))
-          return [sum, at(answer, "uptime_30d"), listAt(answer, "by_day").length]
-        })
-        assert.deepStrictEqual(yield* figures(toolPath(good.toolId)), [3, 100, 30])
-        assert.deepStrictEqual(yield* figures(toolPath(bad.toolId)), [2, 0, 30])
-        assert.deepStrictEqual((yield* figures(slaPath(good.provider.id))).slice(0, 2), [5, 60])
-        const unused = yield* offerOf(good.provider, { tool_name: "unused" })
-        assert.deepStrictEqual(yield* figures(toolPath(unused.toolId)), [0, null, 30])
-        const unknown = yield* send({ path: toolPath(good.provider.id) })
-        assert.deepStrictEqual(problemOf(unknown), [404, "NOT_FOUND"])
-      })
-    )
-
     it.effect("equals a count of the single calls", () =>
       Effect.gen(function* () {
         const server = yield* providing((seen, response, n) => {
@@ -130,22 +192,6 @@ for (const [name, core] of everyCore) {
       })
     )
 
-    it.effect("omits calls outside the proxy, and a provider's calls of itself", () =>
-      Effect.gen(function* () {
-        const { url } = yield* providing(fine)
-        const email = "one.person@example.org"
-        const offer = yield* anOffer(url, {}, { email })
-        const own = yield* aFundedConsumer(100, { email: "One.Person@example.org" })
-        const other = yield* aFundedConsumer()
-        yield* buy(own, offer)
-        yield* buy(other, offer)
-        yield* expecting(201, { path: METER, key: other.key, json: { tool_id: offer.toolId, success: true } })
-        yield* sequenceAll
-        const answer = yield* expecting(200, { path: slaPath(offer.provider.id) })
-        assert.strictEqual(numberAt(answer, "total_calls_30d"), 1)
-      })
-    )
-
     it.effect("of many calls over many days equals a recomputation, and drops what is older than the window", () =>
       Effect.gen(function* () {
         const now = yield* DateTime.now
@@ -185,50 +231,6 @@ for (const [name, core] of everyCore) {
         yield* sequenceAll
         const later = yield* expecting(200, { path: slaPath(provider.id) })
         assert.strictEqual(numberAt(later, "total_calls_30d"), counted.length + 1)
-      })
-    )
-
-    it.effect("counts disputes, and the score those that were decided for the consumer", () =>
-      Effect.gen(function* () {
-        const { url } = yield* providing(fine)
-        const offer = yield* anOffer(url)
-        const buyer = yield* aFundedConsumer()
-        const bought = yield* buy(buyer, offer)
-        yield* sequenceAll
-        const before = yield* expecting(200, { path: trustPath(offer.provider.id) })
-        const filed = yield* file(buyer, textAt(bought, "meta", "receipt_id"))
-        const open = yield* expecting(200, { path: trustPath(offer.provider.id) })
-        yield* respond(offer.provider, textAt(filed, "dispute_id"), { action: "accept" })
-        const after = yield* expecting(200, { path: trustPath(offer.provider.id) })
-        assert.deepStrictEqual(
-          [before, open, after].map((answer) => [
-            at(answer, "components", "disputes"),
-            at(answer, "details", "total_disputes"),
-            at(answer, "details", "counted_disputes_30d")
-          ]),
-          [
-            [25, 0, 0],
-            [25, 1, 0],
-            [2, 1, 1]
-          ]
-        )
-        assert.strictEqual(numberAt(yield* expecting(200, { path: slaPath(offer.provider.id) }), "disputes"), 1)
-      })
-    )
-
-    it.effect("of a provider without calls is null", () =>
-      Effect.gen(function* () {
-        const { provider } = yield* anOffer("http://127.0.0.1:9/mcp")
-        const answer = yield* expecting(200, { path: slaPath(provider.id) })
-        for (const figure of ["uptime_30d", "p95_latency_ms", "error_rate_30d", "avg_latency_ms"]) {
-          assert.isNull(at(answer, figure), figure)
-        }
-        const trust = yield* expecting(200, { path: trustPath(provider.id) })
-        assert.deepStrictEqual([at(trust, "badge"), at(trust, "details", "confidence")], ["unrated", 0])
-        for (const path of [slaPath, trustPath]) {
-          const none = yield* send({ path: path("00000000-0000-4000-8000-000000000000") })
-          assert.deepStrictEqual(problemOf(none), [404, "NOT_FOUND"])
-        }
       })
     )
   })
