@@ -36,7 +36,7 @@ const saysWell = Effect.gen(function* () {
 })
 
 let free = DISK_FREE_BYTES_MIN
-const watched = everyCore[0][1].pipe(Layer.provide(Layer.sync(DiskWatch, () => makeDiskWatch(Effect.sync(() => free)))))
+const watched = memoryCore.pipe(Layer.provide(Layer.sync(DiskWatch, () => makeDiskWatch(Effect.sync(() => free)))))
 
 it.layer(watched, LIVE)("too little free space", (it) => {
   it.effect("returns 503 with free and required space, until there is enough", () =>

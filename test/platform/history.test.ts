@@ -9,7 +9,7 @@ import { DatabaseLink } from "../support/DatabaseLink.ts"
 import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
-import { everyService, LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const PATH = "/api/v1/status/history"
 const NAMES = ["service", "background", "database", "disk", "log", "rate_limits", "schema"]
@@ -23,8 +23,8 @@ const recorded = expecting(200, { path: PATH }).pipe(
   Effect.timeoutOrElse({ duration: "60 seconds", orElse: () => Effect.die(new Error("Nothing was recorded")) })
 )
 
-describe.each(everyService())("the history over %s", (_, layer) => {
-  it.layer(layer, LIVE)("of a service that has just started", (it) => {
+describe("the history", () => {
+  it.layer(ServiceUnderTest.memory(), LIVE)("of a service that has just started", (it) => {
     it.effect("contains today, and no other day", () =>
       Effect.gen(function* () {
         const answer = yield* recorded

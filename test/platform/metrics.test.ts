@@ -62,58 +62,109 @@ const valueOf = (samples: ReadonlyArray<Sample>, name: string, labels: Readonly<
     .filter((one) => one.name === name && Object.entries(labels).every(([key, text]) => one.labels[key] === text))
     .reduce((sum, one) => sum + one.value, 0)
 
+it.layer(memoryMarket(), LIVE)("metrics", (it) => {
+  it.effect("count requests by route and status class, and their durations", () =>
+    Effect.gen(function* () {
+      const requests = (samples: ReadonlyArray<Sample>, route: string, statusClass: string) =>
+        valueOf(samples, "atb_http_requests_total", { route, class: statusClass })
+      const before = yield* scrape
+      for (let n = 0; n < 3; n++) yield* expecting(200, { path: `${CATALOG}?q=${n}` })
+      yield* expecting(200, { method: "HEAD", path: CATALOG })
+      yield* expecting(400, { path: `${CATALOG}?limit=x` })
+      yield* expecting(422, { path: CONSUMERS, json: {} })
+      yield* expecting(404, { path: "/nothing/here" })
+      yield* expecting(405, { method: "DELETE", path: CATALOG })
+      yield* send({ method: "BREW", path: "/coffee" })
+      const after = yield* scrape
+      const more = (route: string, statusClass: string) =>
+        requests(after, route, statusClass) - requests(before, route, statusClass)
+      assert.strictEqual(more(CATALOG, "2xx"), 4)
+      assert.strictEqual(more(CATALOG, "4xx"), 1)
+      assert.strictEqual(more(CONSUMERS, "4xx"), 1)
+      assert.strictEqual(more("unmatched", "4xx"), 3)
+      assert.strictEqual(more(METRICS, "2xx"), 1)
+      const labels = { route: CATALOG, method: "GET" }
+      assert.strictEqual(valueOf(after, "atb_http_request_duration_seconds_count", labels), 5)
+      assert.strictEqual(valueOf(after, "atb_http_request_duration_seconds_bucket", { ...labels, le: "+Inf" }), 5)
+      assert.isAbove(valueOf(after, "atb_http_request_duration_seconds_sum", labels), 0)
+    })
+  )
+
+  it.effect("count calls by origin and outcome", () =>
+    Effect.gen(function* () {
+      const calls = (samples: ReadonlyArray<Sample>, origin: string, outcome: string) =>
+        valueOf(samples, "atb_calls_total", { origin, outcome })
+      const before = yield* scrape
+      const server = yield* providing(fine)
+      const [good, bad] = [yield* anOffer(server.url), yield* anOffer("http://127.0.0.1:1/mcp")]
+      const buyer = yield* aFundedConsumer()
+      for (let n = 0; n < 2; n++) assert.strictEqual((yield* buy(buyer, good)).status, 200)
+      assert.strictEqual((yield* buy(buyer, bad)).status, 502)
+      // No call was made: neither is counted.
+      assert.strictEqual((yield* buy(buyer, good, { dry_run: true })).status, 200)
+      assert.strictEqual((yield* buy(yield* aFundedConsumer(0), good)).status, 402)
+      yield* expecting(201, { path: METER, key: buyer.key, json: { tool_id: good.toolId, status: "timeout" } })
+      const after = yield* scrape
+      const more = (origin: string, outcome: string) => calls(after, origin, outcome) - calls(before, origin, outcome)
+      assert.deepStrictEqual(
+        [more("proxy", "success"), more("proxy", "error"), more("meter", "timeout"), more("meter", "success")],
+        [2, 1, 1, 0]
+      )
+    })
+  )
+
+  it.effect("never show a key, an id or a name, for any request", () =>
+    Effect.gen(function* () {
+      const server = yield* providing(fine)
+      const offer = yield* anOffer(server.url, { tool_name: "secret_tool" }, { name: "Secret Provider" })
+      const buyer = yield* aFundedConsumer(100, { name: "Secret Agent", email: "secret@example.org" })
+      yield* buy(buyer, offer)
+      const [receipt] = yield* receiptsOf(buyer)
+      const paths = [
+        `/api/v1/market/receipts/${receipt!.receipt_id}`,
+        `/api/v1/market/keys/${offer.toolId}`,
+        `/secret/${buyer.key.slice(0, 30)}`,
+        `/secret"} 1\nforged{a="b`,
+        `${CATALOG}?q=secret`
+      ]
+      for (const path of paths) {
+        for (const method of ["GET", "POST", "DELETE", "SECRET"]) yield* send({ method, path, key: buyer.key })
+      }
+      const { text } = yield* expecting(200, { path: METRICS, key: METRICS_TOKEN })
+      const hidden = [buyer.key, buyer.id, offer.toolId, offer.provider.id, offer.provider.key, receipt!.receipt_id]
+      for (const one of [...hidden, "secret", "Secret", "SECRET", "forged", "atb_c_", "atb_p_", "rcpt_"]) {
+        assert.notInclude(text, one)
+      }
+      assert.notMatch(text, /[0-9a-f]{8}-[0-9a-f]{4}-/u)
+      assert.notMatch(text, /[0-9a-f]{32}/u)
+    })
+  )
+
+  it.effect("have no more labels than the contract has routes, for any paths", () =>
+    Effect.gen(function* () {
+      const labelled = (samples: ReadonlyArray<Sample>) =>
+        new Set(samples.map(({ labels, name: figure }) => `${figure} ${JSON.stringify(labels)}`))
+      const before = labelled(yield* scrape)
+      yield* expecting(404, { path: "/asked/before" })
+      for (let n = 0; n < 300; n++) yield* send({ method: n % 2 === 0 ? "GET" : `M${n}`, path: `/x${n}/${n}` })
+      const after = yield* scrape
+      const added = [...labelled(after)].filter((one) => !before.has(one) && !one.includes("unmatched"))
+      assert.deepStrictEqual(
+        added.filter((one) => one.startsWith("atb_http")),
+        []
+      )
+      const routes = new Set(after.flatMap(({ labels }) => (labels["route"] === undefined ? [] : [labels["route"]])))
+      const known = new Set([...everyEndpoint().map(({ path }) => path), "unmatched", METRICS])
+      assert.deepStrictEqual(
+        [...routes].filter((route) => !known.has(route)),
+        []
+      )
+    })
+  )
+})
+
 for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`metrics over ${name}`, (it) => {
-    it.effect("count requests by route and status class, and their durations", () =>
-      Effect.gen(function* () {
-        const requests = (samples: ReadonlyArray<Sample>, route: string, statusClass: string) =>
-          valueOf(samples, "atb_http_requests_total", { route, class: statusClass })
-        const before = yield* scrape
-        for (let n = 0; n < 3; n++) yield* expecting(200, { path: `${CATALOG}?q=${n}` })
-        yield* expecting(200, { method: "HEAD", path: CATALOG })
-        yield* expecting(400, { path: `${CATALOG}?limit=x` })
-        yield* expecting(422, { path: CONSUMERS, json: {} })
-        yield* expecting(404, { path: "/nothing/here" })
-        yield* expecting(405, { method: "DELETE", path: CATALOG })
-        yield* send({ method: "BREW", path: "/coffee" })
-        const after = yield* scrape
-        const more = (route: string, statusClass: string) =>
-          requests(after, route, statusClass) - requests(before, route, statusClass)
-        assert.strictEqual(more(CATALOG, "2xx"), 4)
-        assert.strictEqual(more(CATALOG, "4xx"), 1)
-        assert.strictEqual(more(CONSUMERS, "4xx"), 1)
-        assert.strictEqual(more("unmatched", "4xx"), 3)
-        assert.strictEqual(more(METRICS, "2xx"), 1)
-        const labels = { route: CATALOG, method: "GET" }
-        assert.strictEqual(valueOf(after, "atb_http_request_duration_seconds_count", labels), 5)
-        assert.strictEqual(valueOf(after, "atb_http_request_duration_seconds_bucket", { ...labels, le: "+Inf" }), 5)
-        assert.isAbove(valueOf(after, "atb_http_request_duration_seconds_sum", labels), 0)
-      })
-    )
-
-    it.effect("count calls by origin and outcome", () =>
-      Effect.gen(function* () {
-        const calls = (samples: ReadonlyArray<Sample>, origin: string, outcome: string) =>
-          valueOf(samples, "atb_calls_total", { origin, outcome })
-        const before = yield* scrape
-        const server = yield* providing(fine)
-        const [good, bad] = [yield* anOffer(server.url), yield* anOffer("http://127.0.0.1:1/mcp")]
-        const buyer = yield* aFundedConsumer()
-        for (let n = 0; n < 2; n++) assert.strictEqual((yield* buy(buyer, good)).status, 200)
-        assert.strictEqual((yield* buy(buyer, bad)).status, 502)
-        // No call was made: neither is counted.
-        assert.strictEqual((yield* buy(buyer, good, { dry_run: true })).status, 200)
-        assert.strictEqual((yield* buy(yield* aFundedConsumer(0), good)).status, 402)
-        yield* expecting(201, { path: METER, key: buyer.key, json: { tool_id: good.toolId, status: "timeout" } })
-        const after = yield* scrape
-        const more = (origin: string, outcome: string) => calls(after, origin, outcome) - calls(before, origin, outcome)
-        assert.deepStrictEqual(
-          [more("proxy", "success"), more("proxy", "error"), more("meter", "timeout"), more("meter", "success")],
-          [2, 1, 1, 0]
-        )
-      })
-    )
-
     it.effect("show the process, its jobs, and the database's connections", () =>
       Effect.gen(function* () {
         const samples = yield* scrape
@@ -130,55 +181,6 @@ for (const [name, market] of everyMarket()) {
         assert.strictEqual(valueOf(samples, "atb_database_up"), 1)
         const connections = valueOf(samples, "atb_database_connections")
         assert.isTrue(name === "memory" ? connections === 0 : connections > 1, String(connections))
-      })
-    )
-
-    it.effect("never show a key, an id or a name, for any request", () =>
-      Effect.gen(function* () {
-        const server = yield* providing(fine)
-        const offer = yield* anOffer(server.url, { tool_name: "secret_tool" }, { name: "Secret Provider" })
-        const buyer = yield* aFundedConsumer(100, { name: "Secret Agent", email: "secret@example.org" })
-        yield* buy(buyer, offer)
-        const [receipt] = yield* receiptsOf(buyer)
-        const paths = [
-          `/api/v1/market/receipts/${receipt!.receipt_id}`,
-          `/api/v1/market/keys/${offer.toolId}`,
-          `/secret/${buyer.key.slice(0, 30)}`,
-          `/secret"} 1\nforged{a="b`,
-          `${CATALOG}?q=secret`
-        ]
-        for (const path of paths) {
-          for (const method of ["GET", "POST", "DELETE", "SECRET"]) yield* send({ method, path, key: buyer.key })
-        }
-        const { text } = yield* expecting(200, { path: METRICS, key: METRICS_TOKEN })
-        const hidden = [buyer.key, buyer.id, offer.toolId, offer.provider.id, offer.provider.key, receipt!.receipt_id]
-        for (const one of [...hidden, "secret", "Secret", "SECRET", "forged", "atb_c_", "atb_p_", "rcpt_"]) {
-          assert.notInclude(text, one)
-        }
-        assert.notMatch(text, /[0-9a-f]{8}-[0-9a-f]{4}-/u)
-        assert.notMatch(text, /[0-9a-f]{32}/u)
-      })
-    )
-
-    it.effect("have no more labels than the contract has routes, for any paths", () =>
-      Effect.gen(function* () {
-        const labelled = (samples: ReadonlyArray<Sample>) =>
-          new Set(samples.map(({ labels, name: figure }) => `${figure} ${JSON.stringify(labels)}`))
-        const before = labelled(yield* scrape)
-        yield* expecting(404, { path: "/asked/before" })
-        for (let n = 0; n < 300; n++) yield* send({ method: n % 2 === 0 ? "GET" : `M${n}`, path: `/x${n}/${n}` })
-        const after = yield* scrape
-        const added = [...labelled(after)].filter((one) => !before.has(one) && !one.includes("unmatched"))
-        assert.deepStrictEqual(
-          added.filter((one) => one.startsWith("atb_http")),
-          []
-        )
-        const routes = new Set(after.flatMap(({ labels }) => (labels["route"] === undefined ? [] : [labels["route"]])))
-        const known = new Set([...everyEndpoint().map(({ path }) => path), "unmatched", METRICS])
-        assert.deepStrictEqual(
-          [...routes].filter((route) => !known.has(route)),
-          []
-        )
       })
     )
   })

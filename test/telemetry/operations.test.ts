@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { parse } from "yaml"
 import { expecting } from "../support/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, buy, everyMarket } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, buy, postgresMarket } from "../support/metering/Shop.ts"
 import { METRICS_TOKEN } from "../support/ServiceConfig.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
@@ -136,10 +136,8 @@ const faultsOf = (expr: string, printed: Printed): ReadonlyArray<string> => {
 
 const METRICS = "/metrics"
 
-/** The last one is over PostgreSQL, which alone has connections. */
-const [, market] = everyMarket().at(-1)!
-
-it.layer(market, LIVE)("docs/operations", (it) => {
+/** Only PostgreSQL has connections. */
+it.layer(postgresMarket(), LIVE)("docs/operations", (it) => {
   const scraped = Effect.gen(function* () {
     const server = yield* providing(fine)
     const buyer = yield* aFundedConsumer()
