@@ -194,6 +194,21 @@ export const accountStoreContract: Contract<AccountStore | CatalogStore | UnitOf
   ),
 
   rule(
+    "sets and removes the default cap of one consumer",
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const [consumer, other] = [yield* aConsumer(), yield* aConsumer()]
+      for (const defaultCap of [0n, MICROCENTS_MAX, undefined]) {
+        const cap = defaultCap === undefined ? undefined : Microcents.make(defaultCap)
+        yield* accounts.setDefaultCap(consumer.id, cap)
+        assert.deepEqual(Option.getOrThrow(yield* accounts.findConsumer(consumer.id)).defaultCap, cap)
+      }
+      yield* accounts.setDefaultCap(consumer.id, Microcents.make(7n))
+      assert.deepEqual(yield* accounts.findConsumer(other.id), Option.some(other))
+    })
+  ),
+
+  rule(
     "finds no account by an unknown ID, and no consumer by a provider's ID",
     Effect.gen(function* () {
       const accounts = yield* AccountStore

@@ -150,6 +150,25 @@ export const keyStoreContract: Contract<AccountStore | KeyStore | UnitOfWork> = 
   ),
 
   rule(
+    "sets and removes the default cap of an owner's key, beside that of the account",
+    Effect.gen(function* () {
+      const store = yield* KeyStore
+      const [owner, other] = [yield* aConsumer(), yield* aConsumer()]
+      const [key, spare] = [yield* aKey(owner.id), yield* aKey(owner.id)]
+      yield* Effect.forEach([key, spare], store.insert)
+      const [ofKey, ofAccount] = [Microcents.make(MICROCENTS_MAX), Microcents.make(0n)]
+      assert.deepEqual(yield* store.setDefaultCap(other.id, key.id, ofKey), Option.none())
+      const changed = { ...key, defaultCap: ofKey }
+      assert.deepEqual(yield* store.setDefaultCap(owner.id, key.id, ofKey), Option.some(changed))
+      yield* (yield* AccountStore).setDefaultCap(owner.id, ofAccount)
+      const found = Option.getOrThrow(yield* store.findByHash(key.hash))
+      assert.deepEqual([found.key, found.defaultCap], [changed, ofAccount])
+      assert.deepEqual(Option.getOrThrow(yield* store.findByHash(spare.hash)).key, spare)
+      assert.deepEqual(yield* store.setDefaultCap(owner.id, key.id, undefined), Option.some(key))
+    })
+  ),
+
+  rule(
     "rejects a key without an owner, and a known hash",
     Effect.gen(function* () {
       const store = yield* KeyStore

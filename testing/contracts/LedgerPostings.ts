@@ -72,6 +72,10 @@ export const postings: Contract<LedgerStores> = [
         ["wallet", consumerId, 5_000n, 5_001n]
       )
       assert.deepEqual(yield* ledger.byReference(expiry.reference), [])
+      assert.deepEqual(yield* (yield* LedgerStore).funds(consumerId), {
+        availableMicrocents: 5_000n,
+        owedMicrocents: 0n
+      })
       yield* ledger.expireCredit({ ...expiry, amount: money(5_000) })
       assert.equal((yield* ledger.wallet(consumerId)).available, 0n)
     })
