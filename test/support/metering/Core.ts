@@ -164,8 +164,3 @@ export const postgresCoreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>, ru
 
 export const everyCoreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>, rules: MoneyRules = NO_WAITING) =>
   overBoth(memoryCoreWith(gateway, rules), postgresCoreWith(gateway, rules))
-
-export const coreWith = everyCoreWith
-
-export const coreReading = (evidence: Layer.Layer<Mailer | ProofReader>) =>
-  overBoth(memoryCoreReading(evidence), on(onPostgres, DryRunGateway.layer, evidence))
