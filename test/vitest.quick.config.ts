@@ -13,38 +13,48 @@ const ROOMS_OF_PROCESSES = [
   "house",
   "nodes",
   "simulation",
+  "smoke",
   "start"
 ]
 
+/** Suites over both stores run over memory. These have parts that exist only on PostgreSQL. */
 const ON_POSTGRES = [
-  "adapters/{book,databaseCheck,distribution,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces,ledgerModel}",
-  "adapters/{derivedTransfers,earnings,embeddedPostgres*,feeAudit,importStatements,ledgerFailures,ledgerRaces,lostCalls}",
-  "adapters/{migrations,operatorPlans,readOnlyServer,records,serviceRole,sessions,walletSplits,yieldingLocks}",
-  "domain/authentication",
+  "adapters/{book,changeFeed,databaseCheck,derivedTransfers,distribution,earnings,embeddedPostgres*,feeAudit}",
+  "adapters/{healthHistory,idempotency,importStatements,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces}",
+  "adapters/{ledgerFailures,ledgerRaces,lostCalls,migrations,operatorPlans,readOnlyServer,records,serviceRole}",
+  "adapters/{sessions,storeFailures,trust,unitOfWork,upkeep,walletSplits,yieldingLocks}",
+  "domain/{authentication,namePins}",
   "http/{deadlines,idempotency,keys,limitsRedis,outages,prices,uncheckedPatterns}",
   "invoices/interrupted",
   "log/{beginLog,files}",
   "payments/{book,killed,lockedRows}",
-  "platform/{atRest,fullDisk,history,retention,schema}",
+  "platform/{atRest,fullDisk,health,history,retention,schema}",
   "receipts/keyRing",
   "security/{fuzz,secrets}",
   "telemetry/{logs,operations}"
 ]
 
-/** Longer than a few seconds, because they wait, or try very many inputs. */
+/** Longer than two seconds, because they wait, start programs, or try very many inputs. */
 const SLOW = [
-  "adapters/jsonSchemaBounds",
-  "adapters/mcp/{conformance,limits,streams,realServers}",
-  "http/{docsExamples,unreadResponses,openapi}",
-  "log/merkle",
-  "mcp/{listedTools,refusedTransports}",
-  "metering/{crash,workflow}",
+  "adapters/{jsonSchemaBounds,jsonSchemas,ledgerModel,schemaWorker}",
+  "adapters/mcp/{conformance,limits,progress,providerServers,realServers,sessions,streams}",
+  "adapters/mcp/{passedStreams,upstreamBehaviors}",
+  "composition/markets",
+  "domain/{lateEndings,mcpStreams}",
+  "http/{bodies,clientConfigs,crawlers,docs,docsExamples,docsPages,docsSamples,largeBodies,openapi,pageSamples}",
+  "http/{hostile,limits,progress,socket,strict,unreadResponses}",
+  "log/{merkle,proofs}",
+  "mcp/{configuredClients,docsSamples,doorKeys,inputRequired,legacyInput,legacyStreams,listChanges}",
+  "mcp/{listedTools,longCalls,marketClients,refusedTransports,resumingClients}",
+  "metering/{crash,earlyDisconnects,endingsTable,outcomes,replay,workflow}",
   "payments/{double,stripe}",
   "platform/newAgent",
-  "security/{authorization,connections,typeNames}",
+  "receipts/remoteKey",
+  "security/{answerBytes,authorization,connections,limits,schemaBudgets,typeNames}",
+  "tasks/{legacyTaskLists,legacyTasks}",
+  "telemetry/{accessLog,export,service}",
   "testing/programs",
-  "telemetry/{export,service}",
-  "trust/verification"
+  "trust/{attacks,verification}"
 ]
 
 const inMemory = { ...whole, test: { ...whole.test, globalSetup: [], reporters: ["default"] } }
@@ -52,8 +62,6 @@ const inMemory = { ...whole, test: { ...whole.test, globalSetup: [], reporters: 
 export default mergeConfig(inMemory, {
   test: {
     env: { TEST_WITHOUT_POSTGRES: "1" },
-    // Suites that run over both kinds of stores name the store in their titles.
-    testNamePattern: /^(?!.*PostgreSQL)/u,
     exclude: [
       ...ROOMS_OF_PROCESSES.map((room) => `test/${room}/**`),
       ...[...ON_POSTGRES, ...SLOW].map((files) => `test/${files}.test.ts`)
