@@ -6,7 +6,7 @@ import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStor
 import { memoryProfile } from "../../src/layers/MemoryProfile.ts"
 import { storesOfCommands } from "../../src/layers/PostgresStores.ts"
 import type { Contract } from "../../testing/contracts/Contract.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { overBoth, PostgresTest } from "../support/PostgresTest.ts"
 import { contractOver } from "./contractOver.ts"
 
 export const postgresStores = Layer.orDie(Layer.merge(storesOfCommands, PostgresCallStore.layer)).pipe(

@@ -26,7 +26,6 @@ import type { UsageStore } from "../../domain/metering/Usage.ts"
 import type { ReceiptStore } from "../../domain/receipts/Receipts.ts"
 import type { Entropy } from "../../domain/shared/Cryptography.ts"
 import type { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
-import { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { PostgresTest } from "../support/PostgresTest.ts"
 
 export type MeteringPorts =

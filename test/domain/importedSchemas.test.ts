@@ -8,7 +8,7 @@ import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { ToolImport } from "../../domain/catalog/ToolImport.ts"
 import { ToolSync } from "../../domain/catalog/ToolSync.ts"
 import { Entropy } from "../../domain/shared/Cryptography.ts"
-import { everyStore, withServices } from "../contracts/ports.ts"
+import { memoryPorts, withServices } from "../contracts/ports.ts"
 import { aProvider } from "../contracts/samples.ts"
 import { FakeServers, fakeServers, tool } from "../support/FakeServers.ts"
 

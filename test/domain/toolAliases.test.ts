@@ -11,7 +11,7 @@ import { ALIAS_CHARS_MAX, aliasCandidates, isAlias, ToolAliases, ToolAliasStore 
 import { Handles } from "../../domain/providers/Handles.ts"
 import { ChangeFeed } from "../../domain/shared/ChangeFeed.ts"
 import type { ProviderId, ToolId } from "../../domain/shared/Ids.ts"
-import { everyStore, withServices } from "../contracts/ports.ts"
+import { everyStore, memoryPorts, withServices } from "../contracts/ports.ts"
 import { aDeclaration, aProvider } from "../contracts/samples.ts"
 import { LIVE } from "../support/PostgresTest.ts"
 

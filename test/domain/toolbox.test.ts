@@ -12,7 +12,7 @@ import { NamePins, ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
 import { noUsage, type UsageOfToolDay, UsageStore } from "../../domain/metering/Usage.ts"
 import type { ConsumerId, KeyId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
-import { everyStore, withServices } from "../contracts/ports.ts"
+import { everyStore, memoryPorts, withServices } from "../contracts/ports.ts"
 import { aConsumer, aDeclaration, aProvider } from "../contracts/samples.ts"
 import { LIVE } from "../support/PostgresTest.ts"
 

@@ -16,7 +16,7 @@ import { Microcents } from "../../domain/shared/Microcents.ts"
 import { OPERATOR_KEY } from "../support/EndpointTable.ts"
 import { aConsumer, aProvider, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { memoryCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { buy, load, offerOf } from "../support/metering/Shop.ts"
 

@@ -10,20 +10,20 @@ import {
   aConsumer,
   aProvider,
   at,
-  CONSUMERS,
   consumerBody,
+  CONSUMERS,
   expecting,
   faultPaths,
   listedTool,
-  PROVIDERS,
   providerBody,
+  PROVIDERS,
   putTools,
   TOOLS,
   valueAt
 } from "../support/Market.ts"
+import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import { asked, toolCalled } from "../support/mcp/ModernClient.ts"
 import { memoryCore } from "../support/metering/Core.ts"
-import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 
 const HIDDEN = "ab\u202ec"
 

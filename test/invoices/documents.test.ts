@@ -13,7 +13,7 @@ import { contractOver } from "../contracts/contractOver.ts"
 import { aConsumer, at, expecting, listAt, textAt } from "../support/Market.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, callOf, everyMarket } from "../support/metering/Shop.ts"
+import { aFundedConsumer, anOffer, callOf, memoryMarket } from "../support/metering/Shop.ts"
 import { when } from "../support/metering/TestTime.ts"
 
 const OPERATOR_KEY = "the operator's key in tests, 32 characters or more"

@@ -249,9 +249,7 @@ it.layer(memoryMarket(), { timeout: "120 seconds", excludeTestServices: true })(
   )
 })
 
-const [, inMemory] = everyMarket({ RATE_LIMIT_RPM: "0" })[0]!
-
-it.layer(inMemory, LIVE)("A full tile", (it) => {
+it.layer(memoryMarket({ RATE_LIMIT_RPM: "0" }), LIVE)("A full tile", (it) => {
   it.effect("is served without a width, and with one up to 255", () =>
     Effect.gen(function* () {
       const { url } = yield* providing(fine)

@@ -10,7 +10,7 @@ import { AccountStore } from "../../domain/accounts/Account.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { aProvider, at, expecting, faultPaths, PROVIDERS, textAt } from "../support/Market.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { memoryCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
   aFundedConsumer,

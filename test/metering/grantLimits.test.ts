@@ -9,7 +9,7 @@ import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import { aReceiptId } from "../contracts/ledgerSamples.ts"
 import { aConsumer, expecting, listAt, textAt } from "../support/Market.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { everyCore, memoryCore } from "../support/metering/Core.ts"
 import { anOffer, GRANTS } from "../support/metering/Shop.ts"
 import { when } from "../support/metering/TestTime.ts"
 

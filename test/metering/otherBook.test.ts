@@ -13,7 +13,7 @@ import { Microcents } from "../../domain/shared/Microcents.ts"
 import { OPENED_AT } from "../contracts/ledgerSamples.ts"
 import { aConsumer, type Member } from "../support/Market.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { memoryCore } from "../support/metering/Core.ts"
 import { fine, forwarded, providing } from "../support/metering/Provider.ts"
 import { anOffer, buy, METER, receiptsOf, walletOf } from "../support/metering/Shop.ts"
 

@@ -12,7 +12,7 @@ import { ConsumerId, ProviderId, ToolId } from "../../domain/shared/Ids.ts"
 import { aCall, aReceiptId, closingOf, money, opened } from "../contracts/ledgerSamples.ts"
 import { expecting, type Member } from "../support/Market.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { everyCore, memoryCore } from "../support/metering/Core.ts"
 import {
   aFundedConsumer,
   anOffer,

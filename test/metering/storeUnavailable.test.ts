@@ -14,7 +14,7 @@ import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { money } from "../contracts/ledgerSamples.ts"
 import { expecting } from "../support/Market.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { memoryCore } from "../support/metering/Core.ts"
 import { aFundedConsumer, anOffer, books, GRANTS, walletOf } from "../support/metering/Shop.ts"
 import { later } from "../support/metering/TestTime.ts"
 

@@ -20,7 +20,7 @@ import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { coreWith, LIVE_RULES } from "../support/metering/Core.ts"
+import { everyCoreWith, LIVE_RULES, memoryCoreWith } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { clearingIsEmpty } from "./LedgerChecks.ts"
 

@@ -14,7 +14,7 @@ import { fromCents } from "../../domain/shared/Microcents.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { aConsumer } from "../support/Market.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { coreWith } from "../support/metering/Core.ts"
+import { everyCoreWith, memoryCoreWith } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { clearingIsEmpty } from "./LedgerChecks.ts"
 import {

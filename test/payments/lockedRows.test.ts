@@ -10,7 +10,7 @@ import { LockTimeoutMs } from "../../src/layers/Database.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { aConsumer } from "../support/Market.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { coreWith } from "../support/metering/Core.ts"
+import { postgresCoreWith } from "../support/metering/Core.ts"
 
 const service = postgresCoreWith(ScriptedGateway.layer).pipe(Layer.provide(Layer.succeed(LockTimeoutMs, 250)))
 

@@ -19,7 +19,7 @@ import { randomFrom } from "../../testing/Random.ts"
 import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
 import { aConsumer } from "../support/Market.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { everyCore, memoryCore } from "../support/metering/Core.ts"
 import { clearingIsEmpty } from "./LedgerChecks.ts"
 
 const aLoadedConsumer = Effect.fnUntraced(function* (cents: number) {

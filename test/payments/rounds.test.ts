@@ -24,7 +24,7 @@ import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
 import { rebuilt } from "../support/Rebuilt.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { coreWith } from "../support/metering/Core.ts"
+import { memoryCoreWith } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { aLoad, CENTS, newsOf } from "./LoadEvents.ts"
 

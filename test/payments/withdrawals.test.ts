@@ -17,7 +17,7 @@ import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
 import { aConsumer } from "../support/Market.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
-import { coreWith, everyCore } from "../support/metering/Core.ts"
+import { everyCoreWith, memoryCore, memoryCoreWith } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { clearingIsEmpty } from "./LedgerChecks.ts"
 

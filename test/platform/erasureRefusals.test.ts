@@ -14,7 +14,7 @@ import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import { BALANCE } from "../support/metering/Shop.ts"
 import { aPair, filed, ordered, refusalOf } from "../support/security/Erasable.ts"
 import { KEYS } from "../support/security/Paths.ts"
-import { everyDisputedCore, resolve } from "../support/trust/Disputing.ts"
+import { memoryDisputedCore, resolve } from "../support/trust/Disputing.ts"
 
 it.layer(memoryDisputedCore, LIVE)("Erasure", (it) => {
   it.effect("rejects an unknown account, and one with money, unless told to abandon it", () =>

@@ -11,7 +11,7 @@ import { at, consumerBody, CONSUMERS, expecting, textAt } from "../support/Marke
 import { PostgresTest } from "../support/PostgresTest.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import { connectedTo } from "../support/TestDatabases.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { memoryCore } from "../support/metering/Core.ts"
 
 const HEALTH = "/api/v1/health"
 

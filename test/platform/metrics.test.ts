@@ -12,7 +12,15 @@ import { aConsumer, aProvider, at, CATALOG, CONSUMERS, expecting, putTools, text
 import { METRICS_TOKEN } from "../support/ServiceConfig.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { aFundedConsumer, anOffer, buy, everyMarket, METER, receiptsOf } from "../support/metering/Shop.ts"
+import {
+  aFundedConsumer,
+  anOffer,
+  buy,
+  everyMarket,
+  memoryMarket,
+  METER,
+  receiptsOf
+} from "../support/metering/Shop.ts"
 
 const METRICS = "/metrics"
 

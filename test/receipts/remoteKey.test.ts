@@ -28,7 +28,7 @@ import { expecting } from "../support/Market.ts"
 import { receiptsSignedBy } from "../support/ReceiptVerdict.ts"
 import { type KeyService, type Mishap, remoteSigner } from "../support/RemoteSigner.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { CORE_SECRET, everyCore } from "../support/metering/Core.ts"
+import { CORE_SECRET, memoryCore } from "../support/metering/Core.ts"
 import { aFundedConsumer, anOffer, books, GRANTS, PRICE } from "../support/metering/Shop.ts"
 import { hurried, later } from "../support/metering/TestTime.ts"
 

@@ -11,7 +11,7 @@ import { AuditTrail } from "../../domain/operator/AuditTrail.ts"
 import { OPERATOR_KEY } from "../support/EndpointTable.ts"
 import { expecting, listAt, valueAt } from "../support/Market.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { memoryCore } from "../support/metering/Core.ts"
 
 const TRAIL = "/api/v1/operator/audit-trail"
 

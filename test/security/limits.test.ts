@@ -26,7 +26,7 @@ import {
 } from "../support/Market.ts"
 import { ask, RawHttp } from "../support/RawHttp.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
-import { everyCore } from "../support/metering/Core.ts"
+import { memoryCore } from "../support/metering/Core.ts"
 import { GRANTS } from "../support/metering/Shop.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { BUDGETS } from "../support/security/Paths.ts"

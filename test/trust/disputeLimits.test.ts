@@ -17,6 +17,7 @@ import {
   everyDisputedCore,
   file,
   filed,
+  memoryDisputedCore,
   MILLION,
   resolve,
   respond,

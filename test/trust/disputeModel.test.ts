@@ -22,9 +22,9 @@ import { type Dispute, type DisputeStore, isOpen } from "../../domain/trust/Disp
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { recovery } from "../../src/layers/Core.ts"
 import { aCall, aProviderId, consumerWith, money, platformWith, settled } from "../contracts/ledgerSamples.ts"
-import { everyLog, type LogPorts } from "../contracts/logPorts.ts"
-import { when } from "../support/metering/TestTime.ts"
+import { type LogPorts, memoryLogPorts, postgresLogPorts } from "../contracts/logPorts.ts"
 import { overBoth } from "../support/PostgresTest.ts"
+import { when } from "../support/metering/TestTime.ts"
 
 type Ports = LogPorts | DisputeStore | ClaimStore | LedgerStore | PaidFunds | PayeeStore
 

@@ -22,7 +22,7 @@ import {
 } from "../support/Market.ts"
 import { LIVE, send } from "../support/ServiceUnderTest.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
-import { coreReading } from "../support/metering/Core.ts"
+import { memoryCoreReading } from "../support/metering/Core.ts"
 import { fine, forwarded, providing, slowProvider } from "../support/metering/Provider.ts"
 import { aFundedConsumer, buy, offerOf, PRICE, problemOf, walletOf } from "../support/metering/Shop.ts"
 import { later } from "../support/metering/TestTime.ts"

@@ -3,10 +3,11 @@
  */
 import { DateTime, Effect, Exit, Option } from "effect"
 import assert from "node:assert/strict"
-import type { AccountStore } from "../../domain/accounts/Account.ts"
+import { AccountStore } from "../../domain/accounts/Account.ts"
 import { type ApiKey, DEAD_KEYS_SHOWN_MAX, KeyStore } from "../../domain/accounts/Keys.ts"
 import { Digest, Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId, KeyId } from "../../domain/shared/Ids.ts"
+import { Microcents, MICROCENTS_MAX } from "../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import { aConsumer, aKey, aProvider, instant } from "./AccountSamples.ts"
 import { type Contract, rule } from "./Contract.ts"

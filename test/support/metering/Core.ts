@@ -47,7 +47,7 @@ import { core } from "../../../src/layers/Core.ts"
 import { memoryProfile } from "../../../src/layers/MemoryProfile.ts"
 import { offers } from "../../../src/layers/Offers.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
-import { PostgresTest } from "../PostgresTest.ts"
+import { overBoth, PostgresTest } from "../PostgresTest.ts"
 import { ServiceUnderTest } from "../ServiceUnderTest.ts"
 import { DeclaredRoutes } from "../security/DeclaredRoutes.ts"
 

@@ -17,7 +17,8 @@ import {
   ServerFailed
 } from "../../../domain/upstream/ProviderServers.ts"
 import type { UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
-import { aConsumer, callMcp, everyMcpMarket, Provider, requestOf, tools } from "./McpMarket.ts"
+import { overBoth } from "../PostgresTest.ts"
+import { aConsumer, callMcp, memoryMcpMarket, postgresMcpMarket, Provider, requestOf, tools } from "./McpMarket.ts"
 
 type Said = Readonly<Record<string, unknown>> | "away" | { readonly rpcCode: number }
 
