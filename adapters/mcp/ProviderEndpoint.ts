@@ -4,18 +4,66 @@
 import { Effect } from "effect"
 import { Pool } from "undici"
 import { type JsonMember, membersOf } from "../../domain/shared/JsonText.ts"
-import type { ResponseBytes } from "./ResponseBytes.ts"
 import { builtInConnector } from "./BuiltInServer.ts"
-import { CircuitBreaker } from "./CircuitBreaker.ts"
-import { guardedConnector, type GuardOptions } from "./GuardedConnector.ts"
 import type { ExchangeHost, ExchangeRequest } from "./ExchangeRequest.ts"
+import { guardedConnector, type GuardOptions } from "./GuardedConnector.ts"
 import { HttpExchange } from "./HttpExchange.ts"
 import { notificationBody, replyBody, type ServerRequest } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import { type Link, modernMeta, postHeaders, sessionHeaders } from "./ProtocolEra.ts"
-import { appendSignedHeaders, type SignedFor, WITHOUT_SUBJECT, type Signer } from "./ProviderSignature.ts"
+import { appendSignedHeaders, type SignedFor, type Signer, WITHOUT_SUBJECT } from "./ProviderSignature.ts"
 import { fault, type Reply } from "./Reply.ts"
+import type { ResponseBytes } from "./ResponseBytes.ts"
 import type { ToolHeaders } from "./ToolHeaders.ts"
+
+type CircuitOptions = Pick<McpUpstreamOptions, "circuitFailures" | "circuitOpenMs" | "circuitOpenMsMax">
+
+/**
+ * Stops calls to an endpoint that keeps failing. Plain state without a fiber: it costs nanoseconds on the hot path, where
+ * effect/persistence's breaker costs microseconds (see test/bench/upstream.ts).
+ */
+export class CircuitBreaker {
+  private readonly options: CircuitOptions
+  private state: "closed" | "open" | "probing" = "closed"
+  private failuresInARow = 0
+  private openings = 0
+  private openUntilMs = 0
+
+  constructor(options: CircuitOptions) {
+    this.options = options
+  }
+
+  /** Milliseconds until a call may pass; 0 lets this one pass. After an opening, one call at a time is the probe. */
+  waitMs(nowMs: number): number {
+    if (this.state === "closed") return 0
+    if (nowMs < this.openUntilMs) return this.openUntilMs - nowMs
+    // A probe without a result, because its caller left, blocks the circuit for at most one opening.
+    this.state = "probing"
+    this.openUntilMs = nowMs + this.options.circuitOpenMs
+    return 0
+  }
+
+  /** As `waitMs`, for a request that is not a probe. */
+  leftMs(nowMs: number): number {
+    return this.state === "closed" ? 0 : Math.max(0, this.openUntilMs - nowMs)
+  }
+
+  succeeded(): void {
+    this.state = "closed"
+    this.failuresInARow = 0
+    this.openings = 0
+  }
+
+  failed(nowMs: number): void {
+    // Calls that were in flight when the circuit opened do not count.
+    if (this.state === "open") return
+    this.failuresInARow++
+    if (this.state === "closed" && this.failuresInARow < this.options.circuitFailures) return
+    this.state = "open"
+    this.openUntilMs = nowMs + Math.min(this.options.circuitOpenMs * 2 ** this.openings, this.options.circuitOpenMsMax)
+    this.openings++
+  }
+}
 
 /** Shared by the endpoints of one service. */
 export interface EndpointShared {

@@ -2,8 +2,8 @@
  * Every setting: its name, its meaning, how its text is decoded, and its default. The help text, `config` and
  * docs/settings.md come from this list.
  */
+import type { Schema } from "effect"
 import { FEE_BASIS_POINTS_MAX } from "../../domain/ledger/PlatformFee.ts"
-import { type Setting, secretSetting, setting } from "./Setting.ts"
 import {
   collector,
   databaseUrl,
@@ -15,13 +15,34 @@ import {
   redactedText,
   redactedUrl,
   replicaUrl,
+  reportAddress,
   secret,
   seed,
   text,
   upstream,
-  reportAddress,
   whole
 } from "./SettingValues.ts"
+
+/** One setting: how its text is decoded, what it means, and its default. */
+export interface Setting<A, F extends string | undefined> {
+  readonly schema: Schema.ConstraintDecoder<A>
+  readonly meaning: string
+  /** As text; undefined: the setting is absent by default. */
+  readonly fallback: F
+  readonly secret: boolean
+}
+
+export const setting = <A, const F extends string | undefined = undefined>(
+  schema: Schema.ConstraintDecoder<A>,
+  meaning: string,
+  fallback?: F
+): Setting<A, F> => ({ schema, meaning, fallback: fallback as F, secret: false })
+
+/** Not shown by `config`. */
+export const secretSetting = <A>(schema: Schema.ConstraintDecoder<A>, meaning: string): Setting<A, undefined> => ({
+  ...setting(schema, meaning),
+  secret: true
+})
 
 export const settings = {
   PROFILE: setting(

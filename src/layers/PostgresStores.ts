@@ -1,60 +1,157 @@
 /**
  * Every store on one PostgreSQL, after migrating its schema.
  */
-import { Layer } from "effect"
-import * as PostgresAccountSearch from "../../adapters/sql/operator/PostgresAccountSearch.ts"
+import { Cause, Context, Effect, Layer } from "effect"
 import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccountStore.ts"
-import * as PostgresAuditTrailStore from "../../adapters/sql/operator/PostgresAuditTrailStore.ts"
-import * as PostgresBudgetStore from "../../adapters/sql/ledger/PostgresBudgetStore.ts"
-import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
-import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalogStore.ts"
-import * as PostgresChangeFeed from "../../adapters/sql/shared/PostgresChangeFeed.ts"
-import * as PostgresClaimStore from "../../adapters/sql/earnings/PostgresClaimStore.ts"
-import * as PostgresChargebackStore from "../../adapters/sql/payments/PostgresChargebackStore.ts"
-import * as PostgresDisputeStore from "../../adapters/sql/trust/PostgresDisputeStore.ts"
-import * as PostgresFreezeStore from "../../adapters/sql/payments/PostgresFreezeStore.ts"
-import * as PostgresGrantStore from "../../adapters/sql/metering/PostgresGrantStore.ts"
 import * as PostgresHandleStore from "../../adapters/sql/accounts/PostgresHandleStore.ts"
-import * as PostgresHealthHistoryStore from "../../adapters/sql/platform/PostgresHealthHistoryStore.ts"
-import * as PostgresIdempotencyStore from "../../adapters/sql/shared/PostgresIdempotencyStore.ts"
-import * as PostgresImportStore from "../../adapters/sql/catalog/PostgresImportStore.ts"
-import * as PostgresInvoiceStore from "../../adapters/sql/invoices/PostgresInvoiceStore.ts"
 import * as PostgresKeyStore from "../../adapters/sql/accounts/PostgresKeyStore.ts"
-import * as LostCallsWatch from "../../adapters/sql/metering/LostCallsWatch.ts"
-import * as RecentClosings from "../../adapters/sql/metering/RecentClosings.ts"
-import * as PostgresLedgerStore from "../../adapters/sql/ledger/PostgresLedgerStore.ts"
-import * as PostgresLoadStore from "../../adapters/sql/payments/PostgresLoadStore.ts"
-import * as PostgresLogStore from "../../adapters/sql/log/PostgresLogStore.ts"
-import * as PostgresOperatorSessionStore from "../../adapters/sql/operator/PostgresOperatorSessionStore.ts"
+import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalogStore.ts"
+import * as PostgresImportStore from "../../adapters/sql/catalog/PostgresImportStore.ts"
+import * as PostgresMarketFigures from "../../adapters/sql/catalog/PostgresMarketFigures.ts"
+import * as PostgresClaimStore from "../../adapters/sql/earnings/PostgresClaimStore.ts"
 import * as PostgresPayeeStore from "../../adapters/sql/earnings/PostgresPayeeStore.ts"
 import * as PostgresPayoutStore from "../../adapters/sql/earnings/PostgresPayoutStore.ts"
+import * as PostgresInvoiceStore from "../../adapters/sql/invoices/PostgresInvoiceStore.ts"
+import * as PostgresBudgetStore from "../../adapters/sql/ledger/PostgresBudgetStore.ts"
+import * as PostgresLedgerStore from "../../adapters/sql/ledger/PostgresLedgerStore.ts"
+import * as PostgresPaidFunds from "../../adapters/sql/ledger/PostgresPaidFunds.ts"
+import * as PostgresLogStore from "../../adapters/sql/log/PostgresLogStore.ts"
 import * as PostgresMcpSessionStore from "../../adapters/sql/mcp/PostgresMcpSessionStore.ts"
 import * as PostgresMcpStreamStore from "../../adapters/sql/mcp/PostgresMcpStreamStore.ts"
-import * as PostgresMeterKeyStore from "../../adapters/sql/metering/PostgresMeterKeyStore.ts"
-import * as PostgresNamePinStore from "../../adapters/sql/metering/PostgresNamePinStore.ts"
-import * as PostgresMarketFigures from "../../adapters/sql/catalog/PostgresMarketFigures.ts"
-import * as PostgresPlatformFigures from "../../adapters/sql/platform/PostgresPlatformFigures.ts"
-import * as PostgresProviderEvidence from "../../adapters/sql/trust/PostgresProviderEvidence.ts"
-import * as PostgresReceiptStore from "../../adapters/sql/receipts/PostgresReceiptStore.ts"
-import * as PostgresSlaStore from "../../adapters/sql/trust/PostgresSlaStore.ts"
-import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
-import * as PostgresSubmissionStore from "../../adapters/sql/platform/PostgresSubmissionStore.ts"
-import * as PostgresTaskStore from "../../adapters/sql/tasks/PostgresTaskStore.ts"
 import * as PostgresToolAliasStore from "../../adapters/sql/mcp/PostgresToolAliasStore.ts"
 import * as PostgresToolboxStore from "../../adapters/sql/mcp/PostgresToolboxStore.ts"
-import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWork.ts"
-import * as PostgresUpkeep from "../../adapters/sql/platform/PostgresUpkeep.ts"
+import * as LostCallsWatch from "../../adapters/sql/metering/LostCallsWatch.ts"
+import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
+import * as PostgresGrantStore from "../../adapters/sql/metering/PostgresGrantStore.ts"
+import * as PostgresMeterKeyStore from "../../adapters/sql/metering/PostgresMeterKeyStore.ts"
+import * as PostgresNamePinStore from "../../adapters/sql/metering/PostgresNamePinStore.ts"
 import * as PostgresUnfitOutputs from "../../adapters/sql/metering/PostgresUnfitOutputs.ts"
 import * as PostgresUsageStore from "../../adapters/sql/metering/PostgresUsageStore.ts"
-import * as PostgresVerificationStore from "../../adapters/sql/trust/PostgresVerificationStore.ts"
-import * as PostgresPaidFunds from "../../adapters/sql/ledger/PostgresPaidFunds.ts"
+import * as RecentClosings from "../../adapters/sql/metering/RecentClosings.ts"
+import * as PostgresAccountSearch from "../../adapters/sql/operator/PostgresAccountSearch.ts"
+import * as PostgresAuditTrailStore from "../../adapters/sql/operator/PostgresAuditTrailStore.ts"
+import * as PostgresOperatorSessionStore from "../../adapters/sql/operator/PostgresOperatorSessionStore.ts"
+import * as PostgresChargebackStore from "../../adapters/sql/payments/PostgresChargebackStore.ts"
+import * as PostgresFreezeStore from "../../adapters/sql/payments/PostgresFreezeStore.ts"
+import * as PostgresLoadStore from "../../adapters/sql/payments/PostgresLoadStore.ts"
 import * as PostgresSpendingByLot from "../../adapters/sql/payments/PostgresSpendingByLot.ts"
 import * as PostgresWithdrawalStore from "../../adapters/sql/payments/PostgresWithdrawalStore.ts"
+import * as PostgresHealthHistoryStore from "../../adapters/sql/platform/PostgresHealthHistoryStore.ts"
+import * as PostgresPlatformFigures from "../../adapters/sql/platform/PostgresPlatformFigures.ts"
+import * as PostgresSubmissionStore from "../../adapters/sql/platform/PostgresSubmissionStore.ts"
+import * as PostgresUpkeep from "../../adapters/sql/platform/PostgresUpkeep.ts"
 import * as PostgresWaitlistStore from "../../adapters/sql/platform/PostgresWaitlistStore.ts"
+import * as PostgresReceiptStore from "../../adapters/sql/receipts/PostgresReceiptStore.ts"
+import * as PostgresChangeFeed from "../../adapters/sql/shared/PostgresChangeFeed.ts"
+import * as PostgresIdempotencyStore from "../../adapters/sql/shared/PostgresIdempotencyStore.ts"
+import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
+import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWork.ts"
+import { storeSql } from "../../adapters/sql/shared/StoreSql.ts"
+import * as PostgresTaskStore from "../../adapters/sql/tasks/PostgresTaskStore.ts"
+import * as PostgresDisputeStore from "../../adapters/sql/trust/PostgresDisputeStore.ts"
+import * as PostgresProviderEvidence from "../../adapters/sql/trust/PostgresProviderEvidence.ts"
+import * as PostgresSlaStore from "../../adapters/sql/trust/PostgresSlaStore.ts"
+import * as PostgresVerificationStore from "../../adapters/sql/trust/PostgresVerificationStore.ts"
+import { type CatalogFilter, CatalogStore } from "../../domain/catalog/CatalogStore.ts"
+import { MarketFigures } from "../../domain/catalog/MarketFigures.ts"
+import { UsageStore } from "../../domain/metering/Usage.ts"
+import { ReadReplica } from "../../domain/platform/Health.ts"
+import { PlatformFigures } from "../../domain/platform/PlatformStats.ts"
 import { latestVersion } from "../../migrations/index.ts"
 import { Books } from "./Books.ts"
-import { client, type Database, migrateAs, prepareSchema } from "./Database.ts"
-import { replicaReads } from "./ReplicaReads.ts"
+import { client, type Database, migrateAs, prepareSchema, replicaClient } from "./Database.ts"
+
+// Which reads a read replica answers: the catalog, the totals of market and platform, and usage. A replica is behind by up
+// to DATABASE_READ_LAG_MS_MAX, so nothing is read from it on which money, keys or access depend, or that is cached longer
+// than a few seconds: balances, prices of calls, idempotency, payouts, receipts and a provider's own tools.
+
+/** The stores that a replica has, each with a pool and caches of its own. */
+const storesToRead = Layer.fresh(
+  Layer.mergeAll(
+    PostgresCatalogStore.layer,
+    PostgresMarketFigures.layer,
+    PostgresPlatformFigures.layer,
+    PostgresUsageStore.layer
+  )
+)
+
+/** Replaces the stores whose reads a replica may answer. Without a replica, the stores stay as they are. */
+export const replicaReads = ({ connectionsMax, readUrl }: Database) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      // Not whatever else is around, such as the clock of the program that builds this.
+      const primary = Context.pick(
+        CatalogStore,
+        MarketFigures,
+        PlatformFigures,
+        UsageStore
+      )(yield* Effect.context<CatalogStore | MarketFigures | PlatformFigures | UsageStore>())
+      const replica = yield* ReadReplica
+      if (readUrl === undefined || replica === undefined) return primary
+      const copy = yield* Layer.build(storesToRead.pipe(Layer.provide(replicaClient(readUrl, connectionsMax, replica))))
+      const either = yield* makeEither(replica)
+
+      const catalog = Context.get(primary, CatalogStore)
+      const catalogCopy = Context.get(copy, CatalogStore)
+      const market = Context.get(primary, MarketFigures)
+      const marketCopy = Context.get(copy, MarketFigures)
+      const platform = Context.get(primary, PlatformFigures)
+      const platformCopy = Context.get(copy, PlatformFigures)
+      const usage = Context.get(primary, UsageStore)
+      const usageCopy = Context.get(copy, UsageStore)
+
+      return Context.mergeAll(
+        Context.make(CatalogStore, {
+          ...catalog,
+          search: (filter, sort, page) =>
+            isPublic(filter)
+              ? either(catalogCopy.search(filter, sort, page), catalog.search(filter, sort, page))
+              : catalog.search(filter, sort, page),
+          categories: either(catalogCopy.categories, catalog.categories),
+          count: either(catalogCopy.count, catalog.count)
+        }),
+        Context.make(MarketFigures, {
+          ofTools: (ids) => either(marketCopy.ofTools(ids), market.ofTools(ids)),
+          totals: either(marketCopy.totals, market.totals)
+        }),
+        Context.make(PlatformFigures, {
+          count: (since) => either(platformCopy.count(since), platform.count(since))
+        }),
+        Context.make(UsageStore, {
+          ...usage,
+          recent: (owner, filter, page) =>
+            either(usageCopy.recent(owner, filter, page), usage.recent(owner, filter, page)),
+          byToolAndDay: (owner, since) => either(usageCopy.byToolAndDay(owner, since), usage.byToolAndDay(owner, since))
+        })
+      )
+    })
+  )
+
+/** A provider reads its own tools right after it changed them, and caches of prices are filled by provider. */
+const isPublic = ({ providerId, state = "listed" }: CatalogFilter): boolean =>
+  providerId === undefined && state === "listed"
+
+/** The replica while it is fresh and works, otherwise the primary. A unit of work reads what it wrote. */
+const makeEither = Effect.fnUntraced(function* (replica: ReadReplica) {
+  const { isInTransaction } = yield* storeSql
+  return <A, E>(onReplica: Effect.Effect<A, E>, onPrimary: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+    const byPrimary = Effect.suspend(() => {
+      replica.count("primary")
+      return onPrimary
+    })
+    const byReplica = onReplica.pipe(
+      Effect.tap(() => Effect.sync(() => replica.count("replica"))),
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.andThen(Effect.logWarning("The read replica failed; the primary answers", cause), byPrimary)
+      )
+    )
+    return Effect.flatMap(isInTransaction, (isInside) =>
+      isInside ? onPrimary : replica.isFresh() ? byReplica : byPrimary
+    )
+  }
+})
 
 /** All stores but that of calls, which holds a connection of its own. */
 export const storesOfCommands = Layer.mergeAll(

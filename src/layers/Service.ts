@@ -3,7 +3,7 @@
  * if needed, because a start spends most of its time on loading.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { type Context, Duration, Effect, Layer, Redacted } from "effect"
+import { Clock, type Context, Duration, Effect, Layer, Redacted } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { statfs } from "node:fs/promises"
 import { hmacOf } from "../../adapters/crypto/Hmac.ts"
@@ -27,6 +27,8 @@ import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { derivedSecrets } from "../../adapters/mcp/ProviderSignature.ts"
 import { registeredEndpoints } from "../../adapters/mcp/RegisteredEndpoints.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
+import * as NoInvoicePrinter from "../../adapters/pdf/NoInvoicePrinter.ts"
+import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as SitePages from "../../adapters/site/SitePages.ts"
 import { SecurityContact } from "../../adapters/site/crawlers/CrawlerRoutes.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
@@ -47,10 +49,11 @@ import { ProgressMsMax, UpstreamLimits } from "../../domain/metering/CallTerms.t
 import { CallsInFlightMax } from "../../domain/metering/CallsInFlight.ts"
 import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
 import { CheckoutReturn, NewAccountLoadLimit } from "../../domain/payments/Loads.ts"
-import { DiskWatch, makeDiskWatch, OutsideProbes } from "../../domain/platform/Health.ts"
+import { DiskWatch, makeDiskWatch, makeReadReplica, OutsideProbes, ReadReplica } from "../../domain/platform/Health.ts"
 import { ChargebackLiability } from "../../domain/processor/Chargebacks.ts"
 import { ReceiptSigner } from "../../domain/receipts/Receipts.ts"
 import { Sealer } from "../../domain/shared/Cryptography.ts"
+import { monotonicMs } from "../../domain/shared/Time.ts"
 import { VerificationEndpoint } from "../../domain/trust/Challenge.ts"
 import { Mailer } from "../../domain/trust/Mailer.ts"
 import { ProofReader } from "../../domain/trust/Verification.ts"
@@ -61,20 +64,40 @@ import { listOf } from "../config/SettingValues.ts"
 import { core } from "./Core.ts"
 import { demoProvider, demoServer } from "./DemoProvider.ts"
 import { mailer, proofs } from "./Evidence.ts"
-import { invoicePrinter } from "./InvoicePdf.ts"
 import { importJobs, jobs, taskJobs } from "./Jobs.ts"
 import { logHome, logState } from "./LogState.ts"
 import { withTaskStore } from "./MemoryProfile.ts"
 import { offers } from "./Offers.ts"
 import { operatorTexts } from "./OperatorTexts.ts"
-import { needing } from "./OptionalPackages.ts"
+import { isInstalled, needing, PackageMissing } from "./OptionalPackages.ts"
 import { gateway, sameBook } from "./Payments.ts"
 import { moneyPolicy, upstreamPolicy } from "./Policies.ts"
 import { profileStores, STORED } from "./ProfileStores.ts"
 import { rejectIgnored, type Replacements, unlessGiven } from "./Replacements.ts"
-import { readReplica } from "./ReplicaState.ts"
 import { logSigner, signingSecrets } from "./Secrets.ts"
 import { assets } from "./SiteAssets.ts"
+
+// What this node knows of the read replica: the stores find it out, and health and metrics show it.
+
+export const readReplica = (config: AppConfig) =>
+  Layer.effect(
+    ReadReplica,
+    Effect.map(Clock.Clock, (clock) =>
+      config.DATABASE_READ_URL === undefined
+        ? undefined
+        : makeReadReplica(valueOf(config, "DATABASE_READ_LAG_MS_MAX"), () => monotonicMs(clock))
+    )
+  )
+
+// The printer of documents. PDF is one of three forms: a service without the package starts, and logs what to install.
+
+export const invoicePrinter = Layer.unwrap(
+  Effect.sync(() =>
+    isInstalled("pdfkit")
+      ? PdfInvoicePrinter.layer
+      : NoInvoicePrinter.layer(new PackageMissing({ name: "pdfkit" }).message)
+  )
+)
 
 /** Longer than any one attempt may take. */
 const UPSTREAM_TOTAL_MS = 65_000

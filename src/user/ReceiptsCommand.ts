@@ -1,14 +1,164 @@
 /**
  * `receipts`: lists, shows and verifies receipts.
  */
-import { Effect } from "effect"
+import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { type ReceiptVerdict, verifyReceipt } from "../../adapters/site/verify/ReceiptVerifier.browser.ts"
 import type { Schemas } from "../../client/Contract.ts"
 import { formatPrice } from "../../domain/shared/Microcents.ts"
+import { failed } from "./CommandFailure.ts"
 import { cursor, given, json, limit, moreAfter, shown } from "./Flags.ts"
+import { fromFile, fromStdin } from "./LimitedInput.ts"
+import { LoginFile } from "./LoginFile.ts"
 import { Market } from "./Market.ts"
-import { receiptsVerify } from "./ReceiptsVerify.ts"
+import { safeLine } from "./SafeText.ts"
 import { textFields, textTable } from "./TextTable.ts"
+
+// What the offline verification of a receipt checked, one step after the other, and which step failed.
+
+export interface Step {
+  readonly step: "key" | "receipt" | "proof" | "signature" | "inclusion"
+  readonly state: "passed" | "failed" | "not_checked"
+  readonly says: string
+}
+
+/** In the order in which the verifier works. */
+const CHECKS: ReadonlyArray<readonly [Step["step"], says: string, reasons: ReadonlyArray<ReceiptVerdict["reason"]>]> = [
+  ["key", "The key is the public key of a log.", ["bad_key", "unsupported"]],
+  ["receipt", "The receipt has exactly the eleven fields of a receipt.", ["bad_receipt"]],
+  ["proof", "The proof is from the log of this key.", ["bad_proof", "wrong_log"]],
+  ["signature", "The log signed its checkpoint.", ["bad_signature", "wrong_checkpoint", "witness_missing"]],
+  ["inclusion", "The receipt is in the signed tree, unchanged.", ["not_in_tree"]]
+]
+
+export const stepsOf = (verdict: ReceiptVerdict): ReadonlyArray<Step> => {
+  const failedAt = verdict.valid ? CHECKS.length : CHECKS.findIndex(([, , reasons]) => reasons.includes(verdict.reason))
+  return CHECKS.map(([step, says], index) => {
+    if (index < failedAt) return { step, state: "passed", says }
+    if (index > failedAt || verdict.valid) return { step, state: "not_checked", says }
+    return { step, state: "failed", says: verdict.message }
+  })
+}
+
+const MARKS: Readonly<Record<Step["state"], string>> = { passed: "ok", failed: "FAILED", not_checked: "-" }
+
+export const stepLine = ({ says, state, step }: Step): string =>
+  `${MARKS[state].padEnd(6)}  ${step.padEnd(9)}  ${safeLine(says)}`
+
+// `receipts verify`: verifies a receipt offline, step by step. What is not given is fetched; the verification itself trusts
+// only the log's public key. Keys that were noted by `login` take precedence over those that the service publishes now.
+
+const RECEIPT_ID = /^rcpt_[0-9a-f]{16,}$/u
+const VKEY = /^\S+\+[0-9a-f]{8}\+\S+$/u
+
+export const receiptsVerify = Command.make(
+  "verify",
+  {
+    json,
+    receipt: Argument.String("receipt").pipe(Argument.withDescription("ID, file or - for stdin")),
+    proof: Flag.String("proof").pipe(
+      Flag.withDescription("File with the proof. Default: the service's proof of the receipt"),
+      Flag.optional
+    ),
+    vkey: Flag.String("vkey").pipe(
+      Flag.withDescription("Public key of the log, or a file that contains it. Default: the one noted by `login`"),
+      Flag.optional
+    )
+  },
+  Effect.fn("receipts verify")(function* ({ json, proof: proofFile, receipt: source, vkey }) {
+    const receipt = yield* receiptOf(source)
+    const proof = Option.isSome(proofFile) ? yield* fromFile(proofFile.value) : yield* fetchedProof(receipt)
+    const trusted = yield* keyFor(proof, given(vkey))
+    const verdict = yield* Effect.promise(() => verifyReceipt(receipt, proof, trusted.key))
+    const steps = stepsOf(verdict)
+    const { reason, valid } = verdict
+    const report = {
+      valid,
+      reason,
+      ...(verdict.valid ? { log: verdict.origin, leaf_index: verdict.leafIndex, tree_size: verdict.treeSize } : {}),
+      vkey: trusted.key,
+      key_source: trusted.source,
+      steps
+    }
+    yield* shown(json, report, () =>
+      [
+        ...steps.map(stepLine),
+        `Key: ${safeLine(trusted.key)} (${SOURCES[trusted.source]})`,
+        ...(verdict.valid
+          ? [`Valid: receipt ${verdict.leafIndex + 1} of ${verdict.treeSize} in ${safeLine(verdict.origin)}.`]
+          : [])
+      ].join("\n")
+    )
+    if (!verdict.valid) return yield* failed("not_valid", `NOT VALID (${verdict.reason}): ${safeLine(verdict.message)}`)
+    if (trusted.source === "published" && !json) {
+      yield* Console.error(
+        "The key is the one that the service publishes now. Compare it with another source, or note it with `login`."
+      )
+    }
+  })
+).pipe(
+  Command.withDescription("Verify a receipt offline with the proof of the log, step by step"),
+  Command.withExamples([
+    {
+      command: "agent-tool-billing receipts verify rcpt_0123456789abcdef0123456789abcdef",
+      description: "One of yours"
+    },
+    {
+      command: "agent-tool-billing receipts verify receipt.json --proof receipt.tlog-proof --vkey log.vkey",
+      description: "Without a network"
+    }
+  ])
+)
+
+const SOURCES = {
+  given: "as you gave it",
+  noted: "noted when you signed in",
+  published: "published by the service"
+} as const
+
+const receiptOf = Effect.fnUntraced(function* (source: string) {
+  if (!RECEIPT_ID.test(source)) return source === "-" ? yield* fromStdin : yield* fromFile(source)
+  const found = yield* Effect.gen(function* () {
+    const { ask } = yield* Market
+    return yield* ask("Reading the receipt", (client, signal) =>
+      client.receipts.find({ params: { id: source }, signal })
+    )
+  }).pipe(Effect.provide(Market.layer))
+  return JSON.stringify(found.receipt)
+})
+
+const fetchedProof = Effect.fnUntraced(function* (receipt: string) {
+  const id = /"receipt_id"\s*:\s*"(?<id>rcpt_[0-9a-f]{16,})"/u.exec(receipt)?.groups?.["id"]
+  if (id === undefined) return yield* failed("invalid", "This is not a receipt: it has no `receipt_id`.")
+  const { ask } = yield* Market
+  // The service answers once the log contains the receipt, which takes about a second.
+  return String(
+    yield* ask("Waiting for the proof", (client, signal) =>
+      client.log.proof({ params: { id }, accept: "text/plain", signal })
+    )
+  )
+}, Effect.provide(Market.layerPublic))
+
+/** `given`: a key, or a file that contains one. */
+const keyFor = Effect.fnUntraced(function* (proof: string, given: string | undefined) {
+  if (given !== undefined) {
+    return { key: VKEY.test(given) ? given : (yield* fromFile(given)).trim(), source: "given" as const }
+  }
+  const origins = new Set(proof.split("\n"))
+  const isOfProof = (vkey: string) => origins.has(vkey.slice(0, vkey.indexOf("+")))
+  const login = yield* (yield* LoginFile).read
+  const noted = Option.match(login, { onNone: () => [], onSome: ({ logKeys }) => logKeys }).find(isOfProof)
+  if (noted !== undefined) return { key: noted, source: "noted" as const }
+  const { keys } = yield* Effect.gen(function* () {
+    const { ask } = yield* Market
+    return yield* ask("Reading the keys of the log", (client, signal) => client.log.keys({ signal }))
+  }).pipe(Effect.provide(Market.layerPublic))
+  const published = keys.map(({ vkey }) => vkey)
+  const key = published.find(isOfProof) ?? published[0]
+  if (key === undefined)
+    return yield* failed("unavailable", "The service publishes no key of its log. Give one with --vkey.")
+  return { key, source: "published" as const }
+})
 
 const list = Command.make(
   "list",

@@ -2,7 +2,7 @@
  * How far a read replica is behind, from positions in the log of the primary.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { makeWalSamples } from "../../adapters/sql/replica/WalSamples.ts"
+import { makeWalSamples } from "../../adapters/sql/replica/ReplicaWatch.ts"
 import { makeReadReplica } from "../../domain/platform/Health.ts"
 
 const sampled = (...samples: ReadonlyArray<readonly [atMs: number, position: bigint]>) => {

@@ -2,7 +2,7 @@
  * CSV files of the consoles: other accounts wrote some of their texts, and a spreadsheet must run none.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { csvOf } from "../../adapters/site/console/CsvFile.browser.ts"
+import { csvOf } from "../../adapters/site/console/ListView.browser.ts"
 
 const columns = [
   { name: "Claim", cell: () => "", csv: (text: string) => text },

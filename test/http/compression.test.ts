@@ -3,9 +3,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { request } from "undici"
 import { gunzipSync } from "node:zlib"
-import { makeCompression, takesGzip } from "../../adapters/http/server/Compression.ts"
+import { request } from "undici"
+import { makeCompression, takesGzip } from "../../adapters/http/server/NodeServer.ts"
 import { RawHttp } from "../support/RawHttp.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 

@@ -2,26 +2,96 @@
  * The routes of one path that speaks MCP, in both eras. A request without a valid key is rejected before its method is looked
  * at.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Queue } from "effect"
+import { Authentication, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
+import { ChangeFeed, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
+import { Digest } from "../../../domain/shared/Cryptography.ts"
 import { mcpDoor } from "../contract/Access.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
+import { credentialOf } from "../pipeline/Authenticate.ts"
 import { MethodNotAllowed, type RateLimited } from "../pipeline/Failures.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import { problemOf } from "../pipeline/Problems.ts"
 import { BODY_BYTES_MAX, readText, storedBody } from "../pipeline/RequestBody.ts"
 import type { AnyInput, EncodedReply, Route } from "../pipeline/Route.ts"
-import { problemOf } from "../pipeline/Problems.ts"
+import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import { refusalOf, refusalResult } from "./CallRefusals.ts"
 import type { Consumer, Door, DoorFailure } from "./Door.ts"
-import { makeKeyRejections } from "./KeyRejections.ts"
 import { makeLegacyRequests } from "./LegacyRequests.ts"
 import { makeDispatch } from "./MethodDispatch.ts"
 import { isModern, modernResult } from "./ModernEra.ts"
 import { modernRequests } from "./ModernRequests.ts"
-import { originFault } from "./Origins.ts"
 import { refusedEventTransport } from "./RefusedTransports.ts"
-import { parseError, RpcFault } from "./RpcFault.ts"
+import { invalidRequest, parseError, RpcFault } from "./RpcFault.ts"
 import { parseMessages } from "./RpcMessage.ts"
 import { faultReply, replyOf } from "./RpcReply.ts"
+
+// Ends what stays open under a key when the key is revoked or expires, on every node.
+
+/** So that the cache of keys has heard of the change too. */
+const SETTLED_AFTER_MS = 250
+/** A key that was rotated works for some time. */
+const CHECK_AGAIN_AFTER_MS = 60_000
+/** No stream is open for longer. */
+const OPEN_MS_MAX = 3_600_000
+
+type Hint = () => void
+
+export const makeKeyRejections = Effect.gen(function* () {
+  const authentication = yield* Authentication
+  const feed = yield* ChangeFeed
+  const { sha256Hex } = yield* Digest
+  const open = new Map<string, Set<Hint>>()
+
+  yield* onEachChange(feed, ({ id, topic }) => {
+    if (topic === "key") for (const hint of open.get(id) ?? []) hint()
+    if (topic === "everything") for (const hints of open.values()) for (const hint of hints) hint()
+  })
+
+  const register = (hash: string, hint: Hint): Effect.Effect<void> => {
+    const hints = open.get(hash) ?? new Set()
+    open.set(hash, hints.add(hint))
+    return Effect.sync(() => {
+      hints.delete(hint)
+      if (hints.size < 1) open.delete(hash)
+    })
+  }
+
+  /** Fails when the key of the request does not work any more. */
+  return Effect.fnUntraced(function* (
+    request: WebRequest,
+    { expiresAt }: Consumer
+  ): Effect.fn.Return<never, Unauthorized> {
+    const credential = credentialOf(request)
+    const hints = yield* Queue.sliding<void>(1)
+    const check = Effect.catchTag(authentication.authenticate(credential), "StoreUnavailable", () => Effect.void)
+    const untilMs = expiresAt?.epochMilliseconds ?? Number.POSITIVE_INFINITY
+    let waitMs = Math.min(untilMs - (yield* Clock.currentTimeMillis), OPEN_MS_MAX)
+    const watch = Effect.gen(function* () {
+      for (;;) {
+        yield* Effect.timeoutOption(Queue.take(hints), Math.max(0, waitMs))
+        yield* Effect.sleep(SETTLED_AFTER_MS)
+        yield* check
+        waitMs = CHECK_AGAIN_AFTER_MS
+      }
+    })
+    const forget = register(sha256Hex(credential), () => void Queue.offerUnsafe(hints, undefined))
+    return yield* Effect.ensuring(watch, forget)
+  })
+})
+
+// Which web pages may use a door. Other clients send no `Origin`. A page of a foreign site could reach a service on the
+// visitor's own machine or network by DNS rebinding.
+
+/** Tools that developers run on their own machine. */
+const LOCAL = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/u
+
+export const originFault = (request: WebRequest, baseUrl: string): RpcFault | undefined => {
+  const origin = header(request, "origin")
+  if (origin === undefined || origin === new URL(baseUrl).origin || LOCAL.test(origin)) return undefined
+  const reason = "Requests of web pages are only accepted from this service's own pages and from localhost."
+  return new RpcFault({ ...invalidRequest(reason), status: 403, reason, data: undefined, id: undefined })
+}
 
 const SUBSCRIBE = "subscriptions/listen"
 

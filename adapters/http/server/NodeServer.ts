@@ -1,10 +1,11 @@
 /**
  * The service on a socket, directly on node:http: a framework in between would slow down every call.
  */
-import { Context, type Duration, Effect, type Fiber, Layer, Schema } from "effect"
+import { Context, Duration, Effect, Fiber, Layer, Schema } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { createServer as createSocketServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
+import { gzipSync } from "node:zlib"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import {
   type LastEvent,
@@ -13,12 +14,141 @@ import {
   type WebRequest,
   type WebResponse
 } from "../pipeline/WebRequest.ts"
-import { makeCompression } from "./Compression.ts"
 import { Connections } from "./Connections.ts"
 import { endStream, isStreaming, writeEvent } from "./EventStreams.ts"
 import { makeResponseBatches, readBody, send, UnreadResponses } from "./HttpMessages.ts"
 import { makeRejections } from "./Rejections.ts"
-import { stopServer } from "./StopServer.ts"
+
+const SHORT_CHARS_MAX = 1_024
+/** JSON is compressed only from this length on: the OpenAPI document, for example. */
+const SHORT_JSON_CHARS_MAX = 65_536
+const KEPT_MAX = 64
+const KEPT_BYTES_MAX = 8 * 1024 * 1024
+/** Longer documents are not compressed; the service's own documents are shorter. */
+const LONG_CHARS_MAX = 2 * 1024 * 1024
+
+/**
+ * Gzips pages, scripts and other long documents for clients that accept it. Responses of the API are not compressed: most
+ * are short, and compressing a long one would delay all other requests. The compressed form of a repeated document is
+ * cached.
+ */
+export interface Compression {
+  of(answer: WebResponse, acceptEncoding: string | undefined): WebResponse
+}
+
+export const makeCompression = (): Compression => {
+  const kept = new Map<string, Uint8Array>()
+  let keptBytes = 0
+
+  const compressed = (body: string): Uint8Array => {
+    const known = kept.get(body)
+    if (known !== undefined) return known
+    const bytes = gzipSync(body)
+    // A character of the key takes one or two bytes.
+    const weight = (one: string): number => one.length * 2
+    kept.set(body, bytes)
+    keptBytes += weight(body)
+    for (const oldest of kept.keys()) {
+      if (kept.size <= KEPT_MAX && keptBytes <= KEPT_BYTES_MAX) break
+      kept.delete(oldest)
+      keptBytes -= weight(oldest)
+    }
+    return bytes
+  }
+
+  return {
+    of: (answer, acceptEncoding) => {
+      const { body, headers } = answer
+      if (answer.status !== 200 || typeof body !== "string" || !isCompressible(headers, body.length)) return answer
+      const vary = headers["vary"] === undefined ? "Accept-Encoding" : `${headers["vary"]}, Accept-Encoding`
+      return takesGzip(acceptEncoding)
+        ? { ...answer, headers: { ...headers, vary, "content-encoding": "gzip" }, body: compressed(body) }
+        : { ...answer, headers: { ...headers, vary } }
+    }
+  }
+}
+
+const isCompressible = (headers: WebResponse["headers"], chars: number): boolean => {
+  if (chars > LONG_CHARS_MAX) return false
+  const contentType = headers["content-type"] ?? ""
+  if (contentType.startsWith("text/")) return chars > SHORT_CHARS_MAX
+  const isForAll = headers["cache-control"]?.startsWith("public") === true
+  return isForAll && contentType.startsWith("application/json") && chars > SHORT_JSON_CHARS_MAX
+}
+
+/** RFC 9110, 12.5.3: a weight of 0 means not acceptable. */
+export const takesGzip = (acceptEncoding: string | undefined): boolean => {
+  if (acceptEncoding === undefined) return false
+  const weights = new Map(
+    acceptEncoding.split(",").map((one) => {
+      const [coding = "", ...parameters] = one.split(";").map((part) => part.trim().toLowerCase())
+      const weight = parameters.find((parameter) => parameter.startsWith("q="))
+      return [coding, weight === undefined ? 1 : Number(weight.slice(2))] as const
+    })
+  )
+  return (weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0) > 0
+}
+
+// How a server stops: first it tells its clients and load balancers, then it closes what is idle, and completes what is in
+// flight. A connection that is closed while a client sends on it would fail that request.
+
+/** Of a server whose responses already announce the end of their connections. */
+export interface Stopping {
+  readonly server: Server
+  readonly connections: Connections
+  readonly running: ReadonlySet<Fiber.Fiber<WebResponse>>
+  readonly dispatcher: Dispatcher["Service"]
+  readonly drain: Duration.Input
+  readonly noticeMs: number
+}
+
+const NOTICE_CHECK = Duration.millis(20)
+const IDLE_SWEEP = Duration.millis(50)
+/** For settling calls that are canceled at the end of the drain. */
+const SETTLE_WAIT_MAX = Duration.seconds(5)
+/** For ending requests whose connections were closed. */
+const CLOSING_WAIT_MAX = Duration.seconds(1)
+
+export const stopServer = (stopping: Stopping) => Effect.andThen(giveNotice(stopping), close(stopping))
+
+/** New connections are still served. Ends early when none is open. */
+const giveNotice = ({ connections, dispatcher, noticeMs }: Stopping) => {
+  const noneOpen = Effect.repeat(
+    Effect.delay(
+      Effect.sync(() => connections.count === 0),
+      NOTICE_CHECK
+    ),
+    { until: (isTrue) => isTrue }
+  )
+  return Effect.andThen(
+    dispatcher.beginDrain,
+    Effect.suspend(() => (connections.count === 0 ? Effect.void : Effect.timeoutOption(noneOpen, noticeMs)))
+  )
+}
+
+/**
+ * New connections are rejected from now on, and idle ones are closed: after the notice, those whose clients have sent
+ * nothing during it. Calls in flight may end, whether or not their callers have disconnected. Those in flight at the end
+ * of the drain are canceled and settled.
+ */
+const close = ({ dispatcher: { cutOff, endStreams, idle }, drain, running, server }: Stopping) =>
+  Effect.callback<void>((resume) => {
+    server.close(() => resume(Effect.void))
+    Effect.runSync(endStreams)
+  }).pipe(
+    Effect.race(closeIdleForever(server)),
+    Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
+    Effect.andThen(idle),
+    Effect.timeoutOption(drain),
+    // Before connections are closed, which would look like disconnecting callers.
+    Effect.andThen(Effect.timeoutOption(cutOff, SETTLE_WAIT_MAX)),
+    Effect.andThen(Effect.sync(() => server.closeAllConnections())),
+    Effect.andThen(Effect.suspend(() => Effect.timeoutOption(Fiber.awaitAll(running), CLOSING_WAIT_MAX)))
+  )
+
+/** A keep-alive connection becomes idle when its call ends, so this is repeated until all are closed. */
+const closeIdleForever = (server: Server): Effect.Effect<never> =>
+  Effect.sync(() => server.closeIdleConnections()).pipe(Effect.delay(IDLE_SWEEP), Effect.forever)
 
 /** Where the server listens, and the limits that protect it from clients. */
 export interface ServerSettings {

@@ -1,7 +1,7 @@
 /**
  * The catalog in memory. A search reads every tool: suitable for tests and small catalogs only.
  */
-import { Effect, Layer, Option } from "effect"
+import { type DateTime, Effect, Layer, Option } from "effect"
 import {
   type CatalogEntry,
   type CatalogFilter,
@@ -16,14 +16,63 @@ import {
   type VersionsKept
 } from "../../../domain/catalog/CatalogStore.ts"
 import { matches } from "../../../domain/catalog/SearchTokens.ts"
-import { pricesAt } from "../../../domain/catalog/Terms.ts"
+import { pricesAt, type PriceVersion, type ToolPrices } from "../../../domain/catalog/Terms.ts"
 import type { StoredTool } from "../../../domain/catalog/Tool.ts"
 import { NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { MemoryTables, type ToolRow } from "../shared/MemoryTables.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
-import { isAfter, replaceUpcoming, toolRowOf } from "./MemoryToolRows.ts"
+
+// Rows of the catalog in memory: a tool with its prices and their history.
+
+export const toolRowOf = (upsert: ToolUpsert, known: ToolRow | undefined): ToolRow => {
+  const { at, declaration, draft = false, id, prices, providerId, searchTokens } = upsert
+  const { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, outputSchema, price, ...tool } =
+    declaration
+  const before = replaceUpcoming(known?.history ?? [], at, prices)
+  const lastVersion = before.at(-1)?.version ?? 0
+  const added = [prices.inEffect, prices.upcoming].filter((one) => one !== undefined && one.version > lastVersion)
+  return {
+    tool: {
+      ...tool,
+      declared: { billingPolicy, canceledCallCosts, freeTierCalls, maxCost, onCancel, outputSchema, price },
+      id: known?.tool.id ?? id,
+      providerId,
+      createdAt: known?.tool.createdAt ?? at,
+      updatedAt: known === undefined ? at : later(known.tool.updatedAt, at),
+      withdrawnAt: draft ? at : undefined,
+      draft,
+      withdrawnByServer: false
+    },
+    prices,
+    searchTokens,
+    history: draft ? [] : [...before, ...(added as ReadonlyArray<PriceVersion>).map(withoutSchema)]
+  }
+}
+
+const withoutSchema = ({ outputSchema: _, ...version }: PriceVersion): PriceVersion => version
+
+export const isAfter = (price: PriceVersion, at: DateTime.Utc): boolean =>
+  price.effectiveFrom.epochMilliseconds > at.epochMilliseconds
+
+export const replaceUpcoming = (
+  history: ReadonlyArray<PriceVersion>,
+  at: DateTime.Utc,
+  { inEffect, upcoming }: ToolPrices
+): ReadonlyArray<PriceVersion> =>
+  history.map((price) =>
+    isAfter(price, at) &&
+    isAfter(price, price.announcedAt) &&
+    price.version !== inEffect.version &&
+    price.version !== upcoming?.version &&
+    price.replacedAt === undefined
+      ? { ...price, replacedAt: at }
+      : price
+  )
+
+/** Clocks of two nodes may differ: the history never goes backwards. */
+const later = (a: DateTime.Utc, b: DateTime.Utc): DateTime.Utc => (a.epochMilliseconds > b.epochMilliseconds ? a : b)
 
 export const layer = Layer.effect(
   CatalogStore,

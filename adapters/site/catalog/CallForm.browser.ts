@@ -2,27 +2,192 @@
  * The form that calls a tool: get a quote, call, or copy the request as a curl command. Calls name the page's price, so a
  * call never costs more than shown.
  */
-import { type ComponentChildren } from "preact"
+import { type ComponentChildren, Fragment } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { identifyAccount } from "../console/AccountKey.browser.ts"
+import { Notice } from "../console/Badge.browser.ts"
 import { consoleApi } from "../console/ConsoleApi.browser.ts"
+import type { ConsoleAccount } from "../console/ConsoleContext.browser.ts"
 import { CodeBlock } from "../console/Copyable.browser.ts"
 import { InputForm, type Values } from "../console/InputForm.browser.ts"
+import { Modals, openModal } from "../console/Modal.browser.ts"
+import { Loaded, useResource } from "../console/Resource.browser.ts"
+import { keyField, SignInForm } from "../console/SignInForm.browser.ts"
 import { h, type View } from "../console/View.browser.ts"
 import { ApiError, request } from "../kit/ApiRequest.browser.ts"
 import type { CallResult, FreeTiers, Quote, ToolDetails } from "../kit/ApiResponses.browser.ts"
 import { curl } from "../kit/Curl.browser.ts"
-import { storedKey } from "../kit/Session.browser.ts"
+import { milliseconds, money, plural } from "../kit/Format.browser.ts"
+import { forgetKey, REGISTRATION_PATHS, storedKey, storeKey } from "../kit/Session.browser.ts"
 import {
   argumentFields,
-  jsonArgument,
   type Json,
+  jsonArgument,
   previewInput,
   readInput,
   type Schema,
   withFieldErrors
 } from "./ArgumentFields.browser.ts"
-import { CallAccount } from "./CallAccount.browser.ts"
-import { FailedView, QuoteView, ResultView } from "./CallOutcome.browser.ts"
+
+const ROLE = "consumer"
+const identify = identifyAccount(ROLE)
+
+interface Stored {
+  readonly account?: ConsoleAccount
+  /** Why the stored key was rejected. */
+  readonly error?: ComponentChildren
+}
+
+const storedAccount = async (): Promise<Stored> => {
+  const key = storedKey(ROLE)
+  if (key === undefined) return {}
+  const found = await identify(key)
+  if ("error" in found) forgetKey(ROLE)
+  return found
+}
+
+export interface CallAccountProps {
+  readonly signedIn: () => void
+}
+
+/** The account that pays for calls from a tool's page: asks for its key, unless this browser tab has one. */
+export const CallAccount = ({ signedIn }: CallAccountProps): View => {
+  const stored = useResource(storedAccount, [])
+  const [entered, setEntered] = useState<ConsoleAccount>()
+  const account = entered ?? stored.state.value.value?.account
+  useEffect(() => {
+    if (account !== undefined) signedIn()
+  }, [account])
+  const enter = async ({ key = "" }: Readonly<Record<string, string>>) => {
+    const identified = await identify(key)
+    if ("error" in identified) return identified.error
+    storeKey(ROLE, key)
+    setEntered(identified.account)
+    return undefined
+  }
+  if (account !== undefined) return h(BilledTo, { account })
+  return h(Loaded<Stored>, {
+    of: stored,
+    show: ({ error }) =>
+      h(SignInForm, {
+        fields: [keyField("Your developer key", "Kept in this tab until you close it or sign out.")],
+        submit: "Use this key",
+        enter,
+        error,
+        help: ["No key yet? ", h("a", { href: REGISTRATION_PATHS[ROLE] }, "Register as a developer"), "."]
+      })
+  })
+}
+
+const BilledTo = ({ account }: { readonly account: ConsoleAccount }): View =>
+  h(
+    "p",
+    { class: "toolbar small muted" },
+    h("span", null, "Billed to ", h("strong", null, account.name), "."),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "plain",
+        onClick: () => {
+          forgetKey(ROLE)
+          location.reload()
+        }
+      },
+      "Sign out"
+    )
+  )
+
+/** Opens a receipt. What shows and verifies it is loaded only then. */
+export const ReceiptButton = ({ id }: { readonly id: string }): View => {
+  const open = async () => {
+    const { ReceiptView } = await import("./ReceiptView.browser.ts")
+    await openModal("Receipt", () => h(ReceiptView, { id }))
+  }
+  return h("button", { type: "button", class: "plain tiny", onClick: () => void open() }, "Receipt")
+}
+
+// What a quote or a call from a tool's page resulted in.
+
+const freeCalls = (left: number | null): string =>
+  left === null ? "" : `${plural(left, "free call")} remaining this month. `
+
+export interface QuoteViewProps {
+  readonly quote: Quote["quote"]
+  /** What a call costs at most. */
+  readonly maximum: number
+}
+
+export const QuoteView = ({ maximum, quote }: QuoteViewProps): View => {
+  const { cost_microcents: cost, free_tier_remaining: free } = quote
+  const isFree = cost === 0 && quote.hold_microcents === 0
+  return h(
+    Notice,
+    { style: quote.sufficient_funds ? "good" : "bad" },
+    h(
+      "p",
+      null,
+      isFree
+        ? "This call is free. "
+        : `This call costs ${money(cost)}${maximum > cost ? `, up to ${money(maximum)}` : ""}. `,
+      freeCalls(free),
+      quote.sufficient_funds
+        ? `Balance after the call: ${money(quote.balance_after_microcents)}.`
+        : [
+            `Insufficient balance: ${money(quote.balance_microcents)} is available. `,
+            h("a", { href: "/developer/funds" }, "Add funds")
+          ]
+    )
+  )
+}
+
+export const ResultView = ({ meta, result }: CallResult): View => {
+  const isSuccess = meta.outcome === "success"
+  return h(
+    "div",
+    null,
+    h(
+      Notice,
+      { style: isSuccess ? "good" : "bad" },
+      h(
+        "p",
+        null,
+        isSuccess ? `Succeeded in ${milliseconds(meta.latency_ms)}. ` : "The tool returned an error. ",
+        `Cost: ${money(meta.cost_microcents)}. Balance: ${money(meta.remaining_balance_microcents)}. `,
+        freeCalls(meta.free_tier_remaining),
+        h(ReceiptButton, { id: meta.receipt_id })
+      )
+    ),
+    contentView(result)
+  )
+}
+
+/** A failed call with a receipt. */
+export const FailedView = ({ error }: { readonly error: ApiError }): View =>
+  h(
+    Notice,
+    { style: "bad" },
+    h(
+      "p",
+      null,
+      `${error.message} Cost: ${money(Number(error.body["cost_microcents"]))}. `,
+      h(ReceiptButton, { id: String(error.body["receipt_id"]) })
+    )
+  )
+
+const contentView = (result: Schema): ComponentChildren => {
+  const content = Array.isArray(result["content"]) ? (result["content"] as ReadonlyArray<Schema>) : []
+  const texts = content.flatMap((part) =>
+    part["type"] === "text" && typeof part["text"] === "string" ? [part["text"]] : []
+  )
+  const json = pre("Result as JSON", JSON.stringify(result, null, 2))
+  return texts.length === 0
+    ? json
+    : [texts.map((text) => pre("Result", text)), h("details", null, h("summary", null, "Result as JSON"), json)]
+}
+
+const pre = (label: string, text: string): View =>
+  h("pre", { class: "result", tabIndex: 0, role: "group", "aria-label": label }, h("code", null, text))
 
 const FORM = "arguments"
 const PATH = "/api/market/proxy"
@@ -133,4 +298,47 @@ const freeCallsLeft = async ({ id, pricing }: ToolDetails): Promise<number> => {
 const callLabel = ({ pricing }: ToolDetails, freeCalls: number | undefined): string => {
   if (pricing.max_cost_microcents === 0 || freeCalls === undefined) return "Call tool"
   return freeCalls > 0 ? "Call tool for free" : `Call tool for ${pricing.price}`
+}
+
+export interface CallSectionProps {
+  readonly toolId: string
+  /** As the page shows it. */
+  readonly price: string
+  /** Sample input, as JSON. */
+  readonly sample: string
+  /** Called once the form is there. */
+  readonly shown: () => void
+}
+
+/** The call form with the tool's current terms: the page may be cached. */
+export const CallSection = ({ price, sample, shown, toolId }: CallSectionProps): View => {
+  const tool = useResource(
+    () => request<ToolDetails>("GET", `/api/v1/market/tools/${toolId}`, { isFresh: true }),
+    [toolId]
+  )
+  const isLoaded = tool.state.value.value !== undefined
+  useEffect(() => {
+    if (isLoaded) shown()
+  }, [isLoaded])
+  return h(
+    Fragment,
+    null,
+    h(Loaded<ToolDetails>, {
+      of: tool,
+      show: (found) =>
+        found.provider_frozen_at !== null
+          ? h(Notice, null, "The operator has frozen the provider: this tool is not for sale at present.")
+          : found.withdrawn_at !== null
+            ? h(Notice, null, "The provider has withdrawn this tool.")
+            : h(
+                Fragment,
+                null,
+                price === found.pricing.price
+                  ? undefined
+                  : h(Notice, null, `The price has changed. A call now costs ${found.pricing.price}.`),
+                h(CallForm, { tool: found, sample: JSON.parse(sample) as Schema })
+              )
+    }),
+    h(Modals, null)
+  )
 }

@@ -8,7 +8,44 @@ import { documentRoute, pageRoute, type Route } from "../../http/pipeline/Route.
 import { Assets } from "../kit/Assets.ts"
 import { html } from "../kit/Html.ts"
 import { makeSite, needsScript, notFoundPage } from "../kit/Site.ts"
-import { consoleStyle } from "./ConsoleStyle.ts"
+import { cardTables } from "../kit/SiteStyle.ts"
+import { kitStyle } from "./KitStyle.ts"
+
+// Styles of the consoles, in addition to the site's.
+
+export const consoleStyle = `${kitStyle}
+main,.site nav,.foot{max-width:84rem}
+main{padding-top:1.5rem}
+main h1{font-size:clamp(1.6rem,1.3rem + 1.2vw,2.1rem);margin-bottom:1.1rem}
+.console-main h2{font-size:1.3rem;margin:2rem 0 .8rem}
+.console-main .toolbar{margin:2rem 0 .8rem}
+.console-main .toolbar h2{margin:0}
+.console{display:grid;grid-template-columns:14rem minmax(0,1fr);gap:1.5rem;align-items:start}
+.console-side{position:sticky;top:1rem}
+.console-account{display:flex;flex-direction:column;align-items:flex-start;gap:.5rem;overflow-wrap:anywhere}
+.console-tabs{display:flex;flex-direction:column;gap:.15rem}
+.console-tabs a{padding:.4rem .7rem;border-radius:8px;color:var(--ink);text-decoration:none}
+.console-tabs a:hover{background:var(--panel);text-decoration:underline}
+.console-tabs a[aria-current]{background:var(--tint);color:var(--accent);font-weight:650}
+.console-main{min-width:0}
+.announcements{position:sticky;top:.5rem;z-index:2}
+.filters{display:flex;flex-wrap:wrap;gap:.6rem 1rem;align-items:center;margin:0 0 1rem}
+.filters input[type=search]{width:15rem;height:2.2rem;max-width:100%;padding:.4rem .6rem}
+.filters-action{margin-left:auto;display:flex;gap:.6rem;align-items:center}
+.back{display:inline-block;margin-bottom:1rem}
+.connect .choice,.choice{margin:0}
+.wide{max-width:none}
+.console-account button{white-space:nowrap}
+${cardTables("70rem")}
+@media (max-width:75rem){.console-main td time{white-space:normal}.console{grid-template-columns:10rem minmax(0,1fr);gap:1rem}}
+@media (max-width:52rem){
+.console{grid-template-columns:minmax(0,1fr);gap:1rem}
+.console-side{position:static}
+.console-account{flex-direction:row;justify-content:space-between;align-items:center;margin-bottom:.5rem}
+.console-tabs{flex-direction:row;flex-wrap:wrap;gap:.1rem .25rem;border-bottom:1px solid var(--line);padding-bottom:.6rem}
+.console-tabs a{padding:.3rem .55rem}
+}
+`
 
 export interface ConsolePages {
   /** Its path, and its folder. */

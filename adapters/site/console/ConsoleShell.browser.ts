@@ -5,18 +5,51 @@ import { signal } from "@preact/signals"
 import { type ComponentChildren, Fragment, render } from "preact"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { errorMessage } from "../kit/ApiRequest.browser.ts"
-import { forgetKey, KEY_CHANGED, type Role, storedKey, storeKey } from "../kit/Session.browser.ts"
+import { forgetKey, KEY_CHANGED, type KeyRole, type Role, storedKey, storeKey } from "../kit/Session.browser.ts"
 import { announce, Announcements } from "./Announcements.browser.ts"
 import { Notice } from "./Badge.browser.ts"
 import { consoleApi } from "./ConsoleApi.browser.ts"
 import { type ConsoleAccount, Context, type Tab } from "./ConsoleContext.browser.ts"
 import type { ConsoleSession } from "./ConsoleSession.browser.ts"
-import { FreezeNotice } from "./FreezeNotice.browser.ts"
 import { Modals } from "./Modal.browser.ts"
 import { followPlace, pathTo, place } from "./Place.browser.ts"
 import { Loaded, Skeleton, useResource } from "./Resource.browser.ts"
 import { type Identified, keyField, SignInForm } from "./SignInForm.browser.ts"
+import { TimeText } from "./TimeText.browser.ts"
 import { h, type View } from "./View.browser.ts"
+
+const MEANINGS: Readonly<Record<KeyRole, string>> = {
+  consumer: "Your keys cannot call tools. Calls in progress end as usual, and you can read everything and add funds. ",
+  provider:
+    "Your tools are not listed and cannot be called, reported calls are rejected, and nothing is paid out. Calls in " +
+    "progress are settled, your earnings stay yours, and you can still answer disputes. ",
+  operator: ""
+}
+
+export interface FreezeNoticeProps {
+  readonly role: KeyRole
+  readonly account: ConsoleAccount
+}
+
+/** Says on every tab that the account is frozen: since when, why, what that means and how it ends. */
+export const FreezeNotice = ({ account, role }: FreezeNoticeProps): View | undefined =>
+  typeof account.frozen_at === "string"
+    ? h(
+        "div",
+        { id: "frozen" },
+        h(
+          Notice,
+          { style: "bad" },
+          h(
+            "p",
+            null,
+            h("strong", null, "Your account has been frozen since ", h(TimeText, { at: account.frozen_at }), "."),
+            ` Reason: ${account.frozen_reason ?? "none was given"}`
+          ),
+          h("p", null, MEANINGS[role], "To end the freeze, contact the operator of this service.")
+        )
+      )
+    : undefined
 
 /** A console that opens with a key, which this browser tab keeps. */
 export interface KeyAccess {

@@ -5,15 +5,34 @@
 import { type ComponentChildren, Fragment } from "preact"
 import { useState } from "preact/hooks"
 import { errorMessage } from "../kit/ApiRequest.browser.ts"
-import { saveFile } from "../kit/SavedFile.browser.ts"
 import { count, plural } from "../kit/Format.browser.ts"
+import { saveFile } from "../kit/SavedFile.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
 import { Empty, Notice } from "./Badge.browser.ts"
-import { csvOf } from "./CsvFile.browser.ts"
 import { type Column, DataTable, sorted } from "./DataTable.browser.ts"
 import { Filters, type ListFilter, useListQuery } from "./ListFilters.browser.ts"
 import { Loaded, useResource } from "./Resource.browser.ts"
 import { h, type View } from "./View.browser.ts"
+
+// CSV files (RFC 4180) of lists.
+
+export const csvOf = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>): string => {
+  const written = columns.filter(({ csv }) => csv !== undefined)
+  const lines = [written.map(({ name }) => name), ...rows.map((row) => written.map(({ csv }) => csv!(row)))]
+  return lines.map((line) => `${line.map(cellOf).join(",")}\r\n`).join("")
+}
+
+/**
+ * Spreadsheets would run text that begins like a formula. Where they separate cells by semicolons or tabs, as in much of
+ * Europe, they begin a cell after each of those, and a row after each line break, also within our quotes.
+ */
+const FORMULA = /(?=[=+\-@\uff1d\uff0b\uff0d\uff20])(?<=(?:^|[;\t\r\n])["\s]*)/gu
+
+const cellOf = (value: number | string): string => {
+  if (typeof value === "number") return String(value)
+  const text = value.replaceAll(FORMULA, "'")
+  return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
 
 export interface RowPage<Row> {
   readonly rows: ReadonlyArray<Row>

@@ -1,16 +1,211 @@
 /**
  * The page of an endpoint: roles, parameters, body, responses, errors, examples, and a form that sends the request.
  */
-import { type Located, type OpenApiDocument, type Response, responseOf } from "../../http/openapi/OpenApiModel.ts"
 import { ERRORS_PAGE, problemAnchor, type ProblemCode } from "../../http/contract/Problem.ts"
 import { callers } from "../../http/openapi/OpenApiDocument.ts"
-import { curlExample, variablesIn } from "../kit/CurlExample.ts"
-import { fieldTables, parameterTable } from "./FieldTable.ts"
+import {
+  type Json,
+  type JsonSchema,
+  type Located,
+  nameOfRef,
+  type OpenApiDocument,
+  type Operation,
+  type Parameter,
+  type Response,
+  responseOf
+} from "../../http/openapi/OpenApiModel.ts"
+import { curlExample, readingVariables, variablesIn } from "../kit/CurlExample.ts"
+import { responsiveTable } from "../kit/Elements.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
-import { jsonView } from "../kit/Json.ts"
+import { jsonText, jsonView, literalText } from "../kit/Json.ts"
 import { copyable } from "../kit/Site.ts"
-import { tryIt } from "./TryIt.ts"
-import { typeScriptExample } from "./TypeScriptExample.ts"
+import { limitsOf, typeOf } from "./TypeLabel.ts"
+
+// Tables of fields and parameters. Nested fields are listed by path.
+
+interface Field {
+  readonly name: string
+  readonly required: boolean
+  readonly note?: string
+  readonly schema: JsonSchema
+  readonly description: string
+}
+
+type Components = OpenApiDocument["components"]["schemas"]
+
+const DEPTH_MAX = 4
+
+/** One table, or one per variant of the body. */
+export const fieldTables = (
+  caption: string,
+  schema: JsonSchema,
+  components: Components,
+  showRequired: boolean
+): ReadonlyArray<Html> => {
+  const variants = schema.anyOf ?? [schema]
+  return variants.map((variant, index) => {
+    const fields = fieldsOf(variant, components, "", 0)
+    const meaning = resolve(variant, components).description ?? ""
+    const title = variants.length === 1 ? caption : `${caption}, ${index === 0 ? "either" : "or"}: ${meaning}`
+    return fields.length === 0
+      ? html`<p class="whatever"><strong>${title}</strong> ${typeOf(variant, components)}</p>`
+      : table(title, fields, components, showRequired)
+  })
+}
+
+export const parameterTable = (parameters: ReadonlyArray<Parameter>, components: Components): Html =>
+  table(
+    "Parameters",
+    parameters.map(({ name, required, schema, description, in: place }) => ({
+      name,
+      required,
+      schema,
+      description,
+      note: place
+    })),
+    components,
+    true
+  )
+
+const fieldsOf = (given: JsonSchema, components: Components, prefix: string, depth: number): ReadonlyArray<Field> => {
+  const schema = resolve(given, components)
+  if (depth > DEPTH_MAX) return []
+  if (schema.type === "array" && schema.items !== undefined)
+    return fieldsOf(schema.items, components, `${prefix}[]`, depth)
+  const choices = schema.anyOf?.filter((choice) => choice.type !== "null")
+  if (choices !== undefined) return distinct(choices.flatMap((choice) => fieldsOf(choice, components, prefix, depth)))
+  return Object.entries(schema.properties ?? {}).flatMap(([key, property]) => {
+    const name = prefix === "" ? key : `${prefix}.${key}`
+    const field: Field = {
+      name,
+      required: schema.required?.includes(key) === true,
+      schema: property,
+      description: property.description ?? resolve(property, components).description ?? ""
+    }
+    return [field, ...fieldsOf(property, components, name, depth + 1)]
+  })
+}
+
+const distinct = (fields: ReadonlyArray<Field>): ReadonlyArray<Field> =>
+  fields.filter((field, index) => fields.findIndex((other) => other.name === field.name) === index)
+
+const resolve = (schema: JsonSchema, components: Components): JsonSchema =>
+  schema.$ref === undefined ? schema : (components[nameOfRef(schema.$ref)] ?? {})
+
+const table = (caption: string, fields: ReadonlyArray<Field>, components: Components, showRequired: boolean): Html =>
+  responsiveTable(
+    "fields",
+    caption,
+    ["Field", "Description"],
+    fields.map((field) => ({
+      header: html`<code>${breakable(field.name)}</code>${
+          showRequired && field.required ? html` <span class="required">required</span>` : ""
+        } <span class="type">${prose(kindOf(field, components))}</span>`,
+      cell: prose(field.description)
+    }))
+  )
+
+const kindOf = ({ note, schema }: Field, components: Components): string =>
+  [...(note === undefined ? [] : [note]), typeOf(schema, components), ...limitsOf(schema, components)].join(" · ")
+
+// A form that sends an endpoint's request. A script shows it: without scripts there is nothing to send.
+
+export const tryIt = ({ method, operation, path }: Located, baseUrl: string): Html => {
+  const roles = operation["x-roles"]
+  const body = operation.requestBody?.content["application/json"]?.example
+  return html`<form
+    class="try"
+    data-method="${method}"
+    data-path="${path}"
+    data-url="${baseUrl}"
+    data-role="${roles[0] ?? ""}"
+    aria-labelledby="try-title"
+    hidden
+  >
+    <h2 id="try-title">Try it</h2>
+    <p class="small muted">
+      ${method === "GET" ? "Sends the request to this service." : "Sends the request to this service. It has its real effect: it can change data and move money."}
+    </p>
+    ${
+      roles.length === 0
+        ? undefined
+        : field(
+            "try-key",
+            "API key",
+            html`<input id="try-key" name="key" type="password" autocomplete="off" required />`
+          )
+    }
+    ${operation.parameters.filter((parameter) => parameter.in !== "header").map(parameterField)}
+    ${
+      body === undefined
+        ? undefined
+        : field(
+            "try-body",
+            "Body",
+            html`<textarea id="try-body" name="body" class="code" rows="8" spellcheck="false">
+${jsonText(body)}</textarea>`
+          )
+    }
+    <p class="actions"><button type="submit">Send request</button></p>
+    <div class="outcome" role="status" hidden></div>
+  </form>`
+}
+
+const parameterField = ({ example, in: place, name, required }: Parameter): Html =>
+  field(
+    `try-${name}`,
+    `${name}${required ? "" : " (optional)"}`,
+    html`<input
+      id="try-${name}"
+      name="${name}"
+      data-in="${place}"
+      value="${required ? String(example ?? "") : ""}"
+      ${required ? html`required` : undefined}
+      spellcheck="false"
+      autocomplete="off"
+    />`
+  )
+
+const field = (id: string, label: string, input: Html): Html =>
+  html`<div class="field"><label for="${id}">${label}</label>${input}</div>`
+
+// API requests as programs for the TypeScript client.
+
+/** Undefined for a request that the client cannot send: its methods take no headers. */
+export const typeScriptExample = ({ operation }: Located, baseUrl: string): string | undefined => {
+  if (operation.parameters.some((parameter) => parameter.required && parameter.in === "header")) return undefined
+  const [role, ...others] = operation["x-roles"]
+  const key = role === undefined ? "" : `, key: process.env["${others.length === 0 ? role.toUpperCase() : "API"}_KEY"]!`
+  const [group, name] = operation.operationId.split(".")
+  const given = argumentsOf(operation)
+  const program = [
+    `import { createClient } from "agent-tool-billing/client"`,
+    "",
+    `const client = createClient({ baseUrl: "${baseUrl}"${key} })`,
+    `const response = await client.${group}.${name}(${given === undefined ? "" : literalText(given)})`,
+    "console.log(response)"
+  ].join("\n")
+  return readingVariables(program)
+}
+
+const argumentsOf = ({ parameters, requestBody, responses }: Operation): Json | undefined => {
+  const payload = requestBody?.content["application/json"]?.example
+  const success = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1]
+  const types = success !== undefined && "content" in success ? Object.keys(success.content) : []
+  const accept = types.includes("application/json") ? undefined : types[0]
+  const required = (place: Parameter["in"]) =>
+    parameters.filter((parameter) => parameter.required && parameter.in === place)
+  const values = (found: ReadonlyArray<Parameter>): Json =>
+    Object.fromEntries(found.map(({ example, name }) => [name, example ?? ""]))
+  const [path, query] = [required("path"), required("query")]
+  const given: Record<string, Json> = {
+    ...(path.length === 0 ? {} : { params: values(path) }),
+    ...(query.length === 0 ? {} : { query: values(query) }),
+    ...(payload === undefined ? {} : { payload }),
+    ...(accept === undefined ? {} : { accept })
+  }
+  return Object.keys(given).length === 0 ? undefined : given
+}
 
 const JSON_TYPE = "application/json"
 

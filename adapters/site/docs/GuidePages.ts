@@ -2,18 +2,69 @@
  * The pages that are written as Markdown: guides and the operator's pages.
  */
 import { Effect, Option } from "effect"
-import { DEMO_PROVIDER_ID } from "../../../domain/providers/BuiltInProvider.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { isOffered } from "../../../domain/catalog/CatalogStore.ts"
 import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
+import { DEMO_PROVIDER_ID } from "../../../domain/providers/BuiltInProvider.ts"
 import { BaseUrl } from "../../http/contract/BaseUrl.ts"
 import type { DocsContent } from "./DocsContent.ts"
 import { type Guide, guidePath, guides, hasSamples } from "./DocsMap.ts"
 import { Documents } from "./Documents.ts"
-import { glossaryMarkdown } from "./GlossaryPage.ts"
-import { pageLink, withPageLinks } from "./GuideLinks.ts"
-import { renderMarkdown, type Rendered } from "./Markdown.ts"
+import { type Rendered, renderMarkdown } from "./Markdown.ts"
 import { OPERATOR_PAGES, operatorPageNames, OperatorTexts, unpublished } from "./OperatorPages.ts"
+
+// The glossary for users: the words of docs/glossary.md that have a meaning in the product, with their meanings.
+
+/** Chapters about how this project writes are left out. */
+const CHAPTERS = ["People and things", "Calls", "Money", "Receipts and the log", "Trust"]
+
+/** Of a row `| meaning | word | what not to write |`. */
+const ROW = /^\|((?:[^|\\]|\\.)+)\|((?:[^|\\]|\\.)+)\|/u
+
+const rowsOf = (lines: ReadonlyArray<string>): ReadonlyArray<readonly [word: string, meaning: string]> =>
+  lines.flatMap((line) => {
+    const [, meaning, word] = ROW.exec(line) ?? []
+    return meaning === undefined || word === undefined ? [] : [[word.trim(), meaning.trim()] as const]
+  })
+
+export const glossaryMarkdown = (source: string): string => {
+  const chapters = source.split(/^## /mu).slice(1)
+  const shown = chapters.filter((chapter) => CHAPTERS.includes(chapter.split("\n")[0]!.trim()))
+  return [
+    "# Glossary",
+    "The words of this documentation, of the API and of the pages. One concept has one word.",
+    ...shown.map((chapter) => {
+      const [title = "", ...lines] = chapter.split("\n")
+      // After the header and the line below it. How to name an unnamed actor is a rule for writing.
+      const rows = rowsOf(lines)
+        .slice(2)
+        .filter(([word]) => !word.startsWith("name it:"))
+        .map(([word, meaning]) => `| ${word} | ${meaning} |`)
+      return `## ${title.trim()}\n\n| word | meaning |\n| --- | --- |\n${rows.join("\n")}`
+    })
+  ].join("\n\n")
+}
+
+// Links between Markdown files of the repository, as links between pages.
+
+const ELSEWHERE = /^(?:https?:\/\/|mailto:|#|\/(?!\/))/u
+
+/** Undefined where this site has no page for it. */
+export const pageLink = (from: string, href: string, ending = ""): string | undefined => {
+  if (ELSEWHERE.test(href)) return href
+  const to = URL.parse(href, `file:///${from}`)
+  const found = guides.find(({ file }) => to?.protocol === "file:" && to.pathname === `/${file}`)
+  return found === undefined ? undefined : `${guidePath(found)}${ending}${to!.hash}`
+}
+
+const LINK = /\[(?<text>[^\]]*)\]\((?<href>[^)\s]+)\)/gu
+
+/** The Markdown of a page for agents: its links lead to Markdown as well. */
+export const withPageLinks = ({ file }: Guide, text: string): string =>
+  text.replaceAll(LINK, (_, label: string, href: string) => {
+    const to = pageLink(file, href, ".md")
+    return to === undefined ? label : `[${label}](${to})`
+  })
 
 export interface WrittenPage {
   readonly path: `/${string}`

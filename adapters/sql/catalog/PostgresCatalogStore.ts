@@ -1,17 +1,304 @@
 /**
  * The catalog in PostgreSQL.
  */
-import { Array as Arr, Effect, Layer, Option } from "effect"
+import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"
-import { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"
-import { ENTRY_COLUMNS, type EntryRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
-import { catalogSearch } from "./CatalogSearch.ts"
-import { catalogTotals, ofNoFrozenProvider } from "./CatalogTotals.ts"
-import { toDate, toInstant } from "../shared/Instants.ts"
+import {
+  type CatalogFilter,
+  type CatalogSort,
+  CatalogStore,
+  type ChangeSource,
+  type DefinitionField,
+  definitionOf,
+  isPosition,
+  positionOf,
+  type ToolDefinition,
+  type ToolState,
+  type ToolUpsert,
+  type ToolVersion
+} from "../../../domain/catalog/CatalogStore.ts"
+import type { JsonSchemaObject, ToolAnnotations } from "../../../domain/catalog/Tool.ts"
+import { ToolId } from "../../../domain/shared/Ids.ts"
+import { pageOf, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
+import { sameJson } from "../../../domain/shared/SameJson.ts"
+import { columnsOf } from "../shared/Columns.ts"
+import { toDate, toDateOrNull, toInstant } from "../shared/Instants.ts"
 import { isStorable } from "../shared/StorableText.ts"
-import { storeSql } from "../shared/StoreSql.ts"
-import { toolUpserts } from "./ToolUpsertRows.ts"
-import { toolVersions } from "./ToolVersionRows.ts"
+import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
+import { ENTRY_COLUMNS, type EntryRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
+import { type CatalogTotals, catalogTotals, ofNoFrozenProvider } from "./CatalogTotals.ts"
+import { lexemesOf, prefixQueryOf } from "./SearchLexemes.ts"
+
+// One page of the catalog. Every sort order walks an index, so a deep page costs the same as the first.
+
+export const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
+  const columns = sql.literal(ENTRY_COLUMNS)
+
+  const conditions = ({ category, maxPrice, providerId, tokens }: CatalogFilter): ReadonlyArray<Statement.Fragment> => [
+    ...(category === undefined ? [] : [isStorable(category) ? sql`t.category = ${category}` : sql`false`]),
+    ...(providerId === undefined ? [] : [sql`t.provider_id = ${providerId}`]),
+    ...(maxPrice === undefined ? [] : [sql`t.effective_max_cost_microcents <= ${maxPrice}`]),
+    ...(tokens.length === 0 ? [] : [sql`t.search @@ ${prefixQueryOf(tokens)}::tsquery`])
+  ]
+
+  const ofState: Readonly<Record<ToolState, ReadonlyArray<Statement.Fragment>>> = {
+    listed: [sql`t.withdrawn_at IS NULL`],
+    withdrawn: [sql`t.withdrawn_at IS NOT NULL AND NOT t.draft`],
+    draft: [sql`t.draft`],
+    any: []
+  }
+
+  const beyond = (after: Position | undefined, sort: CatalogSort): ReadonlyArray<Statement.Fragment> => {
+    if (after === undefined) return []
+    if (!isPosition(after, sort)) return [sql`false`]
+    switch (sort) {
+      case "name":
+        return [sql`(t.tool_name, t.id) > (${after.key}, ${after.id}::uuid)`]
+      case "price":
+        return [sql`(t.effective_max_cost_microcents, t.id) > (${BigInt(after.key)}, ${after.id}::uuid)`]
+      case "price_desc":
+        return [sql`(t.effective_max_cost_microcents, t.id) < (${BigInt(after.key)}, ${after.id}::uuid)`]
+      case "newest":
+        return [sql`t.id < ${after.id}::uuid`]
+    }
+  }
+
+  return Effect.fn("PostgresCatalogStore.search")(function* (
+    filter: CatalogFilter,
+    sort: CatalogSort,
+    { after, limit, offset }: PageRequest
+  ) {
+    const state = filter.state ?? "listed"
+    const isOffered = state === "listed" && filter.own !== true
+    const narrowed = conditions(filter)
+    const tally = yield* totals.tally
+    // Without a frozen provider, positions are found in indexes alone, which do not have the provider.
+    const notFrozen = isOffered && tally.frozen !== null ? [ofNoFrozenProvider(sql)] : []
+    const asked = [...ofState[state], ...notFrozen, ...narrowed]
+    const total =
+      narrowed.length === 0 && isOffered
+        ? yield* totals.everything(tally)
+        : yield* totals.matching(tally, keyOf(filter), asked)
+    // Planned for these values: the best plan depends on how many tools match a word. The position is found on ids
+    // alone, so that a deep page does not read all rows before it.
+    const order = sql.literal(ORDERS[sort])
+    const entries = yield* sql<EntryRow>`
+      SELECT ${columns} FROM (
+        SELECT t.id FROM tools t WHERE ${sql.and([...asked, ...beyond(after, sort)])}
+        ORDER BY ${order} LIMIT ${limit + 1} OFFSET ${offset}
+      ) page JOIN tools t ON t.id = page.id JOIN providers p ON p.id = t.provider_id
+      ORDER BY ${order}`.unprepared.all(toEntry)
+    return pageOf(entries, limit, total, (last) => positionOf(last, sort))
+  })
+}
+
+const keyOf = ({ category, maxPrice, own = false, providerId, state = "listed", tokens }: CatalogFilter): string =>
+  JSON.stringify([
+    state,
+    own,
+    category ?? null,
+    providerId ?? null,
+    maxPrice === undefined ? null : String(maxPrice),
+    tokens
+  ])
+
+const ORDERS: Readonly<Record<CatalogSort, string>> = {
+  name: "t.tool_name, t.id",
+  price: "t.effective_max_cost_microcents, t.id",
+  price_desc: "t.effective_max_cost_microcents DESC, t.id DESC",
+  newest: "t.id DESC"
+}
+
+// Versions of tools' definitions in PostgreSQL: part of the catalog's store.
+
+type VersionStore = Pick<CatalogStore["Service"], "addVersions" | "lastVersions" | "removeVersions" | "versions">
+
+export const toolVersions = (sql: StoreSql): VersionStore => ({
+  addVersions: Effect.fn("PostgresCatalogStore.addVersions")(function* (versions, { bytesMax, versionsMax }) {
+    if (versions.length === 0) return
+    const { int4, text, timestamptz, uuid } = columnsOf(versions)
+    yield* sql`
+      INSERT INTO tool_versions (tool_id, version, changed_at, source, changed, definition)
+      SELECT tool_id, version, changed_at, source, string_to_array(changed, ','), definition::json
+      FROM unnest(${uuid(([id]) => id)}, ${int4(([, one]) => one.version)},
+        ${timestamptz(([, one]) => toDate(one.changedAt))}, ${text(([, one]) => one.source)},
+        ${text(([, one]) => one.changed.join(","))}, ${text(([, one]) => JSON.stringify(one.definition))})
+        AS v (tool_id, version, changed_at, source, changed, definition)`
+    const later = versions.flatMap(([id, { version }]) => (version === 1 ? [] : [id]))
+    if (later.length === 0) return
+    yield* sql`
+      DELETE FROM tool_versions v USING (
+        SELECT tool_id, version, row_number() OVER newest AS place,
+          sum(octet_length(definition::text)) OVER newest AS bytes
+        FROM tool_versions WHERE tool_id = ANY (${later}::uuid[])
+        WINDOW newest AS (PARTITION BY tool_id ORDER BY version DESC)
+      ) o
+      WHERE v.tool_id = o.tool_id AND v.version = o.version AND o.place > 1
+        AND (o.place > ${versionsMax}::int8 OR o.bytes > ${bytesMax}::int8)`
+  }),
+
+  lastVersions: Effect.fn("PostgresCatalogStore.lastVersions")(function* (ids) {
+    if (ids.length === 0) return new Map()
+    const rows = yield* sql<VersionRow & { readonly tool_id: string }>`
+      SELECT tool.id AS tool_id, v.version, v.changed_at, v.source, v.changed, v.definition
+      FROM unnest(${ids}::uuid[]) AS tool (id) CROSS JOIN LATERAL (
+        SELECT * FROM tool_versions WHERE tool_id = tool.id ORDER BY version DESC LIMIT 1) v`
+    return new Map(rows.map((row) => [ToolId.make(row.tool_id), toVersion(row)]))
+  }),
+
+  versions: Effect.fn("PostgresCatalogStore.versions")((id, limit) =>
+    sql<VersionRow>`
+      SELECT version, changed_at, source, changed, definition FROM tool_versions
+      WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`.all(toVersion)
+  ),
+
+  removeVersions: Effect.fn("PostgresCatalogStore.removeVersions")(
+    (providerId) => sql`
+      DELETE FROM tool_versions v USING tools t WHERE t.id = v.tool_id AND t.provider_id = ${providerId}`,
+    Effect.asVoid
+  )
+})
+
+interface VersionRow {
+  readonly version: number
+  readonly changed_at: Date
+  readonly source: ChangeSource
+  readonly changed: ReadonlyArray<DefinitionField>
+  readonly definition: ToolDefinition
+}
+
+const toVersion = ({ changed, changed_at, definition, source, version }: VersionRow): ToolVersion => ({
+  version,
+  changedAt: toInstant(changed_at),
+  source,
+  changed,
+  // Absent members become undefined ones.
+  definition: definitionOf(definition)
+})
+
+// Stores tools and their price versions in PostgreSQL, many in one statement: part of the catalog's store.
+
+export const toolUpserts = (sql: StoreSql) => {
+  // `countOf` has locked the provider's row, so the versions that the prices were planned from are still the latest.
+  const putTools = (tools: ReadonlyArray<ToolUpsert>) => {
+    const { bool, int4, int8, text, timestamptz, uuid } = columnsOf(tools)
+    return sql<{ readonly id: string; readonly provider_id: string; readonly tool_name: string }>`
+      INSERT INTO tools AS t
+        (id, provider_id, tool_name, category, display_name, description, price_microcents, free_tier_calls,
+         effective_price_microcents, effective_max_cost_microcents, effective_free_tier_calls,
+         effective_billing_policy, effective_leaving, price_version, price_versions, price_announced_at, price_since,
+         upcoming_version, upcoming_from, input_schema, output_schema, effective_output_schema, annotations, billing_policy,
+         max_cost_microcents, timeout_ms, idempotent, on_cancel, canceled_call_costs, search, created_at, updated_at,
+         withdrawn_at, draft)
+      SELECT id, provider_id, tool_name, category, display_name, description, price, free_tier, effective_price,
+        effective_max_cost, effective_free_tier, effective_policy, effective_leaving, price_version, price_versions,
+        announced_at, since, upcoming_version, upcoming_from, input_schema::json, output_schema::json,
+        effective_schema::json, annotations::json, billing_policy, max_cost, timeout_ms, idempotent, on_cancel, canceled_call_costs,
+        array_to_tsvector(string_to_array(lexemes, ' ')), at, at, CASE WHEN draft THEN at END, draft
+      FROM unnest(
+        ${uuid((one) => one.id)}, ${uuid((one) => one.providerId)}, ${text((one) => one.declaration.toolName)},
+        ${text((one) => one.declaration.category)}, ${text((one) => one.declaration.displayName)},
+        ${text((one) => one.declaration.description)}, ${int8((one) => one.declaration.price ?? null)},
+        ${int4((one) => one.declaration.freeTierCalls ?? null)}, ${int8((one) => one.prices.inEffect.price)},
+        ${int8((one) => one.prices.inEffect.maximum)}, ${int4((one) => one.prices.inEffect.freeTierCalls)},
+        ${text((one) => one.prices.inEffect.billingPolicy)}, ${text((one) => one.prices.inEffect.leaving)},
+        ${int4((one) => one.prices.inEffect.version)}, ${int4((one) => one.prices.lastVersion)},
+        ${timestamptz((one) => toDate(one.prices.inEffect.announcedAt))},
+        ${timestamptz((one) => toDate(one.prices.inEffect.effectiveFrom))},
+        ${int4((one) => one.prices.upcoming?.version ?? null)},
+        ${timestamptz((one) => toDateOrNull(one.prices.upcoming?.effectiveFrom))},
+        ${text((one) => jsonOrNull(one.declaration.inputSchema))},
+        ${text((one) => jsonOrNull(one.declaration.outputSchema))}, ${text((one) => jsonOrNull(earlierSchema(one)))},
+        ${text((one) => jsonOrNull(one.declaration.annotations))}, ${text((one) => one.declaration.billingPolicy)},
+        ${int8((one) => one.declaration.maxCost ?? null)}, ${int4((one) => one.declaration.timeoutMs ?? null)},
+        ${bool((one) => one.declaration.idempotent)}, ${text((one) => one.declaration.onCancel)},
+        ${text((one) => one.declaration.canceledCallCosts)}, ${text((one) => lexemesOf(one.searchTokens).join(" "))},
+        ${timestamptz((one) => toDate(one.at))}, ${bool((one) => one.draft ?? false)}
+      ) AS given (id, provider_id, tool_name, category, display_name, description, price, free_tier, effective_price,
+        effective_max_cost, effective_free_tier, effective_policy, effective_leaving, price_version, price_versions,
+        announced_at, since, upcoming_version, upcoming_from, input_schema, output_schema, effective_schema,
+        annotations, billing_policy, max_cost, timeout_ms, idempotent, on_cancel, canceled_call_costs, lexemes, at, draft)
+      ON CONFLICT (provider_id, tool_name) DO UPDATE SET
+        category = excluded.category, display_name = excluded.display_name, description = excluded.description,
+        price_microcents = excluded.price_microcents, free_tier_calls = excluded.free_tier_calls,
+        effective_price_microcents = excluded.effective_price_microcents,
+        effective_max_cost_microcents = excluded.effective_max_cost_microcents,
+        effective_free_tier_calls = excluded.effective_free_tier_calls,
+        effective_billing_policy = excluded.effective_billing_policy,
+        effective_leaving = excluded.effective_leaving, price_version = excluded.price_version,
+        price_versions = excluded.price_versions, price_announced_at = excluded.price_announced_at,
+        price_since = excluded.price_since, upcoming_version = excluded.upcoming_version,
+        upcoming_from = excluded.upcoming_from, input_schema = excluded.input_schema,
+        output_schema = excluded.output_schema, effective_output_schema = excluded.effective_output_schema,
+        annotations = excluded.annotations,
+        billing_policy = excluded.billing_policy, max_cost_microcents = excluded.max_cost_microcents,
+        timeout_ms = excluded.timeout_ms, idempotent = excluded.idempotent, on_cancel = excluded.on_cancel,
+        canceled_call_costs = excluded.canceled_call_costs, search = excluded.search,
+        updated_at = GREATEST(t.updated_at, excluded.updated_at), withdrawn_at = excluded.withdrawn_at,
+        draft = excluded.draft, withdrawn_by_server = false
+      RETURNING id, provider_id, tool_name`
+  }
+
+  /** Versions that a tool's row no longer names will never take effect. */
+  const replaceUpcoming = (tools: ReadonlyArray<{ readonly id: string; readonly at: DateTime.Utc }>) => {
+    const { timestamptz, uuid } = columnsOf(tools)
+    return sql`
+      UPDATE tool_prices p SET replaced_at = given.at
+      FROM unnest(${uuid((tool) => tool.id)}, ${timestamptz((tool) => toDate(tool.at))}) AS given (id, at)
+      JOIN tools t ON t.id = given.id
+      WHERE p.tool_id = t.id AND p.effective_from > given.at AND p.effective_from > p.announced_at
+        AND p.replaced_at IS NULL AND p.version <> t.price_version
+        AND p.version IS DISTINCT FROM t.upcoming_version`
+  }
+
+  const addPrices = (tools: ReadonlyArray<Pick<ToolUpsert, "id" | "prices">>) => {
+    const { int4, int8, text, timestamptz, uuid } = columnsOf(
+      tools.flatMap(({ id, prices: { inEffect, upcoming } }) =>
+        (upcoming === undefined ? [inEffect] : [inEffect, upcoming]).map((price) => ({ ...price, toolId: id }))
+      )
+    )
+    return sql`
+      INSERT INTO tool_prices
+        (tool_id, version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, leaving,
+         announced_at, effective_from)
+      SELECT * FROM unnest(${uuid((one) => one.toolId)}, ${int4((one) => one.version)}, ${int8((one) => one.price)},
+        ${int8((one) => one.maximum)}, ${int4((one) => one.freeTierCalls)}, ${text((one) => one.billingPolicy)},
+        ${text((one) => one.leaving)}, ${timestamptz((one) => toDate(one.announcedAt))},
+        ${timestamptz((one) => toDate(one.effectiveFrom))})
+      ON CONFLICT (tool_id, version) DO NOTHING`
+  }
+
+  const upsert: CatalogStore["Service"]["upsert"] = Effect.fn("PostgresCatalogStore.upsert")(function* (tools) {
+    if (tools.length === 0) return []
+    const rows = yield* putTools(tools)
+    const ids = new Map(rows.map((row) => [`${row.provider_id} ${row.tool_name}`, ToolId.make(row.id)]))
+    const stored = tools.map((tool) => {
+      const id = ids.get(`${tool.providerId} ${tool.declaration.toolName}`)!
+      return { ...tool, id, isNew: id === tool.id }
+    })
+    const priced = stored.filter(({ draft }) => draft !== true)
+    const known = priced.filter(({ isNew }) => !isNew)
+    if (known.length > 0) yield* replaceUpcoming(known)
+    if (priced.length > 0) yield* addPrices(priced)
+    return stored.map(({ declaration, id, isNew, prices }) => ({
+      id,
+      toolName: declaration.toolName,
+      action: isNew ? "created" : "updated",
+      priceVersion: prices.inEffect.version
+    }))
+  })
+
+  return { replaceUpcoming, upsert }
+}
+
+/** The output schema of the terms in effect, where another one is announced. */
+const earlierSchema = ({ declaration, prices }: ToolUpsert): JsonSchemaObject | undefined => {
+  const { outputSchema } = prices.inEffect
+  return outputSchema === undefined || sameJson(outputSchema, declaration.outputSchema) ? undefined : outputSchema
+}
+
+const jsonOrNull = (schema: JsonSchemaObject | ToolAnnotations | undefined): string | null =>
+  schema === undefined ? null : JSON.stringify(schema)
 
 export const layer = Layer.effect(
   CatalogStore,

@@ -2,17 +2,35 @@
  * Openings as the parameters of `calls_open` (migrations/ledger/OpenCalls.ts), and its results.
  */
 import { PgTypes } from "@effect/sql-pg"
-import type { DateTime } from "effect"
+import { type DateTime, Effect } from "effect"
 import { resetsAt } from "../../../domain/ledger/Budgets.ts"
 import type { OpenCall, Opened } from "../../../domain/metering/CallStore.ts"
 import { zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { ORIGIN_CODE, PERIOD_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
 import { column, OID } from "../shared/Columns.ts"
+import type { LaneConnection } from "../shared/LaneConnection.ts"
 import { bytes, type Field, record, records } from "../shared/Records.ts"
 import { type AvailableAfter, placesOf, totalsOf } from "./BatchWallets.ts"
 import { answerOf } from "./KeptAnswers.ts"
 import { storedDigest } from "./KeyDigests.ts"
+
+// Which items of a batch wait for a wallet that another transaction keeps locked.
+
+/** Existing wallets, except those that could be locked now. */
+const LOCKED = `SELECT w.consumer_id FROM wallets w WHERE w.consumer_id = ANY ($1) AND w.consumer_id <> ALL (ARRAY(
+  SELECT f.consumer_id FROM wallets f WHERE f.consumer_id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED))`
+
+export const lockedOut = Effect.fnUntraced(function* <Item>(
+  connection: LaneConnection,
+  items: ReadonlyArray<Item>,
+  walletOf: (item: Item) => string
+) {
+  const consumers = new Set(items.map(walletOf))
+  const rows = yield* connection.query(LOCKED, [column([...consumers], OID.uuid)])
+  const locked = new Set(rows.map(([consumerId]) => consumerId))
+  return new Set(items.filter((item) => locked.has(walletOf(item))))
+})
 
 export const OPEN = "SELECT calls_open($1, $2, $3, false, $4, $5, $6, $7)"
 

@@ -12,7 +12,29 @@ import { monotonicNowMs } from "../../../domain/shared/Time.ts"
 import type { DatabaseHost, DatabaseHosts } from "../primary/DatabaseUrl.ts"
 import { type HostRoute, makeHostRoute } from "../primary/HostRoute.ts"
 import { connectionError } from "../shared/SqlFailures.ts"
-import { makeWalSamples } from "./WalSamples.ts"
+
+/**
+ * Positions of the primary in its write-ahead log, with the times at which they were asked for. A replica that has
+ * replayed a position has everything that the primary had at its time. So the lag needs no clock of another machine, and
+ * an idle primary, which writes nothing for hours, is not late.
+ */
+export interface WalSamples {
+  add(sample: { readonly atMs: number; readonly position: bigint }): void
+  /** The newest time whose position was replayed. Undefined: it is older than every sample. */
+  asOfMs(replayed: bigint): number | undefined
+}
+
+/** Samples older than `windowMs` are dropped: a replica that far behind is not used. */
+export const makeWalSamples = (windowMs: number): WalSamples => {
+  let samples: Array<{ readonly atMs: number; readonly position: bigint }> = []
+  return {
+    add: (sample) => {
+      samples = [...samples.filter(({ atMs }) => atMs >= sample.atMs - windowMs), sample]
+    },
+    // After a failover the positions of the new primary may be lower than those of the old one.
+    asOfMs: (replayed) => samples.findLast(({ position }) => position <= replayed)?.atMs
+  }
+}
 
 const ASK_EVERY = Duration.millis(500)
 /** A server that takes longer counts as unavailable. */

@@ -6,12 +6,37 @@
  * Before a statement is retried, the server ends the session of the broken connection. By then, what was sent over it
  * is done or will never be done, however late the network delivers it.
  */
-import { PgConnection, PgTypes, type PgClient } from "@effect/sql-pg"
-import { Context, Duration, Effect, Exit, Scope } from "effect"
+import { type PgClient, PgConnection, PgTypes } from "@effect/sql-pg"
+import { Context, Duration, Effect, Exit, Result, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { makeDeadlines } from "../../../domain/shared/Deadlines.ts"
-import { registerRecords } from "./RecordCodec.ts"
 import { connectionError, isConnectionLost, isReadOnly } from "./SqlFailures.ts"
+
+// Rows as single values. "SELECT f()" of a function with several results takes the server 3 us less than
+// "SELECT * FROM f()", which stores the row before it reads it.
+
+const RECORD_OID = 2249
+
+const decode = (bytes: Uint8Array): ReadonlyArray<unknown> => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const values: Array<unknown> = []
+  let at = 4
+  for (let left = view.getInt32(0); left > 0; left--) {
+    const oid = view.getInt32(at)
+    const size = view.getInt32(at + 4)
+    at += 8
+    values.push(size < 0 ? null : Result.getOrThrow(PgTypes.decode(bytes.subarray(at, at + size), oid, 1)))
+    at += Math.max(size, 0)
+  }
+  return values
+}
+
+/** For all connections: a registry of one connection would make its other types slower. */
+export const registerRecords = (): void =>
+  PgTypes.register(RECORD_OID, {
+    encode: () => Result.fail(new PgTypes.CodecError({ message: "Records can only be read" })),
+    decode: (bytes) => Result.succeed(decode(bytes))
+  })
 
 export type Rows = ReadonlyArray<ReadonlyArray<unknown>>
 

@@ -4,13 +4,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
-import { CircuitBreaker } from "../../../adapters/mcp/CircuitBreaker.ts"
+import { CircuitBreaker } from "../../../adapters/mcp/ProviderEndpoint.ts"
 import { retryAfterSecondsOf } from "../../../adapters/mcp/UpstreamOutcome.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
-import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
-import { sdk1Server } from "../../support/mcp/RealServers.ts"
 import { json, result, scriptedServer, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { eventually, makeUpstream } from "../../support/mcp/McpClient.ts"
+import { sdk1Server } from "../../support/mcp/RealServers.ts"
+import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 
 const all = <A>(count: number, effect: (n: number) => Effect.Effect<A>) =>
   Effect.all(

@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import { withMembers } from "../../../../domain/mcp/PassedResults.ts"
 import { ToolAliases } from "../../../../domain/mcp/ToolAliases.ts"
+import { ToolboxChanges } from "../../../../domain/mcp/ToolboxChanges.ts"
 import { ToolboxList } from "../../../../domain/mcp/ToolboxList.ts"
 import { makeNearestAliases } from "../../../../domain/mcp/ToolboxSearch.ts"
 import { guessOf } from "../../../../domain/shared/NearestName.ts"
@@ -12,13 +13,28 @@ import { LEGACY_TASKS, TASKS_EXTENSION } from "../../../../domain/upstream/TaskS
 import { BaseUrl, pageUrl } from "../../contract/BaseUrl.ts"
 import { PRODUCT_NAME } from "../../contract/SampleValues.ts"
 import { API_VERSION } from "../../contract/Versions.ts"
-import { type Door, listClient } from "../Door.ts"
+import { type Consumer, type Door, type DoorRequest, listClient } from "../Door.ts"
 import type { DoorPath } from "../DoorRoutes.ts"
+import { LIST_CHANGED, subscription } from "../ListChanges.ts"
 import { invalidParams, methodNotFound, type RpcFault } from "../RpcFault.ts"
 import { makeSubscriptions } from "../Subscriptions.ts"
-import { makeMarketMessages } from "./MarketMessages.ts"
 import { isMarketTool, MARKET_TOOLS, type MarketTool, marketToolTexts } from "./MarketToolList.ts"
 import { makeOwnTools } from "./OwnTools.ts"
+
+// Messages of the market door that belong to no request: the toolbox, a tool or a price in it has changed. In the modern era
+// they are sent in `subscriptions/listen`, in the legacy era in the GET stream of a session.
+
+export const makeMarketMessages = Effect.map(ToolboxChanges, ({ watch }) => {
+  /** Until it is interrupted. */
+  const changes = ({ keyId, ownerId }: Consumer, onChange: () => void): Effect.Effect<never> =>
+    Effect.scoped(Effect.andThen(watch(ownerId, keyId, onChange), Effect.never))
+
+  return {
+    subscription: (request: DoorRequest, limitMs: number) =>
+      subscription(request, limitMs, (onChange) => changes(request.caller, onChange)),
+    listen: (caller: Consumer, send: (message: string) => void) => changes(caller, () => send(LIST_CHANGED))
+  }
+})
 
 const CAPABILITIES = '{"tools":{"listChanged":true}}'
 /** For the tools whose provider's servers run calls as tasks. */

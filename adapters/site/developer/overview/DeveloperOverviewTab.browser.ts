@@ -11,10 +11,37 @@ import { PeriodChoice, usePeriod } from "../../console/PeriodChoice.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeChart } from "../../console/TimeChart.browser.ts"
-import type { Balance, ConsumerOverview, UsageSummary } from "../../kit/ApiResponses.browser.ts"
-import { bytes, count, money, percent, plural } from "../../kit/Format.browser.ts"
-import { FreeCalls } from "./FreeCalls.browser.ts"
+import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
+import type { Balance, ConsumerOverview, FreeTiers, UsageSummary } from "../../kit/ApiResponses.browser.ts"
+import { bytes, count, money, percent, plural } from "../../kit/Format.browser.ts"
+
+// Free calls used and remaining this month.
+
+export const FreeCalls = ({ free_tiers: all, resets_at: resets }: FreeTiers): View =>
+  h(
+    "section",
+    { id: "free-calls" },
+    h("h2", null, "Free calls"),
+    all.length === 0
+      ? h(Empty, null, "No free calls used this month. Free calls are used before paid ones.")
+      : h(
+          Fragment,
+          null,
+          h(DataTable<FreeTiers["free_tiers"][number]>, {
+            caption: "Free calls this month",
+            columns: [
+              { name: "Tool", cell: (tier) => h("a", { href: `/catalog/${tier.tool_id}` }, tier.tool_name) },
+              { name: "Provider", cell: ({ provider }) => provider },
+              { name: "Used", cell: ({ used }) => count(used), isNumber: true },
+              { name: "Remaining", cell: ({ left }) => count(left), isNumber: true }
+            ],
+            rows: all,
+            keyOf: ({ tool_id }) => tool_id
+          }),
+          h("p", { class: "muted small" }, "Resets ", h(TimeText, { at: resets }), ".")
+        )
+  )
 
 /** While calls are under way, all of it changes. */
 const LIVE_MS = 3_000

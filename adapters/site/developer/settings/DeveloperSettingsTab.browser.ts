@@ -2,12 +2,108 @@
  * Settings of the developer: withdrawal of unspent funds, and an export of the account's data.
  */
 import { Fragment } from "preact"
-import { CopyValue } from "../../console/Copyable.browser.ts"
+import { type Badges, Empty, statusBadge } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { CopyValue } from "../../console/Copyable.browser.ts"
 import { DataExport } from "../../console/DataExport.browser.ts"
+import { type Column, DataTable } from "../../console/DataTable.browser.ts"
 import { Facts } from "../../console/Figures.browser.ts"
-import { WithdrawFunds } from "./WithdrawFunds.browser.ts"
+import { InputForm } from "../../console/InputForm.browser.ts"
+import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
+import { invalid } from "../../kit/ApiRequest.browser.ts"
+import type { WithdrawalList, WithdrawalResponse } from "../../kit/ApiResponses.browser.ts"
+import { dollarsInput, money } from "../../kit/Format.browser.ts"
+import { centsIn } from "../funds/AddFunds.browser.ts"
+
+// Withdrawals of unspent funds to the payment methods that paid for them.
+
+type Withdrawal = WithdrawalList["withdrawals"][number]
+
+const PATH = "/api/v1/market/balance/withdraw"
+const MICROCENTS_PER_CENT = 10_000
+const CENTS_MIN = 100
+/** While the payment processor works on one. */
+const LIVE_MS = 3_000
+
+const dollars = (cents: number): string => money(cents * MICROCENTS_PER_CENT)
+
+const STATUSES: Badges<Withdrawal["status"]> = {
+  pending: ["Pending", "info"],
+  paid: ["Paid", "good"],
+  partly_paid: ["Partly paid", ""],
+  failed: ["Failed", "bad"]
+}
+
+export const WithdrawFunds = (): View => {
+  const { api } = useConsole()
+  const all = useResource(() => api.get<WithdrawalList>(PATH), [], {
+    refreshMs: ({ withdrawals }) => (withdrawals.some(({ status }) => status === "pending") ? LIVE_MS : undefined)
+  })
+  const withdraw = (available: number) => {
+    const range = `from ${dollars(CENTS_MIN)} to ${dollars(available)}`
+    return h(InputForm, {
+      id: "withdraw",
+      key: available,
+      style: "row",
+      submit: "Withdraw funds",
+      fields: [
+        {
+          name: "amount_cents",
+          label: "Amount in dollars",
+          type: "number",
+          value: dollarsInput(available * MICROCENTS_PER_CENT),
+          hint: `Any amount ${range}.`
+        }
+      ],
+      send: async ({ amount_cents: entered }, idempotencyKey) => {
+        const cents = centsIn(entered)
+        if (!Number.isInteger(cents)) throw invalid({ amount_cents: "Enter dollars and cents, such as 5.00." })
+        if (cents < CENTS_MIN || cents > available) throw invalid({ amount_cents: `Enter an amount ${range}.` })
+        await api.post<WithdrawalResponse>(PATH, { amount_cents: cents }, idempotencyKey)
+        await all.reload()
+      }
+    })
+  }
+  return h(
+    "section",
+    { id: "withdrawals" },
+    h("h2", null, "Withdraw unspent funds"),
+    h(
+      "p",
+      { class: "muted" },
+      "Refunds unspent funds to the payment methods that paid for them. The payment processor's fee is not refunded, and credits cannot be withdrawn."
+    ),
+    h(Loaded<WithdrawalList>, {
+      of: all,
+      show: ({ withdrawable_cents: available, withdrawals }) =>
+        h(
+          Fragment,
+          null,
+          available < CENTS_MIN
+            ? h(Empty, null, `You can withdraw ${dollars(available)}. The minimum is ${dollars(CENTS_MIN)}.`)
+            : withdraw(available),
+          withdrawals.length === 0
+            ? undefined
+            : h(DataTable<Withdrawal>, {
+                caption: "Withdrawals",
+                columns: COLUMNS,
+                rows: withdrawals,
+                keyOf: ({ withdrawal_id }) => withdrawal_id
+              })
+        )
+    })
+  )
+}
+
+const COLUMNS: ReadonlyArray<Column<Withdrawal>> = [
+  { name: "Time", cell: (one) => h(TimeText, { at: one.created_at }) },
+  { name: "Status", cell: (one) => statusBadge(STATUSES, one.status) },
+  { name: "Amount", cell: (one) => dollars(one.amount_cents), isNumber: true },
+  { name: "Processor fee", cell: (one) => dollars(one.processor_fee_cents), isNumber: true },
+  { name: "Refunded", cell: (one) => dollars(one.refund_cents), isNumber: true }
+]
 
 export const tab = (): View => {
   const { account } = useConsole()

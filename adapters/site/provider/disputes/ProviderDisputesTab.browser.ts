@@ -2,26 +2,168 @@
  * Disputes about calls of the provider's tools, each with its details and the provider's answer.
  */
 import { Fragment } from "preact"
+import { ActionButton } from "../../console/ActionButton.browser.ts"
+import { announce } from "../../console/Announcements.browser.ts"
+import type { ConsoleApi } from "../../console/ConsoleApi.browser.ts"
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
+import { DisputeDetail } from "../../console/DisputeDetail.browser.ts"
+import { evidenceOf } from "../../console/DisputeEvidence.browser.ts"
 import {
   costColumn,
   decisionDeadline,
   type Dispute,
   disputePage,
+  DISPUTES_PATH,
   filedColumn,
   reasonColumn,
   reasonLabel,
   statusFilter
 } from "../../console/DisputeTerms.browser.ts"
+import { Facts } from "../../console/Figures.browser.ts"
+import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
+import { pathTo } from "../../console/Place.browser.ts"
+import { CallLink } from "../../console/PublicNames.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
-import { openDisputes } from "./OpenDisputes.browser.ts"
+import type { DisputeResponse } from "../../kit/ApiResponses.browser.ts"
+import { money, relativeTime } from "../../kit/Format.browser.ts"
 import { OpenDisputesNotice } from "./OpenDisputesNotice.browser.ts"
-import { ProviderDispute } from "./ProviderDispute.browser.ts"
 import { deciderOf, needsResponse, providerBadge, STATUSES } from "./ProviderDisputeStatuses.browser.ts"
+
+// Disputes that wait for the provider's response.
+
+const READ_MAX = 100
+
+/** Of the newest ones, the oldest first: its deadline is the next. */
+export const openDisputes = async (api: ConsoleApi): Promise<ReadonlyArray<Dispute>> => {
+  const { rows } = await disputePage(api, undefined, "filed", READ_MAX)
+  return rows.filter(needsResponse).toReversed()
+}
+
+// The provider's answer to a dispute: refund the call, or contest the claim.
+
+export interface DisputeAnswerProps {
+  readonly dispute: Dispute
+  readonly answered: () => Promise<void>
+}
+
+export const DisputeAnswer = ({ answered, dispute }: DisputeAnswerProps): View => {
+  const { api } = useConsole()
+  const cost = money(dispute.cost_microcents)
+  const respond = (body: object, idempotencyKey: string) =>
+    api.post<DisputeResponse>(`${DISPUTES_PATH}/${dispute.dispute_id}/respond`, body, idempotencyKey)
+  return h(
+    "section",
+    { id: "answer" },
+    h("h2", null, "Your response"),
+    h(
+      "p",
+      null,
+      "Refund the call if the developer is right. Otherwise contest the dispute: the operator then decides within 30 days."
+    ),
+    h(
+      "div",
+      { class: "actions" },
+      h(ActionButton, {
+        label: `Refund ${cost}`,
+        style: "danger",
+        confirm: {
+          title: `Refund ${cost}?`,
+          text: h(
+            Fragment,
+            null,
+            h(
+              "p",
+              null,
+              "The refund is paid from your balance; your next earnings cover the rest. The platform refunds its fee."
+            ),
+            h("p", null, "This cannot be undone, and counts as a lost dispute.")
+          ),
+          action: "Refund",
+          isDangerous: true
+        },
+        run: async (idempotencyKey) => {
+          const { outstanding_microcents: owed, refunded_microcents: paid } = await respond(
+            { action: "accept" },
+            idempotencyKey
+          )
+          await answered()
+          const rest = owed > 0 ? ` You owe ${money(owed)}, which your next earnings pay.` : ""
+          return `Dispute accepted: ${money(paid)} refunded to the developer.${rest}`
+        }
+      })
+    ),
+    h(InputForm, {
+      id: "contest",
+      submit: "Contest dispute",
+      fields: [
+        {
+          name: "message",
+          label: "Response",
+          type: "textarea",
+          hint: "Visible to the developer and the operator. Without a decision within 30 days, the developer is refunded."
+        }
+      ],
+      send: async ({ message }, idempotencyKey) => {
+        await respond({ action: "contest", message }, idempotencyKey)
+        await answered()
+        announce("good", "Dispute contested. The operator decides within 30 days.")
+      }
+    })
+  )
+}
+
+// One dispute: the developer's claim, the provider's answer and the decision.
+
+export const ProviderDispute = ({ id }: { readonly id: string }): View =>
+  h(DisputeDetail<Dispute>, {
+    path: DISPUTES_PATH,
+    id,
+    show: (one, reload) =>
+      h(
+        Fragment,
+        null,
+        h(Facts, { all: factsOf(one) }),
+        one.claim.text === null || one.claim.text === ""
+          ? undefined
+          : h(Fragment, null, h("h2", null, "Claim"), h("blockquote", null, one.claim.text)),
+        one.claim.evidence === null
+          ? undefined
+          : h("details", null, h("summary", null, "Evidence"), evidenceOf(one.claim.evidence)),
+        needsResponse(one) ? h(DisputeAnswer, { dispute: one, answered: reload }) : undefined
+      )
+  })
+
+const factsOf = (one: Dispute) =>
+  [
+    ["Status", [providerBadge(one), decisionDeadline(one)]],
+    [
+      "Respond by",
+      needsResponse(one)
+        ? [
+            h(TimeText, { key: "at", at: one.respond_by }),
+            ` (${relativeTime(one.respond_by)}); without a response the developer is refunded`
+          ]
+        : undefined
+    ],
+    ["Reason", reasonLabel(one.reason)],
+    ["Cost", money(one.cost_microcents)],
+    ["Refunded", one.resolved_at === null ? undefined : refundOf(one)],
+    ["Call", h(CallLink, { href: pathTo("calls", one.receipt_id), receiptId: one.receipt_id })],
+    ["Filed", h(TimeText, { at: one.created_at })],
+    ["Your response", one.answer?.text ?? undefined],
+    ["Decided by", deciderOf(one)],
+    ["Decision", one.note ?? undefined],
+    ["Decided", one.resolved_at === null ? undefined : h(TimeText, { at: one.resolved_at })]
+  ] as const
+
+const refundOf = (one: Dispute): string =>
+  one.outstanding_microcents > 0
+    ? `${money(one.refunded_microcents)}. You owe ${money(one.outstanding_microcents)}, which your next earnings pay.`
+    : money(one.refunded_microcents)
 
 const FILTERS = [statusFilter(STATUSES)]
 

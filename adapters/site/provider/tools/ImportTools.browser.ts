@@ -1,19 +1,95 @@
 /**
  * Imports the tools of the provider's MCP server: preview, import, sync settings and history.
  */
-import { Fragment } from "preact"
+import { type ComponentChildren, Fragment } from "preact"
 import { announce } from "../../console/Announcements.browser.ts"
+import { Notice } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import { InputForm } from "../../console/InputForm.browser.ts"
+import { type Column, DataTable } from "../../console/DataTable.browser.ts"
+import { InputForm, type Values } from "../../console/InputForm.browser.ts"
 import { go, pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { TimeText } from "../../console/TimeText.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import type { ImportReport, ToolSync } from "../../kit/ApiResponses.browser.ts"
-import { dollarsInput, INVALID_PRICE, parseDollars } from "../../kit/Format.browser.ts"
-import type { Values } from "../../console/InputForm.browser.ts"
-import { ImportPreview } from "./ImportPreview.browser.ts"
-import { SyncHistory, SyncState, SYNC_PATH } from "./SyncState.browser.ts"
+import { dollarsInput, INVALID_PRICE, money, parseDollars } from "../../kit/Format.browser.ts"
+import { SYNC_PATH, SyncHistory, SyncState } from "./SyncState.browser.ts"
+
+// What an import would change: which tools would be listed, at which price, and what would change.
+
+type PlannedTool = ImportReport["tools"][number]
+
+const ACTIONS: Readonly<Record<PlannedTool["action"], string>> = {
+  list: "List",
+  draft: "Store as draft",
+  change: "Change",
+  restore: "List again"
+}
+
+export const ImportPreview = ({ report }: { readonly report: ImportReport }): View =>
+  h(
+    "div",
+    { id: "import-preview" },
+    h(Notice, { style: report.rejected.length > 0 ? "" : "good" }, report.message),
+    report.tools.length === 0
+      ? undefined
+      : h(DataTable<PlannedTool>, {
+          caption: "What the import changes",
+          columns: COLUMNS,
+          rows: report.tools,
+          keyOf: ({ tool_name: name }) => name
+        }),
+    lines(
+      "Missing on the server",
+      report.missing.map(({ tool_name: name, withdrawn_from: at }) => [
+        `${name}: withdrawn from `,
+        h(TimeText, { key: "at", at })
+      ])
+    ),
+    lines("Withdrawn", report.withdrawn),
+    lines("Removed drafts", report.removed_drafts),
+    lines("Dismissed", report.dismissed),
+    lines(
+      "Changes that only an import by you applies",
+      report.held.map(({ reason, tool_name: name }) => `${name}: ${reason}`)
+    ),
+    lines(
+      "Not imported",
+      report.rejected.map(({ error, tool_name: name }) => `${name}: ${error}`)
+    )
+  )
+
+const COLUMNS: ReadonlyArray<Column<PlannedTool>> = [
+  {
+    name: "Tool",
+    cell: ({ display_name: display, tool_name: name }) => [
+      h("code", { key: "name" }, name),
+      display === name ? undefined : h("div", { key: "display", class: "small muted" }, display)
+    ]
+  },
+  { name: "Action", cell: ({ action }) => ACTIONS[action] },
+  {
+    name: "Price",
+    cell: ({ price_microcents: price }) => (price === null ? "Unchanged" : money(price)),
+    isNumber: true
+  },
+  { name: "Changes", cell: ({ changed }) => (changed.length === 0 ? "–" : changed.join(", ")) }
+]
+
+const lines = (title: string, all: ReadonlyArray<ComponentChildren>): View | undefined =>
+  all.length === 0
+    ? undefined
+    : h(
+        "details",
+        null,
+        h("summary", null, `${title} (${all.length})`),
+        h(
+          "ul",
+          null,
+          all.map((line, index) => h("li", { key: index }, line))
+        )
+      )
 
 const IMPORT_PATH = "/api/v1/market/tools/import"
 
