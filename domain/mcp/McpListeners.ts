@@ -13,7 +13,8 @@ import {
   type ServerEvent,
   type ServerFailed
 } from "../upstream/ProviderServers.ts"
-import { type LiveSession, McpSessions, McpSessionStore } from "./McpSessions.ts"
+import { type LiveSession, McpSessions } from "./McpSessions.ts"
+import { McpSessionStore } from "./McpStores.ts"
 import { listenEventId, type StreamSink } from "./McpStreams.ts"
 
 /** `NotOffered`: the server has no such stream. */

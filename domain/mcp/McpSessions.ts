@@ -17,7 +17,7 @@ import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { memberOf, membersOf, objectWith } from "../shared/JsonText.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { LEGACY_VERSIONS, type McpEra, type UpstreamSession } from "../upstream/Protocol.ts"
+import { LEGACY_VERSIONS, type McpEra } from "../upstream/Protocol.ts"
 import {
   listingCapabilities,
   ProviderServers,
@@ -25,6 +25,7 @@ import {
   type ServerFailed
 } from "../upstream/ProviderServers.ts"
 import { passedParams, withoutTasks, withOwnTasks } from "../upstream/TaskSupport.ts"
+import { type McpSession, McpSessionStore } from "./McpStores.ts"
 
 // The answer to `initialize` where no server of the legacy era gives its own.
 
@@ -56,53 +57,6 @@ export const withCapabilities = (result: string, offered: (capabilities: string)
   const capabilities = membersOf(result).findLast(({ name }) => name === "capabilities")
   return capabilities === undefined ? result : objectWith(result, "capabilities", offered(capabilities.text))
 }
-
-/** A session that a client of the legacy era opened at a door. Any node serves it. */
-export interface McpSession {
-  /** Unguessable. A request with it also needs a key of the account. */
-  readonly id: string
-  readonly consumerId: ConsumerId
-  /** The provider's server at the time of opening; undefined for a session with the market itself. */
-  readonly server: ServerAddress | undefined
-  /** As negotiated with the client. */
-  readonly version: string
-  /** The session's own at the provider's server; undefined where that is of the modern era, which has none. */
-  readonly upstream: UpstreamSession | undefined
-  /** The params of the client's `initialize`, verbatim. */
-  readonly clientParams: string
-  /** The provider's server keeps state for the session, such as subscriptions, that a new upstream session lacks. */
-  readonly hasState: boolean
-  readonly createdAt: DateTime.Utc
-  /** At most a minute behind. */
-  readonly lastSeenAt: DateTime.Utc
-  readonly expiresAt: DateTime.Utc
-}
-
-/** Port to the sessions of MCP clients of the legacy era. They are in the store, so that any node serves any session. */
-export class McpSessionStore extends Context.Service<
-  McpSessionStore,
-  {
-    /**
-     * Adds the session. Of the account's sessions at most `sessionsMax` stay; those that were not used for longest are
-     * removed and returned. Concurrent openings may leave more until the next one.
-     */
-    open(session: McpSession, sessionsMax: number): Effect.Effect<ReadonlyArray<McpSession>, StoreUnavailable>
-    find(id: string): Effect.Effect<Option.Option<McpSession>, StoreUnavailable>
-    touch(id: string, lastSeenAt: DateTime.Utc, expiresAt: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
-    /**
-     * False if the session has ended or has state, or its upstream session is no longer `lost`: another node replaced it
-     * before.
-     */
-    replaceUpstream(id: string, lost: UpstreamSession, next: UpstreamSession): Effect.Effect<boolean, StoreUnavailable>
-    markState(id: string): Effect.Effect<void, StoreUnavailable>
-    /** The session that ended; none if there was none. */
-    end(id: string): Effect.Effect<Option.Option<McpSession>, StoreUnavailable>
-    /** When an account is erased. */
-    removeAll(consumerId: ConsumerId): Effect.Effect<void, StoreUnavailable>
-    /** Deletes at most `limit` sessions that expired before this time; returns how many. */
-    prune(expiredBefore: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
-  }
->()("agent-tool-billing/domain/mcp/McpSessionStore") {}
 
 /** A session as requests use it: without its params, which are large, because many sessions are in memory. */
 export interface LiveSession extends Omit<McpSession, "clientParams"> {

@@ -12,6 +12,7 @@ import { type ConsumerId, isIssuedReceiptId } from "../shared/Ids.ts"
 import { formatPrice, type Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { BILLING_META, INTERNAL_ERROR } from "../upstream/Protocol.ts"
+import { McpStreamStore, type StoredEvent } from "./McpStores.ts"
 
 // Ids of events. Each names its stream and its place in it, and for a stream of one request the id of the request, so that
 // a node that does not know the stream can still answer the request.
@@ -304,32 +305,6 @@ export class ReplayMemory {
     if (account.streams.size === 0) this.accounts.delete(consumerId)
   }
 }
-
-/** An event of a stream that a client may still ask for. Its text is encrypted. */
-export interface StoredEvent {
-  readonly sequence: number
-  /** Undefined: the stream ended before this event. */
-  readonly sealedMessage: string | undefined
-}
-
-/**
- * Port to the events of streams whose clients reconnected to another node. A node stores the events of a stream only then.
- */
-export class McpStreamStore extends Context.Service<
-  McpStreamStore,
-  {
-    /** An event that is stored already stays as it is. */
-    append(
-      streamId: string,
-      events: ReadonlyArray<StoredEvent>,
-      at: DateTime.Utc
-    ): Effect.Effect<void, StoreUnavailable>
-    /** At most `limit` events from this sequence number on, in order. */
-    read(streamId: string, from: number, limit: number): Effect.Effect<ReadonlyArray<StoredEvent>, StoreUnavailable>
-    /** Deletes at most `limit` events stored before this time; returns how many. */
-    prune(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
-  }
->()("agent-tool-billing/domain/mcp/McpStreamStore") {}
 
 /** After the end of the stream. */
 export const STREAM_KEPT = Duration.minutes(5)

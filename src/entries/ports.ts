@@ -60,8 +60,7 @@ export { LogStore, type Appended, type LogPlace, type LoggedReceipt } from "../.
 export { LogHome } from "../../domain/log/Sequencer.ts"
 export type { Tile, TilePlace } from "../../domain/log/Tiles.ts"
 
-export { McpSessionStore, type McpSession } from "../../domain/mcp/McpSessions.ts"
-export { McpStreamStore, type StoredEvent } from "../../domain/mcp/McpStreams.ts"
+export { McpSessionStore, McpStreamStore, type McpSession, type StoredEvent } from "../../domain/mcp/McpStores.ts"
 export type { UpstreamSession } from "../../domain/upstream/Protocol.ts"
 
 export {

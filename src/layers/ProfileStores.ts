@@ -3,7 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { OperatorSessionStore } from "../../domain/accounts/Principal.ts"
-import { McpStreamStore } from "../../domain/mcp/McpStreams.ts"
+import { McpStreamStore } from "../../domain/mcp/McpStores.ts"
 import { MeterKeyStore } from "../../domain/metering/DirectMetering.ts"
 import { UnfitOutputs } from "../../domain/metering/Settlement.ts"
 import { SchemaKeeper, StoreWatch } from "../../domain/platform/Health.ts"

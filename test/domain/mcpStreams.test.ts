@@ -3,11 +3,11 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
+import { McpStreamStore } from "../../domain/mcp/McpStores.ts"
 import {
   eventId,
   listenEventId,
   McpStreams,
-  McpStreamStore,
   parseEventId,
   parseListenEventId,
   REPLAY_CHARS_MAX,

@@ -3,7 +3,7 @@
  */
 import { DateTime, Effect, Option } from "effect"
 import assert from "node:assert/strict"
-import { type McpSession, McpSessionStore } from "../../domain/mcp/McpSessions.ts"
+import { type McpSession, McpSessionStore } from "../../domain/mcp/McpStores.ts"
 import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"

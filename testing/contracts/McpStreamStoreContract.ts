@@ -3,7 +3,7 @@
  */
 import { DateTime, Effect } from "effect"
 import assert from "node:assert/strict"
-import { McpStreamStore, type StoredEvent } from "../../domain/mcp/McpStreams.ts"
+import { McpStreamStore, type StoredEvent } from "../../domain/mcp/McpStores.ts"
 import { Entropy } from "../../domain/shared/Cryptography.ts"
 import { instant } from "./AccountSamples.ts"
 import { type Contract, rule } from "./Contract.ts"

@@ -2,7 +2,7 @@
  * Sessions of MCP clients in memory.
  */
 import { DateTime, Effect, Layer, Option, Order } from "effect"
-import { type McpSession, McpSessionStore } from "../../../domain/mcp/McpSessions.ts"
+import { type McpSession, McpSessionStore } from "../../../domain/mcp/McpStores.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import type { UpstreamSession } from "../../../domain/upstream/Protocol.ts"
 import { change, prune } from "../shared/MemoryRows.ts"

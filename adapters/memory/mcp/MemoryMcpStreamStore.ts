@@ -2,7 +2,7 @@
  * Events of streams in memory.
  */
 import { type DateTime, Effect, Layer } from "effect"
-import { McpStreamStore, type StoredEvent } from "../../../domain/mcp/McpStreams.ts"
+import { McpStreamStore, type StoredEvent } from "../../../domain/mcp/McpStores.ts"
 import { add, prune } from "../shared/MemoryRows.ts"
 
 interface Row extends StoredEvent {

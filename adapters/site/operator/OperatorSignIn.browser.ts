@@ -5,8 +5,8 @@ import type { ConsoleSession, SignInProps } from "../console/ConsoleSession.brow
 import { keyField, SignInForm } from "../console/SignInForm.browser.ts"
 import { h, type View } from "../console/View.browser.ts"
 import { ApiError, request } from "../kit/ApiRequest.browser.ts"
-import { OPERATOR } from "./OperatorLists.browser.ts"
-import type { Session } from "./OperatorResponses.browser.ts"
+import { OPERATOR } from "./lists/OperatorLists.browser.ts"
+import type { Session } from "./lists/OperatorResponses.browser.ts"
 
 const PATH = `${OPERATOR}/session`
 const SESSION = { sendsCookie: true } as const

@@ -2,7 +2,7 @@
  * Sessions of MCP clients in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
-import { type McpSession, McpSessionStore } from "../../../domain/mcp/McpSessions.ts"
+import { type McpSession, McpSessionStore } from "../../../domain/mcp/McpStores.ts"
 import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"

@@ -2,7 +2,7 @@
  * Events of streams in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
-import { McpStreamStore, type StoredEvent } from "../../../domain/mcp/McpStreams.ts"
+import { McpStreamStore, type StoredEvent } from "../../../domain/mcp/McpStores.ts"
 import { column, OID } from "../shared/Columns.ts"
 import { toDate } from "../shared/Instants.ts"
 import { prune } from "../shared/Prune.ts"

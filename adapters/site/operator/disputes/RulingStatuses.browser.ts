@@ -1,8 +1,8 @@
 /**
  * What the status of a dispute means to the operator.
  */
-import type { Badges } from "../console/Badge.browser.ts"
-import type { Dispute } from "./OperatorResponses.browser.ts"
+import type { Badges } from "../../console/Badge.browser.ts"
+import type { Dispute } from "../lists/OperatorResponses.browser.ts"
 
 export const STATUSES: Badges<Dispute["status"]> = {
   filed: ["Waiting for the provider", ""],

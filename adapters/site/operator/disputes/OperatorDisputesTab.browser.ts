@@ -1,16 +1,16 @@
 /**
  * Disputes that wait for the operator's decision, and all others.
  */
-import { statusBadge } from "../console/Badge.browser.ts"
-import { type TabProps, useConsole } from "../console/ConsoleContext.browser.ts"
-import type { Column } from "../console/DataTable.browser.ts"
-import { costColumn, filedColumn, reasonColumn, reasonLabel } from "../console/DisputeTerms.browser.ts"
-import { ListView } from "../console/ListView.browser.ts"
-import { TimeText } from "../console/TimeText.browser.ts"
-import { h, type View } from "../console/View.browser.ts"
-import { relativeTime } from "../kit/Format.browser.ts"
-import { named, namedId, providerLink, rowsOf } from "./OperatorLists.browser.ts"
-import type { Disputes } from "./OperatorResponses.browser.ts"
+import { statusBadge } from "../../console/Badge.browser.ts"
+import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
+import type { Column } from "../../console/DataTable.browser.ts"
+import { costColumn, filedColumn, reasonColumn, reasonLabel } from "../../console/DisputeTerms.browser.ts"
+import { ListView } from "../../console/ListView.browser.ts"
+import { TimeText } from "../../console/TimeText.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
+import { relativeTime } from "../../kit/Format.browser.ts"
+import { named, namedId, providerLink, rowsOf } from "../lists/OperatorLists.browser.ts"
+import type { Disputes } from "../lists/OperatorResponses.browser.ts"
 import { DisputeDecision } from "./DisputeDecision.browser.ts"
 import { STATUSES } from "./RulingStatuses.browser.ts"
 

@@ -2,15 +2,15 @@
  * The background jobs of the node that answers.
  */
 import { Fragment } from "preact"
-import { Badge, Empty } from "../console/Badge.browser.ts"
-import { useConsole } from "../console/ConsoleContext.browser.ts"
-import { DataTable } from "../console/DataTable.browser.ts"
-import { Loaded, useResource } from "../console/Resource.browser.ts"
-import { TimeText } from "../console/TimeText.browser.ts"
-import { h, type View } from "../console/View.browser.ts"
-import { milliseconds } from "../kit/Format.browser.ts"
-import { OPERATOR } from "./OperatorLists.browser.ts"
-import type { Jobs } from "./OperatorResponses.browser.ts"
+import { Badge, Empty } from "../../console/Badge.browser.ts"
+import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { DataTable } from "../../console/DataTable.browser.ts"
+import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { TimeText } from "../../console/TimeText.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
+import { milliseconds } from "../../kit/Format.browser.ts"
+import { OPERATOR } from "../lists/OperatorLists.browser.ts"
+import type { Jobs } from "../lists/OperatorResponses.browser.ts"
 
 type Job = Jobs["jobs"][number]
 

@@ -2,19 +2,19 @@
  * Solvency, what waits for the operator, and the health of the service.
  */
 import { type ComponentChildren, Fragment } from "preact"
-import { Badge, Notice } from "../console/Badge.browser.ts"
-import type { ConsoleApi } from "../console/ConsoleApi.browser.ts"
-import { useConsole } from "../console/ConsoleContext.browser.ts"
-import { DataTable } from "../console/DataTable.browser.ts"
-import { Figures } from "../console/Figures.browser.ts"
-import { pathTo } from "../console/Place.browser.ts"
-import { Loaded, useResource } from "../console/Resource.browser.ts"
-import { TimeText } from "../console/TimeText.browser.ts"
-import { h, type View } from "../console/View.browser.ts"
-import { ApiError } from "../kit/ApiRequest.browser.ts"
-import { count, milliseconds, money } from "../kit/Format.browser.ts"
-import { OPERATOR } from "./OperatorLists.browser.ts"
-import type { Health, Solvency, Summary } from "./OperatorResponses.browser.ts"
+import { Badge, Notice } from "../../console/Badge.browser.ts"
+import type { ConsoleApi } from "../../console/ConsoleApi.browser.ts"
+import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { DataTable } from "../../console/DataTable.browser.ts"
+import { Figures } from "../../console/Figures.browser.ts"
+import { pathTo } from "../../console/Place.browser.ts"
+import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { TimeText } from "../../console/TimeText.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
+import { ApiError } from "../../kit/ApiRequest.browser.ts"
+import { count, milliseconds, money } from "../../kit/Format.browser.ts"
+import { OPERATOR } from "../lists/OperatorLists.browser.ts"
+import type { Health, Solvency, Summary } from "../lists/OperatorResponses.browser.ts"
 
 const REFRESH_MS = 30_000
 

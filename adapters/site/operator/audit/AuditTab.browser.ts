@@ -2,16 +2,16 @@
  * Everything that the operator changed.
  */
 import { Fragment } from "preact"
-import { useConsole } from "../console/ConsoleContext.browser.ts"
-import type { Column } from "../console/DataTable.browser.ts"
-import { InputForm } from "../console/InputForm.browser.ts"
-import { ListView } from "../console/ListView.browser.ts"
-import { place, setQuery } from "../console/Place.browser.ts"
-import { TimeText } from "../console/TimeText.browser.ts"
-import { h, type View } from "../console/View.browser.ts"
-import { forgetKey } from "../kit/Session.browser.ts"
-import { consumerLink, disputeLink, OPERATOR, providerLink, rowsOf } from "./OperatorLists.browser.ts"
-import type { AuditTrail } from "./OperatorResponses.browser.ts"
+import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import type { Column } from "../../console/DataTable.browser.ts"
+import { InputForm } from "../../console/InputForm.browser.ts"
+import { ListView } from "../../console/ListView.browser.ts"
+import { place, setQuery } from "../../console/Place.browser.ts"
+import { TimeText } from "../../console/TimeText.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
+import { forgetKey } from "../../kit/Session.browser.ts"
+import { consumerLink, disputeLink, OPERATOR, providerLink, rowsOf } from "../lists/OperatorLists.browser.ts"
+import type { AuditTrail } from "../lists/OperatorResponses.browser.ts"
 
 /** Ends every session of the operator, such as one that was stolen. */
 export const EndSessions = (): View => {

@@ -2,10 +2,10 @@
  * What the operator's lists share: pages of the API, and links between accounts, disputes and the audit trail.
  */
 import { Fragment } from "preact"
-import type { ConsoleApi } from "../console/ConsoleApi.browser.ts"
-import type { RowPage } from "../console/ListView.browser.ts"
-import { pathTo } from "../console/Place.browser.ts"
-import { h, type View } from "../console/View.browser.ts"
+import type { ConsoleApi } from "../../console/ConsoleApi.browser.ts"
+import type { RowPage } from "../../console/ListView.browser.ts"
+import { pathTo } from "../../console/Place.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
 
 export const OPERATOR = "/api/v1/operator"
 const PAGE_SIZE = 50

@@ -1,13 +1,13 @@
 /**
  * Response types of the operator's endpoints, derived from the contract.
  */
-import type { DisputesApi } from "../../http/trust/DisputesApi.ts"
-import type { LogApi } from "../../http/log/LogApi.ts"
-import type { OperatorApi } from "../../http/operator/OperatorApi.ts"
-import type { OperatorListsApi } from "../../http/operator/OperatorListsApi.ts"
-import type { OperatorSessionApi } from "../../http/operator/OperatorSessionApi.ts"
-import type { PlatformApi } from "../../http/platform/PlatformApi.ts"
-import type { Response } from "../kit/ApiResponses.browser.ts"
+import type { DisputesApi } from "../../../http/trust/DisputesApi.ts"
+import type { LogApi } from "../../../http/log/LogApi.ts"
+import type { OperatorApi } from "../../../http/operator/OperatorApi.ts"
+import type { OperatorListsApi } from "../../../http/operator/OperatorListsApi.ts"
+import type { OperatorSessionApi } from "../../../http/operator/OperatorSessionApi.ts"
+import type { PlatformApi } from "../../../http/platform/PlatformApi.ts"
+import type { Response } from "../../kit/ApiResponses.browser.ts"
 
 type Lists = typeof OperatorListsApi.endpoints
 

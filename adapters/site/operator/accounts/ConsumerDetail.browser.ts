@@ -2,17 +2,17 @@
  * One consumer with its money and its record; freeze and unfreeze.
  */
 import { Fragment } from "preact"
-import { Badge, Notice } from "../console/Badge.browser.ts"
-import { useConsole } from "../console/ConsoleContext.browser.ts"
-import { CopyValue } from "../console/Copyable.browser.ts"
-import { Facts, Figures } from "../console/Figures.browser.ts"
-import { pathTo } from "../console/Place.browser.ts"
-import { Loaded, useResource } from "../console/Resource.browser.ts"
-import { TimeText } from "../console/TimeText.browser.ts"
-import { h, type View } from "../console/View.browser.ts"
-import { count, money, plural } from "../kit/Format.browser.ts"
-import { auditLink, OPERATOR } from "./OperatorLists.browser.ts"
-import type { Consumer } from "./OperatorResponses.browser.ts"
+import { Badge, Notice } from "../../console/Badge.browser.ts"
+import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { CopyValue } from "../../console/Copyable.browser.ts"
+import { Facts, Figures } from "../../console/Figures.browser.ts"
+import { pathTo } from "../../console/Place.browser.ts"
+import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { TimeText } from "../../console/TimeText.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
+import { count, money, plural } from "../../kit/Format.browser.ts"
+import { auditLink, OPERATOR } from "../lists/OperatorLists.browser.ts"
+import type { Consumer } from "../lists/OperatorResponses.browser.ts"
 import { FreezeForm } from "./FreezeForm.browser.ts"
 
 export const ConsumerDetail = ({ id }: { readonly id: string }): View => {

@@ -1,10 +1,10 @@
 /**
  * Freezes and unfreezes an account, with a reason.
  */
-import { announce } from "../console/Announcements.browser.ts"
-import { useConsole } from "../console/ConsoleContext.browser.ts"
-import { InputForm } from "../console/InputForm.browser.ts"
-import { h, type View } from "../console/View.browser.ts"
+import { announce } from "../../console/Announcements.browser.ts"
+import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { InputForm } from "../../console/InputForm.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
 
 export interface FreezeProps {
   /** Of the account at the API. */
