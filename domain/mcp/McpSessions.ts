@@ -10,7 +10,7 @@ import {
   type UpstreamBounds,
   UpstreamLimits
 } from "../metering/CallTerms.ts"
-import { WAIT_MS_MAX } from "../metering/CallerWaits.ts"
+import { WAIT_MS_MAX } from "./CallerWaits.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Cryptography.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"

@@ -84,6 +84,15 @@ const CANCELED = "The call was canceled by its caller, and the cancellation was 
 const LEFT_EARLY = "The caller disconnected before the call was forwarded."
 const STOPPED = "The service was stopped before the provider answered."
 
+/** How the time of a call's caller is told from that of its tool. */
+export interface CallerWait {
+  readonly onMessage: McpExchange["onMessage"]
+  /** The time of the caller, as far as the call's deadline was moved by it. */
+  readonly extraMs: () => number
+  /** The answer that ended the call, without the time of the caller. */
+  readonly end: (answer: UpstreamResponse) => UpstreamResponse
+}
+
 /** A call of a tool, as its caller wants it: what to call, and what it may cost at most. */
 export interface CallRequest extends Agreement {
   readonly consumerId: ConsumerId
@@ -105,6 +114,14 @@ export interface CallRequest extends Agreement {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
   /** For a caller that speaks MCP; undefined for all others. */
   readonly exchange?: McpExchange | undefined
+  /** Follows the messages of a provider that may ask the caller for input before its response. */
+  readonly follow?:
+    | ((call: {
+        readonly invocationId: ReceiptId
+        readonly timeoutMs: number
+        readonly progress: CallProgress
+      }) => CallerWait)
+    | undefined
   /**
    * Takes the call over if its provider starts a task. Undefined, here or as the result: the call ends as an error. Only for
    * a caller that asks for the task's result.

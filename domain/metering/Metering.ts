@@ -3,20 +3,11 @@
  * exactly one receipt; the caller gets its response only after the durable settlement.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import type { ConsumerId } from "../shared/Ids.ts"
 import { zero } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import type {
-  CallOutcome,
-  CallQuote,
-  CallReport,
-  CallRequest,
-  McpCallOutcome,
-  McpCallRequest,
-  Unsettled
-} from "./Call.ts"
+import type { CallOutcome, CallQuote, CallReport, CallRequest, Unsettled } from "./Call.ts"
 import type { CallRejected } from "./CallRejections.ts"
-import { makeCallRuns } from "./CallRun.ts"
+import { CallRuns } from "./CallRun.ts"
 import { CallStore, type KeptResult } from "./CallStore.ts"
 import { quotedHoldFor } from "./CallTerms.ts"
 import {
@@ -26,7 +17,6 @@ import {
   type MeterRejected,
   type MeterRequest
 } from "./DirectMetering.ts"
-import { makeMcpCalls, type McpCallRejected } from "./McpCalls.ts"
 import { makeNewCalls } from "./NewCalls.ts"
 import { ToolDirectory } from "./ToolDirectory.ts"
 
@@ -44,19 +34,6 @@ export class Metering extends Context.Service<
       request: CallRequest,
       render: (report: CallReport) => KeptResult
     ): Effect.Effect<CallOutcome, CallRejected | Unsettled>
-    /**
-     * As `call`, for a door that speaks MCP: a provider may ask the caller for input, and funds may be asked for, both with
-     * `InputRequired`; a call with the idempotency key of a call in flight waits for its response.
-     */
-    callMcp(
-      request: McpCallRequest,
-      render: (report: CallReport) => KeptResult
-    ): Effect.Effect<McpCallOutcome, McpCallRejected | Unsettled>
-    /**
-     * The caller's response to a request that its provider sent inside a call, by the id of that request as JSON. Tells a
-     * call of this node that it no longer waits; for others nothing happens.
-     */
-    answered(consumerId: ConsumerId, clientSession: string | undefined, requestId: string): void
     /** Bills a call that did not pass through the proxy: one of the caller's own, or of the caller's tool under a grant. */
     record(
       request: MeterRequest,
@@ -74,9 +51,8 @@ export class Metering extends Context.Service<
       const directory = yield* ToolDirectory
       const calls = yield* CallStore
       const { record } = yield* makeDirectMetering
-      const runs = yield* makeCallRuns
-      const newCalls = yield* makeNewCalls(runs)
-      const { callMcp } = yield* makeMcpCalls(runs, newCalls)
+      const { cancelAll, idle } = yield* CallRuns
+      const newCalls = yield* makeNewCalls
 
       const call = (
         request: CallRequest,
@@ -98,15 +74,7 @@ export class Metering extends Context.Service<
         return { entry, cost: free ? zero : entry.price, hold: free ? zero : hold, freeCallsLeft, availableMicrocents }
       })
 
-      return Metering.of({
-        quote,
-        call,
-        callMcp,
-        answered: runs.answered,
-        record,
-        idle: runs.idle,
-        cancelAll: runs.cancelAll
-      })
+      return Metering.of({ quote, call, record, idle, cancelAll })
     })
-  )
+  ).pipe(Layer.provide(CallRuns.layer))
 }

@@ -12,7 +12,7 @@ import { declaresTasks, withoutTasks } from "../upstream/TaskSupport.ts"
 import type { McpExchange } from "../upstream/ToolUpstream.ts"
 import type { CallOutcome, CallReport, CallRequest, OtherEnding, Unsettled } from "./Call.ts"
 import { type CallRejected, InvalidArguments, replayOrFail, TooManyCallsWaiting } from "./CallRejections.ts"
-import type { CallRuns } from "./CallRun.ts"
+import { CallRuns } from "./CallRun.ts"
 import { CallStore, type KeptResult, SUSPENDED_CALLS_MAX } from "./CallStore.ts"
 import { deadlineMsOf, holdFor, UpstreamLimits } from "./CallTerms.ts"
 import { replayed } from "./RetainedResults.ts"
@@ -54,7 +54,8 @@ const withoutInput = (capabilities: string): string => {
 
 export type Render = (report: CallReport) => KeptResult
 
-export const makeNewCalls = Effect.fnUntraced(function* ({ run }: CallRuns) {
+export const makeNewCalls = Effect.gen(function* () {
+  const { run } = yield* CallRuns
   const directory = yield* ToolDirectory
   const schemas = yield* JsonSchemas
   const calls = yield* CallStore
@@ -149,4 +150,4 @@ const withoutNulls = (value: unknown): unknown => {
   return Object.fromEntries(left.map(([name, member]) => [name, withoutNulls(member)]))
 }
 
-export type NewCalls = Effect.Success<ReturnType<typeof makeNewCalls>>
+export type NewCalls = Effect.Success<typeof makeNewCalls>

@@ -146,7 +146,7 @@ export type {
   McpCallOutcome,
   McpCallRequest
 } from "../../domain/metering/Call.ts"
-export type { McpCallRejected } from "../../domain/metering/McpCalls.ts"
+export { McpCalls, type McpCallRejected } from "../../domain/mcp/McpCalls.ts"
 export type { CallCause } from "../../domain/receipts/Receipts.ts"
 export { CallOverdue, type Unsettled } from "../../domain/metering/Call.ts"
 export { aliasCandidates, ALIAS_CHARS_MAX } from "../../domain/mcp/ToolAliases.ts"

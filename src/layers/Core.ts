@@ -21,6 +21,7 @@ import { ReceiptFollower, Sequencer } from "../../domain/log/Sequencer.ts"
 import { CallTally, makeCallTally } from "../../domain/metering/CallsInFlight.ts"
 import { FreeTiers } from "../../domain/metering/FreeTiers.ts"
 import { Grants, Reservations } from "../../domain/metering/Grants.ts"
+import { McpCalls } from "../../domain/mcp/McpCalls.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { NamePins, ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
@@ -104,6 +105,7 @@ export const core = Layer.mergeAll(
   DefaultCaps.layer,
   Authentication.layer,
   Metering.layer,
+  McpCalls.layer,
   Sweeper.layer,
   Usage.layer,
   FreeTiers.layer,

@@ -7,7 +7,7 @@ import { Deferred, Duration, Effect, Fiber, type Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { ToolChange } from "../../domain/catalog/Tool.ts"
 import type { McpCallRequest } from "../../domain/metering/Call.ts"
-import { Metering } from "../../domain/metering/Metering.ts"
+import { McpCalls } from "../../domain/mcp/McpCalls.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { ReceiptStore } from "../../domain/receipts/Receipts.ts"
 import type { UpstreamCall, UpstreamResponse } from "../../domain/upstream/ToolUpstream.ts"
@@ -56,7 +56,7 @@ const aCall = Effect.fnUntraced(function* (
   const calling = yield* Effect.forkChild(callMcp(requestOf(consumerId, made[0]!.id, exchange, more)), {
     startImmediately: true
   })
-  const { answered } = yield* Metering
+  const { answered } = yield* McpCalls
   const call = provider.calls.at(-1)!
   return {
     calling,
@@ -202,7 +202,7 @@ inMarket("is not given time by notifications, pings, or another account's answer
 
     const asked = yield* aCall(provider)
     yield* asked.ask()
-    const { answered } = yield* Metering
+    const { answered } = yield* McpCalls
     answered(consumerId, CLIENT_SESSION, "7")
     answered(asked.consumerId, "client session 2", "7")
     yield* TestClock.adjust("1 minute")

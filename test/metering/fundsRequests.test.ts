@@ -4,7 +4,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { makeFundsRequests } from "../../domain/metering/FundsRequests.ts"
+import { makeFundsRequests } from "../../domain/mcp/McpCalls.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import {
   aConsumer,
@@ -13,8 +13,8 @@ import {
   callMcp,
   completed,
   everyMcpMarket,
-  memoryMcpMarket,
   MCP_PRICE,
+  memoryMcpMarket,
   Provider,
   rejectedFor,
   requestOf,

@@ -3,7 +3,8 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { JOINED_CALLS_MAX, JOINED_MS_MAX } from "../../domain/metering/JoinedCalls.ts"
+import { JOINED_CALLS_MAX, JOINED_MS_MAX } from "../../domain/mcp/McpCalls.ts"
+import { eventually } from "../support/mcp/McpClient.ts"
 import {
   aConsumer,
   asked,
@@ -12,8 +13,8 @@ import {
   checkWallet,
   completed,
   everyMcpMarket,
-  memoryMcpMarket,
   MCP_PRICE,
+  memoryMcpMarket,
   Provider,
   rejectedFor,
   requestOf,
@@ -21,7 +22,6 @@ import {
   tools,
   withState
 } from "../support/metering/McpMarket.ts"
-import { eventually } from "../support/mcp/McpClient.ts"
 
 const PRICE = BigInt(MCP_PRICE)
 /** Told to the door, whose own time limit may be shorter. */

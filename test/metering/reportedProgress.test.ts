@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import type { McpCallRequest } from "../../domain/metering/Call.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { UpstreamLimits } from "../../domain/metering/CallTerms.ts"
-import { Metering } from "../../domain/metering/Metering.ts"
+import { McpCalls } from "../../domain/mcp/McpCalls.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import {
@@ -132,7 +132,7 @@ inMarket("has one maximum for all legs of a call", (provider) =>
 inMarket("has the time of its caller besides, in either order", (provider) =>
   Effect.gen(function* () {
     const { calling, consumerId, respond } = yield* aCall(provider)
-    const { answered } = yield* Metering
+    const { answered } = yield* McpCalls
     const { sweep } = yield* Sweeper
     yield* TestClock.adjust("1 minute")
     provider.calls[0]!.exchange!.onMessage(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{}}`)
@@ -154,13 +154,13 @@ inMarket("ends at its usual time if its deadline in the store cannot be moved", 
     const away = new StoreUnavailable({ reason: "unreachable", cause: new Error("cut") })
     const calls = Layer.succeed(CallStore, { ...(yield* CallStore), extend: () => Effect.fail(away) })
     const limits = Layer.succeed(UpstreamLimits, { timeoutMs: 10_000, retriesMax: 1, totalMs: 25_000 })
-    const metering = Layer.fresh(Metering.layer).pipe(Layer.provide([calls, provider.upstream, limits]))
+    const mcpCalls = Layer.fresh(McpCalls.layer).pipe(Layer.provide([calls, provider.upstream, limits]))
     yield* Effect.gen(function* () {
       const { calling } = yield* aCall(provider)
       yield* TestClock.adjust(USUAL_MS)
       assert.isUndefined(calling.pollUnsafe())
       yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* statusOf(calling), "timeout")
-    }).pipe(Effect.provide(metering))
+    }).pipe(Effect.provide(mcpCalls))
   })
 )

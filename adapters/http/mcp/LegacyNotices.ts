@@ -7,7 +7,7 @@ import { McpCancellations } from "../../../domain/mcp/McpCancellations.ts"
 import { McpSessions } from "../../../domain/mcp/McpSessions.ts"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
 import { ProviderServers, type ServerFailed } from "../../../domain/upstream/ProviderServers.ts"
-import { Metering } from "../../../domain/metering/Metering.ts"
+import { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { type LegacyContext, sessionGone } from "./LegacySessions.ts"
 import { INTERNAL_ERROR } from "../../../domain/upstream/Protocol.ts"
@@ -19,7 +19,7 @@ const BAD_GATEWAY = 502
 export const makeLegacyNotices = Effect.gen(function* () {
   const servers = yield* ProviderServers
   const sessions = yield* McpSessions
-  const metering = yield* Metering
+  const mcpCalls = yield* McpCalls
   const cancellations = yield* McpCancellations
   const passThrough = yield* PassThrough
 
@@ -40,7 +40,7 @@ export const makeLegacyNotices = Effect.gen(function* () {
         })
       )
     )
-    if (message._tag === "Response") metering.answered(caller.ownerId, session.id, message.id)
+    if (message._tag === "Response") mcpCalls.answered(caller.ownerId, session.id, message.id)
     const told = servers.tell(server, upstream, message.text, caller.ownerId)
     yield* passThrough
       .limit(caller.ownerId, message.text.length, told, () => 0)

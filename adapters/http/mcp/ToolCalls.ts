@@ -1,12 +1,12 @@
 /**
  * `tools/call`: the same call as through the REST proxy, for callers that speak MCP. It is held, forwarded, settled and
- * limited by `Metering`; here it is only translated.
+ * limited by `McpCalls`; here it is only translated.
  */
 import { Clock, Effect } from "effect"
 import type { McpCallOutcome, McpCallRequest } from "../../../domain/metering/Call.ts"
 import { CallInFlight } from "../../../domain/metering/CallRejections.ts"
 import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
-import { Metering } from "../../../domain/metering/Metering.ts"
+import { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
@@ -125,7 +125,7 @@ export interface CalledTool {
 type Billed = Extract<Effect.Success<ReturnType<Door["tool"]>>, { readonly _tag: "Billed" }>
 
 export const makeToolCalls = Effect.gen(function* () {
-  const metering = yield* Metering
+  const mcpCalls = yield* McpCalls
   const baseUrl = yield* BaseUrl
   const addFundsUrl = addFundsPage(baseUrl)
   const tasks = yield* Tasks
@@ -208,7 +208,7 @@ export const makeToolCalls = Effect.gen(function* () {
   ): Effect.Effect<McpCallOutcome, RpcFault | HandlerError> =>
     Effect.flatMapEager(taskOf(door, request, meaning.tool, params.wantsTask), (task) => {
       const call = callOf(door, request, params, meaning, task)
-      const ended = metering.callMcp(call, (report) => {
+      const ended = mcpCalls.call(call, (report) => {
         // The provider has responded; the settlement follows.
         request.clock.restart(0)
         return callResult(report)

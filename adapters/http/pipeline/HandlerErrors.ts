@@ -17,6 +17,7 @@ import type { Invoicing } from "../../../domain/invoices/Invoicing.ts"
 import type { Budgets } from "../../../domain/ledger/Budgets.ts"
 import type { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
 import type { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
+import type { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import type { Toolbox } from "../../../domain/mcp/Toolbox.ts"
 import type { Grants } from "../../../domain/metering/Grants.ts"
 import type { Metering } from "../../../domain/metering/Metering.ts"
@@ -55,7 +56,7 @@ export type HandlerError =
   | IdempotencyInFlight
   | MetricsRejected
   | ErrorOfService<Authentication | Registration | ProviderDirectory | Keys | DefaultCaps | Handles | Catalog>
-  | ErrorOfService<Metering | Grants | Budgets | Toolbox>
+  | ErrorOfService<Metering | McpCalls | Grants | Budgets | Toolbox>
   | ErrorOfService<OperatorSessions | PayoutRetries>
   | ErrorOfService<EndpointProbe | ToolImport | ToolSync>
   | ErrorOfService<Loads | Withdrawals | PlatformFunds | Payouts | PaymentEvents>

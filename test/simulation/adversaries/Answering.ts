@@ -3,7 +3,7 @@
  */
 import { Effect, type Result } from "effect"
 import type { McpCallOutcome, McpCallRequest } from "../../../domain/metering/Call.ts"
-import { Metering } from "../../../domain/metering/Metering.ts"
+import { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import { ConsumerId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { Member } from "../../support/Market.ts"
@@ -82,7 +82,7 @@ const UNAVAILABLE: ReadonlySet<string> = new Set(["StoreUnavailable", "SignerUna
 
 export const asked = Effect.fnUntraced(function* (world: World, request: McpCallRequest) {
   const before = world.board.disturbancesBefore
-  const outcome: Outcome = yield* Effect.result(world.service(Metering).callMcp(request, render))
+  const outcome: Outcome = yield* Effect.result(world.service(McpCalls).call(request, render))
   if (outcome._tag === "Failure") {
     const { _tag, message } = outcome.failure
     if (UNAVAILABLE.has(_tag) && !world.board.wasDisturbedSince(before)) {

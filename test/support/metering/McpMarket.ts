@@ -9,7 +9,7 @@ import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import type { McpCallRequest } from "../../../domain/metering/Call.ts"
 import { CallStore } from "../../../domain/metering/CallStore.ts"
 import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
-import { Metering } from "../../../domain/metering/Metering.ts"
+import { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import { Loads } from "../../../domain/payments/Loads.ts"
 import { Registration } from "../../../domain/providers/Registration.ts"
 import { ReceiptStore } from "../../../domain/receipts/Receipts.ts"
@@ -151,8 +151,7 @@ export const requestOf = (
   ...more
 })
 
-export const callMcp = (request: McpCallRequest) =>
-  Effect.flatMap(Metering, (metering) => metering.callMcp(request, render))
+export const callMcp = (request: McpCallRequest) => Effect.flatMap(McpCalls, (calls) => calls.call(request, render))
 
 /** The caller's request after this state, with its answers. */
 export const withState = (state: string, more: Partial<McpExchange> = {}): Partial<McpExchange> => ({

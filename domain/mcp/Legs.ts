@@ -15,16 +15,17 @@ import {
   type McpCallRequest,
   type OtherEnding,
   type Unsettled
-} from "./Call.ts"
-import type { CallRuns } from "./CallRun.ts"
-import { CallStore, LEGS_MAX, SUSPENDED_CALLS_MAX, SUSPENDED_MS_MAX } from "./CallStore.ts"
-import { deadlineMsOf, SETTLE_GRACE, UpstreamLimits } from "./CallTerms.ts"
-import type { Render } from "./NewCalls.ts"
+} from "../metering/Call.ts"
+import { CallRuns } from "../metering/CallRun.ts"
+import { CallStore, LEGS_MAX, SUSPENDED_CALLS_MAX, SUSPENDED_MS_MAX } from "../metering/CallStore.ts"
+import { deadlineMsOf, SETTLE_GRACE, UpstreamLimits } from "../metering/CallTerms.ts"
+import type { Render } from "../metering/NewCalls.ts"
 import { type CallState, makeRequestStates, PROVIDER_STATE_CHARS_MAX, RequestStateRejected } from "./RequestStates.ts"
 
 type Questions = Extract<PendingResult, { readonly kind: "input_required" }>
 
-export const makeLegs = Effect.fnUntraced(function* ({ run, settle }: CallRuns) {
+export const makeLegs = Effect.gen(function* () {
+  const { run, settle } = yield* CallRuns
   const calls = yield* CallStore
   const states = yield* makeRequestStates
   const limits = yield* UpstreamLimits

@@ -4,12 +4,12 @@
  * deadline cannot be moved ends at its usual time.
  */
 import { Clock, Effect } from "effect"
+import { ANSWER_MS_MIN, type CallerWait, type CallRequest, type McpCallRequest } from "../metering/Call.ts"
+import { makeMoveDeadline } from "../metering/CallRun.ts"
+import type { CallProgress } from "../metering/CallsInFlight.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { monotonicMs } from "../shared/Time.ts"
-import type { McpExchange, UpstreamResponse } from "../upstream/ToolUpstream.ts"
-import { ANSWER_MS_MIN, type CallRequest } from "./Call.ts"
-import type { CallProgress } from "./CallsInFlight.ts"
-import { makeMoveDeadline } from "./Forwarding.ts"
+import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
 /** For one call, in total. */
 export const WAIT_MS_MAX = 10 * 60_000
@@ -18,12 +18,7 @@ const WAITS_MAX = 16
 /** Per account and node. */
 const WAITING_CALLS_MAX = 16
 
-export interface CallerWait {
-  readonly onMessage: McpExchange["onMessage"]
-  readonly extraMs: () => number
-  /** The answer that ended the call, without the time of the caller. */
-  readonly end: (answer: UpstreamResponse) => UpstreamResponse
-}
+type FollowedCall = Parameters<NonNullable<CallRequest["follow"]>>[0]
 
 const UNANSWERED: Pick<UpstreamResponse, "status" | "problem"> = {
   status: "error",
@@ -133,13 +128,8 @@ export const makeCallerWaits = Effect.gen(function* () {
   }
 
   /** Most calls ask their caller nothing, and need no more than this. */
-  const follow = (
-    request: CallRequest,
-    { clientSession, onMessage }: McpExchange,
-    invocationId: ReceiptId,
-    timeoutMs: number,
-    progress: CallProgress
-  ): CallerWait => {
+  const follow = (request: McpCallRequest, { invocationId, progress, timeoutMs }: FollowedCall): CallerWait => {
+    const { clientSession, onMessage } = request.exchange
     const beganMs = monotonicMs(clock)
     let wait: ReturnType<typeof waitOf> | undefined
     return {
