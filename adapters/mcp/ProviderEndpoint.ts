@@ -20,7 +20,7 @@ type CircuitOptions = Pick<McpUpstreamOptions, "circuitFailures" | "circuitOpenM
 
 /**
  * Stops calls to an endpoint that keeps failing. Plain state without a fiber: it costs nanoseconds on the hot path, where
- * effect/persistence's breaker costs microseconds (see test/bench/upstream.ts).
+ * effect/persistence's breaker costs microseconds.
  */
 export class CircuitBreaker {
   private readonly options: CircuitOptions

@@ -26,7 +26,6 @@ import { Trust } from "../../domain/trust/Trust.ts"
 import { run as migrate } from "../../migrations/index.ts"
 import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
 import { table } from "./support/Table.ts"
-import { verifyRatio } from "./verify.ts"
 
 const RECEIPTS = Number(process.argv[3] ?? 1_000_000)
 /** In batches: the sequencer is never far behind. */
@@ -182,5 +181,4 @@ export const log = (): Promise<void> =>
       yield* proofs
       yield* standing
     }).pipe(Effect.provide(services))
-    yield* Effect.promise(verifyRatio)
   }).pipe(Effect.scoped, Effect.runPromise)

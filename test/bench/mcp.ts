@@ -21,8 +21,8 @@ const LISTS = 2_000
 const LIST_P99_MS_MAX = 20
 const REST = "(a) REST proxy"
 
-export const ACCEPT = { accept: "application/json, text/event-stream" }
-export const META = {
+const ACCEPT = { accept: "application/json, text/event-stream" }
+const META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientCapabilities": {}
 }
@@ -31,7 +31,7 @@ let unique = 0
 
 const rpc = (method: string, params: object): string => JSON.stringify({ jsonrpc: "2.0", id: ++unique, method, params })
 
-export const modernHeaders = (key: string, method: string, name?: string) => ({
+const modernHeaders = (key: string, method: string, name?: string) => ({
   ...ACCEPT,
   authorization: `Bearer ${key}`,
   "mcp-protocol-version": "2026-07-28",

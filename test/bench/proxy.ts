@@ -45,10 +45,9 @@ const UNLIMITED = {
   LOG_LEVEL: "Warn"
 }
 
-/** Of the tree in `cwd`. */
-export const startService = (profile: string, dataDir: string, cwd?: string): Promise<Running> => {
+export const startService = (profile: string, dataDir: string): Promise<Running> => {
   const args = ["src/main.ts", "serve", "--port", "0", "--profile", profile, "--data-dir", dataDir]
-  return startScript(args, ready, UNLIMITED, cwd)
+  return startScript(args, ready, UNLIMITED)
 }
 
 const send = async <A>(port: number, path: string, body: unknown, key?: string): Promise<A> => {

@@ -22,9 +22,6 @@ export interface Measured {
   readonly statuses: ReadonlyMap<number, number>
 }
 
-export const get = (path: string, headers: Readonly<Record<string, string>> = {}): string =>
-  `GET ${path} HTTP/1.1\r\nhost: bench\r\n${lines(headers)}\r\n`
-
 export const post = (path: string, body: string, headers: Readonly<Record<string, string>> = {}): string =>
   `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(
     body

@@ -16,14 +16,12 @@ const READY_WITHIN_MS = 30_000
 export const startScript = (
   args: ReadonlyArray<string>,
   ready: RegExp,
-  env: Readonly<Record<string, string>> = {},
-  cwd = process.cwd()
+  env: Readonly<Record<string, string>> = {}
 ): Promise<Running> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...args], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, DEMO_PROVIDER: "off", ...env },
-      cwd
+      env: { ...process.env, DEMO_PROVIDER: "off", ...env }
     })
     let output = ""
     const timer = setTimeout(() => fail("was not ready in time"), READY_WITHIN_MS)

@@ -76,21 +76,6 @@ const turnOf = async (
   }
 }
 
-/**
- * The turns of several sittings, each with servers of its own: compiled code differs from one start to the next, by a
- * tenth and more.
- */
-export const inSittings = async (
-  sittings: number,
-  sit: () => Promise<ReadonlyMap<string, ReadonlyArray<Turn>>>
-): Promise<ReadonlyMap<string, ReadonlyArray<Turn>>> => {
-  const all = new Map<string, Array<Turn>>()
-  for (let sitting = 0; sitting < sittings; sitting++) {
-    for (const [name, turns] of await sit()) all.set(name, [...(all.get(name) ?? []), ...turns])
-  }
-  return all
-}
-
 /** How many times as fast, round by round. */
 export const ratioOf = (
   turns: ReadonlyArray<{ readonly perSecond: number }>,
