@@ -4,12 +4,13 @@
  */
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { stripTypeScriptTypes } from "node:module"
+import { CHANGELOG } from "../../adapters/site/changelog/ChangelogPage.ts"
 import { guides } from "../../adapters/site/docs/DocsMap.ts"
 import { Documents } from "../../adapters/site/docs/Documents.ts"
 import { type Asset, Assets } from "../../adapters/site/kit/Assets.ts"
 import { LIBRARIES } from "./SiteLibraries.ts"
 
-// Reads the Markdown files that the documentation's pages show. They lie beside the sources in the repository, and beside
+// Reads the Markdown files that pages show. They lie beside the sources in the repository, and beside
 // `dist` in the package.
 
 /** A page without its file is a defect of the package. */
@@ -20,7 +21,9 @@ export const documents = Layer.effect(
     const path = yield* Path.Path
     const folder = yield* docsFolder
     const found = new Map<string, string>()
-    for (const { file } of guides) found.set(file, yield* fs.readFileString(path.join(folder, file)))
+    for (const file of [...guides.map((guide) => guide.file), CHANGELOG]) {
+      found.set(file, yield* fs.readFileString(path.join(folder, file)))
+    }
     return found
   })
 )

@@ -5,7 +5,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
 import { CliConfig, CliOutput, Command, Flag, GlobalFlag } from "effect/cli"
-import { changelog } from "../../adapters/site/changelog/ChangelogEntries.ts"
+import { API_VERSION } from "../../adapters/http/contract/Versions.ts"
 import type { Source } from "../config/AppConfig.ts"
 import { commands, flagOf } from "../config/Arguments.ts"
 import { settings } from "../config/Settings.ts"
@@ -46,7 +46,7 @@ const output = Layer.mergeAll(
 )
 
 export const userCommand = (argv: ReadonlyArray<string>, environment: Source) =>
-  Command.runWith(root, { version: changelog[0]!.version })(argv).pipe(
+  Command.runWith(root, { version: API_VERSION })(argv).pipe(
     Effect.catchIf(
       (error) => "_tag" in error && error._tag === "ShowHelp",
       ({ commandPath, errors }) =>

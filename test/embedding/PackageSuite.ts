@@ -79,7 +79,7 @@ export const packageSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => 
       ]
       const built = new Set(modules.map((module) => `dist/${module}.js`))
       const copied = ["library/LICENSES.txt", ...LIBRARIES.values()].map((name) => `dist/${name}`)
-      const toRead = ["LICENSE", "README.md", "package.json"]
+      const toRead = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"]
       const chapters = ["docs/api.md", ...guides.map(({ file }) => `docs/${file}`)]
       assert.deepStrictEqual(
         files,

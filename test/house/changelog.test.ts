@@ -1,7 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { API_VERSION } from "../../adapters/http/contract/Versions.ts"
-import { changelog, changelogMarkdown } from "../../adapters/site/changelog/ChangelogEntries.ts"
 import manifest from "../../package.json" with { type: "json" }
+import { projectRoot } from "../support/PlantedProject.ts"
+
+const text = readFileSync(join(projectRoot, "CHANGELOG.md"), "utf8")
+
+/** As Keep a Changelog writes a release. */
+const HEADING = /^## (?<version>\d+\.\d+\.\d+) - (?<date>\d{4}-\d\d-\d\d)$/gmu
+
+const releases = [...text.matchAll(HEADING)].map(({ groups }) => ({
+  version: groups!["version"]!,
+  date: groups!["date"]!
+}))
 
 const numbers = (version: string) => version.split(".").map(Number)
 const isNewer = (a: string, b: string): boolean => {
@@ -12,27 +24,28 @@ const isNewer = (a: string, b: string): boolean => {
 
 describe("the changelog", () => {
   it("starts with the version of package.json and the API", () => {
-    assert.strictEqual(changelog[0]?.version, manifest.version)
+    assert.strictEqual(releases[0]?.version, manifest.version)
     assert.strictEqual(manifest.version, API_VERSION)
   })
 
   it("lists each version once, newest first, with valid dates", () => {
-    for (const [n, entry] of changelog.entries()) {
-      assert.match(entry.version, /^\d+\.\d+\.\d+$/u)
-      for (const date of [entry.from, entry.to]) assert.strictEqual(new Date(date).toJSON().slice(0, 10), date)
-      assert.isAtMost(Date.parse(entry.from), Date.parse(entry.to))
-      if (n > 0) assert.isTrue(isNewer(changelog[n - 1]!.version, entry.version))
-      assert.isNotEmpty(entry.parts.flatMap(({ items }) => items))
+    assert.lengthOf(releases, text.match(/^## /gmu)!.length)
+    for (const [n, { date, version }] of releases.entries()) {
+      assert.strictEqual(new Date(date).toJSON().slice(0, 10), date)
+      if (n > 0) assert.isTrue(isNewer(releases[n - 1]!.version, version))
     }
   })
 
-  it("has every entry in Markdown", () => {
-    const markdown = changelogMarkdown(changelog)
-    assert.match(markdown, /^# Changelog\n\n## \d/u)
-    for (const { parts, summary, version } of changelog) {
-      for (const text of [`## ${version} (`, summary, ...parts.map(({ title }) => `### ${title}`)])
-        assert.include(markdown, text)
-      for (const item of parts.flatMap(({ items }) => items)) assert.include(markdown, `\n- ${item}\n`)
+  it("has only what its page shows: releases, subjects, and changes that begin with their kind", () => {
+    const [, ...sections] = text.split(/^## /mu)
+    for (const section of sections) {
+      const [, ...subjects] = section.split(/^### /mu)
+      assert.isNotEmpty(subjects)
+      for (const subject of subjects) {
+        const [, ...lines] = subject.split("\n").filter((line) => line !== "")
+        assert.isNotEmpty(lines)
+        for (const line of lines) assert.match(line, /^- (?:Added|Changed|Deprecated|Removed|Fixed|Security) \S/u)
+      }
     }
   })
 })

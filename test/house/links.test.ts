@@ -9,6 +9,7 @@ import { projectRoot } from "../support/PlantedProject.ts"
 const read = (file: string) => readFileSync(join(projectRoot, file), "utf8")
 
 const files = [
+  "CHANGELOG.md",
   "README.md",
   ...["docs", "docs/guides", "docs/decisions"].flatMap((folder) =>
     readdirSync(join(projectRoot, folder)).flatMap((name) => (name.endsWith(".md") ? [`${folder}/${name}`] : []))

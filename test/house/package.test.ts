@@ -75,6 +75,7 @@ describe("the folders of the repository", () => {
       "docs",
       "package.json",
       "tsconfig.json",
+      "CHANGELOG.md",
       "LICENSE",
       "README.md"
     ]

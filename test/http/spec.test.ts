@@ -4,11 +4,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, type Schema } from "effect"
 import { createHash, createHmac } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { hmacOf } from "../../adapters/crypto/Hmac.ts"
 import { codesByStatus } from "../../adapters/http/contract/Problem.ts"
 import { SIGNED_TEXT } from "../../adapters/http/trust/Trust.ts"
 import { appendSignedHeaders } from "../../adapters/mcp/ProviderSignature.ts"
-import { changelog } from "../../adapters/site/changelog/ChangelogEntries.ts"
 import { siteLinks } from "../../adapters/site/kit/Site.ts"
 import { logTestVector } from "../../adapters/site/spec/SpecLog.ts"
 import { SIGNED_HEADERS } from "../../adapters/site/spec/SpecProviders.ts"
@@ -20,9 +21,12 @@ import { Badge, VerificationLevel } from "../../domain/trust/TrustScore.ts"
 import { everyEndpoint, pathOf, titleOf } from "../support/EndpointTable.ts"
 import { elementsOf, parseHtml, textOf, wordsOf } from "../support/HtmlCheck.ts"
 import { at, expecting } from "../support/Market.ts"
+import { projectRoot } from "../support/PlantedProject.ts"
 import { verdictBy } from "../support/ReceiptVerdict.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
 import { isSignedByMarket } from "../support/mcp/ProviderCheck.ts"
+
+const changelog = readFileSync(join(projectRoot, "CHANGELOG.md"), "utf8")
 
 /** contract.md, section 7. */
 const CHECK_VALUE = "9bf9c89da427a08466f4be36b04f2e7ad5338375b774f560bd4c0b8e4b937cfb"
@@ -170,10 +174,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS:
   it.effect("and the changelog name only existing endpoints and pages", () =>
     Effect.gen(function* () {
       const spec = yield* read("/spec")
-      const written = [
-        ...spec.elements.filter(({ tag }) => tag === "code").map(textOf),
-        ...changelog.flatMap(({ parts }) => parts.flatMap(({ items }) => items))
-      ].join("\n")
+      const written = [...spec.elements.filter(({ tag }) => tag === "code").map(textOf), changelog].join("\n")
       const titles = everyEndpoint().map(titleOf)
       const named = [...written.matchAll(/\b(GET|POST|DELETE) (\/[\w/.:{}<>-]+)/gu)].map(([, method, path]) => ({
         method: method!,
@@ -199,7 +200,25 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS:
     Effect.gen(function* () {
       const answer = yield* expecting(200, { path: "/changelog.md" })
       assert.match(answer.headers["content-type"]!, /^text\/markdown/u)
-      assert.match(answer.text, /^# Changelog\n/u)
+      assert.strictEqual(answer.text, changelog)
+    })
+  )
+
+  it.effect("has every change of the changelog on its page, with an address for each release", () =>
+    Effect.gen(function* () {
+      const { elements } = yield* read("/changelog")
+      const shown = new Set(elements.filter(({ tag }) => /^(?:h\d|li|p)$/u.test(tag)).map(wordsOf))
+      const written = changelog
+        .split("\n")
+        .filter((line) => line !== "" && !line.startsWith("## "))
+        .map((line) => line.replace(/^(?:#+|-) /u, "").replaceAll("`", ""))
+      assert.isAbove(written.length, 50)
+      assert.deepStrictEqual(
+        written.filter((line) => !shown.has(line)),
+        []
+      )
+      const addresses = elements.flatMap(({ attributes: { id }, tag }) => (tag === "section" ? [id] : []))
+      assert.include(addresses, "v0-4-0")
     })
   )
 })

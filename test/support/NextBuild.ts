@@ -14,7 +14,7 @@ const FOLDERS = ["adapters", "client", "docs", "domain", "migrations", "src"]
 export const nextBuild = Effect.fnUntraced(function* (name: string, statements: ReadonlyArray<string>) {
   const folder = yield* temporaryFolder
   yield* Effect.promise(async () => {
-    for (const each of [...FOLDERS, "package.json"]) {
+    for (const each of [...FOLDERS, "CHANGELOG.md", "package.json"]) {
       await cp(join(projectRoot, each), join(folder, each), { recursive: true })
     }
     await symlink(join(projectRoot, "node_modules"), join(folder, "node_modules"), "junction")

@@ -16,6 +16,7 @@ const BESIDE = [
   "rolldown.config.ts",
   "tsconfig.json",
   "tsconfig.build.json",
+  "CHANGELOG.md",
   "README.md",
   "LICENSE",
   ".npmrc",

@@ -1,57 +1,77 @@
 /**
- * The changelog as a page and as Markdown.
+ * `CHANGELOG.md` as a page and as Markdown.
  */
 import { Effect } from "effect"
 import { publicRead } from "../../http/contract/Access.ts"
-import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
-import { type ChangelogEntry, changelog, changelogMarkdown } from "./ChangelogEntries.ts"
-import { type Html, html, prose } from "../kit/Html.ts"
-import { makeSite, type Site } from "../kit/Site.ts"
+import { documentRoute } from "../../http/pipeline/Route.ts"
+import { Documents } from "../docs/Documents.ts"
+import { pageLink } from "../docs/GuidePages.ts"
+import { renderMarkdown } from "../docs/Markdown.ts"
+import { type Html, html } from "../kit/Html.ts"
+import { makeSite } from "../kit/Site.ts"
 
-export const changelogRoutes = Effect.map(makeSite, (site) => [
-  documentRoute("/changelog", publicRead, Effect.succeed(changelogPage(site, changelog)), "Changelog"),
-  documentRoute(
-    "/changelog.md",
-    publicRead,
-    Effect.succeed({
-      status: 200,
-      headers: { "content-type": "text/markdown; charset=utf-8" },
-      body: changelogMarkdown(changelog)
-    }),
-    "Changelog as Markdown"
+/** Among the documents, whose paths are below `docs/`. */
+export const CHANGELOG = "../CHANGELOG.md"
+
+export const changelogRoutes = Effect.gen(function* () {
+  const site = yield* makeSite
+  const text = (yield* Documents).get(CHANGELOG) ?? ""
+  // As for the documentation, the Markdown parser is loaded with the first page.
+  const page = yield* Effect.cached(
+    Effect.map(
+      Effect.promise(() => import("marked")),
+      ({ lexer }) =>
+        site({
+          title: "Changelog",
+          description: "Changes to Agent Tool Billing, by release.",
+          path: "/changelog",
+          body: changelog(text, (part) => renderMarkdown(lexer, part, { linkOf: (href) => pageLink("", href) }).body)
+        })
+    )
   )
-])
+  return [
+    documentRoute("/changelog", publicRead, page, "Changelog"),
+    documentRoute(
+      "/changelog.md",
+      publicRead,
+      Effect.succeed({ status: 200, headers: { "content-type": "text/markdown; charset=utf-8" }, body: text }),
+      "Changelog as Markdown"
+    )
+  ]
+})
 
-const changelogPage = (site: Site, entries: ReadonlyArray<ChangelogEntry>): EncodedReply =>
-  site({
-    title: "Changelog",
-    description: "Changes to Agent Tool Billing, by release.",
-    path: "/changelog",
-    body: html`
-      <div class="narrow">
-        <h1>Changelog</h1>
-        ${entries.map(release)}
-        <p class="small muted"><a href="/changelog.md">View as Markdown</a></p>
-      </div>
-    `
-  })
+type Render = (text: string) => Html
+
+const changelog = (text: string, render: Render): Html => {
+  const [title = "", ...releases] = text.split(/^## /mu)
+  return html`
+    <div class="narrow">
+      ${render(title)} ${releases.map((one) => release(one, render))}
+      <p class="small muted"><a href="/changelog.md">View as Markdown</a></p>
+    </div>
+  `
+}
 
 const DAY = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeZone: "UTC" })
 
-const day = (date: string): Html => html`<time datetime="${date}">${DAY.format(Date.parse(`${date}T00:00:00Z`))}</time>`
-
-const release = ({ from, parts, summary, to, version }: ChangelogEntry): Html => {
+/** A release begins with its version and date, `0.4.0 - 2026-11-28`; its parts have titles too. */
+const release = (text: string, render: Render): Html => {
+  const [summary, ...parts] = text.split(/^### /mu).map(titled)
+  const [version = "", date = ""] = summary!.title.split(" - ")
   const id = `v${version.replaceAll(".", "-")}`
   return html`<section id="${id}" aria-labelledby="${id}-title">
     <h2 id="${id}-title">${version}</h2>
-    <p class="muted">${from === to ? day(to) : html`${day(from)} – ${day(to)}`}</p>
-    <p>${prose(summary)}</p>
+    <p class="muted"><time datetime="${date}">${DAY.format(Date.parse(`${date}T00:00:00Z`))}</time></p>
+    ${render(summary!.body)}
     ${parts.map(
-      ({ items, title }) =>
+      ({ body, title }) =>
         html`<h3>${title}</h3>
-          <ul>
-            ${items.map((item) => html`<li>${prose(item)}</li>`)}
-          </ul>`
+          ${render(body)}`
     )}
   </section>`
+}
+
+const titled = (text: string) => {
+  const [title = "", ...lines] = text.split("\n")
+  return { title, body: lines.join("\n") }
 }

@@ -1,5 +1,5 @@
 /**
- * The Markdown files of the repository's `docs/` that pages show, by their path below it.
+ * The Markdown files of the repository that pages show, by their path from its `docs/`.
  */
 import { Context } from "effect"
 

@@ -37,6 +37,7 @@ export const phrasesIn = (text: string, banned: ReadonlyArray<string>): Readonly
   banned.filter((phrase) => new RegExp(`\\b${phrase.split(" ").join(GAP)}\\b`, "iu").test(text))
 
 export const productionFiles = (): ReadonlyArray<string> => [
+  "CHANGELOG.md",
   "README.md",
   ...ROOMS.flatMap((room) =>
     readdirSync(join(projectRoot, room), { recursive: true, encoding: "utf8" })
