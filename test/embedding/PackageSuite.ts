@@ -45,6 +45,8 @@ const COMPILER_OPTIONS = {
   module: "NodeNext",
   lib: ["ES2024", "ESNext", "DOM", "DOM.Iterable"],
   types: ["node"],
+  // A program of the chapters imports another one.
+  allowImportingTsExtensions: true,
   strict: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,

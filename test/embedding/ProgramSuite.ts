@@ -74,7 +74,7 @@ export const programSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => 
   )
 
   it.effect(
-    "keeps a ledger on SQLite, which passes the contracts, and continues it at the next start",
+    "keeps a ledger on a store of its own, which passes the contracts, and continues it at the next start",
     () =>
       Effect.gen(function* () {
         const { node } = (yield* placed).app

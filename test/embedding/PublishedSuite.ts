@@ -22,8 +22,7 @@ const BUNDLES: Readonly<Record<string, number>> = {
   [`export { core, Ledger, Loads, Metering, Registration } from "agent-tool-billing/core"
 export { ToolUpstream } from "agent-tool-billing/ports"
 export { memoryPorts } from "agent-tool-billing/memory"`]: 420 * KIB,
-  [`export { Ledger } from "agent-tool-billing/core"
-export { sqliteLedger } from "agent-tool-billing/sqlite"`]: 130 * KIB
+  [`export { Ledger } from "agent-tool-billing/core"`]: 130 * KIB
 }
 
 const SCHEMA_PROGRAM = `import { Effect } from "effect"
