@@ -5579,7 +5579,53 @@ export interface components {
       /** @description What of the schemas is not checked, and why: patterns that do not run in linear time, in schemas that were registered before such patterns were rejected. `null`: not known at the moment. */
       unchecked: string[] | null
       /** @description Declaration of the tool. To update the tool, change it and send it to `POST /api/market/tools`. */
-      declaration: components["schemas"]["ToolDeclaration"]
+      declaration: components["schemas"]["StoredDeclaration"]
+    }
+    /** @description A tool as its provider declared it. An absent field has its default. */
+    StoredDeclaration: {
+      /** @description Name of the tool on its MCP server. */
+      tool_name: string
+      /** @description Display name of the tool. */
+      display_name: string
+      /** @description Description of the tool. */
+      description: string
+      /** @description Category of the tool. */
+      category: string
+      /** @description Price of a call in microcents (1/10,000 of a cent). */
+      price_microcents?: number
+      /** @description Free calls per consumer and calendar month (UTC). */
+      free_tier_calls?: number
+      /** @description JSON Schema of the arguments. */
+      input_schema?: {
+        [key: string]: unknown
+      }
+      /** @description JSON Schema of the result. */
+      output_schema?: {
+        [key: string]: unknown
+      }
+      /** @description Hints of the MCP server about the tool. They are shown, and change nothing else. */
+      annotations?: components["schemas"]["ToolAnnotations"]
+      /**
+       * @description Calls that are billed: successful calls, calls whose output is valid against `output_schema`, or every attempt.
+       * @enum {string}
+       */
+      billing_policy: "success" | "valid_output" | "attempt"
+      /** @description Maximum cost of a call in microcents (1/10,000 of a cent). */
+      max_cost_microcents?: number
+      /** @description Timeout of an attempt in milliseconds. */
+      timeout_ms?: number
+      /** @description Whether the call is idempotent: a failed attempt may be retried. */
+      idempotent: boolean
+      /**
+       * @description What happens when the caller cancels a forwarded call or disconnects. `finish` (default): the call runs to its end and is billed by its outcome. `pass`: the cancellation is passed to the provider, and `canceled_call_costs` applies.
+       * @enum {string}
+       */
+      on_cancel: "finish" | "pass"
+      /**
+       * @description Cost of a call whose cancellation was passed to the provider: its list price (at most the hold), or nothing. Applies only if `on_cancel` is `pass`.
+       * @enum {string}
+       */
+      canceled_call_costs: "price" | "nothing"
     }
     /** @description A version of a tool's definition. */
     ToolVersionSummary: {

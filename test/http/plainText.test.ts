@@ -3,9 +3,11 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Result, Schema, SchemaAST } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
+import { make } from "../../adapters/http/client/ApiClient.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
-import { everyBody, titleOf } from "../support/EndpointTable.ts"
+import { everyBody, everyEndpoint, titleOf } from "../support/EndpointTable.ts"
 import {
   aConsumer,
   aProvider,
@@ -39,14 +41,14 @@ const UNSEEN = new Set([
 const accepts = (ast: SchemaAST.AST, value: unknown): boolean =>
   Result.isSuccess(Schema.decodeUnknownResult(Schema.make<Schema.Decoder<unknown>>(ast))(value))
 
-/** The names of the fields that accept the text, or a list with it. */
-const accepting = (ast: SchemaAST.AST, text: string): ReadonlyArray<string> => {
-  if (SchemaAST.isUnion(ast)) return ast.types.flatMap((type) => accepting(type, text))
-  if (SchemaAST.isArrays(ast)) return ast.rest.flatMap((type) => accepting(type, text))
+/** The fields that accept the text, or a list with it, by their paths. */
+const accepting = (ast: SchemaAST.AST, text: string, path = ""): ReadonlyArray<string> => {
+  if (SchemaAST.isUnion(ast)) return ast.types.flatMap((type) => accepting(type, text, path))
+  if (SchemaAST.isArrays(ast)) return ast.rest.flatMap((type) => accepting(type, text, path))
   if (!SchemaAST.isObjects(ast)) return []
   return ast.propertySignatures.flatMap(({ name, type }) => [
-    ...(accepts(type, text) || accepts(type, [text]) ? [String(name)] : []),
-    ...accepting(type, text)
+    ...(accepts(type, text) || accepts(type, [text]) ? [`${path}${String(name)}`] : []),
+    ...accepting(type, text, `${path}${String(name)}.`)
   ])
 }
 
@@ -55,10 +57,25 @@ const inBodies = (text: string) =>
     .filter(({ path }) => path !== "/api/v1/verify")
     .flatMap((endpoint) => accepting(endpoint.payload!.ast, text).map((field) => `${titleOf(endpoint)}: ${field}`))
 
+const inResponses = (text: string) =>
+  everyEndpoint().flatMap((info) =>
+    [...info.endpoint.success].flatMap(({ ast }) => accepting(ast, text).map((field) => `${titleOf(info)}: ${field}`))
+  )
+
 it("every text of a body rejects hidden characters, unless only a program reads it", () => {
   assert.isAtLeast(inBodies("abc").length, 40)
   assert.deepStrictEqual(
     inBodies(HIDDEN).filter((field) => !UNSEEN.has(field)),
+    []
+  )
+})
+
+it("no text of a response is checked by the rules of requests: it may have been stored before them", () => {
+  const plain = inResponses("abc")
+  assert.isAtLeast(plain.length, 500)
+  const stored = new Set(inResponses(`/abc${HIDDEN}`))
+  assert.deepStrictEqual(
+    plain.filter((field) => !stored.has(field)),
     []
   )
 })
@@ -104,7 +121,36 @@ it.layer(ServiceUnderTest.memory(), LIVE)("Text with hidden characters", (it) =>
   )
 })
 
+/** Sends what the client for Effect sends to the service under test. */
+const throughTests = Effect.map(ServiceUnderTest, (service) =>
+  HttpClient.make((request, { pathname, search }) =>
+    Effect.map(service.send({ method: request.method, path: `${pathname}${search}` }), ({ headers, status, text }) =>
+      HttpClientResponse.fromWeb(request, new Response(text, { headers, status }))
+    )
+  )
+)
+
 it.layer(memoryCore, LIVE)("Text that was stored before the rule", (it) => {
+  it.effect("is retrieved with its tool, as the contract declares it and the typed client reads it", () =>
+    Effect.gen(function* () {
+      const provider = yield* aProvider({ endpoint_url: "http://127.0.0.1:1/mcp" })
+      const schema = { type: "object", title: HIDDEN }
+      const { stored } = yield* (yield* Catalog).upsert(ProviderId.make(provider.id), [
+        { toolName: "/older" },
+        { toolName: "older", displayName: HIDDEN, description: HIDDEN, category: "Older", inputSchema: schema }
+      ])
+      const client = yield* Effect.provideServiceEffect(
+        make({ baseUrl: "http://127.0.0.1" }),
+        HttpClient.HttpClient,
+        throughTests
+      )
+      const read = (id: string) => Effect.map(client.catalog.tool({ params: { id } }), ({ declaration }) => declaration)
+      assert.strictEqual((yield* read(stored[0]!.id)).tool_name, "/older")
+      const { category, description, display_name, input_schema } = yield* read(stored[1]!.id)
+      assert.deepStrictEqual([category, description, display_name, input_schema], ["Older", HIDDEN, HIDDEN, schema])
+    })
+  )
+
   it.effect("is shown with the characters' codes: on pages, to models, and as escapes in JSON", () =>
     Effect.gen(function* () {
       const provider = yield* aProvider({ endpoint_url: "http://127.0.0.1:1/mcp" })

@@ -49,13 +49,9 @@ export const catalogRoutes = Effect.gen(function* () {
         timestamp: format(yield* DateTime.now)
       }
     }),
-    route(
-      endpoints.tool,
-      function* ({ params }) {
-        return yield* views.whole(yield* namedTool(catalog, params.id))
-      },
-      { showsStored: true }
-    ),
+    route(endpoints.tool, function* ({ params }) {
+      return yield* views.whole(yield* namedTool(catalog, params.id))
+    }),
     route(endpoints.pricing, function* ({ query }) {
       const page = yield* pageRequest("pricing", query)
       const found = yield* catalog.search({

@@ -131,7 +131,7 @@ export const ToolDetails = Field.object(
       []
     ),
     declaration: Field.of(
-      ToolBody,
+      price.StoredDeclaration,
       "Declaration of the tool. To update the tool, change it and send it to `POST /api/market/tools`."
     )
   }

@@ -17,6 +17,7 @@ import { definitionFault } from "../../../domain/shared/PlainText.ts"
 import * as Field from "../contract/Field.ts"
 import { IntBetween, JsonObject, Line, Text, WholeCents } from "../contract/InputSchemas.ts"
 import { INPUT_SCHEMA } from "../contract/SampleValues.ts"
+import * as shared from "../contract/SharedFields.ts"
 
 const Definition = JsonObject.check(Schema.makeFilter(definitionFault))
 
@@ -120,15 +121,15 @@ export const ToolBody = Field.object(
 export type ToolBody = typeof ToolBody.Type
 
 /** The declaration that leaves a tool unchanged: defaults stay defaults. */
-export const toBody = (tool: ToolDeclaration): ToolBody => ({
+export const toBody = (tool: ToolDeclaration): StoredDeclaration => ({
   tool_name: tool.toolName,
   display_name: tool.displayName,
   description: tool.description,
   category: tool.category,
   ...(tool.price === undefined ? {} : { price_microcents: tool.price }),
   ...(tool.freeTierCalls === undefined ? {} : { free_tier_calls: tool.freeTierCalls }),
-  ...(tool.inputSchema === undefined ? {} : { input_schema: tool.inputSchema as typeof Definition.Type }),
-  ...(tool.outputSchema === undefined ? {} : { output_schema: tool.outputSchema as typeof Definition.Type }),
+  ...(tool.inputSchema === undefined ? {} : { input_schema: tool.inputSchema as typeof JsonObject.Type }),
+  ...(tool.outputSchema === undefined ? {} : { output_schema: tool.outputSchema as typeof JsonObject.Type }),
   ...(tool.annotations === undefined ? {} : { annotations: annotationsView(tool.annotations) }),
   billing_policy: tool.billingPolicy,
   ...(tool.maxCost === undefined ? {} : { max_cost_microcents: tool.maxCost }),
@@ -212,6 +213,30 @@ export const usagePriced = Field.boolean(
   false
 )
 export const freeTierCalls = Field.int("Free calls per consumer and calendar month (UTC).", 10)
+
+/** What is stored may be older than the rules of `ToolBody`, so a response has none of them. */
+export const StoredDeclaration = Field.object(
+  "StoredDeclaration",
+  "A tool as its provider declared it. An absent field has its default.",
+  {
+    tool_name: shared.toolName,
+    display_name: shared.displayName,
+    description: shared.toolDescription,
+    category: shared.category,
+    price_microcents: Field.optionalMicrocents(price),
+    free_tier_calls: Schema.optionalKey(freeTierCalls),
+    input_schema: Field.optional(JsonObject, "JSON Schema of the arguments."),
+    output_schema: Field.optional(JsonObject, "JSON Schema of the result."),
+    annotations: Field.optional(ToolAnnotations, TOOL_ANNOTATIONS),
+    billing_policy: billingPolicy,
+    max_cost_microcents: Field.optionalMicrocents("Maximum cost of a call"),
+    timeout_ms: Field.optional(Schema.Int, "Timeout of an attempt in milliseconds."),
+    idempotent: Field.boolean("Whether the call is idempotent: a failed attempt may be retried."),
+    on_cancel: onCancel,
+    canceled_call_costs: canceledCallCosts
+  }
+)
+export type StoredDeclaration = typeof StoredDeclaration.Type
 
 const terms = {
   price_microcents: priceMicrocents,

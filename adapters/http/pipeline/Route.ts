@@ -131,8 +131,6 @@ export interface RouteOptions {
   readonly compatibility?: Compatibility
   readonly ownIdempotency?: boolean
   readonly late?: RequestTimedOut["kind"]
-  /** The response has fields of a request, whose rules may be newer than what is stored. */
-  readonly showsStored?: boolean
 }
 
 /** Endpoints of the contract declare the statuses of their problems. */
@@ -169,7 +167,7 @@ export const replyRoute = <const E extends AnyEndpoint>(
   options?: RouteOptions
 ): Route => {
   const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
-  const encoders = encodersByStatus(endpoint, options?.showsStored)
+  const encoders = encodersByStatus(endpoint)
   return encodedRoute(
     endpoint_,
     function* (input) {
@@ -252,13 +250,8 @@ export const documentRoute = (
 
 type Encode = (value: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
-const encodersByStatus = (endpoint: HttpApiEndpoint.Top, disableChecks = false): ReadonlyMap<number, Encode> =>
-  new Map(
-    [...endpoint.success].map((schema) => [
-      statusOf(schema),
-      Schema.encodeUnknownEffect(schema, { disableChecks }) as Encode
-    ])
-  )
+const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Encode> =>
+  new Map([...endpoint.success].map((schema) => [statusOf(schema), Schema.encodeUnknownEffect(schema) as Encode]))
 
 // A route that asks other systems before its unit of work begins, such as a provider's server.
 
