@@ -1,5 +1,6 @@
 /**
- * Links between the Markdown files of the repository lead to files and headings that exist.
+ * Links between the Markdown files of the repository lead to files and headings that exist there, for a reader of the
+ * repository too: no link leads to a file that is generated and not committed.
  */
 import { assert, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
@@ -16,6 +17,12 @@ const files = [
   )
 ]
 
+/** Paths below the root that are not committed. */
+const uncommitted = read(".gitignore")
+  .split("\n")
+  .filter((line) => line.startsWith("/"))
+  .map((line) => line.slice(1))
+
 /** As GitHub names headings. */
 const anchorOf = (heading: string): string =>
   heading
@@ -31,10 +38,21 @@ const problemOf = (from: string, href: string): string | undefined => {
   const [path = "", anchor] = href.split("#")
   const to = path === "" ? from : join(dirname(from), path)
   if (!existsSync(join(projectRoot, to))) return `${from}: ${href} does not exist`
+  if (uncommitted.some((ignored) => to.startsWith(ignored))) {
+    return `${from}: ${href} is not committed; name the command that writes it`
+  }
   return anchor === undefined || !to.endsWith(".md") || anchorsIn(to).includes(anchor)
     ? undefined
     : `${from}: ${href} is no heading`
 }
+
+it("a link to a file that is generated leads nowhere in the repository", () => {
+  assert.strictEqual(
+    problemOf("docs/embedding.md", "api.md#agent-tool-billingcore"),
+    "docs/embedding.md: api.md#agent-tool-billingcore is not committed; name the command that writes it"
+  )
+  assert.isUndefined(problemOf("docs/embedding.md", "clients.md"))
+})
 
 it("links between documents lead somewhere", () => {
   const links = files.flatMap((file) =>

@@ -4,13 +4,19 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { projectRoot } from "./PlantedProject.ts"
 
-const PACKED = ["src", "domain", "adapters", "client", "migrations", "testing", "docs"]
+const IGNORED = readFileSync(join(projectRoot, "docs/operations/Containerfile.dockerignore"), "utf8").split("\n")
+/** Of the tests, what the container file copies into its build: the generator of what is not committed. */
+const GENERATOR = IGNORED.filter((line) => line.startsWith("!")).map((line) => line.slice(1))
+/** As in a fresh clone, the package must be complete without them. */
+const GENERATED = ["client/Contract.ts", "docs/api.md"]
+const PACKED = ["src", "domain", "adapters", "client", "migrations", "testing", "docs", ...GENERATOR]
 const BESIDE = [
   "package.json",
   "rolldown.config.ts",
@@ -20,6 +26,7 @@ const BESIDE = [
   "README.md",
   "LICENSE",
   ".npmrc",
+  ".oxfmtrc.json",
   ".gitignore"
 ]
 
@@ -121,6 +128,7 @@ const pack = Effect.gen(function* () {
     for (const name of [...PACKED, ...BESIDE]) {
       await cp(join(projectRoot, name), join(copy, name), { recursive: true })
     }
+    for (const name of GENERATED) await rm(join(copy, name), { force: true })
     for (const name of PRIVATE) {
       await mkdir(dirname(join(copy, name)), { recursive: true })
       await writeFile(join(copy, name), "a canary")

@@ -11,7 +11,7 @@ export const apiDocument = (): string => {
 
 const INTRODUCTION = `# API
 
-Made from the sources by \`npm run api-docs\`; [embedding.md](embedding.md) and [clients.md](clients.md) show how to use it. A
+Generated from the sources by \`npm run api-docs\`; [embedding.md](embedding.md) and [clients.md](clients.md) show how to use it. A
 *service* has policy; a *port* is implemented by adapters, or by you; a *setting* is a reference with a default. The HTTP API
 documents itself: \`/docs\`, \`/api/openapi.json\`.`
 

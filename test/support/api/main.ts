@@ -1,5 +1,5 @@
 /**
- * Writes docs/api.md, test/README.md and client/Contract.ts.
+ * Writes docs/api.md and client/Contract.ts, which are not committed, and with `--index` also test/README.md, which is.
  */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -8,6 +8,7 @@ import { apiDocument } from "./ApiDocument.ts"
 import { clientContract } from "./ClientContract.ts"
 import { supportIndex } from "./SupportIndex.ts"
 
-writeFileSync(join(projectRoot, "docs/api.md"), apiDocument())
-writeFileSync(join(projectRoot, "test/README.md"), supportIndex())
 writeFileSync(join(projectRoot, "client/Contract.ts"), await clientContract())
+// It describes what the contract exports.
+writeFileSync(join(projectRoot, "docs/api.md"), apiDocument())
+if (process.argv.includes("--index")) writeFileSync(join(projectRoot, "test/README.md"), supportIndex())
