@@ -10,6 +10,7 @@ import { auditFees } from "../adapters/sql/accounts/FeeAudit.ts"
 import { Ledger } from "../domain/ledger/Ledger.ts"
 import { DefaultFeeBasisPoints } from "../domain/ledger/PlatformFee.ts"
 import type { Discrepancy } from "../domain/ledger/LedgerStore.ts"
+import { formatAmount } from "../domain/shared/Microcents.ts"
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
 import { database } from "./layers/Database.ts"
 
@@ -40,7 +41,7 @@ export const audit = (config: AppConfig) =>
           ...(balanced ? [] : ["  Total credits and total debits differ."]),
           ...(solvency.unbackedMicrocents === 0n
             ? []
-            : [`  ${solvency.unbackedMicrocents} microcents are spendable or withdrawable but were never received.`]),
+            : [`  ${formatAmount(solvency.unbackedMicrocents)} is spendable or withdrawable but was never received.`]),
           ...discrepancies.map(
             (one) =>
               `  ${one.account} of ${one.ownerId}: ${one.figure} is ${one.kept}, recomputed from ${SOURCE[one.figure]} ${one.recomputed}`
@@ -50,7 +51,7 @@ export const audit = (config: AppConfig) =>
         if (findings.length > 0) return yield* new LedgerInconsistent({ findings: findings.join("\n") })
         const { shortfallMicrocents } = solvency
         const shortfall =
-          shortfallMicrocents === 0n ? "" : ` Recorded losses not covered: ${shortfallMicrocents} microcents.`
+          shortfallMicrocents === 0n ? "" : ` Recorded losses not covered: ${formatAmount(shortfallMicrocents)}.`
         yield* Console.log(
           `The ledger is consistent: ${transfers} transfers, ${accounts} accounts, ${openCalls} open calls. Unbacked: 0.${shortfall}`
         )

@@ -4,6 +4,7 @@
 import { Console, DateTime, Effect, Layer } from "effect"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
 import { Erasure, ERASED_BY_CHARS_MAX } from "../domain/erasure/Erasure.ts"
+import { formatAmount } from "../domain/shared/Microcents.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { ArgumentsInvalid, type ForgetOptions } from "./config/Arguments.ts"
 import { database } from "./layers/Database.ts"
@@ -28,7 +29,7 @@ export const forget = Effect.fnUntraced(function* (
   const { record, repeated } = yield* Effect.flatMap(Erasure, ({ erase }) =>
     erase({ ownerId, by: by.trim(), leaveMoney })
   ).pipe(Effect.provide(erasure(config)))
-  const money = record.leftMicrocents === 0n ? "" : ` ${record.leftMicrocents} microcents stay in the ledger.`
+  const money = record.leftMicrocents === 0n ? "" : ` ${formatAmount(record.leftMicrocents)} stays in the ledger.`
   yield* Console.log(
     `The ${record.role} ${ownerId} was erased by ${record.by} at ${DateTime.formatIso(record.at)}` +
       `${repeated ? ", and again now" : ""}.${money} Store its id outside of the database: a restored backup contains the account again.`

@@ -1,6 +1,7 @@
 /**
  * Why the service could not start, in one sentence with advice.
  */
+import type { BookMode } from "../domain/ledger/Book.ts"
 import { rootMessage } from "../domain/shared/StoreUnavailable.ts"
 
 interface Failure {
@@ -9,6 +10,8 @@ interface Failure {
   readonly cause?: unknown
   /** That names the database. Default: `DATABASE_URL`. */
   readonly setting?: string
+  /** The book of the database, of a `WrongBook`. */
+  readonly found?: { readonly mode: BookMode }
 }
 
 export const sentenceOf = (error: Failure): string => {
@@ -19,9 +22,22 @@ export const sentenceOf = (error: Failure): string => {
       return sqlSentence(error, error.setting ?? "DATABASE_URL")
     case "MigrationError":
       return `${error.message}: ${rootMessage(error)}. Nothing was applied.`
+    case "WrongBook":
+      return `${error.message} ${error.found === undefined ? "" : bookAdvice[error.found.mode]}`
+    case "MoneyRemaining":
+      return `${error.message} \`--leave-money\` erases the account and leaves the amount.`
     default:
       return error.message === "" ? rootMessage(error) : error.message
   }
+}
+
+const OTHER_BOOK =
+  "or use an empty database or data folder. The commands `audit` and `fsck` read a restored backup without moving money."
+
+const bookAdvice: Readonly<Record<BookMode, string>> = {
+  dry_run: `Start with PAYMENTS=dry_run, ${OTHER_BOOK}`,
+  test: `Start with PAYMENTS=stripe and a test key (sk_test_...) of that account, ${OTHER_BOOK}`,
+  live: `Start with PAYMENTS=stripe and a live key (sk_live_...) of that account, ${OTHER_BOOK}`
 }
 
 const sqlSentence = (error: Failure, setting: string): string =>

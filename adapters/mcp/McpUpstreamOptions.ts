@@ -64,7 +64,7 @@ const defaults = {
   /** A stream of messages that belong to no request: how long, and how many in a minute. */
   listenMsMax: 3_600_000,
   listenMessagesPerMinuteMax: 600,
-  /** Passed requests under way: per node and consumer, and per provider endpoint. */
+  /** Passed requests in flight: per node and consumer, and per provider endpoint. */
   passedPerConsumerMax: 32,
   passedPerEndpointMax: 128,
   /** Streams: per node, of them per consumer and per provider endpoint. */

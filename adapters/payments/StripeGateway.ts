@@ -270,7 +270,9 @@ export const make = (settings: StripeSettings): PaymentGateway["Service"] => {
 
     readEvent: (body, signature) => {
       if (settings.webhookSecret === undefined) {
-        return Effect.fail(new PaymentsNotConfigured({ what: "events cannot be verified (set STRIPE_WEBHOOK_SECRET)" }))
+        return Effect.fail(
+          new PaymentsNotConfigured({ what: "events cannot be verified without STRIPE_WEBHOOK_SECRET" })
+        )
       }
       const secret = Redacted.value(settings.webhookSecret)
       return Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>

@@ -16,7 +16,7 @@ export const KEY_CACHE_TTL_MS = 30_000
 
 /** The request has no key that is valid now. `reason` distinguishes a missing key from a wrong or an expired one. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {
-  reason: Schema.Literals(["missing", "no_scheme", "other_scheme", "malformed", "unknown", "expired", "revoked"])
+  reason: Schema.Literals(["missing", "malformed", "unknown", "expired", "revoked"])
 }) {
   override get message() {
     return messages[this.reason]
@@ -24,12 +24,10 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 }
 
 const messages = {
-  missing: "This endpoint requires an API key: send it as `Authorization: Bearer <key>`.",
-  no_scheme: "The Authorization header has no scheme: send `Authorization: Bearer <key>`.",
-  other_scheme: "The Authorization header has another scheme than `Bearer`: send `Authorization: Bearer <key>`.",
+  missing: "An API key is required, and none was sent.",
   malformed: "This is not a valid API key: its checksum does not match. Check that you copied all of it.",
   unknown: "This API key is unknown.",
-  expired: "This API key has expired. Create another one with a live key.",
+  expired: "This API key has expired. Create another one with an active key.",
   revoked: "This API key was revoked."
 }
 

@@ -60,7 +60,7 @@ export const isWellFormed = (key: string, sha256Hex: Sha256Hex): boolean => {
 }
 
 /** Whether the key is accepted at `now`: neither revoked nor expired. A rotated key is revoked at a future time. */
-export const isLive = (key: ApiKey, nowMs: number): boolean =>
+export const isActive = (key: ApiKey, nowMs: number): boolean =>
   (key.revokedAt === undefined || key.revokedAt.epochMilliseconds > nowMs) &&
   (key.expiresAt === undefined || key.expiresAt.epochMilliseconds > nowMs)
 
@@ -81,7 +81,7 @@ export class KeyStore extends Context.Service<
     insert(key: ApiKey): Effect.Effect<void, StoreUnavailable>
     findByHash(hash: string): Effect.Effect<Option.Option<KeyWithOwner>, StoreUnavailable>
     /**
-     * An owner's keys, newest first: all that are live at `now`, and the newest `DEAD_KEYS_SHOWN_MAX` of the others.
+     * An owner's keys, newest first: all that are active at `now`, and the newest `DEAD_KEYS_SHOWN_MAX` of the others.
      * Locks the owner's row until the end of the unit of work.
      */
     ofOwner(ownerId: ConsumerId | ProviderId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<ApiKey>, StoreUnavailable>
@@ -124,26 +124,26 @@ export interface KeyRequest {
 /** The account has no such key, or it is revoked or expired. Keys of other accounts are not found either. */
 export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", { keyId: Schema.String }) {
   override get message() {
-    return `You have no live key ${this.keyId}.`
+    return `You have no active key ${this.keyId}.`
   }
 }
 
-/** The account has the maximum of live keys, or created the maximum of keys of one day. */
+/** The account has the maximum of active keys, or created the maximum of keys of one day. */
 export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", {
   max: Schema.Int,
-  of: Schema.Literals(["live", "a day"])
+  of: Schema.Literals(["active", "a day"])
 }) {
   override get message() {
-    return this.of === "live"
-      ? `An account has at most ${this.max} live keys. Revoke one first.`
+    return this.of === "active"
+      ? `An account has at most ${this.max} active keys. Revoke one first.`
       : `An account creates at most ${this.max} keys in 24 hours. Use an existing key, or retry later.`
   }
 }
 
-/** The last live key is not revoked, because its owner could not sign in any more. */
+/** The last active key is not revoked, because its owner could not sign in any more. */
 export class LastKey extends Schema.TaggedError<LastKey>()("LastKey", { keyId: Schema.String }) {
   override get message() {
-    return "This is your only live key. Create another one first, or rotate it."
+    return "This is your only active key. Create another one first, or rotate it."
   }
 }
 
@@ -167,7 +167,7 @@ export class Keys extends Context.Service<
       owner: OwnerRef,
       request: KeyRequest
     ): Effect.Effect<MintedKey, TooManyKeys | ExpiryInThePast | StoreUnavailable>
-    /** The live ones, and the newest of the others. */
+    /** The active ones, and the newest of the others. */
     list(owner: OwnerRef): Effect.Effect<ReadonlyArray<ApiKey>, StoreUnavailable>
     revoke(owner: OwnerRef, id: KeyId): Effect.Effect<ApiKey, KeyNotFound | LastKey | StoreUnavailable>
     /** The new key has the label, expiry, cap and toolbox of the old one. */
@@ -206,18 +206,19 @@ export class Keys extends Context.Service<
         return { key, secret }
       })
 
-      const liveOf = Effect.fnUntraced(function* (owner: OwnerRef) {
+      const activeOf = Effect.fnUntraced(function* (owner: OwnerRef) {
         const now = yield* DateTime.now
-        return (yield* store.ofOwner(owner.ownerId, now)).filter((key) => isLive(key, now.epochMilliseconds))
+        return (yield* store.ofOwner(owner.ownerId, now)).filter((key) => isActive(key, now.epochMilliseconds))
       })
 
       const requireRoom = Effect.fnUntraced(function* (owner: OwnerRef) {
         const now = yield* DateTime.now
-        const known = yield* store.ofOwner(owner.ownerId, now)
-        const live = known.filter((key) => isLive(key, now.epochMilliseconds))
-        if (live.length >= KEYS_PER_OWNER_MAX) return yield* new TooManyKeys({ max: KEYS_PER_OWNER_MAX, of: "live" })
+        const all = yield* store.ofOwner(owner.ownerId, now)
+        const active = all.filter((key) => isActive(key, now.epochMilliseconds))
+        if (active.length >= KEYS_PER_OWNER_MAX)
+          return yield* new TooManyKeys({ max: KEYS_PER_OWNER_MAX, of: "active" })
         const dayAgo = DateTime.subtract(now, { days: 1 })
-        const made = known.filter((key) => DateTime.isGreaterThan(key.createdAt, dayAgo)).length
+        const made = all.filter((key) => DateTime.isGreaterThan(key.createdAt, dayAgo)).length
         if (made >= KEYS_MADE_PER_DAY_MAX) return yield* new TooManyKeys({ max: KEYS_MADE_PER_DAY_MAX, of: "a day" })
       })
 
@@ -248,15 +249,15 @@ export class Keys extends Context.Service<
       }, atomically)
 
       const revoke = Effect.fn("Keys.revoke")(function* (owner: OwnerRef, id: KeyId) {
-        const live = yield* liveOf(owner)
-        if (!live.some((key) => key.id === id)) return yield* new KeyNotFound({ keyId: id })
-        if (live.length === 1) return yield* new LastKey({ keyId: id })
+        const active = yield* activeOf(owner)
+        if (!active.some((key) => key.id === id)) return yield* new KeyNotFound({ keyId: id })
+        if (active.length === 1) return yield* new LastKey({ keyId: id })
         return yield* revokeAt(owner, id, yield* DateTime.now)
       }, atomically)
 
       const rotate = Effect.fn("Keys.rotate")(function* (owner: OwnerRef, id: KeyId, graceSeconds: number) {
-        const live = yield* liveOf(owner)
-        const current = live.find((key) => key.id === id)
+        const active = yield* activeOf(owner)
+        const current = active.find((key) => key.id === id)
         if (current === undefined) return yield* new KeyNotFound({ keyId: id })
         yield* requireRoom(owner)
         const now = yield* DateTime.now

@@ -4,6 +4,7 @@
  */
 import { Context, type Effect, Schema } from "effect"
 import type { ProviderId } from "../shared/Ids.ts"
+import { inSeconds } from "../shared/Time.ts"
 import type { JsonSchemaObject } from "./Tool.ts"
 
 export const JSON_SCHEMA_BYTES_MAX = 65_536
@@ -33,7 +34,7 @@ export class SchemaBudgetSpent extends Schema.TaggedError<SchemaBudgetSpent>()("
   }
   override get message() {
     const whose = this.of === "provider" ? "of this tool's provider" : "of all tools"
-    return `The CPU budget for the schemas ${whose} is used up on this node. Nothing was charged. Retry after ${this.retryAfterSeconds} seconds.`
+    return `The CPU budget for the schemas ${whose} is used up on this node. Nothing was charged. Retry after ${inSeconds(this.retryAfterSeconds)}.`
   }
 }
 
@@ -47,7 +48,7 @@ export class SchemaChecksLimited extends Schema.TaggedError<SchemaChecksLimited>
   }
   override get message() {
     const whose = this.of === "provider" ? "your account's" : "all accounts'"
-    return `The CPU budget for checking ${whose} schemas is used up on this node. Nothing was changed. Send the same request again in ${this.retryAfterSeconds} seconds: schemas that were checked are not checked again.`
+    return `The CPU budget for checking ${whose} schemas is used up on this node. Nothing was changed. Send the same request again in ${inSeconds(this.retryAfterSeconds)}: schemas that were checked are not checked again.`
   }
 }
 

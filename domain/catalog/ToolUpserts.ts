@@ -10,6 +10,7 @@ import { Entropy } from "../shared/Cryptography.ts"
 import { type ProviderId, ToolId } from "../shared/Ids.ts"
 import { sameJson } from "../shared/SameJson.ts"
 import { UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { inSeconds } from "../shared/Time.ts"
 import {
   type CatalogEntry,
   CatalogStore,
@@ -309,7 +310,7 @@ const reasonOf = (name: string, error: InvalidJsonSchema | SchemaBudgetSpent): s
     ? `${name} ${error.message}`
     : `${name} was not checked: ${
         error.of === "provider" ? "your schemas have" : "the schemas of all providers have"
-      } used up their processing time for now. Send this tool again in ${error.retryAfterSeconds} s`
+      } used up their processing time for now. Send this tool again in ${inSeconds(error.retryAfterSeconds)}`
 
 const namesTwice = (changes: ReadonlyArray<ToolChange>): ReadonlySet<string> => {
   const seen = new Set<string>()

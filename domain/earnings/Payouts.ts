@@ -295,7 +295,7 @@ export class PayoutRetries extends Context.Service<
         if (failed === undefined) return yield* new PayoutNotRetried({ payoutId: id, because: "unknown" })
         if (failed.state !== "failed") return yield* new PayoutNotRetried({ payoutId: id, because: "not_failed" })
         if ((yield* payouts.holdings(failed.providerId)).isFrozen) return yield* new AccountFrozen()
-        // No provider can send this key, because a header has no line breaks. A failed payout is retried once.
+        // No provider can send this key, because the keys of clients have no line breaks. A failed payout is retried once.
         const begun = yield* payouts
           .request(failed.providerId, `operator\nretry ${id}`)
           .pipe(Effect.catchTag("NotOnboarded", () => new PayoutNotRetried({ payoutId: id, because: "not_onboarded" })))

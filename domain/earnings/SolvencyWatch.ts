@@ -4,6 +4,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Solvency } from "../ledger/Ledger.ts"
 import { PlatformFunds } from "../ledger/PlatformFunds.ts"
+import { formatAmount } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { Claims, type ClaimTotals } from "./Claims.ts"
 
@@ -34,12 +35,12 @@ export class SolvencyWatch extends Context.Service<
         const { shortfallMicrocents, unbackedMicrocents } = reading
         if (unbackedMicrocents > 0n) {
           yield* Effect.logError(
-            `${unbackedMicrocents} microcents can be spent or withdrawn and were never received. Stop payouts and run \`audit\`.`
+            `${formatAmount(unbackedMicrocents)} can be spent or withdrawn and was never received. Stop payouts and run \`audit\`.`
           )
         }
         if (shortfallMicrocents > 0n) {
           yield* Effect.logWarning(
-            `Recorded losses of ${shortfallMicrocents} microcents are not covered. Record a deposit of the operator and cover them.`
+            `Recorded losses of ${formatAmount(shortfallMicrocents)} are not covered. Record a deposit of the operator and cover them.`
           )
         }
         return reading

@@ -12,7 +12,7 @@ import {
   type Provider
 } from "../accounts/Account.ts"
 import { HandleStore } from "../accounts/Handle.ts"
-import { isLive, KeyStore } from "../accounts/Keys.ts"
+import { isActive, KeyStore } from "../accounts/Keys.ts"
 import { ToolboxStore } from "../accounts/ToolboxStore.ts"
 import { type CatalogEntry, CatalogStore, type ToolUpsert } from "../catalog/CatalogStore.ts"
 import { ImportStore } from "../catalog/ImportStore.ts"
@@ -25,13 +25,14 @@ import { LedgerStore } from "../ledger/LedgerStore.ts"
 import { balanceOf } from "../ledger/Transfer.ts"
 import { McpSessionStore } from "../mcp/McpStores.ts"
 import { ToolAliasStore } from "../mcp/ToolAliases.ts"
-import { GrantStore, isLive as isLiveGrant } from "../metering/Grants.ts"
+import { GrantStore, isActive as isActiveGrant } from "../metering/Grants.ts"
 import { NamePinStore } from "../metering/ToolDirectory.ts"
 import { LoadStore } from "../payments/Loads.ts"
 import { WithdrawalStore } from "../payments/Withdrawals.ts"
 import { SubmissionStore, WaitlistStore } from "../platform/Submissions.ts"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import { formatAmount } from "../shared/Microcents.ts"
 import type { PageRequest } from "../shared/Page.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { TaskStore } from "../tasks/CallTask.ts"
@@ -65,14 +66,14 @@ export class MoneyRemaining extends Schema.TaggedError<MoneyRemaining>()("MoneyR
   leftMicrocents: Schema.BigInt
 }) {
   override get message() {
-    const amount = `${this.leftMicrocents < 0n ? -this.leftMicrocents : this.leftMicrocents} microcents`
+    const amount = formatAmount(this.leftMicrocents < 0n ? -this.leftMicrocents : this.leftMicrocents)
     const standing =
       this.leftMicrocents > 0n
-        ? `still has ${amount}. Refund or pay them out first`
-        : `still owes ${amount}. Collect them first`
+        ? `still has ${amount}. Refund it or pay it out first`
+        : `still owes ${amount}. Collect it first`
     return (
-      `Account ${this.ownerId} ${standing}, or erase it with --leave-money: ` +
-      "the amount then stays in the ledger, under an account without a name. Nothing was changed."
+      `Account ${this.ownerId} ${standing}, or erase the account and leave the amount in the ledger, under an account ` +
+      "without a name. Nothing was changed."
     )
   }
 }
@@ -171,19 +172,19 @@ export class Erasure extends Context.Service<
       const inTransit = Effect.fnUntraced(function* (account: Account) {
         const counts: Array<readonly [what: string, count: number]> = [["open disputes", yield* openDisputes(account)]]
         if (account.role === "provider") {
-          counts.push(["a payout under way", Option.isSome(yield* payouts.openOf(account.ownerId)) ? 1 : 0])
+          counts.push(["a payout in progress", Option.isSome(yield* payouts.openOf(account.ownerId)) ? 1 : 0])
         } else {
           counts.push(["open calls", (yield* ledger.wallet(account.ownerId)).held > 0n ? 1 : 0])
           counts.push(["loads that may still be paid", yield* loads.unsettledOf(account.ownerId)])
           // The processor may be unable to deliver it: then the money returns to the account.
-          counts.push(["a withdrawal under way", (yield* withdrawals.hasOpen(account.ownerId)) ? 1 : 0])
+          counts.push(["a withdrawal in progress", (yield* withdrawals.hasOpen(account.ownerId)) ? 1 : 0])
         }
         return counts.filter(([, count]) => count > 0).map(([what]) => what)
       })
 
       const endKeys = Effect.fnUntraced(function* ({ ownerId }: Account, now: DateTime.Utc) {
         for (const key of yield* keys.ofOwner(ownerId, now)) {
-          if (!isLive(key, now.epochMilliseconds)) continue
+          if (!isActive(key, now.epochMilliseconds)) continue
           yield* keys.revoke(ownerId, key.id, now)
           yield* feed.publish({ topic: "key", id: key.hash })
         }
@@ -192,7 +193,7 @@ export class Erasure extends Context.Service<
 
       const eraseConsumer = Effect.fnUntraced(function* (consumer: Consumer, now: DateTime.Utc) {
         for (const grant of yield* grants.ofConsumer(consumer.id, now)) {
-          if (isLiveGrant(grant, now)) yield* grants.revoke(consumer.id, grant.id, now)
+          if (isActiveGrant(grant, now)) yield* grants.revoke(consumer.id, grant.id, now)
         }
         for (const budget of yield* budgets.list(consumer.id, now)) yield* budgets.remove(consumer.id, budget.id)
         yield* pins.removeAll(consumer.id)

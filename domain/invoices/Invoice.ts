@@ -173,7 +173,7 @@ export class InvoiceStore extends Context.Service<
 /** Every document is also available as HTML and JSON. */
 export class PdfNotConfigured extends Schema.TaggedError<PdfNotConfigured>()("PdfNotConfigured", {}) {
   override get message() {
-    return "This service cannot make PDF files: its operator has not installed the package for it. Read the document as HTML: replace .pdf by .html in the URL."
+    return "This service does not create PDF files. Read the document as HTML or JSON."
   }
 }
 

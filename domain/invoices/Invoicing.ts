@@ -8,7 +8,7 @@ import { type FundsTooLow, fundsTooLow } from "../ledger/PlatformFunds.ts"
 import { DatabaseTime } from "../shared/CorrectedClock.ts"
 import { Entropy } from "../shared/Cryptography.ts"
 import { ConsumerId, InvoiceId } from "../shared/Ids.ts"
-import type { Microcents } from "../shared/Microcents.ts"
+import { formatAmount, type Microcents } from "../shared/Microcents.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import {
   documentsOf,
@@ -48,7 +48,7 @@ export class CreditRejected extends Schema.TaggedError<CreditRejected>()("Credit
   leftMicrocents: Schema.BigInt
 }) {
   override get message() {
-    return `Only an invoice can be credited, by 1 to ${this.leftMicrocents} microcents.`
+    return `Only an invoice can be credited, by $0.000001 to ${formatAmount(this.leftMicrocents)}.`
   }
 }
 

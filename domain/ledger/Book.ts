@@ -29,12 +29,6 @@ const NODE: Readonly<Record<BookMode, string>> = {
   live: "the payment processor in live mode"
 }
 
-const START: Readonly<Record<BookMode, string>> = {
-  dry_run: "Start with PAYMENTS=dry_run",
-  test: "Start with PAYMENTS=stripe and a test key (sk_test_...) of that account",
-  live: "Start with PAYMENTS=stripe and a live key (sk_live_...) of that account"
-}
-
 /** A ledger holds the money of one mode and one processor account, and this posting is of another. */
 export class WrongBook extends Schema.TaggedError<WrongBook>()("WrongBook", {
   found: Schema.Struct({ mode: BookMode, accountId: Schema.UndefinedOr(Schema.String) }),
@@ -44,8 +38,7 @@ export class WrongBook extends Schema.TaggedError<WrongBook>()("WrongBook", {
     const { found, own } = this
     return (
       `This database holds ${MONEY[found.mode]}${accountOf(found)}; this node is configured for ${NODE[own.mode]}` +
-      `${accountOf(own)}. ${START[found.mode]}, or use an empty database or data folder. The commands \`audit\` and ` +
-      `\`fsck\` read a restored backup without moving money.`
+      `${accountOf(own)}.`
     )
   }
 }

@@ -190,7 +190,7 @@ export class UnpostableTransfers extends Schema.TaggedError<UnpostableTransfers>
   fault: Schema.String
 }) {
   override get message(): string {
-    return `${this.fault} (${this.reference}). Nothing was moved.`
+    return `${this.fault} (${this.reference}). Nothing was posted.`
   }
 }
 

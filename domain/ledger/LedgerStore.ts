@@ -3,6 +3,7 @@
  */
 import { Context, type Effect, type Option, Schema } from "effect"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
+import { formatAmount } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { Book, WrongBook } from "./Book.ts"
 import {
@@ -24,8 +25,8 @@ export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>
 }) {
   override get message(): string {
     return (
-      `The ${this.account} account of ${this.ownerId} has ${this.availableMicrocents} microcents available, ` +
-      `${this.neededMicrocents} are needed. Nothing was moved.`
+      `Insufficient balance: the ${this.account} account of ${this.ownerId} has ${formatAmount(this.availableMicrocents)} available ` +
+      `and ${formatAmount(this.neededMicrocents)} is needed. Nothing was posted.`
     )
   }
 }
@@ -35,7 +36,7 @@ export class DuplicateReference extends Schema.TaggedError<DuplicateReference>()
   reference: Schema.String
 }) {
   override get message(): string {
-    return `The reference ${this.reference} already stands for other transfers. Nothing was moved.`
+    return `The reference ${this.reference} was used for other transfers. Nothing was posted. Use a new reference for new transfers.`
   }
 }
 

@@ -34,7 +34,7 @@ export class PaymentsNotConfigured extends Schema.TaggedError<PaymentsNotConfigu
   what: Schema.String
 }) {
   override get message(): string {
-    return `No payment processor is configured, so ${this.what}. The operator can set PAYMENTS=stripe.`
+    return `No payment processor is configured: ${this.what}.`
   }
 }
 

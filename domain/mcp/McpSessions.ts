@@ -136,10 +136,9 @@ export class McpSessionNotFound extends Schema.TaggedError<McpSessionNotFound>()
 }
 
 const messages = {
-  unknown:
-    "This MCP session is unknown, or it has ended. Send initialize without an Mcp-Session-Id header to open another one.",
+  unknown: "This MCP session is unknown, or it has ended. Initialize another one.",
   server_restarted:
-    "The provider's server no longer knows this MCP session, and its subscriptions and settings are lost. Send initialize without an Mcp-Session-Id header to open another one."
+    "The provider's server no longer knows this MCP session, and its subscriptions and settings are lost. Initialize another one."
 }
 
 export class McpInitializeRejected extends Schema.TaggedError<McpInitializeRejected>()("McpInitializeRejected", {
@@ -171,7 +170,7 @@ export interface SessionOpened {
 export class McpSessions extends Context.Service<
   McpSessions,
   {
-    /** `profile`: what the client is told where no server of the legacy era speaks for itself. */
+    /** `profile`: the result of `initialize` for sessions without a server of the legacy era. */
     open<E>(
       request: SessionRequest,
       profile: Effect.Effect<LegacyProfile, E>

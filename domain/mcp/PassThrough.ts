@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
-import { monotonicMs } from "../shared/Time.ts"
+import { inSeconds, monotonicMs } from "../shared/Time.ts"
 import { isTaskMethod } from "../upstream/TaskSupport.ts"
 
 export const PASSED_AT_ONCE_MAX = 32
@@ -23,7 +23,7 @@ export class PassThroughLimited extends Schema.TaggedError<PassThroughLimited>()
       this.limit === "requests"
         ? `${PASSED_AT_ONCE_MAX} requests at a time`
         : `${PASSED_BYTES_MAX / 1024 / 1024} MiB of requests and results a minute`
-    return `At most ${what} are passed to providers' servers per account. Retry after ${this.retryAfterSeconds} seconds.`
+    return `At most ${what} are passed to providers' servers per account. Retry after ${inSeconds(this.retryAfterSeconds)}.`
   }
 }
 

@@ -3,7 +3,7 @@
  * account's recently used ones.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
-import { isLive, KeyNotFound, KeyStore } from "../accounts/Keys.ts"
+import { isActive, KeyNotFound, KeyStore } from "../accounts/Keys.ts"
 import { type ToolboxScope, ToolboxStore } from "../accounts/ToolboxStore.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { ToolDirectory, type ToolReference, type ToolUnresolved } from "../metering/ToolDirectory.ts"
@@ -87,7 +87,7 @@ export class Toolbox extends Context.Service<
   {
     /** What the door lists for the key, or for an account without a key. Withdrawn tools are left out. */
     listed(consumerId: ConsumerId, keyId: KeyId | undefined): Effect.Effect<ListedTools, StoreUnavailable>
-    /** Fails unless the key, where there is one, is a live key of the account. */
+    /** Fails unless the key, where there is one, is an active key of the account. */
     requireKey(scope: ToolboxScope): Effect.Effect<void, KeyNotFound | StoreUnavailable>
     /** At the end, without those that the toolbox has already. Returns the tools of the toolbox. */
     add(
@@ -188,7 +188,7 @@ export class Toolbox extends Context.Service<
         const known = yield* keys.ofOwner(consumerId, now)
         if (keyId === undefined) return
         const key = known.find(({ id }) => id === keyId)
-        if (key === undefined || !isLive(key, now.epochMilliseconds)) return yield* new KeyNotFound({ keyId })
+        if (key === undefined || !isActive(key, now.epochMilliseconds)) return yield* new KeyNotFound({ keyId })
       })
 
       /** Tools that were withdrawn are dropped with every change. */

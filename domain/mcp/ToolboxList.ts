@@ -17,7 +17,7 @@ import { FREE_CALLS_LEFT, pricedTool, type ToolOffer } from "./ToolOffer.ts"
 import { ToolOffers } from "./ToolOffers.ts"
 import { type AliasedTool, Toolbox } from "./Toolbox.ts"
 
-/** For all servers together. A server that is slower is read on, and its definitions are those of a later list. */
+/** The limit for reading all servers of one list. A slower server is read in the background, and a later list shows its definitions. */
 const SERVERS_WAIT = Duration.seconds(1)
 const FREE_TOOLS_MAX = 1_000
 

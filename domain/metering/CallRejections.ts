@@ -5,8 +5,9 @@ import { Effect, Schema } from "effect"
 import type { SchemaBudgetSpent } from "../catalog/JsonSchemas.ts"
 import { SignerUnavailable } from "../receipts/Receipts.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
-import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
+import { formatAmount, type Microcents, zero } from "../shared/Microcents.ts"
 import { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { inSeconds } from "../shared/Time.ts"
 import type { CallIdempotency, CallStore, KeptResult, Opened } from "./CallStore.ts"
 import type { TooManyCallsInFlight } from "./CallsInFlight.ts"
 import type { ResultNotRetained } from "./RetainedResults.ts"
@@ -19,7 +20,7 @@ export class PriceChanged extends Schema.TaggedError<PriceChanged>()("PriceChang
   priceVersion: Schema.Int
 }) {
   override get message() {
-    return `This call costs ${this.priceMicrocents} microcents, more than your cap of ${this.maxCostMicrocents}.`
+    return `The price is above your cap: this call costs ${formatAmount(this.priceMicrocents)} and your cap is ${formatAmount(this.maxCostMicrocents)}. Nothing was charged.`
   }
 }
 
@@ -47,8 +48,8 @@ export class CapRequired extends Schema.TaggedError<CapRequired>()("CapRequired"
 }) {
   override get message() {
     return (
-      `This tool is usage-priced: one call costs up to ${this.maxCostMicrocents} microcents ` +
-      `(${formatPrice(this.maxCostMicrocents)}), and you have not set the most that you pay for it. Nothing was charged.`
+      `This tool is usage-priced: one call costs up to ${formatAmount(this.maxCostMicrocents)}, and no cap is set. ` +
+      "Nothing was charged."
     )
   }
 }
@@ -58,7 +59,7 @@ export class InvalidArguments extends Schema.TaggedError<InvalidArguments>()("In
   violations: Schema.Array(Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String }))
 }) {
   override get message() {
-    return "The input does not fit the tool's input_schema; nothing was charged."
+    return "The input does not match the tool's input schema. Nothing was charged."
   }
 }
 
@@ -70,8 +71,9 @@ export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("
   declined: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message() {
-    const declined = this.declined === true ? "The user declined to add funds. " : ""
-    return `${declined}This call costs ${this.costMicrocents} microcents and ${this.balanceMicrocents} are available.`
+    const why = this.declined === true ? "The user declined to add funds" : "Insufficient balance"
+    const available = this.balanceMicrocents < 0n ? 0n : this.balanceMicrocents
+    return `${why}: this call costs ${formatAmount(this.costMicrocents)} and ${formatAmount(available)} is available.`
   }
 }
 
@@ -84,7 +86,7 @@ export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("Budget
 }) {
   override get message() {
     const reset = this.resetsAt === undefined ? "" : ` It resets at ${this.resetsAt}.`
-    return `Budget ${this.budgetId} has ${this.leftMicrocents} of ${this.capMicrocents} microcents left, too little for this call.${reset}`
+    return `Budget ${this.budgetId} does not cover this call: ${formatAmount(this.leftMicrocents)} of ${formatAmount(this.capMicrocents)} is left.${reset}`
   }
 }
 
@@ -101,7 +103,7 @@ export class AccountFrozen extends Schema.TaggedError<AccountFrozen>()("AccountF
 /** An idempotency key stands for one call; this is another one with the same key. */
 export class CallConflict extends Schema.TaggedError<CallConflict>()("CallConflict", {}) {
   override get message() {
-    return "This Idempotency-Key was used with another call before. Take a new key for a new call."
+    return "This idempotency key was used with another call. Use a new key for a new call."
   }
 }
 
@@ -110,7 +112,7 @@ export class CallInFlight extends Schema.TaggedError<CallInFlight>()("CallInFlig
   retryAfterSeconds: Schema.Int
 }) {
   override get message() {
-    return `The call with this Idempotency-Key is still under way. Send it again in ${this.retryAfterSeconds} s.`
+    return `The call with this idempotency key is still in flight. Retry after ${inSeconds(this.retryAfterSeconds)}.`
   }
 }
 

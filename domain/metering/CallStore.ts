@@ -211,7 +211,7 @@ export class CallStore extends Context.Service<
     suspend(call: SuspendCall): Effect.Effect<Suspended, StoreUnavailable>
     /** Whether one more call of the consumer at this provider could be suspended now, of `max` as in `suspend`. */
     mayWait(consumerId: ConsumerId, providerId: ProviderId, max: number): Effect.Effect<boolean, StoreUnavailable>
-    /** Of any number of requests for one leg, one gets the call; undefined for all others, and for a call that ended. */
+    /** Exactly one of several concurrent requests for a leg gets the call. The others get undefined, as for a call that has ended. */
     resume(call: ResumeCall): Effect.Effect<Resumed | undefined, StoreUnavailable>
     /** Moves the deadline of an open call, never to an earlier time; returns whether the call is open. */
     extend(

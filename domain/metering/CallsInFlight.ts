@@ -6,6 +6,7 @@
 import { Cause, Context, type Duration, Effect, Exit, Fiber, Schema } from "effect"
 import { type Durations, Histogram } from "../shared/Histogram.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
+import { inSeconds } from "../shared/Time.ts"
 import type { CallStatus } from "../upstream/ToolUpstream.ts"
 
 export type CallOrigin = "proxy" | "meter"
@@ -105,7 +106,7 @@ export class TooManyCallsInFlight extends Schema.TaggedError<TooManyCallsInFligh
   retryAfterSeconds: Schema.Int
 }) {
   override get message() {
-    return `Too many calls in flight: this account has ${this.max}, the maximum. Calls that you no longer wait for count until they end. Nothing was charged. Retry after ${this.retryAfterSeconds} second.`
+    return `Too many calls in flight: this account has ${this.max}, the maximum. Calls that you no longer wait for count until they end. Nothing was charged. Retry after ${inSeconds(this.retryAfterSeconds)}.`
   }
 }
 

@@ -12,7 +12,7 @@ import { BookGuard } from "../ledger/Ledger.ts"
 import type { Receipt } from "../receipts/Receipt.ts"
 import { Receipts } from "../receipts/Receipts.ts"
 import { ConsumerId, type ProviderId, type ReceiptId } from "../shared/Ids.ts"
-import { type Microcents, zero } from "../shared/Microcents.ts"
+import { formatAmount, type Microcents, zero } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { format } from "../shared/Time.ts"
 import type { CallStatus } from "../upstream/ToolUpstream.ts"
@@ -238,7 +238,7 @@ export class CostTooHigh extends Schema.TaggedError<CostTooHigh>()("CostTooHigh"
   maxMicrocents: Schema.BigInt
 }) {
   override get message() {
-    return `This tool costs at most ${this.maxMicrocents} microcents a call; ${this.costMicrocents} were reported.`
+    return `The cost is above the maximum of this tool: ${formatAmount(this.costMicrocents)} was reported and a call costs at most ${formatAmount(this.maxMicrocents)}.`
   }
 }
 

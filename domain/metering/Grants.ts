@@ -49,7 +49,7 @@ export interface Reservation {
 /** Revoked and expired grants are unlimited in number: the newest of them are shown. */
 export const DEAD_GRANTS_SHOWN_MAX = 200
 
-export const isLive = (grant: Grant, now: DateTime.Utc): boolean =>
+export const isActive = (grant: Grant, now: DateTime.Utc): boolean =>
   grant.revokedAt === undefined && (grant.expiresAt === undefined || DateTime.isGreaterThan(grant.expiresAt, now))
 
 export const covers = (grant: Grant, toolId: ToolId): boolean =>
@@ -72,17 +72,17 @@ export class GrantStore extends Context.Service<
   {
     insert(grant: Grant): Effect.Effect<void, StoreUnavailable>
     /**
-     * Newest first: the live ones, and the newest of the others. All grants of the consumer stay locked until the unit of
+     * Newest first: the active ones, and the newest of the others. All grants of the consumer stay locked until the unit of
      * work ends.
      */
     ofConsumer(consumerId: ConsumerId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<Grant>, StoreUnavailable>
-    /** The live grants between the two, oldest first; locked as in `ofConsumer`. */
+    /** The active grants between the two, oldest first; locked as in `ofConsumer`. */
     between(
       consumerId: ConsumerId,
       providerId: ProviderId,
       now: DateTime.Utc
     ): Effect.Effect<ReadonlyArray<Grant>, StoreUnavailable>
-    /** A grant of the consumer, live or not; locked as in `ofConsumer`. */
+    /** A grant of the consumer, active or not; locked as in `ofConsumer`. */
     find(consumerId: ConsumerId, id: GrantId): Effect.Effect<Option.Option<Grant>, StoreUnavailable>
     revoke(consumerId: ConsumerId, id: GrantId, at: DateTime.Utc): Effect.Effect<Option.Option<Grant>, StoreUnavailable>
     setSpent(
@@ -116,8 +116,8 @@ export class NoGrant extends Schema.TaggedError<NoGrant>()("NoGrant", {
 }) {
   override get message() {
     return this.reason === "none"
-      ? `Consumer ${this.consumerId} has given you no grant for this tool.`
-      : `The grant of consumer ${this.consumerId} has too little left for this call.`
+      ? `Consumer ${this.consumerId} has no active grant to you for this tool.`
+      : `The grant of consumer ${this.consumerId} does not cover this call. Bill less, or ask the consumer for a larger grant.`
   }
 }
 
@@ -222,18 +222,18 @@ export interface GrantRequest {
 /** The consumer has given no such grant, or it was revoked or has expired. */
 export class GrantNotFound extends Schema.TaggedError<GrantNotFound>()("GrantNotFound", { grantId: Schema.String }) {
   override get message() {
-    return `You have given no live grant ${this.grantId}.`
+    return `You have no active grant ${this.grantId}.`
   }
 }
 
-/** A consumer has the maximum of live grants, or gave the maximum of one day. */
+/** A consumer has the maximum of active grants, or gave the maximum of one day. */
 export class TooManyGrants extends Schema.TaggedError<TooManyGrants>()("TooManyGrants", {
   max: Schema.Int,
-  of: Schema.Literals(["live", "a day"])
+  of: Schema.Literals(["active", "a day"])
 }) {
   override get message() {
-    return this.of === "live"
-      ? `A consumer has at most ${this.max} live grants. Revoke one first.`
+    return this.of === "active"
+      ? `A consumer has at most ${this.max} active grants. Revoke one first.`
       : `A consumer gives at most ${this.max} grants in 24 hours.`
   }
 }
@@ -267,14 +267,14 @@ export class Grants extends Context.Service<
       const { atomically } = yield* UnitOfWork
 
       const requireRoom = Effect.fnUntraced(function* (consumerId: ConsumerId, now: DateTime.Utc) {
-        const known = yield* store.ofConsumer(consumerId, now)
-        const live = known.filter((grant) => isLive(grant, now))
-        if (live.length >= GRANTS_PER_CONSUMER_MAX) {
-          return yield* new TooManyGrants({ max: GRANTS_PER_CONSUMER_MAX, of: "live" })
+        const given = yield* store.ofConsumer(consumerId, now)
+        const active = given.filter((grant) => isActive(grant, now))
+        if (active.length >= GRANTS_PER_CONSUMER_MAX) {
+          return yield* new TooManyGrants({ max: GRANTS_PER_CONSUMER_MAX, of: "active" })
         }
         const dayAgo = DateTime.subtract(now, { days: 1 })
-        const given = known.filter((grant) => DateTime.isGreaterThan(grant.createdAt, dayAgo)).length
-        if (given >= GRANTS_PER_DAY_MAX) return yield* new TooManyGrants({ max: GRANTS_PER_DAY_MAX, of: "a day" })
+        const ofOneDay = given.filter((grant) => DateTime.isGreaterThan(grant.createdAt, dayAgo)).length
+        if (ofOneDay >= GRANTS_PER_DAY_MAX) return yield* new TooManyGrants({ max: GRANTS_PER_DAY_MAX, of: "a day" })
       })
 
       const create = Effect.fn("Grants.create")(function* (consumerId: ConsumerId, request: GrantRequest) {

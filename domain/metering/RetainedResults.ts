@@ -5,7 +5,7 @@
 import { type Clock, DateTime, Effect, Schema } from "effect"
 import { type Receipt, ReceiptStatus } from "../receipts/Receipt.ts"
 import { type ConsumerId, ReceiptId } from "../shared/Ids.ts"
-import { Microcents } from "../shared/Microcents.ts"
+import { formatAmount, Microcents } from "../shared/Microcents.ts"
 import { monotonicMs } from "../shared/Time.ts"
 import type { KeptResult } from "./CallStore.ts"
 
@@ -22,7 +22,7 @@ export class ResultNotRetained extends Schema.TaggedError<ResultNotRetained>()("
   isLost: Schema.Boolean
 }) {
   override get message() {
-    return `The answer of this call is no longer kept: ${this.isLost ? "a failover of the database lost it" : "its caller disconnected before it ended"}. Outcome: ${this.outcome}. Cost: ${this.costMicrocents} microcents. See receipt ${this.receiptId}. Use a new Idempotency-Key for a new call.`
+    return `The response of this call is no longer stored: ${this.isLost ? "a failover of the database lost it" : "its caller disconnected before it ended"}. Outcome: ${this.outcome}. Cost: ${formatAmount(this.costMicrocents)}. See receipt ${this.receiptId}. Use a new idempotency key for a new call.`
   }
 }
 

@@ -55,8 +55,8 @@ export class TooManyPins extends Schema.TaggedError<TooManyPins>()("TooManyPins"
 }) {
   override get message() {
     return (
-      `Your account has called ${this.max} different tool names, the most that an account can use without their ` +
-      `providers. Send the qualified name \`handle/${this.toolName}\`, or \`tool_id\`. Nothing was charged.`
+      `Your account has called ${this.max} different tool names, the maximum. ` +
+      `Send the qualified name \`handle/${this.toolName}\`, or \`tool_id\`. Nothing was charged.`
     )
   }
 }
@@ -155,7 +155,7 @@ export class ToolWithdrawn extends Schema.TaggedError<ToolWithdrawn>()("ToolWith
     if (this.frozen) return `The operator has frozen the provider of ${this.tool}. Nothing was charged.`
     const withdrawn = `Its provider withdrew the tool ${this.tool} on ${this.since.slice(0, 10)}. Nothing was charged.`
     return this.pinned
-      ? `${withdrawn} Your account's calls of this name stay with this tool. To call another provider's, send its qualified name \`handle/tool_name\`.`
+      ? `${withdrawn} The name stays pinned to it for your account. To call a tool of another provider, send its qualified name \`handle/tool_name\`.`
       : withdrawn
   }
 }

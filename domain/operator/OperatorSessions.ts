@@ -24,17 +24,17 @@ export const sessionTimes = (now: DateTime.Utc): SessionTimes => ({
 })
 const TOKEN_BYTES = 32
 
-/** The service was started without `OPERATOR_KEY`. */
+/** The service was started without an operator key. */
 export class OperatorDisabled extends Schema.TaggedError<OperatorDisabled>()("OperatorDisabled", {}) {
   override get message() {
-    return "This service has no operator key. Set OPERATOR_KEY and start it again."
+    return "This service has no operator key, so signing in as its operator is disabled."
   }
 }
 
 /** The key that was sent is not the operator's. */
 export class WrongOperatorKey extends Schema.TaggedError<WrongOperatorKey>()("WrongOperatorKey", {}) {
   override get message() {
-    return "This is not the operator's key. It is the value of OPERATOR_KEY."
+    return "This is not the operator's key."
   }
 }
 

@@ -167,7 +167,7 @@ export interface ReadReplica {
   found(replica: { readonly name: string; readonly asOfMs: number } | undefined): void
   /** The replica in use; undefined if there is none. */
   name(): string | undefined
-  /** How far the replica is behind at most. It was heard of last at that time, so it grows while nothing is heard. */
+  /** How far the replica is behind at most. The lag grows while the replica reports nothing. */
   lagMs(): number
   /** Whether reads may go to the replica now. */
   isFresh(): boolean

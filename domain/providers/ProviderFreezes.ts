@@ -1,6 +1,6 @@
 /**
  * Frozen providers: their tools cannot be called, reports of calls are rejected, and nothing is paid out. Calls in flight
- * are settled, payouts under way end, and refunds are still taken from what a frozen provider has.
+ * are settled, payouts in progress end, and refunds are still taken from what a frozen provider has.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/Account.ts"

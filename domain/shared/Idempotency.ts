@@ -5,6 +5,7 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Digest, Sealer } from "./Cryptography.ts"
 import { type StoreUnavailable, UnitOfWork } from "./StoreUnavailable.ts"
+import { inSeconds } from "./Time.ts"
 
 /** A key that is about to be used, and the request that it stands for, both as hashes. */
 export interface IdempotencyClaim {
@@ -25,7 +26,7 @@ export class IdempotencyInFlight extends Schema.TaggedError<IdempotencyInFlight>
   retryAfterSeconds: Schema.Int
 }) {
   override get message() {
-    return `A request with this Idempotency-Key is still in progress. Retry after ${this.retryAfterSeconds} seconds.`
+    return `A request with this idempotency key is still in flight. Retry after ${inSeconds(this.retryAfterSeconds)}.`
   }
 }
 
@@ -59,10 +60,10 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
 }
 
 const messages = {
-  other_request: "This Idempotency-Key was used with another request. Use a new key for a new request.",
+  other_request: "This idempotency key was used with another request. Use a new key for a new request.",
   answered_once:
-    "This Idempotency-Key was used from your address. Nothing was created: the first response contained an API key, which " +
-    "is shown once. Send a new Idempotency-Key to register another account."
+    "This idempotency key was used from your address. Nothing was created: the first response contained an API key, which " +
+    "is shown once. Send a new idempotency key to register another account."
 }
 
 /** A request with the key under which it runs once. Keys of different scopes do not meet. */

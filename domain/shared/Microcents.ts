@@ -56,14 +56,17 @@ export const formatDollars = (amount: bigint): string => {
   return `${sign}$${group(String(cents / 100n))}.${String(cents % 100n).padStart(2, "0")}`
 }
 
-/** A price per call: as many decimal places as it needs, at least two; `Free` for 0. */
-export const formatPrice = (amount: bigint): string => {
-  if (amount === 0n) return "Free"
-  const fraction = String(amount % MICROCENTS_PER_DOLLAR)
+/** An exact amount: as many decimal places as it needs, at least two. */
+export const formatAmount = (amount: bigint): string => {
+  const absolute = amount < 0n ? -amount : amount
+  const fraction = String(absolute % MICROCENTS_PER_DOLLAR)
     .padStart(6, "0")
     .replace(/0{1,4}$/u, "")
-  return `$${group(String(amount / MICROCENTS_PER_DOLLAR))}.${fraction}`
+  return `${amount < 0n ? "-" : ""}$${group(String(absolute / MICROCENTS_PER_DOLLAR))}.${fraction}`
 }
+
+/** A price per call: an exact amount, or `Free`. */
+export const formatPrice = (amount: bigint): string => (amount === 0n ? "Free" : formatAmount(amount))
 
 /** Dollars as typed by a user; undefined for text that is no amount, or is finer than a microcent. */
 export const parseDollars = (text: string): Microcents | undefined => {

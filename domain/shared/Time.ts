@@ -24,6 +24,9 @@ export const formatMs = (epochMs: number): string => {
 let secondMs = Number.NaN
 let second = ""
 
+/** `1 second`, `5 seconds`. */
+export const inSeconds = (seconds: number): string => (seconds === 1 ? "1 second" : `${seconds} seconds`)
+
 // Monotonic time, for durations and time limits. The wall clock may be set in either direction meanwhile.
 
 export const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6

@@ -230,7 +230,7 @@ export const makeTaskRequests = Effect.gen(function* () {
   const close = ({ endpointUrl, providerId, session }: Asked): Effect.Effect<void> =>
     session === undefined ? Effect.void : servers.end({ providerId, endpointUrl }, session)
 
-  /** Of a task that may still run, and that nothing is expected of. */
+  /** Cancels a task whose result is not used any more, because it may still run, and ends its session. */
   const abandon = (task: Asked): Effect.Effect<void> => Effect.andThen(cancel(task), close(task))
 
   const update = (task: CallTask, inputResponses: string, client: TaskClient) =>

@@ -13,7 +13,7 @@ import type { Receipt } from "../receipts/Receipt.ts"
 import { ReceiptStore, type Settled } from "../receipts/Receipts.ts"
 import { Entropy } from "../shared/Cryptography.ts"
 import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
-import { type Microcents, zero } from "../shared/Microcents.ts"
+import { formatAmount, type Microcents, zero } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import { round } from "../shared/Round.ts"
 import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
@@ -72,7 +72,7 @@ export class CreditBeyondCost extends Schema.TaggedError<CreditBeyondCost>()("Cr
   costMicrocents: Schema.BigInt
 }) {
   override get message() {
-    return `A credit is 1 to ${this.costMicrocents} microcents, the cost of the call.`
+    return `A credit is $0.000001 to ${formatAmount(this.costMicrocents)}, the cost of the call.`
   }
 }
 

@@ -20,7 +20,7 @@ export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", {
 /** The service runs without a mail server, so it cannot verify mailboxes. */
 export class MailNotConfigured extends Schema.TaggedError<MailNotConfigured>()("MailNotConfigured", {}) {
   override get message() {
-    return "This service cannot send mail: its operator has not set SMTP_URL."
+    return "This service has no mail server, so it cannot send mail."
   }
 }
 

@@ -7,6 +7,7 @@ import { Digest, Entropy, isSameText, Sealer } from "../shared/Cryptography.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import { round } from "../shared/Round.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { inSeconds } from "../shared/Time.ts"
 import {
   type Challenge,
   letter,
@@ -59,7 +60,7 @@ export class TooManyMails extends Schema.TaggedError<TooManyMails>()("TooManyMai
   retryAfterSeconds: Schema.Int
 }) {
   override get message() {
-    return `The service sends at most ${MAILS_PER_DAY_MAX} mails to one address in 24 hours. Retry after ${this.retryAfterSeconds} seconds.`
+    return `The service sends at most ${MAILS_PER_DAY_MAX} mails to one address in 24 hours. Retry after ${inSeconds(this.retryAfterSeconds)}.`
   }
 }
 

@@ -181,7 +181,7 @@ it.live.skipIf(!hasBrowser)(
       yield* shown(page, "#default-cap", /Enter an amount in dollars/u)
       yield* fillIn(page, "Most that one call may cost, in dollars (optional)", "0.02")
       yield* press(page, "Save cap")
-      yield* shown(page, "#default-cap", /cost at most 20000 microcents/u)
+      yield* shown(page, "#default-cap", /cost at most \$0\.02/u)
       assert.deepInclude(yield* called(client, "call_tool", WORDS), { isError: false, cost: 30 })
       assert.deepStrictEqual(complaints, [])
     }).pipe(Effect.scoped),

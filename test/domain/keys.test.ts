@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { assemble, isLive, isWellFormed, Keys, KEYS_PER_OWNER_MAX, shownPrefix } from "../../domain/accounts/Keys.ts"
+import { assemble, isActive, isWellFormed, Keys, KEYS_PER_OWNER_MAX, shownPrefix } from "../../domain/accounts/Keys.ts"
 import { Digest, Entropy } from "../../domain/shared/Cryptography.ts"
 import { KeyId } from "../../domain/shared/Ids.ts"
 import { everyStore, memoryPorts, withServices } from "../contracts/ports.ts"
@@ -60,8 +60,8 @@ it.layer(withServices(memoryPorts), { timeout: "60 seconds" })("Keys", (it) => {
       const expiresAt = DateTime.add(now, { seconds: 1 })
       const { key } = yield* keys.create(owner, { label: "", expiresAt })
       assert.deepStrictEqual(key.expiresAt, expiresAt)
-      assert.isTrue(isLive(key, now.epochMilliseconds + 999))
-      assert.isFalse(isLive(key, now.epochMilliseconds + 1_000))
+      assert.isTrue(isActive(key, now.epochMilliseconds + 999))
+      assert.isFalse(isActive(key, now.epochMilliseconds + 1_000))
     })
   )
 
@@ -109,8 +109,8 @@ it.layer(withServices(memoryPorts), { timeout: "60 seconds" })("Keys", (it) => {
       assert.deepStrictEqual(minted.key.expiresAt, expiresAt)
       assert.notStrictEqual(minted.key.hash, key.hash)
       assert.strictEqual(old.id, key.id)
-      assert.isTrue(isLive(old, now.epochMilliseconds + 59_999))
-      assert.isFalse(isLive(old, now.epochMilliseconds + 60_000))
+      assert.isTrue(isActive(old, now.epochMilliseconds + 59_999))
+      assert.isFalse(isActive(old, now.epochMilliseconds + 60_000))
       yield* TestClock.adjust("1 minute")
       assert.strictEqual((yield* Effect.flip(keys.rotate(owner, key.id, 60)))._tag, "KeyNotFound")
       assert.lengthOf(yield* keys.list(owner), 2)
@@ -123,14 +123,14 @@ it.layer(withServices(memoryPorts), { timeout: "60 seconds" })("Keys", (it) => {
       const owner = yield* anOwner
       const { key } = yield* keys.create(owner, forever)
       const { old } = yield* keys.rotate(owner, key.id, 0)
-      assert.isFalse(isLive(old, (yield* DateTime.now).epochMilliseconds))
+      assert.isFalse(isActive(old, (yield* DateTime.now).epochMilliseconds))
     })
   )
 })
 
 for (const [name, ports] of everyStore) {
   it.layer(withServices(ports), { timeout: "60 seconds" })(`Keys over ${name}`, (it) => {
-    it.effect("limits live keys, also under concurrent requests", () =>
+    it.effect("limits active keys, also under concurrent requests", () =>
       Effect.gen(function* () {
         const keys = yield* Keys
         const owner = yield* anOwner

@@ -169,7 +169,7 @@ it.layer(withServices(postgresPorts), LIVE)("Two nodes on one PostgreSQL", (it) 
           result = yield* Effect.result(one.directory.find(reference))
         }
         assert.strictEqual(result.failure._tag, "ToolWithdrawn")
-        assert.include(result.failure.message, "Your account's calls of this name stay with this tool")
+        assert.include(result.failure.message, "The name stays pinned to it for your account")
       }
     })
   )

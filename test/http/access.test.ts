@@ -101,7 +101,7 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint"
         [unknownKey("c"), "unknown"],
         [unknownKey("p"), "unknown"],
         [`${OPERATOR_KEY}x`, "checksum"],
-        ["", "requires an API key"]
+        ["", "An API key is required"]
       ]
       for (const [wrong, says] of refused) {
         const answer = yield* expecting(401, { path: KEYS, headers: { authorization: `Bearer ${wrong}` } })
@@ -119,12 +119,12 @@ it.layer(ServiceUnderTest.memory({ OPERATOR_KEY }), LIVE)("a protected endpoint"
           assert.notInclude(answer.text, key)
           return textAt(answer, "message")
         })
-      assert.include(yield* said(key), "has no scheme: send `Authorization: Bearer")
+      assert.include(yield* said(key), "has no scheme. Send the key as `Authorization: Bearer")
       assert.include(yield* said(`Bearer${key}`), "has no scheme")
       for (const other of [`Basic ${Buffer.from(key).toString("base64")}`, `Token ${key}`]) {
         assert.include(yield* said(other), "another scheme than `Bearer`")
       }
-      for (const none of ["Bearer", "Bearer ", ""]) assert.include(yield* said(none), "requires an API key")
+      for (const none of ["Bearer", "Bearer ", ""]) assert.include(yield* said(none), "An API key is required")
     })
   )
 

@@ -116,7 +116,7 @@ it.layer(ServiceUnderTest.memory(), LIVE)("keys", (it) => {
       const id = textAt(yield* expecting(200, { path: WHOAMI, key }), "key_id")
       const answer = yield* revoke(key, id)
       assert.strictEqual(answer.status, 409)
-      assert.include(textAt(answer, "message"), "only live key")
+      assert.include(textAt(answer, "message"), "only active key")
       assert.isTrue(yield* works(key))
       const next = textAt(yield* rotate(key, { grace_seconds: 0 }), "api_key")
       assert.deepStrictEqual([yield* works(key), yield* works(next)], [false, true])

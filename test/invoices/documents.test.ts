@@ -133,7 +133,7 @@ it.effect("without the package for PDF a document is available as HTML, and the 
       const { pdf } = yield* InvoicePrinter
       for (const failure of [yield* Effect.flip(pdf(anInvoice(1))), yield* Effect.flip(pdf(anInvoice(1)))]) {
         assert.strictEqual(failure._tag, "PdfNotConfigured")
-        assert.include(failure.message, "replace .pdf by .html")
+        assert.include(failure.message, "does not create PDF files")
       }
     }).pipe(Effect.provide(Layer.provideMerge(NoInvoicePrinter.layer("npm install pdfkit"), log)))
     assert.deepStrictEqual(logged.flat(), ["npm install pdfkit"])

@@ -28,7 +28,7 @@ it.layer(memoryDisputedCore, LIVE)("Erasure", (it) => {
       for (const owner of [consumer, provider]) {
         const refusal = yield* refusalOf(owner, false)
         assert.strictEqual(refusal._tag, "MoneyRemaining")
-        assert.match(refusal.message, /still has \d+ microcents.*--leave-money/u)
+        assert.match(refusal.message, /still has \$\d+\.\d+\. Refund it.*leave the amount in the ledger/u)
       }
       const dispute = yield* filed(pair)
       for (const owner of [consumer, provider]) {
@@ -80,7 +80,7 @@ it.layer(memoryDisputedCore, LIVE)("Erasure", (it) => {
         createdAt: now,
         parts: [part]
       })
-      assert.include((yield* refusalOf(consumer)).message, "a withdrawal under way")
+      assert.include((yield* refusalOf(consumer)).message, "a withdrawal in progress")
       yield* withdrawals.updatePart({ ...part, state: "paid" })
 
       const payouts = yield* PayoutStore
@@ -99,7 +99,7 @@ it.layer(memoryDisputedCore, LIVE)("Erasure", (it) => {
         paidAt: undefined
       }
       yield* payouts.insert(payout)
-      assert.include((yield* refusalOf(provider)).message, "a payout under way")
+      assert.include((yield* refusalOf(provider)).message, "a payout in progress")
       yield* payouts.update({ ...payout, state: "failed" })
 
       assert.deepStrictEqual(yield* profile, before, "whoever is refused is left as it was")

@@ -5,7 +5,7 @@ import { DateTime, Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/Account.ts"
 import { DefaultCaps } from "../../../domain/accounts/DefaultCaps.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
-import { type ApiKey, isLive, Keys, ROTATION_GRACE_SECONDS_DEFAULT } from "../../../domain/accounts/Keys.ts"
+import { type ApiKey, isActive, Keys, ROTATION_GRACE_SECONDS_DEFAULT } from "../../../domain/accounts/Keys.ts"
 import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { EndpointProbe, type EndpointReport, unlistedReason } from "../../../domain/catalog/EndpointProbe.ts"
@@ -16,7 +16,7 @@ import { type Profile, ProviderProfile } from "../../../domain/providers/Provide
 import { Registration, ToolsRejected } from "../../../domain/providers/Registration.ts"
 import { Entropy } from "../../../domain/shared/Cryptography.ts"
 import { type ConsumerId, type KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { formatDollars, fromCents, zero } from "../../../domain/shared/Microcents.ts"
+import { formatAmount, formatDollars, fromCents, zero } from "../../../domain/shared/Microcents.ts"
 import { PAGE_LIMIT_MAX, type PageRequest } from "../../../domain/shared/Page.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { endpointView, importView } from "../catalog/Import.ts"
@@ -278,7 +278,7 @@ export const accountsRoutes = Effect.gen(function* () {
         key: show(minted.key),
         api_key: minted.secret,
         replaces: show(old),
-        message: `Store api_key now: it is not shown again. The old key is valid for another ${graceSeconds} s.`
+        message: `Store api_key now: it is not shown again. The old key is valid for another ${graceSeconds} seconds.`
       }
     }),
     route(endpoints.setDefaultCap, function* ({ as, payload }) {
@@ -294,7 +294,7 @@ export const accountsRoutes = Effect.gen(function* () {
         message:
           cap === null
             ? `The ${of} has no default cap.`
-            : `Usage-priced calls of this ${of} that name no cap cost at most ${cap} microcents.`
+            : `Usage-priced calls of this ${of} that name no cap cost at most ${formatAmount(BigInt(cap))}.`
       }
     }),
     route(endpoints.revokeKey, ({ as, params }) => revoke(as("consumer", "provider"), params.key_id)),
@@ -335,6 +335,6 @@ const shownTo = (caller: KeyOwner) =>
   }))
 
 const statusOf = (key: ApiKey, nowMs: number): "active" | "revoked" | "expired" => {
-  if (isLive(key, nowMs)) return "active"
+  if (isActive(key, nowMs)) return "active"
   return key.revokedAt !== undefined && key.revokedAt.epochMilliseconds <= nowMs ? "revoked" : "expired"
 }

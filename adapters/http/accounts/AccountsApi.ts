@@ -222,7 +222,7 @@ const NewKey = Field.object("NewKey", "The new key. `api_key` is shown only once
 const RotatedKey = Field.object("RotatedKey", "The new key and the key that it replaces.", {
   ...secret,
   replaces: Field.of(Key, "The replaced key. `revoked_at` is the end of its grace period.", oldKey),
-  message: shared.message("Store api_key now: it is not shown again. The old key is valid for another 3600 s.")
+  message: shared.message("Store api_key now: it is not shown again. The old key is valid for another 3600 seconds.")
 })
 
 const RevokedKey = Field.object("RevokedKey", "The key is revoked.", {
@@ -253,7 +253,7 @@ const DefaultCap = Field.object("DefaultCap", "The default cap in effect.", {
   of: Field.of(Schema.Literals(["account", "key"]), "Whether the cap applies to the account or to one key."),
   key_id: Field.nullable(KeyId, "ID of the key. `null`: the cap applies to the account."),
   default_cap_microcents: keyCap,
-  message: shared.message("Usage-priced calls of this account that name no cap cost at most 50000 microcents.")
+  message: shared.message("Usage-priced calls of this account that name no cap cost at most $0.05.")
 })
 
 const WhoAmI = Field.object("WhoAmI", "The account of the API key, and the limits of the key.", {

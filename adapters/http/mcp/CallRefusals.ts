@@ -2,7 +2,6 @@
  * Why a call was not made, as a result that a model can act on: an HTTP status would reach it as a broken transport.
  */
 import { withMeta } from "../../../domain/mcp/PassedResults.ts"
-import { formatPrice } from "../../../domain/shared/Microcents.ts"
 import { BILLING_META, MAX_COST_META } from "../../../domain/upstream/Protocol.ts"
 import { defaultCapPage, pageUrl } from "../contract/BaseUrl.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
@@ -35,7 +34,7 @@ export const refusalOf = (error: HandlerError, at: RefusedAt, nowMs: number): Re
   const problem = problemOf(error, baseUrl)
   const extra = problem.extra ?? {}
   const retryAfterMs = retryAfterOf(error, extra, nowMs)
-  const said = wordsOf(error, at) ?? problem.message
+  const message = wordsOf(error, at) ?? problem.message
   const billing = {
     code: problem.code,
     charged: isCharged(error),
@@ -46,14 +45,14 @@ export const refusalOf = (error: HandlerError, at: RefusedAt, nowMs: number): Re
     load_balance_url: `${baseUrl}/api/market/balance/load`,
     ...extrasOf(extra)
   }
-  return { text: [said, ...charge(error, said), ...advice(error, retryAfterMs)].join(" "), billing }
+  return { text: [message, ...charge(error, message), ...advice(error, retryAfterMs)].join(" "), billing }
 }
 
 /** The call was made, and its response is not stored. */
 const isCharged = (error: HandlerError): boolean => error._tag === "ResultNotRetained" && error.costMicrocents > 0n
 
-const charge = (error: HandlerError, said: string): ReadonlyArray<string> =>
-  isCharged(error) || /nothing (?:was|is) charged/iu.test(said) ? [] : ["Nothing was charged."]
+const charge = (error: HandlerError, message: string): ReadonlyArray<string> =>
+  isCharged(error) || /nothing (?:was|is) charged/iu.test(message) ? [] : ["Nothing was charged."]
 
 const advice = (error: HandlerError, retryAfterMs: number | undefined): ReadonlyArray<string> => {
   if (retryAfterMs !== undefined) return [`Retry after ${Math.max(1, Math.ceil(retryAfterMs / 1_000))} seconds.`]
@@ -91,28 +90,23 @@ const extrasOf = (extra: Readonly<Record<string, unknown>>) =>
 /** For people; agents that pay by themselves use `load_balance_url`. */
 export const addFundsPage = (baseUrl: string): string => pageUrl(baseUrl, "/developer/funds")
 
-/** In amounts that a model can pass on to its user; undefined where the error's own message says enough. */
+/** Adds what a client of MCP can do; undefined where the message of the HTTP API applies. */
 const wordsOf = (error: HandlerError, { baseUrl, callTool }: RefusedAt): string | undefined => {
   const addFunds = `Add funds at ${addFundsPage(baseUrl)}.`
   switch (error._tag) {
-    case "InsufficientFunds": {
-      const why = error.declined === true ? "The user declined to add funds" : "Insufficient balance"
-      return `${why}: this call costs ${price(error.costMicrocents)} and ${dollars(error.balanceMicrocents)} is available. ${addFunds}`
-    }
-    case "BudgetExceeded": {
-      const reset = error.resetsAt === undefined ? "" : ` It resets at ${error.resetsAt}.`
-      return `Budget ${error.budgetId} does not cover this call: ${dollars(error.leftMicrocents)} of ${dollars(error.capMicrocents)} is left.${reset}`
-    }
+    case "BudgetExceeded":
+      return error.message
     case "PriceChanged":
-      return `The price is above your cap: this call costs ${price(error.priceMicrocents)} and your cap is ${dollars(error.maxCostMicrocents)}. Raise the cap to make the call: ${callTool === undefined ? "" : `\`max_cost_microcents\` of \`${callTool}\`, or `}what your user set in the client or at ${defaultCapPage(baseUrl)}.`
+      return `${error.message} Raise the cap to make the call: ${callTool === undefined ? "" : `\`max_cost_microcents\` of \`${callTool}\`, or `}what your user set in the client or at ${defaultCapPage(baseUrl)}.`
     case "CapRequired":
       return [
-        `This tool is usage-priced: one call costs up to ${price(error.maxCostMicrocents)}, and no cap is set.`,
+        error.message,
         callTool === undefined
           ? `Your client can send \`_meta["${MAX_COST_META}"]\` with the call, or the header \`X-Max-Cost-Microcents\`.`
           : `Call \`${callTool}\` with \`tool\`: "${error.toolName}", the same \`arguments\`, and \`max_cost_microcents\`: ${error.maxCostMicrocents}, or less to pay less.`,
         `For all calls, your user sets a default cap at ${defaultCapPage(baseUrl)}.`
       ].join(" ")
+    case "InsufficientFunds":
     case "AccountFrozen":
       return `${error.message} ${addFunds}`
     case "InvalidArguments":
@@ -121,10 +115,6 @@ const wordsOf = (error: HandlerError, { baseUrl, callTool }: RefusedAt): string 
       return undefined
   }
 }
-
-const price = (microcents: bigint): string => formatPrice(microcents)
-
-const dollars = (microcents: bigint): string => (microcents <= 0n ? "$0.00" : formatPrice(microcents))
 
 const VIOLATIONS_SHOWN_MAX = 10
 

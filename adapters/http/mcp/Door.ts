@@ -1,6 +1,6 @@
 /**
- * What stands behind one path that speaks MCP: a provider's server, or the market. The frame reads requests, calls tools and
- * writes responses; a door says what it offers, what a tool's name means, and where everything else goes.
+ * An MCP endpoint: the path of a provider's server, or of the market. The frame (`DoorRoutes.ts`) reads requests, calls tools
+ * and writes responses. A door defines what it offers, what a tool's name means, and how all other requests are answered.
  */
 import type { Effect } from "effect"
 import type { ServerFeature } from "../../../domain/accounts/Account.ts"
@@ -62,7 +62,7 @@ export interface ToolList {
 /** What a tool's name means. */
 export type DoorTool =
   | {
-      /** A call that is billed: everything else about it is the frame's. */
+      /** A call that is billed. The frame makes it and writes its response. */
       readonly _tag: "Billed"
       readonly tool: ToolReference
       /** What the tool gets; the client's own, except where one tool calls another. */

@@ -111,4 +111,10 @@ const SHOWN_CHARS_MAX = 40
 
 /** A client that gets 404 opens another session. */
 export const sessionGone = ({ message }: McpSessionNotFound, id?: string): RpcFault =>
-  new RpcFault({ status: NOT_FOUND, code: INVALID_REQUEST, reason: message, data: undefined, id })
+  new RpcFault({
+    status: NOT_FOUND,
+    code: INVALID_REQUEST,
+    reason: `${message} Send initialize without an Mcp-Session-Id header.`,
+    data: undefined,
+    id
+  })

@@ -4,7 +4,7 @@
 import { DateTime, Effect } from "effect"
 import type { CallIdempotency, KeptResult } from "../../../domain/metering/CallStore.ts"
 import type { Metered } from "../../../domain/metering/DirectMetering.ts"
-import { type Grant, Grants, isLive, spentNow } from "../../../domain/metering/Grants.ts"
+import { type Grant, Grants, isActive, spentNow } from "../../../domain/metering/Grants.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
 import type { ConsumerId, GrantId } from "../../../domain/shared/Ids.ts"
@@ -99,7 +99,7 @@ const grantView = (grant: Grant, now: DateTime.Utc) => ({
   status:
     grant.revokedAt !== undefined
       ? ("revoked" as const)
-      : isLive(grant, now)
+      : isActive(grant, now)
         ? ("active" as const)
         : ("expired" as const),
   created_at: format(grant.createdAt),

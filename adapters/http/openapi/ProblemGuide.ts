@@ -42,7 +42,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     }
   },
   BUDGET_EXCEEDED: {
-    message: "This call exceeds a budget of your account.",
+    message: "Budget 0193f9c5-6e1a-7b44-a1f0-3c5d7e9b2a68 does not cover this call: $0.00012 of $1.00 is left.",
     remedy: "Raise the budget with `POST /api/v1/market/budgets`, or retry after `resets_at`.",
     extra: {
       budget_id: "0193f9c5-6e1a-7b44-a1f0-3c5d7e9b2a68",
@@ -97,7 +97,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     ]
   },
   IDEMPOTENCY_CONFLICT: {
-    message: "This `Idempotency-Key` was used with another request. Use a new key for a new request.",
+    message: "This idempotency key was used with another request. Use a new key for a new request.",
     remedy: "Use a new key. With `Retry-After`, the first request is still in progress: retry after that time.",
     only: (endpoint) => takesIdempotencyKey(endpoint) || endpoint.path === RETRIED_UNDER_OWN_KEY
   },
@@ -112,7 +112,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     ]
   },
   PRICE_CHANGED: {
-    message: "This call costs 800 microcents, more than your cap of 500.",
+    message: "The price is above your cap: this call costs $0.0008 and your cap is $0.0005. Nothing was charged.",
     remedy: "The list price exceeds your cap, or `price_version` is not in effect. Request a new quote.",
     places: ["POST /api/market/proxy"],
     extra: { price_microcents: 800, max_cost_microcents: 800, price_version: 3 }
@@ -156,7 +156,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     extra: { minimum_cents: 1_000, payout_balance_cents: 640 }
   },
   CAP_REQUIRED: {
-    message: "This tool is usage-priced: a call costs up to 50000 microcents ($0.05). Send a cap.",
+    message: "This tool is usage-priced: one call costs up to $0.05, and no cap is set. Nothing was charged.",
     remedy:
       "Send a cap: `max_cost_microcents` in the body or the header `X-Max-Cost-Microcents`. Or set a default cap " +
       "with `POST /api/v1/market/default-cap` or at `default_cap_url`.",

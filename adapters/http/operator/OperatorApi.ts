@@ -271,7 +271,7 @@ export class OperatorApi extends HttpApiGroup.make("operator")
       summary: "Freeze a provider",
       description:
         "Its tools cannot be called, its reports are rejected, and nothing is paid out, until you unfreeze it. Calls in " +
-        "flight are settled, payouts under way end, and refunds are taken from its earnings. The owner sees the reason.",
+        "flight are settled, payouts in progress end, and refunds are taken from its earnings. The owner sees the reason.",
       params: { provider_id: providerId },
       payload: Freeze,
       success: FrozenProvider

@@ -14,6 +14,7 @@ import {
 } from "./ProblemTable.ts"
 
 export const accountProblems = {
+  AuthorizationRejected: () => ({ ...unauthorized, hint: SEND_KEY }),
   AlreadyRegistered: duplicate("POST /api/v1/market/keys creates a key."),
   EndpointBlocked: (e) => ({ ...invalidField("endpoint_url")(e), code: "BLOCKED_ENDPOINT" }),
   ExpiryInThePast: invalidField("expires_at"),
@@ -43,11 +44,12 @@ export const accountProblems = {
   }),
   SessionEnded: () => unauthorized,
   TooManyKeys: invalid(),
-  Unauthorized: () => unauthorized,
-  WrongOperatorKey: () => unauthorized,
+  Unauthorized: ({ reason }) => (reason === "missing" ? { ...unauthorized, hint: SEND_KEY } : unauthorized),
+  WrongOperatorKey: () => ({ ...unauthorized, hint: "It is the value of OPERATOR_KEY." }),
   WrongRole: forbidden()
 } satisfies Partial<ProblemTable>
 
+const SEND_KEY = "Send the key as `Authorization: Bearer <key>`."
 const unauthorized: ProblemRow<401> = { status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }
 
 const faultsOfTool = ({ error, faults, index, tool_name: name }: NoToolRegistered["tools"][number]) =>

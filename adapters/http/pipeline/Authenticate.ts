@@ -7,7 +7,7 @@ import type { Role } from "../../../domain/accounts/Principal.ts"
 import { OperatorSessions } from "../../../domain/operator/OperatorSessions.ts"
 import type { AccessRule } from "../contract/Access.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { NotFromOwnPage, WrongRole } from "./Failures.ts"
+import { AuthorizationRejected, NotFromOwnPage, WrongRole } from "./Failures.ts"
 import type { Next, RequestContext, Stage } from "./RequestContext.ts"
 import { bearer, bearerFault, header, isFromOwnPage, sessionToken, type WebRequest } from "./WebRequest.ts"
 
@@ -30,7 +30,10 @@ export const makeAuthentication = Effect.gen(function* () {
       if (isOpen) return next(context)
       const token = route.rule.roles.includes("operator") ? sessionToken(request, baseUrl) : undefined
       if (token !== undefined) return bySession(token, context, next)
-      return Effect.fail(new Unauthorized({ reason: bearerFault(request) ?? "missing" }))
+      const fault = bearerFault(request)
+      return Effect.fail(
+        fault === undefined ? new Unauthorized({ reason: "missing" }) : new AuthorizationRejected({ fault })
+      )
     }
     return Effect.matchEffect(authentication.authenticate(credential), {
       // A key that is old, or another service's, is none where no role is required.

@@ -36,6 +36,7 @@ export const callProblems = {
   BudgetExceeded: (e) => ({
     status: 402,
     code: "BUDGET_EXCEEDED",
+    hint: "POST /api/v1/market/budgets raises it.",
     extra: {
       budget_id: e.budgetId,
       cap_microcents: Number(e.capMicrocents),

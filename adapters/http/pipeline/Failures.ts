@@ -2,6 +2,7 @@
  * What can be wrong with a request before the rules of the domain apply.
  */
 import { Schema } from "effect"
+import { inSeconds } from "../../../domain/shared/Time.ts"
 
 /** Further faults of a request are not listed. */
 export const FAULTS_MAX = 100
@@ -98,6 +99,17 @@ export class UnsupportedMediaType extends Schema.TaggedError<UnsupportedMediaTyp
   }
 }
 
+/** The `Authorization` header contains no key that could be checked. */
+export class AuthorizationRejected extends Schema.TaggedError<AuthorizationRejected>()("AuthorizationRejected", {
+  fault: Schema.Literals(["no_scheme", "other_scheme"])
+}) {
+  override get message() {
+    return this.fault === "no_scheme"
+      ? "The Authorization header has no scheme."
+      : "The Authorization header has another scheme than `Bearer`."
+  }
+}
+
 const aRole = (role: string): string => `${role === "operator" ? "an" : "a"} ${role}`
 
 export class WrongRole extends Schema.TaggedError<WrongRole>()("WrongRole", {
@@ -145,6 +157,6 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
   resetAfterSeconds: Schema.Int
 }) {
   override get message() {
-    return `At most ${this.limit} requests a minute. Try again in ${this.retryAfterSeconds} s.`
+    return `Too many requests: the limit is ${this.limit} a minute. Retry after ${inSeconds(this.retryAfterSeconds)}.`
   }
 }

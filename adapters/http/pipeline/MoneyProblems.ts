@@ -70,8 +70,8 @@ export const moneyProblems = {
       ? { status: 404, code: "NOT_FOUND", hint: "GET /api/v1/operator/payouts lists all payouts." }
       : { status: 422, code: "VALIDATION_ERROR", details: [{ path: ["payout_id"], message: e.message }] },
   PaymentFailed: providerError(),
-  PaymentsNotConfigured: notConfigured(),
-  PdfNotConfigured: notConfigured(),
+  PaymentsNotConfigured: notConfigured("The operator can set PAYMENTS=stripe."),
+  PdfNotConfigured: notConfigured("Replace .pdf by .html or .json in the URL."),
   RecoveredByChargeback: (e) => ({
     status: 409,
     code: "RECOVERED_BY_CHARGEBACK",

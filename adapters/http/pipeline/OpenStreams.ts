@@ -2,6 +2,7 @@
  * Responses that stay open until the client or the service ends them. Counted per account, and ended when the service stops.
  */
 import { Context, Deferred, Effect, Layer, Schema } from "effect"
+import { inSeconds } from "../../../domain/shared/Time.ts"
 
 /** A node that is about to stop. It still answers, but a load balancer sends new requests elsewhere. */
 export class Draining extends Context.Service<
@@ -31,7 +32,7 @@ export class TooManyStreams extends Schema.TaggedError<TooManyStreams>()("TooMan
   retryAfterSeconds: Schema.Int
 }) {
   override get message() {
-    return `Too many open streams: this account has ${this.max}, the maximum. Close one, or retry after ${this.retryAfterSeconds} seconds.`
+    return `Too many open streams: this account has ${this.max}, the maximum. Close one, or retry after ${inSeconds(this.retryAfterSeconds)}.`
   }
 }
 

@@ -4,7 +4,6 @@
  */
 import { Context, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
-import type { Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { type Probe, RateLimitState } from "../../../domain/platform/Health.ts"
 import { RateLimited } from "./Failures.ts"
@@ -168,13 +167,9 @@ export const makeLimits = Effect.map(RateLimits, (limits) => {
   return { byAddress, byKey, registrations, wrongKeys }
 })
 
-const NO_KEY: ReadonlySet<string> = new Set(["missing", "no_scheme", "other_scheme"] satisfies ReadonlyArray<
-  Unauthorized["reason"]
->)
-
 const hasWrongKey = (error: HandlerError): boolean =>
   error._tag === "WrongOperatorKey" ||
-  (error._tag === "Unauthorized" && !NO_KEY.has(error.reason)) ||
+  (error._tag === "Unauthorized" && error.reason !== "missing") ||
   (error._tag === "MetricsRejected" && error.hasToken)
 
 /** No console opens streams of an MCP door, and each of those opens another at the provider's server. */

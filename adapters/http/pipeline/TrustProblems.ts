@@ -24,7 +24,7 @@ export const trustProblems = {
   FilingTooLate: invalidField("receipt_id"),
   LogUnknown: notFound(),
   MailFailed: providerError(),
-  MailNotConfigured: notConfigured(),
+  MailNotConfigured: notConfigured("The operator can set SMTP_URL."),
   NoSuchReceipt: notFound(),
   NotAParty: forbidden(),
   NotLoggedYet: () => unavailableFor(1),

@@ -2,7 +2,7 @@
  * Keys in memory. Units of work run one at a time, so the owner needs no lock.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
-import { type ApiKey, DEAD_KEYS_SHOWN_MAX, isLive, KeyStore } from "../../../domain/accounts/Keys.ts"
+import { type ApiKey, DEAD_KEYS_SHOWN_MAX, isActive, KeyStore } from "../../../domain/accounts/Keys.ts"
 import type { ConsumerId, KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { newestFirst } from "../shared/MemoryRows.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
@@ -51,7 +51,7 @@ export const layer = Layer.effect(
           let dead = 0
           return all
             .toSorted(newestFirst((key) => key.createdAt))
-            .filter((key) => isLive(key, now.epochMilliseconds) || ++dead <= DEAD_KEYS_SHOWN_MAX)
+            .filter((key) => isActive(key, now.epochMilliseconds) || ++dead <= DEAD_KEYS_SHOWN_MAX)
         }),
 
       revoke: (ownerId, id, at) =>

@@ -6,7 +6,7 @@ import {
   DEAD_GRANTS_SHOWN_MAX,
   type Grant,
   GrantStore,
-  isLive,
+  isActive,
   type Reservation
 } from "../../../domain/metering/Grants.ts"
 import type { ConsumerId, GrantId, ReceiptId } from "../../../domain/shared/Ids.ts"
@@ -26,12 +26,12 @@ export const layer = Layer.sync(GrantStore, () => {
       Effect.sync(() => {
         const all = ofConsumer(consumerId).toSorted(newestFirst((grant) => grant.createdAt))
         let dead = 0
-        return all.filter((grant) => isLive(grant, now) || dead++ < DEAD_GRANTS_SHOWN_MAX)
+        return all.filter((grant) => isActive(grant, now) || dead++ < DEAD_GRANTS_SHOWN_MAX)
       }),
     between: (consumerId, providerId, now) =>
       Effect.sync(() =>
         ofConsumer(consumerId)
-          .filter((grant) => grant.providerId === providerId && isLive(grant, now))
+          .filter((grant) => grant.providerId === providerId && isActive(grant, now))
           .toSorted(oldestFirst((grant) => grant.createdAt))
       ),
     find: (consumerId, id) =>

@@ -15,8 +15,8 @@ import { endpointPage } from "./EndpointPage.ts"
 import { documentedCodes, errorHeadings, errorsPage } from "./ErrorsPage.ts"
 import { type Resource, resourcePage, resourcesOf } from "./ResourcePage.ts"
 
-// The first page of the documentation: every page, by section. The anchors of the single page that the documentation was
-// before are here, each with a link to its place.
+// The first page of the documentation: every page, by section. The documentation was one
+// page before: its anchors are kept here, each with a link to the page that has the chapter now.
 
 /** Anchors of chapters that have moved to other pages. */
 const MOVED: ReadonlyArray<readonly [anchor: string, path: string, title: string]> = [

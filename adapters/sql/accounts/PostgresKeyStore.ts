@@ -33,7 +33,7 @@ export const layer = Layer.effect(
         provider AS (SELECT FROM providers WHERE id = ${ownerId} FOR NO KEY UPDATE)
       SELECT (SELECT count(*) FROM consumer) + (SELECT count(*) FROM provider) AS locked`
 
-    /** `isLive` in SQL. */
+    /** `isActive` in SQL. */
     const liveAt = (now: DateTime.Utc) => sql`(
       (k.revoked_at IS NULL OR k.revoked_at > ${toDate(now)}) AND (k.expires_at IS NULL OR k.expires_at > ${toDate(now)}))`
 

@@ -19,7 +19,7 @@ export const layer = Layer.effect(
 
     const lock = (consumerId: ConsumerId) => sql`SELECT FROM consumers WHERE id = ${consumerId} FOR NO KEY UPDATE`
 
-    const isLive = (now: DateTime.Utc) =>
+    const isActive = (now: DateTime.Utc) =>
       sql`(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${toDate(now)}))`
 
     return GrantStore.of({
@@ -37,9 +37,9 @@ export const layer = Layer.effect(
         yield* lock(consumerId)
         return yield* sql`
           SELECT * FROM (
-            SELECT * FROM grants WHERE consumer_id = ${consumerId} AND ${isLive(now)}
+            SELECT * FROM grants WHERE consumer_id = ${consumerId} AND ${isActive(now)}
             UNION ALL
-            (SELECT * FROM grants WHERE consumer_id = ${consumerId} AND NOT ${isLive(now)}
+            (SELECT * FROM grants WHERE consumer_id = ${consumerId} AND NOT ${isActive(now)}
               ORDER BY created_at DESC, grant_id DESC LIMIT ${DEAD_GRANTS_SHOWN_MAX})
           ) AS shown ORDER BY created_at DESC, grant_id DESC`.all(toGrant)
       }),
@@ -48,7 +48,7 @@ export const layer = Layer.effect(
         yield* lock(consumerId)
         return yield* sql`
           SELECT * FROM grants
-          WHERE consumer_id = ${consumerId} AND provider_id = ${providerId} AND ${isLive(now)}
+          WHERE consumer_id = ${consumerId} AND provider_id = ${providerId} AND ${isActive(now)}
           ORDER BY created_at, grant_id`.all(toGrant)
       }),
 

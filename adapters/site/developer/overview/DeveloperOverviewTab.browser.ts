@@ -43,7 +43,7 @@ export const FreeCalls = ({ free_tiers: all, resets_at: resets }: FreeTiers): Vi
         )
   )
 
-/** While calls are under way, all of it changes. */
+/** While calls are in flight, all of it changes. */
 const LIVE_MS = 3_000
 
 export const tab = (): View => {
