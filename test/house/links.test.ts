@@ -1,6 +1,6 @@
 /**
  * Links between the Markdown files of the repository lead to files and headings that exist there, for a reader of the
- * repository too: no link leads to a file that is generated and not committed.
+ * repository too, and so do the paths in CONTRIBUTING.md: no link leads to a file that is generated and not committed.
  */
 import { assert, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
@@ -11,7 +11,9 @@ const read = (file: string) => readFileSync(join(projectRoot, file), "utf8")
 
 const files = [
   "CHANGELOG.md",
+  "CONTRIBUTING.md",
   "README.md",
+  "SECURITY.md",
   ...["docs", "docs/guides", "docs/decisions"].flatMap((folder) =>
     readdirSync(join(projectRoot, folder)).flatMap((name) => (name.endsWith(".md") ? [`${folder}/${name}`] : []))
   )
@@ -61,6 +63,17 @@ it("links between documents lead somewhere", () => {
   assert.isAbove(links.length, 100)
   assert.deepStrictEqual(
     links.flatMap(([file, href]) => problemOf(file, href) ?? []),
+    []
+  )
+})
+
+it("CONTRIBUTING.md names files that exist", () => {
+  const named = [
+    ...read("CONTRIBUTING.md").matchAll(/`((?:\.ci|adapters|domain|docs|migrations|src|test|testing)\/[^`]+)`/gu)
+  ]
+  assert.isAbove(named.length, 40)
+  assert.deepStrictEqual(
+    named.map(([, path]) => path!).filter((path) => !existsSync(join(projectRoot, path))),
     []
   )
 })
