@@ -67,8 +67,17 @@ const schemas = async (components: object): Promise<string> => {
   const named = nodes.filter(
     (node) => "name" in node && (node.name as { readonly text?: string }).text === "components"
   )
-  return `${astToString(named)}\n/** Every object of the API by the name that the OpenAPI document gives it. */\nexport type Schemas = components["schemas"]\n`
+  const members = /^ {4}schemas: \{$(?<members>.*?)^ {4}\};$/msu.exec(astToString(named))?.groups?.["members"]
+  if (members === undefined) throw new Error("openapi-typescript wrote no schemas.")
+  return `/** Every object of the API by the name that the OpenAPI document gives it. */\nexport interface Schemas {${tidied(members)}}\n`
 }
+
+/** The schemas refer to one another by their short name, and a comment is its text: the types say the rest. */
+const tidied = (members: string): string =>
+  members
+    .replaceAll('components["schemas"][', "Schemas[")
+    .replaceAll(/\/\*\*\s+\* @description (?<text>.*)\n\s+\* @enum \{\w+\}\s+\*\//gu, "/** $<text> */")
+    .replaceAll("@description ", "")
 
 /** Without examples, which the documentation has. */
 const plain = (value: unknown, isFields = false): unknown => {
