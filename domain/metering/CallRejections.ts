@@ -33,8 +33,8 @@ export class PriceVersionChanged extends Schema.TaggedError<PriceVersionChanged>
 }) {
   override get message() {
     return (
-      `You named price version ${this.named}, and version ${this.priceVersion} is in effect. Nothing was charged. ` +
-      "Get a new quote with `dry_run: true`."
+      `The price has changed: you sent price version ${this.named}, and version ${this.priceVersion} is in effect. ` +
+      "Nothing was charged."
     )
   }
 }

@@ -126,6 +126,7 @@ export const callProblems = {
 const priceChanged = (e: PriceChanged | PriceVersionChanged): ProblemRow<409> => ({
   status: 409,
   code: "PRICE_CHANGED",
+  hint: "Raise `max_cost_microcents`, or get a new quote with `dry_run: true`.",
   extra: {
     price_microcents: Number(e.priceMicrocents),
     max_cost_microcents: Number(e.maxCostMicrocents),
