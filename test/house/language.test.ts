@@ -34,7 +34,7 @@ describe("the language", () => {
   it.each([
     ["/**\n * Closed to whoever\n * has no key.\n */", ["whoever"]],
     ['"The gateway stands " +\n    "between agents and tools"', ["stands between"]],
-    ["-- money held by calls\n-- under way", ["held by calls under way"]],
+    ["-- money held by calls\n-- under way", ["held by calls under way", "under way"]],
     ["const fate = Fate.of(call)", ["fate"]],
     ["No Faith Needed.", ["no faith needed"]],
     ["we recommend a comment", []]

@@ -1,5 +1,5 @@
 /**
- * A frozen provider: nothing of it can be called, reported or paid out, whatever it tries; what was under way ends.
+ * A frozen provider: nothing of it can be called, reported or paid out, whatever it tries; what was in progress ends.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"

@@ -86,7 +86,7 @@ export const doing = (world: World, act: Act): Effect.Effect<string, Violation> 
     case "Crash":
       return Effect.as(world.kill, "killed")
     case "Skew":
-      // What is under way may be past its deadline at once: it is swept, and its caller told so.
+      // What is in progress may be past its deadline at once: it is swept, and its caller told so.
       return Effect.as(
         Effect.andThen(
           world.setCalendarBy(act.ms),

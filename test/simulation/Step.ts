@@ -6,7 +6,7 @@ import type { ToolTerms } from "./ToolTerms.ts"
 
 export interface Step {
   readonly act: Act
-  /** Goes wrong at a port while the act is under way, unless fewer things are asked of ports. */
+  /** Goes wrong at a port while the act is in progress, unless fewer things are asked of ports. */
   readonly fault?: Fault
   /** How much later the next step begins. What is not done by then goes on beside it. */
   readonly thenMs: number

@@ -12,7 +12,7 @@ export class Violation extends Schema.TaggedError<Violation>()("Violation", {
   }
 }
 
-/** What went wrong in something that was under way. */
+/** What went wrong in something that was in progress. */
 export const violationIn = (cause: Cause.Cause<Violation>): Violation => {
   const error = Cause.squash(cause)
   return error instanceof Violation ? error : new Violation({ rule: "no defect", detail: Cause.pretty(cause) })

@@ -36,7 +36,7 @@ export interface World {
   readonly processor: Processor
   readonly providers: Providers
   readonly board: Switchboard
-  /** What went wrong in things that were under way. */
+  /** What went wrong in things that were in progress. */
   readonly violations: Array<Violation>
   /** As they are, past the switchboard. */
   readonly stores: Context.Context<Stores>
