@@ -90,7 +90,7 @@ export const readTools = Effect.fnUntraced(function* (
 const TOOL_LIST_TTL_MS_MIN = 10_000
 
 /** Keeps what the server said of itself. */
-export const greeted = (endpoint: ProviderEndpoint, link: Link, reply: Reply, atMs: number): void => {
+export const recordGreeting = (endpoint: ProviderEndpoint, link: Link, reply: Reply, atMs: number): void => {
   if (reply.kind !== "result") return
   const text = reply.text ?? JSON.stringify(reply.result)
   const { era, version } = link
@@ -118,7 +118,7 @@ const detect = Effect.fnUntraced(function* (
   let reply = yield* probe
   if (verdictOf(reply) === "again") reply = yield* probe
   const verdict = verdictOf(reply)
-  if (verdict === "modern") greeted(endpoint, modernLink, reply, nowMs())
+  if (verdict === "modern") recordGreeting(endpoint, modernLink, reply, nowMs())
   return verdict === "again" ? incompatible : verdict
 })
 
@@ -149,7 +149,7 @@ const verdictOf = (reply: Reply): "modern" | "legacy" | "again" | Reply => {
 }
 
 const initialize = (endpoint: ProviderEndpoint, nowMs: () => number, leftMs: () => number) =>
-  openSession(endpoint, "{}", leftMs, (link, reply) => greeted(endpoint, link, reply, nowMs()))
+  openSession(endpoint, "{}", leftMs, (link, reply) => recordGreeting(endpoint, link, reply, nowMs()))
 
 /** A session of the legacy era, whose client declares these capabilities; or the reply that prevented it. */
 export const openSession = Effect.fnUntraced(function* (

@@ -19,7 +19,7 @@ import {
   type ServerProfile
 } from "../../domain/upstream/ProviderServers.ts"
 import { isPermitted, NOT_PERMITTED } from "./ExchangeOutcome.ts"
-import { discover, greeted, isLink, negotiated } from "./Handshake.ts"
+import { discover, recordGreeting, isLink, negotiated } from "./Handshake.ts"
 import { idOf, requestBody } from "./JsonRpc.ts"
 import type { McpClient } from "./McpClient.ts"
 import { withinRate } from "./MessageRate.ts"
@@ -57,7 +57,7 @@ export const makeServerProfiles = Effect.fnUntraced(function* (client: McpClient
     if (link.era === "modern" && !(endpoint.greeting?.era === "modern" && isFresh(endpoint.greeting))) {
       const reply = yield* discover(endpoint, options.setupTimeoutMs)
       if (reply.kind !== "result") return yield* failureOf(client, reply, link)
-      greeted(endpoint, modernLink, reply, nowMs())
+      recordGreeting(endpoint, modernLink, reply, nowMs())
     }
     const { greeting } = endpoint
     return greeting === undefined || greeting.era !== link.era
@@ -273,7 +273,7 @@ export const makeClientSessions = (client: McpClient, messages: Shares, streams:
     message: string,
     consumerId: ConsumerId
   ) {
-    const body = toldBody(message)
+    const body = passedBody(message)
     if (body === undefined) return yield* notTold
     const { endpoint } = yield* reachUnprobed(client, server)
     const link = linkOf(session)
@@ -336,13 +336,13 @@ export const makeClientSessions = (client: McpClient, messages: Shares, streams:
  * Only the members of a notification or a response, each verbatim: a server that does not distinguish upper and lower case,
  * or takes the first of two members, could read any other text as a call of a tool.
  */
-const toldBody = (message: string): string | undefined => {
+const passedBody = (message: string): string | undefined => {
   const members = new Map(membersOf(message).map(({ name, text }) => [name, text]))
   const method = members.get("method")
   if (method === undefined ? !members.has("id") : !isNotification(method)) return undefined
   const names = method === undefined ? ["id", "result", "error"] : ["method", "params"]
-  const told = names.flatMap((name) => (members.has(name) ? [`"${name}":${members.get(name)}`] : []))
-  return `{"jsonrpc":"2.0",${told.join(",")}}`
+  const passed = names.flatMap((name) => (members.has(name) ? [`"${name}":${members.get(name)}`] : []))
+  return `{"jsonrpc":"2.0",${passed.join(",")}}`
 }
 
 const isNotification = (json: string): boolean => {

@@ -214,10 +214,10 @@ const messageOf = (
   call: UpstreamCall,
   headers: Array<string>,
   timeoutMs: number,
-  { extraMs, heard }: Reports
+  { extraMs, isPassed }: Reports
 ): Message => {
   if (call.exchange !== undefined) {
-    return { ...exchangeMessage(endpoint, link, call, call.exchange, headers, timeoutMs, heard), extraMs }
+    return { ...exchangeMessage(endpoint, link, call, call.exchange, headers, timeoutMs, isPassed), extraMs }
   }
   const id = endpoint.nextId()
   const { onProgress } = call
@@ -231,7 +231,7 @@ const messageOf = (
     extraMs,
     subject: call,
     onProgress: (report) => {
-      if (heard(report.progress)) onProgress?.(report)
+      if (isPassed(report.progress)) onProgress?.(report)
     }
   }
 }
@@ -241,7 +241,7 @@ interface Reports {
   /** Added to the time-out of the attempt: the time of the caller, and what progress has given. */
   readonly extraMs: () => number
   /** Whether a report is passed on: an attempt that repeats another one begins again, and progress must not go backwards. */
-  readonly heard: (progress: unknown) => boolean
+  readonly isPassed: (progress: unknown) => boolean
 }
 
 const reportsOf = (
@@ -256,7 +256,7 @@ const reportsOf = (
   const callerMs = () => call.extraMs?.() ?? 0
   return {
     extraMs: () => callerMs() + givenMs,
-    heard: (progress) => {
+    isPassed: (progress) => {
       const longestMs = tally.startedMs + (call.progressMsMax ?? 0) - startedMs
       // Negative while the caller is asked, whose time is added.
       const takenMs = nowMs() - startedMs - callerMs()

@@ -242,7 +242,7 @@ export class Erasure extends Context.Service<
         }
         const now = yield* DateTime.now
         yield* endKeys(account, now)
-        yield* disputes.eraseWords(account)
+        yield* disputes.eraseStatements(account)
         // Submissions without an account are found by their address only.
         yield* waitlist.erase(row.email.trim().toLowerCase())
         yield* submissions.eraseOf(row.email.trim())

@@ -73,11 +73,12 @@ export const planFee = (
 ): ProviderFee => {
   const { defaultFee, notice, now } = terms
   const { own, upcoming } = providerFeeAt(known, now.epochMilliseconds)
-  const asked = wanted ?? defaultFee
+  const requested = wanted ?? defaultFee
   const effectiveFrom = DateTime.addDuration(now, notice)
-  const isAtOnce = asked <= (own ?? defaultFee) || DateTime.isLessThanOrEqualTo(effectiveFrom, now)
+  const isAtOnce = requested <= (own ?? defaultFee) || DateTime.isLessThanOrEqualTo(effectiveFrom, now)
   if (isAtOnce) return { own: wanted, upcoming: undefined }
-  const announced = upcoming !== undefined && asked <= (upcoming.own ?? defaultFee) ? upcoming.effectiveFrom : undefined
+  const announced =
+    upcoming !== undefined && requested <= (upcoming.own ?? defaultFee) ? upcoming.effectiveFrom : undefined
   return {
     own,
     upcoming: {

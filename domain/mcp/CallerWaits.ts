@@ -30,7 +30,7 @@ export const makeCallerWaits = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
   /** By the request that the caller was sent. */
-  const asked = new Map<string, (request: string) => void>()
+  const settleByRequest = new Map<string, (request: string) => void>()
   const waiting = new Map<ConsumerId, number>()
 
   /** By the client's own session: the one at the server may be renewed, or have no id. */
@@ -85,7 +85,7 @@ export const makeCallerWaits = Effect.gen(function* () {
     })
 
     const settle = (key: string): void => {
-      asked.delete(key)
+      settleByRequest.delete(key)
       if (!open.delete(key) || open.size > 0) return
       waitedMs += monotonicMs(clock) - sinceMs
       uncount()
@@ -104,7 +104,7 @@ export const makeCallerWaits = Effect.gen(function* () {
         count(consumerId, 1)
       } else if (open.size >= WAITS_MAX) return
       open.add(key)
-      asked.set(key, settle)
+      settleByRequest.set(key, settle)
       if (moved) return pause()
       if (moved === false) return
       moved = false
@@ -118,7 +118,7 @@ export const makeCallerWaits = Effect.gen(function* () {
         const isUnanswered =
           beyond || (open.size > 0 && (isLate(answer) || monotonicMs(clock) - sinceMs >= ANSWER_MS_MIN))
         const latencyMs = Math.round(Math.max(0, answer.latencyMs - Math.min(waitedNow(), WAIT_MS_MAX)))
-        for (const key of open) asked.delete(key)
+        for (const key of open) settleByRequest.delete(key)
         open.clear()
         uncount()
         if (!isUnanswered || (answer.status !== "error" && !isLate(answer))) return { ...answer, latencyMs }
@@ -148,7 +148,7 @@ export const makeCallerWaits = Effect.gen(function* () {
 
   const answered = (consumerId: ConsumerId, clientSession: string | undefined, requestId: string): void => {
     const key = keyOf(consumerId, clientSession, JSON.stringify(JSON.parse(requestId)))
-    asked.get(key)?.(key)
+    settleByRequest.get(key)?.(key)
   }
 
   return { follow, answered }

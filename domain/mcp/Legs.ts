@@ -13,7 +13,7 @@ import {
   type HeldCall,
   type McpCallOutcome,
   type McpCallRequest,
-  type OtherEnding,
+  type HandOver,
   type Unsettled
 } from "../metering/Call.ts"
 import { CallRuns } from "../metering/CallRun.ts"
@@ -86,7 +86,7 @@ export const makeLegs = Effect.gen(function* () {
 
   /** The ending of the call's nth leg: settled, unless the provider asks for input or starts a task. */
   const endingOf =
-    (leg: number): OtherEnding<McpCallOutcome> =>
+    (leg: number): HandOver<McpCallOutcome> =>
     (held, answer) => {
       const { exchange, takeTask } = held.request
       if (answer.pending?.kind !== "input_required") return takeTask?.(held, answer)
@@ -104,7 +104,7 @@ export const makeLegs = Effect.gen(function* () {
     const { invocationId, leg } = state
     const timeoutMs = entry.tool.timeoutMs ?? limits.timeoutMs
     const deadlineAt = DateTime.add(yield* DateTime.now, { milliseconds: deadlineMsOf(timeoutMs, limits) })
-    request.onNamed?.(invocationId)
+    request.onReceiptId?.(invocationId)
     return yield* run<McpCallOutcome, RequestStateRejected>({
       request: {
         ...request,
@@ -121,7 +121,7 @@ export const makeLegs = Effect.gen(function* () {
         resumed === undefined ? Effect.fail(new RequestStateRejected({ reason: "used" })) : Effect.succeed(resumed)
       ),
       before: state,
-      otherEnding: endingOf(leg + 1),
+      handOver: endingOf(leg + 1),
       render
     })
   })

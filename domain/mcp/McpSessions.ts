@@ -221,7 +221,7 @@ export class McpSessions extends Context.Service<
       ) {
         const era = server === undefined ? undefined : (yield* servers.profile(server)).era
         // A server of the modern era may serve the legacy one too, with requests of its own.
-        const greeted =
+        const initialized =
           server === undefined
             ? undefined
             : yield* servers.initialize(server, passedParams(params), consumerId).pipe(
@@ -230,11 +230,11 @@ export class McpSessions extends Context.Service<
                   () => Effect.undefined
                 )
               )
-        if (greeted === undefined) {
+        if (initialized === undefined) {
           const version = negotiatedVersion(requested)
           return { version, upstream: undefined, result: initializeResult(yield* own, version) }
         }
-        const { result, session } = greeted
+        const { result, session } = initialized
         const version = LEGACY_VERSIONS.find((known) => known === session.version)
         if (version === undefined) return yield* new McpInitializeRejected({ reason: "no_common_version" })
         return { version, upstream: session, result: offeredResult(result, era) }

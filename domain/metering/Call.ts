@@ -102,14 +102,14 @@ export interface CallRequest extends Agreement {
   /** As its caller knows it: stored with the call. */
   readonly requestId?: string | undefined
   /** Called when the call has its id. The call may still end without a receipt. */
-  readonly onNamed?: (invocationId: ReceiptId) => void
+  readonly onReceiptId?: (invocationId: ReceiptId) => void
   /** Called when the hold is durable, before the provider is called. */
   readonly onHeld?: () => void
   /**
    * For a caller that runs the call in a separate fiber. Before it interrupts that fiber, it must call the function passed
    * here, which returns whether the call continues without the caller.
    */
-  readonly provideLeave?: ((leave: () => boolean) => void) | undefined
+  readonly registerDisconnect?: ((disconnect: () => boolean) => void) | undefined
   /** Called with the tool's progress reports. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
   /** For a caller that speaks MCP; undefined for all others. */
@@ -126,7 +126,7 @@ export interface CallRequest extends Agreement {
    * Takes the call over if its provider starts a task. Undefined, here or as the result: the call ends as an error. Only for
    * a caller that asks for the task's result.
    */
-  readonly takeTask?: OtherEnding<McpCallOutcome> | undefined
+  readonly takeTask?: HandOver<McpCallOutcome> | undefined
   /**
    * Called when the call waits for its caller's input, or for another call, or when its provider reports progress, with the most
    * that it can still take.
@@ -172,7 +172,7 @@ export interface HeldCall {
 }
 
 /** How a call ends otherwise than by the settlement of this response; undefined settles it. */
-export type OtherEnding<Ending> = (
+export type HandOver<Ending> = (
   held: HeldCall,
   answer: UpstreamResponse
 ) => Effect.Effect<Ending, Unsettled> | undefined

@@ -172,7 +172,7 @@ export interface CallToRun<Ending, Failure> {
   /** What earlier runs of the call took. */
   readonly before?: RunTotals | undefined
   /** The ending of a response instead of its settlement; undefined settles it. */
-  readonly otherEnding?: OtherEnding<Ending> | undefined
+  readonly handOver?: HandOver<Ending> | undefined
   readonly render: (report: CallReport) => KeptResult
 }
 
@@ -189,7 +189,7 @@ const makeCallRuns = Effect.gen(function* () {
   const run = <Ending = never, Failure = never>(
     call: CallToRun<Ending, Failure>
   ): Effect.Effect<CallOutcome | Ending, CallRejected | Failure | Unsettled> => {
-    const { before, entry, holdAmount, invocationId, otherEnding, request, timeoutMs } = call
+    const { before, entry, holdAmount, invocationId, handOver, request, timeoutMs } = call
     const { provider, tool } = entry
     const opensMs = monotonicMs(clock)
     const progress: CallProgress = {
@@ -256,7 +256,7 @@ const makeCallRuns = Effect.gen(function* () {
             if (exit._tag === "Success") {
               const answer = whole(exit.value)
               const ended: Effect.Effect<CallOutcome | Ending, Unsettled> =
-                otherEnding?.(held, answer) ?? settle(held, answer, true)
+                handOver?.(held, answer) ?? settle(held, answer, true)
               return releasing(answer, ended)
             }
             // Canceled, or the adapter broke: that is what is settled.
@@ -266,10 +266,10 @@ const makeCallRuns = Effect.gen(function* () {
         }
       )
     )
-    const { consumerId, provideLeave } = request
-    return provideLeave === undefined
+    const { consumerId, registerDisconnect } = request
+    return registerDisconnect === undefined
       ? runInFlight(consumerId, progress, held)
-      : runInline(consumerId, progress, held, provideLeave)
+      : runInline(consumerId, progress, held, registerDisconnect)
   }
 
   return { run, settle, idle, cancelAll }

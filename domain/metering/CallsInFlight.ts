@@ -201,20 +201,20 @@ export const makeCallsInFlight = Effect.gen(function* () {
     )
 
   /**
-   * Runs in the caller's own fiber, which saves a fiber per call. The caller must call `leave` first, and interrupt the
+   * Runs in the caller's own fiber, which saves a fiber per call. The caller must call `disconnect` first, and interrupt the
    * fiber only if it returns false.
    */
   const runInline = <A, E>(
     consumerId: ConsumerId,
     progress: CallProgress,
     call: Effect.Effect<A, E>,
-    provideLeave: (leave: () => boolean) => void
+    registerDisconnect: (disconnect: () => boolean) => void
   ): Effect.Effect<A, E | TooManyCallsInFlight> =>
     Effect.withFiber<A, E | TooManyCallsInFlight>((fiber) => {
       const rejected = admit(consumerId)
       if (rejected !== undefined) return Effect.fail(rejected)
       running.add(fiber)
-      provideLeave(() => continues(progress))
+      registerDisconnect(() => continues(progress))
       return Effect.onExit(call, () => {
         running.delete(fiber)
         release(consumerId)

@@ -80,7 +80,7 @@ export interface MeterRequest {
   /** As its caller knows it: stored with the call. */
   readonly requestId?: string | undefined
   /** Called when the call has its id. The call may still end without a receipt. */
-  readonly onNamed?: (invocationId: ReceiptId) => void
+  readonly onReceiptId?: (invocationId: ReceiptId) => void
 }
 
 /** The receipt of a reported call, and what the consumer has left. */
@@ -319,7 +319,7 @@ export const makeDirectMetering = Effect.gen(function* () {
     // By the fee of now, not of the time that the report states: a provider must not choose its fee.
     const named = yield* nameCall(entry.provider.fee, now)
     const { invocationId } = named
-    request.onNamed?.(invocationId)
+    request.onReceiptId?.(invocationId)
     const agreed = yield* terms(request, entry, invocationId)
     const { reservation } = agreed
     const run = billReport({ request, render, entry, ...named, calledAt, now, ...agreed })

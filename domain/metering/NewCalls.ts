@@ -10,7 +10,7 @@ import { zero } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { declaresTasks, withoutTasks } from "../upstream/TaskSupport.ts"
 import type { McpExchange } from "../upstream/ToolUpstream.ts"
-import type { CallOutcome, CallReport, CallRequest, OtherEnding, Unsettled } from "./Call.ts"
+import type { CallOutcome, CallReport, CallRequest, HandOver, Unsettled } from "./Call.ts"
 import { type CallRejected, InvalidArguments, replayOrFail, TooManyCallsWaiting } from "./CallRejections.ts"
 import { CallRuns } from "./CallRun.ts"
 import { CallStore, type KeptResult, SUSPENDED_CALLS_MAX } from "./CallStore.ts"
@@ -80,7 +80,7 @@ export const makeNewCalls = Effect.gen(function* () {
   const callNow = Effect.fnUntraced(function* <Ending>(
     request: CallRequest,
     render: Render,
-    otherEnding: OtherEnding<Ending> | undefined
+    handOver: HandOver<Ending> | undefined
   ): Effect.fn.Return<CallOutcome | Ending, CallRejected | Unsettled> {
     const entry = yield* directory.find(request.tool)
     const { tool, provider } = entry
@@ -91,7 +91,7 @@ export const makeNewCalls = Effect.gen(function* () {
       exchange === undefined ? undefined : yield* capabilitiesFor(request.consumerId, provider.id, exchange)
     const openedAt = yield* DateTime.now
     const { feeBasisPoints, invocationId } = yield* nameCall(provider.fee, openedAt)
-    request.onNamed?.(invocationId)
+    request.onReceiptId?.(invocationId)
     const timeoutMs = tool.timeoutMs ?? limits.timeoutMs
     const opening = calls.open({
       invocationId,
@@ -118,7 +118,7 @@ export const makeNewCalls = Effect.gen(function* () {
       holdAmount,
       timeoutMs,
       opening,
-      otherEnding,
+      handOver,
       render
     })
   })
@@ -126,10 +126,10 @@ export const makeNewCalls = Effect.gen(function* () {
   const call = <Ending = never>(
     request: CallRequest,
     render: Render,
-    otherEnding?: OtherEnding<Ending>
+    handOver?: HandOver<Ending>
   ): Effect.Effect<CallOutcome | Ending, CallRejected | Unsettled> => {
     const { consumerId, idempotency } = request
-    const now = callNow(request, render, otherEnding)
+    const now = callNow(request, render, handOver)
     if (idempotency === undefined) return now
     const before = replayOrFail(calls, consumerId, idempotency)
     return now.pipe(

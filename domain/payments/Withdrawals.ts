@@ -428,13 +428,13 @@ export class Withdrawals extends Context.Service<
         return { withdrawal, repeated: false }
       })
 
-      const request = Effect.fn("Withdrawals.request")(function* (asked: WithdrawalRequest) {
-        const { amountCents, consumerId, key } = asked
+      const request = Effect.fn("Withdrawals.request")(function* (requested: WithdrawalRequest) {
+        const { amountCents, consumerId, key } = requested
         const id = WithdrawalId.make(
           key === undefined ? yield* entropy.uuid : uuidFrom(sha256Hex(`withdrawal\n${consumerId}\n${key}`))
         )
         if (Option.isNone(yield* store.find(id))) yield* learnFees(consumerId)
-        const { repeated, withdrawal } = yield* atomically(reserve(id, asked)).pipe(
+        const { repeated, withdrawal } = yield* atomically(reserve(id, requested)).pipe(
           Effect.catchTags({
             InsufficientBalance: ({ availableMicrocents }) =>
               Effect.fail(new NotWithdrawable({ amountCents, withdrawableCents: toCents(availableMicrocents) })),

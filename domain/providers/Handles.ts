@@ -52,7 +52,7 @@ export class Handles extends Context.Service<
     /** For a provider that is being registered, in the caller's unit of work. */
     assign(
       providerId: ProviderId,
-      asked: string | undefined,
+      requested: string | undefined,
       name: string
     ): Effect.Effect<string, HandleRejection | StoreUnavailable>
     /**
@@ -119,8 +119,8 @@ export class Handles extends Context.Service<
       }, atomically)
 
       return Handles.of({
-        assign: (providerId, asked, name) =>
-          asked === undefined ? derive(providerId, name) : claim(asked, providerId),
+        assign: (providerId, requested, name) =>
+          requested === undefined ? derive(providerId, name) : claim(requested, providerId),
         reassign,
         imitations: store.imitations(IMITATIONS_SHOWN_MAX)
       })

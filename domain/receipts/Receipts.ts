@@ -166,8 +166,8 @@ export class Receipts extends Context.Service<
         )
 
       /** The time includes waiting for the others. */
-      const limited = (asked: Effect.Effect<boolean, SignerUnavailable>) =>
-        inTime(verifications.withPermit(inTime(asked)))
+      const limited = (request: Effect.Effect<boolean, SignerUnavailable>) =>
+        inTime(verifications.withPermit(inTime(request)))
 
       const verify = (candidate: unknown): Effect.Effect<Verdict, SignerUnavailable> =>
         Effect.suspend(() => {
@@ -185,11 +185,11 @@ export class Receipts extends Context.Service<
 }
 
 /** Does not wait for a signer that cannot be interrupted. */
-const inTime = <A>(asked: Effect.Effect<A, SignerUnavailable>): Effect.Effect<A, SignerUnavailable> =>
+const inTime = <A>(request: Effect.Effect<A, SignerUnavailable>): Effect.Effect<A, SignerUnavailable> =>
   Effect.withFiber(({ context }) =>
     Effect.callback<A, SignerUnavailable>((resume) => {
       const fork = Effect.runForkWith(context)
-      const fiber = fork(asked)
+      const fiber = fork(request)
       const ended = fiber.pollUnsafe()
       if (ended !== undefined) return resume(ended)
       const timer = fork(Effect.sleep(SIGNER_MS_MAX))

@@ -5,8 +5,8 @@
 import { Context, Effect, References, Tracer } from "effect"
 
 export interface TraceSampler {
-  /** `asked`: the caller requests a trace. The sampler bounds how many requests it grants. */
-  takes(asked: boolean): boolean
+  /** `requested`: the caller requests a trace. The sampler bounds how many requests it grants. */
+  takes(requested: boolean): boolean
 }
 
 export const TraceSampler = Context.Reference<TraceSampler>("agent-tool-billing/domain/shared/TraceSampler", {

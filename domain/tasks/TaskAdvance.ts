@@ -203,10 +203,10 @@ export const makeTaskRequests = Effect.gen(function* () {
     task: CallTask,
     text: string
   ): Effect.fn.Return<State, ServerFailed> {
-    const said = legacyTaskState(text)
-    if (!("ended" in said)) return said
+    const state = legacyTaskState(text)
+    if (!("ended" in state)) return state
     const reply = yield* send(task, "tasks/result")
-    const outcome = legacyTaskResult(task, said, reply)
+    const outcome = legacyTaskResult(task, state, reply)
     released(reply)
     return outcome
   })
@@ -216,9 +216,9 @@ export const makeTaskRequests = Effect.gen(function* () {
       Effect.flatMap((reply): Effect.Effect<State, ServerFailed> => {
         if (reply._tag === "RpcError") return Effect.succeed(isForgotten(reply.error) ? forgotten : undefined)
         if (task.session !== undefined) return legacyState(task, reply.result)
-        const said = taskState(reply.result)
+        const state = taskState(reply.result)
         released(reply)
-        return Effect.succeed(said)
+        return Effect.succeed(state)
       }),
       Effect.catch((failure) => Effect.succeed(failure.sessionLost ? sessionLost : undefined))
     )
@@ -280,21 +280,21 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
     return known?.final ?? runningTask(task)
   }, Effect.uninterruptible)
 
-  const goesOn = Effect.fnUntraced(function* (task: CallTask, said: RunningTask | undefined) {
+  const goesOn = Effect.fnUntraced(function* (task: CallTask, reply: RunningTask | undefined) {
     const now = yield* DateTime.now
     const { createdAt, progress } = task
-    const pollMs = said?.pollMs ?? progress.pollMs
-    const failures = said === undefined ? Math.min(progress.failures + 1, FAILURES_COUNTED_MAX) : 0
+    const pollMs = reply?.pollMs ?? progress.pollMs
+    const failures = reply === undefined ? Math.min(progress.failures + 1, FAILURES_COUNTED_MAX) : 0
     const expiresAt =
-      said === undefined ? progress.expiresAt : DateTime.add(createdAt, { milliseconds: said.lifetimeMs })
-    const state = said?.state ?? progress.state
+      reply === undefined ? progress.expiresAt : DateTime.add(createdAt, { milliseconds: reply.lifetimeMs })
+    const state = reply?.state ?? progress.state
     const time = timeAfterState(progress, state, now)
     if (now.epochMilliseconds >= expiresAt.epochMilliseconds) {
       return yield* end({ ...task, progress: { ...progress, ...time } }, isWaiting(time) ? leftUnanswered : timedOut)
     }
     const elapsedMs = now.epochMilliseconds - createdAt.epochMilliseconds
     const waitMs =
-      said === undefined
+      reply === undefined
         ? Math.min(pollMs * 2 ** failures, FAILED_MS_MAX)
         : Math.max(pollMs, Math.min(elapsedMs / ELAPSED_PART, POLL_MS_MAX))
     const next: CallTask = {
@@ -323,11 +323,11 @@ export const makeTaskAdvance = Effect.fnUntraced(function* (
     if (ended !== undefined) return yield* Effect.uninterruptible(settleEnded({ ...task, ended }))
     // Here, because the node that stored the cancellation may have stopped before the provider was told.
     if (task.canceled) yield* requests.cancel(task)
-    const said = yield* requests.state(task)
-    if (said === canceledByProvider && (yield* isCanceled(task))) return yield* end(task, canceledByCaller)
-    if (said !== undefined && !isRunning(said)) return yield* end(task, yield* byItsEnder(task, said))
+    const reply = yield* requests.state(task)
+    if (reply === canceledByProvider && (yield* isCanceled(task))) return yield* end(task, canceledByCaller)
+    if (reply !== undefined && !isRunning(reply)) return yield* end(task, yield* byItsEnder(task, reply))
     // Work that was done is paid; what runs on after a cancellation is not waited for.
-    return yield* task.canceled ? end(task, canceledByCaller) : goesOn(task, said)
+    return yield* task.canceled ? end(task, canceledByCaller) : goesOn(task, reply)
   })
 
   return { advance, settle, leaseFrom: (now: DateTime.Utc) => DateTime.add(now, { milliseconds: LEASE_MS }) }

@@ -213,7 +213,7 @@ const NOTHING_SAID: RunningTask = { state: '{"status":"working"}', pollMs: POLL_
 const within = (value: unknown, otherwise: number, min: number, max: number): number =>
   typeof value === "number" && value >= 0 ? Math.min(Math.max(Math.round(value), min), max) : otherwise
 
-export const isRunning = (said: RunningTask | TaskOutcome): said is RunningTask => "state" in said
+export const isRunning = (reply: RunningTask | TaskOutcome): reply is RunningTask => "state" in reply
 
 type JsonObject = Readonly<Record<string, unknown>>
 

@@ -8,7 +8,7 @@ import {
   CallOverdue,
   type HeldCall,
   type McpCallOutcome,
-  type OtherEnding,
+  type HandOver,
   type TaskStarted,
   type Unsettled
 } from "../metering/Call.ts"
@@ -113,7 +113,7 @@ export const makeTaskStart = Effect.fnUntraced(function* (
   })
 
   /** For `CallRequest.takeTask`. */
-  const take: OtherEnding<McpCallOutcome> = (held, answer) => {
+  const take: HandOver<McpCallOutcome> = (held, answer) => {
     const { pending } = answer
     if (pending?.kind !== "task") return undefined
     const { resultText, session } = pending
@@ -163,7 +163,7 @@ export class Tasks extends Context.Service<
   Tasks,
   {
     /** For `CallRequest.takeTask`. */
-    readonly take: OtherEnding<McpCallOutcome>
+    readonly take: HandOver<McpCallOutcome>
     /** What a call with this idempotency key has started before. */
     earlier(
       consumerId: ConsumerId,

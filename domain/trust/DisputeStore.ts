@@ -133,7 +133,7 @@ export type DisputeOwner =
 /** A filer's disputes so far. */
 export interface FilerRecord extends DisputeTally {
   /** Since a given time. */
-  readonly lately: number
+  readonly lastDay: number
 }
 
 export class DisputeStore extends Context.Service<
@@ -158,7 +158,7 @@ export class DisputeStore extends Context.Service<
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<DisputeId>, StoreUnavailable>
     filedBy(owner: DisputeOwner, since: DateTime.Utc): Effect.Effect<FilerRecord, StoreUnavailable>
     /** Erases that party's texts in claims and responses; returns the number of disputes. */
-    eraseWords(owner: DisputeOwner): Effect.Effect<number, StoreUnavailable>
+    eraseStatements(owner: DisputeOwner): Effect.Effect<number, StoreUnavailable>
     /** Filed by consumers against a provider since then. */
     against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally, StoreUnavailable>
     /** By consumer: disputes filed since then, refunded or denied, about calls with a cost. */

@@ -135,7 +135,8 @@ const DAYS_30 = `${FILING_DAYS_MAX} days` as const
 const DAY_SECONDS = 86_400
 
 export const limitOf = (record: FilerRecord): TooManyDisputes | undefined => {
-  if (record.lately >= FILED_PER_DAY_MAX) return new TooManyDisputes({ limit: "a_day", retryAfterSeconds: DAY_SECONDS })
+  if (record.lastDay >= FILED_PER_DAY_MAX)
+    return new TooManyDisputes({ limit: "a_day", retryAfterSeconds: DAY_SECONDS })
   const decided = record.total - record.open
   const mostlyDenied = decided >= RECORD_COUNTS_FROM && record.denied * 2 > decided
   return mostlyDenied && record.open >= OPEN_WITH_BAD_RECORD_MAX

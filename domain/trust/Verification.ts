@@ -316,7 +316,7 @@ export class Verification extends Context.Service<
   {
     verify(
       providerId: ProviderId,
-      asked: Asked
+      verification: Asked
     ): Effect.Effect<
       VerificationAnswer,
       SubjectRejected | TooManyAttempts | TooManyMails | MailFailed | MailNotConfigured | StoreUnavailable
@@ -369,17 +369,17 @@ export class Verification extends Context.Service<
         return yield* answer(providerId, false, `A token was mailed to ${mailbox}.`, challenge)
       })
 
-      const verify = Effect.fn("Verification.verify")(function* (providerId: ProviderId, asked: Asked) {
+      const verify = Effect.fn("Verification.verify")(function* (providerId: ProviderId, verification: Asked) {
         const provider = Option.getOrThrow(yield* accounts.findProvider(providerId))
-        if (asked.level === "email") return yield* byMail(providerId, provider.email, asked.token)
-        if (asked.level === "domain") {
-          const named = asked.domain ?? URL.parse(provider.endpointUrl)?.hostname ?? ""
+        if (verification.level === "email") return yield* byMail(providerId, provider.email, verification.token)
+        if (verification.level === "domain") {
+          const named = verification.domain ?? URL.parse(provider.endpointUrl)?.hostname ?? ""
           const domain = named.trim().toLowerCase().replace(/\.$/u, "")
           if (ownsEndpoint(domain, provider.endpointUrl)) return yield* byPublication(providerId, "domain", domain)
           const why = `${domain === "" ? "A domain is required: it" : `${domain} is not accepted: the domain`} must be that of your endpoint ${provider.endpointUrl}, or a parent domain that you own.`
           return yield* new SubjectRejected({ field: "domain", why })
         }
-        const repository = repositoryOf(asked.repositoryUrl ?? "")
+        const repository = repositoryOf(verification.repositoryUrl ?? "")
         if (repository !== undefined) return yield* byPublication(providerId, "code", repository)
         const why =
           "`repo_url` must be a repository such as https://github.com/owner/name, on github.com, gitlab.com or bitbucket.org."

@@ -61,6 +61,6 @@ export const userCommand = (argv: ReadonlyArray<string>, environment: Source) =>
   )
 
 const invalidInvocation = (path: ReadonlyArray<string>, errors: ReadonlyArray<{ readonly message: string }>) => {
-  const said = errors.map(({ message }) => `${message.replaceAll(/\s*\n\s*/gu, " ").replace(/\.$/u, "")}.`)
-  return failed("invalid", `${said.join(" ")} \`${path.join(" ")} --help\` shows what it takes.`)
+  const messages = errors.map(({ message }) => `${message.replaceAll(/\s*\n\s*/gu, " ").replace(/\.$/u, "")}.`)
+  return failed("invalid", `${messages.join(" ")} \`${path.join(" ")} --help\` shows what it takes.`)
 }

@@ -86,7 +86,7 @@ const aCall = Effect.gen(function* () {
     arguments: {},
     maxCost: undefined,
     idempotency: KEY,
-    onNamed: (id: ReceiptId) => named.push(id)
+    onReceiptId: (id: ReceiptId) => named.push(id)
   }
   return { request, named }
 })

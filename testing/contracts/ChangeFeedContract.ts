@@ -9,12 +9,12 @@ import { type Contract, rule } from "./Contract.ts"
 
 /** All changes from now on. */
 export const listenTo = Effect.fnUntraced(function* (feed: ChangeFeed["Service"]) {
-  const heard = yield* Queue.unbounded<Change>()
+  const received = yield* Queue.unbounded<Change>()
   yield* feed.changes.pipe(
-    Stream.runForEach((change) => Queue.offer(heard, change)),
+    Stream.runForEach((change) => Queue.offer(received, change)),
     Effect.forkScoped({ startImmediately: true })
   )
-  return heard
+  return received
 })
 
 const key = (id: string): Change => ({ topic: "key", id })
@@ -49,15 +49,15 @@ export const changeFeedContract: Contract<ChangeFeed | UnitOfWork> = [
     Effect.gen(function* () {
       const feed = yield* ChangeFeed
       const { atomically } = yield* UnitOfWork
-      const heard = yield* listenTo(feed)
+      const received = yield* listenTo(feed)
       const unit = Effect.gen(function* () {
         yield* feed.publish(key("outer"))
         yield* atomically(feed.publishAll([key("inner"), key("last")]))
         yield* Effect.sleep("100 millis")
-        assert.equal(yield* Queue.size(heard), 0)
+        assert.equal(yield* Queue.size(received), 0)
       })
       yield* atomically(unit)
-      assert.deepEqual(yield* Queue.takeN(heard, 3), [key("outer"), key("inner"), key("last")])
+      assert.deepEqual(yield* Queue.takeN(received, 3), [key("outer"), key("inner"), key("last")])
     })
   ),
 
@@ -66,12 +66,12 @@ export const changeFeedContract: Contract<ChangeFeed | UnitOfWork> = [
     Effect.gen(function* () {
       const feed = yield* ChangeFeed
       const { atomically } = yield* UnitOfWork
-      const heard = yield* listenTo(feed)
+      const received = yield* listenTo(feed)
       const failing = Effect.andThen(feed.publish(key("taken back")), Effect.fail("no"))
       yield* Effect.flip(atomically(failing))
       yield* atomically(Effect.andThen(Effect.flip(atomically(failing)), feed.publish(key("kept"))))
       yield* Effect.sleep("100 millis")
-      assert.deepEqual(yield* Queue.takeAll(heard), [key("kept")])
+      assert.deepEqual(yield* Queue.takeAll(received), [key("kept")])
     })
   ),
 

@@ -29,11 +29,11 @@ export const disputeStoreContract: Contract<DisputeStore | UnitOfWork> = [
         yield* store.update(one)
       }
       const consumer = { role: "consumer", ownerId: consumerId } as const
-      assert.deepEqual([yield* store.eraseWords(consumer), yield* store.eraseWords(consumer)], [2, 0])
+      assert.deepEqual([yield* store.eraseStatements(consumer), yield* store.eraseStatements(consumer)], [2, 0])
       const answered = { ...filedByProvider, answer: { ...filedByProvider.answer!, ...silent } }
       assert.deepEqual(yield* store.find(filedByAgent.id), Option.some({ ...filedByAgent, claim: silent }))
       assert.deepEqual(yield* store.find(filedByProvider.id), Option.some(answered))
-      assert.equal(yield* store.eraseWords({ role: "provider", ownerId: providerId }), 2)
+      assert.equal(yield* store.eraseStatements({ role: "provider", ownerId: providerId }), 2)
       assert.deepEqual(yield* store.find(filedByProvider.id), Option.some({ ...answered, claim: silent }))
       assert.deepEqual(yield* store.find(elsewhere.id), Option.some(elsewhere))
     })
@@ -239,7 +239,7 @@ export const disputeStoreContract: Contract<DisputeStore | UnitOfWork> = [
       yield* store.insert(aDispute({ consumerId, providerId, filedBy: "provider" }))
       const tally = { total: 6, open: 2, upheld: 1, denied: 2, credited: 1 }
       const owner = { role: "consumer", ownerId: consumerId } as const
-      assert.deepEqual(yield* store.filedBy(owner, at(3)), { ...tally, lately: 2 })
+      assert.deepEqual(yield* store.filedBy(owner, at(3)), { ...tally, lastDay: 2 })
       assert.deepEqual(yield* store.against(providerId, at(0)), tally)
       assert.deepEqual((yield* store.against(providerId, at(5))).total, 1)
       const asProvider = yield* store.filedBy({ role: "provider", ownerId: providerId }, at(0))

@@ -91,8 +91,8 @@ const messageOf = (
     [unchanged.length, "unchanged"],
     [rejected.length, "rejected"]
   ] as const
-  const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
-  const summary = said.length === 0 ? "no tools" : said.join(", ")
+  const parts = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+  const summary = parts.length === 0 ? "no tools" : parts.join(", ")
   return applied ? `Imported: ${summary}.` : `Preview: ${summary}. Nothing was changed.`
 }
 

@@ -172,6 +172,8 @@ const nameOf = (tool: unknown): string =>
     : ""
 
 const sentences = (faults: ReadonlyArray<Fault>): string => {
-  const said = faults.slice(0, SENTENCES_MAX).map(({ message }) => message)
-  return faults.length > SENTENCES_MAX ? `${said.join(" ")} (${faults.length - SENTENCES_MAX} more.)` : said.join(" ")
+  const messages = faults.slice(0, SENTENCES_MAX).map(({ message }) => message)
+  return faults.length > SENTENCES_MAX
+    ? `${messages.join(" ")} (${faults.length - SENTENCES_MAX} more.)`
+    : messages.join(" ")
 }

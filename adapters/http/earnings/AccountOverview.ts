@@ -61,7 +61,7 @@ export const accountOverviewRoutes = Effect.gen(function* () {
       const tools = yield* listedTools(ownerId)
       const [tool] = tools.items
       const { total: inAll } = yield* payouts.earnings(ownerId, "all")
-      const { total: lately } = yield* payouts.earnings(ownerId, "30d")
+      const { total: recent } = yield* payouts.earnings(ownerId, "30d")
       const { availableMicrocents } = yield* payouts.holdings(ownerId)
       const payee = Option.getOrUndefined(yield* payouts.payee(ownerId))
       // The account of a key exists.
@@ -74,7 +74,7 @@ export const accountOverviewRoutes = Effect.gen(function* () {
         qualified_name: tool === undefined ? null : qualifiedName(tool.provider.handle, tool.tool.toolName),
         calls_in_all: inAll.calls,
         usage: yield* summaryOf(caller, "30d"),
-        net_earnings_microcents: Microcents.make(lately.netMicrocents),
+        net_earnings_microcents: Microcents.make(recent.netMicrocents),
         available_cents: toCents(availableMicrocents),
         payout_account_complete: payee?.status?.status === "complete",
         verification_level: score.verified.level,

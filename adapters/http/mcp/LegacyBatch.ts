@@ -35,11 +35,11 @@ export const makeLegacyBatch = (
       Effect.callback<Answer, HandlerError>((resume) => {
         const { clock } = context.input
         let continues: (() => boolean) | undefined
-        const provideLeave = (asked: () => boolean) => {
-          continues = asked
-          clock.provideLeave(asked)
+        const registerDisconnect = (isContinued: () => boolean) => {
+          continues = isContinued
+          clock.registerDisconnect(isContinued)
         }
-        const own = { ...context, input: { ...context.input, clock: { ...clock, provideLeave } } }
+        const own = { ...context, input: { ...context.input, clock: { ...clock, registerDisconnect } } }
         const leave = Effect.suspend(() => (continues?.() === true ? Effect.void : Fiber.interrupt(fiber)))
         const fiber = Effect.runForkWith(services)(request(own, rpc, out, () => resume(Effect.as(leave, undefined))))
         fiber.addObserver(resume)

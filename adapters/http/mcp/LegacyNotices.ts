@@ -41,9 +41,9 @@ export const makeLegacyNotices = Effect.gen(function* () {
       )
     )
     if (message._tag === "Response") mcpCalls.answered(caller.ownerId, session.id, message.id)
-    const told = servers.tell(server, upstream, message.text, caller.ownerId)
+    const sending = servers.tell(server, upstream, message.text, caller.ownerId)
     yield* passThrough
-      .limit(caller.ownerId, message.text.length, told, () => 0)
+      .limit(caller.ownerId, message.text.length, sending, () => 0)
       .pipe(
         Effect.catchTags({
           PassThroughLimited: (exceeded) => Effect.fail(limited(exceeded.message, exceeded.retryAfterSeconds)),

@@ -78,7 +78,7 @@ export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch
     if (UNKNOWN.has(method)) return Effect.succeed(rejected(methodNotFound(`Method \`${method}\` does not exist.`), id))
     return Effect.suspend(() => {
       const { clock } = context.input
-      let leave: (() => boolean) | undefined
+      let disconnect: (() => boolean) | undefined
       let isHeld = false
       let isCanceled = false
       const watched: RequestClock = {
@@ -87,12 +87,12 @@ export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch
           isHeld = true
           clock.restart(extraMs)
         },
-        provideLeave: (continues) => {
-          leave = continues
+        registerDisconnect: (continues) => {
+          disconnect = continues
         }
       }
       // After a cancellation, a call that was forwarded runs to its end, unless its tool passes cancellations.
-      clock.provideLeave(() => (!isCanceled && (isHeld || outgoing.isStream)) || leave?.() === true)
+      clock.registerDisconnect(() => (!isCanceled && (isHeld || outgoing.isStream)) || disconnect?.() === true)
       const reply = answered(context, rpc, watched, (message) => outgoing.send(message))
       const ended = cancellations.register(context.session.id, id, () => {
         ended()

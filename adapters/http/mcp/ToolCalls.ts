@@ -158,13 +158,13 @@ export const makeToolCalls = Effect.gen(function* () {
               requestHash: sha256Hex(JSON.stringify(["mcp", tool.toolId, tool.providerId, tool.toolName, given.text]))
             },
       requestId: input.requestId,
-      onNamed: (invocationId: ReceiptId) => {
+      onReceiptId: (invocationId: ReceiptId) => {
         notes.invocation_id = invocationId
       },
       onHeld: () => clock.restart(totalMs),
       onWait: clock.restart,
       addFundsUrl,
-      provideLeave: clock.provideLeave,
+      registerDisconnect: clock.registerDisconnect,
       takeTask: task === "none" ? undefined : tasks.take,
       exchange: {
         arguments: given.text,

@@ -59,7 +59,7 @@ export const meteringRoutes = Effect.gen(function* () {
           calledAt: call.timestamp,
           idempotency,
           requestId,
-          onNamed: (invocationId) => {
+          onReceiptId: (invocationId) => {
             notes.invocation_id = invocationId
           }
         },

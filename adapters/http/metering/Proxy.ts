@@ -90,12 +90,12 @@ export const proxyRoutes = Effect.gen(function* () {
         priceVersion: payload.price_version,
         idempotency: undefined,
         requestId,
-        onNamed: (invocationId: ReceiptId) => {
+        onReceiptId: (invocationId: ReceiptId) => {
           notes.invocation_id = invocationId
         },
         onHeld: () => clock.restart(totalMs),
         onWait: clock.restart,
-        provideLeave: clock.provideLeave,
+        registerDisconnect: clock.registerDisconnect,
         onProgress:
           sendEvent === undefined
             ? undefined

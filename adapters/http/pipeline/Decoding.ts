@@ -177,8 +177,8 @@ const keyOf = (key: PropertyKey): string | number => (typeof key === "number" ? 
 const sentenceOf = (subject: string, predicate: string, sent: string | undefined): string => {
   if (predicate === "is required.") return `${subject} is required.`
   if (/^[A-Z`]/u.test(predicate)) return predicate
-  const said = `${capital(subject)} ${predicate}`
-  return sent === undefined ? `${said}.` : `${said}; ${sent} was sent.`
+  const sentence = `${capital(subject)} ${predicate}`
+  return sent === undefined ? `${sentence}.` : `${sentence}; ${sent} was sent.`
 }
 
 const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`

@@ -105,7 +105,7 @@ export const makeRequestContext = Effect.fnUntraced(function* ({ find }: Routing
   }
 })
 
-const UNTIMED: RequestClock = { pause: () => {}, restart: () => {}, provideLeave: () => {}, answer: () => {} }
+const UNTIMED: RequestClock = { pause: () => {}, restart: () => {}, registerDisconnect: () => {}, answer: () => {} }
 
 const callerAs = <R extends Role>({ caller, route }: RequestContext, roles: ReadonlyArray<Role>) => {
   if (caller === undefined || !roles.includes(caller.role)) {

@@ -105,7 +105,7 @@ export const makeTrace = Effect.map(TraceSampler, (sampler): Observer => (contex
 
 const trace = (context: RequestContext, work: Effect.Effect<WebResponse>): Effect.Effect<WebResponse> => {
   const { notes, traceparent } = context
-  const told = Effect.tap(work, ({ status }) => {
+  const measured = Effect.tap(work, ({ status }) => {
     const { invocation_id, owner_id } = notes
     return Effect.annotateCurrentSpan({
       "http.response.status_code": status,
@@ -114,7 +114,7 @@ const trace = (context: RequestContext, work: Effect.Effect<WebResponse>): Effec
       ...(invocation_id === undefined ? {} : { invocation_id })
     })
   })
-  return traced(told, `${notes.method} ${notes.route}`, {
+  return traced(measured, `${notes.method} ${notes.route}`, {
     kind: "server",
     attributes: { "http.request.method": notes.method, "http.route": notes.route, request_id: notes.request_id },
     ...(traceparent === undefined ? {} : { parent: parentOf(traceparent) })

@@ -36,7 +36,7 @@ export interface RequestClock {
   /** Restarts the full time of a request, plus `extraMs` for what the rest waits for elsewhere. */
   restart(extraMs: number): void
   /** The work continues after its caller disconnects, its time is up or `answer` is called, if this returns true. */
-  provideLeave(continues: () => boolean): void
+  registerDisconnect(continues: () => boolean): void
   answer(reply: EncodedReply): void
 }
 

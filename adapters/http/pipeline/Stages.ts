@@ -259,8 +259,8 @@ export const makeTimeout = Effect.gen(function* () {
       context.clock = {
         pause: () => deadline.restart(Number.POSITIVE_INFINITY),
         restart: (extraMs) => deadline.restart(timeoutMs + extraMs),
-        provideLeave: (asked) => {
-          continues = asked
+        registerDisconnect: (isContinued) => {
+          continues = isContinued
         },
         answer: (reply) => {
           if (deadline.end()) endWith(Effect.succeed(reply))

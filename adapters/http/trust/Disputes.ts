@@ -30,7 +30,7 @@ export const publicDispute = (dispute: Dispute) => ({
 
 type Evidence = Readonly<Record<string, Schema.Json>>
 
-const said = ({ evidence, text }: Statement) => ({
+const statementView = ({ evidence, text }: Statement) => ({
   text: text ?? null,
   evidence: evidence === undefined ? null : (JSON.parse(evidence) as Evidence)
 })
@@ -45,8 +45,8 @@ export const disputeView = (dispute: Dispute, claims: SubjectClaims = NO_CLAIMS)
   refunded_microcents: refundedOf(dispute, claims),
   outstanding_microcents: Microcents.make(claims.outstandingMicrocents),
   frozen_microcents: isOpen(dispute) ? dispute.frozen : zero,
-  claim: said(dispute.claim),
-  answer: dispute.answer === undefined ? null : { ...said(dispute.answer), at: format(dispute.answer.at) },
+  claim: statementView(dispute.claim),
+  answer: dispute.answer === undefined ? null : { ...statementView(dispute.answer), at: format(dispute.answer.at) },
   note: dispute.decision?.note ?? null
 })
 
@@ -62,7 +62,7 @@ export const filerView = (record: FilerRecord) => ({
   upheld: record.upheld,
   denied: record.denied,
   credited: record.credited,
-  filed_last_day: record.lately
+  filed_last_day: record.lastDay
 })
 
 const { endpoints } = DisputesApi

@@ -148,10 +148,10 @@ export const layer = Layer.effect(
       drafts: ReadonlyArray<DraftInvoice>,
       issuedAt: DateTime.Utc
     ) {
-      const told = new Set(drafts.filter((draft) => hasLines(month, draft.owner)).map((draft) => draft.owner.id))
+      const documented = new Set(drafts.filter((draft) => hasLines(month, draft.owner)).map((draft) => draft.owner.id))
       const made: Array<Invoice> = []
       for (const draft of drafts) {
-        if (draft.corrects === undefined && told.has(draft.owner.id)) continue
+        if (draft.corrects === undefined && documented.has(draft.owner.id)) continue
         made.push({ ...draft, number: yield* next(seriesOf(draft)), issuedAt: format(issuedAt) })
       }
       yield* write(

@@ -34,18 +34,20 @@ export const layer = Layer.sync(DisputeStore, () => {
 
   const find = (id: DisputeId) => Effect.sync(() => Option.fromUndefinedOr(disputes.get(id)))
 
-  const eraseWords = Effect.fnUntraced(function* (owner: DisputeOwner) {
+  const eraseStatements = Effect.fnUntraced(function* (owner: DisputeOwner) {
     const party = owner.role === "consumer" ? "agent" : "provider"
-    const spoken = all(belongsTo(owner)).flatMap((one): ReadonlyArray<Dispute> => {
-      if (one.filedBy === party) return isSilent(one.claim) ? [] : [{ ...one, claim: SILENT }]
-      return one.answer === undefined || isSilent(one.answer) ? [] : [{ ...one, answer: { ...one.answer, ...SILENT } }]
+    const stated = all(belongsTo(owner)).flatMap((one): ReadonlyArray<Dispute> => {
+      if (one.filedBy === party) return isEmpty(one.claim) ? [] : [{ ...one, claim: EMPTY_STATEMENT }]
+      return one.answer === undefined || isEmpty(one.answer)
+        ? []
+        : [{ ...one, answer: { ...one.answer, ...EMPTY_STATEMENT } }]
     })
-    for (const one of spoken) yield* put(disputes, one.id, one)
-    return spoken.length
+    for (const one of stated) yield* put(disputes, one.id, one)
+    return stated.length
   })
 
   return DisputeStore.of({
-    eraseWords,
+    eraseStatements,
     insert,
     find,
     lock: find,
@@ -78,8 +80,8 @@ export const layer = Layer.sync(DisputeStore, () => {
       Effect.sync(() => {
         const party = owner.role === "consumer" ? "agent" : "provider"
         const filed = all((one) => belongsTo(owner)(one) && one.filedBy === party)
-        const lately = filed.filter((one) => DateTime.isGreaterThan(one.createdAt, since)).length
-        return { ...tallyOf(filed), lately }
+        const lastDay = filed.filter((one) => DateTime.isGreaterThan(one.createdAt, since)).length
+        return { ...tallyOf(filed), lastDay }
       }),
     against: (providerId, since) =>
       Effect.sync(() =>
@@ -130,6 +132,6 @@ const rulingsOf = (disputes: ReadonlyArray<Dispute>): ConsumerRulings => {
   }
 }
 
-const SILENT: Statement = { text: undefined, evidence: undefined }
+const EMPTY_STATEMENT: Statement = { text: undefined, evidence: undefined }
 
-const isSilent = ({ evidence, text }: Statement): boolean => text === undefined && evidence === undefined
+const isEmpty = ({ evidence, text }: Statement): boolean => text === undefined && evidence === undefined

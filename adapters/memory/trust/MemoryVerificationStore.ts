@@ -63,9 +63,9 @@ export const layer = Layer.sync(VerificationStore, () => {
       return counted.attempts
     }),
     mailed: Effect.fnUntraced(function* (addressHash, now, since, max) {
-      const lately = (mails.get(addressHash) ?? []).filter((sent) => DateTime.isGreaterThan(sent, since))
-      if (lately.length >= max) return lately.reduce(DateTime.min)
-      yield* put(mails, addressHash, [...lately, now])
+      const recent = (mails.get(addressHash) ?? []).filter((sent) => DateTime.isGreaterThan(sent, since))
+      if (recent.length >= max) return recent.reduce(DateTime.min)
+      yield* put(mails, addressHash, [...recent, now])
       return undefined
     }),
     forgetMailed: (before, limit) =>

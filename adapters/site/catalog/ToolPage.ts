@@ -184,13 +184,13 @@ const upcomingTerms = ({ pricing: { upcoming, ...now } }: ToolDetails): Html | u
 /** What the provider's MCP server says of the tool. */
 const hintsOf = (hints: ToolDetails["annotations"]): ReadonlyArray<readonly [name: string, text: string]> => {
   if (hints === null) return []
-  const said = [
+  const parts = [
     hints.read_only_hint === true ? "read-only" : undefined,
     hints.destructive_hint === true ? "may delete or overwrite" : undefined,
     hints.idempotent_hint === true ? "idempotent" : undefined,
     hints.open_world_hint === true ? "uses outside systems" : undefined
   ].filter((one) => one !== undefined)
-  return said.length === 0 ? [] : [["Server's hints", said.join(", ")]]
+  return parts.length === 0 ? [] : [["Server's hints", parts.join(", ")]]
 }
 
 const versionHistory = ({ version_history: history }: ToolDetails): Html =>

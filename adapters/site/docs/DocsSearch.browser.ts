@@ -72,16 +72,16 @@ export const startSearch = (): void => {
   }
 
   const update = async (): Promise<void> => {
-    const asked = input.value
-    if (asked.trim() === "") {
+    const query = input.value
+    if (query.trim() === "") {
       results.hidden = true
       return
     }
     try {
-      const found = search(await index(), asked)
-      if (input.value !== asked) return
+      const found = search(await index(), query)
+      if (input.value !== query) return
       const none = document.createElement("p")
-      none.textContent = `No results for "${asked.trim()}".`
+      none.textContent = `No results for "${query.trim()}".`
       results.replaceChildren(...(found.length === 0 ? [none] : found.map(linkTo)))
     } catch (error) {
       loaded = undefined

@@ -74,17 +74,17 @@ export const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
     const tally = yield* totals.tally
     // Without a frozen provider, positions are found in indexes alone, which do not have the provider.
     const notFrozen = isOffered && tally.frozen !== null ? [ofNoFrozenProvider(sql)] : []
-    const asked = [...ofState[state], ...notFrozen, ...narrowed]
+    const where = [...ofState[state], ...notFrozen, ...narrowed]
     const total =
       narrowed.length === 0 && isOffered
         ? yield* totals.everything(tally)
-        : yield* totals.matching(tally, keyOf(filter), asked)
+        : yield* totals.matching(tally, keyOf(filter), where)
     // Planned for these values: the best plan depends on how many tools match a word. The position is found on ids
     // alone, so that a deep page does not read all rows before it.
     const order = sql.literal(ORDERS[sort])
     const entries = yield* sql<EntryRow>`
       SELECT ${columns} FROM (
-        SELECT t.id FROM tools t WHERE ${sql.and([...asked, ...beyond(after, sort)])}
+        SELECT t.id FROM tools t WHERE ${sql.and([...where, ...beyond(after, sort)])}
         ORDER BY ${order} LIMIT ${limit + 1} OFFSET ${offset}
       ) page JOIN tools t ON t.id = page.id JOIN providers p ON p.id = t.provider_id
       ORDER BY ${order}`.unprepared.all(toEntry)

@@ -54,13 +54,13 @@ export const layer = Layer.effect(
       ),
 
       list: Effect.fn("PostgresClaimStore.list")(function* (openOnly, page) {
-        const asked = openOnly ? sql`paid < amount` : sql`true`
+        const where = openOnly ? sql`paid < amount` : sql`true`
         const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM (SELECT FROM claims WHERE ${asked} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
+          SELECT count(*) AS total FROM (SELECT FROM claims WHERE ${where} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
           (row) => Number(row.total)
         )
         const rows = yield* sql`
-          SELECT * FROM claims WHERE ${asked} AND claim_id < ${beginsBefore(page)}
+          SELECT * FROM claims WHERE ${where} AND claim_id < ${beginsBefore(page)}
           ORDER BY claim_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toClaim)
         return pageOf(rows, page.limit, total, ({ id }) => ({ key: "", id }))
       }),

@@ -56,18 +56,18 @@ export const layer = Layer.effect(
       ),
 
       list: Effect.fn("PostgresPayoutStore.list")(function* ({ providerId, state }, page) {
-        const asked = sql.and([
+        const where = sql.and([
           sql`true`,
           ...(state === undefined ? [] : [sql`state = ${state}`]),
           ...(providerId === undefined ? [] : [sql`provider_id = ${providerId}`])
         ])
         const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM (SELECT FROM payouts WHERE ${asked} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
+          SELECT count(*) AS total FROM (SELECT FROM payouts WHERE ${where} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
           (row) => Number(row.total)
         )
         const before = beginsBeforeTime(page)
         const rows = yield* sql`
-          SELECT * FROM payouts WHERE ${asked} AND (created_at, payout_id) < (${before.at}, ${before.id}::uuid)
+          SELECT * FROM payouts WHERE ${where} AND (created_at, payout_id) < (${before.at}, ${before.id}::uuid)
           ORDER BY created_at DESC, payout_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(
           toPayout
         )

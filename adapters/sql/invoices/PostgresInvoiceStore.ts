@@ -33,8 +33,8 @@ export const stageMonth = Effect.fnUntraced(function* (sql: StoreSql, { end, mon
     INSERT INTO invoice_usage (month, part, consumer_id, provider_id, tool_id, price_version, tool_name, calls, billed,
       free, failed, amount, fee)
     SELECT ${month}, ${part}::int4, n.consumer_id, n.provider_id, n.tool_id, n.price_version, n.tool_name,
-      n.calls - coalesce(told.calls, 0), n.billed - coalesce(told.billed, 0), n.free - coalesce(told.free, 0),
-      n.failed - coalesce(told.failed, 0), n.amount - coalesce(told.amount, 0), n.fee - coalesce(told.fee, 0)
+      n.calls - coalesce(earlier.calls, 0), n.billed - coalesce(earlier.billed, 0), n.free - coalesce(earlier.free, 0),
+      n.failed - coalesce(earlier.failed, 0), n.amount - coalesce(earlier.amount, 0), n.fee - coalesce(earlier.fee, 0)
     FROM (
       SELECT r.consumer_id, r.provider_id, r.tool_id, r.price_version, min(r.tool_name) AS tool_name, count(*) AS calls,
         count(*) FILTER (WHERE r.cost > 0) AS billed, count(*) FILTER (WHERE r.cost = 0 AND r.status = 1) AS free,
@@ -46,13 +46,13 @@ export const stageMonth = Effect.fnUntraced(function* (sql: StoreSql, { end, mon
       SELECT consumer_id, provider_id, tool_id, price_version, sum(calls)::int8 AS calls, sum(billed)::int8 AS billed,
         sum(free)::int8 AS free, sum(failed)::int8 AS failed, sum(amount)::int8 AS amount, sum(fee)::int8 AS fee
       FROM invoice_usage WHERE month = ${month} GROUP BY consumer_id, provider_id, tool_id, price_version
-    ) told USING (consumer_id, provider_id, tool_id, price_version)
-    WHERE n.calls > coalesce(told.calls, 0)`.unprepared
+    ) earlier USING (consumer_id, provider_id, tool_id, price_version)
+    WHERE n.calls > coalesce(earlier.calls, 0)`.unprepared
   const { provider, provider_frozen, wallet } = ACCOUNT_CODE
   const { freeze } = TRANSFER_CODE
   yield* sql`
     INSERT INTO invoice_movements (month, part, owner_id, role, kind, amount)
-    SELECT ${month}, ${part}::int4, owner_id, role, kind, n.amount - coalesce(told.amount, 0) FROM (
+    SELECT ${month}, ${part}::int4, owner_id, role, kind, n.amount - coalesce(earlier.amount, 0) FROM (
     SELECT owner_id, role, kind, sum(amount)::int8 AS amount FROM (
       SELECT consumer_id AS owner_id, ${ROLE.consumer}::int2 AS role, kind,
         CASE WHEN credit = ${wallet}::int2 THEN amount ELSE -amount END AS amount
@@ -67,8 +67,8 @@ export const stageMonth = Effect.fnUntraced(function* (sql: StoreSql, { end, mon
     ) moved GROUP BY owner_id, role, kind) n LEFT JOIN (
       SELECT owner_id, role, kind, sum(amount)::int8 AS amount FROM invoice_movements WHERE month = ${month}
       GROUP BY owner_id, role, kind
-    ) told USING (owner_id, role, kind)
-    WHERE told.amount IS NULL OR told.amount <> n.amount`.unprepared
+    ) earlier USING (owner_id, role, kind)
+    WHERE earlier.amount IS NULL OR earlier.amount <> n.amount`.unprepared
   // Loads alone need no document.
   yield* sql`
     INSERT INTO invoice_pending (month, role, owner_id)

@@ -68,11 +68,11 @@ export const layer = Layer.effect(
       coalesce(sum(h.tokens_input), 0)::int8 AS tokens_input, coalesce(sum(h.tokens_output), 0)::int8 AS tokens_output`)
 
     /** From the rollups where they have the total, so that a long list is not read to its end. */
-    const matching = Effect.fnUntraced(function* (filter: UsageFilter, summed: MatchingRow, asked: Statement.Fragment) {
+    const matching = Effect.fnUntraced(function* (filter: UsageFilter, summed: MatchingRow, where: Statement.Fragment) {
       if (filter.status === undefined) return Number(summed.matching_calls)
       if (filter.status === "success") return Number(summed.matching_successes)
       return yield* sql<{ readonly total: bigint }>`
-        SELECT count(*) AS total FROM receipts r WHERE ${asked}`.unprepared.one((row) => Number(row.total))
+        SELECT count(*) AS total FROM receipts r WHERE ${where}`.unprepared.one((row) => Number(row.total))
     })
 
     return UsageStore.of({
@@ -92,7 +92,7 @@ export const layer = Layer.effect(
 
       recent: Effect.fn("PostgresUsageStore.recent")(function* (owner, filter, page) {
         const ofTool = filter.toolId === undefined ? sql`true` : sql`h.tool_id = ${filter.toolId}`
-        const asked = sql.and([
+        const where = sql.and([
           belongsTo(sql, owner, "r"),
           calledSince(sql, filter.since),
           ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
@@ -104,9 +104,9 @@ export const layer = Layer.effect(
           FROM ${hours(owner, filter.since)}`.unprepared
         const rows = yield* sql`
           SELECT r.receipt_id, r.tool_id, r.tool_name, r.status, r.cost, r.duration_ms, r.called_at
-          FROM receipts r WHERE ${sql.and([asked, ...beyond(sql, page.after)])}
+          FROM receipts r WHERE ${sql.and([where, ...beyond(sql, page.after)])}
           ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toCall)
-        const total = yield* matching(filter, summed!, asked)
+        const total = yield* matching(filter, summed!, where)
         return {
           totals: toSums(summed!),
           calls: pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.receiptId }))

@@ -25,15 +25,15 @@ export const layer = Layer.effect(
       ),
 
       list: Effect.fn("PostgresAuditTrailStore.list")(function* ({ action, subject }, page) {
-        const asked = sql.and([
+        const where = sql.and([
           sql`true`,
           ...(action === undefined ? [] : [sql`action = ${action}`]),
           ...(subject === undefined ? [] : [sql`subject = ${subject}`])
         ])
         const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM audit_trail WHERE ${asked}`.unprepared.one((row) => Number(row.total))
+          SELECT count(*) AS total FROM audit_trail WHERE ${where}`.unprepared.one((row) => Number(row.total))
         const rows = yield* sql`
-          SELECT * FROM audit_trail WHERE ${asked} AND entry_id < ${beginsBefore(page)}
+          SELECT * FROM audit_trail WHERE ${where} AND entry_id < ${beginsBefore(page)}
           ORDER BY entry_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toEntry)
         return pageOf(rows, page.limit, total, ({ id }) => ({ key: "", id }))
       })

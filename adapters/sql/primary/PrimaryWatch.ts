@@ -43,7 +43,7 @@ export const followPrimary = Effect.fnUntraced(function* (
   const states = new Map<DatabaseHost, HostState>(hosts.map((host) => [host, unheard]))
   let known: Known = { current: undefined, timeline: 0, cluster: undefined }
   let isMissed = false
-  let lastHeardMs = yield* monotonicNowMs
+  let lastResponseMs = yield* monotonicNowMs
 
   /** At start, nothing is chosen before every host had the time to respond. */
   const choose = Effect.suspend(() => {
@@ -66,15 +66,15 @@ export const followPrimary = Effect.fnUntraced(function* (
     return wasMissed ? Effect.logInfo(`The primary of the database is ${best.host.name} again`) : Effect.void
   })
 
-  const heard = Effect.fnUntraced(function* (host: DatabaseHost, state: HostState) {
+  const record = Effect.fnUntraced(function* (host: DatabaseHost, state: HostState) {
     states.set(host, state)
     if (known.current === undefined) return
     yield* choose
     if (host !== known.current) return
     const nowMs = yield* monotonicNowMs
     // A rejected connection is an answer, too: the connections of the pool may still be served.
-    if (state !== silent) lastHeardMs = nowMs
-    else if (nowMs - lastHeardMs > SILENT_MS_MAX) route.reconnect()
+    if (state !== silent) lastResponseMs = nowMs
+    else if (nowMs - lastResponseMs > SILENT_MS_MAX) route.reconnect()
   })
 
   const watch = (host: DatabaseHost) =>
@@ -85,16 +85,16 @@ export const followPrimary = Effect.fnUntraced(function* (
       }).pipe(Effect.timeoutOrElse({ duration: ANSWER_WITHIN, orElse: () => Effect.fail(silence) }))
       while (true) {
         // Recorded before the statement is abandoned, which takes seconds more on a silent connection.
-        const isSilent = Effect.sleep(ANSWER_WITHIN).pipe(
-          Effect.andThen(heard(host, silent)),
+        const timedOut = Effect.sleep(ANSWER_WITHIN).pipe(
+          Effect.andThen(record(host, silent)),
           Effect.andThen(Effect.fail(silence))
         )
-        yield* heard(host, yield* Effect.raceFirst(stateOf(connection), isSilent))
+        yield* record(host, yield* Effect.raceFirst(stateOf(connection), timedOut))
         yield* Effect.sleep(ASK_EVERY)
       }
     }).pipe(
       Effect.scoped,
-      Effect.catch((error) => heard(host, failed(error))),
+      Effect.catch((error) => record(host, failed(error))),
       Effect.andThen(Effect.sleep(ASK_AGAIN_AFTER)),
       Effect.forever
     )
@@ -135,12 +135,12 @@ const stateOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<HostState, SqlError.SqlError> {
   const [row] = yield* connection.queryValues(ACCEPTS_WRITES)
   const isWritable = row?.[0] === true
-  const cluster = yield* told(connection, CLUSTER)
-  const timeline = isWritable ? Number(yield* told(connection, TIMELINE)) || 0 : 0
+  const cluster = yield* textOf(connection, CLUSTER)
+  const timeline = isWritable ? Number(yield* textOf(connection, TIMELINE)) || 0 : 0
   return { _tag: "Available", isWritable, timeline, cluster }
 })
 
-const told = (connection: PgConnection.PgConnection, sql: string) =>
+const textOf = (connection: PgConnection.PgConnection, sql: string) =>
   connection.queryValues(sql).pipe(
     Effect.map(([row]) => (typeof row?.[0] === "string" ? row[0] : undefined)),
     Effect.catchIf(

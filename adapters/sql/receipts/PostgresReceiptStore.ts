@@ -45,7 +45,7 @@ export const layer = Layer.effect(
       ),
 
       list: Effect.fn("PostgresReceiptStore.list")(function* (owner, filter, page) {
-        const asked = sql.and([
+        const where = sql.and([
           belongsTo(sql, owner, "r"),
           ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
           ...(filter.status === undefined ? [] : [hasStatus(sql, filter.status)]),
@@ -53,9 +53,9 @@ export const layer = Layer.effect(
           ...(filter.to === undefined ? [] : [calledBefore(sql, DateTime.makeUnsafe(filter.to))])
         ])
         const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM receipts r WHERE ${asked}`.unprepared.one((row) => Number(row.total))
+          SELECT count(*) AS total FROM receipts r WHERE ${where}`.unprepared.one((row) => Number(row.total))
         const rows = yield* sql<ReceiptRow>`
-          SELECT ${columns} FROM receipts r WHERE ${sql.and([asked, ...beyond(sql, page.after)])}
+          SELECT ${columns} FROM receipts r WHERE ${sql.and([where, ...beyond(sql, page.after)])}
           ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toReceipt)
         return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.receipt_id }))
       })

@@ -39,7 +39,7 @@ export const makeWalSamples = (windowMs: number): WalSamples => {
 const ASK_EVERY = Duration.millis(500)
 /** A server that takes longer counts as unavailable. */
 const ANSWER_WITHIN = Duration.seconds(2)
-/** At start, so that the log does not report a replica missing that was not heard of yet. */
+/** At the start, so that the log does not report a replica as missing before its first response. */
 const HEARD_WITHIN_MS = 5_000
 const APPLICATION_NAME = "agent-tool-billing replica watch"
 
@@ -79,7 +79,7 @@ export const followReplica = Effect.fnUntraced(function* (
         )
   })
 
-  const heard = (host: DatabaseHost, replayed: bigint | undefined) => {
+  const record = (host: DatabaseHost, replayed: bigint | undefined) => {
     const asOfMs = replayed === undefined ? undefined : samples.asOfMs(replayed)
     if (asOfMs === undefined) return lost(host, replayed === undefined ? "is not a standby" : "is too far behind")
     asOf.set(host, asOfMs)
@@ -109,7 +109,7 @@ export const followReplica = Effect.fnUntraced(function* (
           Effect.andThen(Effect.fail(silence))
         )
         const [row] = yield* Effect.raceFirst(connection.queryValues(REPLAYED), silent)
-        yield* heard(host, typeof row?.[0] === "bigint" ? row[0] : undefined)
+        yield* record(host, typeof row?.[0] === "bigint" ? row[0] : undefined)
         yield* Effect.sleep(ASK_EVERY)
       }
     }).pipe(

@@ -61,14 +61,14 @@ export const layer = Layer.effect(
       ),
 
       list: Effect.fn("PostgresDisputeStore.list")(function* (owner, status, page) {
-        const asked = sql.and([
+        const where = sql.and([
           owner === undefined ? sql`true` : belongsTo(owner),
           ...(status === undefined ? [] : [sql`status = ${STATUS_CODES[status]}`])
         ])
         const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM disputes WHERE ${asked}`.unprepared.one((row) => Number(row.total))
+          SELECT count(*) AS total FROM disputes WHERE ${where}`.unprepared.one((row) => Number(row.total))
         const rows = yield* sql<DisputeRow>`
-          SELECT * FROM disputes WHERE ${asked} AND dispute_id < ${beginsBefore(page)}
+          SELECT * FROM disputes WHERE ${where} AND dispute_id < ${beginsBefore(page)}
           ORDER BY dispute_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toDispute)
         return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.id }))
       }),
@@ -98,15 +98,15 @@ export const layer = Layer.effect(
       ),
 
       filedBy: Effect.fn("PostgresDisputeStore.filedBy")((owner, since) =>
-        sql<TallyRow & { readonly lately: bigint }>`
-          SELECT ${counts}, count(*) FILTER (WHERE created_at > ${toDate(since)}) AS lately
+        sql<TallyRow & { readonly last_day: bigint }>`
+          SELECT ${counts}, count(*) FILTER (WHERE created_at > ${toDate(since)}) AS last_day
           FROM disputes WHERE ${belongsTo(owner)} AND filed_by = ${partyOf(owner)}`.one((row) => ({
           ...tallyOf(row),
-          lately: Number(row.lately)
+          lastDay: Number(row.last_day)
         }))
       ),
 
-      eraseWords: Effect.fn("PostgresDisputeStore.eraseWords")(function* (owner) {
+      eraseStatements: Effect.fn("PostgresDisputeStore.eraseStatements")(function* (owner) {
         const claims = yield* sql`
           UPDATE disputes SET claim_text = NULL, claim_evidence = NULL
           WHERE ${belongsTo(owner)} AND filed_by = ${partyOf(owner)}

@@ -214,7 +214,7 @@ export const makeOwnTools = Effect.gen(function* () {
   }
 
   const answered = (given: Effect.Effect<object, Rejected | StoreUnavailable>) =>
-    told(Effect.map(given, (value): DoorTool => ({ _tag: "Own", result: ownResult(value) })))
+    reported(Effect.map(given, (value): DoorTool => ({ _tag: "Own", result: ownResult(value) })))
 
   const run: Readonly<
     Record<
@@ -247,7 +247,7 @@ export const makeOwnTools = Effect.gen(function* () {
     balance: (caller, given) => answered(Effect.flatMap(decode.balance(given.value), () => answers.balance(caller))),
 
     call_tool: (caller, given) =>
-      told(
+      reported(
         Effect.flatMap(decode.call(given.value), (input) =>
           Effect.map(referenceOf(caller, input.tool), (tool): DoorTool => ({
             _tag: "Billed",
@@ -268,7 +268,7 @@ export const makeOwnTools = Effect.gen(function* () {
 type Rejected = Error & { readonly _tag: string }
 
 /** What is wrong with the call is for the model: a JSON-RPC error would not reach it. */
-const told = <E extends Rejected>(work: Effect.Effect<DoorTool, E | StoreUnavailable>) =>
+const reported = <E extends Rejected>(work: Effect.Effect<DoorTool, E | StoreUnavailable>) =>
   work.pipe(
     Effect.catch((error): Effect.Effect<DoorTool, StoreUnavailable> =>
       error instanceof StoreUnavailable

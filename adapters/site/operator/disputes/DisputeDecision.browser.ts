@@ -68,8 +68,8 @@ const factsOf = (one: Dispute) =>
     ["History", auditLink(one.dispute_id)]
   ] as const
 
-const recordOf = ({ denied, filed_in_all: filed, filed_last_day: lately, upheld }: Dispute["details"]): string =>
-  `${plural(filed, "dispute")} filed (${lately} in the last day), ${upheld} refunded, ${denied} denied`
+const recordOf = ({ denied, filed_in_all: filed, filed_last_day: lastDay, upheld }: Dispute["details"]): string =>
+  `${plural(filed, "dispute")} filed (${lastDay} in the last day), ${upheld} refunded, ${denied} denied`
 
 const RESOLUTIONS = [
   ["resolved_refund", "Refund: the provider was at fault"],
