@@ -23,7 +23,7 @@ import {
   type CallRequest,
   type HeldCall,
   noResponse,
-  type OtherEnding,
+  type HandOver,
   type Unsettled,
   withoutAnswer
 } from "./Call.ts"
