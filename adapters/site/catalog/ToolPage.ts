@@ -36,7 +36,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
       tool.description === "" ? `Price and usage of ${tool.qualified_name}.` : shortened(tool.description, 160),
     path: `/catalog/${tool.id}`,
     style: kitStyle + toolStyle + connectStyle,
-    module: "tool/ToolPage",
+    module: "catalog/ToolPage",
     charts: true,
     body: html`
       <p class="crumb"><a href="/catalog">Catalog</a></p>
