@@ -104,7 +104,8 @@ it.layer(RawHttp.layer(SETTINGS), LIVE)("A provider's endpoint", (it) => {
         promptsListChanged: true,
         toolsListChanged: true
       })
-      assert.lengthOf(server.of("subscriptions/listen"), 1)
+      // The acknowledgement does not wait for the server.
+      yield* eventually(() => server.of("subscriptions/listen").length === 1)
       yield* posted(
         `${base}/api/market/tools`,
         { tools: [{ tool_name: "echo", price_microcents: PRICE - 1 }] },

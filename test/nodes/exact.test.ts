@@ -57,7 +57,8 @@ const aMarket = Effect.fnUntraced(function* (
   const { url } = yield* Fleet
   const provider = yield* echoProvider
   setup(provider)
-  const market = yield* loadMarket(url, provider, { buyers: 1, cents, tool })
+  // Not the usual 10 s: a call that waits for a busy machine is no time-out.
+  const market = yield* loadMarket(url, provider, { buyers: 1, cents, tool: { timeout_ms: 60_000, ...tool } })
   return { ...market, url, provider, key: market.buyers[0]! }
 })
 
