@@ -207,7 +207,7 @@ it.layer(Shop.layer, { timeout: SLOW, excludeTestServices: true })("the commands
           [["demo/echo", "@nothing.json"], 2, "nothing.json cannot be read: the file does not exist"],
           [["demo/echo", '{"message": 1}'], 2, "input.message: must be string"],
           [["demo/echo", '{"message": "a"}', "--max-cost", "much"], 2, "--max-cost must be an amount in dollars"],
-          [["demo/echo", '{"message": "a"}', "--max-cost", "0.0001"], 2, "500"],
+          [["demo/echo", '{"message": "a"}', "--max-cost", "0.0001"], 2, "$0.0005"],
           [["demo/count_words", '{"text": "a b"}'], 0, "Receipt rcpt_"],
           [["demo/count_words", '{"text": "a b"}', "--max-cost", "9"], 0, "Receipt rcpt_"],
           [[], 2, "Missing required argument: tool"],
