@@ -76,8 +76,10 @@ describe("the folders of the repository", () => {
       "package.json",
       "tsconfig.json",
       "CHANGELOG.md",
+      "CONTRIBUTING.md",
       "LICENSE",
-      "README.md"
+      "README.md",
+      "SECURITY.md"
     ]
     const tools = ["package-lock.json", "rolldown.config.ts", "tsconfig.build.json", "vitest.config.ts"]
     const others = visible("")
