@@ -5,6 +5,7 @@
 import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import type {
   CallOutcome,
+  CallReport,
   CallRequest,
   InputRequired,
   McpCallOutcome,
@@ -13,7 +14,7 @@ import type {
 } from "../metering/Call.ts"
 import { CallInFlight, type CallRejected, InsufficientFunds, rejectionOf } from "../metering/CallRejections.ts"
 import { CallRuns } from "../metering/CallRun.ts"
-import { type CallIdempotency, CallStore } from "../metering/CallStore.ts"
+import { type CallIdempotency, CallStore, type KeptResult } from "../metering/CallStore.ts"
 import { makeNewCalls, type Render } from "../metering/NewCalls.ts"
 import { replayed, type ResultNotRetained } from "../metering/RetainedResults.ts"
 import { ToolDirectory } from "../metering/ToolDirectory.ts"
@@ -260,7 +261,10 @@ export class McpCalls extends Context.Service<
      * As `Metering.call`. A provider may ask the caller for input, and funds may be asked for, both with `InputRequired`; a call
      * with the idempotency key of a call in flight waits for its response.
      */
-    call(request: McpCallRequest, render: Render): Called
+    call(
+      request: McpCallRequest,
+      render: (report: CallReport) => KeptResult
+    ): Effect.Effect<McpCallOutcome, McpCallRejected | Unsettled>
     /**
      * The caller's response to a request that its provider sent inside a call, by the id of that request as JSON. Tells a
      * call of this node that it no longer waits; for others nothing happens.
