@@ -27,7 +27,7 @@ export const requestProblems = {
   MethodNotAllowed: (e) => ({ status: 405, code: "METHOD_NOT_ALLOWED", headers: { allow: e.allow.join(", ") } }),
   NotFound: notFound(),
   NotFromOwnPage: forbidden(),
-  OperatorDisabled: notConfigured("The operator can set OPERATOR_KEY, and start it again."),
+  OperatorDisabled: notConfigured("The operator can set OPERATOR_KEY and restart the service."),
   RequestTimedOut: () => unavailableFor(LATE_RETRY_AFTER_SECONDS),
   PathRejected: (e) => ({ status: 404, code: "NOT_FOUND", details: e.faults }),
   PayloadTooLarge: () => ({ status: 413, code: "PAYLOAD_TOO_LARGE", headers: { connection: "close" } }),
