@@ -1,7 +1,7 @@
 /**
  * Finds tools for a client of the market door that does not know their exact names.
  */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { isHandle } from "../accounts/Handle.ts"
 import { Catalog, type CatalogQuery } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
@@ -10,24 +10,33 @@ import type { ConsumerId, KeyId, ToolId } from "../shared/Ids.ts"
 import { GUESSES_MAX, nearestNames } from "../shared/NearestName.ts"
 import type { Page } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { ToolAliases } from "./ToolAliases.ts"
 import { Toolbox } from "./Toolbox.ts"
 
-/** At most 3 names: the closest of `others` and of the toolbox's aliases, else qualified names of listed tools. */
-/** What a client of the market door may have meant by a name that is not an alias: names that its account can call. */
-export const makeNearestAliases = Effect.gen(function* () {
+/**
+ * Reads the tool of an alias, or what the client may have meant: at most 3 names that its account can call. These are the
+ * closest of `others` and of the toolbox's aliases, else qualified names of listed tools.
+ */
+export const makeAliasReader = Effect.gen(function* () {
+  const aliases = yield* ToolAliases
   const toolbox = yield* Toolbox
   const catalog = yield* Catalog
 
-  return Effect.fn("NearestAliases.find")(function* (
+  return Effect.fn("AliasReader.read")(function* (
     name: string,
     caller: { readonly ownerId: ConsumerId; readonly keyId: KeyId },
     others: ReadonlyArray<string>
-  ) {
+  ): Effect.fn.Return<Result.Result<ToolId, ReadonlyArray<string>>, StoreUnavailable> {
+    const known = yield* aliases.toolOf(name)
+    if (known !== undefined) return Result.succeed(known)
+    // A tool of the toolbox has its alias from the first list on, which may be this one.
     const { tools } = yield* toolbox.listed(caller.ownerId, caller.keyId)
+    const listed = tools.find(({ alias }) => alias === name)
+    if (listed !== undefined) return Result.succeed(listed.entry.tool.id)
     const callable = nearestNames(name, [...others, ...tools.map(({ alias }) => alias)], GUESSES_MAX)
-    if (callable.length > 0) return callable
+    if (callable.length > 0) return Result.fail(callable)
     const { handle, toolName } = partsOf(name)
-    return yield* catalog.nearestQualified(handle, toolName)
+    return Result.fail(yield* catalog.nearestQualified(handle, toolName))
   })
 })
 

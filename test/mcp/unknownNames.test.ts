@@ -72,4 +72,17 @@ it.layer(memoryMarket(), LIVE)("Unknown names at the doors", (it) => {
       assert.deepStrictEqual((yield* unknown("find_paper", {}, `/mcp/${handle}`))[1], { nearest: ["find_papers"] })
     })
   )
+
+  it.effect("knows the alias of a tool of the toolbox before a client has listed it", () =>
+    Effect.gen(function* () {
+      const consumer = yield* aConsumer()
+      const offer = yield* anOffer("http://127.0.0.1:1/mcp", { tool_name: "unlisted", free_tier_calls: 1 })
+      yield* expecting(200, { path: "/api/market/toolbox", key: consumer.key, json: { tools: [offer.toolId] } })
+      const alias = (yield* qualifiedNameOf(offer)).replace("/", "__")
+      const answer = yield* send(
+        modernCall({ key: consumer.key, method: "tools/call", params: { name: alias, arguments: {} } })
+      )
+      assert.isDefined(valueAt(answer.json, "result"), answer.text)
+    })
+  )
 })

@@ -2,12 +2,11 @@
  * The market door: the tools of the key's toolbox under their aliases, and tools of its own that find, price and call any
  * tool of the catalog. No server stands behind it: calls go to the provider of the tool.
  */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { withMembers } from "../../../../domain/mcp/PassedResults.ts"
-import { ToolAliases } from "../../../../domain/mcp/ToolAliases.ts"
 import { ToolboxChanges } from "../../../../domain/mcp/ToolboxChanges.ts"
 import { ToolboxList } from "../../../../domain/mcp/ToolboxList.ts"
-import { makeNearestAliases } from "../../../../domain/mcp/ToolboxSearch.ts"
+import { makeAliasReader } from "../../../../domain/mcp/ToolboxSearch.ts"
 import { guessOf } from "../../../../domain/shared/NearestName.ts"
 import { LEGACY_TASKS, TASKS_EXTENSION } from "../../../../domain/upstream/TaskSupport.ts"
 import { BaseUrl, pageUrl } from "../../contract/BaseUrl.ts"
@@ -62,8 +61,7 @@ const unknownTool = (name: string, nearest: ReadonlyArray<string>): RpcFault => 
 
 const marketDoor = Effect.gen(function* () {
   const list = yield* ToolboxList
-  const aliases = yield* ToolAliases
-  const nearestTo = yield* makeNearestAliases
+  const readAlias = yield* makeAliasReader
   const own = yield* makeOwnTools
   const subscribed = yield* makeSubscriptions
   const { listen, subscription } = yield* makeMarketMessages
@@ -92,11 +90,9 @@ const marketDoor = Effect.gen(function* () {
 
     tool: Effect.fnUntraced(function* ({ caller }, name, given, maxCost) {
       if (isMarketTool(name)) return yield* own[name](caller, given, maxCost)
-      const toolId = yield* aliases.toolOf(name)
-      if (toolId === undefined) {
-        return yield* unknownTool(name, yield* nearestTo(name, caller, MARKET_TOOLS))
-      }
-      const tool = { toolId, toolName: undefined, providerId: undefined }
+      const read = yield* readAlias(name, caller, MARKET_TOOLS)
+      if (Result.isFailure(read)) return yield* unknownTool(name, read.failure)
+      const tool = { toolId: read.success, toolName: undefined, providerId: undefined }
       return { _tag: "Billed" as const, tool, arguments: given }
     }),
 

@@ -1,7 +1,7 @@
 /**
  * Calls of the market door's own tools. `call_tool` is a call of another tool, billed as any other.
  */
-import { DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Option, Result, Schema } from "effect"
 import { qualifiedName } from "../../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../../domain/catalog/Catalog.ts"
 import type { CatalogEntry } from "../../../../domain/catalog/CatalogStore.ts"
@@ -9,9 +9,8 @@ import { MarketFigures } from "../../../../domain/catalog/MarketFigures.ts"
 import { isUsagePriced, priceText } from "../../../../domain/catalog/Terms.ts"
 import { Budgets, resetsAt } from "../../../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../../../domain/ledger/Ledger.ts"
-import { ToolAliases } from "../../../../domain/mcp/ToolAliases.ts"
 import { Toolbox } from "../../../../domain/mcp/Toolbox.ts"
-import { makeNearestAliases, searchLoosely } from "../../../../domain/mcp/ToolboxSearch.ts"
+import { makeAliasReader, searchLoosely } from "../../../../domain/mcp/ToolboxSearch.ts"
 import { Metering } from "../../../../domain/metering/Metering.ts"
 import { ToolDirectory, ToolNotFound, type ToolReference } from "../../../../domain/metering/ToolDirectory.ts"
 import { FreezeStore } from "../../../../domain/payments/AccountFreezes.ts"
@@ -191,8 +190,7 @@ const isToolId = Schema.is(ToolId)
 
 export const makeOwnTools = Effect.gen(function* () {
   const answers = yield* makeMarketAnswers
-  const aliases = yield* ToolAliases
-  const nearestTo = yield* makeNearestAliases
+  const readAlias = yield* makeAliasReader
 
   /**
    * A bare name is not accepted: the tool that it would mean is not always the one that the model has in mind, and any
@@ -204,12 +202,12 @@ export const makeOwnTools = Effect.gen(function* () {
   ): Effect.Effect<ToolReference, ToolNotFound | StoreUnavailable> => {
     if (isToolId(name)) return Effect.succeed(byId(name))
     if (name.includes("/")) return Effect.succeed(byHandle(name))
-    return Effect.flatMap(aliases.toolOf(name), (toolId) =>
-      toolId === undefined
-        ? Effect.flatMap(nearestTo(name, caller, []), (nearest) =>
-            Effect.fail(new ToolNotFound({ tool: name, nearest }))
-          )
-        : Effect.succeed(byId(toolId))
+    return Effect.flatMap(
+      readAlias(name, caller, []),
+      Result.match({
+        onSuccess: (toolId) => Effect.succeed(byId(toolId)),
+        onFailure: (nearest) => Effect.fail(new ToolNotFound({ tool: name, nearest }))
+      })
     )
   }
 
