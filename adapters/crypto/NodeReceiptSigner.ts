@@ -1,7 +1,7 @@
 /**
  * Signs receipts with HMAC-SHA256. The first secret signs, all of them verify.
  */
-import { type Array as Arr, Layer, Redacted } from "effect"
+import { type Array as Arr, Effect, Layer, Redacted } from "effect"
 import { timingSafeEqual } from "node:crypto"
 import { ReceiptSigner } from "../../domain/receipts/Receipts.ts"
 import { hmacOf } from "./Hmac.ts"
@@ -13,15 +13,16 @@ export const layer = (secrets: Arr.NonEmptyReadonlyArray<Redacted.Redacted>): La
     const ring = secrets.map((secret) => hmacOf(Buffer.from(Redacted.value(secret), "utf8")))
     const [given, expected] = [Buffer.alloc(64), Buffer.alloc(64)]
     return ReceiptSigner.of({
-      sign: ring[0]!,
+      sign: (canonical) => Effect.succeed(ring[0]!(canonical)),
       verify: (canonical, signatureHex) => {
         // Of any other character only a part would be compared.
-        if (!SIGNATURE.test(signatureHex)) return false
+        if (!SIGNATURE.test(signatureHex)) return Effect.succeed(false)
         given.write(signatureHex, "latin1")
-        return ring.some((sign) => {
+        const isGenuine = ring.some((sign) => {
           expected.write(sign(canonical), "latin1")
           return timingSafeEqual(given, expected)
         })
+        return Effect.succeed(isGenuine)
       }
     })
   })

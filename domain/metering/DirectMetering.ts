@@ -180,7 +180,8 @@ export const makeBillReport = Effect.gen(function* () {
     if (opened.held > zero && !book.isConfirmed()) yield* book.confirm
     if (reservation !== undefined) yield* inTime(reservation)
     const cost = opened.free ? zero : price
-    const issued = receipts.issue(
+    // If it cannot be signed, the hold is left to the sweeper, which voids it.
+    const receipt = yield* receipts.issue(
       {
         ...call,
         calledAt,
@@ -190,8 +191,6 @@ export const makeBillReport = Effect.gen(function* () {
       },
       yield* DateTime.now
     )
-    // If it cannot be signed, the hold is left to the sweeper, which voids it.
-    const receipt = Effect.isEffect(issued) ? yield* issued : issued
     if (request.status === "success") yield* pinning(request, entry)
     const metered = { entry, receipt, availableMicrocents: opened.availableMicrocents + opened.held - cost }
     const answer = render(metered)

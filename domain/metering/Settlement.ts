@@ -133,9 +133,7 @@ export const makeSettle = Effect.gen(function* () {
       },
       call.endedAt ?? (yield* DateTime.now)
     )
-    const receipt = Effect.isEffect(issued)
-      ? yield* Effect.catchCause(issued, (cause) => retrySettlement(issued, cause))
-      : issued
+    const receipt = yield* Effect.catchCause(issued, (cause) => retrySettlement(issued, cause))
     // A success that the tool's policy does not charge does not use up a free call either.
     const usesFreeCall = canceled
       ? entry.leaving === "price"

@@ -4,7 +4,7 @@
  * is released too.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import { answered, Receipts, type SignerUnavailable } from "../receipts/Receipts.ts"
+import { Receipts, type SignerUnavailable } from "../receipts/Receipts.ts"
 import { zero } from "../shared/Microcents.ts"
 import { bothOf, round } from "../shared/Round.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -34,7 +34,7 @@ export class Sweeper extends Context.Service<
         const ended = { ...call, calledAt: call.openedAt, durationMs: 0, cost: zero, status: "error" } as const
         const closed = yield* calls.close({
           consumerId: call.consumerId,
-          receipt: yield* answered(receipts.issue(ended, now)),
+          receipt: yield* receipts.issue(ended, now),
           cause: "canceled",
           feeBasisPoints: call.feeBasisPoints,
           priceVersion: call.priceVersion,

@@ -1,7 +1,7 @@
 /**
  * Receipts of calls: created, signed, verified and read. `CallStore.close` writes them.
  */
-import { Context, type DateTime, Effect, Layer, type Option, Predicate, Schema, Semaphore } from "effect"
+import { Context, type DateTime, Effect, Exit, Layer, type Option, Predicate, Schema, Semaphore } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
@@ -46,25 +46,19 @@ export class SignerUnavailable extends Schema.TaggedError<SignerUnavailable>()("
   }
 }
 
-/** An answer of a key in this process, or an effect that asks a key elsewhere. */
-export type LocalOrRemote<A> = A | Effect.Effect<A, SignerUnavailable>
-
 /**
- * Port to the signing keys: signs with the newest and verifies with all of them. A key in this process answers at once,
- * because every settlement waits for it. A remote key (a KMS) answers with an effect.
+ * Port to the signing keys: signs with the newest and verifies with all of them. A remote key (a KMS) gets a limited time. A key
+ * in this process has its answer at once (`Effect.succeed`) and needs no timer: every settlement waits for it.
  */
 export class ReceiptSigner extends Context.Service<
   ReceiptSigner,
   {
     /** HMAC-SHA256 of the text's UTF-8 bytes: 64 lowercase hex digits. */
-    sign(canonical: string): LocalOrRemote<string>
+    sign(canonical: string): Effect.Effect<string, SignerUnavailable>
     /** In constant time with regard to the signature. False for a signature of any other form. */
-    verify(canonical: string, signatureHex: string): LocalOrRemote<boolean>
+    verify(canonical: string, signatureHex: string): Effect.Effect<boolean, SignerUnavailable>
   }
 >()("agent-tool-billing/domain/receipts/ReceiptSigner") {}
-
-export const answered = <A>(answer: LocalOrRemote<A>): Effect.Effect<A, SignerUnavailable> =>
-  Effect.isEffect(answer) ? (answer as Effect.Effect<A, SignerUnavailable>) : Effect.succeed(answer)
 
 /** Whose receipts: a consumer sees its own calls, a provider the calls of its tools. */
 export type ReceiptOwner =
@@ -131,8 +125,8 @@ export class Receipts extends Context.Service<
     sign(receipt: Omit<Receipt, "signature">): Effect.Effect<Receipt, SignerUnavailable>
     /** Whether a value is an authentic, unchanged receipt: as `Receipt`, in its JSON form, or anything else. */
     verify(candidate: unknown): Effect.Effect<Verdict, SignerUnavailable>
-    /** The signed receipt of a call. Not an effect where the key is local: every settlement waits for it. */
-    issue(call: FinishedCall, issuedAt: DateTime.Utc): LocalOrRemote<Receipt>
+    /** The signed receipt of a call. */
+    issue(call: FinishedCall, issuedAt: DateTime.Utc): Effect.Effect<Receipt, SignerUnavailable>
     find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>, StoreUnavailable>
     /** Newest first: the calls of a consumer, or of a provider's tools. */
     list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>, StoreUnavailable>
@@ -145,25 +139,17 @@ export class Receipts extends Context.Service<
       const signer = yield* ReceiptSigner
       const verifications = yield* Semaphore.make(REMOTE_VERIFICATIONS_MAX)
 
-      const signatureOf = (text: string): LocalOrRemote<string> => {
-        const signature = signer.sign(text)
-        if (Effect.isEffect(signature)) return Effect.flatMap(inTime(signature), wellFormed)
-        // Not the whole pattern: this is on the hot path. A Promise is no signature.
-        return Predicate.isString(signature) && signature.length === SIGNATURE_CHARS ? signature : MALFORMED
-      }
+      const signatureOf = (text: string): Effect.Effect<string, SignerUnavailable> =>
+        Effect.flatMap(inTime(signer.sign(text)), wellFormed)
 
-      const issue = (call: FinishedCall, issuedAt: DateTime.Utc): LocalOrRemote<Receipt> => {
-        const signed = signedFieldsOf(call)
-        const signature = signatureOf(canonical(signed))
-        return Effect.isEffect(signature)
-          ? Effect.map(signature, (remote) => receiptOf(call, signed, remote, issuedAt))
-          : receiptOf(call, signed, signature, issuedAt)
-      }
+      const issue = (call: FinishedCall, issuedAt: DateTime.Utc): Effect.Effect<Receipt, SignerUnavailable> =>
+        Effect.suspend(() => {
+          const signed = signedFieldsOf(call)
+          return Effect.map(signatureOf(canonical(signed)), (signature) => receiptOf(call, signed, signature, issuedAt))
+        })
 
       const sign = (receipt: Omit<Receipt, "signature">): Effect.Effect<Receipt, SignerUnavailable> =>
-        Effect.suspend(() =>
-          Effect.map(answered(signatureOf(canonical(receipt))), (signature) => ({ ...receipt, signature }))
-        )
+        Effect.suspend(() => Effect.map(signatureOf(canonical(receipt)), (signature) => ({ ...receipt, signature })))
 
       /** The time includes waiting for the others. */
       const limited = (request: Effect.Effect<boolean, SignerUnavailable>) =>
@@ -174,9 +160,9 @@ export class Receipts extends Context.Service<
           const examined = examineReceipt(candidate)
           if (examined._tag === "Rejected") return Effect.succeed(examined.verdict)
           const genuine = signer.verify(examined.canonical, examined.signature)
-          return Effect.isEffect(genuine)
-            ? Effect.map(limited(genuine), (remote) => verdictOf(examined.canonical, remote === true))
-            : Effect.succeed(verdictOf(examined.canonical, genuine === true))
+          return Effect.map(Exit.isExit(genuine) ? genuine : limited(genuine), (isGenuine) =>
+            verdictOf(examined.canonical, isGenuine === true)
+          )
         })
 
       return Receipts.of({ sign, verify, issue, find, list })
@@ -186,6 +172,9 @@ export class Receipts extends Context.Service<
 
 /** Does not wait for a signer that cannot be interrupted. */
 const inTime = <A>(request: Effect.Effect<A, SignerUnavailable>): Effect.Effect<A, SignerUnavailable> =>
+  Exit.isExit(request) ? request : limitedInTime(request)
+
+const limitedInTime = <A>(request: Effect.Effect<A, SignerUnavailable>): Effect.Effect<A, SignerUnavailable> =>
   Effect.withFiber(({ context }) =>
     Effect.callback<A, SignerUnavailable>((resume) => {
       const fork = Effect.runForkWith(context)
@@ -207,7 +196,6 @@ const inTime = <A>(request: Effect.Effect<A, SignerUnavailable>): Effect.Effect<
 
 const LATE = Effect.fail(new SignerUnavailable({ cause: new Error(`No response within ${SIGNER_MS_MAX} ms`) }))
 
-const SIGNATURE_CHARS = 64
 const MALFORMED = Effect.die(new Error("The signer returned a signature that is not 64 lowercase hex digits."))
 
 /** A receipt is stored for good, so a wrong signature must not get into one. */

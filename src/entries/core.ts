@@ -301,7 +301,6 @@ export { Waitlist } from "../../domain/platform/Submissions.ts"
 export { PaymentEvents, type Received } from "../../domain/processor/PaymentEvents.ts"
 
 export { Receipt, ReceiptStatus, canonical } from "../../domain/receipts/Receipt.ts"
-export type { LocalOrRemote } from "../../domain/receipts/Receipts.ts"
 export type { ReceiptFilter, ReceiptOwner } from "../../domain/receipts/Receipts.ts"
 export { Receipts, type FinishedCall } from "../../domain/receipts/Receipts.ts"
 export type { Verdict, VerificationReason } from "../../domain/receipts/Verification.ts"

@@ -36,7 +36,10 @@ const shouting = Layer.succeed(ToolUpstream, {
     })
 })
 
-const signed = Layer.succeed(ReceiptSigner, { sign: () => "5".repeat(64), verify: () => true })
+const signed = Layer.succeed(ReceiptSigner, {
+  sign: () => Effect.succeed("5".repeat(64)),
+  verify: () => Effect.succeed(true)
+})
 
 const alone = <A, E>(market: Layer.Layer<A, E, Fatal>) =>
   market.pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)

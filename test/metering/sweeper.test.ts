@@ -28,7 +28,9 @@ const stuck = new Set([overdue[0], overdue[2]].map((one) => one!.invocationId))
 const sweeperOver = (calls: Layer.Layer<CallStore>, sweepOfReservations: Effect.Effect<number, StoreUnavailable>) => {
   const ports = Layer.mergeAll(
     calls,
-    receiptsSignedBy(Layer.succeed(ReceiptSigner, { sign: () => "0".repeat(64), verify: () => true })),
+    receiptsSignedBy(
+      Layer.succeed(ReceiptSigner, { sign: () => Effect.succeed("0".repeat(64)), verify: () => Effect.succeed(true) })
+    ),
     Layer.mock(Reservations, { sweep: sweepOfReservations })
   )
   return Effect.map(Layer.build(Sweeper.layer.pipe(Layer.provide(ports))), Context.get(Sweeper))

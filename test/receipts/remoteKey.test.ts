@@ -301,16 +301,15 @@ it.effect("Verifications that wait too long for a key fail, and make room for th
 
 it.effect("A Promise is neither a signature nor a verification", () =>
   Effect.gen(function* () {
-    const promising = {
-      sign: () => Promise.resolve(SIGNATURE),
-      verify: () => Promise.resolve(true)
-    } as unknown as ReceiptSigner["Service"]
-    const local = yield* receiptsOf(promising)
-    assert.isFalse((yield* local.verify({ ...SIGNED, signature: SIGNATURE })).valid)
-    for (const sign of [promising.sign, () => "5".repeat(63)]) {
-      const { sign: signed } = yield* receiptsOf({ ...promising, sign })
-      const exit = yield* Effect.exit(signed(SIGNED))
-      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("64 lowercase hex digits"))
+    const promise = Promise.resolve(SIGNATURE) as unknown as string
+    const verify = () => Effect.succeed(Promise.resolve(true) as unknown as boolean)
+    for (const signature of [promise, "5".repeat(63)]) {
+      for (const sign of [() => Effect.succeed(signature), () => Effect.sync(() => signature)]) {
+        const local = yield* receiptsOf({ sign, verify })
+        const exit = yield* Effect.exit(local.sign(SIGNED))
+        assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("64 lowercase hex digits"))
+        assert.isFalse((yield* local.verify({ ...SIGNED, signature: SIGNATURE })).valid)
+      }
     }
     const remote = yield* receiptsOf({
       sign: () => Effect.succeed(SIGNATURE),

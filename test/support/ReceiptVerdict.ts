@@ -12,6 +12,13 @@ export const receiptsSignedBy = (signer: Layer.Layer<ReceiptSigner>): Layer.Laye
 export const verdictBy = (candidate: unknown, verify: (canonical: string, signatureHex: string) => boolean): Verdict =>
   Effect.runSync(
     Effect.flatMap(Receipts, (receipts) => receipts.verify(candidate)).pipe(
-      Effect.provide(receiptsSignedBy(Layer.succeed(ReceiptSigner, { sign: () => "", verify })))
+      Effect.provide(
+        receiptsSignedBy(
+          Layer.succeed(ReceiptSigner, {
+            sign: () => Effect.succeed(""),
+            verify: (canonical, signatureHex) => Effect.succeed(verify(canonical, signatureHex))
+          })
+        )
+      )
     )
   )

@@ -3,7 +3,7 @@
  */
 import { Effect, type Layer } from "effect"
 import assert from "node:assert/strict"
-import { answered, ReceiptSigner } from "../../domain/receipts/Receipts.ts"
+import { ReceiptSigner } from "../../domain/receipts/Receipts.ts"
 import { type Contract, rule } from "./Contract.ts"
 
 const AT_ONCE = 100
@@ -15,10 +15,10 @@ const CHECK = {
 }
 
 const sign = Effect.fnUntraced(function* (text: string) {
-  return yield* answered((yield* ReceiptSigner).sign(text))
+  return yield* (yield* ReceiptSigner).sign(text)
 })
 const verify = Effect.fnUntraced(function* (text: string, signature: string) {
-  return yield* answered((yield* ReceiptSigner).verify(text, signature))
+  return yield* (yield* ReceiptSigner).verify(text, signature)
 })
 
 /** What a ReceiptSigner must do. You pass how to make one whose only key is the secret's UTF-8 bytes. */
@@ -61,7 +61,7 @@ export const receiptSignerContract = <E>(
         const signature = yield* sign("a text")
         // Each character has the low byte of the right one.
         const alike = String.fromCharCode(...[...signature].map((digit) => digit.charCodeAt(0) + 0x100))
-        const other = yield* answered((yield* Effect.provide(ReceiptSigner, withSecret("another"))).sign("a text"))
+        const other = yield* (yield* Effect.provide(ReceiptSigner, withSecret("another"))).sign("a text")
         for (const wrong of [
           other,
           alike,
