@@ -3,7 +3,7 @@
  * schema where the policy bills by it, the cost of a canceled call, and free calls per month. Each change is a price version
  * with a number and the time from which it is in effect.
  */
-import { Context, type DateTime } from "effect"
+import { Context, type DateTime, Schema } from "effect"
 import type { PricingModel } from "../accounts/Account.ts"
 import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
 import { sameJson } from "../shared/SameJson.ts"
@@ -14,7 +14,8 @@ import type { BillingPolicy, JsonSchemaObject, ToolDeclaration } from "./Tool.ts
  * the terms: `free` (the cancellation is passed to the provider and the call costs nothing), `outcome` (the call runs to
  * its end and is billed by its outcome), or `price` (the cancellation is passed and the call costs its list price).
  */
-export type CancellationTerm = "free" | "outcome" | "price"
+export const CancellationTerm = Schema.Literals(["free", "outcome", "price"])
+export type CancellationTerm = typeof CancellationTerm.Type
 
 type Cancellation = Pick<ToolDeclaration, "canceledCallCosts" | "onCancel">
 

@@ -32,7 +32,8 @@ export const Category = Schema.String.check(
 )
 
 /** When a call costs money: on success, only when the output matches the tool's schema, or for every attempt. */
-export type BillingPolicy = "success" | "valid_output" | "attempt"
+export const BillingPolicy = Schema.Literals(["success", "valid_output", "attempt"])
+export type BillingPolicy = typeof BillingPolicy.Type
 
 /**
  * What happens to a forwarded call whose caller disconnects: it is finished, or the cancellation is passed to the

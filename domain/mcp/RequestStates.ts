@@ -4,6 +4,8 @@
  * they cannot change between two legs.
  */
 import { Effect, Option, Schema } from "effect"
+import { CancellationTerm } from "../catalog/Terms.ts"
+import { BillingPolicy } from "../catalog/Tool.ts"
 import { Digest, isSameText, Sealer } from "../shared/Cryptography.ts"
 import { type ConsumerId, ReceiptId, type ToolId } from "../shared/Ids.ts"
 import { memberOf } from "../shared/JsonText.ts"
@@ -19,9 +21,9 @@ const Terms = Schema.Struct({
   price: Microcents,
   maximum: Microcents,
   freeTierCalls: Schema.Int,
-  billingPolicy: Schema.Literals(["success", "valid_output", "attempt"]),
+  billingPolicy: BillingPolicy,
   outputSchema: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
-  leaving: Schema.Literals(["free", "outcome", "price"])
+  leaving: CancellationTerm
 })
 
 const Idempotency = Schema.Struct({ keyHash: Schema.String, requestHash: Schema.String })

@@ -14,7 +14,8 @@ import { format } from "../shared/Time.ts"
 import { CallStore } from "./CallStore.ts"
 
 /** When the spent part of a grant starts at zero again. `total` never does. */
-export type GrantPeriod = "day" | "month" | "total"
+export const GrantPeriod = Schema.Literals(["day", "month", "total"])
+export type GrantPeriod = typeof GrantPeriod.Type
 
 /**
  * A consumer's permission for a provider to bill calls that did not pass through the proxy, and the reservations in it.

@@ -3,7 +3,8 @@
  * terms may have changed when the task ends.
  */
 import { type DateTime, Schema } from "effect"
-import { termsOf } from "../catalog/Terms.ts"
+import { CancellationTerm, termsOf } from "../catalog/Terms.ts"
+import { BillingPolicy } from "../catalog/Tool.ts"
 import type { HeldCall } from "../metering/Call.ts"
 import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 import { ProviderId, ToolId } from "../shared/Ids.ts"
@@ -21,8 +22,8 @@ const TaskTerms = Schema.Struct({
   price: Microcents,
   maximum: Microcents,
   freeTierCalls: Schema.Int,
-  billingPolicy: Schema.Literals(["success", "valid_output", "attempt"]),
-  leaving: Schema.Literals(["free", "outcome", "price"]),
+  billingPolicy: BillingPolicy,
+  leaving: CancellationTerm,
   priceVersion: Schema.Int,
   feeBasisPoints: Schema.Int,
   /** Where it decides what is billed. */

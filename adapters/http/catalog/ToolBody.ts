@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Terms.ts"
 import {
+  BillingPolicy,
   Category,
   type ToolAnnotations as DomainAnnotations,
   type ToolChange,
@@ -29,7 +30,6 @@ const sentFreeTierCalls = resettable(
   "Free calls per consumer and calendar month (UTC)."
 )
 
-export const BillingPolicy = Schema.Literals(["success", "valid_output", "attempt"])
 export const OnCancel = Schema.Literals(["finish", "pass"])
 export const CanceledCallCosts = Schema.Literals(["price", "nothing"])
 

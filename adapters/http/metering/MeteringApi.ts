@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
-import { GRANT_TOOLS_MAX } from "../../../domain/metering/Grants.ts"
+import { GRANT_TOOLS_MAX, GrantPeriod } from "../../../domain/metering/Grants.ts"
 import { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
 import { ConsumerId, GrantId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { readBy, writeBy } from "../contract/Access.ts"
@@ -97,7 +97,6 @@ const Metered = Field.object("Metered", "The recorded call and its receipt.", {
   )
 })
 
-const Period = Schema.Literals(["day", "month", "total"])
 const capMicrocents = Field.microcents("Limit of what the provider can bill per period", 1_000_000)
 
 const grantId = Field.of(GrantId, "ID of the grant.", GRANT_ID)
@@ -109,7 +108,7 @@ const GiveGrant = Field.object("GiveGrant", "The provider, its tools, and the li
     "IDs of the tools. Default: all tools of the provider."
   ),
   cap_microcents: capMicrocents,
-  period: Field.optional(Period, "Period after which the limit resets; `total`: never. Default: `month`."),
+  period: Field.optional(GrantPeriod, "Period after which the limit resets; `total`: never. Default: `month`."),
   expires_at: Field.optional(Instant, "Time of expiry in ISO 8601. Default: never.")
 })
 
@@ -119,7 +118,7 @@ const Grant = Field.object("Grant", "Permission for a provider to bill you for c
   tool_ids: Field.list(ToolId, "IDs of the tools. Empty: all tools of the provider.", []),
   cap_microcents: capMicrocents,
   spent_microcents: Field.microcents("Amount billed in this period", 12_500),
-  period: Field.of(Period, "Period after which the limit resets; `total`: never.", "month"),
+  period: Field.of(GrantPeriod, "Period after which the limit resets; `total`: never.", "month"),
   status: Field.of(Schema.Literals(["active", "expired", "revoked"]), "Status of the grant."),
   created_at: shared.createdAt,
   expires_at: shared.expiresAt,
