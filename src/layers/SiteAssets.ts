@@ -8,6 +8,7 @@ import { CHANGELOG } from "../../adapters/site/changelog/ChangelogPage.ts"
 import { guides } from "../../adapters/site/docs/DocsMap.ts"
 import { Documents } from "../../adapters/site/docs/Documents.ts"
 import { type Asset, Assets } from "../../adapters/site/kit/Assets.ts"
+import { SPEC } from "../../adapters/site/spec/SpecPage.ts"
 import { LIBRARIES } from "./SiteLibraries.ts"
 
 // Reads the Markdown files that pages show. They lie beside the sources in the repository, and beside
@@ -21,7 +22,7 @@ export const documents = Layer.effect(
     const path = yield* Path.Path
     const folder = yield* docsFolder
     const found = new Map<string, string>()
-    for (const file of [...guides.map((guide) => guide.file), CHANGELOG]) {
+    for (const file of [...guides.map((guide) => guide.file), CHANGELOG, SPEC]) {
       found.set(file, yield* fs.readFileString(path.join(folder, file)))
     }
     return found

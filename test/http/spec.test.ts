@@ -2,7 +2,7 @@
  * The specification matches the code: test vectors, lists, limits.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, type Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { createHash, createHmac } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -11,13 +11,47 @@ import { codesByStatus } from "../../adapters/http/contract/Problem.ts"
 import { SIGNED_TEXT } from "../../adapters/http/trust/Trust.ts"
 import { appendSignedHeaders } from "../../adapters/mcp/ProviderSignature.ts"
 import { siteLinks } from "../../adapters/site/kit/Site.ts"
-import { logTestVector } from "../../adapters/site/spec/SpecLog.ts"
-import { SIGNED_HEADERS } from "../../adapters/site/spec/SpecProviders.ts"
-import { reasonNames, sampleSignature } from "../../adapters/site/spec/SpecReceipts.ts"
-import { parseTilePath } from "../../domain/log/Tiles.ts"
-import { ReceiptStatus, SIGNED_FIELDS } from "../../domain/receipts/Receipt.ts"
-import { DisputeReason, DisputeStatus } from "../../domain/trust/DisputeStore.ts"
-import { Badge, VerificationLevel } from "../../domain/trust/TrustScore.ts"
+import { RECEIPT_SCHEMA_PATH, RECEIPT_SCHEMA_TITLE } from "../../adapters/http/contract/SharedFields.ts"
+import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../adapters/http/pipeline/RequestBody.ts"
+import { KEYS_PER_OWNER_MAX } from "../../domain/accounts/Keys.ts"
+import { FREE_TIER_CALLS_MAX } from "../../domain/catalog/Terms.ts"
+import { BillingPolicy } from "../../domain/catalog/Tool.ts"
+import { PAYOUT_CENTS_MIN } from "../../domain/earnings/PayoutOpening.ts"
+import { PayoutState } from "../../domain/earnings/PayoutStore.ts"
+import { BudgetPeriod } from "../../domain/ledger/Budgets.ts"
+import { canonicalJson, COMMITMENT_PREFIX, commitmentOf, formatProof } from "../../domain/log/Commitment.ts"
+import { COSIGNATURE, cosignedText, ED25519 } from "../../domain/log/SignedNote.ts"
+import { ENTRIES, TILE_WIDTH, tilePath } from "../../domain/log/Tiles.ts"
+import { MAX_COST_FIELD, REPORTED_COST_FIELD } from "../../domain/metering/CallTerms.ts"
+import { REPORT_DAYS_MAX } from "../../domain/metering/DirectMetering.ts"
+import { GRANT_TOOLS_MAX, GrantPeriod, GRANTS_PER_CONSUMER_MAX } from "../../domain/metering/Grants.ts"
+import { LOAD_CENTS_MAX, LOAD_CENTS_MIN } from "../../domain/payments/Loads.ts"
+import { canonical, Receipt, RECEIPT_ALGORITHM, ReceiptStatus, SIGNED_FIELDS } from "../../domain/receipts/Receipt.ts"
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../domain/shared/Page.ts"
+import { formatDollars, fromCents, MICROCENTS_PER_CENT, MICROCENTS_PER_DOLLAR } from "../../domain/shared/Microcents.ts"
+import { MAIL_TOKEN_HOURS, RECORD_PREFIX, REPOSITORY_FILE, WELL_KNOWN_PATH } from "../../domain/trust/Challenge.ts"
+import { DecidedBy, DisputeReason, DisputeStatus, Resolution } from "../../domain/trust/DisputeStore.ts"
+import { ANSWER_DAYS, DECISION_DAYS, FILED_PER_DAY_MAX, FILING_DAYS_MAX } from "../../domain/trust/Disputes.ts"
+import { PAID_CONSUMER_MICROCENTS_MIN } from "../../domain/trust/PaidCalls.ts"
+import { INPUT_REJECTED_SHARE_MAX, SLA_DAYS } from "../../domain/trust/Sla.ts"
+import {
+  Badge,
+  BADGES,
+  DISPUTE_POINTS,
+  DISPUTE_POINTS_LEAST,
+  HALF_CONFIDENCE_CALLS,
+  LATENCY_POINTS,
+  LATENCY_POINTS_LEAST,
+  MIDDLE,
+  RATED_CALLS_MIN,
+  RATED_CONSUMERS_MIN,
+  UPTIME_POINTS,
+  UPTIME_POINTS_LEAST,
+  VERIFICATION_POINTS,
+  VerificationLevel
+} from "../../domain/trust/TrustScore.ts"
+import { PUBLISHED_TOKEN_DAYS } from "../../domain/trust/Verification.ts"
+import { REPORTED_COST_META } from "../../domain/upstream/Protocol.ts"
 import { everyEndpoint, pathOf, titleOf } from "../support/EndpointTable.ts"
 import { elementsOf, parseHtml, textOf, wordsOf } from "../support/HtmlCheck.ts"
 import { at, expecting } from "../support/Market.ts"
@@ -42,8 +76,41 @@ const receipt = {
   signature: CHECK_VALUE
 }
 
+/** Without the line breaks and the padding of the formatter. */
+const spec = readFileSync(join(projectRoot, "docs/spec.md"), "utf8").replaceAll(/ +/gu, " ")
+
+/** The rows of the tables whose header begins like this. */
+const rowsOf = (header: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const [, after] = spec.split(`\n| ${header} |`)
+  assert.isDefined(after, header)
+  const lines = after!.split("\n").slice(2)
+  return lines.slice(0, lines.indexOf("")).map((line) => line.slice(2, -2).split(" | "))
+}
+const namesOf = (header: string) => rowsOf(header).map(([name]) => name!.replaceAll("`", ""))
+const quoted = (names: ReadonlyArray<string>): string => names.map((name) => `\`${name}\``).join(", ")
+const grouped = (value: number | bigint): string => value.toLocaleString("en-US")
+
+const sha256 = (...parts: ReadonlyArray<Uint8Array>): Uint8Array =>
+  createHash("sha256").update(Buffer.concat(parts)).digest()
+
 describe("the specification", () => {
-  it("has the contract's check value", () => assert.strictEqual(sampleSignature, CHECK_VALUE))
+  it("has the contract's check value", () => {
+    const signature = createHmac("sha256", "contract-check").update(canonical(receipt)).digest("hex")
+    assert.strictEqual(signature, CHECK_VALUE)
+    assert.include(spec, `With the secret \`contract-check\`, the text\n\n\`\`\`\n${canonical(receipt)}\n`)
+    assert.include(spec, `\n${CHECK_VALUE}\n`)
+  })
+
+  it("lists the fields of a receipt, and which of them are signed", () => {
+    assert.deepStrictEqual(
+      rowsOf("Field").map(([name, , signed]) => [name, signed]),
+      Object.keys(Receipt.fields).map((name) => [
+        `\`${name}\``,
+        (SIGNED_FIELDS as ReadonlyArray<string>).includes(name) ? "yes" : "no"
+      ])
+    )
+    assert.include(spec, `\n${SIGNED_FIELDS.join("|")}\n`)
+  })
 
   it("lists the verification reasons in order", () => {
     const faults: ReadonlyArray<readonly [name: string, change: Readonly<Record<string, unknown>>]> = [
@@ -54,8 +121,9 @@ describe("the specification", () => {
       ["signature_mismatch", {}],
       ["ok", {}]
     ]
+    const reasons = /first reason that applies:\n\n(?:\d+\. .*\n)+/u.exec(spec)![0].matchAll(/^\d+\. `(\w+)`: /gmu)
     assert.deepStrictEqual(
-      reasonNames,
+      [...reasons].map(([, name]) => name),
       faults.map(([name]) => name)
     )
     for (const [n, [name]] of faults.entries()) {
@@ -67,18 +135,96 @@ describe("the specification", () => {
   })
 
   it("has a log test vector that follows the written rule", () => {
-    const sha256 = (...parts: ReadonlyArray<Uint8Array>) => createHash("sha256").update(Buffer.concat(parts)).digest()
-    const entry = sha256(
-      Buffer.from("agent-tool-billing/receipt/v1\n"),
-      Buffer.from(logTestVector.salt, "hex"),
-      Buffer.from(logTestVector.json)
-    )
-    assert.strictEqual(entry.toString("hex"), logTestVector.commitment)
-    assert.strictEqual(sha256(Buffer.of(0), entry).toString("hex"), logTestVector.leaf)
-    const names = Object.keys(JSON.parse(logTestVector.json) as object)
-    assert.deepStrictEqual(names, names.toSorted())
-    assert.lengthOf(names, 11)
+    const [json, salt, entry, leaf] = rowsOf("Part").map(([, value]) => value!.replaceAll("`", ""))
+    const stored = Schema.decodeUnknownSync(Receipt)(JSON.parse(json!))
+    const bytes = Buffer.from(salt!, "hex")
+    assert.strictEqual(json, canonicalJson(stored))
+    const computed = sha256(Buffer.from("agent-tool-billing/receipt/v1\n"), bytes, Buffer.from(json!))
+    assert.deepStrictEqual(computed, commitmentOf(sha256, bytes, stored))
+    assert.strictEqual(entry, Buffer.from(computed).toString("hex"))
+    assert.strictEqual(leaf, Buffer.from(sha256(Buffer.of(0), computed)).toString("hex"))
+    assert.include(spec, `SHA-256(${JSON.stringify(COMMITMENT_PREFIX)} + salt + json)`)
+    assert.lengthOf(Object.keys(JSON.parse(json!) as object), 11)
   })
+
+  it("has the code's lists", () => {
+    const lists: ReadonlyArray<readonly [names: ReadonlyArray<string>, listed: ReadonlyArray<string>]> = [
+      [namesOf("Status"), ReceiptStatus.literals],
+      [namesOf("Policy"), BillingPolicy.literals],
+      [namesOf("State"), PayoutState.literals],
+      [namesOf("Period"), GrantPeriod.literals],
+      [namesOf("Decider"), DecidedBy.literals],
+      [namesOf("Badge"), Badge.literals]
+    ]
+    for (const [names, listed] of lists) assert.sameMembers([...names], [...listed])
+    for (const name of DisputeStatus.literals) assert.include(spec, `\n| \`${name}\` |`)
+  })
+
+  it("has the code's points", () => {
+    assert.deepStrictEqual(
+      rowsOf("Level").map(([level, , points]) => [level, points]),
+      VerificationLevel.literals.map((level) => [`\`${level}\``, String(VERIFICATION_POINTS[level])])
+    )
+    assert.deepStrictEqual(rowsOf("At least"), [
+      ...UPTIME_POINTS.map(([least, points]) => [`${least}%`, String(points)]),
+      ["lower", String(UPTIME_POINTS_LEAST)]
+    ])
+    assert.deepStrictEqual(rowsOf("At most"), [
+      ...LATENCY_POINTS.map(([most, points]) => [`${grouped(most)} ms`, String(points)]),
+      ["higher", String(LATENCY_POINTS_LEAST)]
+    ])
+    assert.deepStrictEqual(rowsOf("Share"), [
+      ["none", "25"],
+      ...DISPUTE_POINTS.map(([below, points]) => [`below ${below * 100}%`, String(points)]),
+      ["higher", String(DISPUTE_POINTS_LEAST)]
+    ])
+    for (const [badge, condition] of rowsOf("Badge")) {
+      const least = BADGES.find(([, name]) => `\`${name}\`` === badge)?.[0]
+      assert.include(condition, least === undefined ? `a score below ${BADGES.at(-1)![0]}.` : `at least ${least}`)
+    }
+  })
+
+  it.each([
+    `_${RECEIPT_SCHEMA_TITLE}_, is at \`${RECEIPT_SCHEMA_PATH}\``,
+    `\`signature\` is ${RECEIPT_ALGORITHM} of this text`,
+    `it is empty unless ${quoted(SIGNED_FIELDS)} all have the right type`,
+    `The kind is \`0x0${ED25519}\` (Ed25519) for the log and \`0x0${COSIGNATURE}\` for witnesses`,
+    formatProof({ salt: new Uint8Array(0), index: 0, path: [], checkpoint: "" }).split("\n")[0]!,
+    `C2SP tlog-tiles of ${TILE_WIDTH} hashes`,
+    `| \`${tilePath({ level: 0, index: 1_234_067, width: TILE_WIDTH })}\` |`,
+    `| \`${tilePath({ level: 1, index: 0, width: 17 })}\` |`,
+    `| \`${tilePath({ level: ENTRIES, index: 0, width: TILE_WIDTH })}\` |`,
+    cosignedText("<checkpoint text>", 1_767_225_600),
+    `1 cent is ${grouped(MICROCENTS_PER_CENT)}, 1 US dollar ${grouped(MICROCENTS_PER_DOLLAR)}.`,
+    `in \`_meta\` as \`${MAX_COST_FIELD}\``,
+    `as the integer \`${REPORTED_COST_META}\` or \`${REPORTED_COST_FIELD}\` in the \`_meta\``,
+    `at most ${grouped(FREE_TIER_CALLS_MAX)} per tool`,
+    `(${quoted(BudgetPeriod.literals)}, UTC calendar)`,
+    `A load is ${formatDollars(fromCents(LOAD_CENTS_MIN))} to ${formatDollars(fromCents(LOAD_CENTS_MAX))},`,
+    `whole cents, from ${formatDollars(fromCents(PAYOUT_CENTS_MIN))};`,
+    `up to ${KEYS_PER_OWNER_MAX} active keys`,
+    `at most ${grouped(BODY_BYTES_MAX)} bytes and ${JSON_DEPTH_MAX} levels`,
+    `(default ${PAGE_LIMIT_DEFAULT}, usually at most ${PAGE_LIMIT_MAX})`,
+    SIGNED_TEXT.replaceAll("\n", "\\n"),
+    `within the last ${REPORT_DAYS_MAX} days`,
+    `for up to ${GRANT_TOOLS_MAX} tools or all tools`,
+    `at most ${GRANTS_PER_CONSUMER_MAX} grants`,
+    `expires after ${MAIL_TOKEN_HOURS} hours`,
+    `a TXT record \`${RECORD_PREFIX}.<domain>\` or the same text at \`${WELL_KNOWN_PATH}\``,
+    `by \`${REPOSITORY_FILE}\` with`,
+    `checked within ${PUBLISHED_TOKEN_DAYS} days`,
+    `at least ${formatDollars(PAID_CONSUMER_MICROCENTS_MIN)} net of refunds within ${SLA_DAYS} days`,
+    `up to ${INPUT_REJECTED_SHARE_MAX * 100}% of a consumer's calls`,
+    `confidence = calls / (calls + ${HALF_CONFIDENCE_CALLS})`,
+    `points = round(${MIDDLE} + (points - ${MIDDLE}) × confidence) ${MIDDLE} without calls`,
+    `Fewer than ${RATED_CALLS_MIN} counted calls or ${RATED_CONSUMERS_MIN} counted consumers`,
+    `dispute it for ${FILING_DAYS_MAX} days`,
+    `at most ${FILED_PER_DAY_MAX} disputes per day`,
+    `one of the reasons ${quoted(DisputeReason.literals)};`,
+    `No response within ${ANSWER_DAYS} days`,
+    `The operator decided, with ${quoted(Resolution.literals)}.`,
+    `no decision within ${DECISION_DAYS} days`
+  ])("says: %s", (sentence) => assert.include(spec, sentence))
 
   it("describes the signature of requests to providers", () => {
     const secret = Redacted.make("a secret")
@@ -87,7 +233,7 @@ describe("the specification", () => {
     appendSignedHeaders(headers, hmacOf(Buffer.from(Redacted.value(secret))), subject, "body", 0)
     const sent = new Map(headers.flatMap((name, n) => (n % 2 === 0 ? [[name, headers[n + 1]!] as const] : [])))
     assert.deepStrictEqual(
-      Object.keys(SIGNED_HEADERS).map((name) => name.toLowerCase()),
+      namesOf("Header").map((name) => name.toLowerCase()),
       [...sent.keys()]
     )
     const filled = SIGNED_TEXT.replace("<body>", createHash("sha256").update("body").digest("hex")).replaceAll(
@@ -106,28 +252,32 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS:
       return { root, elements: elementsOf(root), text: wordsOf(root), headers: answer.headers }
     })
 
-  it.effect("has complete lists and this service's limits", () =>
+  it.effect("has this service's settings", () =>
     Effect.gen(function* () {
       const { elements, headers, text } = yield* read("/spec")
       assert.strictEqual(headers["cache-control"], "public, max-age=60")
       const codes = new Set(elements.filter(({ tag }) => tag === "code").map(textOf))
-      const lists = [
-        SIGNED_FIELDS,
-        reasonNames,
-        ReceiptStatus.literals,
-        VerificationLevel.literals,
-        Badge.literals,
-        DisputeStatus.literals,
-        DisputeReason.literals,
-        Object.values(codesByStatus).flat()
-      ]
-      for (const name of lists.flat()) assert.isTrue(codes.has(name), name)
       assert.isTrue(codes.has(CHECK_VALUE))
       assert.isTrue(codes.has(SIGNED_FIELDS.join("|")))
-      assert.include(text, "IP address 77")
       assert.include(text, "The timeout of an attempt is 4,321 ms")
-      for (const tile of [...codes].filter((one) => /^(?:\d|entries)\/(?:x?\d{3})/u.test(one)))
-        assert.isDefined(parseTilePath(tile), tile)
+      assert.include(text, "At most one retry after a 5xx")
+      assert.include(text, "The default fee is 10% (1,000 basis points)")
+      assert.isTrue(
+        elements.some((row) => row.tag === "tr" && row.children.length > 2 && /500\s*50\s*450/u.test(textOf(row)))
+      )
+      const markdown = yield* expecting(200, { path: "/spec.md" })
+      assert.match(markdown.headers["content-type"]!, /^text\/markdown/u)
+      assert.include(markdown.text, "The timeout of an attempt is 4,321 ms")
+      for (const filled of [text, markdown.text]) assert.notMatch(filled, /\{\{|undefined/u)
+    })
+  )
+
+  it.effect("has its limits in the conventions, and every code on the page of errors", () =>
+    Effect.gen(function* () {
+      assert.include((yield* read("/docs/api")).text, "IP address 77")
+      const { elements } = yield* read("/docs/errors")
+      const codes = new Set(elements.filter(({ tag }) => tag === "code").map(textOf))
+      for (const name of Object.values(codesByStatus).flat()) assert.isTrue(codes.has(name), name)
     })
   )
 
@@ -164,7 +314,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS:
         const links = elements.flatMap(({ attributes: { href }, tag }) => (tag === "a" ? [href!] : []))
         for (const link of links) {
           if (link.startsWith("#")) assert.include(ids, link.slice(1), path)
-          else yield* expecting(200, { path: link })
+          else yield* expecting(200, { path: link.split("#")[0]! })
         }
       }
       for (const link of siteLinks) yield* expecting(200, { path: link })

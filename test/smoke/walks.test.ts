@@ -40,7 +40,7 @@ const walkOf = (idle: Counts, busy: Counts) => {
   return { files, lines: files.map(linesOf).reduce((sum, lines) => sum + lines, 0) }
 }
 
-/** A service that counts its functions, with a tool and a buyer; every event of Stripe waits until it is asked for. */
+/** A service that counts its functions, with a tool and a consumer; every event of Stripe waits until it is asked for. */
 const measured = Effect.gen(function* () {
   const { url: database } = yield* PostgresTest
   const port = yield* freePort

@@ -3,6 +3,7 @@
  */
 import { HANDLE_CHARS_MAX, HANDLE_CHARS_MIN } from "../../../domain/accounts/Handle.ts"
 import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/Keys.ts"
+import { IDEMPOTENCY_DAYS_KEPT, IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { PINS_PER_CONSUMER_MAX } from "../../../domain/metering/ToolDirectory.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"
 import { ERRORS_PAGE } from "../../http/contract/Problem.ts"
@@ -11,10 +12,9 @@ import type { OpenApiDocument } from "../../http/openapi/OpenApiModel.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../http/pipeline/RequestBody.ts"
 import type { DocumentedLimits } from "../kit/DocumentedLimits.ts"
 import { table } from "../kit/Elements.ts"
-import { breakable, type Html, html } from "../kit/Html.ts"
+import { breakable, type Html, html, prose } from "../kit/Html.ts"
 import { jsonView } from "../kit/Json.ts"
 import { copyable } from "../kit/Site.ts"
-import { idempotencySection, rateLimits } from "../spec/SpecConventions.ts"
 import type { Heading } from "./Markdown.ts"
 
 /** Anchor and heading of each chapter. */
@@ -38,7 +38,7 @@ export const conventions = (documented: DocumentedLimits): ReadonlyArray<readonl
     keys,
     names: toolNames,
     money,
-    idempotency: html`${idempotencySection().body}`,
+    idempotency,
     errors: errors(),
     limits: limits(documented),
     pages
@@ -112,8 +112,41 @@ const errors = (): Html =>
     </p>
     <pre><code>${jsonView(exampleProblem(422, "VALIDATION_ERROR"))}</code></pre>`
 
+const idempotency = html`<p>
+    Every POST that moves money or creates something accepts an <code>Idempotency-Key</code> of 1 to
+    ${IDEMPOTENCY_KEY_CHARS_MAX} characters. Keys are scoped to the account and kept for at least
+    ${IDEMPOTENCY_DAYS_KEPT} days.
+  </p>
+  <ul>
+    ${[
+      "Same key, method, path and body: the stored response with `Idempotent-Replay: true`. The operation is not repeated or charged again.",
+      "Same key, different request: 409 `IDEMPOTENCY_CONFLICT`.",
+      "An unauthenticated registration is not replayed, because its response contains an API key: 409, and no account is created.",
+      "While the first request is in progress, the second one waits for it or returns 409 with `Retry-After`.",
+      "After a request that failed without effect, the key can be used again.",
+      "CloudEvents at `POST /api/v1/market/meter` need no header: `source` and `id` are the key."
+    ].map((rule) => html`<li>${prose(rule)}</li>`)}
+  </ul>`
+
+const rate = (rpm: number): string => (rpm === 0 ? "no limit" : rpm.toLocaleString("en-US"))
+
 const limits = (documented: DocumentedLimits): Html =>
-  html`${rateLimits(documented)}
+  html`${table(
+      "Rate limits in requests per minute",
+      [{ name: "Scope" }, { name: "Limit" }],
+      [
+        ["IP address", rate(documented.addressRpm)],
+        ["Registrations per IP address", rate(documented.registrationRpm)],
+        ["Consumer, default", rate(documented.consumerRpm)],
+        ["Consumer, maximum", rate(documented.consumerRpmMax)],
+        ["Provider", rate(documented.providerRpm)]
+      ]
+    )}
+    <p>
+      Limits are token buckets that refill continuously. Responses carry <code>X-RateLimit-Limit</code>,
+      <code>X-RateLimit-Remaining</code> and <code>X-RateLimit-Reset</code> (seconds). Requests over the limit return
+      429 with <code>Retry-After</code> and <code>retry_after_seconds</code>.
+    </p>
     <ul>
       <li>
         Request bodies: JSON in UTF-8, at most ${BODY_BYTES_MAX / 1_048_576} MiB and ${JSON_DEPTH_MAX} levels deep.

@@ -1,9 +1,9 @@
 /**
- * The specification, for implementers. Lists, limits and test vectors are taken from the code that the service runs.
+ * The specification, for implementers: `docs/spec.md` with the settings of this service.
  */
 import { Effect, Schema } from "effect"
 import { DefaultFreeTierCalls } from "../../../domain/catalog/Terms.ts"
-import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
+import { DefaultFeeBasisPoints, feeOf, feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import { publicRead } from "../../http/contract/Access.ts"
 import { BaseUrl } from "../../http/contract/BaseUrl.ts"
@@ -11,35 +11,37 @@ import { RECEIPT_SCHEMA_PATH, ReceiptBody } from "../../http/contract/SharedFiel
 import type { JsonSchema } from "../../http/openapi/OpenApiModel.ts"
 import { tidyComponent } from "../../http/openapi/TidySchema.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
-import { type DocumentedLimits, documentedLimits } from "../kit/DocumentedLimits.ts"
-import { type Html, html } from "../kit/Html.ts"
+import { Documents } from "../docs/Documents.ts"
+import { pageLink } from "../docs/GuidePages.ts"
+import { type Rendered, renderMarkdown } from "../docs/Markdown.ts"
+import { html } from "../kit/Html.ts"
 import { makeSite, type Site } from "../kit/Site.ts"
-import { errorsSection, idempotencySection, requestsSection } from "./SpecConventions.ts"
-import { logSection } from "./SpecLog.ts"
-import type { SpecSection } from "./SpecMarkup.ts"
-import { moneySection } from "./SpecMoney.ts"
-import { meteringSection, providersSection, type UpstreamFacts } from "./SpecProviders.ts"
-import { receiptsSection } from "./SpecReceipts.ts"
-import { disputesSection, trustSection } from "./SpecTrust.ts"
 
-interface SpecFacts extends DocumentedLimits, UpstreamFacts {
-  readonly freeCalls: number
-  readonly feeBasisPoints: number
-}
+export const SPEC = "spec.md"
 
 export const specRoutes = Effect.gen(function* () {
   const site = yield* makeSite
   const baseUrl = yield* BaseUrl
-  const { retriesMax, timeoutMs } = yield* UpstreamLimits
-  const page = specPage(site, {
-    ...(yield* documentedLimits),
-    retriesMax,
-    timeoutMs,
+  const text = withSettings((yield* Documents).get(SPEC) ?? "", {
+    ...(yield* UpstreamLimits),
     freeCalls: yield* DefaultFreeTierCalls,
     feeBasisPoints: yield* DefaultFeeBasisPoints
   })
+  // As for the documentation, the Markdown parser is loaded with the first page.
+  const page = yield* Effect.cached(
+    Effect.map(
+      Effect.promise(() => import("marked")),
+      ({ lexer }) => specPage(site, renderMarkdown(lexer, text, { linkOf: (href) => pageLink(SPEC, href) }))
+    )
+  )
   return [
-    documentRoute("/spec", publicRead, Effect.succeed(page), "Specification"),
+    documentRoute("/spec", publicRead, page, "Specification"),
+    documentRoute(
+      "/spec.md",
+      publicRead,
+      Effect.succeed({ status: 200, headers: { "content-type": "text/markdown; charset=utf-8" }, body: text }),
+      "Specification as Markdown"
+    ),
     documentRoute(
       RECEIPT_SCHEMA_PATH,
       publicRead,
@@ -48,6 +50,33 @@ export const specRoutes = Effect.gen(function* () {
     )
   ]
 })
+
+interface SpecSettings {
+  readonly timeoutMs: number
+  readonly retriesMax: number
+  readonly freeCalls: number
+  readonly feeBasisPoints: number
+}
+
+const FEE_EXAMPLES = [1n, 4n, 5n, 14n, 15n, 500n, 1_000_000n]
+
+const grouped = (value: number | bigint): string => value.toLocaleString("en-US")
+
+/** What a service may set stands in the text as `{{name}}`. */
+const withSettings = (text: string, { feeBasisPoints, freeCalls, retriesMax, timeoutMs }: SpecSettings): string => {
+  const examples = FEE_EXAMPLES.map((amount) => {
+    const fee = feeOf(amount, feeBasisPoints)
+    return `| ${[amount, fee, amount - fee].map(grouped).join(" | ")} |`
+  })
+  const settings: Readonly<Record<string, string>> = {
+    default_fee: `${feePercent(feeBasisPoints)} (${grouped(feeBasisPoints)} basis points)`,
+    fee_examples: ["| Billed | Fee | Provider |", "| --- | --- | --- |", ...examples].join("\n"),
+    free_calls: grouped(freeCalls),
+    timeout_ms: grouped(timeoutMs),
+    retries: retriesMax === 1 ? "one retry" : `${retriesMax} retries`
+  }
+  return text.replaceAll(/\{\{(\w+)\}\}/gu, (_, name: string) => settings[name]!)
+}
 
 const receiptSchema = (baseUrl: string): EncodedReply => {
   const receipt = Schema.toJsonSchemaDocument(ReceiptBody).definitions["Receipt"] as JsonSchema
@@ -62,24 +91,11 @@ const receiptSchema = (baseUrl: string): EncodedReply => {
   }
 }
 
-const sectionsOf = (facts: SpecFacts): ReadonlyArray<SpecSection> => [
-  receiptsSection(),
-  logSection(),
-  moneySection(facts),
-  requestsSection(facts),
-  idempotencySection(),
-  errorsSection(),
-  providersSection(facts),
-  meteringSection(),
-  disputesSection(),
-  trustSection()
-]
-
 const STYLE = `
 .spec{display:grid;gap:1rem 3rem;grid-template-columns:minmax(0,1fr)}
-.spec section{border-top:1px solid var(--line);padding-top:1.75rem;margin-top:2rem}
-.spec section:first-of-type{border-top:0;padding-top:0;margin-top:0}
+.spec h2{border-top:1px solid var(--line);padding-top:1.75rem;margin-top:2rem}
 .spec h3{margin-top:1.75rem}
+.spec .anchor{color:inherit;text-decoration:none}
 .spec p,.spec ul,.spec ol{max-width:46rem}
 .spec .scroll{margin-bottom:1rem}
 .spec tbody th{min-width:6.5rem;padding-right:1.25rem}
@@ -96,33 +112,22 @@ const STYLE = `
 }
 `
 
-const specPage = (site: Site, facts: SpecFacts): EncodedReply => {
-  const sections = sectionsOf(facts)
-  return site({
+const specPage = (site: Site, { body, headings }: Rendered): EncodedReply =>
+  site({
     title: "Specification",
     description: "Receipts, transparency log, money, errors, limits and trust.",
     path: "/spec",
     style: STYLE,
     body: html`
-      <h1>Specification</h1>
-      <p class="lead">
-        The rules that implementations can rely on, with this service's limits. Endpoints are in the
-        <a href="/docs">documentation</a>.
-      </p>
       <div class="spec">
         <nav class="contents" aria-label="On this page">
           <ol>
-            ${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
+            ${headings
+              .filter(({ level }) => level === 2)
+              .map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
           </ol>
         </nav>
-        <div>${sections.map(section)}</div>
+        <div>${body}</div>
       </div>
     `
   })
-}
-
-const section = ({ body, id, title }: SpecSection): Html =>
-  html`<section id="${id}" aria-labelledby="${id}-title">
-    <h2 id="${id}-title">${title}</h2>
-    ${body}
-  </section>`
