@@ -2,8 +2,7 @@
  * Form fields for the arguments of a tool, from its input schema. Properties without a field type of their own are entered as
  * JSON; the service validates the input.
  */
-import type { Field } from "../console/FieldInput.browser.ts"
-import type { Values } from "../console/InputForm.browser.ts"
+import type { Field, Values } from "../console/InputForm.browser.ts"
 import { ApiError, invalid } from "../kit/ApiRequest.browser.ts"
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }

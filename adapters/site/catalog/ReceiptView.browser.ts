@@ -3,10 +3,9 @@
  */
 import { Fragment } from "preact"
 import { Announcements } from "../console/Announcements.browser.ts"
-import { Notice } from "../console/Badge.browser.ts"
-import { Facts } from "../console/Figures.browser.ts"
 import { ReceiptCheck } from "../console/ReceiptCheck.browser.ts"
 import { Loaded, useResource } from "../console/Resource.browser.ts"
+import { Facts, Notice } from "../console/Values.browser.ts"
 import { h, type View } from "../console/View.browser.ts"
 import { request } from "../kit/ApiRequest.browser.ts"
 import type { ReceiptResponse } from "../kit/ApiResponses.browser.ts"

@@ -2,8 +2,8 @@
  * Calls, success rate and latency of a tool by day.
  */
 import { Fragment } from "preact"
-import { Figures } from "../console/Figures.browser.ts"
 import { TimeChart } from "../console/TimeChart.browser.ts"
+import { Figures } from "../console/Values.browser.ts"
 import { h, type View } from "../console/View.browser.ts"
 import type { ToolSla } from "../kit/ApiResponses.browser.ts"
 import type { ChartOptions, Point } from "../kit/ChartDrawing.browser.ts"

@@ -3,8 +3,8 @@
  */
 import { render } from "preact"
 import { connectPage } from "../connect/ConnectTabs.browser.ts"
-import { Empty } from "../console/Badge.browser.ts"
 import { Loaded, useResource } from "../console/Resource.browser.ts"
+import { Empty } from "../console/Values.browser.ts"
 import { h, type View } from "../console/View.browser.ts"
 import { request } from "../kit/ApiRequest.browser.ts"
 import type { ToolSla } from "../kit/ApiResponses.browser.ts"

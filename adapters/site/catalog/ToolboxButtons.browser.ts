@@ -4,8 +4,8 @@
 import { type ComponentChildren, Fragment, render } from "preact"
 import { useState } from "preact/hooks"
 import { ActionButton } from "../console/ActionButton.browser.ts"
-import { Notice } from "../console/Badge.browser.ts"
-import { consoleApi } from "../console/ConsoleApi.browser.ts"
+import { consoleApi } from "../console/ConsoleContext.browser.ts"
+import { Notice } from "../console/Values.browser.ts"
 import { h, type View } from "../console/View.browser.ts"
 import type { Toolbox } from "../kit/ApiResponses.browser.ts"
 

@@ -3,10 +3,21 @@
  * configurations with a placeholder.
  */
 import { type ComponentChildren, Fragment, render } from "preact"
-import { useMemo, useRef, useState } from "preact/hooks"
-import { CodeBlock } from "../console/Copyable.browser.ts"
-import { useStoredKey } from "../console/StoredKey.browser.ts"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { CodeBlock } from "../console/Values.browser.ts"
 import { h, type View } from "../console/View.browser.ts"
+import { KEY_CHANGED, type Role, storedKey } from "../kit/Session.browser.ts"
+
+/** The key of this browser tab, as a component sees it: shown anew when the reader signs in or out. */
+const useStoredKey = (role: Role): string | undefined => {
+  const [key, setKey] = useState(() => storedKey(role))
+  useEffect(() => {
+    const read = () => setKey(storedKey(role))
+    addEventListener(KEY_CHANGED, read)
+    return () => removeEventListener(KEY_CHANGED, read)
+  }, [role])
+  return key
+}
 
 /** From the server, which writes a placeholder instead of a key. */
 interface ClientConfig {

@@ -2,7 +2,7 @@
  * The default cap of an account: asked for at the registration, and where a client is connected, because a model that calls a
  * usage-priced tool cannot always send a cap.
  */
-import type { Field } from "../console/FieldInput.browser.ts"
+import type { Field } from "../console/InputForm.browser.ts"
 import { invalid } from "../kit/ApiRequest.browser.ts"
 import { DEFAULT_CAP_DOLLARS, dollarsInput, INVALID_PRICE, parseDollars } from "../kit/Format.browser.ts"
 

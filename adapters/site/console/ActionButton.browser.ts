@@ -1,11 +1,10 @@
 /**
  * A button that runs an operation, after a confirmation where one is needed, and announces its result.
  */
-import { type ComponentChildren } from "preact"
+import type { ComponentChildren } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { errorMessage, idempotentRequest } from "../kit/ApiRequest.browser.ts"
-import { announce, clearAnnouncement } from "./Announcements.browser.ts"
-import { useFocusAfterRemoval } from "./FocusAfterRemoval.browser.ts"
+import { announce, clearAnnouncement, useFocusAfterRemoval } from "./Announcements.browser.ts"
 import { type Confirmation, confirmed } from "./Modal.browser.ts"
 import { h, type View } from "./View.browser.ts"
 

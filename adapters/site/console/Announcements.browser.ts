@@ -1,10 +1,12 @@
 /**
- * The result of an operation, at the top of the page until the next one or until the reader goes to another tab.
+ * What a reader learns of an operation: its result, at the top of the page until the next one or until the reader goes to
+ * another tab, and where the focus goes.
  */
 import { effect, signal } from "@preact/signals"
-import { type ComponentChildren } from "preact"
-import { Notice } from "./Badge.browser.ts"
+import type { ComponentChildren, RefObject } from "preact"
+import { useEffect } from "preact/hooks"
 import { place } from "./Place.browser.ts"
+import { Notice } from "./Values.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
 interface Announcement {
@@ -44,4 +46,38 @@ export const Announcements = (): View => {
           h("button", { type: "button", class: "tiny plain", onClick: clearAnnouncement }, "Dismiss")
         )
   )
+}
+
+/**
+ * When a form or a button is removed by its own success, the focus goes to the heading of the closest part of the page that is
+ * left, so that people who use a keyboard or a screen reader stay where they are.
+ *
+ * `isFocusLost`: set from the start of an operation, which disables its button, until the button is enabled again.
+ */
+export const useFocusAfterRemoval = (ref: RefObject<HTMLElement | null>, isFocusLost: RefObject<unknown>): void => {
+  useEffect(() => {
+    const element = ref.current
+    const around = ancestorsOf(element)
+    return () => {
+      const hasFocus = element?.contains(document.activeElement) === true
+      if (hasFocus || Boolean(isFocusLost.current)) requestAnimationFrame(() => focusHeadingIn(around))
+    }
+  }, [])
+}
+
+const ancestorsOf = (element: HTMLElement | null): ReadonlyArray<HTMLElement> => {
+  const all: Array<HTMLElement> = []
+  for (let one = element?.parentElement; one; one = one.parentElement) all.push(one)
+  return all
+}
+
+const focusHeadingIn = (around: ReadonlyArray<HTMLElement>): void => {
+  const { activeElement } = document
+  if (activeElement !== null && activeElement !== document.body) return
+  for (const one of around) {
+    const heading = one.isConnected ? one.querySelector<HTMLElement>("h1, h2") : null
+    if (heading === null) continue
+    heading.tabIndex = -1
+    return heading.focus({ preventScroll: true })
+  }
 }

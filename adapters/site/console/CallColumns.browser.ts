@@ -3,11 +3,10 @@
  */
 import type { UsagePage } from "../kit/ApiResponses.browser.ts"
 import { milliseconds, money } from "../kit/Format.browser.ts"
-import { type Badges, statusBadge } from "./Badge.browser.ts"
 import type { Column } from "./DataTable.browser.ts"
-import type { ListFilter } from "./ListFilters.browser.ts"
+import type { ListFilter } from "./ListView.browser.ts"
 import { pathTo } from "./Place.browser.ts"
-import { TimeText } from "./TimeText.browser.ts"
+import { type Badges, statusBadge, TimeText } from "./Values.browser.ts"
 import { h } from "./View.browser.ts"
 
 export type Call = UsagePage["records"][number]

@@ -1,6 +1,6 @@
 /**
- * Lists of rows that are loaded page by page: filters, search, sorting and CSV. Filters, search and sorting are part of the
- * address.
+ * Lists of rows that are loaded page by page: filters, search, sorting and CSV. Filters, search and sorting are kept in the
+ * query of the address: a link or a reload shows the same list.
  */
 import { type ComponentChildren, Fragment } from "preact"
 import { useState } from "preact/hooks"
@@ -8,13 +8,89 @@ import { errorMessage } from "../kit/ApiRequest.browser.ts"
 import { count, plural } from "../kit/Format.browser.ts"
 import { saveFile } from "../kit/SavedFile.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
-import { Empty, Notice } from "./Badge.browser.ts"
-import { type Column, DataTable, sorted } from "./DataTable.browser.ts"
-import { Filters, type ListFilter, useListQuery } from "./ListFilters.browser.ts"
+import { type Column, DataTable, sorted, type Sorting } from "./DataTable.browser.ts"
+import { place, setQuery } from "./Place.browser.ts"
 import { Loaded, useResource } from "./Resource.browser.ts"
+import { Empty, Notice } from "./Values.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
-// CSV files (RFC 4180) of lists.
+export interface ListFilter {
+  readonly name: string
+  readonly label: string
+  /** The first choice, with an empty value, is the default. */
+  readonly choices: ReadonlyArray<readonly [value: string, label: string]>
+}
+
+export interface ListQuery {
+  /** Without those at their default. */
+  readonly filters: Readonly<Record<string, string>>
+  readonly search: string
+  readonly sorting: Sorting | undefined
+  /** Descending first, then ascending, then in the order of the API. */
+  readonly sort: (column: string) => void
+}
+
+const SEARCH = "q"
+const SORT = "sort"
+
+export const useListQuery = (filters: ReadonlyArray<ListFilter>): ListQuery => {
+  const { query } = place.value
+  const chosen = filters.flatMap(({ choices, name }) => {
+    const value = query.get(name) ?? ""
+    return value !== "" && choices.some(([choice]) => choice === value) ? [[name, value] as const] : []
+  })
+  const text = query.get(SORT) ?? ""
+  const sorting = text === "" ? undefined : { column: text.replace(/^-/u, ""), isDescending: text.startsWith("-") }
+  return {
+    filters: Object.fromEntries(chosen),
+    search: query.get(SEARCH) ?? "",
+    sorting,
+    sort: (column) =>
+      setQuery({
+        [SORT]: sorting?.column !== column ? `-${column}` : sorting.isDescending ? column : ""
+      })
+  }
+}
+
+export interface FiltersProps {
+  readonly id: string
+  readonly filters: ReadonlyArray<ListFilter>
+  readonly query: ListQuery
+  readonly hasSearch: boolean
+  readonly action: ComponentChildren
+}
+
+export const Filters = ({ action, filters, hasSearch, id, query }: FiltersProps): View =>
+  h(
+    "div",
+    { class: "filters" },
+    hasSearch
+      ? h("input", {
+          type: "search",
+          "aria-label": "Search",
+          placeholder: "Search",
+          value: query.search,
+          onInput: (event: Event) => setQuery({ [SEARCH]: valueOf(event) })
+        })
+      : undefined,
+    filters.map(({ choices, label, name }) =>
+      h(
+        "div",
+        { class: "choice", key: name },
+        h("label", { for: `${id}-${name}` }, label),
+        h(
+          "select",
+          { id: `${id}-${name}`, onChange: (event: Event) => setQuery({ [name]: valueOf(event) }) },
+          choices.map(([value, text]) =>
+            h("option", { key: value, value, selected: value === (query.filters[name] ?? "") }, text)
+          )
+        )
+      )
+    ),
+    h("div", { class: "filters-action" }, action)
+  )
+
+const valueOf = ({ target }: Event): string => (target as HTMLInputElement | HTMLSelectElement).value
 
 export const csvOf = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>): string => {
   const written = columns.filter(({ csv }) => csv !== undefined)
@@ -62,6 +138,7 @@ export interface ListViewProps<Row> {
 /** More rows are exported by the API. */
 const EXPORTED_MAX = 10_000
 
+/** CSV files (RFC 4180) of lists. */
 export const ListView = <Row>(props: ListViewProps<Row>): View => {
   const { caption, columns, empty, filters = [], keyOf, load, refreshMs, textOf, version } = props
   const query = useListQuery(filters)

@@ -1,7 +1,7 @@
 /**
  * Shows a new API key once, to copy or download.
  */
-import { useCopy } from "./Copyable.browser.ts"
+import { useCopy } from "./Values.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
 export interface NewKeyCardProps {

@@ -7,7 +7,7 @@ import { request, requestFile } from "../kit/ApiRequest.browser.ts"
 import { saveFile } from "../kit/SavedFile.browser.ts"
 import { type ReceiptVerdict, verifyReceipt } from "../verify/ReceiptVerifier.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
-import { Notice } from "./Badge.browser.ts"
+import { Notice } from "./Values.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
 type Reason = ReceiptVerdict["reason"]

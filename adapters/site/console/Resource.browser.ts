@@ -2,10 +2,10 @@
  * Data that a page loads: shown when it arrives, kept while it is loaded again, with a way to retry.
  */
 import { type ReadonlySignal, useSignal } from "@preact/signals"
-import { type ComponentChildren } from "preact"
+import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { ApiError, errorMessage } from "../kit/ApiRequest.browser.ts"
-import { Notice } from "./Badge.browser.ts"
+import { Notice } from "./Values.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
 interface State<A> {

@@ -1,12 +1,12 @@
 /**
  * Asks for what opens a console, such as a key.
  */
-import { type ComponentChildren } from "preact"
+import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { errorMessage } from "../kit/ApiRequest.browser.ts"
-import { Notice } from "./Badge.browser.ts"
+import { useFocusAfterRemoval } from "./Announcements.browser.ts"
 import type { ConsoleAccount } from "./ConsoleContext.browser.ts"
-import { useFocusAfterRemoval } from "./FocusAfterRemoval.browser.ts"
+import { Notice } from "./Values.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
 /** The account of a key, or why the key cannot open this console. */

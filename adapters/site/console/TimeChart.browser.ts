@@ -6,6 +6,7 @@ import uPlot from "uplot"
 import { type ChartOptions, drawChart, type Point } from "../kit/ChartDrawing.browser.ts"
 import { day } from "../kit/Format.browser.ts"
 import { DataTable } from "./DataTable.browser.ts"
+import { place, setQuery } from "./Place.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
 export interface TimeChartProps extends ChartOptions {
@@ -34,6 +35,37 @@ export const TimeChart = (props: TimeChartProps): View => {
         rows: points.toReversed(),
         keyOf: ({ date }) => date
       })
+    )
+  )
+}
+
+/** The first one, with an empty value, is the default. */
+export type Periods = ReadonlyArray<readonly [value: string, label: string]>
+
+const NAME = "period"
+
+/** Empty: the default. Another tab may have periods that this one does not have. */
+export const usePeriod = (periods: Periods): string => {
+  const chosen = place.value.query.get(NAME) ?? ""
+  return periods.some(([value]) => value === chosen) ? chosen : ""
+}
+
+export interface PeriodChoiceProps {
+  readonly id: string
+  readonly periods: Periods
+}
+
+/** The period that a tab shows, kept in the query of the address. */
+export const PeriodChoice = ({ id, periods }: PeriodChoiceProps): View => {
+  const period = usePeriod(periods)
+  return h(
+    "div",
+    { class: "choice" },
+    h("label", { for: id }, "Period"),
+    h(
+      "select",
+      { id, onChange: ({ currentTarget }: Event) => setQuery({ [NAME]: (currentTarget as HTMLSelectElement).value }) },
+      periods.map(([value, label]) => h("option", { key: value, value, selected: value === period }, label))
     )
   )
 }

@@ -1,7 +1,7 @@
 /**
  * The operator's session: a cookie that no script can read. The key is sent once, at the sign-in, and kept nowhere.
  */
-import type { ConsoleSession, SignInProps } from "../console/ConsoleSession.browser.ts"
+import type { ConsoleSession, SignInProps } from "../console/ConsoleContext.browser.ts"
 import { keyField, SignInForm } from "../console/SignInForm.browser.ts"
 import { h, type View } from "../console/View.browser.ts"
 import { ApiError, request } from "../kit/ApiRequest.browser.ts"

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { publicRead } from "../../http/contract/Access.ts"
 import { documentRoute } from "../../http/pipeline/Route.ts"
-import { kitStyle } from "../console/KitStyle.ts"
+import { kitStyle } from "../console/ConsolePages.ts"
 import { html } from "../kit/Html.ts"
 import { makeSite, needsScript } from "../kit/Site.ts"
 

@@ -3,7 +3,7 @@
  */
 import type { Column } from "../../console/DataTable.browser.ts"
 import { ProviderLink, toolIdOf, ToolLink } from "../../console/PublicNames.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Budgets } from "../../kit/ApiResponses.browser.ts"
 import { money } from "../../kit/Format.browser.ts"

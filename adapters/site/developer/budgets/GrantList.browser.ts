@@ -1,10 +1,9 @@
 /**
  * Grants: permission for a provider to bill the developer for calls that the provider reports.
  */
-import { type Badges, statusBadge } from "../../console/Badge.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
 import { ProviderLink } from "../../console/PublicNames.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { type Badges, statusBadge, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Grants } from "../../kit/ApiResponses.browser.ts"
 import { plural } from "../../kit/Format.browser.ts"

@@ -1,18 +1,16 @@
 /**
  * A list of limits that the developer creates and ends: budgets and grants.
  */
-import { type ComponentChildren } from "preact"
+import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
-import { InputForm } from "../../console/InputForm.browser.ts"
+import { type Field, InputForm, type Values } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import type { Confirmation } from "../../console/Modal.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
-import type { Field } from "../../console/FieldInput.browser.ts"
-import type { Values } from "../../console/InputForm.browser.ts"
 import { periodLabel } from "./LimitPeriods.browser.ts"
 
 export interface LimitListProps<Row, List> {

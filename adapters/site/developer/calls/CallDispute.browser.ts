@@ -2,16 +2,16 @@
  * Disputes a paid call, or leads to its dispute.
  */
 import { Fragment } from "preact"
-import { Empty, statusBadge } from "../../console/Badge.browser.ts"
 import type { Receipt } from "../../console/CallDetail.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import { type Dispute, DISPUTE_REASONS, DISPUTES_PATH, reasonLabel } from "../../console/DisputeTerms.browser.ts"
+import { type Dispute, DISPUTE_REASONS, DISPUTES_PATH, reasonLabel } from "../../console/DisputeDetail.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { disputedCalls } from "../disputes/DisputedCalls.browser.ts"
-import { STATUSES } from "../disputes/DisputeStatuses.browser.ts"
+import { Empty, statusBadge } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
+import { STATUSES } from "../disputes/DisputeStatuses.browser.ts"
+import { disputedCalls } from "../disputes/DisputedCalls.browser.ts"
 
 const DISPUTABLE_DAYS = 30
 const DAY_MS = 86_400_000

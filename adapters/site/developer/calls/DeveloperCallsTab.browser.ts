@@ -2,18 +2,18 @@
  * The developer's calls, newest first, each with its details.
  */
 import { useRef } from "preact/hooks"
-import { Badge } from "../../console/Badge.browser.ts"
 import { type Call, CALL_FILTERS, callColumns, receiptColumn, USAGE_PATH } from "../../console/CallColumns.browser.ts"
 import { CallDetail } from "../../console/CallDetail.browser.ts"
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
-import type { Dispute } from "../../console/DisputeTerms.browser.ts"
+import type { Dispute } from "../../console/DisputeDetail.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
+import { Badge } from "../../console/Values.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
 import type { UsagePage } from "../../kit/ApiResponses.browser.ts"
 import { disputedCalls } from "../disputes/DisputedCalls.browser.ts"
 import { CallDispute } from "./CallDispute.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
 
 const PAGE_SIZE = 20
 const DISPUTES_SHOWN_DAYS = 90

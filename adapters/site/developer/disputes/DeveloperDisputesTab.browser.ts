@@ -1,30 +1,28 @@
 /**
  * Disputes of the developer, each with its details.
  */
-import { statusBadge } from "../../console/Badge.browser.ts"
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
-import { DisputeDetail } from "../../console/DisputeDetail.browser.ts"
-import { evidenceOf } from "../../console/DisputeEvidence.browser.ts"
 import {
   costColumn,
   decisionDeadline,
   type Dispute,
+  DisputeDetail,
   disputePage,
   DISPUTES_PATH,
+  evidenceOf,
   filedColumn,
   reasonColumn,
   reasonLabel,
   statusFilter
-} from "../../console/DisputeTerms.browser.ts"
-import { Facts } from "../../console/Figures.browser.ts"
+} from "../../console/DisputeDetail.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { CallLink } from "../../console/PublicNames.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { Facts, statusBadge, TimeText } from "../../console/Values.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
 import { STATUSES } from "./DisputeStatuses.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
 
 const FILTERS = [statusFilter(STATUSES)]
 

@@ -1,8 +1,8 @@
 /**
  * What the status of a dispute means to the developer.
  */
-import type { Badges } from "../../console/Badge.browser.ts"
-import type { Dispute } from "../../console/DisputeTerms.browser.ts"
+import type { Dispute } from "../../console/DisputeDetail.browser.ts"
+import type { Badges } from "../../console/Values.browser.ts"
 
 export const STATUSES: Badges<Dispute["status"]> = {
   filed: ["Waiting for provider", "info"],

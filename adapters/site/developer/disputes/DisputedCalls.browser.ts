@@ -1,8 +1,8 @@
 /**
  * The developer's disputes by the receipt of their call.
  */
-import type { ConsoleApi } from "../../console/ConsoleApi.browser.ts"
-import { type Dispute, disputePage } from "../../console/DisputeTerms.browser.ts"
+import type { ConsoleApi } from "../../console/ConsoleContext.browser.ts"
+import { type Dispute, disputePage } from "../../console/DisputeDetail.browser.ts"
 
 const READ_LIMIT = 100
 

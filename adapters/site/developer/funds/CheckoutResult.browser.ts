@@ -1,8 +1,8 @@
 /**
  * What became of a payment after its checkout: canceled, pending until the balance is credited, or received.
  */
-import { Notice } from "../../console/Badge.browser.ts"
 import { place } from "../../console/Place.browser.ts"
+import { Notice } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Balance } from "../../kit/ApiResponses.browser.ts"
 import { money } from "../../kit/Format.browser.ts"

@@ -3,14 +3,14 @@
  */
 import { Fragment } from "preact"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import { Figures } from "../../console/Figures.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { Figures } from "../../console/Values.browser.ts"
+import { h, type View } from "../../console/View.browser.ts"
 import type { Balance } from "../../kit/ApiResponses.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
 import { AddFunds } from "./AddFunds.browser.ts"
-import { CheckoutResult, checkoutRefreshMs } from "./CheckoutResult.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { checkoutRefreshMs, CheckoutResult } from "./CheckoutResult.browser.ts"
 
 export const tab = (): View => {
   const { api } = useConsole()

@@ -2,16 +2,13 @@
  * Balance, spending and free calls at a glance.
  */
 import { Fragment } from "preact"
-import { Empty, Notice } from "../../console/Badge.browser.ts"
 import { PERIODS } from "../../console/CallColumns.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DataTable } from "../../console/DataTable.browser.ts"
-import { Figures } from "../../console/Figures.browser.ts"
-import { PeriodChoice, usePeriod } from "../../console/PeriodChoice.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { TimeChart } from "../../console/TimeChart.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { PeriodChoice, TimeChart, usePeriod } from "../../console/TimeChart.browser.ts"
+import { Empty, Figures, Notice, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Balance, ConsumerOverview, FreeTiers, UsageSummary } from "../../kit/ApiResponses.browser.ts"
 import { bytes, count, money, percent, plural } from "../../kit/Format.browser.ts"

@@ -2,15 +2,12 @@
  * Settings of the developer: withdrawal of unspent funds, and an export of the account's data.
  */
 import { Fragment } from "preact"
-import { type Badges, Empty, statusBadge } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import { CopyValue } from "../../console/Copyable.browser.ts"
 import { DataExport } from "../../console/DataExport.browser.ts"
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
-import { Facts } from "../../console/Figures.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { type Badges, CopyValue, Empty, Facts, statusBadge, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import type { WithdrawalList, WithdrawalResponse } from "../../kit/ApiResponses.browser.ts"

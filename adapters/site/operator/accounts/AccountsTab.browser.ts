@@ -2,12 +2,11 @@
  * Accounts of consumers and providers: search, details, freeze and unfreeze.
  */
 import { Fragment } from "preact"
-import { Badge } from "../../console/Badge.browser.ts"
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { place, setQuery } from "../../console/Place.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { Badge, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { consumerLink, providerLink, rowsOf, shortId } from "../lists/OperatorLists.browser.ts"
 import type { Consumers, Providers } from "../lists/OperatorResponses.browser.ts"

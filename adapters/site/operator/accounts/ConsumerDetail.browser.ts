@@ -2,13 +2,10 @@
  * One consumer with its money and its record; freeze and unfreeze.
  */
 import { Fragment } from "preact"
-import { Badge, Notice } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import { CopyValue } from "../../console/Copyable.browser.ts"
-import { Facts, Figures } from "../../console/Figures.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { Badge, CopyValue, Facts, Figures, Notice, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { count, money, plural } from "../../kit/Format.browser.ts"
 import { auditLink, OPERATOR } from "../lists/OperatorLists.browser.ts"

@@ -3,20 +3,17 @@
  */
 import { Fragment } from "preact"
 import { announce } from "../../console/Announcements.browser.ts"
-import { Notice } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import { CopyValue } from "../../console/Copyable.browser.ts"
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
-import { Facts, Figures } from "../../console/Figures.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { CopyValue, Facts, Figures, Notice, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
-import { FreezeForm } from "./FreezeForm.browser.ts"
 import { auditLink, OPERATOR } from "../lists/OperatorLists.browser.ts"
 import type { Provider } from "../lists/OperatorResponses.browser.ts"
+import { FreezeForm } from "./FreezeForm.browser.ts"
 
 type FeeChange = Provider["fee_changes"][number]
 

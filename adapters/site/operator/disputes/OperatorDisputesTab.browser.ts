@@ -1,12 +1,11 @@
 /**
  * Disputes that wait for the operator's decision, and all others.
  */
-import { statusBadge } from "../../console/Badge.browser.ts"
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
-import { costColumn, filedColumn, reasonColumn, reasonLabel } from "../../console/DisputeTerms.browser.ts"
+import { costColumn, filedColumn, reasonColumn, reasonLabel } from "../../console/DisputeDetail.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { statusBadge, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { relativeTime } from "../../kit/Format.browser.ts"
 import { named, namedId, providerLink, rowsOf } from "../lists/OperatorLists.browser.ts"

@@ -1,7 +1,7 @@
 /**
  * What the status of a dispute means to the operator.
  */
-import type { Badges } from "../../console/Badge.browser.ts"
+import type { Badges } from "../../console/Values.browser.ts"
 import type { Dispute } from "../lists/OperatorResponses.browser.ts"
 
 export const STATUSES: Badges<Dispute["status"]> = {

@@ -2,11 +2,10 @@
  * The background jobs of the node that answers.
  */
 import { Fragment } from "preact"
-import { Badge, Empty } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DataTable } from "../../console/DataTable.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { Badge, Empty, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { milliseconds } from "../../kit/Format.browser.ts"
 import { OPERATOR } from "../lists/OperatorLists.browser.ts"

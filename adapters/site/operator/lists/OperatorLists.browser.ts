@@ -2,7 +2,7 @@
  * What the operator's lists share: pages of the API, and links between accounts, disputes and the audit trail.
  */
 import { Fragment } from "preact"
-import type { ConsoleApi } from "../../console/ConsoleApi.browser.ts"
+import type { ConsoleApi } from "../../console/ConsoleContext.browser.ts"
 import type { RowPage } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"

@@ -2,11 +2,9 @@
  * The transparency log, and how a witness follows it.
  */
 import { Fragment } from "preact"
-import { Badge, Notice } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import { CodeBlock, CopyValue } from "../../console/Copyable.browser.ts"
-import { Facts } from "../../console/Figures.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { Badge, CodeBlock, CopyValue, Facts, Notice } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { count } from "../../kit/Format.browser.ts"
 import type { Logs } from "../lists/OperatorResponses.browser.ts"

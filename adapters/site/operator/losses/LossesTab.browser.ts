@@ -2,14 +2,12 @@
  * Recorded losses, movements of platform funds that cover them, claims and chargebacks.
  */
 import { Fragment } from "preact"
-import { type Badges, statusBadge } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
-import { Figures } from "../../console/Figures.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { type Badges, Figures, statusBadge, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import { MICROCENTS_PER_CENT, money, moneyOfCents, parseDollars } from "../../kit/Format.browser.ts"

@@ -2,14 +2,11 @@
  * Solvency, what waits for the operator, and the health of the service.
  */
 import { type ComponentChildren, Fragment } from "preact"
-import { Badge, Notice } from "../../console/Badge.browser.ts"
-import type { ConsoleApi } from "../../console/ConsoleApi.browser.ts"
-import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { type ConsoleApi, useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DataTable } from "../../console/DataTable.browser.ts"
-import { Figures } from "../../console/Figures.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { Badge, Figures, Notice, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { ApiError } from "../../kit/ApiRequest.browser.ts"
 import { count, milliseconds, money } from "../../kit/Format.browser.ts"

@@ -1,8 +1,8 @@
 /**
  * Says how many disputes wait for the provider's response, and until when.
  */
-import { Notice } from "../../console/Badge.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
+import { Notice } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { plural, relativeTime } from "../../kit/Format.browser.ts"
 

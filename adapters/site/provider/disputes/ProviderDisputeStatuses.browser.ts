@@ -1,8 +1,8 @@
 /**
  * What the status of a dispute means to the provider, and who decided it.
  */
-import { type Badges, statusBadge } from "../../console/Badge.browser.ts"
-import type { Dispute } from "../../console/DisputeTerms.browser.ts"
+import type { Dispute } from "../../console/DisputeDetail.browser.ts"
+import { type Badges, statusBadge } from "../../console/Values.browser.ts"
 import type { View } from "../../console/View.browser.ts"
 
 export const STATUSES: Badges<Dispute["status"]> = {

@@ -4,29 +4,27 @@
 import { Fragment } from "preact"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
 import { announce } from "../../console/Announcements.browser.ts"
-import type { ConsoleApi } from "../../console/ConsoleApi.browser.ts"
-import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
+import { type ConsoleApi, type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
-import { DisputeDetail } from "../../console/DisputeDetail.browser.ts"
-import { evidenceOf } from "../../console/DisputeEvidence.browser.ts"
 import {
   costColumn,
   decisionDeadline,
   type Dispute,
+  DisputeDetail,
   disputePage,
   DISPUTES_PATH,
+  evidenceOf,
   filedColumn,
   reasonColumn,
   reasonLabel,
   statusFilter
-} from "../../console/DisputeTerms.browser.ts"
-import { Facts } from "../../console/Figures.browser.ts"
+} from "../../console/DisputeDetail.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { CallLink } from "../../console/PublicNames.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { Facts, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { DisputeResponse } from "../../kit/ApiResponses.browser.ts"
 import { money, relativeTime } from "../../kit/Format.browser.ts"

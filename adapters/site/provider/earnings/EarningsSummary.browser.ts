@@ -2,13 +2,11 @@
  * Earnings by period, by week and by tool.
  */
 import { Fragment } from "preact"
-import { Empty } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
-import { Figures } from "../../console/Figures.browser.ts"
-import { PeriodChoice, usePeriod } from "../../console/PeriodChoice.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { TimeChart } from "../../console/TimeChart.browser.ts"
+import { PeriodChoice, TimeChart, usePeriod } from "../../console/TimeChart.browser.ts"
+import { Empty, Figures } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Earnings } from "../../kit/ApiResponses.browser.ts"
 import { count, day, money } from "../../kit/Format.browser.ts"

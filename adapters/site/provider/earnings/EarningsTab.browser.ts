@@ -5,14 +5,20 @@ import { Fragment } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
 import { announce } from "../../console/Announcements.browser.ts"
-import { type Badges, Empty, Notice, statusBadge } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
 import { DocumentList } from "../../console/DocumentList.browser.ts"
-import { type Figure, Figures } from "../../console/Figures.browser.ts"
 import { openModal } from "../../console/Modal.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import {
+  type Badges,
+  Empty,
+  type Figure,
+  Figures,
+  Notice,
+  statusBadge,
+  TimeText
+} from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { errorMessage, idempotentRequest } from "../../kit/ApiRequest.browser.ts"
 import type { Connection, PayoutResponse, Payouts } from "../../kit/ApiResponses.browser.ts"

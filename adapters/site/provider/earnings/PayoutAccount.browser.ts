@@ -3,9 +3,8 @@
  */
 import { Fragment } from "preact"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
-import { type Badges, Notice, statusBadge } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import { Facts } from "../../console/Figures.browser.ts"
+import { type Badges, Facts, Notice, statusBadge } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Connection, ConnectResponse } from "../../kit/ApiResponses.browser.ts"
 import { CONNECT_PATH } from "./PayoutTerms.browser.ts"

@@ -2,13 +2,11 @@
  * What the provider has to do, and earnings, calls and payouts at a glance.
  */
 import { type ComponentChildren, Fragment } from "preact"
-import { Badge } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import { CodeBlock } from "../../console/Copyable.browser.ts"
-import { Figures } from "../../console/Figures.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeChart } from "../../console/TimeChart.browser.ts"
+import { Badge, CodeBlock, Figures } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { ProviderOverview } from "../../kit/ApiResponses.browser.ts"
 import { curl } from "../../kit/Curl.browser.ts"

@@ -3,11 +3,9 @@
  */
 import { Fragment } from "preact"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import { CopyValue } from "../../console/Copyable.browser.ts"
-import { Facts } from "../../console/Figures.browser.ts"
 import { InputForm, type Values } from "../../console/InputForm.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { CopyValue, Facts, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Profile } from "../../kit/ApiResponses.browser.ts"
 

@@ -3,11 +3,9 @@
  */
 import { Fragment } from "preact"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
-import { Badge, Empty, Notice } from "../../console/Badge.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
-import { Facts } from "../../console/Figures.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import { Badge, Empty, Facts, Notice, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { ToolSync } from "../../kit/ApiResponses.browser.ts"
 

@@ -3,8 +3,7 @@
  */
 import { Fragment } from "preact"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
-import { type ConsoleApi } from "../../console/ConsoleApi.browser.ts"
-import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { type ConsoleApi, useConsole } from "../../console/ConsoleContext.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { type OwnTool, putTool, readTool, removeTool } from "./ToolRequests.browser.ts"
 

@@ -2,8 +2,7 @@
  * The form that lists or edits a tool.
  */
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import type { Field } from "../../console/FieldInput.browser.ts"
-import { InputForm, type Values } from "../../console/InputForm.browser.ts"
+import { type Field, InputForm, type Values } from "../../console/InputForm.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { ApiError, invalid } from "../../kit/ApiRequest.browser.ts"
 import type { Declaration } from "../../kit/ApiResponses.browser.ts"

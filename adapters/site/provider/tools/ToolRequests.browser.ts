@@ -1,7 +1,7 @@
 /**
  * Requests about one tool of the provider.
  */
-import type { ConsoleApi } from "../../console/ConsoleApi.browser.ts"
+import type { ConsoleApi } from "../../console/ConsoleContext.browser.ts"
 import { request } from "../../kit/ApiRequest.browser.ts"
 import type { Declaration, OwnTools, ToolDetails, ToolsResponse } from "../../kit/ApiResponses.browser.ts"
 

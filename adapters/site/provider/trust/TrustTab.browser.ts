@@ -4,17 +4,22 @@
 import { type ComponentChildren, Fragment } from "preact"
 import { useState } from "preact/hooks"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
-import { Badge, type Badges, Empty, Notice, statusBadge } from "../../console/Badge.browser.ts"
-import type { ConsoleApi } from "../../console/ConsoleApi.browser.ts"
-import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import { CodeBlock } from "../../console/Copyable.browser.ts"
+import { type ConsoleApi, useConsole } from "../../console/ConsoleContext.browser.ts"
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
-import type { Field } from "../../console/FieldInput.browser.ts"
-import { Facts, Figures } from "../../console/Figures.browser.ts"
-import { InputForm, type Values } from "../../console/InputForm.browser.ts"
+import { type Field, InputForm, type Values } from "../../console/InputForm.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeChart } from "../../console/TimeChart.browser.ts"
-import { TimeText } from "../../console/TimeText.browser.ts"
+import {
+  Badge,
+  type Badges,
+  CodeBlock,
+  Empty,
+  Facts,
+  Figures,
+  Notice,
+  statusBadge,
+  TimeText
+} from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { request } from "../../kit/ApiRequest.browser.ts"
 import type { Sla, Trust, VerifyResponse } from "../../kit/ApiResponses.browser.ts"
