@@ -4,9 +4,8 @@
 import { Effect } from "effect"
 import { publicRead } from "../../http/contract/Access.ts"
 import { documentRoute } from "../../http/pipeline/Route.ts"
-import { Documents } from "../docs/Documents.ts"
 import { pageLink } from "../docs/GuidePages.ts"
-import { renderMarkdown } from "../docs/Markdown.ts"
+import { Documents, renderMarkdown } from "../docs/Markdown.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { makeSite } from "../kit/Site.ts"
 

@@ -1,21 +1,47 @@
 /**
  * The rules that apply to every endpoint of the API reference.
  */
+import { Effect } from "effect"
 import { HANDLE_CHARS_MAX, HANDLE_CHARS_MIN } from "../../../domain/accounts/Handle.ts"
 import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/Keys.ts"
-import { IDEMPOTENCY_DAYS_KEPT, IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
+import { RateLimitPolicy } from "../../../domain/accounts/Principal.ts"
 import { PINS_PER_CONSUMER_MAX } from "../../../domain/metering/ToolDirectory.ts"
+import { IDEMPOTENCY_DAYS_KEPT, IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"
 import { ERRORS_PAGE } from "../../http/contract/Problem.ts"
 import { exampleProblem } from "../../http/openapi/EndpointProblems.ts"
 import type { OpenApiDocument } from "../../http/openapi/OpenApiModel.ts"
+import { RateLimitSettings } from "../../http/pipeline/RateLimits.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../http/pipeline/RequestBody.ts"
-import type { DocumentedLimits } from "../kit/DocumentedLimits.ts"
 import { table } from "../kit/Elements.ts"
 import { breakable, type Html, html, prose } from "../kit/Html.ts"
 import { jsonView } from "../kit/Json.ts"
 import { copyable } from "../kit/Site.ts"
 import type { Heading } from "./Markdown.ts"
+
+// The rate limits that the documentation and the specification state.
+
+/** In requests per minute; 0: no limit. */
+export interface DocumentedLimits {
+  readonly addressRpm: number
+  readonly registrationRpm: number
+  readonly consumerRpm: number
+  readonly consumerRpmMax: number
+  readonly providerRpm: number
+}
+
+export const documentedLimits = Effect.gen(function* () {
+  const policy = yield* RateLimitPolicy
+  const { addressRpm, keysLimited, registrationRpm } = yield* RateLimitSettings
+  const limits: DocumentedLimits = {
+    addressRpm,
+    registrationRpm,
+    consumerRpm: keysLimited ? policy.defaultRpm : 0,
+    consumerRpmMax: keysLimited ? policy.ceilingRpm : 0,
+    providerRpm: keysLimited ? policy.providerRpm : 0
+  }
+  return limits
+})
 
 /** Anchor and heading of each chapter. */
 const chapters = [

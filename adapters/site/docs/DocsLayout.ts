@@ -9,11 +9,23 @@ import { Html, html } from "../kit/Html.ts"
 import { pageReply } from "../kit/PageDocument.ts"
 import { siteFooter, siteHeader } from "../kit/Site.ts"
 import { siteStyle } from "../kit/SiteStyle.ts"
-import type { DocsContent } from "./DocsContent.ts"
 import type { DocsNavigation, NavigationLink } from "./DocsNavigation.ts"
 import type { Heading } from "./Markdown.ts"
 
-// Styles of the documentation: navigation, text and list of headings side by side, in one column on narrow screens.
+/** A page of the documentation before it is laid out. */
+export interface DocsContent {
+  readonly title: string
+  readonly description: string
+  readonly headings: ReadonlyArray<Heading>
+  /** Whether the page has a form that sends requests. */
+  readonly tries?: boolean
+  readonly body: Html
+  /** Default: written from the body. */
+  readonly markdown?: string
+}
+
+/** A page's address, and its content when it is first requested. */
+export type DocsSource<Content> = readonly [path: `/${string}`, content: Content]
 
 const MONO = `ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace`
 
@@ -157,6 +169,7 @@ export interface DocsPage extends DocsContent {
   readonly path: string
 }
 
+/** Styles of the documentation: navigation, text and list of headings side by side, in one column on narrow screens. */
 export type DocsLayout = (page: DocsPage) => EncodedReply
 
 /** On every page: `/docs/search.json` is loaded when the search is first used. */

@@ -7,10 +7,9 @@ import { isOffered } from "../../../domain/catalog/CatalogStore.ts"
 import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
 import { DEMO_PROVIDER_ID } from "../../../domain/providers/BuiltInProvider.ts"
 import { BaseUrl } from "../../http/contract/BaseUrl.ts"
-import type { DocsContent } from "./DocsContent.ts"
+import type { DocsContent } from "./DocsLayout.ts"
 import { type Guide, guidePath, guides, hasSamples } from "./DocsMap.ts"
-import { Documents } from "./Documents.ts"
-import { type Rendered, renderMarkdown } from "./Markdown.ts"
+import { Documents, type Rendered, renderMarkdown } from "./Markdown.ts"
 import { OPERATOR_PAGES, operatorPageNames, OperatorTexts, unpublished } from "./OperatorPages.ts"
 
 // The glossary for users: the words of docs/glossary.md that have a meaning in the product, with their meanings.

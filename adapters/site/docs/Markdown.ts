@@ -1,6 +1,7 @@
 /**
  * Markdown as HTML of this site. Everything is escaped, HTML in the text too, and only links to known places become links.
  */
+import { Context } from "effect"
 import type { MarkedToken, Token, Tokens } from "marked"
 import { breakable, type Html, html, type Part } from "../kit/Html.ts"
 import { copyable } from "../kit/Site.ts"
@@ -168,3 +169,8 @@ export const slugOf = (title: string): string =>
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
     .trim()
     .replaceAll(/\s/gu, "-")
+
+/** The Markdown files of the repository that pages show, by their path from its `docs/`. */
+export class Documents extends Context.Service<Documents, ReadonlyMap<string, string>>()(
+  "agent-tool-billing/adapters/site/Documents"
+) {}

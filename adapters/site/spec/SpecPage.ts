@@ -11,9 +11,8 @@ import { RECEIPT_SCHEMA_PATH, ReceiptBody } from "../../http/contract/SharedFiel
 import type { JsonSchema } from "../../http/openapi/OpenApiModel.ts"
 import { tidyComponent } from "../../http/openapi/TidySchema.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
-import { Documents } from "../docs/Documents.ts"
 import { pageLink } from "../docs/GuidePages.ts"
-import { type Rendered, renderMarkdown } from "../docs/Markdown.ts"
+import { Documents, type Rendered, renderMarkdown } from "../docs/Markdown.ts"
 import { html } from "../kit/Html.ts"
 import { makeSite, type Site } from "../kit/Site.ts"
 

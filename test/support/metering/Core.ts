@@ -23,7 +23,7 @@ import * as BoundedRateLimiterStore from "../../../adapters/memory/accounts/Boun
 import * as DryRunGateway from "../../../adapters/payments/DryRunGateway.ts"
 import * as PdfInvoicePrinter from "../../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as SitePages from "../../../adapters/site/SitePages.ts"
-import { Documents } from "../../../adapters/site/docs/Documents.ts"
+import { Documents } from "../../../adapters/site/docs/Markdown.ts"
 import { Assets } from "../../../adapters/site/kit/Assets.ts"
 import { RateLimitPolicy } from "../../../domain/accounts/Principal.ts"
 import { ProbeTimeout } from "../../../domain/catalog/EndpointProbe.ts"

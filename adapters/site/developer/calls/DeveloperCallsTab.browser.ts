@@ -1,23 +1,110 @@
 /**
  * The developer's calls, newest first, each with its details.
  */
+import { Fragment } from "preact"
 import { useRef } from "preact/hooks"
 import { type Call, CALL_FILTERS, callColumns, receiptColumn, USAGE_PATH } from "../../console/CallColumns.browser.ts"
-import { CallDetail } from "../../console/CallDetail.browser.ts"
-import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
+import { CallDetail, type Receipt } from "../../console/CallDetail.browser.ts"
+import { type ConsoleApi, type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
 import type { Column } from "../../console/DataTable.browser.ts"
-import type { Dispute } from "../../console/DisputeDetail.browser.ts"
+import {
+  type Dispute,
+  DISPUTE_REASONS,
+  disputePage,
+  DISPUTES_PATH,
+  reasonLabel
+} from "../../console/DisputeDetail.browser.ts"
+import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
-import { Badge } from "../../console/Values.browser.ts"
+import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { Badge, Empty, statusBadge } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { UsagePage } from "../../kit/ApiResponses.browser.ts"
-import { disputedCalls } from "../disputes/DisputedCalls.browser.ts"
-import { CallDispute } from "./CallDispute.browser.ts"
+import { STATUSES } from "../disputes/DisputeStatuses.browser.ts"
+
+// The developer's disputes by the receipt of their call.
+
+const READ_LIMIT = 100
+
+/** Those filed since then. Disputes are listed newest first. */
+export const disputedCalls = async (api: ConsoleApi, sinceMs: number): Promise<ReadonlyMap<string, Dispute>> => {
+  const found = new Map<string, Dispute>()
+  let cursor: string | undefined
+  do {
+    const { next, rows } = await disputePage(api, cursor, undefined, READ_LIMIT)
+    for (const one of rows) found.set(one.receipt_id, one)
+    const last = rows.at(-1)
+    cursor = last !== undefined && Date.parse(last.created_at) >= sinceMs ? (next ?? undefined) : undefined
+  } while (cursor !== undefined)
+  return found
+}
+
+// Disputes a paid call, or leads to its dispute.
+
+const DISPUTABLE_DAYS = 30
+const DAY_MS = 86_400_000
+
+export const CallDispute = ({ receipt }: { readonly receipt: Receipt }): View => {
+  const { api } = useConsole()
+  const dispute = useResource(async () => {
+    // A dispute is filed after its call.
+    const disputed = await disputedCalls(api, Date.parse(receipt.created_at))
+    return disputed.get(receipt.receipt_id) ?? null
+  }, [receipt.receipt_id])
+  return h(
+    "section",
+    { id: "dispute" },
+    h("h2", null, "Dispute"),
+    h(Loaded<Dispute | null>, {
+      of: dispute,
+      show: (found) => (found === null ? h(NewDispute, { receipt, filed: dispute.reload }) : filedDispute(found))
+    })
+  )
+}
+
+const filedDispute = (dispute: Dispute): View =>
+  h(
+    "p",
+    null,
+    h("a", { href: pathTo("disputes", dispute.dispute_id) }, reasonLabel(dispute.reason)),
+    " ",
+    statusBadge(STATUSES, dispute.status)
+  )
+
+interface NewDisputeProps {
+  readonly receipt: Receipt
+  readonly filed: () => Promise<void>
+}
+
+const NewDispute = ({ filed, receipt }: NewDisputeProps): View => {
+  const { api } = useConsole()
+  if (receipt.cost_microcents === 0) return h(Empty, null, "This call was not charged, so there is nothing to dispute.")
+  if (Date.now() - Date.parse(receipt.timestamp) > DISPUTABLE_DAYS * DAY_MS) {
+    return h(Empty, null, `A call can be disputed for ${DISPUTABLE_DAYS} days.`)
+  }
+  return h(
+    Fragment,
+    null,
+    h("p", { class: "muted" }, "If the provider does not respond within 7 days, you are refunded."),
+    h(InputForm, {
+      id: "new-dispute",
+      submit: "File dispute",
+      fields: [
+        { name: "reason", label: "Reason", type: "select", choices: DISPUTE_REASONS, value: "quality" },
+        { name: "description", label: "Description", type: "textarea", optional: true }
+      ],
+      send: async ({ description, reason }, idempotencyKey) => {
+        const body = { receipt_id: receipt.receipt_id, reason, ...(description === "" ? {} : { description }) }
+        await api.post(DISPUTES_PATH, body, idempotencyKey)
+        await filed()
+      }
+    })
+  )
+}
 
 const PAGE_SIZE = 20
 const DISPUTES_SHOWN_DAYS = 90
-const DAY_MS = 86_400_000
 
 export const tab = ({ detail }: TabProps): View => {
   const { account, api } = useConsole()

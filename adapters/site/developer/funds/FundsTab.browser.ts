@@ -9,8 +9,7 @@ import { Figures } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { Balance } from "../../kit/ApiResponses.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
-import { AddFunds } from "./AddFunds.browser.ts"
-import { checkoutRefreshMs, CheckoutResult } from "./CheckoutResult.browser.ts"
+import { AddFunds, checkoutRefreshMs, CheckoutResult } from "./AddFunds.browser.ts"
 
 export const tab = (): View => {
   const { api } = useConsole()

@@ -24,12 +24,40 @@ import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { CallLink } from "../../console/PublicNames.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Facts, TimeText } from "../../console/Values.browser.ts"
+import { type Badges, Facts, statusBadge, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { DisputeResponse } from "../../kit/ApiResponses.browser.ts"
 import { money, relativeTime } from "../../kit/Format.browser.ts"
 import { OpenDisputesNotice } from "./OpenDisputesNotice.browser.ts"
-import { deciderOf, needsResponse, providerBadge, STATUSES } from "./ProviderDisputeStatuses.browser.ts"
+
+// What the status of a dispute means to the provider, and who decided it.
+
+export const STATUSES: Badges<Dispute["status"]> = {
+  filed: ["Response required", "info"],
+  under_review: ["Under review", "info"],
+  resolved_refund: ["Refunded", "bad"],
+  resolved_denied: ["Denied", "good"],
+  resolved_credit: ["Credited by platform", ""]
+}
+
+/** Refunds that the provider began itself need no response. */
+export const needsResponse = ({ filed_by_type: by, status }: Dispute): boolean => status === "filed" && by === "agent"
+
+export const providerBadge = (dispute: Dispute): View =>
+  dispute.status === "filed" && !needsResponse(dispute)
+    ? statusBadge({ filed: ["Refunding", "info"] }, "filed")
+    : statusBadge(STATUSES, dispute.status)
+
+const DECIDERS: Readonly<Record<NonNullable<Dispute["decided_by"]>, string>> = {
+  evidence: "Receipt",
+  provider: "You",
+  deadline: "Response deadline",
+  operator: "Operator",
+  operator_deadline: "Review deadline",
+  chargeback: "Chargeback"
+}
+
+export const deciderOf = ({ decided_by: by }: Dispute): string | undefined => (by === null ? undefined : DECIDERS[by])
 
 // Disputes that wait for the provider's response.
 

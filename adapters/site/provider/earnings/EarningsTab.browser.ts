@@ -5,14 +5,16 @@ import { Fragment } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
 import { announce } from "../../console/Announcements.browser.ts"
-import { useConsole } from "../../console/ConsoleContext.browser.ts"
+import { type ConsoleApi, useConsole } from "../../console/ConsoleContext.browser.ts"
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
 import { DocumentList } from "../../console/DocumentList.browser.ts"
 import { openModal } from "../../console/Modal.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { PeriodChoice, TimeChart, usePeriod } from "../../console/TimeChart.browser.ts"
 import {
   type Badges,
   Empty,
+  Facts,
   type Figure,
   Figures,
   Notice,
@@ -21,11 +23,181 @@ import {
 } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { errorMessage, idempotentRequest } from "../../kit/ApiRequest.browser.ts"
-import type { Connection, PayoutResponse, Payouts } from "../../kit/ApiResponses.browser.ts"
-import { day, moneyOfCents } from "../../kit/Format.browser.ts"
-import { EarningsSummary } from "./EarningsSummary.browser.ts"
-import { PayoutAccount } from "./PayoutAccount.browser.ts"
-import { CONNECT_PATH, PAYOUTS_PATH } from "./PayoutTerms.browser.ts"
+import type { Connection, ConnectResponse, Earnings, PayoutResponse, Payouts } from "../../kit/ApiResponses.browser.ts"
+import { count, day, money, moneyOfCents } from "../../kit/Format.browser.ts"
+
+// Paths of payouts.
+
+export const PAYOUTS_PATH = "/api/market/payouts"
+export const CONNECT_PATH = "/api/market/connect"
+
+// Earnings of a period: `7d`, `30d`, `90d` or `all`.
+
+export const readEarnings = (api: ConsoleApi, period: string): Promise<Earnings> =>
+  api.post<Earnings>("/api/v1/market/billing/provider-summary", { period })
+
+// Earnings by period, by week and by tool.
+
+type ToolEarnings = Earnings["by_tool"][number]
+
+const PERIODS = [
+  ["", "30 days"],
+  ["7d", "7 days"],
+  ["90d", "90 days"],
+  ["all", "All time"]
+] as const
+
+export const EarningsSummary = (): View => {
+  const { api } = useConsole()
+  const period = usePeriod(PERIODS)
+  const earnings = useResource(() => readEarnings(api, period === "" ? "30d" : period), [period])
+  return h(
+    "section",
+    { id: "earnings" },
+    h(
+      "div",
+      { class: "toolbar" },
+      h("h2", null, "Earnings"),
+      h(PeriodChoice, { id: "earnings-period", periods: PERIODS })
+    ),
+    h(Loaded<Earnings>, {
+      of: earnings,
+      show: (summary) =>
+        summary.total_calls === 0
+          ? h(
+              Empty,
+              null,
+              "No calls in this period. Your net earnings are the price of each paid call less the platform fee."
+            )
+          : contentOf(summary)
+    })
+  )
+}
+
+const feeText = ({ platform_fee_rate, platform_fee_terms: { upcoming } }: Earnings): string =>
+  upcoming === null
+    ? `now ${platform_fee_rate}`
+    : `now ${platform_fee_rate}, from ${day(upcoming.effective_from)} ${upcoming.platform_fee_bps / 100}%`
+
+const contentOf = (summary: Earnings): View =>
+  h(
+    Fragment,
+    null,
+    h(Figures, {
+      all: [
+        [
+          "Net earnings",
+          money(summary.earnings.net_earnings_microcents),
+          `after the platform fee, ${feeText(summary)}`
+        ],
+        ["Gross revenue", money(summary.earnings.gross_revenue_microcents)],
+        ["Platform fee", money(summary.earnings.platform_fee_microcents)],
+        ["Calls", count(summary.total_calls), "including free and failed calls"]
+      ]
+    }),
+    h(TimeChart, {
+      title: "Net earnings by week",
+      unit: "Net",
+      pointLabel: "Week of",
+      points: summary.by_week.map(({ net_microcents: value, week_of: date }) => ({ date, value })),
+      // Ticks of a small scale may be fractions of a microcent.
+      format: (value) => money(Math.round(value))
+    }),
+    h("h3", null, "By tool"),
+    h(DataTable<ToolEarnings>, {
+      caption: "Earnings by tool",
+      columns: EARNING_COLUMNS,
+      rows: summary.by_tool,
+      keyOf: ({ tool }) => tool
+    })
+  )
+
+const EARNING_COLUMNS: ReadonlyArray<Column<ToolEarnings>> = [
+  { name: "Tool", cell: (tool) => tool.tool_name },
+  { name: "Calls", cell: ({ calls }) => count(calls), isNumber: true },
+  { name: "Gross", cell: (tool) => money(tool.gross_microcents), isNumber: true },
+  { name: "Fee", cell: (tool) => money(tool.platform_fee_microcents), isNumber: true },
+  { name: "Net", cell: (tool) => money(tool.net_microcents), isNumber: true }
+]
+
+// The provider's account at the payment processor, which receives payouts.
+
+type Status = Connection["status"]
+
+const ACCOUNT_STATUSES: Badges<Status> = {
+  not_started: ["Not set up", ""],
+  pending: ["Pending", "info"],
+  complete: ["Complete", "good"],
+  restricted: ["Restricted", "bad"]
+}
+
+const MEANINGS: Readonly<Record<Status, string>> = {
+  not_started: "The payment processor must verify your identity before it can pay you.",
+  pending: "The payment processor is reviewing your account or needs more information.",
+  complete: "Payouts are enabled.",
+  restricted: "Payouts are disabled until you provide the required information."
+}
+
+export interface PayoutAccountProps {
+  readonly connection: Connection
+  readonly isDryRun: boolean
+}
+
+export const PayoutAccount = ({ connection, isDryRun }: PayoutAccountProps): View =>
+  h(
+    "section",
+    { id: "payout-account" },
+    h("h3", null, "Payout account"),
+    isDryRun
+      ? h(
+          Notice,
+          null,
+          "This service runs in dry run mode: payouts are simulated, so you need no payout account. No money moves."
+        )
+      : h(Account, { connection })
+  )
+
+const Account = ({ connection }: { readonly connection: Connection }): View => {
+  const { api } = useConsole()
+  const { requirements, status, stripe_account_id: accountId } = connection
+  return h(
+    Fragment,
+    null,
+    h("p", null, statusBadge(ACCOUNT_STATUSES, status), " ", MEANINGS[status]),
+    h(Facts, {
+      all: [
+        ["Account ID", accountId === null ? undefined : h("code", null, accountId)],
+        ["Required now", listOf(requirements.currently_due)],
+        ["Required later", listOf(requirements.eventually_due)],
+        ["Errors", listOf(requirements.errors)]
+      ]
+    }),
+    h(
+      "div",
+      { class: "actions" },
+      h(ActionButton, {
+        label: status === "not_started" ? "Set up payouts" : "Update payout account",
+        style: status === "complete" ? "plain" : "",
+        run: async (idempotencyKey) => {
+          const { url } = await api.post<ConnectResponse>(CONNECT_PATH, {}, idempotencyKey)
+          if (!/^https?:/u.test(url)) throw new Error(`The payment processor returned an invalid URL: ${url}`)
+          location.assign(url)
+          return "Opening the payment processor…"
+        }
+      })
+    )
+  )
+}
+
+const listOf = (all: ReadonlyArray<string>): ReadonlyArray<View> | undefined =>
+  all.length === 0 ? undefined : all.map((one) => h("div", { key: one }, requirementLabel(one)))
+
+/** Formats names of the processor such as `individual.dob.day`. */
+const requirementLabel = (name: string): string => {
+  if (!/^[\w.]+$/u.test(name)) return name
+  const words = name.replaceAll("_", " ").replaceAll(".", ": ")
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}
 
 // The switch for automatic payouts.
 
@@ -118,7 +290,7 @@ export const FailedPayout = ({ connection, payouts }: FailedPayoutProps): View |
 
 type Payout = Payouts["history"][number]
 
-const STATUSES: Badges<Payout["status"]> = {
+const PAYOUT_STATUSES: Badges<Payout["status"]> = {
   requested: ["Requested", "info"],
   transferring: ["In transit", "info"],
   paid: ["Paid", "good"],
@@ -131,13 +303,13 @@ export const PayoutHistory = ({ history }: { readonly history: ReadonlyArray<Pay
     Fragment,
     null,
     h("h3", null, "Payout history"),
-    h(DataTable<Payout>, { caption: "Payout history", columns: COLUMNS, rows: history, keyOf: ({ id }) => id })
+    h(DataTable<Payout>, { caption: "Payout history", columns: PAYOUT_COLUMNS, rows: history, keyOf: ({ id }) => id })
   )
 
-const COLUMNS: ReadonlyArray<Column<Payout>> = [
+const PAYOUT_COLUMNS: ReadonlyArray<Column<Payout>> = [
   { name: "Requested", cell: ({ created_at: at }) => h(TimeText, { at }) },
   { name: "Amount", cell: (one) => moneyOfCents(one.amount_cents), isNumber: true },
-  { name: "Status", cell: ({ status }) => statusBadge(STATUSES, status) },
+  { name: "Status", cell: ({ status }) => statusBadge(PAYOUT_STATUSES, status) },
   { name: "Paid", cell: ({ paid_at: at }) => (at === null ? "–" : h(TimeText, { at })) },
   {
     name: "Result",

@@ -13,10 +13,9 @@ import { h, type View } from "../../console/View.browser.ts"
 import type { OwnTools } from "../../kit/ApiResponses.browser.ts"
 import { count, day, milliseconds, money } from "../../kit/Format.browser.ts"
 import { ImportTools } from "./ImportTools.browser.ts"
-import { ToolActions } from "./ToolActions.browser.ts"
+import { nameOf, type OwnTool, ToolActions, TOOLS_PATH } from "./ToolActions.browser.ts"
 import { ToolDetail } from "./ToolDetail.browser.ts"
 import { ToolForm } from "./ToolForm.browser.ts"
-import { nameOf, type OwnTool, TOOLS_PATH } from "./ToolRequests.browser.ts"
 
 // Lists a tool by hand.
 

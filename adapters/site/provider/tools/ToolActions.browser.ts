@@ -5,7 +5,29 @@ import { Fragment } from "preact"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
 import { type ConsoleApi, useConsole } from "../../console/ConsoleContext.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
-import { type OwnTool, putTool, readTool, removeTool } from "./ToolRequests.browser.ts"
+import { request } from "../../kit/ApiRequest.browser.ts"
+import type { Declaration, OwnTools, ToolDetails, ToolsResponse } from "../../kit/ApiResponses.browser.ts"
+
+// Requests about one tool of the provider.
+
+export type OwnTool = OwnTools["tools"][number]
+
+export const TOOLS_PATH = "/api/v1/market/tools"
+
+export const putTool = (api: ConsoleApi, declaration: Declaration, idempotencyKey: string): Promise<ToolsResponse> =>
+  api.post<ToolsResponse>("/api/market/tools", { tools: [declaration] }, idempotencyKey)
+
+/** Withdraws a listed tool, or dismisses a draft. */
+export const removeTool = (api: ConsoleApi, id: string, idempotencyKey: string): Promise<unknown> =>
+  api.delete(`${TOOLS_PATH}/${id}`, idempotencyKey)
+
+export const readTool = (id: string): Promise<ToolDetails> =>
+  request<ToolDetails>("GET", `${TOOLS_PATH}/${encodeURIComponent(id)}`, { isFresh: true })
+
+export const nameOf = ({
+  display_name: display,
+  tool_name: name
+}: Pick<OwnTool, "display_name" | "tool_name">): string => (display === "" ? name : display)
 
 export interface ToolActionsProps {
   readonly tool: Pick<OwnTool, "id" | "tool_name" | "state" | "pricing">

@@ -10,9 +10,8 @@ import { CopyValue, Facts, TimeText } from "../../console/Values.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import type { ToolDetails } from "../../kit/ApiResponses.browser.ts"
 import { count, day, milliseconds, plural } from "../../kit/Format.browser.ts"
-import { ToolActions } from "./ToolActions.browser.ts"
+import { nameOf, readTool, ToolActions } from "./ToolActions.browser.ts"
 import { ToolForm } from "./ToolForm.browser.ts"
-import { nameOf, readTool } from "./ToolRequests.browser.ts"
 
 type PriceVersion = ToolDetails["price_history"][number]
 type Version = ToolDetails["version_history"][number]

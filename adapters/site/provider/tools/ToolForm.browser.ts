@@ -7,7 +7,7 @@ import { h, type View } from "../../console/View.browser.ts"
 import { ApiError, invalid } from "../../kit/ApiRequest.browser.ts"
 import type { Declaration } from "../../kit/ApiResponses.browser.ts"
 import { dollarsInput, INVALID_PRICE, parseDollars } from "../../kit/Format.browser.ts"
-import { putTool } from "./ToolRequests.browser.ts"
+import { putTool } from "./ToolActions.browser.ts"
 
 // The fields of a tool, and what is sent for them. Prices are entered in dollars, schemas as JSON; empty fields use the
 // defaults.
