@@ -18,23 +18,98 @@ import {
   type ServerFailed,
   type ServerProfile
 } from "../../domain/upstream/ProviderServers.ts"
-import { isPermitted, NOT_PERMITTED } from "./ExchangeOutcome.ts"
-import { discover, recordGreeting, isLink, negotiated } from "./Handshake.ts"
-import { idOf, requestBody } from "./JsonRpc.ts"
-import type { McpClient } from "./McpClient.ts"
-import { withinRate } from "./MessageRate.ts"
-import { LISTEN, passedMessage, subjectOf } from "./PassedMessage.ts"
-import { type Link, listenHeaders, modernLink, postHeaders } from "./ProtocolEra.ts"
-import type { Greeting, Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
-import type { KnownEndpoint } from "./ProviderEndpoints.ts"
-import { repairOf } from "./Repair.ts"
-import { fault, type Reply } from "./Reply.ts"
-import { resumed } from "./Resumption.ts"
-import { failureOf, knownEndpoint, notTold, reach, reachUnprobed, refusal, sessionFailureOf } from "./ServerFailures.ts"
-import { SUBSCRIPTION_ID } from "./ServerMessages.ts"
-import { type Answered, overSharedLink } from "./SharedLink.ts"
-import { Shares } from "./Shares.ts"
+import { metaFor, ownId, paramsWith } from "./client/CallerParams.ts"
+import { discover, isLink, negotiated, recordGreeting } from "./client/Handshake.ts"
+import { idOf, type JsonObject, messagesOf, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
+import { type Answered, overSharedLink, repairOf } from "./client/LinkRepair.ts"
+import type { McpClient } from "./client/McpClient.ts"
+import { type Link, listenHeaders, modernLink, postHeaders } from "./client/Dialect.ts"
+import type { Greeting, Message, ProviderEndpoint } from "./client/ProviderEndpoint.ts"
+import type { KnownEndpoint } from "./client/ProviderEndpoints.ts"
+import type { SignedFor } from "./client/ProviderSignature.ts"
+import { fault, type Reply } from "./client/Reply.ts"
+import { resumed } from "./legacy/Resumption.ts"
+import {
+  failureOf,
+  knownEndpoint,
+  notTold,
+  reach,
+  reachUnprobed,
+  refusal,
+  sessionFailureOf
+} from "./client/ServerFailures.ts"
+import { serverMessages, SUBSCRIPTION_ID } from "./client/ServerMessages.ts"
+import { Shares, withinRate } from "./client/Shares.ts"
 import { makeToolLists } from "./ToolLists.ts"
+import { isPermitted, NOT_PERMITTED } from "./client/UpstreamOutcome.ts"
+
+// A client's request as the provider's server gets it: params verbatim, always with an id of the service, and with the
+// progress token of the client in its own session only.
+
+export const LISTEN = "subscriptions/listen"
+
+export const passedMessage = (
+  endpoint: ProviderEndpoint,
+  link: Link,
+  request: PassedRequest,
+  onMessage: (message: string) => void,
+  timeoutMs: number
+): Message => {
+  const own = request.session !== undefined
+  const listening = request.method === LISTEN
+  const id: RpcId = own ? ownId("passed") : endpoint.nextId()
+  const idText = JSON.stringify(id)
+  const token = tokenOf(request.progressToken)
+  const sent = token === undefined ? undefined : own ? token : idText
+  const params = paramsWith(request.params, (meta) =>
+    metaFor(link, request, meta, { meta: endpoint.metaMembers, progressToken: sent })
+  )
+  return {
+    headers: postHeaders(link, request.method, link.era === "modern" ? nameOf(request) : undefined),
+    body: requestBody(idText, request.method, params),
+    id,
+    link,
+    timeoutMs,
+    subject: subjectOf(request),
+    listening,
+    onMessage: serverMessages(
+      endpoint,
+      {
+        own,
+        declared: request.capabilities,
+        sentAs: sent === undefined ? undefined : idOf(sent),
+        token,
+        subscriptionId: listening ? request.requestId : undefined,
+        onMessage
+      },
+      listening ? Number.POSITIVE_INFINITY : endpoint.options.messagesMax
+    )
+  }
+}
+
+/** Belongs to a consumer, but to no call. */
+export const subjectOf = ({ consumerId }: Pick<PassedRequest, "consumerId">): SignedFor => ({
+  consumerId,
+  toolName: "-",
+  invocationId: "-"
+})
+
+/** What the header `Mcp-Name` repeats. */
+const namedBy: Readonly<Record<string, string>> = {
+  "prompts/get": "name",
+  "resources/read": "uri",
+  "tasks/cancel": "taskId",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId"
+}
+
+const nameOf = ({ method, params }: PassedRequest): string | undefined => {
+  const name = Object.hasOwn(namedBy, method) ? namedBy[method] : undefined
+  if (name === undefined || params === undefined) return undefined
+  const [parsed]: ReadonlyArray<JsonObject> = messagesOf(params) ?? []
+  const value = parsed?.[name]
+  return typeof value === "string" ? value : undefined
+}
 
 // What servers say of themselves: the result of the handshake, read again where the era has no session that would tell of a
 // restart.

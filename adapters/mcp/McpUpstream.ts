@@ -9,17 +9,23 @@ import { Context, Effect, Layer, Random } from "effect"
 import { ProviderServers } from "../../domain/upstream/ProviderServers.ts"
 import {
   ToolUpstream,
-  type UpstreamResponse,
   type UpstreamCall,
-  type UpstreamProblem
+  type UpstreamProblem,
+  type UpstreamResponse
 } from "../../domain/upstream/ToolUpstream.ts"
-import { exchangeOutcomeOf } from "./ExchangeOutcome.ts"
-import { makeMcpClient, type McpClient, reachable } from "./McpClient.ts"
+import { makeMcpClient, type McpClient, reachable } from "./client/McpClient.ts"
 import { makeProviderServers } from "./McpProviderServers.ts"
-import type { McpUpstreamOptions, McpUpstreamSettings } from "./McpUpstreamOptions.ts"
-import type { Reply } from "./Reply.ts"
+import type { McpUpstreamOptions, McpUpstreamSettings } from "./client/McpUpstreamOptions.ts"
+import type { Reply } from "./client/Reply.ts"
 import { attemptCall, type Tally } from "./ToolCall.ts"
-import { isHealthy, mayRetry, type Outcome, outcomeOf, retryAfterSecondsOf } from "./UpstreamOutcome.ts"
+import {
+  exchangeOutcomeOf,
+  isHealthy,
+  mayRetry,
+  type Outcome,
+  outcomeOf,
+  retryAfterSecondsOf
+} from "./client/UpstreamOutcome.ts"
 
 const makeToolUpstream = (client: McpClient) => {
   const { epochMs, nowMs, options } = client

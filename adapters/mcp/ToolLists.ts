@@ -15,17 +15,17 @@ import {
   type ServerFailed,
   type ToolList
 } from "../../domain/upstream/ProviderServers.ts"
-import { isLink, openSession } from "./Handshake.ts"
-import { isObject } from "./JsonRpc.ts"
-import type { McpClient } from "./McpClient.ts"
-import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
-import { type Link, modernMeta, postHeaders, toolListBody } from "./ProtocolEra.ts"
-import type { Message, ProviderEndpoint } from "./ProviderEndpoint.ts"
-import type { KnownEndpoint } from "./ProviderEndpoints.ts"
-import { fault, type Reply } from "./Reply.ts"
-import { resumed } from "./Resumption.ts"
-import { failureOf, knownEndpoint, reach } from "./ServerFailures.ts"
-import { overSharedLink } from "./SharedLink.ts"
+import { isLink, openSession } from "./client/Handshake.ts"
+import { isObject } from "./client/JsonRpc.ts"
+import { overSharedLink } from "./client/LinkRepair.ts"
+import type { McpClient } from "./client/McpClient.ts"
+import type { McpUpstreamOptions } from "./client/McpUpstreamOptions.ts"
+import { type Link, modernMeta, postHeaders, toolListBody } from "./client/Dialect.ts"
+import type { Message, ProviderEndpoint } from "./client/ProviderEndpoint.ts"
+import type { KnownEndpoint } from "./client/ProviderEndpoints.ts"
+import { fault, type Reply } from "./client/Reply.ts"
+import { resumed } from "./legacy/Resumption.ts"
+import { failureOf, knownEndpoint, reach } from "./client/ServerFailures.ts"
 
 // Reads `tools/list` page by page, within limits: of pages, of tools, of the bytes of one definition and of all.
 

@@ -24,7 +24,7 @@ import {
   timeAfterState,
   waitedMsAt
 } from "./CallTask.ts"
-import { legacyTaskResult, legacyTaskState } from "./LegacyTasks.ts"
+import { legacyTaskResult, legacyTaskState } from "./SessionTasks.ts"
 import {
   answerOf,
   asksForInput,

@@ -31,7 +31,7 @@ import {
   TaskStore,
   timeAfterAnswers
 } from "./CallTask.ts"
-import { startedLegacyTask } from "./LegacyTasks.ts"
+import { startedLegacyTask } from "./SessionTasks.ts"
 import { makeTaskAdvance, makeTaskRequests, type TaskClient } from "./TaskAdvance.ts"
 import { startedTask, type StartedTask } from "./TaskReply.ts"
 import { termsIn, termsText } from "./TaskTerms.ts"

@@ -3,7 +3,7 @@
  */
 import { Redacted, Result, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { parseTrustedProxies } from "../../adapters/http/pipeline/WebRequest.ts"
-import { parsePolicy } from "../../adapters/mcp/AddressGuard.ts"
+import { parsePolicy } from "../../adapters/mcp/egress/AddressGuard.ts"
 import { type DatabaseRole, parseDatabaseUrl } from "../../adapters/sql/primary/DatabaseUrl.ts"
 
 export const whole = (min: number, max: number) => {

@@ -10,7 +10,7 @@ export {
   PolicyUnreadable,
   publicAndLoopback,
   publicOnly
-} from "../../adapters/mcp/AddressGuard.ts"
+} from "../../adapters/mcp/egress/AddressGuard.ts"
 export { layer as mcpUpstream } from "../../adapters/mcp/McpUpstream.ts"
-export type { McpUpstreamOptions, McpUpstreamSettings } from "../../adapters/mcp/McpUpstreamOptions.ts"
-export { derivedSecrets, type Signer } from "../../adapters/mcp/ProviderSignature.ts"
+export type { McpUpstreamOptions, McpUpstreamSettings } from "../../adapters/mcp/client/McpUpstreamOptions.ts"
+export { derivedSecrets, type Signer } from "../../adapters/mcp/client/ProviderSignature.ts"

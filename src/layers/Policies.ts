@@ -3,7 +3,7 @@
  */
 import { Layer, Result } from "effect"
 import type { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
-import { parsePolicy, publicAndLoopback, publicOnly } from "../../adapters/mcp/AddressGuard.ts"
+import { parsePolicy, publicAndLoopback, publicOnly } from "../../adapters/mcp/egress/AddressGuard.ts"
 import {
   CurrentEarningsPolicy,
   DRY_RUN_EARNINGS_POLICY,

@@ -2,7 +2,7 @@
  * What a door declares of tasks: the extension of the modern era, where the server does.
  */
 import { assert, it } from "@effect/vitest"
-import { offeredCapabilities } from "../../adapters/http/mcp/OfferedCapabilities.ts"
+import { offeredCapabilities } from "../../adapters/http/mcp/Subscriptions.ts"
 import type { ServerProfile } from "../../domain/upstream/ProviderServers.ts"
 
 const profile = (era: ServerProfile["era"]): ServerProfile => ({

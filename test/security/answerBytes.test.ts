@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { ServerResponse } from "node:http"
-import { ResponseBytes, type ResponseReader } from "../../adapters/mcp/ResponseBytes.ts"
+import { ResponseBytes, type ResponseReader } from "../../adapters/mcp/client/ResponseBytes.ts"
 import { at, textAt } from "../support/Market.ts"
 import { json, result, text } from "../../testing/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"

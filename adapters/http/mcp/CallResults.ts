@@ -10,7 +10,7 @@ import { formatPrice } from "../../../domain/shared/Microcents.ts"
 import { BILLING_META } from "../../../domain/upstream/Protocol.ts"
 import type { UpstreamProblem, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
 import type { DoorAnswer } from "./Door.ts"
-import { statusOfCode } from "./RpcFault.ts"
+import { statusOfCode } from "./RpcReply.ts"
 
 /** The statuses of stored responses: only these two. */
 const RESULT = 200

@@ -3,7 +3,7 @@
  * and writes responses. A door defines what it offers, what a tool's name means, and how all other requests are answered.
  */
 import type { Effect } from "effect"
-import type { ServerFeature } from "../../../domain/accounts/Account.ts"
+import { isOfFeatures, type ServerFeature } from "../../../domain/accounts/Account.ts"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
@@ -11,8 +11,8 @@ import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.t
 import type { McpEra, UpstreamSession } from "../../../domain/upstream/Protocol.ts"
 import { type ListClient, listingCapabilities, type ServerAddress } from "../../../domain/upstream/ProviderServers.ts"
 import type { AnyInput, RequestClock } from "../pipeline/Route.ts"
-import type { RpcFault } from "./RpcFault.ts"
 import type { RpcRequest } from "./RpcMessage.ts"
+import type { RpcFault } from "./RpcReply.ts"
 
 export type Consumer = Extract<Principal, { readonly role: "consumer" }>
 
@@ -111,3 +111,33 @@ export interface Door {
   /** Any other request. It is not billed. */
   pass(request: DoorRequest): Effect.Effect<DoorAnswer, DoorFailure>
 }
+
+// Messages of a provider's server on their way to a client.
+
+type Passing = Pick<Door, "featuresOff" | "onListChanged">
+
+/**
+ * Whether a message of the server is passed on. The door hears of changes of the list. What a server says of tasks may
+ * contain results that are not billed yet.
+ */
+export const isPassed = ({ featuresOff, onListChanged }: Passing, message: string): boolean => {
+  if (onListChanged !== undefined && LIST_CHANGED.test(message)) onListChanged()
+  return !(MAY_BE_OF_TASKS.test(message) && isOfTasks(message)) && !isOfFeatures(message, featuresOff)
+}
+
+/** Sends those that are passed on. */
+export const passing =
+  (door: Passing, send: (message: string) => void): ((message: string) => void) =>
+  (message) => {
+    if (isPassed(door, message)) send(message)
+  }
+
+/** A name may be written with escapes. */
+const MAY_BE_OF_TASKS = /notifications\/tasks|\\[u/]/iu
+
+const isOfTasks = (message: string): boolean => {
+  const { method } = JSON.parse(message) as { readonly method?: unknown }
+  return typeof method === "string" && /^[^a-z]*notifications\/tasks/iu.test(method)
+}
+
+const LIST_CHANGED = /"method"\s*:\s*"notifications\/tools\/list_changed"/u

@@ -17,14 +17,12 @@ import type { AnyInput, EncodedReply, Route } from "../pipeline/Route.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import { refusalOf, refusalResult } from "./CallRefusals.ts"
 import type { Consumer, Door, DoorFailure } from "./Door.ts"
-import { makeLegacyRequests } from "./LegacyRequests.ts"
+import { makeLegacyRequests } from "./legacy/LegacyDoor.ts"
 import { makeDispatch } from "./MethodDispatch.ts"
-import { isModern, modernResult } from "./ModernEra.ts"
-import { modernRequests } from "./ModernRequests.ts"
+import { isModern, modernRequests, modernResult } from "./ModernDoor.ts"
 import { refusedEventTransport } from "./RefusedTransports.ts"
-import { invalidRequest, parseError, RpcFault } from "./RpcFault.ts"
 import { parseMessages } from "./RpcMessage.ts"
-import { faultReply, replyOf } from "./RpcReply.ts"
+import { faultReply, invalidRequest, parseError, replyOf, RpcFault } from "./RpcReply.ts"
 
 // Ends what stays open under a key when the key is revoked or expires, on every node.
 

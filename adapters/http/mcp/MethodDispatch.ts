@@ -10,10 +10,9 @@ import { declaresTasks, isTaskMethod } from "../../../domain/upstream/TaskSuppor
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
-import { modernResult } from "./ModernEra.ts"
-import { invalidParams, methodNotFound, RpcFault } from "./RpcFault.ts"
+import { modernResult } from "./ModernDoor.ts"
 import { isObject } from "./RpcMessage.ts"
-import { faultReply, replyOf } from "./RpcReply.ts"
+import { faultReply, invalidParams, methodNotFound, replyOf, RpcFault } from "./RpcReply.ts"
 import { makeTaskMethods, missingTasks } from "./TaskMethods.ts"
 import { type CalledTool, makeToolCalls } from "./ToolCalls.ts"
 

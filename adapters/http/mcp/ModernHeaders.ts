@@ -3,8 +3,8 @@
  */
 import type { HeaderParameter } from "../../../domain/mcp/HeaderParameters.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
-import { headerMismatch, type RpcFault } from "./RpcFault.ts"
 import { isObject, type RpcRequest } from "./RpcMessage.ts"
+import { headerMismatch, type RpcFault } from "./RpcReply.ts"
 
 /** The member of `params` that `Mcp-Name` repeats. */
 const NAMED: Readonly<Record<string, string>> = {

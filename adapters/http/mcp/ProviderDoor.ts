@@ -19,15 +19,22 @@ import {
   type ServerFailed
 } from "../../../domain/upstream/ProviderServers.ts"
 import { withoutTasks } from "../../../domain/upstream/TaskSupport.ts"
-import { type Door, type DoorAnswer, type DoorFailure, type DoorRequest, listClient } from "./Door.ts"
+import { type Door, type DoorAnswer, type DoorFailure, type DoorRequest, listClient, passing } from "./Door.ts"
 import type { DoorPath } from "./DoorRoutes.ts"
-import { LIST_CHANGED, type ListChanges, subscription as listSubscription } from "./ListChanges.ts"
 import { parameterHeadersFault } from "./ModernHeaders.ts"
-import { announcedBy, ANNOUNCES_ALL, announcingTools, offeredCapabilities } from "./OfferedCapabilities.ts"
-import { passing } from "./PassedMessages.ts"
-import { invalidParams, limited, type RpcFault, serverFailed, statusOfCode } from "./RpcFault.ts"
 import { textAt } from "./RpcMessage.ts"
-import { ended, makeSubscriptions } from "./Subscriptions.ts"
+import { invalidParams, limited, type RpcFault, serverFailed, statusOfCode } from "./RpcReply.ts"
+import {
+  announcedBy,
+  ANNOUNCES_ALL,
+  announcingTools,
+  ended,
+  LIST_CHANGED,
+  type ListChanges,
+  makeSubscriptions,
+  offeredCapabilities,
+  subscription as listSubscription
+} from "./Subscriptions.ts"
 
 // A tool that is listed may have a name from before the rules for new ones.
 const isToolName = Schema.is(ToolNameSent)

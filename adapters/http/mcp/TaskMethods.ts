@@ -11,9 +11,9 @@ import { Tasks } from "../../../domain/tasks/Tasks.ts"
 import { declaresTasks, TASKS_EXTENSION } from "../../../domain/upstream/TaskSupport.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
-import { makeLegacyTaskMethods } from "./LegacyTaskMethods.ts"
-import { invalidParams, limited, methodNotFound, missingCapability, serverFailed, statusOfCode } from "./RpcFault.ts"
+import { makeLegacyTaskMethods } from "./legacy/LegacyTaskMethods.ts"
 import { textAt } from "./RpcMessage.ts"
+import { invalidParams, limited, methodNotFound, missingCapability, serverFailed, statusOfCode } from "./RpcReply.ts"
 import type { CalledTool } from "./ToolCalls.ts"
 
 const METHODS: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"])

@@ -3,16 +3,16 @@
  * limited by `McpCalls`; here it is only translated.
  */
 import { Clock, Effect } from "effect"
+import { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import type { McpCallOutcome, McpCallRequest } from "../../../domain/metering/Call.ts"
 import { CallInFlight } from "../../../domain/metering/CallRejections.ts"
 import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
-import { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 import { lowestOf, Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import { legacyCreated } from "../../../domain/tasks/LegacyTasks.ts"
+import { legacyCreated } from "../../../domain/tasks/SessionTasks.ts"
 import { Tasks } from "../../../domain/tasks/Tasks.ts"
 import {
   CLIENT_CAPABILITIES_META,
@@ -29,11 +29,10 @@ import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { callCap } from "../pipeline/WebRequest.ts"
 import { addFundsPage, refusalOf, refusalResult } from "./CallRefusals.ts"
 import { answerOf, callResult } from "./CallResults.ts"
-import type { Door, DoorAnswer, DoorFailure, DoorRequest, ToolArguments } from "./Door.ts"
-import { passing } from "./PassedMessages.ts"
-import { invalidParams, methodNotFound, RpcFault } from "./RpcFault.ts"
+import { type Door, type DoorAnswer, type DoorFailure, type DoorRequest, passing, type ToolArguments } from "./Door.ts"
 import { isObject, picked, type RpcObject, type RpcRequest, textAt } from "./RpcMessage.ts"
-import { makeTaskCalls, notAsTask, type TaskCall } from "./TaskCalls.ts"
+import { invalidParams, methodNotFound, RpcFault } from "./RpcReply.ts"
+import { makeTaskCalls, notAsTask, type TaskCall } from "./legacy/LegacyDialect.ts"
 
 /** The params of `tools/call`: the tool, its arguments, what the caller agrees to pay, and what is passed on. */
 export interface ToolCallParams {

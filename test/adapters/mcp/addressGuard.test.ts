@@ -10,8 +10,8 @@ import {
   parsePolicy,
   publicAndLoopback,
   publicOnly
-} from "../../../adapters/mcp/AddressGuard.ts"
-import { checkUrl, type ResolvedAddress, type Resolve } from "../../../adapters/mcp/GuardedConnector.ts"
+} from "../../../adapters/mcp/egress/AddressGuard.ts"
+import { checkUrl, type ResolvedAddress, type Resolve } from "../../../adapters/mcp/egress/GuardedConnector.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { json, result, scriptedServer, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { makeUpstream } from "../../support/mcp/McpClient.ts"

@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { event, json, result, scriptedServer, type Seen, stream, text } from "../../../testing/mcp/ScriptedServer.ts"
-import { publicOnly } from "../../../adapters/mcp/AddressGuard.ts"
+import { publicOnly } from "../../../adapters/mcp/egress/AddressGuard.ts"
 import { CONSUMER, INITIALIZE, passed, serverAt } from "../../contracts/providerServers.ts"
 import { eventually, makeClient } from "../../support/mcp/McpClient.ts"
 

@@ -4,8 +4,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
-import { CircuitBreaker } from "../../../adapters/mcp/ProviderEndpoint.ts"
-import { retryAfterSecondsOf } from "../../../adapters/mcp/UpstreamOutcome.ts"
+import { CircuitBreaker } from "../../../adapters/mcp/client/ProviderEndpoint.ts"
+import { retryAfterSecondsOf } from "../../../adapters/mcp/client/UpstreamOutcome.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { json, result, scriptedServer, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { eventually, makeUpstream } from "../../support/mcp/McpClient.ts"

@@ -2,17 +2,17 @@
  * The provider can verify that a call came through the service, for which consumer, and that it is unchanged; the
  * caller's own credentials never reach it.
  */
-import { createHash, createHmac } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { headerText } from "../../../adapters/mcp/HeaderText.ts"
+import { createHash, createHmac } from "node:crypto"
 import { hmacOf } from "../../../adapters/crypto/Hmac.ts"
-import { derivedSecrets } from "../../../adapters/mcp/ProviderSignature.ts"
-import { isSignedByMarket } from "../../support/mcp/ProviderCheck.ts"
+import { derivedSecrets } from "../../../adapters/mcp/client/ProviderSignature.ts"
+import { headerText } from "../../../adapters/mcp/client/ToolHeaders.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
-import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 import { json, result, scriptedServer, type Seen, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { makeUpstream, SIGNING_SECRET } from "../../support/mcp/McpClient.ts"
+import { isSignedByMarket } from "../../support/mcp/ProviderCheck.ts"
+import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 
 const secret = Redacted.make(SIGNING_SECRET)
 

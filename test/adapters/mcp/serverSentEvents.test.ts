@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { type ServerSentEvent, ServerSentEvents } from "../../../adapters/mcp/HttpExchange.ts"
+import { type ServerSentEvent, ServerSentEvents } from "../../../adapters/mcp/client/HttpExchange.ts"
 
 const read = (...pieces: ReadonlyArray<Uint8Array | string>) => {
   const events: Array<ServerSentEvent> = []

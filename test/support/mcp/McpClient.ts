@@ -3,9 +3,9 @@
  */
 import { Context, Effect, Schedule } from "effect"
 import { hmacOf } from "../../../adapters/crypto/Hmac.ts"
-import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
+import { publicAndLoopback } from "../../../adapters/mcp/egress/AddressGuard.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
-import type { McpUpstreamSettings } from "../../../adapters/mcp/McpUpstreamOptions.ts"
+import type { McpUpstreamSettings } from "../../../adapters/mcp/client/McpUpstreamOptions.ts"
 import { ProviderServers } from "../../../domain/upstream/ProviderServers.ts"
 import { ToolUpstream } from "../../../domain/upstream/ToolUpstream.ts"
 

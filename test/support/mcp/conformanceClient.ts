@@ -5,7 +5,7 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect } from "effect"
 import { hmacOf } from "../../../adapters/crypto/Hmac.ts"
-import { publicAndLoopback } from "../../../adapters/mcp/AddressGuard.ts"
+import { publicAndLoopback } from "../../../adapters/mcp/egress/AddressGuard.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
 import { ToolUpstream } from "../../../domain/upstream/ToolUpstream.ts"
 import { upstreamCall } from "./UpstreamCalls.ts"

@@ -1,0 +1,197 @@
+/**
+ * The modern era (2026-07-28): every request carries its version and its client, and nothing is remembered between requests.
+ */
+import { Effect } from "effect"
+import { withMembers } from "../../../domain/mcp/PassedResults.ts"
+import { memberOf } from "../../../domain/shared/JsonText.ts"
+import {
+  CLIENT_CAPABILITIES_META,
+  CLIENT_INFO_META,
+  LEGACY_VERSIONS,
+  MODERN_VERSION,
+  SERVER_INFO_META,
+  VERSION_META
+} from "../../../domain/upstream/Protocol.ts"
+import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
+import { header, type WebRequest } from "../pipeline/WebRequest.ts"
+import type { Consumer, Door, DoorProfile, DoorRequest } from "./Door.ts"
+import type { Dispatch } from "./MethodDispatch.ts"
+import { methodHeadersFault, mismatch } from "./ModernHeaders.ts"
+import { isObject, type RpcBatch, type RpcMessage, type RpcRequest, textAt } from "./RpcMessage.ts"
+import {
+  ACCEPTED,
+  faultReply,
+  invalidRequest,
+  lastMessage,
+  malformedParams,
+  methodNotFound,
+  replyOf,
+  RpcFault,
+  unsupportedVersion
+} from "./RpcReply.ts"
+
+/** Which a client may choose from. */
+export const SUPPORTED_VERSIONS: ReadonlyArray<string> = [MODERN_VERSION]
+
+const isLegacyVersion = (version: unknown): boolean => LEGACY_VERSIONS.some((known) => known === version)
+
+/**
+ * By the version in the message, else by the headers. Without any, a client is one of the first version over HTTP. Only the
+ * legacy era has `initialize`; clients that speak both send it with the header of the modern one.
+ */
+export const isModern = (request: WebRequest, message: RpcMessage | RpcBatch): boolean => {
+  const inBody =
+    message._tag === "Request" || message._tag === "Notification" ? message.meta?.value[VERSION_META] : undefined
+  if (inBody !== undefined) return !isLegacyVersion(inBody)
+  if (message._tag === "Request" && message.method === "initialize") return false
+  const inHeader = header(request, "mcp-protocol-version")
+  return inHeader === undefined ? header(request, "mcp-method") !== undefined : !isLegacyVersion(inHeader)
+}
+
+export interface ModernClient {
+  readonly capabilities: string
+  readonly clientInfo: string | undefined
+}
+
+export const readModern = (request: WebRequest, rpc: RpcRequest): ModernClient | RpcFault => {
+  const { id, meta } = rpc
+  const sent = header(request, "mcp-protocol-version")
+  const version = meta?.value[VERSION_META]
+  if (version === undefined && sent !== undefined && sent !== MODERN_VERSION) return unsupported(sent, id)
+  if (typeof version !== "string") return malformedParams(`\`_meta["${VERSION_META}"]\` is required.`, undefined, id)
+  if (sent !== version) return mismatch("MCP-Protocol-Version", sent, version, id)
+  if (version !== MODERN_VERSION) return unsupported(version, id)
+  if (!isObject(meta?.value[CLIENT_CAPABILITIES_META])) {
+    return malformedParams(`\`_meta["${CLIENT_CAPABILITIES_META}"]\` is required, an object.`, undefined, id)
+  }
+  const clientInfo = meta.value[CLIENT_INFO_META]
+  if (clientInfo !== undefined && !isObject(clientInfo)) {
+    return malformedParams(`\`_meta["${CLIENT_INFO_META}"]\` must be an object.`, undefined, id)
+  }
+  return (
+    methodHeadersFault(request, rpc) ?? {
+      capabilities: textAt(meta, CLIENT_CAPABILITIES_META)!,
+      clientInfo: textAt(meta, CLIENT_INFO_META)
+    }
+  )
+}
+
+const unsupported = (requested: string, id: string): RpcFault =>
+  unsupportedVersion(
+    `Unsupported protocol version \`${requested.slice(0, 40)}\`. Supported: ${SUPPORTED_VERSIONS.join(", ")}.`,
+    { supported: SUPPORTED_VERSIONS, requested: requested.slice(0, 40) },
+    id
+  )
+
+/** What only the legacy era has; a server of that era must not get it from a modern client either. */
+const REMOVED: ReadonlySet<string> = new Set([
+  "initialize",
+  "ping",
+  "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe"
+])
+
+export const isRemoved = (method: string): boolean => REMOVED.has(method)
+
+/** A modern client sends requests, one at a time. */
+export const notOneRequest = (message: RpcMessage | RpcBatch): RpcFault =>
+  invalidRequest(
+    message._tag === "Batch"
+      ? "Batches are not part of this protocol version. Send one message per request."
+      : "Responses are not part of this protocol version: answer with `inputResponses` in a repeated request.",
+    undefined,
+    message._tag === "Response" ? message.id : undefined
+  )
+
+const CACHEABLE: ReadonlySet<string> = new Set([
+  "server/discover",
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read"
+])
+
+const COMPLETE = '"complete"'
+const PRIVATE = '"private"'
+
+/**
+ * The result with what every modern result has: its type, and hints for caches. It depends on the key, so no cache may share
+ * it, whatever the provider's server says.
+ */
+export const modernResult = (method: string, result: string): string => {
+  const textOf = (name: string) => memberOf(result, 0, name)
+  const type = textOf("resultType")
+  const set: Record<string, string> = {}
+  if (type === undefined) set["resultType"] = COMPLETE
+  if (CACHEABLE.has(method) && (type ?? COMPLETE) === COMPLETE) {
+    if (textOf("cacheScope") !== PRIVATE) set["cacheScope"] = PRIVATE
+    if (!/^\d{1,15}$/u.test(textOf("ttlMs") ?? "")) set["ttlMs"] = "0"
+  }
+  return Object.keys(set).length === 0 ? result : withMembers(result, set)
+}
+
+// Messages of a modern client at a door.
+
+/** Capabilities change when the provider's server does. */
+const DISCOVERY_TTL_MS = 60_000
+
+export const modernRequests =
+  (dispatch: Dispatch) =>
+  (
+    door: Door,
+    caller: Consumer,
+    input: AnyInput,
+    message: RpcMessage | RpcBatch
+  ): Effect.Effect<EncodedReply, HandlerError> => {
+    // This version defines no notification of a client: none is passed on.
+    if (message._tag === "Notification") return Effect.succeed(ACCEPTED)
+    if (message._tag !== "Request") return Effect.succeed(faultReply(notOneRequest(message)))
+    const client = readModern(input.request, message)
+    if (client instanceof RpcFault) return Effect.succeed(faultReply(client, message.id))
+    if (isRemoved(message.method)) {
+      return Effect.succeed(faultReply(methodNotFound(`Method \`${message.method}\` does not exist.`), message.id))
+    }
+    const request: DoorRequest = {
+      rpc: message,
+      era: "modern",
+      capabilities: client.capabilities,
+      clientInfo: client.clientInfo,
+      session: undefined,
+      caller,
+      input,
+      clock: input.clock,
+      onMessage: messageSender(input, message.id)
+    }
+    return message.method === "server/discover" ? discovered(door, request) : dispatch(door, request)
+  }
+
+/** Progress may be lost while a client does not read; whatever else is lost ends its stream. */
+const messageSender = (input: AnyInput, id: string): ((message: string) => void) => {
+  const send = input.startEvents?.(lastMessage(id))
+  if (send === undefined) return () => {}
+  return (message) => send({ data: message, required: !isProgress(message) })
+}
+
+export const isProgress = (message: string): boolean => /"method"\s*:\s*"notifications\/progress"/u.test(message)
+
+const discovered = (door: Door, request: DoorRequest): Effect.Effect<EncodedReply, HandlerError> => {
+  const { id, method } = request.rpc
+  return Effect.matchEffect(door.profile(request), {
+    onFailure: (error) =>
+      error instanceof RpcFault ? Effect.succeed(faultReply(error, id)) : Effect.fail<HandlerError>(error),
+    onSuccess: (profile) =>
+      Effect.succeed(replyOf(id, { _tag: "Result", result: modernResult(method, discovery(profile)) }))
+  })
+}
+
+const discovery = ({ capabilities, instructions, serverInfo }: DoorProfile): string =>
+  withMembers("{}", {
+    supportedVersions: JSON.stringify(SUPPORTED_VERSIONS),
+    capabilities,
+    ...(instructions === undefined ? {} : { instructions }),
+    ttlMs: String(DISCOVERY_TTL_MS),
+    ...(serverInfo === undefined ? {} : { _meta: `{${JSON.stringify(SERVER_INFO_META)}:${serverInfo}}` })
+  })

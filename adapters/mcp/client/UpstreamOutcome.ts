@@ -1,0 +1,201 @@
+/**
+ * What a reply means for a call: its status, and the message for the caller. Only a finished result is a success.
+ */
+import { DateTime, Option } from "effect"
+import { isErrorPermitted, isInputPermitted } from "../../../domain/mcp/ServerRequests.ts"
+import type {
+  CallStatus,
+  McpExchange,
+  PendingResult,
+  ToolResult,
+  UpstreamProblem
+} from "../../../domain/upstream/ToolUpstream.ts"
+import { isObject, type RpcError } from "./JsonRpc.ts"
+import { repairOf } from "./LinkRepair.ts"
+import type { Link } from "./Dialect.ts"
+import type { Reply } from "./Reply.ts"
+
+export interface Outcome {
+  readonly status: CallStatus
+  readonly result: ToolResult | undefined
+  readonly resultText?: string | undefined
+  readonly problem: UpstreamProblem | undefined
+  readonly pending?: PendingResult | undefined
+}
+
+const NO_ROOM_RETRY_SECONDS = 1
+
+export const outcomeOf = (reply: Reply, era: Link["era"] | undefined, epochMs: () => number): Outcome => {
+  switch (reply.kind) {
+    case "result":
+      return { ...outcomeOfResult(reply.result, era), resultText: reply.text }
+    case "rpc_error":
+      return failed({
+        kind: "json_rpc_error",
+        message: `The provider rejected the call: ${brief(reply.error)}`,
+        ...(reply.status >= 400 ? { httpStatus: reply.status } : {}),
+        rpcError: reply.error
+      })
+    case "status":
+      return outcomeOfStatus(reply, epochMs)
+    case "timeout":
+      return { status: "timeout", result: undefined, problem: { kind: "timeout", message: reply.message } }
+    case "blocked":
+      return failed({ kind: "blocked_endpoint", message: reply.message })
+    case "connection":
+    case "too_large":
+    case "overloaded":
+      return failed({ kind: reply.kind, message: reply.message })
+    case "no_room":
+      return failed({ kind: "overloaded", message: reply.message, retryAfterSeconds: NO_ROOM_RETRY_SECONDS })
+    case "malformed":
+    case "unusable":
+      return failed({ kind: "malformed_answer", message: reply.message })
+    case "accepted":
+      return failed({ kind: "malformed_answer", message: "The provider accepted the call but sent no response" })
+    case "resumable":
+      return failed({ kind: "connection", message: "The provider's response was interrupted" })
+  }
+}
+
+/** Whether to retry: a 5xx always, a timeout or a broken stream only if the tool is idempotent. */
+export const mayRetry = (reply: Reply, idempotent: boolean): boolean =>
+  reply.kind === "status"
+    ? reply.status >= 500 && reply.status <= 599
+    : idempotent && (reply.kind === "timeout" || reply.kind === "connection" || reply.kind === "resumable")
+
+/** What a reply says of the endpoint's health; undefined if nothing. */
+export const isHealthy = (reply: Reply): boolean | undefined => {
+  switch (reply.kind) {
+    case "blocked":
+    case "overloaded":
+    case "no_room":
+    case "unusable":
+      return undefined
+    case "connection":
+    case "malformed":
+    case "resumable":
+    case "timeout":
+      return false
+    case "status":
+      return reply.status < 500
+    default:
+      return true
+  }
+}
+
+/** `Retry-After` in seconds, from either of its forms. */
+export const retryAfterSecondsOf = (value: string | undefined, epochMs: () => number): number | undefined => {
+  if (value === undefined) return undefined
+  if (/^\d{1,9}$/u.test(value)) return Number(value)
+  if (!/^[A-Z][a-z]+, /u.test(value)) return undefined
+  const date = Option.getOrUndefined(DateTime.make(value))
+  return date === undefined ? undefined : Math.max(0, Math.ceil((DateTime.toEpochMillis(date) - epochMs()) / 1000))
+}
+
+const outcomeOfResult = (result: ToolResult, era: Link["era"] | undefined): Outcome => {
+  const type = result["resultType"]
+  const unfinished =
+    era === "modern" ? type !== undefined && type !== "complete" : type === "input_required" || type === "task"
+  if (unfinished || (isObject(result["task"]) && result["content"] === undefined)) {
+    return failed({
+      kind: "unfinished",
+      message:
+        type === "input_required"
+          ? "The tool requires more input, which a metered call cannot provide"
+          : "The tool started a task, which a metered call cannot wait for"
+    })
+  }
+  return { status: result["isError"] === true ? "error" : "success", result, problem: undefined }
+}
+
+const outcomeOfStatus = (reply: Extract<Reply, { kind: "status" }>, epochMs: () => number): Outcome => {
+  const retryAfterSeconds = retryAfterSecondsOf(reply.retryAfter, epochMs)
+  const extra = {
+    httpStatus: reply.status,
+    ...(reply.error === undefined ? {} : { rpcError: reply.error }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds })
+  }
+  if (reply.status === 429) {
+    const problem = { kind: "rate_limited" as const, message: "The provider is rate limiting calls", ...extra }
+    return { status: "rate_limited", result: undefined, problem }
+  }
+  const redirected = reply.status >= 300 && reply.status < 400
+  return failed({
+    kind: "http_status",
+    message: redirected
+      ? `The provider's response was ${reply.status}, a redirect, which is not followed`
+      : `The provider's response has HTTP status ${reply.status}`,
+    ...extra
+  })
+}
+
+const failed = (problem: UpstreamProblem): Outcome => ({ status: "error", result: undefined, problem })
+
+const brief = (error: RpcError): string => {
+  const text = error.message.replace(/\p{C}+/gu, " ").trim()
+  return text === "" ? `code ${error.code}` : text.length <= 200 ? text : `${text.slice(0, 199)}…`
+}
+
+// What a reply means for a call of a caller that speaks MCP: also a call that continues, and a session that is lost.
+
+export const exchangeOutcomeOf = (
+  reply: Reply,
+  link: Link | undefined,
+  exchange: McpExchange,
+  epochMs: () => number
+): Outcome => {
+  const outcome = outcomeOf(reply, link?.era, epochMs)
+  if (link === undefined) return outcome
+  if (exchange.session !== undefined && isSessionLost(link, reply)) {
+    return { status: "error", result: undefined, problem: SESSION_LOST }
+  }
+  if (!isPermitted(reply, exchange.capabilities)) return { status: "error", result: undefined, problem: NOT_PERMITTED }
+  const pending = reply.kind === "result" ? pendingOf(reply, link, exchange) : undefined
+  return pending === undefined || outcome.problem?.kind !== "unfinished" ? outcome : { ...outcome, pending }
+}
+
+/** Of a client's own session: the server rejected the request because it does not know the session. */
+export const isSessionLost = (link: Link, reply: Reply): boolean => {
+  const repair = repairOf(link, reply)
+  return repair === "new_session" || repair === "new_era"
+}
+
+export const SESSION_LOST: UpstreamProblem = {
+  kind: "session_lost",
+  message: "The provider does not know this session any more, for example after a restart. Initialize again."
+}
+
+/** Whether it asks only for what its client has declared. */
+export const isPermitted = (reply: Reply, declared: string | undefined): boolean => {
+  if (reply.kind === "rpc_error") return isErrorPermitted(declared, reply.error)
+  return reply.kind !== "result" || isInputPermitted(declared, reply.result["inputRequests"])
+}
+
+export const NOT_PERMITTED: UpstreamProblem = {
+  kind: "malformed_answer",
+  message: "The provider's server asks for what this client has not declared, or names an address that is not https"
+}
+
+const pendingOf = (
+  { result, text }: Extract<Reply, { kind: "result" }>,
+  link: Link,
+  exchange: McpExchange
+): PendingResult | undefined => {
+  if (link.era === "legacy") {
+    const { sessionId, version } = link
+    return (exchange.era === "legacy" || exchange.asTask === true) && isObject(result["task"])
+      ? { kind: "task", resultText: text ?? JSON.stringify(result), session: { sessionId, version } }
+      : undefined
+  }
+  if (exchange.era === "legacy") return undefined
+  if (result["resultType"] === "input_required") {
+    const state = result["requestState"]
+    return {
+      kind: "input_required",
+      resultText: text ?? JSON.stringify(result),
+      requestState: typeof state === "string" ? state : undefined
+    }
+  }
+  return result["resultType"] === "task" ? { kind: "task", resultText: text ?? JSON.stringify(result) } : undefined
+}
