@@ -1,5 +1,5 @@
 /**
- * The MCP server of the demo provider, in both eras of the protocol and without sessions. It has no address and listens
+ * The MCP server of the demo provider, in all versions of the protocol and without sessions. It has no address and listens
  * nowhere: a connection is a pair of streams within the process, and only the connector of this provider's endpoint opens one.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -8,7 +8,7 @@ import {
   HEADER_MISMATCH,
   INVALID_PARAMS,
   INVALID_REQUEST,
-  LEGACY_VERSIONS,
+  SESSION_VERSIONS,
   METHOD_NOT_FOUND,
   MODERN_VERSION,
   PARSE_ERROR,
@@ -84,9 +84,9 @@ const answer = (
         ...CACHED
       })
     case "initialize": {
-      const requested = LEGACY_VERSIONS.find((version) => version === params["protocolVersion"])
+      const requested = SESSION_VERSIONS.find((version) => version === params["protocolVersion"])
       return succeed(response, asked, {
-        protocolVersion: requested ?? LEGACY_VERSIONS[0],
+        protocolVersion: requested ?? SESSION_VERSIONS[0],
         capabilities: CAPABILITIES,
         serverInfo: SERVER_INFO,
         instructions: INSTRUCTIONS

@@ -13,6 +13,7 @@ import { indexRoutes, selfDescriptionRoutes } from "./index/Index.ts"
 import { invoicesRoutes } from "./invoices/Invoices.ts"
 import { logRoutes } from "./log/Log.ts"
 import { makeDoorRoutes } from "./mcp/DoorRoutes.ts"
+import { makeLegacyDoor } from "./mcp/legacy/LegacyDoor.ts"
 import { providerDoorPath } from "./mcp/ProviderDoor.ts"
 import { refusalRoutes } from "./mcp/RefusedTransports.ts"
 import { marketDoorPath } from "./mcp/market/MarketDoor.ts"
@@ -40,7 +41,7 @@ import { trustRoutes } from "./trust/Trust.ts"
 
 /** Every path that speaks MCP, or that its clients expect beside it. */
 const mcpRoutes = Effect.gen(function* () {
-  const routesOf = yield* makeDoorRoutes
+  const routesOf = yield* makeDoorRoutes(makeLegacyDoor)
   return [...routesOf(yield* providerDoorPath), ...routesOf(yield* marketDoorPath), ...(yield* refusalRoutes)]
 })
 

@@ -1,47 +1,35 @@
 /**
- * ProviderServers over MCP's streamable HTTP, both eras of the protocol, on the connections that tool calls use.
+ * ProviderServers over MCP's streamable HTTP, on the connections that tool calls use.
  */
 import { Clock, Effect } from "effect"
 import { isNeverPassed, isOfTask } from "../../domain/mcp/PassThrough.ts"
 import { passedResult } from "../../domain/mcp/PassedResults.ts"
-import { maySend } from "../../domain/mcp/ServerRequests.ts"
 import { makeSingleFlight } from "../../domain/shared/FreshCache.ts"
-import type { ConsumerId } from "../../domain/shared/Ids.ts"
-import { memberOf, membersOf, replacedAt } from "../../domain/shared/JsonText.ts"
-import { INTERNAL_ERROR, METHOD_NOT_FOUND, type UpstreamSession } from "../../domain/upstream/Protocol.ts"
+import { memberOf, replacedAt } from "../../domain/shared/JsonText.ts"
+import { INTERNAL_ERROR, METHOD_NOT_FOUND } from "../../domain/upstream/Protocol.ts"
 import {
   type PassedReply,
   type PassedRequest,
   ProviderServers,
   type ServerAddress,
-  type ServerEvent,
   type ServerFailed,
   type ServerProfile
 } from "../../domain/upstream/ProviderServers.ts"
 import { metaFor, ownId, paramsWith } from "./client/CallerParams.ts"
-import { discover, isLink, negotiated, recordGreeting } from "./client/Handshake.ts"
+import { type Link, type Message, postHeaders } from "./client/Dialect.ts"
+import { isLink, recordGreeting } from "./client/Handshake.ts"
 import { idOf, type JsonObject, messagesOf, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
 import { type Answered, overSharedLink, repairOf } from "./client/LinkRepair.ts"
 import type { McpClient } from "./client/McpClient.ts"
-import { type Link, listenHeaders, modernLink, postHeaders } from "./client/Dialect.ts"
-import type { Greeting, Message, ProviderEndpoint } from "./client/ProviderEndpoint.ts"
+import type { Greeting, ProviderEndpoint } from "./client/ProviderEndpoint.ts"
 import type { KnownEndpoint } from "./client/ProviderEndpoints.ts"
-import type { SignedFor } from "./client/ProviderSignature.ts"
+import { ofConsumer } from "./client/ProviderSignature.ts"
 import { fault, type Reply } from "./client/Reply.ts"
-import { resumed } from "./legacy/Resumption.ts"
-import {
-  failureOf,
-  knownEndpoint,
-  notTold,
-  reach,
-  reachUnprobed,
-  refusal,
-  sessionFailureOf
-} from "./client/ServerFailures.ts"
+import { failureOf, knownEndpoint, reach, refusal, sessionFailureOf } from "./client/ServerFailures.ts"
 import { serverMessages, SUBSCRIPTION_ID } from "./client/ServerMessages.ts"
 import { Shares, withinRate } from "./client/Shares.ts"
-import { makeToolLists } from "./ToolLists.ts"
 import { isPermitted, NOT_PERMITTED } from "./client/UpstreamOutcome.ts"
+import { makeToolLists } from "./ToolLists.ts"
 
 // A client's request as the provider's server gets it: params verbatim, always with an id of the service, and with the
 // progress token of the client in its own session only.
@@ -65,12 +53,12 @@ export const passedMessage = (
     metaFor(link, request, meta, { meta: endpoint.metaMembers, progressToken: sent })
   )
   return {
-    headers: postHeaders(link, request.method, link.era === "modern" ? nameOf(request) : undefined),
+    headers: postHeaders(link, request.method, nameOf(request)),
     body: requestBody(idText, request.method, params),
     id,
     link,
     timeoutMs,
-    subject: subjectOf(request),
+    subject: ofConsumer(request.consumerId),
     listening,
     onMessage: serverMessages(
       endpoint,
@@ -86,13 +74,6 @@ export const passedMessage = (
     )
   }
 }
-
-/** Belongs to a consumer, but to no call. */
-export const subjectOf = ({ consumerId }: Pick<PassedRequest, "consumerId">): SignedFor => ({
-  consumerId,
-  toolName: "-",
-  invocationId: "-"
-})
 
 /** What the header `Mcp-Name` repeats. */
 const namedBy: Readonly<Record<string, string>> = {
@@ -111,14 +92,14 @@ const nameOf = ({ method, params }: PassedRequest): string | undefined => {
   return typeof value === "string" ? value : undefined
 }
 
-// What servers say of themselves: the result of the handshake, read again where the era has no session that would tell of a
-// restart.
+// What servers say of themselves: the result of the handshake, read again where no session would tell of a restart.
 
 export const makeServerProfiles = Effect.fnUntraced(function* (client: McpClient) {
   const { nowMs, options } = client
   const reads = yield* makeSingleFlight<ServerProfile>(yield* Clock.Clock)
 
-  const isFresh = ({ atMs, era }: Greeting): boolean => era === "legacy" || nowMs() - atMs < options.profileTtlMs
+  const isFresh = ({ atMs, dialect }: Greeting): boolean =>
+    dialect.reread === undefined || nowMs() - atMs < options.profileTtlMs
 
   const read = Effect.fnUntraced(function* ({
     endpoint,
@@ -129,18 +110,20 @@ export const makeServerProfiles = Effect.fnUntraced(function* (client: McpClient
       if (link.kind === "connection") endpoint.circuit.failed(nowMs())
       return yield* failureOf(client, link)
     }
-    if (link.era === "modern" && !(endpoint.greeting?.era === "modern" && isFresh(endpoint.greeting))) {
-      const reply = yield* discover(endpoint, options.setupTimeoutMs)
+    const { reread } = link.dialect
+    const isKnown = endpoint.greeting?.dialect === link.dialect && isFresh(endpoint.greeting)
+    if (reread !== undefined && !isKnown) {
+      const reply = yield* reread(endpoint, options.setupTimeoutMs)
       if (reply.kind !== "result") return yield* failureOf(client, reply, link)
-      recordGreeting(endpoint, modernLink, reply, nowMs())
+      recordGreeting(endpoint, link, reply)
     }
     const { greeting } = endpoint
-    return greeting === undefined || greeting.era !== link.era
+    return greeting === undefined || greeting.dialect !== link.dialect
       ? yield* failureOf(client, unread, link)
       : yield* profileOf(greeting)
   })
 
-  const profileOf = ({ era, text, version }: Greeting): Effect.Effect<ServerProfile, ServerFailed> => {
+  const profileOf = ({ dialect, text, version }: Greeting): Effect.Effect<ServerProfile, ServerFailed> => {
     if (text === undefined) {
       return Effect.fail(
         failureOf(
@@ -152,7 +135,7 @@ export const makeServerProfiles = Effect.fnUntraced(function* (client: McpClient
     const meta = memberOf(text, 0, "_meta")
     const instructions = memberOf(text, 0, "instructions")
     return Effect.succeed({
-      era,
+      sessions: dialect.sessions,
       version,
       capabilities: objectOr(memberOf(text, 0, "capabilities")) ?? "{}",
       serverInfo:
@@ -169,7 +152,8 @@ export const makeServerProfiles = Effect.fnUntraced(function* (client: McpClient
       endpoint: { greeting },
       sessions: { shared }
     } = yield* knownEndpoint(client, server)
-    if (greeting !== undefined && shared?.era === greeting.era && isFresh(greeting)) return yield* profileOf(greeting)
+    if (greeting !== undefined && shared?.dialect === greeting.dialect && isFresh(greeting))
+      return yield* profileOf(greeting)
     return yield* reads.join(
       `${server.providerId} ${server.endpointUrl}`,
       Effect.andThen(reach(client, server), read),
@@ -189,12 +173,6 @@ const ignore = () => {}
 export const makePassedRequests = (client: McpClient, requests: Shares, streams: Shares, tasks: Shares) => {
   const { nowMs, options } = client
 
-  /** One request and its response, on resumed streams too. */
-  const exchanged = Effect.fnUntraced(function* (endpoint: ProviderEndpoint, message: Message, untilMs: number) {
-    const reply = yield* endpoint.ask(message)
-    return reply.kind === "resumable" ? yield* resumed(endpoint, message, reply, nowMs, untilMs, ignoreBytes) : reply
-  })
-
   const answeredOver = (
     known: KnownEndpoint,
     request: PassedRequest,
@@ -205,12 +183,12 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
     const leftMs = () => Math.max(1, Math.ceil(untilMs - nowMs()))
     const send = (link: Link) =>
       Effect.suspend(() =>
-        request.session === undefined && isOfOneClient(link, request.method)
+        request.session === undefined && link.dialect.isOfOneClient(request.method)
           ? Effect.succeed(needsSession(request.method))
-          : exchanged(endpoint, passedMessage(endpoint, link, request, onMessage, leftMs()), untilMs)
+          : endpoint.askAndResume(passedMessage(endpoint, link, request, onMessage, leftMs()), untilMs)
       )
-    if (request.session === undefined) return overSharedLink(known, nowMs, leftMs, send)
-    const link: Link = { era: "legacy", ...request.session }
+    if (request.session === undefined) return overSharedLink(known, leftMs, send)
+    const link = endpoint.sessionDialect.linkOf(request.session)
     return Effect.map(send(link), (reply) => ({ link, reply }))
   }
 
@@ -259,11 +237,6 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
 /** A name that needs no escapes in JSON and in headers: anything else could become a call of a tool there. */
 const METHOD = /^[\w$./-]{1,128}$/u
 
-/** Requests that change or read the state of a session. */
-const OF_A_SESSION = new Set(["logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tasks/list"])
-
-const isOfOneClient = (link: Link, method: string): boolean => link.era === "legacy" && OF_A_SESSION.has(method)
-
 const notPassed = (method: string): PassedReply => ({
   _tag: "RpcError",
   error: JSON.stringify({ code: METHOD_NOT_FOUND, message: `${method.slice(0, 128)} is not passed on as a request` })
@@ -299,135 +272,13 @@ const endOfStream = ({ requestId }: PassedRequest): PassedReply => ({
   result: `{"resultType":"complete","_meta":{"${SUBSCRIPTION_ID}":${requestId}}}`
 })
 
-const ignoreBytes = () => {}
+/** Of clients, at servers that have any. */
+type Sessions = Pick<ProviderServers["Service"], "end" | "initialize" | "listen" | "tell">
 
-// A client's own session at a provider's server of the legacy era: its handshake, its messages, the stream of messages that
-// belong to no request, and its end.
-
-export const makeClientSessions = (client: McpClient, messages: Shares, streams: Shares) => {
-  const { nowMs, options } = client
-
-  const send = (
-    endpoint: ProviderEndpoint,
-    message: Message,
-    consumerId: ConsumerId
-  ): Effect.Effect<Reply, ServerFailed> =>
-    messages.within<Reply, ServerFailed>(
-      consumerId,
-      endpoint,
-      endpoint.ask({ ...message, subject: subjectOf({ consumerId }) }),
-      (by) => Effect.fail(refusal(by))
-    )
-
-  const initialize = Effect.fn("ProviderServers.initialize")(function* (
-    server: ServerAddress,
-    params: string,
-    consumerId: ConsumerId
-  ) {
-    const { endpoint } = yield* reach(client, server)
-    const id = endpoint.nextId()
-    const headers = postHeaders(undefined, "initialize")
-    const body = requestBody(id, "initialize", params)
-    const { setupTimeoutMs: timeoutMs } = options
-    const reply = yield* send(endpoint, { headers, body, id, link: undefined, timeoutMs }, consumerId)
-    if (reply.kind === "result") reply.release?.()
-    const link = negotiated(reply)
-    if (!isLink(link)) {
-      if (link.kind === "connection") endpoint.circuit.failed(nowMs())
-      return yield* failureOf(client, link)
-    }
-    endpoint.circuit.succeeded()
-    const result = reply.kind === "result" ? (reply.text ?? JSON.stringify(reply.result)) : "{}"
-    const { sessionId, version } = link
-    return { session: { version, sessionId }, result }
-  })
-
-  const tell = Effect.fn("ProviderServers.tell")(function* (
-    server: ServerAddress,
-    session: UpstreamSession,
-    message: string,
-    consumerId: ConsumerId
-  ) {
-    const body = passedBody(message)
-    if (body === undefined) return yield* notTold
-    const { endpoint } = yield* reachUnprobed(client, server)
-    const link = linkOf(session)
-    const headers = postHeaders(link, "")
-    const { setupTimeoutMs: timeoutMs } = options
-    const reply = yield* send(endpoint, { headers, body, id: undefined, link, timeoutMs }, consumerId)
-    if (reply.kind !== "accepted") return yield* sessionFailureOf(client, reply, link)
-  })
-
-  const listen = Effect.fn("ProviderServers.listen")(function* (
-    server: ServerAddress,
-    session: UpstreamSession,
-    lastEventId: string | undefined,
-    consumerId: ConsumerId,
-    onEvent: (event: ServerEvent) => void,
-    declared?: string
-  ) {
-    const { endpoint } = yield* reachUnprobed(client, server)
-    const link = linkOf(session)
-    const stream = withinRate(client, (onEach) =>
-      Effect.map(
-        endpoint.ask({
-          http: "GET",
-          headers: listenHeaders(link, lastEventId),
-          body: "",
-          id: undefined,
-          link,
-          timeoutMs: options.listenMsMax,
-          subject: subjectOf({ consumerId }),
-          listening: true,
-          onMessage: (message, text, eventId) => {
-            // A response belongs to a request, whose own stream has it.
-            if (typeof message["method"] !== "string") return true
-            if (message["id"] !== undefined && !maySend(declared, message, text)) return false
-            if (message["method"] === "notifications/tools/list_changed") endpoint.toolsChanged()
-            onEach(() => onEvent({ message: text, eventId }))
-            return true
-          }
-        }),
-        (reply) => ({ link, reply })
-      )
-    )
-    const { reply } = yield* streams.within<Answered, ServerFailed>(consumerId, endpoint, stream, (by) =>
-      Effect.fail(refusal(by))
-    )
-    // A stream may end at any time. One that never began is a failure.
-    if (reply.kind !== "accepted" && reply.kind !== "timeout") return yield* sessionFailureOf(client, reply, link)
-  })
-
-  const end = Effect.fn("ProviderServers.end")(function* (server: ServerAddress, session: UpstreamSession) {
-    if (session.sessionId === undefined) return
-    const known = client.endpoints.of(server.providerId, server.endpointUrl, nowMs())
-    if (typeof known === "object") yield* known.endpoint.endSession(linkOf(session))
-  })
-
-  return { initialize, tell, listen, end }
-}
-
-/**
- * Only the members of a notification or a response, each verbatim: a server that does not distinguish upper and lower case,
- * or takes the first of two members, could read any other text as a call of a tool.
- */
-const passedBody = (message: string): string | undefined => {
-  const members = new Map(membersOf(message).map(({ name, text }) => [name, text]))
-  const method = members.get("method")
-  if (method === undefined ? !members.has("id") : !isNotification(method)) return undefined
-  const names = method === undefined ? ["id", "result", "error"] : ["method", "params"]
-  const passed = names.flatMap((name) => (members.has(name) ? [`"${name}":${members.get(name)}`] : []))
-  return `{"jsonrpc":"2.0",${passed.join(",")}}`
-}
-
-const isNotification = (json: string): boolean => {
-  const method = idOf(json)
-  return typeof method === "string" && /^notifications\/[\w$./-]{1,128}$/u.test(method)
-}
-
-const linkOf = (session: UpstreamSession): Link => ({ era: "legacy", ...session })
-
-export const makeProviderServers = Effect.fnUntraced(function* (client: McpClient) {
+export const makeProviderServers = Effect.fnUntraced(function* (
+  client: McpClient,
+  sessionsOf: (client: McpClient, messages: Shares, streams: Shares) => Sessions
+) {
   const { options } = client
   const streams = new Shares({
     total: options.listenersMax,
@@ -448,6 +299,6 @@ export const makeProviderServers = Effect.fnUntraced(function* (client: McpClien
     profile: yield* makeServerProfiles(client),
     tools: yield* makeToolLists(client),
     ask: makePassedRequests(client, requests, streams, tasks),
-    ...makeClientSessions(client, messages, streams)
+    ...sessionsOf(client, messages, streams)
   })
 })

@@ -1,5 +1,5 @@
 /**
- * ToolUpstream over MCP's streamable HTTP, both eras of the protocol. A call is one or more attempts within a total
+ * ToolUpstream over MCP's streamable HTTP, in two dialects of the protocol. A call is one or more attempts within a total
  * deadline; an attempt is a `tools/call` with the handshake, renewed session or resumed stream that it needs.
  *
  * `attempts` is 0 if no request was sent: a rejected address, an open circuit, too many calls in flight. A failed
@@ -14,6 +14,8 @@ import {
   type UpstreamResponse
 } from "../../domain/upstream/ToolUpstream.ts"
 import { makeMcpClient, type McpClient, reachable } from "./client/McpClient.ts"
+import { makeClientSessions } from "./legacy/ClientSessions.ts"
+import { legacyDialect } from "./legacy/LegacyDialect.ts"
 import { makeProviderServers } from "./McpProviderServers.ts"
 import type { McpUpstreamOptions, McpUpstreamSettings } from "./client/McpUpstreamOptions.ts"
 import type { Reply } from "./client/Reply.ts"
@@ -56,7 +58,7 @@ const makeToolUpstream = (client: McpClient) => {
     else if (healthy === false) circuit.failed(endedMs)
     const outcome =
       exchange === undefined
-        ? outcomeOf(reply, tally.link?.era, epochMs)
+        ? outcomeOf(reply, tally.link, epochMs)
         : exchangeOutcomeOf(reply, tally.link, exchange, epochMs)
     const asked =
       reply.kind !== "blocked" &&
@@ -73,9 +75,9 @@ const makeToolUpstream = (client: McpClient) => {
 
 /** Both ports to the servers of providers, over the same connections; their scope owns the sockets and the sessions. */
 export const make = Effect.fnUntraced(function* (settings: McpUpstreamSettings) {
-  const client = yield* makeMcpClient(settings)
+  const client = yield* makeMcpClient(settings, legacyDialect)
   return Context.make(ToolUpstream, makeToolUpstream(client)).pipe(
-    Context.add(ProviderServers, yield* makeProviderServers(client))
+    Context.add(ProviderServers, yield* makeProviderServers(client, makeClientSessions))
   )
 })
 

@@ -3,20 +3,16 @@
  * resumed stream if the server closed the first one before its response.
  */
 import { Context, Effect, Fiber, References, type Scope, Tracer } from "effect"
-import { membersOf } from "../../domain/shared/JsonText.ts"
-import { TASK_MS_MAX } from "../../domain/tasks/CallTask.ts"
 import type { McpExchange, UpstreamCall } from "../../domain/upstream/ToolUpstream.ts"
 import { metaFor, ownId } from "./client/CallerParams.ts"
-import { establish, isLink, readTools } from "./client/Handshake.ts"
+import { establish, isLink } from "./client/Handshake.ts"
 import { idOf, isObject, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
 import { repaired, repairOf, REPAIRS_MAX } from "./client/LinkRepair.ts"
-import { type Link, postHeaders, toolCallBody } from "./client/Dialect.ts"
-import type { Message, ProviderEndpoint } from "./client/ProviderEndpoint.ts"
+import { type Link, type Message, postHeaders, toolCallBody } from "./client/Dialect.ts"
+import type { ProviderEndpoint } from "./client/ProviderEndpoint.ts"
 import type { KnownEndpoint } from "./client/ProviderEndpoints.ts"
-import { fault, type Reply } from "./client/Reply.ts"
-import { resumed } from "./legacy/Resumption.ts"
+import type { Reply } from "./client/Reply.ts"
 import { serverMessages } from "./client/ServerMessages.ts"
-import { appendParameterHeaders } from "./client/ToolHeaders.ts"
 import { isSessionLost } from "./client/UpstreamOutcome.ts"
 
 // The `tools/call` of a caller that speaks MCP: its arguments and other params verbatim, and the server's messages passed on
@@ -43,10 +39,8 @@ export const exchangeMessage = (
     progressToken: sent,
     maxCost: call.maxCost
   })
-  const others = othersFor(link, exchange)
   const named = `"name":${JSON.stringify(call.toolName)},"arguments":${exchange.arguments}`
-  const task = exchange.asTask === true && link.era === "legacy" ? TASK : ""
-  const params = `{${others}${task}${named}${meta === undefined ? "" : `,"_meta":${meta}`}}`
+  const params = `{${link.dialect.callParams(exchange)}${named}${meta === undefined ? "" : `,"_meta":${meta}`}}`
   return {
     headers,
     body: requestBody(idText, "tools/call", params),
@@ -68,21 +62,6 @@ export const exchangeMessage = (
     )
   }
 }
-
-/** The longest time: the service itself decides how long a task may take, and the result must not be gone before it is paid. */
-const TASK = `"task":{"ttl":${TASK_MS_MAX}},`
-
-/** Some servers do not distinguish upper and lower case. */
-const ofTheCall = new Set(["name", "arguments", "task", "_meta"])
-
-/** Each with a comma behind it. Members of one era mean nothing in the other. */
-const othersFor = (link: Link, { era, otherParams }: McpExchange): string =>
-  otherParams === undefined || era !== link.era
-    ? ""
-    : membersOf(`{${otherParams}}`)
-        .filter(({ name }) => !ofTheCall.has(name.toLowerCase()))
-        .map(({ name, text }) => `${JSON.stringify(name)}:${text},`)
-        .join("")
 
 /** Counters over all attempts of a call. */
 export interface Tally {
@@ -118,12 +97,13 @@ export const attemptCall = Effect.fnUntraced(function* (
   if (call.exchange?.asTask === true) return yield* startedApart(context, known, over)
   const session = call.exchange?.session
   if (session !== undefined) {
-    const own: Link = { era: "legacy", ...session }
+    const { sessionDialect } = known.endpoint
+    const own = sessionDialect.linkOf(session)
     const reply = yield* over(own)
     // Only the caller knows whether another session can replace its own, which may have state.
     const renew = isSessionLost(own, reply) ? call.exchange?.renewSession : undefined
     const renewed = renew === undefined ? undefined : yield* Effect.orElseSucceed(renew, () => undefined)
-    return renewed === undefined ? reply : yield* over({ era: "legacy", ...renewed })
+    return renewed === undefined ? reply : yield* over(sessionDialect.linkOf(renewed))
   }
   // With an existing link the attempt's time is the call's own, so that all timers of a tool have one length.
   let reply =
@@ -134,11 +114,11 @@ export const attemptCall = Effect.fnUntraced(function* (
     const link = usedLink(tally)
     const repair = link === undefined ? "none" : repairOf(link, reply)
     if (link === undefined || repair === "none") return reply
-    if (!(yield* repaired(known, link, repair, context.nowMs, () => leftMs(context, untilMs)))) return reply
+    if (!(yield* repaired(known, link, repair, () => leftMs(context, untilMs)))) return reply
     tally.link = undefined
     const rejected = reply
     reply = yield* sessions.with(leftMs(context, untilMs), (next) =>
-      repair === "other_era" && next.era === link.era ? Effect.succeed(rejected) : over(next)
+      repair === "other_dialect" && next.dialect === link.dialect ? Effect.succeed(rejected) : over(next)
     )
   }
   return reply
@@ -146,16 +126,16 @@ export const attemptCall = Effect.fnUntraced(function* (
 
 /** In a session that ends with the task; at once if none was started. */
 const startedApart = Effect.fnUntraced(function* (
-  { nowMs, scope }: AttemptContext,
+  { scope }: AttemptContext,
   { endpoint }: KnownEndpoint,
   over: (link: Link) => Effect.Effect<Reply>
 ): Effect.fn.Return<Reply> {
-  const link = yield* establish(endpoint, nowMs)
+  const link = yield* establish(endpoint)
   if (!isLink(link)) return link
   return yield* Effect.onExit(over(link), (exit) =>
-    link.sessionId === undefined || (exit._tag === "Success" && startsTask(exit.value))
+    exit._tag === "Success" && startsTask(exit.value)
       ? Effect.void
-      : Effect.asVoid(Effect.forkIn(endpoint.endSession(link), scope))
+      : Effect.asVoid(Effect.forkIn(link.dialect.end(endpoint, link), scope))
   )
 })
 
@@ -177,20 +157,8 @@ const callOver = Effect.fnUntraced(function* (
   reports: Reports
 ): Effect.fn.Return<Reply> {
   const headers = postHeaders(link, "tools/call", call.toolName)
-  if (link.era === "modern") {
-    const nowMs = untilMs - timeoutMs
-    if (nowMs > endpoint.toolHeadersUntilMs) {
-      endpoint.toolHeadersUntilMs = Number.POSITIVE_INFINITY
-      const readMs = endpoint.options.setupTimeoutMs
-      yield* Effect.forkIn(
-        readTools(endpoint, context.nowMs, () => readMs),
-        context.scope
-      )
-    }
-    const parameters = endpoint.toolHeaders.get(call.toolName)
-    if (parameters === "invalid") return invalidTool
-    if (parameters !== undefined) appendParameterHeaders(headers, parameters, call.arguments)
-  }
+  const prevented = yield* link.dialect.prepareCall(endpoint, call, headers, untilMs - timeoutMs, context.scope)
+  if (prevented !== undefined) return prevented
   const traceparent = currentTraceparent()
   if (traceparent !== undefined) headers.push("traceparent", traceparent)
   if (call.maxCost !== undefined) headers.push("x-market-max-cost-microcents", String(call.maxCost))
@@ -198,10 +166,7 @@ const callOver = Effect.fnUntraced(function* (
   tally.link = link
   tally.requestBytes += Buffer.byteLength(message.body)
   call.onForwarded?.(tally.attempt)
-  const reply = yield* endpoint.ask(message)
-  tally.responseBytes += reply.bytes
-  if (reply.kind !== "resumable") return reply
-  return yield* resumed(endpoint, message, reply, context.nowMs, untilMs, (bytes) => {
+  return yield* endpoint.askAndResume(message, untilMs, (bytes) => {
     tally.responseBytes += bytes
   })
 })
@@ -266,8 +231,6 @@ const reportsOf = (
     }
   }
 }
-
-const invalidTool = fault("unusable", "The provider's definition of this tool has invalid x-mcp-header annotations")
 
 /** The W3C `traceparent` of the span that the running fiber works under; undefined where it is not traced. */
 const currentTraceparent = (): string | undefined => {

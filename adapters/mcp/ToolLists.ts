@@ -1,9 +1,8 @@
 /**
  * The tool lists of providers that were read recently: one read for concurrent callers, bounded in bytes. A server may list
- * other tools to clients of the other era, or with other capabilities: each kind of client has its own list.
+ * other tools over sessions, or to clients with other capabilities: each kind of client has its own list.
  */
 import { Clock, Effect } from "effect"
-import { headerParametersOf } from "../../domain/mcp/HeaderParameters.ts"
 import { makeSingleFlight } from "../../domain/shared/FreshCache.ts"
 import { elementsOf, memberOf } from "../../domain/shared/JsonText.ts"
 import { METHOD_NOT_FOUND } from "../../domain/upstream/Protocol.ts"
@@ -15,16 +14,16 @@ import {
   type ServerFailed,
   type ToolList
 } from "../../domain/upstream/ProviderServers.ts"
-import { isLink, openSession } from "./client/Handshake.ts"
+import { isLink } from "./client/Handshake.ts"
 import { isObject } from "./client/JsonRpc.ts"
 import { overSharedLink } from "./client/LinkRepair.ts"
 import type { McpClient } from "./client/McpClient.ts"
 import type { McpUpstreamOptions } from "./client/McpUpstreamOptions.ts"
-import { type Link, modernMeta, postHeaders, toolListBody } from "./client/Dialect.ts"
-import type { Message, ProviderEndpoint } from "./client/ProviderEndpoint.ts"
+import { type Link, type Message, postHeaders, SERVICE, toolListBody } from "./client/Dialect.ts"
+import { modernMeta } from "./client/ModernDialect.ts"
+import type { ProviderEndpoint } from "./client/ProviderEndpoint.ts"
 import type { KnownEndpoint } from "./client/ProviderEndpoints.ts"
 import { fault, type Reply } from "./client/Reply.ts"
-import { resumed } from "./legacy/Resumption.ts"
 import { failureOf, knownEndpoint, reach } from "./client/ServerFailures.ts"
 
 // Reads `tools/list` page by page, within limits: of pages, of tools, of the bytes of one definition and of all.
@@ -38,12 +37,11 @@ export interface ReadList {
 
 const NAME_CHARS_MAX = 256
 
-/** The list, or the reply that prevented it. `meta`: of each request, in the modern era. */
+/** The list, or the reply that prevented it. `meta`: of the service. */
 export const readToolPages = Effect.fnUntraced(function* (
   endpoint: ProviderEndpoint,
   link: Link,
   meta: string,
-  nowMs: () => number,
   untilMs: number
 ): Effect.fn.Return<ReadList | Reply> {
   const { options } = endpoint
@@ -54,14 +52,12 @@ export const readToolPages = Effect.fnUntraced(function* (
     const id = endpoint.nextId()
     const message: Message = {
       headers: postHeaders(link, "tools/list"),
-      body: toolListBody(id, link.era === "modern" ? meta : undefined, cursor),
+      body: toolListBody(id, link, meta, cursor),
       id,
       link,
-      timeoutMs: Math.max(1, Math.ceil(untilMs - nowMs()))
+      timeoutMs: Math.max(1, Math.ceil(untilMs - endpoint.nowMs()))
     }
-    const first: Reply = yield* endpoint.ask(message)
-    const reply: Reply =
-      first.kind === "resumable" ? yield* resumed(endpoint, message, first, nowMs, untilMs, ignoreBytes) : first
+    const reply: Reply = yield* endpoint.askAndResume(message, untilMs)
     if (reply.kind === "rpc_error" && reply.error.code === METHOD_NOT_FOUND && page === 0) return pages.end(false)
     if (reply.kind !== "result") return reply
     const isRoom = pages.add(reply.result, reply.text ?? JSON.stringify(reply.result))
@@ -128,18 +124,16 @@ class Pages {
     return { list, bytes: this.bytes, ttlMs: this.ttlMs }
   }
 
-  /** Undefined for a tool that cannot be called; the modern era requires that one with invalid headers is left out. */
+  /** Undefined for a tool that cannot be called. */
   private toolOf(definition: Readonly<Record<string, unknown>>, text: string): ListedTool | undefined {
     const { inputSchema, name } = definition
     if (typeof name !== "string" || name === "" || name.length > NAME_CHARS_MAX) return undefined
-    if (this.link.era === "modern" && headerParametersOf(inputSchema) === undefined) return undefined
+    if (!this.link.dialect.isCallable(inputSchema)) return undefined
     return { name, text, definition }
   }
 }
 
 const malformed = fault("malformed", "The provider's list of tools is not MCP")
-
-const ignoreBytes = () => {}
 
 /** A shorter validity of the server is ignored: each reader would otherwise read the list again. */
 const TTL_MS_MIN = 10_000
@@ -171,7 +165,7 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
 
   const leftUntil = (untilMs: number) => () => Math.max(1, Math.ceil(untilMs - nowMs()))
 
-  /** Over the shared link. A server of the legacy era knows no capabilities there. */
+  /** Over the shared link. */
   const readShared = Effect.fnUntraced(function* (
     known: KnownEndpoint,
     capabilities: string,
@@ -180,28 +174,28 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
     let list: ReadList | undefined = undefined
     const meta = modernMeta(options, capabilities)
     const send = (link: Link): Effect.Effect<Reply> =>
-      Effect.map(readToolPages(known.endpoint, link, meta, nowMs, untilMs), (outcome) => {
+      Effect.map(readToolPages(known.endpoint, link, meta, untilMs), (outcome) => {
         if (!("list" in outcome)) return outcome
         list = outcome
         return WHOLE
       })
-    const { link, reply } = yield* overSharedLink(known, nowMs, leftUntil(untilMs), send)
+    const { link, reply } = yield* overSharedLink(known, leftUntil(untilMs), send)
     const { circuit } = known.endpoint
     if (reply.kind === "result") circuit.succeeded()
     else if (reply.kind === "connection") circuit.failed(nowMs())
     return list ?? (yield* failureOf(client, reply, link))
   })
 
-  /** In a session of the legacy era that serves nothing else. Or the reply that prevented the list. */
+  /** In a session that serves nothing else. Or the reply that prevented the list. */
   const readApart = Effect.fnUntraced(function* (
     { endpoint }: KnownEndpoint,
     capabilities: string,
     untilMs: number
   ): Effect.fn.Return<ReadList | Reply> {
-    const link = yield* openSession(endpoint, capabilities, leftUntil(untilMs))
+    const link = yield* endpoint.sessionDialect.open(endpoint, capabilities, leftUntil(untilMs))
     if (!isLink(link)) return link
-    const end = link.sessionId === undefined ? Effect.void : Effect.forkIn(endpoint.endSession(link), client.scope)
-    return yield* Effect.ensuring(readToolPages(endpoint, link, "", nowMs, untilMs), end)
+    const end = Effect.forkIn(link.dialect.end(endpoint, link), client.scope)
+    return yield* Effect.ensuring(readToolPages(endpoint, link, "", untilMs), end)
   })
 
   /** The service's own list, and what only other clients are listed. */
@@ -211,10 +205,10 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
   ): Effect.fn.Return<ReadList, ServerFailed> {
     const own = yield* readShared(known, "{}", untilMs)
     const capable =
-      known.endpoint.era === "modern"
-        ? [Effect.orElseSucceed(readShared(known, ALL_LISTING_CAPABILITIES, untilMs), () => UNREAD)]
+      known.endpoint.dialect?.listClient(ABLEST) === ABLEST
+        ? [Effect.orElseSucceed(readShared(known, ABLEST.capabilities, untilMs), () => UNREAD)]
         : []
-    const apart = Effect.map(readApart(known, ALL_LISTING_CAPABILITIES, untilMs), (read) =>
+    const apart = Effect.map(readApart(known, ABLEST.capabilities, untilMs), (read) =>
       "list" in read ? read : isRefused(read) ? NO_LIST : UNREAD
     )
     const others = yield* Effect.all([...capable, apart], { concurrency: "unbounded" })
@@ -253,14 +247,11 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
   })
 })
 
-/** The service itself. */
-const SERVICE: ListClient = { inSession: false, capabilities: "{}" }
+const ABLEST: ListClient = { inSession: false, capabilities: ALL_LISTING_CAPABILITIES }
 
 /** What distinguishes the client for this server. */
-const kindOf = ({ endpoint: { era } }: KnownEndpoint, one: ListClient | "any"): ListClient | "any" => {
-  if (one === "any" || era !== "legacy") return one
-  return one.inSession && one.capabilities !== SERVICE.capabilities ? one : SERVICE
-}
+const kindOf = ({ endpoint: { dialect } }: KnownEndpoint, one: ListClient | "any"): ListClient | "any" =>
+  one === "any" ? one : (dialect?.listClient(one) ?? one)
 
 const keyOf = (kind: ListClient | "any"): string =>
   kind === "any" ? kind : `${kind.inSession ? "session" : "shared"} ${kind.capabilities}`

@@ -3,7 +3,6 @@
  * number, and never a condition: an endpoint that does not answer is accepted.
  */
 import { Context, Duration, Effect, Layer, Option } from "effect"
-import type { McpEra } from "../upstream/Protocol.ts"
 import { ProviderServers, type ServerAddress, type ServerProfile, type ToolList } from "../upstream/ProviderServers.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import { GUESSES_MAX, guessOf, nearestNames } from "../shared/NearestName.ts"
@@ -25,7 +24,7 @@ const NAMES_SHOWN_MAX = 10
 export interface EndpointReport {
   /** Undefined: it was not asked. */
   readonly reachable: boolean | undefined
-  readonly era: McpEra | undefined
+  readonly era: "legacy" | "modern" | undefined
   readonly protocolVersion: string | undefined
   readonly serverName: string | undefined
   readonly serverVersion: string | undefined
@@ -145,11 +144,11 @@ export const unlistedReason = ({ list }: EndpointReport, toolName: string): stri
   )
 }
 
-const described = ({ era, serverInfo, version }: ServerProfile): EndpointReport => {
+const described = ({ serverInfo, sessions, version }: ServerProfile): EndpointReport => {
   const info = parsed(serverInfo ?? "{}")
   return {
     reachable: true,
-    era,
+    era: sessions ? "legacy" : "modern",
     protocolVersion: version,
     serverName: textOf(info["name"]),
     serverVersion: textOf(info["version"]),

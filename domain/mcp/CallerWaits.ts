@@ -1,5 +1,5 @@
 /**
- * Calls whose provider asks their caller for input before its response, as servers of the legacy era do: while the caller is
+ * Calls whose provider asks their caller for input before its response, as servers with sessions do: while the caller is
  * asked, the tool's time does not run. The hold stays, so the call's deadline in the store is moved first; a call whose
  * deadline cannot be moved ends at its usual time.
  */

@@ -90,8 +90,8 @@ export const makeLegs = Effect.gen(function* () {
     (held, answer) => {
       const { exchange, takeTask } = held.request
       if (answer.pending?.kind !== "input_required") return takeTask?.(held, answer)
-      // A client of the legacy era cannot be asked.
-      return exchange?.era === "modern" ? suspend(held, answer, answer.pending, leg) : undefined
+      // A client in a session cannot be asked this way.
+      return exchange?.inSession === false ? suspend(held, answer, answer.pending, leg) : undefined
     }
 
   const resume = Effect.fnUntraced(function* (

@@ -178,8 +178,8 @@ const messageOf = ({ balanceMicrocents, costMicrocents }: InsufficientFunds): st
 const amountOf = (amount: bigint): string => (amount === 0n ? "$0.00" : formatPrice(amount))
 
 /** Whether the client can show an address to its user. */
-const opensAddresses = ({ capabilities, era }: McpExchange): boolean => {
-  if (era === "legacy" || capabilities === undefined) return false
+const opensAddresses = ({ capabilities, inSession }: McpExchange): boolean => {
+  if (inSession || capabilities === undefined) return false
   const declared: unknown = JSON.parse(capabilities)
   return isObject(declared) && isObject(declared["elicitation"]) && isObject(declared["elicitation"]["url"])
 }
@@ -245,7 +245,7 @@ const makeMcpCalls = Effect.gen(function* () {
 
   const call = (request: McpCallRequest, render: Render): Called => {
     const { exchange } = request
-    if (exchange.era === "legacy") {
+    if (exchange.inSession) {
       return newCall({ ...request, follow: (followed) => waits.follow(request, followed) }, render, undefined)
     }
     return requestStateText(exchange) === undefined ? newCall(request, render, undefined) : repeated(request, render)

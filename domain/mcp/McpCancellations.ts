@@ -1,5 +1,5 @@
 /**
- * Requests of MCP clients that run on this node, so that a client can cancel them at any node. In the legacy era only a
+ * Requests of MCP clients that run on this node, so that a client can cancel them at any node. In a session only a
  * notification cancels a request: a connection that breaks does not.
  */
 import { Context, Effect, Layer } from "effect"

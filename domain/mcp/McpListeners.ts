@@ -1,5 +1,5 @@
 /**
- * Streams of messages that belong to no request, from the provider's server to a client of the legacy era. A server allows
+ * Streams of messages that belong to no request, from the provider's server to a client in a session. A server allows
  * one for each session, so a client's newest connection replaces earlier ones, at any node. Its events have the server's own
  * ids: what a client missed, the server repeats.
  */

@@ -1,5 +1,5 @@
 /**
- * Sessions of MCP clients of the legacy era. Each has a session of its own at the provider's server, where that has any,
+ * Sessions of MCP clients. Each has a session of its own at the provider's server, where that has any,
  * so that what the server asks for reaches the client that it concerns.
  */
 import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
@@ -17,7 +17,7 @@ import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { memberOf, membersOf, objectWith } from "../shared/JsonText.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { LEGACY_VERSIONS, type McpEra } from "../upstream/Protocol.ts"
+import { SESSION_VERSIONS } from "../upstream/Protocol.ts"
 import {
   listingCapabilities,
   ProviderServers,
@@ -27,10 +27,10 @@ import {
 import { passedParams, withoutTasks, withOwnTasks } from "../upstream/TaskSupport.ts"
 import { type McpSession, McpSessionStore } from "./McpStores.ts"
 
-// The answer to `initialize` where no server of the legacy era gives its own.
+// The answer to `initialize` where no server gives its own.
 
 /** JSON texts. */
-export interface LegacyProfile {
+export interface SessionProfile {
   readonly capabilities: string
   readonly serverInfo: string
   readonly instructions: string | undefined
@@ -38,19 +38,19 @@ export interface LegacyProfile {
 
 /** A client that asks for another version gets the newest one, as the specification says. */
 export const negotiatedVersion = (requested: string): string =>
-  LEGACY_VERSIONS.find((known) => known === requested) ?? LEGACY_VERSIONS[0]
+  SESSION_VERSIONS.find((known) => known === requested) ?? SESSION_VERSIONS[0]
 
 export const initializeResult = (
-  { capabilities, instructions, serverInfo }: LegacyProfile,
+  { capabilities, instructions, serverInfo }: SessionProfile,
   version: string
 ): string => {
   const last = instructions === undefined ? "" : `,"instructions":${instructions}`
   return `{"protocolVersion":"${version}","capabilities":${capabilities},"serverInfo":${serverInfo}${last}}`
 }
 
-/** The server's own result, as it is offered here. A server that speaks both eras gets calls in the modern one. */
-export const offeredResult = (result: string, era: McpEra | undefined): string =>
-  withCapabilities(result, era === "legacy" ? withOwnTasks : withoutTasks)
+/** The server's own result, as it is offered here. A server that is called without a session starts no tasks for one. */
+export const offeredResult = (result: string, sessions: boolean): string =>
+  withCapabilities(result, sessions ? withOwnTasks : withoutTasks)
 
 /** With other capabilities, and otherwise verbatim. */
 export const withCapabilities = (result: string, offered: (capabilities: string) => string): string => {
@@ -147,7 +147,7 @@ export class McpInitializeRejected extends Schema.TaggedError<McpInitializeRejec
   override get message() {
     return this.reason === "params_too_large"
       ? `The params of initialize are larger than ${CLIENT_PARAMS_BYTES_MAX} bytes.`
-      : `The provider's server supports none of these protocol versions: ${LEGACY_VERSIONS.join(", ")}.`
+      : `The provider's server supports none of these protocol versions: ${SESSION_VERSIONS.join(", ")}.`
   }
 }
 
@@ -163,17 +163,17 @@ export interface SessionRequest {
 
 export interface SessionOpened {
   readonly session: LiveSession
-  /** The result of `initialize`: of a legacy server its own, verbatim. */
+  /** The result of `initialize`: of a server with sessions its own, verbatim. */
   readonly result: string
 }
 
 export class McpSessions extends Context.Service<
   McpSessions,
   {
-    /** `profile`: the result of `initialize` for sessions without a server of the legacy era. */
+    /** `profile`: the result of `initialize` for sessions without a server that has any. */
     open<E>(
       request: SessionRequest,
-      profile: Effect.Effect<LegacyProfile, E>
+      profile: Effect.Effect<SessionProfile, E>
     ): Effect.Effect<SessionOpened, E | ServerFailed | McpInitializeRejected | StoreUnavailable>
     /** A session that this node knows is found at the call, not when the effect runs. */
     find(
@@ -217,16 +217,16 @@ export class McpSessions extends Context.Service<
 
       const handshake = Effect.fnUntraced(function* <E>(
         { consumerId, params, requested, server }: SessionRequest,
-        own: Effect.Effect<LegacyProfile, E>
+        own: Effect.Effect<SessionProfile, E>
       ) {
-        const era = server === undefined ? undefined : (yield* servers.profile(server)).era
-        // A server of the modern era may serve the legacy one too, with requests of its own.
+        const sessions = server !== undefined && (yield* servers.profile(server)).sessions
+        // A server that is called without one may open sessions too, with requests of its own.
         const initialized =
           server === undefined
             ? undefined
             : yield* servers.initialize(server, passedParams(params), consumerId).pipe(
                 Effect.catchIf(
-                  () => era === "modern",
+                  () => !sessions,
                   () => Effect.undefined
                 )
               )
@@ -235,14 +235,14 @@ export class McpSessions extends Context.Service<
           return { version, upstream: undefined, result: initializeResult(yield* own, version) }
         }
         const { result, session } = initialized
-        const version = LEGACY_VERSIONS.find((known) => known === session.version)
+        const version = SESSION_VERSIONS.find((known) => known === session.version)
         if (version === undefined) return yield* new McpInitializeRejected({ reason: "no_common_version" })
-        return { version, upstream: session, result: offeredResult(result, era) }
+        return { version, upstream: session, result: offeredResult(result, sessions) }
       })
 
       const open = Effect.fn("McpSessions.open")(function* <E>(
         request: SessionRequest,
-        profile: Effect.Effect<LegacyProfile, E>
+        profile: Effect.Effect<SessionProfile, E>
       ) {
         const { consumerId, params, server } = request
         if (bytesOf(params) > CLIENT_PARAMS_BYTES_MAX) {

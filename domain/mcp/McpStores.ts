@@ -7,7 +7,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { UpstreamSession } from "../upstream/Protocol.ts"
 import type { ServerAddress } from "../upstream/ProviderServers.ts"
 
-/** A session that a client of the legacy era opened at a door. Any node serves it. */
+/** A session that a client opened at a door. Any node serves it. */
 export interface McpSession {
   /** Unguessable. A request with it also needs a key of the account. */
   readonly id: string
@@ -16,7 +16,7 @@ export interface McpSession {
   readonly server: ServerAddress | undefined
   /** As negotiated with the client. */
   readonly version: string
-  /** The session's own at the provider's server; undefined where that is of the modern era, which has none. */
+  /** The session's own at the provider's server; undefined where that has none. */
   readonly upstream: UpstreamSession | undefined
   /** The params of the client's `initialize`, verbatim. */
   readonly clientParams: string
@@ -28,7 +28,7 @@ export interface McpSession {
   readonly expiresAt: DateTime.Utc
 }
 
-/** Port to the sessions of MCP clients of the legacy era. They are in the store, so that any node serves any session. */
+/** Port to the sessions of MCP clients. They are in the store, so that any node serves any session. */
 export class McpSessionStore extends Context.Service<
   McpSessionStore,
   {

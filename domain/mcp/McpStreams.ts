@@ -1,5 +1,5 @@
 /**
- * Streams of messages to MCP clients of the legacy era. A stream outlives its connection: the client reconnects with the id
+ * Streams of messages to MCP clients in sessions. A stream outlives its connection: the client reconnects with the id
  * of the last event that it received, at any node. The node that runs the request keeps the latest events in memory. It
  * stores them, sealed, only when a client asks another node for the stream.
  */

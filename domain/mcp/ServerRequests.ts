@@ -4,7 +4,7 @@
  */
 import { membersOf } from "../shared/JsonText.ts"
 
-/** The server cannot continue without input at addresses (2025-11-25). */
+/** The server cannot continue without input at addresses. */
 const URL_ELICITATION_REQUIRED = -32042
 
 type Members = Readonly<Record<string, unknown>>

@@ -30,10 +30,10 @@ export const makeWaitingCalls = Effect.gen(function* () {
   return Effect.fnUntraced(function* (
     consumerId: ConsumerId,
     providerId: ProviderId,
-    { asTask, capabilities, era }: McpExchange
+    { asTask, capabilities, inSession }: McpExchange
   ): Effect.fn.Return<string | undefined, TooManyCallsWaiting | StoreUnavailable> {
     const wantsTask = asTask === true
-    if (!wantsTask && !(era === "modern" && capabilities !== undefined && mayWait(capabilities))) return undefined
+    if (!wantsTask && !(!inSession && capabilities !== undefined && mayWait(capabilities))) return undefined
     if (yield* calls.mayWait(consumerId, providerId, SUSPENDED_CALLS_MAX)) return undefined
     return wantsTask
       ? yield* new TooManyCallsWaiting({ max: SUSPENDED_CALLS_MAX, retryAfterSeconds: RETRY_AFTER_SECONDS })

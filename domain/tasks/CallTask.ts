@@ -37,7 +37,7 @@ export interface CallTask {
   readonly providerId: ProviderId
   /** Of the server that started the task. */
   readonly endpointUrl: string
-  /** Of the service at a server of the legacy era, for this task alone; undefined at one of the modern era. */
+  /** Of the service at the server, for this task alone; undefined where the server started the task without one. */
   readonly session: UpstreamSession | undefined
   readonly invocationId: ReceiptId
   /** As the provider knows it. */
@@ -64,7 +64,7 @@ export interface FinalTask {
   readonly text: string
 }
 
-/** Of the legacy era. In the modern one, a task with a result that is an error is `completed`. */
+/** Of a task in a session. Otherwise a task with a result that is an error is `completed`. */
 export type FinalStatus = "completed" | "failed" | "cancelled"
 
 /** What is known of a task that runs. */

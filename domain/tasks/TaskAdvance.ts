@@ -24,7 +24,7 @@ import {
   timeAfterState,
   waitedMsAt
 } from "./CallTask.ts"
-import { legacyTaskResult, legacyTaskState } from "./SessionTasks.ts"
+import { sessionTaskResult, sessionTaskState } from "./SessionTasks.ts"
 import {
   answerOf,
   asksForInput,
@@ -156,8 +156,7 @@ const VOIDED = {
   }
 } as const satisfies Partial<UpstreamResponse>
 
-// The requests about a task to the provider that runs it, in the era of its server. In the legacy era they go over the session
-// in which the task was started, from any node.
+// The requests about a task to the provider that runs it, from any node: over the session in which it was started, if any.
 
 /** Less than a client waits for a response. */
 const ASK_MS_MAX = 10_000
@@ -187,7 +186,7 @@ export const makeTaskRequests = Effect.gen(function* () {
       {
         method,
         params: `{"taskId":${JSON.stringify(upstreamId)}${more}}`,
-        era: session === undefined ? "modern" : "legacy",
+        inSession: session !== undefined,
         capabilities,
         clientInfo,
         session,
@@ -199,14 +198,14 @@ export const makeTaskRequests = Effect.gen(function* () {
       }
     )
 
-  const legacyState = Effect.fnUntraced(function* (
+  const sessionState = Effect.fnUntraced(function* (
     task: CallTask,
     text: string
   ): Effect.fn.Return<State, ServerFailed> {
-    const state = legacyTaskState(text)
+    const state = sessionTaskState(text)
     if (!("ended" in state)) return state
     const reply = yield* send(task, "tasks/result")
-    const outcome = legacyTaskResult(task, state, reply)
+    const outcome = sessionTaskResult(task, state, reply)
     released(reply)
     return outcome
   })
@@ -215,7 +214,7 @@ export const makeTaskRequests = Effect.gen(function* () {
     send(task, "tasks/get").pipe(
       Effect.flatMap((reply): Effect.Effect<State, ServerFailed> => {
         if (reply._tag === "RpcError") return Effect.succeed(isForgotten(reply.error) ? forgotten : undefined)
-        if (task.session !== undefined) return legacyState(task, reply.result)
+        if (task.session !== undefined) return sessionState(task, reply.result)
         const state = taskState(reply.result)
         released(reply)
         return Effect.succeed(state)

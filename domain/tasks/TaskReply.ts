@@ -106,7 +106,7 @@ export const sessionLost = failed({
   message: "The provider does not know the session of its task any more, for example after a restart"
 })
 
-/** Of the legacy era. */
+/** Of a task in a session. */
 export const asksForInput: TaskOutcome = {
   ...failed({
     kind: "unfinished",

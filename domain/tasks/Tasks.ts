@@ -31,7 +31,7 @@ import {
   TaskStore,
   timeAfterAnswers
 } from "./CallTask.ts"
-import { startedLegacyTask } from "./SessionTasks.ts"
+import { startedSessionTask } from "./SessionTasks.ts"
 import { makeTaskAdvance, makeTaskRequests, type TaskClient } from "./TaskAdvance.ts"
 import { startedTask, type StartedTask } from "./TaskReply.ts"
 import { termsIn, termsText } from "./TaskTerms.ts"
@@ -117,7 +117,7 @@ export const makeTaskStart = Effect.fnUntraced(function* (
     const { pending } = answer
     if (pending?.kind !== "task") return undefined
     const { resultText, session } = pending
-    const started = session === undefined ? startedTask(resultText) : startedLegacyTask(resultText)
+    const started = session === undefined ? startedTask(resultText) : startedSessionTask(resultText)
     if (started !== undefined) return takeOver(held, started, pending, answer)
     const { endpointUrl, id: providerId } = held.entry.provider
     const { consumerId } = held.request
@@ -244,7 +244,7 @@ export class Tasks extends Context.Service<
 
           update: Effect.fn("Tasks.update")(function* (caller, id, inputResponses, client) {
             const task = yield* find(caller, id)
-            // A task of the legacy era asks nothing.
+            // A task in a session asks nothing.
             if (task.ended !== undefined || task.session !== undefined) return undefined
             const reply = yield* requests.update(task, inputResponses, client)
             const { progress } = task

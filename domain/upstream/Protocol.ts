@@ -5,9 +5,7 @@
  * Legacy (2025-11-25 and before): a handshake that negotiates the version, and optionally a session.
  */
 
-export type McpEra = "modern" | "legacy"
-
-/** A session at the provider's server that belongs to one session of a client. Only servers of the legacy era have them. */
+/** A session at the provider's server that belongs to one session of a client. */
 export interface UpstreamSession {
   readonly version: string
   /** Undefined where the server assigns none. */
@@ -15,8 +13,11 @@ export interface UpstreamSession {
 }
 
 export const MODERN_VERSION = "2026-07-28"
-/** Best first. Servers on old SDKs report 2024-11-05 over the newer transport. */
-export const LEGACY_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const
+/** Those whose `initialize` opens a session, best first. Servers on old SDKs report 2024-11-05 over the newer transport. */
+export const SESSION_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const
+
+/** What clients may choose from, newest first. */
+export const MCP_VERSIONS: ReadonlyArray<string> = [MODERN_VERSION, ...SESSION_VERSIONS]
 
 /** Errors of JSON-RPC. */
 export const PARSE_ERROR = -32700
@@ -45,7 +46,7 @@ export const IDEMPOTENCY_KEY_META = `${META_PREFIX}/idempotency_key`
 /** In `_meta` of a provider's result: the actual cost of a usage-priced call. */
 export const REPORTED_COST_META = `${META_PREFIX}/cost_microcents`
 
-/** In `_meta` of a result of the legacy era: the task that gave it. */
+/** In `_meta` of a result that was requested separately: the task that gave it. */
 export const RELATED_TASK_META = "io.modelcontextprotocol/related-task"
 
 /** In `_meta` of every modern request. */

@@ -5,7 +5,7 @@
 import { Context, type Effect, Schema } from "effect"
 import type { UpstreamProblem } from "./ToolUpstream.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
-import type { McpEra, UpstreamSession } from "./Protocol.ts"
+import type { UpstreamSession } from "./Protocol.ts"
 
 /** Whose server to ask, and where it is. Circuits and sessions are kept by both. */
 export interface ServerAddress {
@@ -15,10 +15,11 @@ export interface ServerAddress {
 
 /** What a server says of itself. */
 export interface ServerProfile {
-  readonly era: McpEra
+  /** Its `initialize` opens a session; otherwise each request says by itself who sends it. */
+  readonly sessions: boolean
   readonly version: string
   readonly capabilities: string
-  /** Undefined where the server sends none, which the modern era allows. */
+  /** Undefined where the server sends none. */
   readonly serverInfo: string | undefined
   /** A JSON string. */
   readonly instructions: string | undefined
@@ -85,9 +86,9 @@ export interface PassedRequest {
   readonly method: string
   /** As the client wrote them: the protocol's own `_meta` fields are written anew. Undefined without params. */
   readonly params: string | undefined
-  /** Of the client. */
-  readonly era: McpEra
-  /** What the client can do, as it declared: passed on to a server of the same era. */
+  /** The client has a session with this service; otherwise its requests say what it can do. */
+  readonly inSession: boolean
+  /** What the client can do, as it declared. A server without sessions is told what a client without one can do. */
   readonly capabilities: string | undefined
   readonly clientInfo: string | undefined
   /** The client's own session; undefined: the one that this node shares among all clients. */
@@ -143,17 +144,17 @@ export class ProviderServers extends Context.Service<
     /**
      * Read again after `maxAgeMs`. Where the server cannot be read now, nothing older is returned. `client`: whose list it
      * is. Undefined: that of a client without capabilities, over the shared connection. `any`: all tools that some client is
-     * listed, in either era.
+     * listed, in a session or without one.
      */
     tools(server: ServerAddress, maxAgeMs: number, client?: ListClient | "any"): Effect.Effect<ToolList, ServerFailed>
-    /** The handshake with a server of the legacy era, with the params of the client's own `initialize`. */
+    /** The handshake with a server, with the params of the client's own `initialize`. */
     initialize(
       server: ServerAddress,
       params: string,
       consumerId: ConsumerId
     ): Effect.Effect<{ readonly session: UpstreamSession; readonly result: string }, ServerFailed>
     /**
-     * Interruption cancels the request at the server. `subscriptions/listen` of the modern era is such a request: its
+     * Interruption cancels the request at the server. `subscriptions/listen` is such a request: its
      * stream lasts until the server or the caller ends it, or its time limit.
      */
     ask(server: ServerAddress, request: PassedRequest): Effect.Effect<PassedReply, ServerFailed>

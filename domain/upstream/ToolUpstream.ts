@@ -6,7 +6,7 @@
 import { Context, type Effect } from "effect"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import type { McpEra, UpstreamSession } from "./Protocol.ts"
+import type { UpstreamSession } from "./Protocol.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** The status in the receipt and in reports to the provider. */
@@ -31,14 +31,18 @@ export interface McpExchange {
   /** Other members of the params, such as `inputResponses` and `requestState`: `"name":value,…`. */
   readonly otherParams: string | undefined
   /**
-   * A server of the legacy era gets the call as a task, in a session of its own: the task outlives the caller's session, and
+   * A server with sessions gets the call as a task, in a session of its own: the task outlives the caller's session, and
    * any node asks for its result.
    */
   readonly asTask?: boolean | undefined
-  /** What the caller can do, passed on to a server of the same era. */
+  /** What the caller can do. A server without sessions is told what a caller without one can do. */
   readonly capabilities: string | undefined
   readonly clientInfo: string | undefined
-  readonly era: McpEra
+  /**
+   * The caller has a session with this service, and is asked for input by requests in it; otherwise by results, and it repeats
+   * the call with its answers.
+   */
+  readonly inSession: boolean
   /** The session at the provider's server that belongs to the caller's; undefined: the shared one of this node. */
   readonly session: UpstreamSession | undefined
   /** The caller's own session with this service, which outlives that one. */
@@ -118,7 +122,7 @@ export type PendingResult =
       readonly kind: "task"
       /** The whole result, verbatim. */
       readonly resultText: string
-      /** Where it was started; undefined at a server of the modern era, which has no sessions. */
+      /** Where it was started; undefined at a server without sessions. */
       readonly session?: UpstreamSession
     }
 

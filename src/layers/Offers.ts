@@ -41,7 +41,7 @@ const toolboxes = Layer.mergeAll(OfferChanges.layer, ToolboxChanges.layer, Toolb
   Layer.provideMerge(imports)
 )
 
-/** Of clients of the legacy era. */
+/** Of clients with sessions. */
 const mcpSessions = Layer.mergeAll(
   LostRequests.layer,
   McpCancellations.layer,

@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { isModern } from "../../adapters/http/mcp/ModernDoor.ts"
+import { isModern } from "../../adapters/http/mcp/legacy/LegacyDialect.ts"
 import { parseMessages } from "../../adapters/http/mcp/RpcMessage.ts"
 
 const VERSION = "io.modelcontextprotocol/protocolVersion"

@@ -48,7 +48,7 @@ const aCall = Effect.fnUntraced(function* (
   const consumerId = yield* aConsumer()
   const received: Array<string> = []
   const exchange = {
-    era: "legacy",
+    inSession: true,
     session: SESSION,
     clientSession: CLIENT_SESSION,
     onMessage: (message: string) => void received.push(message)
@@ -220,7 +220,7 @@ inMarket("is one of at most 16 of its account that wait", (provider) =>
       Effect.sync(() => call.exchange!.onMessage(`{"id":${provider.calls.length},"method":"elicitation/create"}`)).pipe(
         Effect.andThen(Effect.never)
       )
-    const request = requestOf(consumerId, made[0]!.id, { era: "legacy", session: SESSION })
+    const request = requestOf(consumerId, made[0]!.id, { inSession: true, session: SESSION })
     const calling = yield* Effect.forEach(Array.from({ length: 17 }), () =>
       Effect.forkChild(callMcp(request), { startImmediately: true })
     )

@@ -49,7 +49,7 @@ type Market = Layer.Success<ReturnType<typeof memoryTaskMarket>>
 type Ending = (provider: TaskProvider, policy: Policy) => Effect.Effect<ConsumerId, unknown, Market>
 
 const INPUT = { status: "input_required", inputRequests: { q: { method: "elicitation/create", params: {} } } }
-const LEGACY = { era: "legacy", session: { version: "2025-11-25", sessionId: "s" }, clientSession: "c" } as const
+const LEGACY = { inSession: true, session: { version: "2025-11-25", sessionId: "s" }, clientSession: "c" } as const
 const QUESTION = `{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{}}`
 const WAITING = 16
 

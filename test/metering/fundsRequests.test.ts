@@ -122,7 +122,7 @@ it.layer(memoryMcpMarket(provider), { timeout: "120 seconds", excludeTestService
           { capabilities: "{}" },
           { capabilities: `{"elicitation":{}}` },
           { capabilities: `{"elicitation":{"form":{}}}` },
-          { era: "legacy" }
+          { inSession: true }
         ] as const
         for (const client of clients) {
           assert.strictEqual(

@@ -206,7 +206,7 @@ it.layer(memoryMcpMarket(provider), { timeout: "120 seconds", excludeTestService
   it.effect("of a client of the legacy era ends as an error, because such a client cannot be asked", () =>
     Effect.gen(function* () {
       const { consumerId, toolId } = yield* anAsker(1)
-      const { report } = yield* settledBy(requestOf(consumerId, toolId, exchangeOf({ era: "legacy" })))
+      const { report } = yield* settledBy(requestOf(consumerId, toolId, exchangeOf({ inSession: true })))
       assert.strictEqual(report.answer.problem?.kind, "unfinished")
       yield* checkWallet(consumerId, 0n, 0n)
     })

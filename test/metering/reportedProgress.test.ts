@@ -49,7 +49,7 @@ const aCall = Effect.fnUntraced(function* (provider: Provider, more: Partial<Mcp
   const request = requestOf(
     consumerId,
     made[0]!.id,
-    { era: "legacy", clientSession: "s", progressToken: `"p"` },
+    { inSession: true, clientSession: "s", progressToken: `"p"` },
     { idempotency: KEY, ...more }
   )
   const calling = yield* Effect.forkChild(callMcp(request), { startImmediately: true })

@@ -40,7 +40,7 @@ const NEITHER = `{"x":{"n":1.50},"extensions":{"other":{}}}`
 
 const asTask = (consumerId: ConsumerId, toolId: string, more: Partial<McpCallRequest> = {}) =>
   taking(consumerId, toolId, {
-    exchange: { ...requestOf(consumerId, toolId).exchange, era: "legacy", asTask: true },
+    exchange: { ...requestOf(consumerId, toolId).exchange, inSession: true, asTask: true },
     ...more
   })
 

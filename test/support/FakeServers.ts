@@ -57,7 +57,7 @@ export const fakeServers: Layer.Layer<FakeServers | ProviderServers> = Layer.eff
       })
 
     const profile: ServerProfile = {
-      era: "modern",
+      sessions: false,
       version: "2026-07-28",
       capabilities: '{"tools":{}}',
       serverInfo: '{"name":"fake","version":"1.0"}',

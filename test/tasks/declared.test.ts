@@ -2,7 +2,7 @@
  * What sides declare of tasks: those of the modern era are offered, those of the legacy era are not.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { declaresTasks, isTaskMethod, withoutLegacyTasks, withoutTasks } from "../../domain/upstream/TaskSupport.ts"
+import { declaresTasks, isTaskMethod, withoutSessionTasks, withoutTasks } from "../../domain/upstream/TaskSupport.ts"
 
 describe("Capabilities without tasks", () => {
   it.each([
@@ -30,8 +30,8 @@ describe("Capabilities without tasks", () => {
 
   it("of the modern era keep the extension", () => {
     const extensions = `"extensions":{"io.modelcontextprotocol/tasks":{}}`
-    assert.strictEqual(withoutLegacyTasks(`{${extensions},"tasks":{"list":{}}}`), `{${extensions}}`)
-    assert.strictEqual(withoutLegacyTasks(`{ ${extensions}}`), `{ ${extensions}}`)
+    assert.strictEqual(withoutSessionTasks(`{${extensions},"tasks":{"list":{}}}`), `{${extensions}}`)
+    assert.strictEqual(withoutSessionTasks(`{ ${extensions}}`), `{ ${extensions}}`)
   })
 
   it("are those that no method of tasks belongs to", () => {

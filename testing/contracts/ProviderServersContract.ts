@@ -3,14 +3,13 @@
  */
 import assert from "node:assert/strict"
 import { Effect, type Scope } from "effect"
-import type { McpEra } from "../../domain/upstream/Protocol.ts"
 import { ProviderServers } from "../../domain/upstream/ProviderServers.ts"
 import { type Contract, rule } from "./Contract.ts"
 import { CONSUMER, INITIALIZE, passed, serverAt } from "./ServerSamples.ts"
 
 /** A server that you run for the contract, with a tool `echo`: the era it speaks and, while its scope lives, its URL. */
 export interface EchoServer {
-  readonly era: McpEra
+  readonly era: "legacy" | "modern"
   readonly url: Effect.Effect<string, never, Scope.Scope>
 }
 
@@ -29,7 +28,7 @@ export const providerServersContract = (kind: EchoServer): Contract<ProviderServ
         const { server, servers } = yield* arrange
         const profiles = yield* Effect.all([servers.profile(server), servers.profile(server)], { concurrency: 2 })
         for (const profile of profiles) {
-          assert.equal(profile.era, kind.era)
+          assert.equal(profile.sessions, kind.era === "legacy")
           assert.equal(profile.version >= "2026", kind.era === "modern")
           assert.ok("tools" in JSON.parse(profile.capabilities))
           if (profile.serverInfo !== undefined) assert.ok("name" in JSON.parse(profile.serverInfo))
@@ -85,11 +84,11 @@ export const providerServersContract = (kind: EchoServer): Contract<ProviderServ
         assert.equal((JSON.parse(result) as { readonly protocolVersion: string }).protocolVersion, session.version)
         const initialized = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })
         yield* servers.tell(server, session, initialized, CONSUMER)
-        const pong = yield* servers.ask(server, passed("ping", { era: "legacy", session, requestId: "77" }))
+        const pong = yield* servers.ask(server, passed("ping", { inSession: true, session, requestId: "77" }))
         assert.deepEqual(pong, { _tag: "Result", result: "{}" })
         yield* servers.end(server, session)
         if (session.sessionId === undefined) return
-        const gone = yield* Effect.flip(servers.ask(server, passed("ping", { era: "legacy", session })))
+        const gone = yield* Effect.flip(servers.ask(server, passed("ping", { inSession: true, session })))
         assert.equal(gone.sessionLost, true)
         assert.equal(gone.problem.kind, "session_lost")
       })

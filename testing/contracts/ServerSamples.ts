@@ -15,7 +15,7 @@ export const CONSUMER = ConsumerId.make("c0000000-0000-4000-8000-000000000001")
 export const passed = (method: string, over: Partial<PassedRequest> = {}): PassedRequest => ({
   method,
   params: undefined,
-  era: "modern",
+  inSession: false,
   capabilities: undefined,
   clientInfo: undefined,
   session: undefined,

@@ -8,6 +8,7 @@ import { Category } from "../../../domain/catalog/Tool.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { Badge, VerificationLevel } from "../../../domain/trust/TrustScore.ts"
+import { MCP_VERSIONS } from "../../../domain/upstream/Protocol.ts"
 import { publicRead, readBy, uncached, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
@@ -41,7 +42,7 @@ const McpServer = Field.object("McpServer", "An MCP endpoint.", {
 export const mcpDoors = Field.of(
   Field.object("McpDoors", "How an MCP client connects.", {
     transport: Field.always("streamable-http"),
-    protocol_versions: Field.strings("Versions of MCP, newest first.", "2026-07-28", "2025-11-25"),
+    protocol_versions: Field.strings("Versions of MCP, newest first.", ...MCP_VERSIONS.slice(0, 2)),
     authentication: Field.of(
       Schema.Struct({
         type: Field.always("bearer"),

@@ -8,7 +8,7 @@ import { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
 import { Health } from "../../../domain/platform/Health.ts"
 import { RECEIPT_ALGORITHM, SIGNED_FIELDS } from "../../../domain/receipts/Receipt.ts"
 import { format } from "../../../domain/shared/Time.ts"
-import { LEGACY_VERSIONS, MODERN_VERSION } from "../../../domain/upstream/Protocol.ts"
+import { MCP_VERSIONS } from "../../../domain/upstream/Protocol.ts"
 import { AccountsApi } from "../accounts/AccountsApi.ts"
 import { CatalogApi, MARKET_DOOR_TOOLS } from "../catalog/CatalogApi.ts"
 import { publicRead } from "../contract/Access.ts"
@@ -35,8 +35,6 @@ import {
 } from "./AgentSteps.ts"
 
 // What programs read of the MCP endpoints: in the indexes, and as `server.json` in the format of the MCP registry.
-
-export const MCP_VERSIONS = [MODERN_VERSION, ...LEGACY_VERSIONS]
 
 /** Of these, only those that the service has. */
 const DOORS = [

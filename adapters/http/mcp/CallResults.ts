@@ -9,8 +9,7 @@ import { enderOf } from "../../../domain/receipts/Receipts.ts"
 import { formatPrice } from "../../../domain/shared/Microcents.ts"
 import { BILLING_META } from "../../../domain/upstream/Protocol.ts"
 import type { UpstreamProblem, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
-import type { DoorAnswer } from "./Door.ts"
-import { statusOfCode } from "./RpcReply.ts"
+import { type DoorAnswer, statusOfCode } from "./RpcReply.ts"
 
 /** The statuses of stored responses: only these two. */
 const RESULT = 200

@@ -8,24 +8,32 @@ import type { Principal } from "../../../domain/accounts/Principal.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import type { McpEra, UpstreamSession } from "../../../domain/upstream/Protocol.ts"
-import { type ListClient, listingCapabilities, type ServerAddress } from "../../../domain/upstream/ProviderServers.ts"
-import type { AnyInput, RequestClock } from "../pipeline/Route.ts"
-import type { RpcRequest } from "./RpcMessage.ts"
-import type { RpcFault } from "./RpcReply.ts"
+import type { UpstreamSession } from "../../../domain/upstream/Protocol.ts"
+import {
+  type ListClient,
+  listingCapabilities,
+  type ServerAddress,
+  type ServerProfile
+} from "../../../domain/upstream/ProviderServers.ts"
+import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { AnyInput, EncodedReply, RequestClock } from "../pipeline/Route.ts"
+import type { WebRequest } from "../pipeline/WebRequest.ts"
+import type { parameterHeadersFault } from "./ModernHeaders.ts"
+import type { RpcBatch, RpcMessage, RpcObject, RpcRequest } from "./RpcMessage.ts"
+import type { DoorAnswer, RpcFault } from "./RpcReply.ts"
 
 export type Consumer = Extract<Principal, { readonly role: "consumer" }>
 
-/** A request of a client, whose era and session are known. */
+/** A request of a client, whose dialect and session are known. */
 export interface DoorRequest {
   readonly rpc: RpcRequest
-  readonly era: McpEra
-  /** As the client declared: JSON. Of a session of the legacy era, those by which servers choose the tools that they list. */
+  readonly dialect: DoorDialect
+  /** As the client declared: JSON. Of a session, those by which servers choose the tools that they list. */
   readonly capabilities: string | undefined
   readonly clientInfo: string | undefined
-  /** The client's own session at the provider's server; only of the legacy era. */
+  /** The client's own session at the provider's server. */
   readonly session: UpstreamSession | undefined
-  /** The client's own session here; only of the legacy era. */
+  /** The client's own session here; undefined: each of its requests stands alone. */
   readonly clientSession?: string | undefined
   /** Where the server does not know that session any more: another one; undefined if the client must initialize again. */
   readonly renewSession?: Effect.Effect<UpstreamSession | undefined, StoreUnavailable> | undefined
@@ -37,11 +45,69 @@ export interface DoorRequest {
   readonly onMessage: (message: string) => void
 }
 
-/** For whom tools are listed: a server learns the capabilities of a client in its own session, or in the modern era. */
-export const listClient = ({ capabilities, era, session }: DoorRequest): ListClient => ({
+/** For whom tools are listed: a server learns the capabilities of a client in its own session, or with each request. */
+export const listClient = ({ capabilities, clientSession, session }: DoorRequest): ListClient => ({
   inSession: session !== undefined,
-  capabilities: listingCapabilities(era === "modern" || session !== undefined ? capabilities : undefined)
+  capabilities: listingCapabilities(clientSession === undefined || session !== undefined ? capabilities : undefined)
 })
+
+/** `started`: by the service, at a server with sessions. */
+export type TaskCall = "none" | "taken" | "started"
+
+export interface CalledTool {
+  readonly answer: DoorAnswer
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What differs between versions of the protocol that are not compatible. It is chosen once for each request. */
+export interface DoorDialect {
+  /** The result of a server, as the client gets it. */
+  result(method: string, result: string): string
+  /** The result of `tools/list`, written whole: the list may be long. */
+  listResult(list: ToolList): string
+  /** Of the result of a rejected call. Some clients check `structuredContent` against the tool's output schema even in an error. */
+  readonly structuredErrors: boolean
+  /** The capabilities of a provider's server, as they are declared to the client. */
+  offered(profile: ServerProfile): string
+  /** Capabilities of the service, with calls that run as tasks. */
+  withTasks(capabilities: string): string
+  /** What is wrong with headers that repeat arguments; undefined where there are none. */
+  readonly parametersFault: typeof parameterHeadersFault | undefined
+  /** Whether the client wants a call as a task. */
+  wantsTask(params: RpcObject | undefined): boolean | RpcFault
+  /** Whether a call runs as a task. Nothing is held yet. */
+  taskCall(
+    door: Door,
+    request: DoorRequest,
+    tool: ToolReference,
+    wantsTask: boolean
+  ): Effect.Effect<TaskCall, RpcFault | HandlerError>
+  /** The result of a call that started a task. */
+  started(resultText: string): string
+  /** Requests about tasks. */
+  tasks(door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure | HandlerError>
+}
+
+/** Answers a request whose dialect and session are known. */
+export type Dispatch = (door: Door, request: DoorRequest) => Effect.Effect<EncodedReply, HandlerError>
+
+type Handled = Effect.Effect<EncodedReply, HandlerError | RpcFault>
+
+/** The messages of clients of one dialect. */
+export interface DoorClients {
+  readonly dialect: DoorDialect
+  post(door: Door, caller: Consumer, input: AnyInput, message: RpcMessage | RpcBatch): Handled
+}
+
+/** Clients that open sessions. */
+export interface SessionClients extends DoorClients {
+  /** Whether the message is of such a client. */
+  sends(request: WebRequest, message: RpcMessage | RpcBatch): boolean
+  /** A stream of messages. */
+  get(door: Door, caller: Consumer, input: AnyInput): Handled
+  /** Ends a session. */
+  delete(door: Door, caller: Consumer, input: AnyInput): Handled
+}
 
 /** JSON texts of what the server says of itself. */
 export interface DoorProfile {
@@ -79,21 +145,16 @@ export interface ToolArguments {
   readonly value: Readonly<Record<string, unknown>>
 }
 
-/** A result or an error, as JSON text. */
-export type DoorAnswer =
-  | { readonly _tag: "Result"; readonly result: string; readonly release?: (() => void) | undefined }
-  | { readonly _tag: "Error"; readonly error: string; readonly status: number }
-
 export type DoorFailure = RpcFault | StoreUnavailable
 
 export interface Door {
-  /** What sessions of the legacy era are opened with; undefined where the service itself is the server. */
+  /** What sessions are opened with; undefined where the service itself is the server. */
   readonly server?: ServerAddress | undefined
   /** Its tool that calls any other, with a cap among the arguments. */
   readonly callTool?: string | undefined
   /** Not offered: neither their requests nor the server's messages are passed on. */
   readonly featuresOff: ReadonlyArray<ServerFeature>
-  /** Of `server/discover`, in the modern era. */
+  /** Of `server/discover`, or of a session. */
   profile(request: DoorRequest): Effect.Effect<DoorProfile, DoorFailure>
   /** One page of `tools/list`. */
   tools(request: DoorRequest, cursor: string | undefined): Effect.Effect<ToolList, DoorFailure>
@@ -106,7 +167,7 @@ export interface Door {
   ): Effect.Effect<DoorTool, DoorFailure>
   /** The provider's server says that its list of tools has changed. */
   readonly onListChanged?: (() => void) | undefined
-  /** Messages of the service itself that belong to no request, for sessions of the legacy era, until it is interrupted. */
+  /** Messages of the service itself that belong to no request, for sessions, until it is interrupted. */
   readonly listen?: ((caller: Consumer, send: (message: string) => void) => Effect.Effect<never>) | undefined
   /** Any other request. It is not billed. */
   pass(request: DoorRequest): Effect.Effect<DoorAnswer, DoorFailure>

@@ -1,5 +1,5 @@
 /**
- * The routes of one path that speaks MCP, in both eras. A request without a valid key is rejected before its method is looked
+ * The routes of one path that speaks MCP. A request without a valid key is rejected before its method is looked
  * at.
  */
 import { Clock, Effect, Queue } from "effect"
@@ -16,13 +16,12 @@ import { BODY_BYTES_MAX, readText, storedBody } from "../pipeline/RequestBody.ts
 import type { AnyInput, EncodedReply, Route } from "../pipeline/Route.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import { refusalOf, refusalResult } from "./CallRefusals.ts"
-import type { Consumer, Door, DoorFailure } from "./Door.ts"
-import { makeLegacyRequests } from "./legacy/LegacyDoor.ts"
+import type { Consumer, Dispatch, Door, DoorClients, DoorFailure, SessionClients } from "./Door.ts"
 import { makeDispatch } from "./MethodDispatch.ts"
-import { isModern, modernRequests, modernResult } from "./ModernDoor.ts"
 import { refusedEventTransport } from "./RefusedTransports.ts"
-import { parseMessages } from "./RpcMessage.ts"
+import { parseMessages, type RpcBatch, type RpcMessage } from "./RpcMessage.ts"
 import { faultReply, invalidRequest, parseError, replyOf, RpcFault } from "./RpcReply.ts"
+import { makeModernDoor } from "./ModernDoor.ts"
 
 // Ends what stays open under a key when the key is revoked or expires, on every node.
 
@@ -107,12 +106,17 @@ export interface DoorPath {
 }
 
 /** Built once, for all doors. */
-export const makeDoorRoutes = Effect.gen(function* () {
+export const makeDoorRoutes = Effect.fnUntraced(function* <R>(
+  makeSessions: (dispatch: Dispatch) => Effect.Effect<SessionClients, never, R>
+) {
   const baseUrl = yield* BaseUrl
   const dispatch = yield* makeDispatch
-  const legacy = yield* makeLegacyRequests(dispatch)
-  const modern = modernRequests(dispatch)
+  const sessions = yield* makeSessions(dispatch)
+  const modern = yield* makeModernDoor(dispatch)
   const rejection = yield* makeKeyRejections
+
+  const clientsOf = (request: WebRequest, message: RpcMessage | RpcBatch): DoorClients =>
+    sessions.sends(request, message) ? sessions : modern
 
   /** A call runs to its end; what only listens ends with its key. */
   const whileKeyWorks = <E>(input: AnyInput, caller: Consumer, listening: Effect.Effect<EncodedReply, E>) =>
@@ -128,8 +132,7 @@ export const makeDoorRoutes = Effect.gen(function* () {
     clock.restart(0)
     const message = yield* parseMessages(text)
     const caller = input.as("consumer")
-    if (!isModern(request, message)) return yield* legacy.post(door, caller, input, message)
-    const answered = modern(door, caller, input, message)
+    const answered = clientsOf(request, message).post(door, caller, input, message)
     const listens = message._tag === "Request" && message.method === SUBSCRIBE
     return yield* listens ? whileKeyWorks(input, caller, answered) : answered
   })
@@ -148,11 +151,11 @@ export const makeDoorRoutes = Effect.gen(function* () {
     const message = yield* Effect.orElseSucceed(read, () => undefined)
     clock.restart(0)
     if (message?._tag !== "Request" || message.method !== "tools/call") return yield* error
-    const modern = isModern(request, message)
-    const result = refusalResult(refusalOf(error, { baseUrl }, yield* Clock.currentTimeMillis), modern)
+    const { dialect } = clientsOf(request, message)
+    const refusal = refusalOf(error, { baseUrl }, yield* Clock.currentTimeMillis)
     return replyOf(
       message.id,
-      { _tag: "Result", result: modern ? modernResult(message.method, result) : result },
+      { _tag: "Result", result: dialect.result(message.method, refusalResult(refusal, dialect.structuredErrors)) },
       problemOf(error, baseUrl).headers ?? {}
     )
   })
@@ -160,10 +163,10 @@ export const makeDoorRoutes = Effect.gen(function* () {
   const gotten = (door: Door, input: AnyInput) => {
     if (input.request.method === "HEAD") return notAllowed(input)
     const caller = input.as("consumer")
-    return whileKeyWorks(input, caller, legacy.get(door, caller, input))
+    return whileKeyWorks(input, caller, sessions.get(door, caller, input))
   }
 
-  const deleted = (door: Door, input: AnyInput) => legacy.delete(door, input.as("consumer"), input)
+  const deleted = (door: Door, input: AnyInput) => sessions.delete(door, input.as("consumer"), input)
 
   return ({ doorOf, path, summary }: DoorPath): ReadonlyArray<Route> => {
     const answering =

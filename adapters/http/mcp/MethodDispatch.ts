@@ -1,34 +1,28 @@
 /**
- * Answers a request of either era at a door: the methods about tools here, everything else by the door.
+ * Answers a request at a door: the methods about tools here, everything else by the door.
  */
 import { Effect } from "effect"
 import { type ServerFeature, turnedOff } from "../../../domain/accounts/Account.ts"
 import { isNeverPassed } from "../../../domain/mcp/PassThrough.ts"
 import { withoutOwn } from "../../../domain/mcp/PassedResults.ts"
-import type { McpEra } from "../../../domain/upstream/Protocol.ts"
 import { declaresTasks, isTaskMethod } from "../../../domain/upstream/TaskSupport.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
-import type { EncodedReply } from "../pipeline/Route.ts"
-import type { Door, DoorAnswer, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
-import { modernResult } from "./ModernDoor.ts"
+import type { CalledTool, Dispatch, Door, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
 import { isObject } from "./RpcMessage.ts"
-import { faultReply, invalidParams, methodNotFound, replyOf, RpcFault } from "./RpcReply.ts"
-import { makeTaskMethods, missingTasks } from "./TaskMethods.ts"
-import { type CalledTool, makeToolCalls } from "./ToolCalls.ts"
-
-export type Dispatch = (door: Door, request: DoorRequest) => Effect.Effect<EncodedReply, HandlerError>
+import { type DoorAnswer, faultReply, invalidParams, methodNotFound, replyOf, RpcFault } from "./RpcReply.ts"
+import { missingTasks } from "./TaskMethods.ts"
+import { makeToolCalls } from "./ToolCalls.ts"
 
 export const makeDispatch = Effect.gen(function* () {
   const callTool = yield* makeToolCalls
-  const tasks = yield* makeTaskMethods
 
   const called = (door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure | HandlerError> => {
-    if (isTaskMethod(request.rpc.method)) return tasks(door, request)
+    if (isTaskMethod(request.rpc.method)) return request.dialect.tasks(door, request)
     switch (request.rpc.method) {
       case "tools/call":
         return callTool(door, request)
       case "tools/list":
-        return Effect.map(listed(door, request), (page) => asResult(listResult(page, request.era)))
+        return Effect.map(listed(door, request), (page) => asResult(request.dialect.listResult(page)))
       default:
         return Effect.map(passed(door, request), (answer) => ({ answer, headers: {} }))
     }
@@ -41,8 +35,7 @@ export const makeDispatch = Effect.gen(function* () {
         error instanceof RpcFault ? Effect.succeed(faultReply(error, id)) : Effect.fail<HandlerError>(error),
       onSuccess: ({ answer, headers }) => {
         if (answer._tag === "Error") return Effect.succeed(replyOf(id, answer, headers))
-        const isWhole = request.era === "legacy" || method === "tools/list"
-        const result = isWhole ? answer.result : modernResult(method, answer.result)
+        const result = method === "tools/list" ? answer.result : request.dialect.result(method, answer.result)
         const reply = replyOf(id, { ...answer, result }, headers)
         answer.release?.()
         return Effect.succeed(reply)
@@ -71,16 +64,10 @@ const NEVER_PASSED = "This method is not passed to providers' servers as a reque
 
 const asResult = (result: string): CalledTool => ({ answer: { _tag: "Result", result }, headers: {} })
 
-/** Prices and the provider's tools may change. */
-const LIST_TTL_MS = 60_000
-
-/** Written whole, with what a modern result has: the list may be long. */
-const listResult = ({ meta, nextCursor, tools }: ToolList, era: McpEra): string => {
+/** Of the result of `tools/list`. */
+export const listMembers = ({ meta, nextCursor, tools }: ToolList): string => {
   const cursor = nextCursor === undefined ? "" : `,"nextCursor":${JSON.stringify(nextCursor)}`
-  const own = meta === undefined ? "" : `,"_meta":${withoutOwn(meta)}`
-  return era === "legacy"
-    ? `{"tools":${tools}${cursor}${own}}`
-    : `{"resultType":"complete","tools":${tools}${cursor}${own},"ttlMs":${LIST_TTL_MS},"cacheScope":"private"}`
+  return `"tools":${tools}${cursor}${meta === undefined ? "" : `,"_meta":${withoutOwn(meta)}`}`
 }
 
 const listed = (door: Door, request: DoorRequest): Effect.Effect<ToolList, DoorFailure> => {

@@ -1,5 +1,5 @@
 /**
- * The modern era (2026-07-28): every request carries its version and its client, and nothing is remembered between requests.
+ * Clients of version 2026-07-28: every request carries its version and its client, and nothing is remembered between requests.
  */
 import { Effect } from "effect"
 import { withMembers } from "../../../domain/mcp/PassedResults.ts"
@@ -7,7 +7,6 @@ import { memberOf } from "../../../domain/shared/JsonText.ts"
 import {
   CLIENT_CAPABILITIES_META,
   CLIENT_INFO_META,
-  LEGACY_VERSIONS,
   MODERN_VERSION,
   SERVER_INFO_META,
   VERSION_META
@@ -15,9 +14,8 @@ import {
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
-import type { Consumer, Door, DoorProfile, DoorRequest } from "./Door.ts"
-import type { Dispatch } from "./MethodDispatch.ts"
-import { methodHeadersFault, mismatch } from "./ModernHeaders.ts"
+import type { Dispatch, Door, DoorClients, DoorDialect, DoorProfile, DoorRequest } from "./Door.ts"
+import { methodHeadersFault, mismatch, parameterHeadersFault } from "./ModernHeaders.ts"
 import { isObject, type RpcBatch, type RpcMessage, type RpcRequest, textAt } from "./RpcMessage.ts"
 import {
   ACCEPTED,
@@ -30,31 +28,21 @@ import {
   RpcFault,
   unsupportedVersion
 } from "./RpcReply.ts"
+import { listMembers } from "./MethodDispatch.ts"
+import { plainCapabilities } from "./Subscriptions.ts"
+import { makeTaskMethods } from "./TaskMethods.ts"
+import { declaresTasks, TASKS_EXTENSION, withoutSessionTasks } from "../../../domain/upstream/TaskSupport.ts"
+import type { ServerProfile } from "../../../domain/upstream/ProviderServers.ts"
 
 /** Which a client may choose from. */
 export const SUPPORTED_VERSIONS: ReadonlyArray<string> = [MODERN_VERSION]
 
-const isLegacyVersion = (version: unknown): boolean => LEGACY_VERSIONS.some((known) => known === version)
-
-/**
- * By the version in the message, else by the headers. Without any, a client is one of the first version over HTTP. Only the
- * legacy era has `initialize`; clients that speak both send it with the header of the modern one.
- */
-export const isModern = (request: WebRequest, message: RpcMessage | RpcBatch): boolean => {
-  const inBody =
-    message._tag === "Request" || message._tag === "Notification" ? message.meta?.value[VERSION_META] : undefined
-  if (inBody !== undefined) return !isLegacyVersion(inBody)
-  if (message._tag === "Request" && message.method === "initialize") return false
-  const inHeader = header(request, "mcp-protocol-version")
-  return inHeader === undefined ? header(request, "mcp-method") !== undefined : !isLegacyVersion(inHeader)
-}
-
-export interface ModernClient {
+interface ModernClient {
   readonly capabilities: string
   readonly clientInfo: string | undefined
 }
 
-export const readModern = (request: WebRequest, rpc: RpcRequest): ModernClient | RpcFault => {
+const readModern = (request: WebRequest, rpc: RpcRequest): ModernClient | RpcFault => {
   const { id, meta } = rpc
   const sent = header(request, "mcp-protocol-version")
   const version = meta?.value[VERSION_META]
@@ -84,7 +72,7 @@ const unsupported = (requested: string, id: string): RpcFault =>
     id
   )
 
-/** What only the legacy era has; a server of that era must not get it from a modern client either. */
+/** What only sessions have; a server with sessions must not get it from another client either. */
 const REMOVED: ReadonlySet<string> = new Set([
   "initialize",
   "ping",
@@ -93,10 +81,10 @@ const REMOVED: ReadonlySet<string> = new Set([
   "resources/unsubscribe"
 ])
 
-export const isRemoved = (method: string): boolean => REMOVED.has(method)
+const isRemoved = (method: string): boolean => REMOVED.has(method)
 
 /** A modern client sends requests, one at a time. */
-export const notOneRequest = (message: RpcMessage | RpcBatch): RpcFault =>
+const notOneRequest = (message: RpcMessage | RpcBatch): RpcFault =>
   invalidRequest(
     message._tag === "Batch"
       ? "Batches are not part of this protocol version. Send one message per request."
@@ -133,40 +121,61 @@ export const modernResult = (method: string, result: string): string => {
   return Object.keys(set).length === 0 ? result : withMembers(result, set)
 }
 
-// Messages of a modern client at a door.
-
 /** Capabilities change when the provider's server does. */
 const DISCOVERY_TTL_MS = 60_000
 
-export const modernRequests =
-  (dispatch: Dispatch) =>
-  (
-    door: Door,
-    caller: Consumer,
-    input: AnyInput,
-    message: RpcMessage | RpcBatch
-  ): Effect.Effect<EncodedReply, HandlerError> => {
-    // This version defines no notification of a client: none is passed on.
-    if (message._tag === "Notification") return Effect.succeed(ACCEPTED)
-    if (message._tag !== "Request") return Effect.succeed(faultReply(notOneRequest(message)))
-    const client = readModern(input.request, message)
-    if (client instanceof RpcFault) return Effect.succeed(faultReply(client, message.id))
-    if (isRemoved(message.method)) {
-      return Effect.succeed(faultReply(methodNotFound(`Method \`${message.method}\` does not exist.`), message.id))
-    }
-    const request: DoorRequest = {
-      rpc: message,
-      era: "modern",
-      capabilities: client.capabilities,
-      clientInfo: client.clientInfo,
-      session: undefined,
-      caller,
-      input,
-      clock: input.clock,
-      onMessage: messageSender(input, message.id)
-    }
-    return message.method === "server/discover" ? discovered(door, request) : dispatch(door, request)
+/** Of `tools/list`: prices and the provider's tools may change. */
+const LIST_TTL_MS = 60_000
+
+const withTasks = (capabilities: string): string =>
+  withMembers(capabilities, { extensions: `{"${TASKS_EXTENSION}":{}}` })
+
+/** The capabilities of a server. */
+export const offeredByModern = ({ capabilities, sessions }: ServerProfile): string =>
+  sessions ? plainCapabilities(capabilities) : withoutSessionTasks(capabilities)
+
+export const makeModernDoor = Effect.fnUntraced(function* (dispatch: Dispatch) {
+  const tasks = yield* makeTaskMethods
+  const dialect: DoorDialect = {
+    result: modernResult,
+    listResult: (list) =>
+      `{"resultType":"complete",${listMembers(list)},"ttlMs":${LIST_TTL_MS},"cacheScope":"private"}`,
+    structuredErrors: true,
+    offered: offeredByModern,
+    withTasks,
+    parametersFault: parameterHeadersFault,
+    // The server decides on it.
+    wantsTask: () => false,
+    taskCall: (_, { capabilities }) => Effect.succeed(declaresTasks(capabilities) ? "taken" : "none"),
+    started: (resultText) => resultText,
+    tasks
   }
+  return {
+    dialect,
+    post: (door, caller, input, message): Effect.Effect<EncodedReply, HandlerError> => {
+      // This version defines no notification of a client: none is passed on.
+      if (message._tag === "Notification") return Effect.succeed(ACCEPTED)
+      if (message._tag !== "Request") return Effect.succeed(faultReply(notOneRequest(message)))
+      const client = readModern(input.request, message)
+      if (client instanceof RpcFault) return Effect.succeed(faultReply(client, message.id))
+      if (isRemoved(message.method)) {
+        return Effect.succeed(faultReply(methodNotFound(`Method \`${message.method}\` does not exist.`), message.id))
+      }
+      const request: DoorRequest = {
+        rpc: message,
+        dialect,
+        capabilities: client.capabilities,
+        clientInfo: client.clientInfo,
+        session: undefined,
+        caller,
+        input,
+        clock: input.clock,
+        onMessage: messageSender(input, message.id)
+      }
+      return message.method === "server/discover" ? discovered(door, request) : dispatch(door, request)
+    }
+  } satisfies DoorClients
+})
 
 /** Progress may be lost while a client does not read; whatever else is lost ends its stream. */
 const messageSender = (input: AnyInput, id: string): ((message: string) => void) => {

@@ -1,5 +1,5 @@
 /**
- * The headers of the modern era, which repeat parts of the body for proxies in between: both must say the same.
+ * Headers that repeat parts of the body for proxies in between: both must say the same.
  */
 import type { HeaderParameter } from "../../../domain/mcp/HeaderParameters.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"

@@ -19,11 +19,10 @@ import {
   type ServerFailed
 } from "../../../domain/upstream/ProviderServers.ts"
 import { withoutTasks } from "../../../domain/upstream/TaskSupport.ts"
-import { type Door, type DoorAnswer, type DoorFailure, type DoorRequest, listClient, passing } from "./Door.ts"
+import { type Door, type DoorFailure, type DoorRequest, listClient, passing } from "./Door.ts"
 import type { DoorPath } from "./DoorRoutes.ts"
-import { parameterHeadersFault } from "./ModernHeaders.ts"
 import { textAt } from "./RpcMessage.ts"
-import { invalidParams, limited, type RpcFault, serverFailed, statusOfCode } from "./RpcReply.ts"
+import { type DoorAnswer, invalidParams, limited, type RpcFault, serverFailed, statusOfCode } from "./RpcReply.ts"
 import {
   announcedBy,
   ANNOUNCES_ALL,
@@ -32,7 +31,6 @@ import {
   LIST_CHANGED,
   type ListChanges,
   makeSubscriptions,
-  offeredCapabilities,
   subscription as listSubscription
 } from "./Subscriptions.ts"
 
@@ -88,7 +86,7 @@ const providerDoors = Effect.gen(function* () {
       const sent = servers.ask(server, {
         method: rpc.method,
         params,
-        era: request.era,
+        inSession: request.clientSession !== undefined,
         capabilities: request.capabilities === undefined ? undefined : withoutTasks(request.capabilities),
         clientInfo: request.clientInfo,
         session: request.session,
@@ -116,9 +114,9 @@ const providerDoors = Effect.gen(function* () {
     const changes: ListChanges = (onChange) =>
       Effect.scoped(Effect.andThen(offerChanges.watch(server, onChange), Effect.never))
 
-    /** What the server announces: nothing to clients of the other era. */
+    /** What the server announces. One with sessions does it in them only. */
     const announced = Effect.map(servers.profile(server), (profile) =>
-      profile.era === "modern" ? announcedBy(withoutFeatures(profile.capabilities, featuresOff)) : []
+      profile.sessions ? [] : announcedBy(withoutFeatures(profile.capabilities, featuresOff))
     )
 
     const subscription = Effect.fnUntraced(function* (request: DoorRequest, limitMs: number) {
@@ -155,7 +153,7 @@ const providerDoors = Effect.gen(function* () {
           Effect.mapError(failedFault),
           Effect.map((profile) => ({
             ...profile,
-            capabilities: announcingTools(withoutFeatures(offeredCapabilities(profile, request.era), featuresOff))
+            capabilities: announcingTools(withoutFeatures(request.dialect.offered(profile), featuresOff))
           }))
         ),
 
@@ -177,10 +175,11 @@ const providerDoors = Effect.gen(function* () {
         if (!isToolName(name)) return Effect.fail(invalidParams(unknownTool(name)))
         const tool = { toolId: undefined, toolName: name, providerId: provider.id }
         const billed = { _tag: "Billed" as const, tool, arguments: given }
-        if (request.era === "legacy") return Effect.succeed(billed)
+        const { parametersFault } = request.dialect
+        if (parametersFault === undefined) return Effect.succeed(billed)
         return Effect.flatMapEager(knownOffer(request), (offer) => {
           const parameters = offer?.headerParameters(name) ?? []
-          const fault = parameterHeadersFault(request.input.request, request.rpc.id, parameters, given.value)
+          const fault = parametersFault(request.input.request, request.rpc.id, parameters, given.value)
           return fault === undefined ? Effect.succeed(billed) : Effect.fail(fault)
         })
       },

@@ -52,7 +52,7 @@ export interface RpcResponse {
 
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse
 
-/** Only 2025-03-26 allows batches. A faulty message does not affect the others. */
+/** A faulty message does not affect the others. */
 export interface RpcBatch {
   readonly _tag: "Batch"
   readonly messages: ReadonlyArray<RpcMessage | RpcFault>

@@ -14,7 +14,6 @@ import {
 } from "../../../domain/upstream/Protocol.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import type { LastEvent, WebResponse } from "../pipeline/WebRequest.ts"
-import type { DoorAnswer } from "./Door.ts"
 
 // What is wrong with a message, as a JSON-RPC error with the HTTP status that the protocol requires for it.
 
@@ -60,6 +59,11 @@ export const statusOfCode = (code: unknown): number => {
   if (code === METHOD_NOT_FOUND) return 404
   return code === HEADER_MISMATCH || code === MISSING_CAPABILITY || code === UNSUPPORTED_VERSION ? 400 : 200
 }
+
+/** A result or an error, as JSON text. */
+export type DoorAnswer =
+  | { readonly _tag: "Result"; readonly result: string; readonly release?: (() => void) | undefined }
+  | { readonly _tag: "Error"; readonly error: string; readonly status: number }
 
 type Headers = Readonly<Record<string, string>>
 

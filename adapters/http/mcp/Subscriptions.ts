@@ -3,18 +3,13 @@
  */
 import { Duration, Effect, Schedule } from "effect"
 import { memberOf, objectWith } from "../../../domain/shared/JsonText.ts"
-import { type McpEra, SUBSCRIPTION_META } from "../../../domain/upstream/Protocol.ts"
-import type { ServerProfile } from "../../../domain/upstream/ProviderServers.ts"
-import { withoutLegacyTasks, withoutTasks } from "../../../domain/upstream/TaskSupport.ts"
+import { SUBSCRIPTION_META } from "../../../domain/upstream/Protocol.ts"
 import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/OpenStreams.ts"
-import type { DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
+import type { DoorFailure, DoorRequest } from "./Door.ts"
 import { isObject, type RpcRequest } from "./RpcMessage.ts"
-import { invalidParams, invalidRequest, lastMessage, limited } from "./RpcReply.ts"
+import { type DoorAnswer, invalidParams, invalidRequest, lastMessage, limited } from "./RpcReply.ts"
 
-// What a modern client is told of a server of the legacy era. What needs messages of the server outside of a request's own
-// stream is not offered: no subscription and no announced change crosses eras.
-
-const OFFERED = ["tools", "resources", "prompts", "completions"] as const
+// What servers and this service announce.
 
 /** This service announces changes of the list, and of prices, whatever the server does. */
 export const announcingTools = (capabilities: string): string => {
@@ -24,7 +19,7 @@ export const announcingTools = (capabilities: string): string => {
     : objectWith(capabilities, "tools", objectWith(tools, "listChanged", "true"))
 }
 
-/** What a client may subscribe to at a server of the modern era with these capabilities. */
+/** What a client may subscribe to at a server with these capabilities. */
 export const announcedBy = (capabilities: string): ReadonlyArray<string> =>
   ANNOUNCED.flatMap(([feature, member, name]) => {
     const declared = memberOf(capabilities, 0, feature)
@@ -42,14 +37,18 @@ const ANNOUNCED = [
   ["resources", "subscribe", "resourceSubscriptions"]
 ] as const
 
-export const offeredCapabilities = ({ capabilities, era }: ServerProfile, client: McpEra): string => {
-  if (era === client) return client === "modern" ? withoutLegacyTasks(capabilities) : withoutTasks(capabilities)
+const PLAIN = ["tools", "resources", "prompts", "completions"] as const
+
+/**
+ * Where a client has a session and the server has none, or the other way around. What needs messages of the server outside of
+ * a request's own stream is not offered.
+ */
+export const plainCapabilities = (capabilities: string): string => {
   const declared = JSON.parse(capabilities) as Readonly<Record<string, unknown>>
-  return JSON.stringify(Object.fromEntries(OFFERED.filter((name) => name in declared).map((name) => [name, {}])))
+  return JSON.stringify(Object.fromEntries(PLAIN.filter((name) => name in declared).map((name) => [name, {}])))
 }
 
-// `notifications/tools/list_changed` of this service: in the modern era in `subscriptions/listen`, in the legacy era in the GET
-// stream of a session.
+// `notifications/tools/list_changed` of this service: in `subscriptions/listen`, or in the GET stream of a session.
 
 export const LIST_CHANGED = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
 

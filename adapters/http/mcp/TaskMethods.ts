@@ -1,5 +1,5 @@
 /**
- * Requests about tasks: in the modern era of the extension `io.modelcontextprotocol/tasks`.
+ * Requests about tasks, of the extension `io.modelcontextprotocol/tasks`.
  */
 import { Effect } from "effect"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
@@ -10,11 +10,17 @@ import { ACKNOWLEDGED } from "../../../domain/tasks/TaskTexts.ts"
 import { Tasks } from "../../../domain/tasks/Tasks.ts"
 import { declaresTasks, TASKS_EXTENSION } from "../../../domain/upstream/TaskSupport.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
-import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
-import { makeLegacyTaskMethods } from "./legacy/LegacyTaskMethods.ts"
+import type { CalledTool, Door, DoorFailure, DoorRequest } from "./Door.ts"
 import { textAt } from "./RpcMessage.ts"
-import { invalidParams, limited, methodNotFound, missingCapability, serverFailed, statusOfCode } from "./RpcReply.ts"
-import type { CalledTool } from "./ToolCalls.ts"
+import {
+  type DoorAnswer,
+  invalidParams,
+  limited,
+  methodNotFound,
+  missingCapability,
+  serverFailed,
+  statusOfCode
+} from "./RpcReply.ts"
 
 const METHODS: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"])
 
@@ -23,7 +29,6 @@ type Answered = Effect.Effect<DoorAnswer, DoorFailure>
 export const makeTaskMethods = Effect.gen(function* () {
   const tasks = yield* Tasks
   const passThrough = yield* PassThrough
-  const legacy = yield* makeLegacyTaskMethods
 
   const gotten = (caller: TaskCaller, taskId: string, { capabilities }: DoorRequest): Answered =>
     tasks.get(caller, taskId).pipe(
@@ -75,7 +80,6 @@ export const makeTaskMethods = Effect.gen(function* () {
 
   return (door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure | HandlerError> => {
     const { method, params } = request.rpc
-    if (request.era === "legacy") return legacy(door, request)
     if (!METHODS.has(method)) return Effect.fail(methodNotFound(`Method \`${method}\` does not exist.`))
     if (!declaresTasks(request.capabilities)) return Effect.fail(missingTasks)
     return passThrough

@@ -12,14 +12,12 @@ import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 import { lowestOf, Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import { legacyCreated } from "../../../domain/tasks/SessionTasks.ts"
 import { Tasks } from "../../../domain/tasks/Tasks.ts"
 import {
   CLIENT_CAPABILITIES_META,
   CLIENT_INFO_META,
   IDEMPOTENCY_KEY_META,
   MAX_COST_META,
-  type McpEra,
   META_PREFIX,
   VERSION_META
 } from "../../../domain/upstream/Protocol.ts"
@@ -29,10 +27,18 @@ import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import { callCap } from "../pipeline/WebRequest.ts"
 import { addFundsPage, refusalOf, refusalResult } from "./CallRefusals.ts"
 import { answerOf, callResult } from "./CallResults.ts"
-import { type Door, type DoorAnswer, type DoorFailure, type DoorRequest, passing, type ToolArguments } from "./Door.ts"
+import {
+  type CalledTool,
+  type Door,
+  type DoorDialect,
+  type DoorFailure,
+  type DoorRequest,
+  passing,
+  type TaskCall,
+  type ToolArguments
+} from "./Door.ts"
 import { isObject, picked, type RpcObject, type RpcRequest, textAt } from "./RpcMessage.ts"
 import { invalidParams, methodNotFound, RpcFault } from "./RpcReply.ts"
-import { makeTaskCalls, notAsTask, type TaskCall } from "./legacy/LegacyDialect.ts"
 
 /** The params of `tools/call`: the tool, its arguments, what the caller agrees to pay, and what is passed on. */
 export interface ToolCallParams {
@@ -44,11 +50,11 @@ export interface ToolCallParams {
   readonly meta: string | undefined
   readonly otherParams: string | undefined
   readonly progressToken: string | undefined
-  /** Of the legacy era: the client wants a task. In the modern one, the server decides. */
+  /** The client wants a task. Otherwise the server may decide on one. */
   readonly wantsTask: boolean
 }
 
-export const readToolCall = ({ meta, params }: RpcRequest, era: McpEra): ToolCallParams | RpcFault => {
+export const readToolCall = ({ meta, params }: RpcRequest, dialect: DoorDialect): ToolCallParams | RpcFault => {
   const name = params?.value["name"]
   if (typeof name !== "string") return invalidParams("`name` is required, the name of a tool.")
   const given = params?.value["arguments"]
@@ -63,10 +69,8 @@ export const readToolCall = ({ meta, params }: RpcRequest, era: McpEra): ToolCal
       `\`_meta["${IDEMPOTENCY_KEY_META}"]\` must be a string of 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters.`
     )
   }
-  const task = era === "legacy" ? params?.value["task"] : undefined
-  if (task !== undefined && !isTask(task)) {
-    return invalidParams("`task` must be an object; its `ttl` is a number of milliseconds, at least 0.")
-  }
+  const wantsTask = dialect.wantsTask(params)
+  if (typeof wantsTask !== "boolean") return wantsTask
   const passedMeta = picked(meta, isPassed)
   return {
     name,
@@ -76,17 +80,11 @@ export const readToolCall = ({ meta, params }: RpcRequest, era: McpEra): ToolCal
     meta: passedMeta === undefined ? undefined : `{${passedMeta}}`,
     otherParams: picked(params, (member) => !OWN_PARAMS.has(member)),
     progressToken: textAt(meta, "progressToken"),
-    wantsTask: task !== undefined
+    wantsTask
   }
 }
 
 const OWN_PARAMS: ReadonlySet<string> = new Set(["name", "arguments", "task", "_meta"])
-/** The service itself decides how long a task may take, and its result is kept. */
-const isTask = (task: unknown): boolean => {
-  if (!isObject(task)) return false
-  const { ttl } = task
-  return ttl === undefined || (typeof ttl === "number" && ttl >= 0)
-}
 
 const PROTOCOL: ReadonlySet<string> = new Set([
   "progressToken",
@@ -114,13 +112,6 @@ const keyIn = (meta: RpcObject | undefined): string | undefined => {
   return typeof value === "string" && value.length <= IDEMPOTENCY_KEY_CHARS_MAX ? value : ""
 }
 
-type Headers = Readonly<Record<string, string>>
-
-export interface CalledTool {
-  readonly answer: DoorAnswer
-  readonly headers: Headers
-}
-
 type Billed = Extract<Effect.Success<ReturnType<Door["tool"]>>, { readonly _tag: "Billed" }>
 
 export const makeToolCalls = Effect.gen(function* () {
@@ -128,7 +119,6 @@ export const makeToolCalls = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
   const addFundsUrl = addFundsPage(baseUrl)
   const tasks = yield* Tasks
-  const taskOf = yield* makeTaskCalls
   const { totalMs } = yield* UpstreamLimits
   const { sha256Hex } = yield* Digest
 
@@ -175,7 +165,7 @@ export const makeToolCalls = Effect.gen(function* () {
             ? request.capabilities
             : withoutTasks(request.capabilities),
         clientInfo: request.clientInfo,
-        era: request.era,
+        inSession: request.clientSession !== undefined,
         session: task === "started" ? undefined : request.session,
         clientSession: request.clientSession,
         renewSession: request.renewSession,
@@ -205,7 +195,7 @@ export const makeToolCalls = Effect.gen(function* () {
     params: ToolCallParams,
     meaning: Billed
   ): Effect.Effect<McpCallOutcome, RpcFault | HandlerError> =>
-    Effect.flatMapEager(taskOf(door, request, meaning.tool, params.wantsTask), (task) => {
+    Effect.flatMapEager(request.dialect.taskCall(door, request, meaning.tool, params.wantsTask), (task) => {
       const call = callOf(door, request, params, meaning, task)
       const ended = mcpCalls.call(call, (report) => {
         // The provider has responded; the settlement follows.
@@ -217,7 +207,7 @@ export const makeToolCalls = Effect.gen(function* () {
 
   const refused = Effect.fnUntraced(function* (
     { callTool }: Door,
-    { era }: DoorRequest,
+    { dialect }: DoorRequest,
     error: HandlerError
   ): Effect.fn.Return<CalledTool, HandlerError | RpcFault> {
     if (error._tag === "StoreUnavailable" || error._tag === "SignerUnavailable") return yield* error
@@ -227,8 +217,7 @@ export const makeToolCalls = Effect.gen(function* () {
     }
     const refusal = refusalOf(error, { baseUrl, callTool }, yield* Clock.currentTimeMillis)
     return {
-      // Clients of the legacy era check `structuredContent` against the tool's output schema even in an error.
-      answer: { _tag: "Result", result: refusalResult(refusal, era === "modern") },
+      answer: { _tag: "Result", result: refusalResult(refusal, dialect.structuredErrors) },
       headers: {}
     }
   })
@@ -237,7 +226,7 @@ export const makeToolCalls = Effect.gen(function* () {
     door: Door,
     request: DoorRequest
   ): Effect.fn.Return<CalledTool, DoorFailure | HandlerError> {
-    const read = readToolCall(request.rpc, request.era)
+    const read = readToolCall(request.rpc, request.dialect)
     if (read instanceof RpcFault) return yield* read
     const params = { ...read, maxCost: yield* callCap(request.input.request, read.maxCost) }
     const meaning = yield* door.tool(request, params.name, params.arguments, params.maxCost)
@@ -247,7 +236,7 @@ export const makeToolCalls = Effect.gen(function* () {
     }
     return yield* Effect.matchEffect(called(door, request, params, meaning), {
       onFailure: (error) => (error instanceof RpcFault ? Effect.fail(error) : refused(door, request, error)),
-      onSuccess: (outcome) => Effect.succeed(calledTool(outcome, request.era))
+      onSuccess: (outcome) => Effect.succeed(calledTool(outcome, request.dialect))
     })
   })
 })
@@ -258,17 +247,18 @@ const isOfRequest = (error: HandlerError): boolean =>
 
 const isInFlight = (failure: unknown): boolean => failure instanceof CallInFlight
 
-const calledTool = (outcome: McpCallOutcome, era: McpEra): CalledTool => {
+const calledTool = (outcome: McpCallOutcome, dialect: DoorDialect): CalledTool => {
   switch (outcome._tag) {
     case "InputRequired":
       return {
         answer: { _tag: "Result", result: outcome.resultText },
         headers: outcome.receiptId === undefined ? {} : { "x-market-receipt": outcome.receiptId }
       }
-    case "TaskStarted": {
-      const result = era === "legacy" ? legacyCreated(outcome.resultText) : outcome.resultText
-      return { answer: { _tag: "Result", result }, headers: { "x-market-receipt": outcome.receiptId } }
-    }
+    case "TaskStarted":
+      return {
+        answer: { _tag: "Result", result: dialect.started(outcome.resultText) },
+        headers: { "x-market-receipt": outcome.receiptId }
+      }
     case "Settled":
       return { answer: answerOf(outcome.answer), headers: outcome.answer.headers }
     case "Replayed":
@@ -278,3 +268,6 @@ const calledTool = (outcome: McpCallOutcome, era: McpEra): CalledTool => {
       }
   }
 }
+
+export const notAsTask = (name: string): string =>
+  `The tool \`${name}\` does not run as a task. Call it without \`task\`.`

@@ -5,6 +5,7 @@ import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { HISTORY_DAYS, HISTORY_DAYS_KEPT } from "../../../domain/platform/HealthHistory.ts"
 import { SIGNED_FIELDS } from "../../../domain/receipts/Receipt.ts"
+import { MCP_VERSIONS } from "../../../domain/upstream/Protocol.ts"
 import { mcpDoors } from "../catalog/CatalogApi.ts"
 import { operatorIfConfigured, probe, publicRead, uncached } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
@@ -121,9 +122,7 @@ export const PlatformStatus = Field.object("PlatformStatus", "Status and service
   protocols: Field.of(
     Schema.Record(Schema.String, Schema.Array(Schema.String)),
     "Supported protocols with their versions.",
-    {
-      mcp: ["2026-07-28", "2025-11-25"]
-    }
+    { mcp: MCP_VERSIONS.slice(0, 2) }
   ),
   endpoints
 })

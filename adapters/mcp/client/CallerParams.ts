@@ -5,8 +5,14 @@
 import { randomUUID } from "node:crypto"
 import { MAX_COST_FIELD } from "../../../domain/metering/CallTerms.ts"
 import { type JsonMember, membersOf } from "../../../domain/shared/JsonText.ts"
-import { type McpEra, META_PREFIX } from "../../../domain/upstream/Protocol.ts"
-import type { Link } from "./Dialect.ts"
+import {
+  CLIENT_CAPABILITIES_META,
+  CLIENT_INFO_META,
+  META_PREFIX,
+  VERSION_META
+} from "../../../domain/upstream/Protocol.ts"
+import type { McpExchange } from "../../../domain/upstream/ToolUpstream.ts"
+import type { Caller, Link } from "./Dialect.ts"
 
 // The id of a request in a client's own session. The client sends other requests and cancellations there, so it must not
 // choose or guess the id of a call: a server that got one id twice would answer the wrong request. Other nodes use the session
@@ -14,15 +20,8 @@ import type { Link } from "./Dialect.ts"
 
 export const ownId = (prefix: string): string => `${prefix}.${randomUUID()}`
 
-/** A client, as its request describes it. Texts are JSON. */
-export interface Caller {
-  readonly era: McpEra
-  readonly capabilities: string | undefined
-  readonly clientInfo: string | undefined
-}
-
 interface OwnFields {
-  /** The service's `_meta` of a modern request. */
+  /** The service's, where each request has one. */
   readonly meta: ReadonlyArray<JsonMember>
   /** As the server gets it, as JSON. */
   readonly progressToken: string | undefined
@@ -37,13 +36,7 @@ export const metaFor = (link: Link, caller: Caller, given: string | undefined, o
   }
   if (own.progressToken !== undefined) fields.push(`"progressToken":${own.progressToken}`)
   if (own.maxCost !== undefined) fields.push(`"${MAX_COST_FIELD}":${own.maxCost}`)
-  if (link.era === "modern") {
-    for (const { name, text } of own.meta) {
-      const theirs =
-        caller.era !== "modern" ? undefined : name === CLIENT_INFO ? caller.clientInfo : capabilitiesOf(name, caller)
-      fields.push(`"${name}":${theirs ?? text}`)
-    }
-  }
+  fields.push(...link.dialect.callerMeta(own.meta, caller))
   return fields.length === 0 ? undefined : `{${fields.join(",")}}`
 }
 
@@ -60,14 +53,20 @@ export const paramsWith = (
   return `{${[...others, ...(meta === undefined ? [] : [`"_meta":${meta}`])].join(",")}}`
 }
 
-const capabilitiesOf = (name: string, { capabilities }: Caller): string | undefined =>
-  name === CLIENT_CAPABILITIES ? capabilities : undefined
+/** Other members of a call's params, each with a comma behind it. */
+export const othersOf = ({ otherParams }: McpExchange): string =>
+  otherParams === undefined
+    ? ""
+    : membersOf(`{${otherParams}}`)
+        .filter(({ name }) => !ofTheCall.has(name.toLowerCase()))
+        .map(({ name, text }) => `${JSON.stringify(name)}:${text},`)
+        .join("")
 
-const PROTOCOL = "io.modelcontextprotocol/"
-const CLIENT_INFO = `${PROTOCOL}clientInfo`
-const CLIENT_CAPABILITIES = `${PROTOCOL}clientCapabilities`
+/** Some servers do not distinguish upper and lower case. */
+const ofTheCall = new Set(["name", "arguments", "task", "_meta"])
+
 const written = new Set(
-  ["progressToken", `${PROTOCOL}protocolVersion`, CLIENT_INFO, CLIENT_CAPABILITIES].map((name) => name.toLowerCase())
+  ["progressToken", VERSION_META, CLIENT_INFO_META, CLIENT_CAPABILITIES_META].map((name) => name.toLowerCase())
 )
 
 /**

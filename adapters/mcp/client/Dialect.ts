@@ -1,89 +1,158 @@
 /**
- * How the client of a provider's server writes its requests, in both eras of the protocol.
+ * How the client of a provider's server speaks: what differs between versions of MCP that are not compatible. Each link has its
+ * dialect, and shared code calls its members.
  */
+import type { Effect, Scope } from "effect"
 import { MAX_COST_FIELD } from "../../../domain/metering/CallTerms.ts"
-import {
-  CLIENT_CAPABILITIES_META,
-  CLIENT_INFO_META,
-  type McpEra,
-  MODERN_VERSION,
-  VERSION_META
-} from "../../../domain/upstream/Protocol.ts"
-import { requestBody } from "./JsonRpc.ts"
+import type { JsonMember } from "../../../domain/shared/JsonText.ts"
+import type { UpstreamSession } from "../../../domain/upstream/Protocol.ts"
+import type { ListClient } from "../../../domain/upstream/ProviderServers.ts"
+import type { McpExchange, PendingResult, ToolResult, UpstreamCall } from "../../../domain/upstream/ToolUpstream.ts"
+import type { ExchangeRequest } from "./HttpExchange.ts"
+import { requestBody, type RpcError, type ServerRequest } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
-import { headerText } from "./ToolHeaders.ts"
+import type { SignedFor } from "./ProviderSignature.ts"
+import type { Reply } from "./Reply.ts"
+import type { ToolHeaders } from "./ToolHeaders.ts"
 
 /** How to speak to one endpoint. */
 export interface Link {
-  readonly era: McpEra
+  readonly dialect: Dialect
   readonly version: string
   readonly sessionId: string | undefined
 }
 
-type ClientIdentity = Pick<McpUpstreamOptions, "clientName" | "clientVersion">
+/** A request before its signature is added. */
+export interface Message extends Omit<ExchangeRequest, "consumer" | "method" | "onAsked" | "path"> {
+  readonly http?: "GET" | "DELETE"
+  readonly link: Link | undefined
+  readonly subject?: SignedFor
+}
+
+/** One provider's endpoint, as dialects use it. */
+export interface Endpoint {
+  readonly options: McpUpstreamOptions
+  readonly nowMs: () => number
+  /** The service's own `_meta`, where each request has one. */
+  readonly meta: string
+  toolHeaders: ToolHeaders
+  toolHeadersUntilMs: number
+  nextId(): number
+  /** Sends a message and waits for its reply. */
+  ask(message: Message): Effect.Effect<Reply>
+  /** Sends a message without waiting for its reply. */
+  tell(message: Message): void
+}
+
+/** A client, as its request describes it. Texts are JSON. */
+export interface Caller {
+  readonly inSession: boolean
+  readonly capabilities: string | undefined
+  readonly clientInfo: string | undefined
+}
+
+/** What to do about an error of the server's transport layer, before the request is sent again. */
+export type Repair =
+  | "none"
+  /** The session is gone: repeat the handshake and the request. */
+  | "new_session"
+  /** The server does not support this version: determine its version and repeat the request. */
+  | "new_dialect"
+  /** The server may have changed its dialect: determine it, and repeat the request only if it has. */
+  | "other_dialect"
+  /** Headers for the tool's parameters are missing or outdated: read the tool list and repeat the request. */
+  | "tool_headers"
+  /** The session accepts one request at a time: repeat the request in another one. */
+  | "own_session"
+  /** Possibly the dialect: determine it before the next call. */
+  | "forget_dialect"
+
+export interface Dialect {
+  /** Its handshake opens a session, in which a client says once what it can do. */
+  readonly sessions: boolean
+  /** Appends to those of every POST. `name`: what the request names, such as a tool. */
+  appendHeaders(headers: Array<string>, link: Link, method: string, name: string | undefined): void
+  /** This `_meta` of the service, where each request has one. */
+  requestMeta(meta: string): string | undefined
+  /** The same for a caller that speaks MCP, as `"name":value`. */
+  callerMeta(own: ReadonlyArray<JsonMember>, caller: Caller): ReadonlyArray<string>
+  /** Members of a call's params besides its tool and arguments, each with a comma behind it. */
+  callParams(exchange: McpExchange): string
+  /** Appends the headers of a call's parameters, or returns the reply that prevents the call. */
+  prepareCall(
+    endpoint: Endpoint,
+    call: UpstreamCall,
+    headers: Array<string>,
+    atMs: number,
+    scope: Scope.Scope
+  ): Effect.Effect<Reply | undefined>
+  /** Whether its calls can be written. */
+  isCallable(inputSchema: unknown): boolean
+  /** What of the client the server knows when it lists its tools. */
+  listClient(client: ListClient): ListClient
+  isUnfinished(result: ToolResult): boolean
+  /** How a call goes on whose result is unfinished; undefined where its caller cannot follow. */
+  pendingOf(link: Link, result: ToolResult, resultText: string, exchange: McpExchange): PendingResult | undefined
+  repair(link: Link, status: number, error: RpcError | undefined): Repair
+  /** Waits for the response to a message whose stream ended before it. `count` gets the bytes of each further stream. */
+  resume(
+    endpoint: Endpoint,
+    message: Message,
+    first: Reply,
+    untilMs: number,
+    count: (bytes: number) => void
+  ): Effect.Effect<Reply>
+  /** Whether a request changes or reads the state of a session. */
+  isOfOneClient(method: string): boolean
+  /** Reads what the server says of itself; undefined where the handshake alone tells it. */
+  readonly reread: ((endpoint: Endpoint, timeoutMs: number) => Effect.Effect<Reply>) | undefined
+  /** Tells the server that a request was canceled. */
+  cancel(endpoint: Endpoint, message: Message, reason: string): void
+  /** Answers a request of the server that is passed on to no client. */
+  answer(endpoint: Endpoint, link: Link, asked: ServerRequest): void
+  /** Ends the session, where the server has one. */
+  end(endpoint: Endpoint, link: Link): Effect.Effect<unknown>
+}
+
+/** Of servers that do not know `server/discover`, but open sessions. */
+export interface SessionDialect extends Dialect {
+  speaks(versions: ReadonlyArray<unknown>): boolean
+  linkOf(session: UpstreamSession): Link
+  /** A session whose client declares these capabilities, or the reply that prevented it. */
+  open(
+    endpoint: Endpoint,
+    capabilities: string,
+    leftMs: () => number,
+    onGreeted?: (link: Link, reply: Reply) => void
+  ): Effect.Effect<Link | Reply>
+}
+
+/** The service itself, as a client for which tools are listed. */
+export const SERVICE: ListClient = { inSession: false, capabilities: "{}" }
 
 const accept = ["accept", "application/json, text/event-stream"]
 const posted = [...accept, "content-type", "application/json"]
 
-/** Headers of a POST with `method`, and the tool's name for a call. */
-export const postHeaders = (link: Link | undefined, method: string, toolName?: string): Array<string> => {
+/** Headers of a POST with `method`; without a link, of the handshake. */
+export const postHeaders = (link: Link | undefined, method: string, name?: string): Array<string> => {
   const headers = posted.slice()
-  if (link === undefined) return headers
-  if (link.era === "modern") {
-    headers.push("mcp-protocol-version", link.version, "mcp-method", method)
-    if (toolName !== undefined) headers.push("mcp-name", headerText(toolName))
-  } else appendSession(headers, link)
+  link?.dialect.appendHeaders(headers, link, method, name)
   return headers
 }
 
-/** Headers of a GET that resumes a stream, or of the DELETE that ends a session. */
-export const sessionHeaders = (link: Link, lastEventId?: string): Array<string> => {
-  const headers = lastEventId === undefined ? [] : ["accept", "text/event-stream", "last-event-id", lastEventId]
-  appendSession(headers, link)
-  return headers
-}
-
-/** Headers of a GET for messages that belong to no request. */
-export const listenHeaders = (link: Link, lastEventId: string | undefined): Array<string> => {
-  const headers = ["accept", "text/event-stream"]
-  if (lastEventId !== undefined && isEventId(lastEventId)) headers.push("last-event-id", lastEventId)
-  appendSession(headers, link)
-  return headers
-}
-
-export const modernLink: Link = { era: "modern", version: MODERN_VERSION, sessionId: undefined }
-
-/** The `_meta` of every modern request, as JSON. `capabilities` too. */
-export const modernMeta = (client: ClientIdentity, capabilities = "{}"): string => {
-  const info = JSON.stringify({ name: client.clientName, version: client.clientVersion })
-  return `{"${VERSION_META}":"${MODERN_VERSION}","${CLIENT_INFO_META}":${info},"${CLIENT_CAPABILITIES_META}":${capabilities}}`
-}
-
-export const discoverBody = (id: number, meta: string): string =>
-  requestBody(id, "server/discover", `{"_meta":${meta}}`)
-
-/** `meta`: of the modern era. */
-export const toolListBody = (id: number, meta: string | undefined, cursor: string | undefined): string => {
+/** `meta`: of the service. */
+export const toolListBody = (id: number, link: Link, meta: string, cursor: string | undefined): string => {
+  const own = link.dialect.requestMeta(meta)
   const members = [
     ...(cursor === undefined ? [] : [`"cursor":${JSON.stringify(cursor)}`]),
-    ...(meta === undefined ? [] : [`"_meta":${meta}`])
+    ...(own === undefined ? [] : [`"_meta":${own}`])
   ]
   return requestBody(id, "tools/list", `{${members.join(",")}}`)
 }
 
-/** `capabilities`: as JSON. */
-export const initializeBody = (id: number, version: string, client: ClientIdentity, capabilities: string): string => {
-  const info = JSON.stringify({ name: client.clientName, version: client.clientVersion })
-  return requestBody(
-    id,
-    "initialize",
-    `{"protocolVersion":"${version}","capabilities":${capabilities},"clientInfo":${info}}`
-  )
-}
-
 /**
- * `meta`: of the modern era. `maxCost`, the most that may be charged for the call, is in the body, which the signature
- * covers. Progress is always asked for: it gives the tool more time.
+ * `meta`: of the service. `maxCost`, the most that may be charged for the call, is in the body, which the signature covers.
+ * Progress is always asked for: it gives the tool more time.
  */
 export const toolCallBody = (
   id: number,
@@ -95,18 +164,7 @@ export const toolCallBody = (
 ): string => {
   const named = `{"name":${JSON.stringify(toolName)},"arguments":${JSON.stringify(args)}`
   const capped = maxCost === undefined ? "" : `,"${MAX_COST_FIELD}":${maxCost}`
-  const ofEra = link.era === "modern" ? `,${meta.slice(1, -1)}` : ""
-  return requestBody(id, "tools/call", `${named},"_meta":{"progressToken":${id}${capped}${ofEra}}}`)
-}
-
-/** An event id that is a valid header value. */
-export const isEventId = (text: string): boolean => /^[\x20-\x7e]{1,1024}$/u.test(text)
-
-/** A session id that is a valid header value; others are ignored. */
-export const isSessionId = (text: string): boolean => /^[\x21-\x7e]{1,1024}$/u.test(text)
-
-/** 2025-03-26 and before have no version header. */
-const appendSession = (headers: Array<string>, link: Link): void => {
-  if (link.version >= "2025-06-18") headers.push("mcp-protocol-version", link.version)
-  if (link.sessionId !== undefined) headers.push("mcp-session-id", link.sessionId)
+  const own = link.dialect.requestMeta(meta)
+  const ofClient = own === undefined ? "" : `,${own.slice(1, -1)}`
+  return requestBody(id, "tools/call", `${named},"_meta":{"progressToken":${id}${capped}${ofClient}}}`)
 }

@@ -24,7 +24,6 @@ import {
   serverRequestOf
 } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
-import { isEventId, type Link } from "./Dialect.ts"
 import { fault, faultOf, type Reply } from "./Reply.ts"
 import { type ResponseBytes, type ResponseReader, UNCOUNTED_BYTES } from "./ResponseBytes.ts"
 
@@ -38,7 +37,6 @@ export interface ExchangeRequest {
   readonly body: string
   /** The request that is awaited; undefined for a message without a response. */
   readonly id: RpcId | undefined
-  readonly link: Link | undefined
   readonly timeoutMs: number
   /** Added to the time limit; it may change. */
   readonly extraMs?: (() => number) | undefined
@@ -48,6 +46,8 @@ export interface ExchangeRequest {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
   /** Receives the other messages of the server, parsed and verbatim. True: nothing answers it here. */
   readonly onMessage?: ((message: JsonObject, text: string, eventId: string | undefined) => boolean) | undefined
+  /** Receives the first requests of the server that nothing else answers. */
+  readonly onAsked: (asked: ServerRequest) => void
   /** A stream of messages that is not limited in size: none of them is kept. */
   readonly listening?: boolean | undefined
 }
@@ -63,7 +63,6 @@ export interface ExchangeHost {
   readonly answerBytes: ResponseBytes
   /** undici has finished with the request: it holds neither a socket nor a place in the queue. */
   released(listening: boolean): void
-  serverAsked(asked: ServerRequest, link: Link | undefined): void
 }
 
 export interface ServerSentEvent {
@@ -264,8 +263,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
       const progress = onProgress === undefined ? undefined : progressOf(id!, message)
       if (progress !== undefined) onProgress!(progress)
       const asked = serverRequestOf(message)
-      if (asked !== undefined && ++this.serverRequests <= SERVER_REQUESTS_MAX)
-        this.host.serverAsked(asked, this.request.link)
+      if (asked !== undefined && ++this.serverRequests <= SERVER_REQUESTS_MAX) this.request.onAsked(asked)
     }
   }
 
@@ -349,6 +347,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
     this.host.released(this.listening)
   }
 }
+
+/** An event id that is a valid header value. */
+export const isEventId = (text: string): boolean => /^[\x20-\x7e]{1,1024}$/u.test(text)
 
 /** Only a result is kept in memory. */
 const released = (reply: Reply, release: () => void): Reply => {

@@ -60,7 +60,7 @@ export const replyBody = (request: ServerRequest): string =>
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The messages in a body or an event: one, or a batch (2025-03-26). */
+/** The messages in a body or an event: one, or a batch. */
 export const messagesOf = (text: string): ReadonlyArray<JsonObject> | undefined => {
   if (isTooDeep(text)) return undefined
   try {

@@ -1,11 +1,12 @@
 /**
  * This node's connection to all providers' servers, shared by tool calls and passed requests: a provider has one set of
- * sockets, one circuit and one known era.
+ * sockets, one circuit and one known protocol version.
  */
 import { Clock, Effect, type Scope } from "effect"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { monotonicMs } from "../../../domain/shared/Time.ts"
 import type { UpstreamProblem } from "../../../domain/upstream/ToolUpstream.ts"
+import type { SessionDialect } from "./Dialect.ts"
 import type { HttpExchange } from "./HttpExchange.ts"
 import { type McpUpstreamOptions, type McpUpstreamSettings, withDefaults } from "./McpUpstreamOptions.ts"
 import { type KnownEndpoint, ProviderEndpoints } from "./ProviderEndpoints.ts"
@@ -19,7 +20,10 @@ export interface McpClient {
   readonly scope: Scope.Scope
 }
 
-export const makeMcpClient = Effect.fnUntraced(function* (settings: McpUpstreamSettings) {
+export const makeMcpClient = Effect.fnUntraced(function* (
+  settings: McpUpstreamSettings,
+  sessionDialect: SessionDialect
+) {
   const options = withDefaults(settings)
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
@@ -27,8 +31,15 @@ export const makeMcpClient = Effect.fnUntraced(function* (settings: McpUpstreamS
   const epochMs = () => clock.currentTimeMillisUnsafe()
   const guard = { policy: options.policy, resolve: options.resolve, connectTimeoutMs: options.connectTimeoutMs }
   const endpoints = new ProviderEndpoints(
-    { options, guard, begin: makeLane(), epochMs, nowMs, answerBytes: new ResponseBytes(options.answerBytesMax) },
-    nowMs,
+    {
+      options,
+      guard,
+      sessionDialect,
+      begin: makeLane(),
+      epochMs,
+      nowMs,
+      answerBytes: new ResponseBytes(options.answerBytesMax)
+    },
     scope
   )
   yield* Effect.addFinalizer(() => endpoints.close)

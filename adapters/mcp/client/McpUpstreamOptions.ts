@@ -21,7 +21,7 @@ const defaults = {
   retryDelayMsMin: 50,
   retryDelayMsMax: 250,
   connectTimeoutMs: 5_000,
-  /** For `server/discover`; without a response the legacy handshake is tried. */
+  /** For `server/discover`; without a response a session is tried. */
   probeTimeoutMs: 3_000,
   /** Version, handshake and tool list together. */
   setupTimeoutMs: 10_000,

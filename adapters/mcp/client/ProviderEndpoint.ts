@@ -6,10 +6,10 @@ import { Pool } from "undici"
 import { type JsonMember, membersOf } from "../../../domain/shared/JsonText.ts"
 import { builtInConnector, guardedConnector, type GuardOptions } from "../egress/GuardedConnector.ts"
 import { type ExchangeHost, type ExchangeRequest, HttpExchange } from "./HttpExchange.ts"
-import { notificationBody, replyBody, type ServerRequest } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
-import { type Link, modernMeta, postHeaders, sessionHeaders } from "./Dialect.ts"
-import { appendSignedHeaders, type SignedFor, type Signer, WITHOUT_SUBJECT } from "./ProviderSignature.ts"
+import type { Dialect, Endpoint, Message, SessionDialect } from "./Dialect.ts"
+import { appendSignedHeaders, type Signer, WITHOUT_SUBJECT } from "./ProviderSignature.ts"
+import { modernMeta } from "./ModernDialect.ts"
 import { fault, type Reply } from "./Reply.ts"
 import type { ResponseBytes } from "./ResponseBytes.ts"
 import type { ToolHeaders } from "./ToolHeaders.ts"
@@ -70,35 +70,32 @@ export interface EndpointShared {
   readonly begin: (exchange: HttpExchange) => void
   readonly epochMs: () => number
   readonly nowMs: () => number
+  /** Of servers that do not know `server/discover`. */
+  readonly sessionDialect: SessionDialect
   readonly answerBytes: ResponseBytes
 }
 
 export interface Greeting {
-  readonly era: Link["era"]
+  readonly dialect: Dialect
   readonly version: string
   /** Undefined if it is too large. */
   readonly text: string | undefined
   readonly atMs: number
 }
 
-/** A request before its signature is added. */
-export interface Message extends Omit<ExchangeRequest, "consumer" | "method" | "path"> {
-  readonly http?: "GET" | "DELETE"
-  readonly subject?: SignedFor
-}
-
-export class ProviderEndpoint implements ExchangeHost {
+export class ProviderEndpoint implements Endpoint, ExchangeHost {
   readonly options: McpUpstreamOptions
   readonly provider: string
   readonly answerBytes: ResponseBytes
   readonly dispatcher: Pool
   readonly circuit: CircuitBreaker
-  /** Of every modern request, as JSON. */
+  readonly nowMs: () => number
+  readonly sessionDialect: SessionDialect
   readonly meta: string
   /** The same, parsed once. */
   readonly metaMembers: ReadonlyArray<JsonMember>
   /** Determined once, and again if it proves wrong. */
-  era: Link["era"] | undefined = undefined
+  dialect: Dialect | undefined = undefined
   toolHeaders: ToolHeaders = new Map()
   toolHeadersUntilMs = 0
   /** The result of the last `server/discover` or `initialize`, verbatim. */
@@ -124,6 +121,8 @@ export class ProviderEndpoint implements ExchangeHost {
     this.answerBytes = shared.answerBytes
     this.shared = shared
     this.options = shared.options
+    this.nowMs = shared.nowMs
+    this.sessionDialect = shared.sessionDialect
     this.sign = sign
     this.origin = url.origin
     this.path = url.pathname + url.search
@@ -152,7 +151,7 @@ export class ProviderEndpoint implements ExchangeHost {
       const exchange = this.begin(message, (reply) => {
         this.awaited--
         if (reply.kind === "timeout" && exchange?.sent === true)
-          this.tellCanceled(message, "The response did not arrive in time")
+          message.link?.dialect.cancel(this, message, "The response did not arrive in time")
         resume(Effect.succeed(reply))
       })
       if (exchange === undefined) return resume(Effect.succeed(overloaded))
@@ -160,7 +159,7 @@ export class ProviderEndpoint implements ExchangeHost {
       return Effect.sync(() => {
         this.awaited--
         exchange.cancel()
-        if (exchange.sent) this.tellCanceled(message, "The caller disconnected")
+        if (exchange.sent) message.link?.dialect.cancel(this, message, "The caller disconnected")
       })
     })
   }
@@ -170,32 +169,20 @@ export class ProviderEndpoint implements ExchangeHost {
     this.begin(message, ignore)
   }
 
-  /** Only the legacy era needs a notification; in the modern one the end of the connection is enough. */
-  tellCanceled(message: Message, reason: string): void {
-    const { id, link, subject } = message
-    if (id === undefined || link?.era !== "legacy" || message.http === "DELETE") return
-    this.tell(this.notification(link, "notifications/cancelled", { requestId: id, reason }, subject))
-  }
-
-  notification(
-    link: Link,
-    method: string,
-    params: Readonly<Record<string, unknown>> | undefined,
-    subject?: SignedFor
-  ): Message {
-    return {
-      headers: postHeaders(link, method),
-      body: notificationBody(method, params),
-      id: undefined,
-      link,
-      timeoutMs: this.options.notificationTimeoutMs,
-      ...(subject === undefined ? {} : { subject })
-    }
+  /** Sends a message and waits for its response, on further streams too. `count` gets the bytes of each reply. */
+  askAndResume(message: Message, untilMs: number, count: (bytes: number) => void = ignore): Effect.Effect<Reply> {
+    return Effect.flatMap(this.ask(message), (reply) => {
+      count(reply.bytes)
+      const { link } = message
+      return reply.kind === "resumable" && link !== undefined
+        ? link.dialect.resume(this, message, reply, untilMs, count)
+        : Effect.succeed(reply)
+    })
   }
 
   /** The server said that its tools changed. */
   toolsChanged(): void {
-    this.toolsChangedMs = this.shared.nowMs()
+    this.toolsChangedMs = this.nowMs()
   }
 
   /** Closes every socket. */
@@ -203,20 +190,8 @@ export class ProviderEndpoint implements ExchangeHost {
     Promise.all([this.dispatcher.destroy(), this.streamPool?.destroy()])
   )
 
-  endSession(link: Link): Effect.Effect<Reply> {
-    const timeoutMs = this.options.notificationTimeoutMs
-    return this.ask({ http: "DELETE", headers: sessionHeaders(link), body: "", id: undefined, link, timeoutMs })
-  }
-
   released(listening: boolean): void {
     if (!listening) this.inFlight--
-  }
-
-  /** In the modern era a server sends no requests. */
-  serverAsked(asked: ServerRequest, link: Link | undefined): void {
-    if (link?.era !== "legacy") return
-    const timeoutMs = this.options.notificationTimeoutMs
-    this.tell({ headers: postHeaders(link, asked.method), body: replyBody(asked), id: undefined, link, timeoutMs })
   }
 
   private begin(message: Message, done: (reply: Reply) => void): HttpExchange | undefined {
@@ -233,12 +208,12 @@ export class ProviderEndpoint implements ExchangeHost {
       headers,
       body,
       id,
-      link,
       timeoutMs,
       extraMs,
       consumer: message.subject?.consumerId ?? "",
       onProgress,
       onMessage,
+      onAsked: (asked) => link?.dialect.answer(this, link, asked),
       listening
     }
     const exchange = new HttpExchange(request, this.options, this, done)

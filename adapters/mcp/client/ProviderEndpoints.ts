@@ -18,7 +18,6 @@ export class Sessions {
   exclusive = false
 
   private readonly endpoint: ProviderEndpoint
-  private readonly nowMs: () => number
   private readonly scope: Scope.Scope
   private pending: Deferred.Deferred<Link | Reply> | undefined = undefined
   private retired: Link | undefined = undefined
@@ -28,9 +27,8 @@ export class Sessions {
   private readonly waiting = new Set<() => void>()
   private opening = 0
 
-  constructor(endpoint: ProviderEndpoint, nowMs: () => number, scope: Scope.Scope) {
+  constructor(endpoint: ProviderEndpoint, scope: Scope.Scope) {
     this.endpoint = endpoint
-    this.nowMs = nowMs
     this.scope = scope
   }
 
@@ -43,14 +41,14 @@ export class Sessions {
     )
   }
 
-  /** The server does not know this session, or its reply does not match its era. */
-  lose(link: Link, forgetEra: boolean): void {
+  /** The server does not know this session, or its reply does not match its dialect. */
+  lose(link: Link, forgetDialect: boolean): void {
     const isShared = this.shared === link
     const isHeld = this.idle.delete(link) || this.leased.delete(link)
     // Reported once per link.
     if (!isShared && !isHeld) return
     if (isShared) this.shared = undefined
-    if (forgetEra) this.endpoint.era = undefined
+    if (forgetDialect) this.endpoint.dialect = undefined
   }
 
   /** The server wants a session for each request; false if this link was one already. */
@@ -77,7 +75,7 @@ export class Sessions {
       if (this.pending !== undefined) return Deferred.await(this.pending)
       const deferred = Deferred.makeUnsafe<Link | Reply>()
       this.pending = deferred
-      return establish(this.endpoint, this.nowMs).pipe(
+      return establish(this.endpoint).pipe(
         Effect.onExit((exit) =>
           Effect.sync(() => {
             this.pending = undefined
@@ -92,7 +90,7 @@ export class Sessions {
   }
 
   private withExclusive<A>(timeoutMs: number, use: (link: Link) => Effect.Effect<A>): Effect.Effect<A | Reply> {
-    const untilMs = this.nowMs() + timeoutMs
+    const untilMs = this.endpoint.nowMs() + timeoutMs
     const run = (restore: <B>(effect: Effect.Effect<B>) => Effect.Effect<B>): Effect.Effect<A | Reply> =>
       Effect.suspend(() => {
         const [link] = this.idle
@@ -100,12 +98,12 @@ export class Sessions {
         if (this.idle.size + this.leased.size + this.opening < this.endpoint.options.exclusiveSessionsMax) {
           this.opening++
           return Effect.flatMap(
-            Effect.onExit(restore(establish(this.endpoint, this.nowMs)), () => Effect.sync(() => this.opening--)),
+            Effect.onExit(restore(establish(this.endpoint)), () => Effect.sync(() => this.opening--)),
             (made): Effect.Effect<A | Reply> =>
               isLink(made) ? this.lease(made, restore(use(made))) : Effect.as(this.wakeOne, made)
           )
         }
-        return Effect.flatMap(restore(this.turn(untilMs - this.nowMs())), (woken): Effect.Effect<A | Reply> =>
+        return Effect.flatMap(restore(this.turn(untilMs - this.endpoint.nowMs())), (woken): Effect.Effect<A | Reply> =>
           woken ? run(restore) : Effect.succeed(allBusy)
         )
       })
@@ -151,12 +149,10 @@ export class ProviderEndpoints {
   private readonly known = new Map<string, Map<ProviderId, KnownEndpoint>>()
   private count = 0
   private readonly shared: EndpointShared
-  private readonly nowMs: () => number
   private readonly scope: Scope.Scope
 
-  constructor(shared: EndpointShared, nowMs: () => number, scope: Scope.Scope) {
+  constructor(shared: EndpointShared, scope: Scope.Scope) {
     this.shared = shared
-    this.nowMs = nowMs
     this.scope = scope
   }
 
@@ -199,7 +195,7 @@ export class ProviderEndpoints {
     if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:")) return "not_a_url"
     if (this.count >= this.shared.options.endpointsMax && !this.makeRoom()) return "no_room"
     const endpoint = new ProviderEndpoint(parsed, providerId, this.shared.options.signerOf(providerId), this.shared)
-    const known = { endpoint, sessions: new Sessions(endpoint, this.nowMs, this.scope) }
+    const known = { endpoint, sessions: new Sessions(endpoint, this.scope) }
     const providers = this.known.get(url) ?? new Map<ProviderId, KnownEndpoint>()
     providers.set(providerId, known)
     this.known.set(url, providers)
@@ -209,6 +205,6 @@ export class ProviderEndpoints {
 }
 
 const closed = ({ endpoint, sessions }: KnownEndpoint): Effect.Effect<void> =>
-  Effect.forEach(sessions.open(), (link) => endpoint.endSession(link), { concurrency: 4, discard: true }).pipe(
+  Effect.forEach(sessions.open(), (link) => link.dialect.end(endpoint, link), { concurrency: 4, discard: true }).pipe(
     Effect.ensuring(endpoint.destroy)
   )

@@ -22,6 +22,9 @@ export interface SignedFor {
   readonly invocationId: string
 }
 
+/** Belongs to a consumer, but to no call. */
+export const ofConsumer = (consumerId: string): SignedFor => ({ ...WITHOUT_SUBJECT, consumerId })
+
 export const WITHOUT_SUBJECT: SignedFor = { consumerId: "-", toolName: "-", invocationId: "-" }
 
 /** One secret per provider, derived from a configured one: none reveals another. */

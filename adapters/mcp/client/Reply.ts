@@ -64,6 +64,8 @@ export type Reply =
 
 export const fault = (kind: FaultKind, message: string, bytes = 0): Reply => ({ kind, message, bytes })
 
+export const interrupted = fault("connection", "The provider's response was interrupted")
+
 /** Translates undici's error; `answering` if the response had started. */
 export const faultOf = (error: Error, answering: boolean, bytes: number): Reply => {
   if (error instanceof AddressRejected) return fault("blocked", "The service may not call the provider's address")

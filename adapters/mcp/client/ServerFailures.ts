@@ -30,7 +30,7 @@ export const knownEndpoint = found(endpointOf)
 
 /** On the shared link. */
 export const failureOf = ({ epochMs }: McpClient, reply: Reply, link?: Link): ServerFailed =>
-  failure(outcomeOf(reply, link?.era, epochMs).problem ?? notMcp)
+  failure(outcomeOf(reply, link, epochMs).problem ?? notMcp)
 
 /** In a session of the client's own. */
 export const sessionFailureOf = (client: McpClient, reply: Reply, link: Link): ServerFailed =>

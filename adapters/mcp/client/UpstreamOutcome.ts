@@ -25,10 +25,10 @@ export interface Outcome {
 
 const NO_ROOM_RETRY_SECONDS = 1
 
-export const outcomeOf = (reply: Reply, era: Link["era"] | undefined, epochMs: () => number): Outcome => {
+export const outcomeOf = (reply: Reply, link: Link | undefined, epochMs: () => number): Outcome => {
   switch (reply.kind) {
     case "result":
-      return { ...outcomeOfResult(reply.result, era), resultText: reply.text }
+      return { ...outcomeOfResult(reply.result, link), resultText: reply.text }
     case "rpc_error":
       return failed({
         kind: "json_rpc_error",
@@ -93,15 +93,13 @@ export const retryAfterSecondsOf = (value: string | undefined, epochMs: () => nu
   return date === undefined ? undefined : Math.max(0, Math.ceil((DateTime.toEpochMillis(date) - epochMs()) / 1000))
 }
 
-const outcomeOfResult = (result: ToolResult, era: Link["era"] | undefined): Outcome => {
-  const type = result["resultType"]
-  const unfinished =
-    era === "modern" ? type !== undefined && type !== "complete" : type === "input_required" || type === "task"
-  if (unfinished || (isObject(result["task"]) && result["content"] === undefined)) {
+const outcomeOfResult = (result: ToolResult, link: Link | undefined): Outcome => {
+  const isUnfinished = link?.dialect.isUnfinished(result) === true
+  if (isUnfinished || (isObject(result["task"]) && result["content"] === undefined)) {
     return failed({
       kind: "unfinished",
       message:
-        type === "input_required"
+        result["resultType"] === "input_required"
           ? "The tool requires more input, which a metered call cannot provide"
           : "The tool started a task, which a metered call cannot wait for"
     })
@@ -145,20 +143,21 @@ export const exchangeOutcomeOf = (
   exchange: McpExchange,
   epochMs: () => number
 ): Outcome => {
-  const outcome = outcomeOf(reply, link?.era, epochMs)
+  const outcome = outcomeOf(reply, link, epochMs)
   if (link === undefined) return outcome
   if (exchange.session !== undefined && isSessionLost(link, reply)) {
     return { status: "error", result: undefined, problem: SESSION_LOST }
   }
   if (!isPermitted(reply, exchange.capabilities)) return { status: "error", result: undefined, problem: NOT_PERMITTED }
-  const pending = reply.kind === "result" ? pendingOf(reply, link, exchange) : undefined
-  return pending === undefined || outcome.problem?.kind !== "unfinished" ? outcome : { ...outcome, pending }
+  if (reply.kind !== "result" || outcome.problem?.kind !== "unfinished") return outcome
+  const { result, text = JSON.stringify(result) } = reply
+  return { ...outcome, pending: link.dialect.pendingOf(link, result, text, exchange) }
 }
 
 /** Of a client's own session: the server rejected the request because it does not know the session. */
 export const isSessionLost = (link: Link, reply: Reply): boolean => {
   const repair = repairOf(link, reply)
-  return repair === "new_session" || repair === "new_era"
+  return repair === "new_session" || repair === "new_dialect"
 }
 
 export const SESSION_LOST: UpstreamProblem = {
@@ -175,27 +174,4 @@ export const isPermitted = (reply: Reply, declared: string | undefined): boolean
 export const NOT_PERMITTED: UpstreamProblem = {
   kind: "malformed_answer",
   message: "The provider's server asks for what this client has not declared, or names an address that is not https"
-}
-
-const pendingOf = (
-  { result, text }: Extract<Reply, { kind: "result" }>,
-  link: Link,
-  exchange: McpExchange
-): PendingResult | undefined => {
-  if (link.era === "legacy") {
-    const { sessionId, version } = link
-    return (exchange.era === "legacy" || exchange.asTask === true) && isObject(result["task"])
-      ? { kind: "task", resultText: text ?? JSON.stringify(result), session: { sessionId, version } }
-      : undefined
-  }
-  if (exchange.era === "legacy") return undefined
-  if (result["resultType"] === "input_required") {
-    const state = result["requestState"]
-    return {
-      kind: "input_required",
-      resultText: text ?? JSON.stringify(result),
-      requestState: typeof state === "string" ? state : undefined
-    }
-  }
-  return result["resultType"] === "task" ? { kind: "task", resultText: text ?? JSON.stringify(result) } : undefined
 }

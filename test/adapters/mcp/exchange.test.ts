@@ -140,7 +140,7 @@ describe("the exchange of a caller", () => {
       const server = yield* scriptedServer({ era: "stateful", onCall: ok })
       const { servers, upstream } = yield* makeClient()
       const { session } = yield* servers.initialize(serverAt(server.url), INITIALIZE, upstreamCall("").consumerId)
-      const call = over(server.url, exchange({ era: "legacy", session, requestId: "5" }))
+      const call = over(server.url, exchange({ inSession: true, session, requestId: "5" }))
       const answers = yield* Effect.all([upstream.call(call), upstream.call(call)], { concurrency: 2 })
       assert.deepStrictEqual(
         answers.map(({ status }) => status),
@@ -160,7 +160,7 @@ describe("the exchange of a caller", () => {
       const server = yield* scriptedServer({ era: "stateful", onCall: ok })
       const { servers, upstream } = yield* makeClient()
       const { session } = yield* servers.initialize(serverAt(server.url), INITIALIZE, upstreamCall("").consumerId)
-      yield* upstream.call(over(server.url, exchange({ era: "legacy", session })))
+      yield* upstream.call(over(server.url, exchange({ inSession: true, session })))
       const [{ id, params }] = server.of("tools/call") as readonly [Seen]
       const { progressToken } = params["_meta"] as { readonly progressToken: string }
       assert.match(progressToken, /^progress\.[0-9a-f-]{36}$/u)
@@ -205,7 +205,7 @@ describe("a server that floods a caller", () => {
       const { servers, upstream } = yield* makeClient({ messagesMax: 5 })
       const { session } = yield* servers.initialize(serverAt(server.url), INITIALIZE, upstreamCall("").consumerId)
       const capabilities = `{"elicitation":{}}`
-      const mcp = exchange({ era: "legacy", session, capabilities, onMessage: (message) => heard.push(message) })
+      const mcp = exchange({ inSession: true, session, capabilities, onMessage: (message) => heard.push(message) })
       const answer = yield* upstream.call(over(server.url, mcp))
       assert.deepStrictEqual([answer.status, heard.length], ["success", 5])
       yield* eventually(() => server.seen.filter((one) => one.text.includes("-32601")).length === 3)

@@ -34,7 +34,7 @@ describe("a call in a session of the caller's own", () => {
         )
       )
       const onMessage = (message: string) => asked.push(JSON.parse(message))
-      const mcp = exchange({ era: "legacy", session, capabilities: ASKABLE, onMessage })
+      const mcp = exchange({ inSession: true, session, capabilities: ASKABLE, onMessage })
       const answer = yield* upstream.call(over(server.url, mcp, { toolName: "ask" }))
       assert.strictEqual(asked[0]?.method, "elicitation/create")
       // The tool goes on after the answer, and fails for a reason of its own.
@@ -57,7 +57,7 @@ describe("a call in a session of the caller's own", () => {
       let extraMs = 0
       const call = (onMessage: () => void) =>
         upstream.call(
-          over(server.url, exchange({ era: "legacy", session, capabilities: ASKABLE, onMessage }), {
+          over(server.url, exchange({ inSession: true, session, capabilities: ASKABLE, onMessage }), {
             timeoutMs: 200,
             extraMs: () => extraMs
           })
@@ -87,7 +87,7 @@ describe("a call in a session of the caller's own", () => {
       const { servers, upstream } = yield* makeClient()
       const { session } = yield* servers.initialize(serverAt(server.url), INITIALIZE, upstreamCall("").consumerId)
       server.forget()
-      const answer = yield* upstream.call(over(server.url, exchange({ era: "legacy", session })))
+      const answer = yield* upstream.call(over(server.url, exchange({ inSession: true, session })))
       assert.deepStrictEqual([answer.status, answer.problem?.kind, answer.attempts], ["error", "session_lost", 0])
       assert.deepStrictEqual(server.seen.calls, [])
       // The shared session of other callers is not affected.
@@ -110,7 +110,7 @@ describe("a call in a session of the caller's own", () => {
           over(
             url,
             exchange({
-              era: "legacy",
+              inSession: true,
               session,
               arguments: `{"duration":0.4,"steps":4}`,
               progressToken: `"mine"`,
@@ -131,7 +131,7 @@ describe("a call in a session of the caller's own", () => {
 })
 
 describe("a call that does not finish", () => {
-  const pending = (era: McpExchange["era"], script: "modern" | "stateful", answer: unknown, mcp = true) =>
+  const pending = (era: "legacy" | "modern", script: "modern" | "stateful", answer: unknown, mcp = true) =>
     Effect.gen(function* () {
       const server = yield* scriptedServer({
         era: script,
@@ -139,7 +139,9 @@ describe("a call that does not finish", () => {
       })
       const { upstream } = yield* makeClient()
       return yield* upstream.call(
-        mcp ? over(server.url, exchange({ era, capabilities: ASKABLE })) : upstreamCall(server.url)
+        mcp
+          ? over(server.url, exchange({ inSession: era === "legacy", capabilities: ASKABLE }))
+          : upstreamCall(server.url)
       )
     })
   const input = {

@@ -24,7 +24,7 @@ describe("any operation", () => {
           servers.tools(at, 0),
           servers.initialize(at, INITIALIZE, CONSUMER),
           servers.ask(at, passed("ping")),
-          servers.ask(at, passed("ping", { era: "legacy", session })),
+          servers.ask(at, passed("ping", { inSession: true, session })),
           servers.tell(at, session, '{"id":1,"result":{}}', CONSUMER),
           servers.listen(at, session, undefined, CONSUMER, () => {})
         ]) {

@@ -108,7 +108,7 @@ describe("a passed request", () => {
       const { session } = yield* servers.initialize(serverAt(server.url), INITIALIZE, CONSUMER)
       const heard: Array<unknown> = []
       const request = passed("prompts/get", {
-        era: "legacy",
+        inSession: true,
         session,
         requestId: `"\\u0069d of the client"`,
         progressToken: `"tok"`,
@@ -147,9 +147,7 @@ describe("a passed request", () => {
         const { servers } = yield* makeClient()
         const at = serverAt(server.url)
         const own = isOwn ? { session: (yield* servers.initialize(at, INITIALIZE, CONSUMER)).session } : {}
-        const asking = yield* Effect.forkChild(
-          servers.ask(at, passed("prompts/get", { era: isOwn ? "legacy" : "modern", ...own }))
-        )
+        const asking = yield* Effect.forkChild(servers.ask(at, passed("prompts/get", { inSession: isOwn, ...own })))
         yield* eventually(() => server.of("prompts/get").length === 1)
         yield* Fiber.interrupt(asking)
         yield* eventually(() => closed)
@@ -171,7 +169,7 @@ describe("a passed request", () => {
       yield* servers.ask(at, passed("ping"))
       server.forget()
       assert.strictEqual((yield* servers.ask(at, passed("ping")))._tag, "Result")
-      const own = yield* Effect.flip(servers.ask(at, passed("ping", { era: "legacy", session })))
+      const own = yield* Effect.flip(servers.ask(at, passed("ping", { inSession: true, session })))
       assert.deepStrictEqual([own.sessionLost, own.problem.kind], [true, "session_lost"])
       const told = yield* Effect.flip(
         servers.tell(at, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, CONSUMER)
@@ -210,7 +208,7 @@ describe("a passed request", () => {
       const open = yield* Effect.flip(servers.ask(serverAt(server.url), passed("ping")))
       assert.strictEqual(open.problem.kind, "circuit_open")
       // What is known of a server does not need it.
-      assert.strictEqual((yield* servers.profile(serverAt(server.url))).era, "legacy")
+      assert.isTrue((yield* servers.profile(serverAt(server.url))).sessions)
     })
   )
 

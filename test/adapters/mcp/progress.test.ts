@@ -66,7 +66,7 @@ describe("progress", () => {
         let reports = 0
         const onReported = () => void reports++
         const mcp = exchange({
-          era: session === undefined ? "modern" : "legacy",
+          inSession: session !== undefined,
           session,
           onMessage: (message) => void heard.push(message)
         })

@@ -101,9 +101,9 @@ const askedOf = Effect.fnUntraced(function* (declared: object, texts: ReadonlyAr
   const { session } = yield* servers.initialize(at, INITIALIZE, CONSUMER)
   const heard: Array<string> = []
   const onMessage = (message: string) => void heard.push(message)
-  const mcp = exchange({ era: "legacy", session, capabilities, onMessage })
+  const mcp = exchange({ inSession: true, session, capabilities, onMessage })
   assert.strictEqual((yield* upstream.call(exchangeCall(server.url, mcp))).status, "success")
-  yield* servers.ask(at, passed("prompts/get", { era: "legacy", session, capabilities, onMessage }))
+  yield* servers.ask(at, passed("prompts/get", { inSession: true, session, capabilities, onMessage }))
   const before = heard.length
   const listening = yield* Effect.forkChild(
     servers.listen(at, session, undefined, CONSUMER, ({ message }) => onMessage(message), capabilities)
@@ -165,7 +165,7 @@ describe("a server of the legacy era", () => {
         })
         const { servers, upstream } = yield* makeClient()
         const { session } = yield* servers.initialize(serverAt(server.url), INITIALIZE, CONSUMER)
-        const mcp = exchange({ era: "legacy", session, capabilities: JSON.stringify(declared) })
+        const mcp = exchange({ inSession: true, session, capabilities: JSON.stringify(declared) })
         const { problem } = yield* upstream.call(exchangeCall(server.url, mcp))
         assert.strictEqual(problem?.kind, kind, url)
       }

@@ -68,7 +68,7 @@ describe("a call of a tool", () => {
         assert.strictEqual(reply._tag, "RpcError", method)
       }
       for (const hidden of [`1,${CALL}`, `"a",${CALL}`, "{}", "null", "1e999", ""]) {
-        const own = { era: "legacy", session, requestId: hidden, progressToken: hidden } as const
+        const own = { inSession: true, session, requestId: hidden, progressToken: hidden } as const
         yield* servers.ask(at, passed("ping", own))
         yield* servers.ask(at, passed("ping", { requestId: hidden, progressToken: hidden }))
       }
@@ -100,11 +100,11 @@ describe("a call of a tool", () => {
       const { servers, upstream } = yield* makeClient()
       const at = serverAt(server.url)
       const { session } = yield* servers.initialize(at, INITIALIZE, CONSUMER)
-      const call = exchangeCall(server.url, exchange({ era: "legacy", session }))
+      const call = exchangeCall(server.url, exchange({ inSession: true, session }))
       const calling = yield* Effect.forkChild(upstream.call(call))
       yield* eventually(() => server.of("tools/call").length === 1)
       const callId = server.of("tools/call")[0]!.id
-      const forged = passed("resources/read", { era: "legacy", session, requestId: JSON.stringify(callId) })
+      const forged = passed("resources/read", { inSession: true, session, requestId: JSON.stringify(callId) })
       assert.deepStrictEqual(yield* servers.ask(at, forged), { _tag: "Result", result: `{"contents":[]}` })
       assert.notStrictEqual(server.of("resources/read")[0]!.id, callId)
       answerCall()
@@ -151,11 +151,11 @@ describe("a call of a tool", () => {
       yield* upstream.call(
         exchangeCall(
           server.url,
-          exchange({ era: "legacy", otherParams: other, meta: `{"MARKET/max_cost_microcents":9}` })
+          exchange({ inSession: true, otherParams: other, meta: `{"MARKET/max_cost_microcents":9}` })
         )
       )
       const token = `1,"progressToken":2}},${CALL},"x":{"_meta":{"a":1`
-      yield* upstream.call(exchangeCall(server.url, exchange({ era: "legacy", progressToken: token })))
+      yield* upstream.call(exchangeCall(server.url, exchange({ inSession: true, progressToken: token })))
       for (const { id, params } of server.of("tools/call"))
         assert.deepStrictEqual(params, { name: "echo", arguments: {}, _meta: { progressToken: id } })
     })

@@ -23,7 +23,7 @@ export const flood = Effect.fnUntraced(function* (world: World, act: ActOf<"Ring
   const call = Effect.fnUntraced(function* (asks: number, asTask = false) {
     const word = yield* worded(world, tool, asks)
     const request = requestOf(word, false, buyer, tool, maximumOf(tool.terms), undefined, "{}")
-    const exchange = exchangeOf(asTask ? { era: "legacy", asTask } : {})
+    const exchange = exchangeOf(asTask ? { inSession: true, asTask } : {})
     return { word, outcome: yield* asked(world, { ...request, exchange }) }
   })
   const opened = yield* Effect.forEach(Array.from({ length: act.times }), () => call(1), { concurrency: "unbounded" })

@@ -11,7 +11,7 @@ export const exchange = (over: Partial<McpExchange> = {}): McpExchange => ({
   otherParams: undefined,
   capabilities: undefined,
   clientInfo: undefined,
-  era: "modern",
+  inSession: false,
   session: undefined,
   requestId: "1",
   progressToken: undefined,

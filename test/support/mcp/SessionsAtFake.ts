@@ -42,7 +42,7 @@ class FakeServer {
   readonly layer = Layer.mock(ProviderServers, {
     profile: () =>
       Effect.sync(() => ({
-        era: this.era,
+        sessions: this.era === "legacy",
         version: this.era === "modern" ? MODERN_VERSION : this.version,
         capabilities: `{"tools":{"listChanged":true},"resources":{"subscribe":true},"logging":{},"extensions":{}}`,
         serverInfo: `{"name":"fake","version":"1.0"}`,

@@ -11,7 +11,7 @@ export const exchangeOf = (changes: Partial<McpExchange> = {}): McpExchange => (
   otherParams: undefined,
   capabilities: `{"elicitation":{"form":{},"url":{}}}`,
   clientInfo: undefined,
-  era: "modern",
+  inSession: false,
   session: undefined,
   requestId: "1",
   progressToken: undefined,

@@ -1,21 +1,47 @@
 /**
- * Whether a call runs as a task: in the modern era if its provider's server starts one, in the legacy era if its client wants
- * one. Nothing is held yet.
+ * What clients of versions 2025-11-25 and before get otherwise than later ones. They open sessions, and decide which calls run as
+ * tasks.
  */
 import { Effect } from "effect"
 import { ToolDirectory, type ToolReference } from "../../../../domain/metering/ToolDirectory.ts"
 import { makeTaskTools } from "../../../../domain/tasks/SessionTasks.ts"
-import { declaresTasks } from "../../../../domain/upstream/TaskSupport.ts"
 import type { HandlerError } from "../../pipeline/HandlerErrors.ts"
-import type { Door, DoorRequest } from "../Door.ts"
-import { methodNotFound, type RpcFault, serverFailed } from "../RpcReply.ts"
+import type { Door, DoorDialect, TaskCall } from "../Door.ts"
+import { invalidParams, methodNotFound, type RpcFault, serverFailed } from "../RpcReply.ts"
+import { listMembers } from "../MethodDispatch.ts"
+import { isObject, type RpcBatch, type RpcMessage } from "../RpcMessage.ts"
+import { plainCapabilities } from "../Subscriptions.ts"
+import { notAsTask } from "../ToolCalls.ts"
+import { createdText, makeLegacyTaskMethods } from "./LegacyTaskMethods.ts"
+import { withMembers } from "../../../../domain/mcp/PassedResults.ts"
+import { SESSION_VERSIONS, VERSION_META } from "../../../../domain/upstream/Protocol.ts"
+import type { ServerProfile } from "../../../../domain/upstream/ProviderServers.ts"
+import { SESSION_TASKS, withoutTasks } from "../../../../domain/upstream/TaskSupport.ts"
+import { header, type WebRequest } from "../../pipeline/WebRequest.ts"
 
-/** `started`: by the service, at a server of the legacy era. */
-export type TaskCall = "none" | "taken" | "started"
+const isLegacyVersion = (version: unknown): boolean => SESSION_VERSIONS.some((known) => known === version)
 
-export const makeTaskCalls = Effect.gen(function* () {
+/**
+ * By the version in the message, else by the headers. Without any, a client is one of the first version over HTTP. Only the
+ * legacy era has `initialize`; clients that speak both send it with the header of the modern one.
+ */
+export const isModern = (request: WebRequest, message: RpcMessage | RpcBatch): boolean => {
+  const inBody =
+    message._tag === "Request" || message._tag === "Notification" ? message.meta?.value[VERSION_META] : undefined
+  if (inBody !== undefined) return !isLegacyVersion(inBody)
+  if (message._tag === "Request" && message.method === "initialize") return false
+  const inHeader = header(request, "mcp-protocol-version")
+  return inHeader === undefined ? header(request, "mcp-method") !== undefined : !isLegacyVersion(inHeader)
+}
+
+/** The capabilities of a server. */
+export const offeredInSession = ({ capabilities, sessions }: ServerProfile): string =>
+  sessions ? withoutTasks(capabilities) : plainCapabilities(capabilities)
+
+export const makeLegacyDialect = Effect.gen(function* () {
   const directory = yield* ToolDirectory
   const useOf = yield* makeTaskTools
+  const tasks = yield* makeLegacyTaskMethods
 
   const wanted = Effect.fnUntraced(function* (
     door: Door,
@@ -32,16 +58,29 @@ export const makeTaskCalls = Effect.gen(function* () {
     return use === "none" || use === "forbidden" ? yield* methodNotFound(notAsTask(tool.toolName)) : "started"
   })
 
-  return (
-    door: Door,
-    { capabilities, era }: DoorRequest,
-    tool: ToolReference,
-    wantsTask: boolean
-  ): Effect.Effect<TaskCall, RpcFault | HandlerError> => {
-    if (era === "modern") return Effect.succeed(declaresTasks(capabilities) ? "taken" : "none")
-    return wantsTask ? wanted(door, tool) : Effect.succeed("none")
+  const dialect: DoorDialect = {
+    result: (_, result) => result,
+    listResult: (list) => `{${listMembers(list)}}`,
+    structuredErrors: false,
+    offered: offeredInSession,
+    withTasks: (capabilities) => withMembers(capabilities, { tasks: SESSION_TASKS }),
+    parametersFault: undefined,
+    wantsTask: (params) => {
+      const task = params?.value["task"]
+      return task === undefined || isTask(task)
+        ? task !== undefined
+        : invalidParams("`task` must be an object; its `ttl` is a number of milliseconds, at least 0.")
+    },
+    taskCall: (door, _, tool, wantsTask) => (wantsTask ? wanted(door, tool) : Effect.succeed("none")),
+    started: createdText,
+    tasks
   }
+  return dialect
 })
 
-export const notAsTask = (name: string): string =>
-  `The tool \`${name}\` does not run as a task. Call it without \`task\`.`
+/** The service itself decides how long a task may take, and its result is kept. */
+const isTask = (task: unknown): boolean => {
+  if (!isObject(task)) return false
+  const { ttl } = task
+  return ttl === undefined || (typeof ttl === "number" && ttl >= 0)
+}

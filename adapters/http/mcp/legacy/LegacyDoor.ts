@@ -1,5 +1,5 @@
 /**
- * HTTP requests of clients of the legacy era (2025-03-26 to 2025-11-25) at a door: `initialize` opens a session, every other
+ * Clients of versions 2025-03-26 to 2025-11-25 at a door: `initialize` opens a session, every other
  * message belongs to one.
  */
 import { Effect } from "effect"
@@ -9,37 +9,30 @@ import { Entropy } from "../../../../domain/shared/Cryptography.ts"
 import { makeDeadlines } from "../../../../domain/shared/Deadlines.ts"
 import type { HandlerError } from "../../pipeline/HandlerErrors.ts"
 import type { AnyInput, EncodedReply } from "../../pipeline/Route.ts"
-import type { Consumer, Door } from "../Door.ts"
+import type { Consumer, Dispatch, Door, SessionClients } from "../Door.ts"
 import { makeLegacyBatch, type MakeOutgoing } from "./LegacyBatch.ts"
 import { makeLegacyNotices } from "./LegacyNotices.ts"
 import { makeLegacyRequest } from "./LegacyRequest.ts"
 import { type LegacyContext, makeLegacySessions } from "./LegacySessions.ts"
 import { makeLegacyStreams } from "./LegacyStreams.ts"
-import type { Dispatch } from "../MethodDispatch.ts"
 import { Outgoing } from "./Outgoing.ts"
 import type { RpcBatch, RpcMessage, RpcRequest } from "../RpcMessage.ts"
 import { ACCEPTED, type RpcFault, textOf } from "../RpcReply.ts"
+import { isModern, makeLegacyDialect } from "./LegacyDialect.ts"
 
 type Handled = Effect.Effect<EncodedReply, HandlerError | RpcFault>
-
-export interface LegacyRequests {
-  post(door: Door, caller: Consumer, input: AnyInput, message: RpcMessage | RpcBatch): Handled
-  /** A stream of messages. */
-  get(door: Door, caller: Consumer, input: AnyInput): Handled
-  /** Ends a session. */
-  delete(door: Door, caller: Consumer, input: AnyInput): Handled
-}
 
 const STREAM_ID_BYTES = 16
 const LONG: ReadonlySet<string> = new Set(["tools/call", "tasks/result"])
 
-export const makeLegacyRequests = Effect.fnUntraced(function* (dispatch: Dispatch) {
+export const makeLegacyDoor = Effect.fnUntraced(function* (dispatch: Dispatch) {
   const sessions = yield* McpSessions
   const streams = yield* McpStreams
   const entropy = yield* Entropy
   const deadlines = yield* makeDeadlines
-  const { find, open } = yield* makeLegacySessions
-  const request = yield* makeLegacyRequest(dispatch)
+  const dialect = yield* makeLegacyDialect
+  const { find, open } = yield* makeLegacySessions(dialect)
+  const request = yield* makeLegacyRequest(dispatch, dialect)
   const tell = yield* makeLegacyNotices
   const stream = yield* makeLegacyStreams
   const draw = Effect.runSyncWith(yield* Effect.context<never>())
@@ -80,6 +73,8 @@ export const makeLegacyRequests = Effect.fnUntraced(function* (dispatch: Dispatc
   }
 
   return {
+    dialect,
+    sends: (sent, message) => !isModern(sent, message),
     post: (door, caller, input, message) =>
       message._tag === "Request" && message.method === "initialize"
         ? open(door, caller, input, message)
@@ -90,7 +85,7 @@ export const makeLegacyRequests = Effect.fnUntraced(function* (dispatch: Dispatc
       yield* sessions.end(session)
       return DELETED
     })
-  } satisfies LegacyRequests
+  } satisfies SessionClients
 })
 
 const DELETED: EncodedReply = { status: 204, headers: {}, body: "" }

@@ -8,9 +8,8 @@ import { McpSessions } from "../../../../domain/mcp/McpSessions.ts"
 import type { UpstreamSession } from "../../../../domain/upstream/Protocol.ts"
 import type { HandlerError } from "../../pipeline/HandlerErrors.ts"
 import type { EncodedReply, RequestClock } from "../../pipeline/Route.ts"
-import type { DoorRequest } from "../Door.ts"
+import type { Dispatch, DoorDialect, DoorRequest } from "../Door.ts"
 import { type LegacyContext, sessionGone } from "./LegacySessions.ts"
-import type { Dispatch } from "../MethodDispatch.ts"
 import type { Outgoing } from "./Outgoing.ts"
 import type { RpcRequest } from "../RpcMessage.ts"
 import { faultReply, invalidRequest, methodNotFound, responseText, resultMember } from "../RpcReply.ts"
@@ -28,7 +27,7 @@ export type LegacyRequest = (
   onCanceled: () => void
 ) => Effect.Effect<EncodedReply, HandlerError>
 
-export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch) {
+export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch, dialect: DoorDialect) {
   const cancellations = yield* McpCancellations
   const sessions = yield* McpSessions
 
@@ -42,7 +41,7 @@ export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch
     let gone: EncodedReply | undefined
     const request: DoorRequest = {
       rpc,
-      era: "legacy",
+      dialect,
       // The provider's server got all of them with `initialize`.
       capabilities: session.listingCapabilities,
       clientInfo: undefined,

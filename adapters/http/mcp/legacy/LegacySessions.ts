@@ -10,11 +10,11 @@ import {
   withCapabilities
 } from "../../../../domain/mcp/McpSessions.ts"
 import { PassThrough } from "../../../../domain/mcp/PassThrough.ts"
-import { INVALID_REQUEST, LEGACY_VERSIONS } from "../../../../domain/upstream/Protocol.ts"
+import { INVALID_REQUEST, SESSION_VERSIONS } from "../../../../domain/upstream/Protocol.ts"
 import type { HandlerError } from "../../pipeline/HandlerErrors.ts"
 import type { AnyInput, EncodedReply } from "../../pipeline/Route.ts"
 import { header } from "../../pipeline/WebRequest.ts"
-import type { Consumer, Door } from "../Door.ts"
+import type { Consumer, Door, DoorDialect } from "../Door.ts"
 import { type RpcRequest, textAt } from "../RpcMessage.ts"
 import {
   invalidRequest,
@@ -41,7 +41,7 @@ const NOT_FOUND = 404
 /** The legacy era requires a name and a version. */
 const UNNAMED = `{"name":"unnamed","version":"0"}`
 
-export const makeLegacySessions = Effect.gen(function* () {
+export const makeLegacySessions = Effect.fnUntraced(function* (dialect: DoorDialect) {
   const sessions = yield* McpSessions
   const passThrough = yield* PassThrough
 
@@ -51,13 +51,16 @@ export const makeLegacySessions = Effect.gen(function* () {
     input: AnyInput
   ): Effect.Effect<LegacyContext, HandlerError | RpcFault> => {
     const version = header(input.request, "mcp-protocol-version")
-    if (version !== undefined && !LEGACY_VERSIONS.some((known) => known === version)) {
+    if (version !== undefined && !SESSION_VERSIONS.some((known) => known === version)) {
       const requested = version.slice(0, SHOWN_CHARS_MAX)
       return Effect.fail(
-        unsupportedVersion(`Unsupported protocol version \`${requested}\`. Supported: ${LEGACY_VERSIONS.join(", ")}.`, {
-          supported: LEGACY_VERSIONS,
-          requested
-        })
+        unsupportedVersion(
+          `Unsupported protocol version \`${requested}\`. Supported: ${SESSION_VERSIONS.join(", ")}.`,
+          {
+            supported: SESSION_VERSIONS,
+            requested
+          }
+        )
       )
     }
     const id = header(input.request, "mcp-session-id")
@@ -86,7 +89,7 @@ export const makeLegacySessions = Effect.gen(function* () {
     const profile = Effect.map(
       door.profile({
         rpc,
-        era: "legacy",
+        dialect,
         capabilities: textAt(params, "capabilities"),
         clientInfo: textAt(params, "clientInfo"),
         session: undefined,

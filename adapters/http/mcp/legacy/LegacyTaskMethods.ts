@@ -2,15 +2,24 @@
  * The methods about tasks of the legacy era, by version 2025-11-25: free of charge, for the account that started a task.
  */
 import { DateTime, Effect } from "effect"
+import { withMeta } from "../../../../domain/mcp/PassedResults.ts"
 import { PassThrough } from "../../../../domain/mcp/PassThrough.ts"
+import { memberOf, membersOf } from "../../../../domain/shared/JsonText.ts"
 import type { TaskCaller, TaskPosition } from "../../../../domain/tasks/CallTask.ts"
-import { legacyResult, legacyTask } from "../../../../domain/tasks/SessionTasks.ts"
 import type { SeenTask } from "../../../../domain/tasks/TaskTexts.ts"
 import { Tasks } from "../../../../domain/tasks/Tasks.ts"
+import { RELATED_TASK_META } from "../../../../domain/upstream/Protocol.ts"
 import { OpenStreams } from "../../pipeline/OpenStreams.ts"
-import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "../Door.ts"
-import { invalidParams, invalidRequest, limited, methodNotFound, type RpcFault, serverFailed } from "../RpcReply.ts"
-import type { CalledTool } from "../ToolCalls.ts"
+import type { CalledTool, Door, DoorFailure, DoorRequest } from "../Door.ts"
+import {
+  type DoorAnswer,
+  invalidParams,
+  invalidRequest,
+  limited,
+  methodNotFound,
+  type RpcFault,
+  serverFailed
+} from "../RpcReply.ts"
 
 /** `tasks/result` waits so long for the end of its task. The client then asks again. */
 const RESULT_WAIT_MS_MAX = 10 * 60_000
@@ -50,7 +59,7 @@ export const makeLegacyTaskMethods = Effect.gen(function* () {
     )
     if (became._tag === "RunsOn") return yield* invalidRequest(RUNS_ON)
     if (became._tag === "EndedBefore" || isOver(became.task)) return yield* invalidParams(ENDED)
-    return resultOf(legacyTask(became.task))
+    return resultOf(taskText(became.task))
   })
 
   const listed = Effect.fnUntraced(function* (
@@ -62,7 +71,7 @@ export const makeLegacyTaskMethods = Effect.gen(function* () {
       return yield* invalidParams("`cursor` is malformed: send `nextCursor` of the page before.")
     const page = yield* tasks.list(caller, after)
     const next = page.last === undefined ? "" : `,"nextCursor":"${cursorOf(page.last)}"`
-    return resultOf(`{"tasks":[${page.tasks.map(legacyTask).join(",")}]${next}}`)
+    return resultOf(`{"tasks":[${page.tasks.map(taskText).join(",")}]${next}}`)
   })
 
   /** Until the task has ended, and its call is settled. */
@@ -106,7 +115,7 @@ export const makeLegacyTaskMethods = Effect.gen(function* () {
       ? counted(request, canceled(caller, taskId))
       : counted(
           request,
-          Effect.map(seen(caller, taskId), (task) => resultOf(legacyTask(task)))
+          Effect.map(seen(caller, taskId), (task) => resultOf(taskText(task)))
         )
   }
 
@@ -128,7 +137,7 @@ const isFinal = ({ status }: SeenTask): boolean => status !== "working" && statu
 const isOver = ({ status }: SeenTask): boolean => status === "completed" || status === "failed"
 
 const answerOf = (task: SeenTask): DoorAnswer => {
-  const given = legacyResult(task)
+  const given = outcomeText(task)
   if (given === undefined) return errorOf(invalidParams(CANCELED))
   return "result" in given ? resultOf(given.result) : { _tag: "Error", error: given.error, status: 200 }
 }
@@ -153,3 +162,53 @@ const positionIn = (cursor: unknown): TaskPosition | undefined | "malformed" => 
 }
 
 const cursorOf = ({ createdAt, id }: TaskPosition): string => `${createdAt.epochMilliseconds}.${id}`
+
+// A task as a client gets it.
+
+const STATUS_MESSAGE_CHARS_MAX = 1_000
+
+/** The result of `tasks/get`. */
+const taskText = ({ status, text }: SeenTask): string => {
+  const members = new Map(membersOf(text).map((member) => [member.name, member.text]))
+  const statusMessage = status === "failed" ? reasonIn(members) : members.get("statusMessage")
+  const given = Object.entries({
+    taskId: members.get("taskId"),
+    status: `"${status}"`,
+    statusMessage,
+    createdAt: members.get("createdAt"),
+    lastUpdatedAt: members.get("lastUpdatedAt"),
+    ttl: members.get("ttlMs"),
+    pollInterval: members.get("pollIntervalMs")
+  }).flatMap(([name, value]) => (value === undefined ? [] : [`"${name}":${value}`]))
+  return `{${given.join(",")}}`
+}
+
+/** The result of the call that started it. `created`: the one for a client without a session. */
+export const createdText = (created: string): string => `{"task":${taskText({ status: "working", text: created })}}`
+
+/** The response to `tasks/result` of a task that has ended; undefined if it was canceled. */
+const outcomeText = ({ text }: SeenTask): { readonly result: string } | { readonly error: string } | undefined => {
+  const result = memberOf(text, 0, "result")
+  if (result !== undefined) {
+    return { result: withMeta(result, { [RELATED_TASK_META]: `{"taskId":${memberOf(text, 0, "taskId")}}` }) }
+  }
+  const error = memberOf(text, 0, "error")
+  return error === undefined ? undefined : { error }
+}
+
+/** Why it failed, as JSON: the error's message, or the first text of the result. */
+const reasonIn = (members: ReadonlyMap<string, string>): string | undefined => {
+  const [error, result] = ["error", "result"].map((name) => {
+    const text = members.get(name)
+    return text === undefined ? undefined : (JSON.parse(text) as Failure)
+  })
+  const content: unknown = result?.content
+  const reason = error?.message ?? (Array.isArray(content) ? (content[0] as Failure | null)?.text : undefined)
+  return typeof reason === "string" ? JSON.stringify(reason.slice(0, STATUS_MESSAGE_CHARS_MAX)) : undefined
+}
+
+interface Failure {
+  readonly content?: unknown
+  readonly message?: unknown
+  readonly text?: unknown
+}

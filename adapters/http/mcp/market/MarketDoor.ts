@@ -3,12 +3,10 @@
  * tool of the catalog. No server stands behind it: calls go to the provider of the tool.
  */
 import { Effect, Result } from "effect"
-import { withMembers } from "../../../../domain/mcp/PassedResults.ts"
 import { ToolboxChanges } from "../../../../domain/mcp/ToolboxChanges.ts"
 import { ToolboxList } from "../../../../domain/mcp/ToolboxList.ts"
 import { makeAliasReader } from "../../../../domain/mcp/ToolboxSearch.ts"
 import { guessOf } from "../../../../domain/shared/NearestName.ts"
-import { LEGACY_TASKS, TASKS_EXTENSION } from "../../../../domain/upstream/TaskSupport.ts"
 import { BaseUrl, pageUrl } from "../../contract/BaseUrl.ts"
 import { PRODUCT_NAME } from "../../contract/SampleValues.ts"
 import { API_VERSION } from "../../contract/Versions.ts"
@@ -19,8 +17,8 @@ import { LIST_CHANGED, makeSubscriptions, subscription } from "../Subscriptions.
 import { isMarketTool, MARKET_TOOLS, type MarketTool, marketToolTexts } from "./MarketToolList.ts"
 import { makeOwnTools } from "./OwnTools.ts"
 
-// Messages of the market door that belong to no request: the toolbox, a tool or a price in it has changed. In the modern era
-// they are sent in `subscriptions/listen`, in the legacy era in the GET stream of a session.
+// Messages of the market door that belong to no request: the toolbox, a tool or a price in it has changed. They are
+// sent in `subscriptions/listen`, or in the GET stream of a session.
 
 export const makeMarketMessages = Effect.map(ToolboxChanges, ({ watch }) => {
   /** Until it is interrupted. */
@@ -35,10 +33,6 @@ export const makeMarketMessages = Effect.map(ToolboxChanges, ({ watch }) => {
 })
 
 const CAPABILITIES = '{"tools":{"listChanged":true}}'
-/** For the tools whose provider's servers run calls as tasks. */
-const LEGACY_CAPABILITIES = withMembers(CAPABILITIES, { tasks: LEGACY_TASKS })
-/** In the modern era: a provider's server may start a task for a call. */
-const MODERN_CAPABILITIES = withMembers(CAPABILITIES, { extensions: `{"${TASKS_EXTENSION}":{}}` })
 
 const instructions = (baseUrl: string): string =>
   "A market of tools of many providers, paid per call from one balance. The listed tools besides search_tools, " +
@@ -75,8 +69,8 @@ const marketDoor = Effect.gen(function* () {
     callTool: "call_tool" satisfies MarketTool,
     featuresOff: [],
 
-    profile: ({ era }) =>
-      Effect.succeed({ ...profile, capabilities: era === "modern" ? MODERN_CAPABILITIES : LEGACY_CAPABILITIES }),
+    // For the tools whose provider's servers run calls as tasks.
+    profile: ({ dialect }) => Effect.succeed({ ...profile, capabilities: dialect.withTasks(CAPABILITIES) }),
 
     tools: Effect.fnUntraced(function* (request, cursor) {
       const { caller, input } = request
