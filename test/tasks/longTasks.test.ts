@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Door, DoorRequest } from "../../adapters/http/mcp/Door.ts"
-import { makeLegacyTaskMethods } from "../../adapters/http/mcp/legacy/LegacyTaskMethods.ts"
+import { makeLegacyTaskMethods } from "../../adapters/http/mcp/legacy/LegacyDialect.ts"
 import { OpenStreams } from "../../adapters/http/pipeline/OpenStreams.ts"
 import { PassThrough } from "../../domain/mcp/PassThrough.ts"
 import { checkWallet, MCP_PRICE } from "../support/metering/McpMarket.ts"
@@ -13,8 +13,8 @@ import {
   checkReceipt,
   completedWith,
   memoryTaskMarket,
-  type StartedTask,
   started,
+  type StartedTask,
   TaskProvider,
   working
 } from "../support/metering/TaskMarket.ts"

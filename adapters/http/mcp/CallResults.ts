@@ -9,7 +9,7 @@ import { enderOf } from "../../../domain/receipts/Receipts.ts"
 import { formatPrice } from "../../../domain/shared/Microcents.ts"
 import { BILLING_META } from "../../../domain/upstream/Protocol.ts"
 import type { UpstreamProblem, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
-import { type DoorAnswer, statusOfCode } from "./RpcReply.ts"
+import { type DoorAnswer, errorAnswer } from "./RpcReply.ts"
 
 /** The statuses of stored responses: only these two. */
 const RESULT = 200
@@ -30,9 +30,7 @@ export const callResult = (report: CallReport): KeptResult => {
 
 /** A stored response as the answer to this request. */
 export const answerOf = ({ body, status }: KeptResult): DoorAnswer =>
-  status === ERROR
-    ? { _tag: "Error", error: body, status: statusOfCode((JSON.parse(body) as { readonly code?: unknown }).code) }
-    : { _tag: "Result", result: body }
+  status === ERROR ? errorAnswer(body) : { _tag: "Result", result: body }
 
 const resultText = ({ result, resultText: text }: UpstreamResponse): string => text ?? JSON.stringify(result)
 

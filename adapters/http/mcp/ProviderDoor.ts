@@ -7,7 +7,6 @@ import { type Provider, withoutAnnouncements, withoutFeatures } from "../../../d
 import { ProviderDirectory } from "../../../domain/accounts/ProviderDirectory.ts"
 import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
 import { OfferChanges } from "../../../domain/mcp/OfferChanges.ts"
-import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
 import type { ToolOffer } from "../../../domain/mcp/ToolOffer.ts"
 import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
 import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
@@ -22,7 +21,7 @@ import { withoutTasks } from "../../../domain/upstream/TaskSupport.ts"
 import { type Door, type DoorFailure, type DoorRequest, listClient, passing } from "./Door.ts"
 import type { DoorPath } from "./DoorRoutes.ts"
 import { textAt } from "./RpcMessage.ts"
-import { type DoorAnswer, invalidParams, limited, type RpcFault, serverFailed, statusOfCode } from "./RpcReply.ts"
+import { type DoorAnswer, errorAnswer, invalidParams, type RpcFault, serverFailed } from "./RpcReply.ts"
 import {
   announcedBy,
   ANNOUNCES_ALL,
@@ -33,6 +32,7 @@ import {
   makeSubscriptions,
   subscription as listSubscription
 } from "./Subscriptions.ts"
+import { makeCounted } from "./TaskMethods.ts"
 
 // A tool that is listed may have a name from before the rules for new ones.
 const isToolName = Schema.is(ToolNameSent)
@@ -45,7 +45,7 @@ const SUBSCRIBE_AGAIN = Schedule.min([Schedule.exponential("1 second"), Schedule
 const providerDoors = Effect.gen(function* () {
   const servers = yield* ProviderServers
   const offers = yield* ToolOffers
-  const passThrough = yield* PassThrough
+  const counted = yield* makeCounted
   const { timeoutMs } = yield* UpstreamLimits
   const subscribed = yield* makeSubscriptions
   const offerChanges = yield* OfferChanges
@@ -96,19 +96,9 @@ const providerDoors = Effect.gen(function* () {
         timeoutMs: limitMs,
         onMessage: passing({ featuresOff, onListChanged }, request.onMessage)
       })
+      const answered = Effect.map(sent, answerOf)
       // A subscription counts as an open stream.
-      const counted =
-        rpc.method === SUBSCRIBE
-          ? sent
-          : passThrough.limit(caller.ownerId, params?.length ?? 0, sent, (reply) =>
-              reply._tag === "Result" ? reply.result.length : reply.error.length
-            )
-      return counted.pipe(
-        Effect.map(answerOf),
-        Effect.catchTag("PassThroughLimited", (exceeded) =>
-          Effect.fail(limited(exceeded.message, exceeded.retryAfterSeconds))
-        )
-      )
+      return rpc.method === SUBSCRIBE ? answered : counted(request, answered)
     }
 
     const changes: ListChanges = (onChange) =>
@@ -232,14 +222,7 @@ const isDescribed = ({ input }: DoorRequest): boolean =>
 
 const unknownTool = (name: string): string => `There is no tool \`${name.slice(0, 128)}\`.`
 
-const answerOf = (reply: PassedReply): DoorAnswer =>
-  reply._tag === "Result"
-    ? reply
-    : {
-        _tag: "Error",
-        error: reply.error,
-        status: statusOfCode((JSON.parse(reply.error) as { readonly code?: unknown }).code)
-      }
+const answerOf = (reply: PassedReply): DoorAnswer => (reply._tag === "Result" ? reply : errorAnswer(reply.error))
 
 /** What the caller may know of it: the kind, and a sentence. */
 const failedFault = ({ message, problem }: ServerFailed): RpcFault =>

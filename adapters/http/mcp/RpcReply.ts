@@ -1,7 +1,7 @@
 /**
  * Writes JSON-RPC responses around texts that are passed on as they are.
  */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import {
   HEADER_MISMATCH,
   INTERNAL_ERROR,
@@ -51,8 +51,13 @@ const RATE_LIMITED = 429
 export const missingCapability = faultOf(MISSING_CAPABILITY, 400)
 
 /** Too many unbilled requests, bytes or streams. */
-export const limited = (reason: string, retryAfterSeconds: number): RpcFault =>
-  faultOf(INTERNAL_ERROR, RATE_LIMITED)(reason, { code: "RATE_LIMITED", retry_after_ms: retryAfterSeconds * 1_000 })
+export const limited = ({ message, retryAfterSeconds: seconds }: Limited): Effect.Effect<never, RpcFault> =>
+  Effect.fail(faultOf(INTERNAL_ERROR, RATE_LIMITED)(message, { code: "RATE_LIMITED", retry_after_ms: seconds * 1_000 }))
+
+interface Limited {
+  readonly message: string
+  readonly retryAfterSeconds: number
+}
 
 /** The HTTP status of an error that a provider's server returned. */
 export const statusOfCode = (code: unknown): number => {
@@ -77,6 +82,13 @@ export const errorMember = (error: string): string => `"error":${error}`
 
 export const errorText = (code: number, message: string, data?: unknown): string =>
   JSON.stringify(data === undefined ? { code, message } : { code, message, data })
+
+/** An error that a provider's server returned. */
+export const errorAnswer = (error: string): DoorAnswer => ({
+  _tag: "Error",
+  error,
+  status: statusOfCode((JSON.parse(error) as { readonly code?: unknown }).code)
+})
 
 export const replyOf = (id: string, answer: DoorAnswer, headers: Headers = {}): EncodedReply => ({
   status: answer._tag === "Result" ? 200 : answer.status,

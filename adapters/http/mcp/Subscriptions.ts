@@ -138,11 +138,7 @@ export const makeSubscriptions = Effect.gen(function* () {
           return { _tag: "Result", result: ended(rpc.id) }
         })
       )
-      .pipe(
-        Effect.catchTag("TooManyStreams", ({ message, retryAfterSeconds }) =>
-          Effect.fail(limited(message, retryAfterSeconds))
-        )
-      )
+      .pipe(Effect.catchTag("TooManyStreams", limited))
   })
 })
 

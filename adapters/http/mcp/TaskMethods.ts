@@ -2,33 +2,54 @@
  * Requests about tasks, of the extension `io.modelcontextprotocol/tasks`.
  */
 import { Effect } from "effect"
-import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
+import { PassThrough, PassThroughLimited } from "../../../domain/mcp/PassThrough.ts"
 import { isInputPermitted } from "../../../domain/mcp/ServerRequests.ts"
 import { memberOf } from "../../../domain/shared/JsonText.ts"
 import type { TaskCaller } from "../../../domain/tasks/CallTask.ts"
 import { ACKNOWLEDGED } from "../../../domain/tasks/TaskTexts.ts"
-import { Tasks } from "../../../domain/tasks/Tasks.ts"
+import { Tasks, type TaskUnknown } from "../../../domain/tasks/Tasks.ts"
 import { declaresTasks, TASKS_EXTENSION } from "../../../domain/upstream/TaskSupport.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
 import type { CalledTool, Door, DoorFailure, DoorRequest } from "./Door.ts"
 import { textAt } from "./RpcMessage.ts"
 import {
   type DoorAnswer,
+  errorAnswer,
   invalidParams,
   limited,
   methodNotFound,
   missingCapability,
-  serverFailed,
-  statusOfCode
+  type RpcFault,
+  serverFailed
 } from "./RpcReply.ts"
 
 const METHODS: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"])
 
 type Answered = Effect.Effect<DoorAnswer, DoorFailure>
 
+/** Counts a request that is free of charge. */
+export const makeCounted = Effect.map(
+  PassThrough,
+  (passThrough) =>
+    <E>(
+      { caller, rpc }: DoorRequest,
+      answered: Effect.Effect<DoorAnswer, E>
+    ): Effect.Effect<DoorAnswer, E | RpcFault> =>
+      Effect.catch(
+        passThrough.limit(caller.ownerId, rpc.params?.text.length ?? 0, answered, (answer) =>
+          answer._tag === "Result" ? answer.result.length : answer.error.length
+        ),
+        (error): Effect.Effect<never, E | RpcFault> =>
+          error instanceof PassThroughLimited ? limited(error) : Effect.fail(error)
+      )
+)
+
+export const unknownTask = ({ message }: TaskUnknown): Effect.Effect<never, RpcFault> =>
+  Effect.fail(invalidParams(message))
+
 export const makeTaskMethods = Effect.gen(function* () {
   const tasks = yield* Tasks
-  const passThrough = yield* PassThrough
+  const counted = yield* makeCounted
 
   const gotten = (caller: TaskCaller, taskId: string, { capabilities }: DoorRequest): Answered =>
     tasks.get(caller, taskId).pipe(
@@ -38,7 +59,7 @@ export const makeTaskMethods = Effect.gen(function* () {
           ? Effect.succeed(resultOf(text))
           : Effect.fail(missingInput)
       }),
-      Effect.catchTag("TaskUnknown", ({ message }) => Effect.fail(invalidParams(message)))
+      Effect.catchTag("TaskUnknown", unknownTask)
     )
 
   const updated = (caller: TaskCaller, taskId: string, { capabilities, clientInfo, rpc }: DoorRequest): Answered => {
@@ -47,27 +68,16 @@ export const makeTaskMethods = Effect.gen(function* () {
       return Effect.fail(invalidParams("`inputResponses` is required, an object."))
     }
     return tasks.update(caller, taskId, inputResponses, { capabilities, clientInfo }).pipe(
-      Effect.map((reply) =>
-        reply?._tag === "RpcError"
-          ? {
-              _tag: "Error" as const,
-              error: reply.error,
-              status: statusOfCode((JSON.parse(reply.error) as { readonly code?: unknown }).code)
-            }
-          : resultOf(ACKNOWLEDGED)
-      ),
+      Effect.map((reply) => (reply?._tag === "RpcError" ? errorAnswer(reply.error) : resultOf(ACKNOWLEDGED))),
       Effect.catchTags({
-        TaskUnknown: ({ message }) => Effect.fail(invalidParams(message)),
+        TaskUnknown: unknownTask,
         ServerFailed: ({ message, problem }) => Effect.fail(serverFailed(message, { problem: problem.kind }))
       })
     )
   }
 
   const canceled = (caller: TaskCaller, taskId: string): Answered =>
-    tasks.cancel(caller, taskId).pipe(
-      Effect.as(resultOf(ACKNOWLEDGED)),
-      Effect.catchTag("TaskUnknown", ({ message }) => Effect.fail(invalidParams(message)))
-    )
+    tasks.cancel(caller, taskId).pipe(Effect.as(resultOf(ACKNOWLEDGED)), Effect.catchTag("TaskUnknown", unknownTask))
 
   const answered = (door: Door, request: DoorRequest): Answered => {
     const { method, params } = request.rpc
@@ -79,19 +89,10 @@ export const makeTaskMethods = Effect.gen(function* () {
   }
 
   return (door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure | HandlerError> => {
-    const { method, params } = request.rpc
+    const { method } = request.rpc
     if (!METHODS.has(method)) return Effect.fail(methodNotFound(`Method \`${method}\` does not exist.`))
     if (!declaresTasks(request.capabilities)) return Effect.fail(missingTasks)
-    return passThrough
-      .limit(request.caller.ownerId, params?.text.length ?? 0, answered(door, request), (answer) =>
-        answer._tag === "Result" ? answer.result.length : answer.error.length
-      )
-      .pipe(
-        Effect.map((answer) => ({ answer, headers: {} })),
-        Effect.catchTag("PassThroughLimited", (exceeded) =>
-          Effect.fail(limited(exceeded.message, exceeded.retryAfterSeconds))
-        )
-      )
+    return Effect.map(counted(request, answered(door, request)), (answer) => ({ answer, headers: {} }))
   }
 })
 

@@ -13,7 +13,7 @@ import { requestBody, type RpcError, type ServerRequest } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import type { SignedFor } from "./ProviderSignature.ts"
 import type { Reply } from "./Reply.ts"
-import type { ToolHeaders } from "./ToolHeaders.ts"
+import type { HeaderParameter } from "../../../domain/mcp/HeaderParameters.ts"
 
 /** How to speak to one endpoint. */
 export interface Link {
@@ -28,6 +28,9 @@ export interface Message extends Omit<ExchangeRequest, "consumer" | "method" | "
   readonly link: Link | undefined
   readonly subject?: SignedFor
 }
+
+/** Parameters that tools require as headers, too, and tools whose definition of them is invalid. */
+export type ToolHeaders = ReadonlyMap<string, ReadonlyArray<HeaderParameter> | "invalid">
 
 /** One provider's endpoint, as dialects use it. */
 export interface Endpoint {

@@ -13,10 +13,10 @@ import {
 } from "../../../domain/upstream/Protocol.ts"
 import { othersOf } from "./CallerParams.ts"
 import { type Dialect, type Endpoint, type Link, postHeaders, toolListBody } from "./Dialect.ts"
-import { requestBody } from "./JsonRpc.ts"
+import { isObject, type JsonObject, requestBody } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import { fault, interrupted, type Reply } from "./Reply.ts"
-import { appendParameterHeaders, headerText, readToolHeaders } from "./ToolHeaders.ts"
+import { headerText } from "./ProviderSignature.ts"
 
 type ClientIdentity = Pick<McpUpstreamOptions, "clientName" | "clientVersion">
 
@@ -140,3 +140,34 @@ export const modernLink: Link = { dialect: modernDialect, version: MODERN_VERSIO
 const MAY_WANT_HANDSHAKE: ReadonlySet<number> = new Set([400, 404, 405])
 
 const invalidTool = fault("unusable", "The provider's definition of this tool has invalid x-mcp-header annotations")
+
+// `x-mcp-header`: parameters that a tool requires as `Mcp-Param-*` headers in addition to the body. A tool with invalid annotations
+// may not be called.
+
+/** Reads a page of `tools/list` into `known`. */
+const readToolHeaders = (tools: unknown, known: Map<string, ReadonlyArray<HeaderParameter> | "invalid">): void => {
+  if (!Array.isArray(tools)) return
+  for (const tool of tools) {
+    if (!isObject(tool) || typeof tool["name"] !== "string" || known.size >= TOOLS_MAX) continue
+    const parameters = headerParametersOf(tool["inputSchema"])
+    if (parameters === undefined) known.set(tool["name"], "invalid")
+    else if (parameters.length > 0) known.set(tool["name"], parameters)
+  }
+}
+
+/** Appends the header of every parameter that has an argument. */
+const appendParameterHeaders = (
+  headers: Array<string>,
+  parameters: ReadonlyArray<HeaderParameter>,
+  args: JsonObject
+): void => {
+  for (const { header, path } of parameters) {
+    let value: unknown = args
+    for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+    if (typeof value === "string" || typeof value === "boolean" || typeof value === "number") {
+      headers.push(header, headerText(String(value)))
+    }
+  }
+}
+
+const TOOLS_MAX = 10_000

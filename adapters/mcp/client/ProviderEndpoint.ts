@@ -7,12 +7,11 @@ import { type JsonMember, membersOf } from "../../../domain/shared/JsonText.ts"
 import { builtInConnector, guardedConnector, type GuardOptions } from "../egress/GuardedConnector.ts"
 import { type ExchangeHost, type ExchangeRequest, HttpExchange } from "./HttpExchange.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
-import type { Dialect, Endpoint, Message, SessionDialect } from "./Dialect.ts"
+import type { Dialect, Endpoint, Message, SessionDialect, ToolHeaders } from "./Dialect.ts"
 import { appendSignedHeaders, type Signer, WITHOUT_SUBJECT } from "./ProviderSignature.ts"
 import { modernMeta } from "./ModernDialect.ts"
 import { fault, type Reply } from "./Reply.ts"
 import type { ResponseBytes } from "./ResponseBytes.ts"
-import type { ToolHeaders } from "./ToolHeaders.ts"
 
 type CircuitOptions = Pick<McpUpstreamOptions, "circuitFailures" | "circuitOpenMs" | "circuitOpenMsMax">
 

@@ -13,7 +13,6 @@
 import { DateTime, Redacted } from "effect"
 import { hash, hkdfSync } from "node:crypto"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
-import { headerText } from "./ToolHeaders.ts"
 
 /** The origin of a request. Ids are ASCII by their schemas; tool names may contain any character. */
 export interface SignedFor {
@@ -72,3 +71,18 @@ const isoOf = (nowMs: number): string => {
   }
   return `${secondIso}${millis < 10 ? "00" : millis < 100 ? "0" : ""}${millis}Z`
 }
+
+/**
+ * Any text as a header value. Text that plain ASCII cannot represent is encoded as `=?base64?…?=`, the form of MCP's
+ * `Mcp-Name` and `Mcp-Param-*`; the `X-Market-*` headers use it as well.
+ */
+export const headerText = (text: string): string =>
+  plain.test(text) && !(text.startsWith(prefix) && text.endsWith(suffix))
+    ? text
+    : `${prefix}${Buffer.from(text, "utf8").toString("base64")}${suffix}`
+
+const prefix = "=?base64?"
+const suffix = "?="
+
+/** Visible ASCII with inner spaces, or empty. */
+const plain = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/u

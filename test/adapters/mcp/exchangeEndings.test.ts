@@ -3,7 +3,6 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { McpExchange } from "../../../domain/upstream/ToolUpstream.ts"
 import { event, json, result, rpcError, scriptedServer, stream, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { INITIALIZE, serverAt } from "../../contracts/providerServers.ts"
 import { exchange, exchangeCall as over } from "../../support/mcp/ExchangeCalls.ts"

@@ -2,22 +2,35 @@
  * What clients of versions 2025-11-25 and before get otherwise than later ones. They open sessions, and decide which calls run as
  * tasks.
  */
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
+import { withMembers, withMeta } from "../../../../domain/mcp/PassedResults.ts"
 import { ToolDirectory, type ToolReference } from "../../../../domain/metering/ToolDirectory.ts"
+import { memberOf, membersOf } from "../../../../domain/shared/JsonText.ts"
+import type { TaskCaller, TaskPosition } from "../../../../domain/tasks/CallTask.ts"
 import { makeTaskTools } from "../../../../domain/tasks/SessionTasks.ts"
-import type { HandlerError } from "../../pipeline/HandlerErrors.ts"
-import type { Door, DoorDialect, TaskCall } from "../Door.ts"
-import { invalidParams, methodNotFound, type RpcFault, serverFailed } from "../RpcReply.ts"
-import { listMembers } from "../MethodDispatch.ts"
-import { isObject, type RpcBatch, type RpcMessage } from "../RpcMessage.ts"
-import { plainCapabilities } from "../Subscriptions.ts"
-import { notAsTask } from "../ToolCalls.ts"
-import { createdText, makeLegacyTaskMethods } from "./LegacyTaskMethods.ts"
-import { withMembers } from "../../../../domain/mcp/PassedResults.ts"
-import { SESSION_VERSIONS, VERSION_META } from "../../../../domain/upstream/Protocol.ts"
+import type { SeenTask } from "../../../../domain/tasks/TaskTexts.ts"
+import { Tasks } from "../../../../domain/tasks/Tasks.ts"
+import { RELATED_TASK_META, SESSION_VERSIONS, VERSION_META } from "../../../../domain/upstream/Protocol.ts"
 import type { ServerProfile } from "../../../../domain/upstream/ProviderServers.ts"
 import { SESSION_TASKS, withoutTasks } from "../../../../domain/upstream/TaskSupport.ts"
+import type { HandlerError } from "../../pipeline/HandlerErrors.ts"
+import { OpenStreams } from "../../pipeline/OpenStreams.ts"
 import { header, type WebRequest } from "../../pipeline/WebRequest.ts"
+import type { CalledTool, Door, DoorDialect, DoorFailure, DoorRequest, TaskCall } from "../Door.ts"
+import { listMembers } from "../MethodDispatch.ts"
+import { isObject, type RpcBatch, type RpcMessage } from "../RpcMessage.ts"
+import {
+  type DoorAnswer,
+  invalidParams,
+  invalidRequest,
+  limited,
+  methodNotFound,
+  type RpcFault,
+  serverFailed
+} from "../RpcReply.ts"
+import { plainCapabilities } from "../Subscriptions.ts"
+import { makeCounted, unknownTask } from "../TaskMethods.ts"
+import { notAsTask } from "../ToolCalls.ts"
 
 const isLegacyVersion = (version: unknown): boolean => SESSION_VERSIONS.some((known) => known === version)
 
@@ -83,4 +96,184 @@ const isTask = (task: unknown): boolean => {
   if (!isObject(task)) return false
   const { ttl } = task
   return ttl === undefined || (typeof ttl === "number" && ttl >= 0)
+}
+
+// The methods about tasks of the legacy era, by version 2025-11-25: free of charge, for the account that started a task.
+
+/** `tasks/result` waits so long for the end of its task. The client then asks again. */
+const RESULT_WAIT_MS_MAX = 10 * 60_000
+/** The store is asked this often at first, and less often the longer it takes. The provider is asked at its own interval. */
+const LOOK_MS_MIN = 500
+const LOOK_MS_MAX = 5_000
+const LOOK_GROWTH = 1.3
+
+type Answered = Effect.Effect<DoorAnswer, DoorFailure>
+
+export const makeLegacyTaskMethods = Effect.gen(function* () {
+  const tasks = yield* Tasks
+  const counted = yield* makeCounted
+  const streams = yield* OpenStreams
+
+  const seen = (caller: TaskCaller, taskId: string): Effect.Effect<SeenTask, DoorFailure> =>
+    Effect.catchTag(tasks.get(caller, taskId), "TaskUnknown", unknownTask)
+
+  const canceled = Effect.fnUntraced(function* (
+    caller: TaskCaller,
+    taskId: string
+  ): Effect.fn.Return<DoorAnswer, DoorFailure> {
+    const became = yield* Effect.catchTag(tasks.cancel(caller, taskId), "TaskUnknown", unknownTask)
+    if (became._tag === "RunsOn") return yield* invalidRequest(RUNS_ON)
+    if (became._tag === "EndedBefore" || isOver(became.task)) return yield* invalidParams(ENDED)
+    return resultOf(taskText(became.task))
+  })
+
+  const listed = Effect.fnUntraced(function* (
+    caller: TaskCaller,
+    cursor: unknown
+  ): Effect.fn.Return<DoorAnswer, DoorFailure> {
+    const after = positionIn(cursor)
+    if (after === "malformed")
+      return yield* invalidParams("`cursor` is malformed: send `nextCursor` of the page before.")
+    const page = yield* tasks.list(caller, after)
+    const next = page.last === undefined ? "" : `,"nextCursor":"${cursorOf(page.last)}"`
+    return resultOf(`{"tasks":[${page.tasks.map(taskText).join(",")}]${next}}`)
+  })
+
+  /** Until the task has ended, and its call is settled. */
+  const ended = Effect.fnUntraced(function* (
+    request: DoorRequest,
+    caller: TaskCaller,
+    taskId: string
+  ): Effect.fn.Return<DoorAnswer, DoorFailure> {
+    const look = counted(
+      request,
+      Effect.map(seen(caller, taskId), (task): DoorAnswer => (isFinal(task) ? answerOf(task) : RUNNING))
+    )
+    const untilMs = (yield* DateTime.now).epochMilliseconds + RESULT_WAIT_MS_MAX
+    for (let waitMs = LOOK_MS_MIN; ; waitMs = Math.min(waitMs * LOOK_GROWTH, LOOK_MS_MAX)) {
+      const answer = yield* look
+      if (answer !== RUNNING) return answer
+      if ((yield* DateTime.now).epochMilliseconds >= untilMs) return yield* serverFailed(STILL_RUNNING)
+      yield* Effect.sleep(waitMs)
+    }
+  })
+
+  const awaited = (request: DoorRequest, caller: TaskCaller, taskId: string): Answered => {
+    request.clock.pause()
+    const stopping = Effect.succeed(errorOf(serverFailed(STILL_RUNNING)))
+    return Effect.catchTag(
+      streams.keep(request.caller.ownerId, ended(request, caller, taskId), stopping),
+      "TooManyStreams",
+      limited
+    )
+  }
+
+  const answered = (door: Door, request: DoorRequest): Answered => {
+    const { method, params } = request.rpc
+    const caller = { consumerId: request.caller.ownerId, providerId: door.server?.providerId }
+    if (method === "tasks/list") return counted(request, listed(caller, params?.value["cursor"]))
+    if (!OF_ONE.has(method)) return Effect.fail(methodNotFound(`Method \`${method}\` does not exist.`))
+    const taskId = params?.value["taskId"]
+    if (typeof taskId !== "string") return Effect.fail(invalidParams("`taskId` is required, the id of a task."))
+    if (method === "tasks/result") return awaited(request, caller, taskId)
+    return method === "tasks/cancel"
+      ? counted(request, canceled(caller, taskId))
+      : counted(
+          request,
+          Effect.map(seen(caller, taskId), (task) => resultOf(taskText(task)))
+        )
+  }
+
+  return (door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure> =>
+    Effect.map(answered(door, request), (answer) => ({ answer, headers: {} }))
+})
+
+const OF_ONE: ReadonlySet<string> = new Set(["tasks/get", "tasks/result", "tasks/cancel"])
+
+const RUNS_ON =
+  "This tool does not accept cancellations: the task runs to its end, and the call costs what its outcome costs. Its result can be read then."
+const ENDED = "This task has ended: it cannot be canceled any more."
+const CANCELED = "This task was canceled, and has no result."
+const STILL_RUNNING = "The task still runs. Send `tasks/result` again."
+
+const isFinal = ({ status }: SeenTask): boolean => status !== "working" && status !== "input_required"
+
+/** Otherwise than by its cancellation. */
+const isOver = ({ status }: SeenTask): boolean => status === "completed" || status === "failed"
+
+const answerOf = (task: SeenTask): DoorAnswer => {
+  const given = outcomeText(task)
+  if (given === undefined) return errorOf(invalidParams(CANCELED))
+  return "result" in given ? resultOf(given.result) : { _tag: "Error", error: given.error, status: 200 }
+}
+
+const resultOf = (result: string): DoorAnswer => ({ _tag: "Result", result })
+
+const RUNNING: DoorAnswer = resultOf("")
+
+const errorOf = ({ code, message, status }: RpcFault): DoorAnswer => ({
+  _tag: "Error",
+  error: JSON.stringify({ code, message }),
+  status
+})
+
+const CURSOR = /^(\d{1,13})\.([0-9a-f]{1,64})$/u
+
+/** Forged ones tell nothing: a list has only the account's own tasks. */
+const positionIn = (cursor: unknown): TaskPosition | undefined | "malformed" => {
+  if (cursor === undefined) return undefined
+  const [, ms, id] = (typeof cursor === "string" ? CURSOR.exec(cursor) : null) ?? []
+  return ms === undefined || id === undefined ? "malformed" : { createdAt: DateTime.makeUnsafe(Number(ms)), id }
+}
+
+const cursorOf = ({ createdAt, id }: TaskPosition): string => `${createdAt.epochMilliseconds}.${id}`
+
+// A task as a client gets it.
+
+const STATUS_MESSAGE_CHARS_MAX = 1_000
+
+/** The result of `tasks/get`. */
+const taskText = ({ status, text }: SeenTask): string => {
+  const members = new Map(membersOf(text).map((member) => [member.name, member.text]))
+  const statusMessage = status === "failed" ? reasonIn(members) : members.get("statusMessage")
+  const given = Object.entries({
+    taskId: members.get("taskId"),
+    status: `"${status}"`,
+    statusMessage,
+    createdAt: members.get("createdAt"),
+    lastUpdatedAt: members.get("lastUpdatedAt"),
+    ttl: members.get("ttlMs"),
+    pollInterval: members.get("pollIntervalMs")
+  }).flatMap(([name, value]) => (value === undefined ? [] : [`"${name}":${value}`]))
+  return `{${given.join(",")}}`
+}
+
+/** The result of the call that started it. `created`: the one for a client without a session. */
+export const createdText = (created: string): string => `{"task":${taskText({ status: "working", text: created })}}`
+
+/** The response to `tasks/result` of a task that has ended; undefined if it was canceled. */
+const outcomeText = ({ text }: SeenTask): { readonly result: string } | { readonly error: string } | undefined => {
+  const result = memberOf(text, 0, "result")
+  if (result !== undefined) {
+    return { result: withMeta(result, { [RELATED_TASK_META]: `{"taskId":${memberOf(text, 0, "taskId")}}` }) }
+  }
+  const error = memberOf(text, 0, "error")
+  return error === undefined ? undefined : { error }
+}
+
+/** Why it failed, as JSON: the error's message, or the first text of the result. */
+const reasonIn = (members: ReadonlyMap<string, string>): string | undefined => {
+  const [error, result] = ["error", "result"].map((name) => {
+    const text = members.get(name)
+    return text === undefined ? undefined : (JSON.parse(text) as Failure)
+  })
+  const content: unknown = result?.content
+  const reason = error?.message ?? (Array.isArray(content) ? (content[0] as Failure | null)?.text : undefined)
+  return typeof reason === "string" ? JSON.stringify(reason.slice(0, STATUS_MESSAGE_CHARS_MAX)) : undefined
+}
+
+interface Failure {
+  readonly content?: unknown
+  readonly message?: unknown
+  readonly text?: unknown
 }

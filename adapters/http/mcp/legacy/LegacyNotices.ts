@@ -46,7 +46,7 @@ export const makeLegacyNotices = Effect.gen(function* () {
       .limit(caller.ownerId, message.text.length, sending, () => 0)
       .pipe(
         Effect.catchTags({
-          PassThroughLimited: (exceeded) => Effect.fail(limited(exceeded.message, exceeded.retryAfterSeconds)),
+          PassThroughLimited: limited,
           ServerFailed: (failure) =>
             failure.sessionLost
               ? renewed

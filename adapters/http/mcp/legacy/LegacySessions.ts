@@ -104,7 +104,7 @@ export const makeLegacySessions = Effect.fnUntraced(function* (dialect: DoorDial
     const opened = passThrough.limit(caller.ownerId, params.text.length, sessions.open(request, profile), () => 0)
     const { result, session } = yield* opened.pipe(
       Effect.catchTags({
-        PassThroughLimited: (exceeded) => Effect.fail(limited(exceeded.message, exceeded.retryAfterSeconds)),
+        PassThroughLimited: limited,
         ServerFailed: ({ message, problem }) => Effect.fail(serverFailed(message, { problem: problem.kind }, id)),
         McpInitializeRejected: ({ message }) => Effect.fail(malformedParams(message, undefined, id))
       })

@@ -21,9 +21,9 @@ import { OpenStreams, RECONNECT_AFTER_MS } from "../../pipeline/OpenStreams.ts"
 import type { EncodedReply } from "../../pipeline/Route.ts"
 import { header } from "../../pipeline/WebRequest.ts"
 import { isPassed } from "../Door.ts"
-import type { LegacyContext } from "./LegacySessions.ts"
-import { KEEP_ALIVE_MS, sinkOf } from "./Outgoing.ts"
 import { invalidRequest, limited, RpcFault } from "../RpcReply.ts"
+import { KEEP_ALIVE_MS, sinkOf } from "./LegacyRequest.ts"
+import type { LegacyContext } from "./LegacySessions.ts"
 
 /** `Nothing`: there is no such stream, or it has no further event. Clients then stop asking for it. */
 type Streamed = "Ended" | "Nothing"
@@ -105,11 +105,7 @@ export const makeLegacyStreams = Effect.gen(function* () {
           return "Ended"
         })
       )
-      .pipe(
-        Effect.catchTag("TooManyStreams", ({ message, retryAfterSeconds }) =>
-          Effect.fail(limited(message, retryAfterSeconds))
-        )
-      )
+      .pipe(Effect.catchTag("TooManyStreams", limited))
     if (end === "Nothing") return yield* new MethodNotAllowed({ ...request, allow: ["POST", "DELETE", "OPTIONS"] })
     return { status: 200, headers: {}, body: "" }
   })
