@@ -15,6 +15,7 @@ import {
   type ServerFailed,
   type ServerProfile
 } from "../../domain/upstream/ProviderServers.ts"
+import { makeToolLists } from "./ToolLists.ts"
 import { metaFor, ownId, paramsWith } from "./client/CallerParams.ts"
 import { type Link, type Message, postHeaders } from "./client/Dialect.ts"
 import { isLink, recordGreeting } from "./client/Handshake.ts"
@@ -25,11 +26,16 @@ import type { Greeting, ProviderEndpoint } from "./client/ProviderEndpoint.ts"
 import type { KnownEndpoint } from "./client/ProviderEndpoints.ts"
 import { ofConsumer } from "./client/ProviderSignature.ts"
 import { fault, type Reply } from "./client/Reply.ts"
-import { failureOf, knownEndpoint, reach, refusal, sessionFailureOf } from "./client/ServerFailures.ts"
 import { serverMessages, SUBSCRIPTION_ID } from "./client/ServerMessages.ts"
 import { Shares, withinRate } from "./client/Shares.ts"
-import { isPermitted, NOT_PERMITTED } from "./client/UpstreamOutcome.ts"
-import { makeToolLists } from "./ToolLists.ts"
+import {
+  failureOf,
+  isPermitted,
+  knownEndpoint,
+  NOT_PERMITTED,
+  reach,
+  sessionFailureOf
+} from "./client/UpstreamOutcome.ts"
 
 // A client's request as the provider's server gets it: params verbatim, always with an id of the service, and with the
 // progress token of the client in its own session only.
@@ -180,7 +186,7 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
     onMessage: (message: string) => void
   ): Effect.Effect<Answered> => {
     const { endpoint } = known
-    const leftMs = () => Math.max(1, Math.ceil(untilMs - nowMs()))
+    const leftMs = () => endpoint.leftMs(untilMs)
     const send = (link: Link) =>
       Effect.suspend(() =>
         request.session === undefined && link.dialect.isOfOneClient(request.method)
@@ -225,12 +231,7 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
     if (!ofTask && (isNeverPassed(request.method) || !METHOD.test(request.method))) return notPassed(request.method)
     const known = yield* reach(client, server)
     const shares = request.method === LISTEN ? streams : ofTask ? tasks : requests
-    return yield* shares.within<PassedReply, ServerFailed>(
-      request.consumerId,
-      known.endpoint,
-      pass(known, request),
-      (by) => Effect.fail(refusal(by))
-    )
+    return yield* shares.within(request.consumerId, known.endpoint, pass(known, request))
   })
 }
 

@@ -6,14 +6,15 @@ import { Context, Effect, Fiber, References, type Scope, Tracer } from "effect"
 import type { McpExchange, UpstreamCall } from "../../domain/upstream/ToolUpstream.ts"
 import { metaFor, ownId } from "./client/CallerParams.ts"
 import { establish, isLink } from "./client/Handshake.ts"
-import { idOf, isObject, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
+import { idOf, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
 import { repaired, repairOf, REPAIRS_MAX } from "./client/LinkRepair.ts"
-import { type Link, type Message, postHeaders, toolCallBody } from "./client/Dialect.ts"
+import { type Caller, type Link, type Message, postHeaders } from "./client/Dialect.ts"
 import type { ProviderEndpoint } from "./client/ProviderEndpoint.ts"
 import type { KnownEndpoint } from "./client/ProviderEndpoints.ts"
 import type { Reply } from "./client/Reply.ts"
 import { serverMessages } from "./client/ServerMessages.ts"
 import { isSessionLost } from "./client/UpstreamOutcome.ts"
+import { isObject } from "../../domain/shared/JsonText.ts"
 
 // The `tools/call` of a caller that speaks MCP: its arguments and other params verbatim, and the server's messages passed on
 // to it.
@@ -34,16 +35,9 @@ export const exchangeMessage = (
   // Progress reaches the client verbatim in its own session: it must not tell the id. It is asked for in any case, because it
   // gives the tool more time.
   const sent = own ? (token ?? JSON.stringify(ownId("progress"))) : idText
-  const meta = metaFor(link, exchange, exchange.meta, {
-    meta: endpoint.metaMembers,
-    progressToken: sent,
-    maxCost: call.maxCost
-  })
-  const named = `"name":${JSON.stringify(call.toolName)},"arguments":${exchange.arguments}`
-  const params = `{${link.dialect.callParams(exchange)}${named}${meta === undefined ? "" : `,"_meta":${meta}`}}`
   return {
     headers,
-    body: requestBody(idText, "tools/call", params),
+    body: callBody(endpoint, link, call, idText, sent),
     id,
     link,
     timeoutMs,
@@ -62,6 +56,23 @@ export const exchangeMessage = (
     )
   }
 }
+
+const callBody = (
+  endpoint: ProviderEndpoint,
+  link: Link,
+  { arguments: args, exchange, maxCost, toolName }: UpstreamCall,
+  id: string,
+  progressToken: string
+): string => {
+  const own = { meta: endpoint.metaMembers, progressToken, maxCost }
+  const meta = metaFor(link, exchange ?? SERVICE_ITSELF, exchange?.meta, own)
+  const others = exchange === undefined ? "" : link.dialect.callParams(exchange)
+  const named = `"name":${JSON.stringify(toolName)},"arguments":${exchange?.arguments ?? JSON.stringify(args)}`
+  // The most that may be charged is in the body, which the signature covers.
+  return requestBody(id, "tools/call", `{${others}${named}${meta === undefined ? "" : `,"_meta":${meta}`}}`)
+}
+
+const SERVICE_ITSELF: Caller = { inSession: false, capabilities: undefined, clientInfo: undefined }
 
 /** Counters over all attempts of a call. */
 export interface Tally {
@@ -92,7 +103,8 @@ export const attemptCall = Effect.fnUntraced(function* (
   const { sessions } = known
   const untilMs = startedMs + timeoutMs
   const reports = reportsOf(context, call, startedMs, timeoutMs, tally)
-  const over = (link: Link) => callOver(context, known, link, call, untilMs, leftMs(context, untilMs), tally, reports)
+  const over = (link: Link) =>
+    callOver(context, known, link, call, untilMs, known.endpoint.leftMs(untilMs), tally, reports)
   tally.link = undefined
   if (call.exchange?.asTask === true) return yield* startedApart(context, known, over)
   const session = call.exchange?.session
@@ -114,10 +126,10 @@ export const attemptCall = Effect.fnUntraced(function* (
     const link = usedLink(tally)
     const repair = link === undefined ? "none" : repairOf(link, reply)
     if (link === undefined || repair === "none") return reply
-    if (!(yield* repaired(known, link, repair, () => leftMs(context, untilMs)))) return reply
+    if (!(yield* repaired(known, link, repair, () => known.endpoint.leftMs(untilMs)))) return reply
     tally.link = undefined
     const rejected = reply
-    reply = yield* sessions.with(leftMs(context, untilMs), (next) =>
+    reply = yield* sessions.with(known.endpoint.leftMs(untilMs), (next) =>
       repair === "other_dialect" && next.dialect === link.dialect ? Effect.succeed(rejected) : over(next)
     )
   }
@@ -143,8 +155,6 @@ const startsTask = (reply: Reply): boolean => reply.kind === "result" && isObjec
 
 /** Assigned in a callback, which the type checker does not see. */
 const usedLink = (tally: Tally): Link | undefined => tally.link
-
-const leftMs = (context: AttemptContext, untilMs: number): number => Math.max(1, Math.ceil(untilMs - context.nowMs()))
 
 const callOver = Effect.fnUntraced(function* (
   context: AttemptContext,
@@ -184,7 +194,8 @@ const messageOf = (
   }
   const id = endpoint.nextId()
   const { onProgress } = call
-  const body = toolCallBody(id, link, endpoint.meta, call.toolName, call.arguments, call.maxCost)
+  // Progress is always asked for: it gives the tool more time.
+  const body = callBody(endpoint, link, call, String(id), String(id))
   return {
     headers,
     body,

@@ -4,7 +4,7 @@
  */
 import { Clock, Effect } from "effect"
 import { makeSingleFlight } from "../../domain/shared/FreshCache.ts"
-import { elementsOf, memberOf } from "../../domain/shared/JsonText.ts"
+import { elementsOf, isObject, memberOf } from "../../domain/shared/JsonText.ts"
 import { METHOD_NOT_FOUND } from "../../domain/upstream/Protocol.ts"
 import {
   ALL_LISTING_CAPABILITIES,
@@ -14,17 +14,16 @@ import {
   type ServerFailed,
   type ToolList
 } from "../../domain/upstream/ProviderServers.ts"
+import { type Link, type Message, postHeaders, SERVICE, toolListBody } from "./client/Dialect.ts"
 import { isLink } from "./client/Handshake.ts"
-import { isObject } from "./client/JsonRpc.ts"
 import { overSharedLink } from "./client/LinkRepair.ts"
 import type { McpClient } from "./client/McpClient.ts"
 import type { McpUpstreamOptions } from "./client/McpUpstreamOptions.ts"
-import { type Link, type Message, postHeaders, SERVICE, toolListBody } from "./client/Dialect.ts"
 import { modernMeta } from "./client/ModernDialect.ts"
 import type { ProviderEndpoint } from "./client/ProviderEndpoint.ts"
 import type { KnownEndpoint } from "./client/ProviderEndpoints.ts"
 import { fault, type Reply } from "./client/Reply.ts"
-import { failureOf, knownEndpoint, reach } from "./client/ServerFailures.ts"
+import { failureOf, knownEndpoint, reach } from "./client/UpstreamOutcome.ts"
 
 // Reads `tools/list` page by page, within limits: of pages, of tools, of the bytes of one definition and of all.
 
@@ -55,7 +54,7 @@ export const readToolPages = Effect.fnUntraced(function* (
       body: toolListBody(id, link, meta, cursor),
       id,
       link,
-      timeoutMs: Math.max(1, Math.ceil(untilMs - endpoint.nowMs()))
+      timeoutMs: endpoint.leftMs(untilMs)
     }
     const reply: Reply = yield* endpoint.askAndResume(message, untilMs)
     if (reply.kind === "rpc_error" && reply.error.code === METHOD_NOT_FOUND && page === 0) return pages.end(false)
@@ -163,8 +162,6 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
     }
   }
 
-  const leftUntil = (untilMs: number) => () => Math.max(1, Math.ceil(untilMs - nowMs()))
-
   /** Over the shared link. */
   const readShared = Effect.fnUntraced(function* (
     known: KnownEndpoint,
@@ -179,7 +176,7 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
         list = outcome
         return WHOLE
       })
-    const { link, reply } = yield* overSharedLink(known, leftUntil(untilMs), send)
+    const { link, reply } = yield* overSharedLink(known, () => known.endpoint.leftMs(untilMs), send)
     const { circuit } = known.endpoint
     if (reply.kind === "result") circuit.succeeded()
     else if (reply.kind === "connection") circuit.failed(nowMs())
@@ -192,7 +189,7 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
     capabilities: string,
     untilMs: number
   ): Effect.fn.Return<ReadList | Reply> {
-    const link = yield* endpoint.sessionDialect.open(endpoint, capabilities, leftUntil(untilMs))
+    const link = yield* endpoint.sessionDialect.open(endpoint, capabilities, () => endpoint.leftMs(untilMs))
     if (!isLink(link)) return link
     const end = Effect.forkIn(link.dialect.end(endpoint, link), client.scope)
     return yield* Effect.ensuring(readToolPages(endpoint, link, "", untilMs), end)

@@ -1,6 +1,7 @@
 /**
  * `x-mcp-header` of 2026-07-28: parameters of a tool that are sent as `Mcp-Param-*` headers in addition to the body.
  */
+import { isObject } from "../shared/JsonText.ts"
 
 export interface HeaderParameter {
   readonly path: ReadonlyArray<string>
@@ -73,6 +74,3 @@ const schemas = new Set([
   "then",
   "else"
 ])
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

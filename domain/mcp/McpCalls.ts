@@ -20,7 +20,7 @@ import { replayed, type ResultNotRetained } from "../metering/RetainedResults.ts
 import { ToolDirectory } from "../metering/ToolDirectory.ts"
 import { Digest, Entropy } from "../shared/Cryptography.ts"
 import type { ConsumerId, ToolId } from "../shared/Ids.ts"
-import { memberOf, objectWith } from "../shared/JsonText.ts"
+import { isObject, memberOf, objectWith } from "../shared/JsonText.ts"
 import { formatPrice, Microcents, zero } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { monotonicMs } from "../shared/Time.ts"
@@ -190,9 +190,6 @@ const actionOf = (otherParams: string): unknown => {
   const response = isObject(responses) ? responses[QUESTION] : undefined
   return isObject(response) ? response["action"] : undefined
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null
 
 /** Why a call of an MCP client was not made, or not continued after it was asked for input. */
 export type McpCallRejected = CallRejected | RequestStateRejected

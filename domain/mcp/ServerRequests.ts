@@ -2,7 +2,7 @@
  * What a provider's server may ask of a client: roots, sampling and input, as far as the client has declared them. Clients
  * trust their server, and this service is their server: nothing else reaches them, and no address that is not https.
  */
-import { membersOf } from "../shared/JsonText.ts"
+import { isObject, membersOf } from "../shared/JsonText.ts"
 
 /** The server cannot continue without input at addresses. */
 const URL_ELICITATION_REQUIRED = -32042
@@ -65,6 +65,3 @@ const hasOnlyHttps = (params: Members): boolean => {
 
 const isHttps = (url: unknown): boolean =>
   typeof url === "string" && /^https:\/\/[^\s\p{C}\\]+$/iu.test(url) && URL.canParse(url)
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

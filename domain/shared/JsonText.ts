@@ -3,6 +3,11 @@
  * The text was parsed by JSON.parse before, so a part only has to be located; that costs less than serializing it.
  */
 
+import { Predicate } from "effect"
+
+/** Neither null nor an array. */
+export const isObject: (value: unknown) => value is Readonly<Record<string, unknown>> = Predicate.isReadonlyObject
+
 /** The last `result` of the message; in a batch, of its nth object. Expects text that JSON.parse accepted. */
 export const rawResult = (text: string, nthObject: number): string | undefined => rawMember(text, nthObject, "result")
 

@@ -2,7 +2,7 @@
  * What a provider's server says of a task: of the extension `io.modelcontextprotocol/tasks`, version 2026-07-28.
  */
 import { isInputPermitted } from "../mcp/ServerRequests.ts"
-import { memberOf } from "../shared/JsonText.ts"
+import { isObject, memberOf } from "../shared/JsonText.ts"
 import { ALL_LISTING_CAPABILITIES } from "../upstream/ProviderServers.ts"
 import type { ToolResult, UpstreamProblem, UpstreamResponse } from "../upstream/ToolUpstream.ts"
 import {
@@ -216,8 +216,5 @@ const within = (value: unknown, otherwise: number, min: number, max: number): nu
 export const isRunning = (reply: RunningTask | TaskOutcome): reply is RunningTask => "state" in reply
 
 type JsonObject = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const parsed = (text: string): JsonObject => JSON.parse(text) as JsonObject

@@ -6,6 +6,7 @@ import { Context, type Effect, Schema } from "effect"
 import type { UpstreamProblem } from "./ToolUpstream.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { UpstreamSession } from "./Protocol.ts"
+import { isObject } from "../shared/JsonText.ts"
 
 /** Whose server to ask, and where it is. Circuits and sessions are kept by both. */
 export interface ServerAddress {
@@ -52,9 +53,6 @@ export interface ListClient {
 
 /** The capabilities that servers ask of a client, and the parts in which some differ. */
 const LISTING_CAPABILITIES = { roots: [], sampling: ["context", "tools"], elicitation: ["form", "url"] } as const
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**
  * Of the capabilities that a client declares, as JSON, those by which servers choose the tools that they list. Clients share

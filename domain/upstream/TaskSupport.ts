@@ -2,7 +2,7 @@
  * What sides declare of tasks. A server that starts a task answers a call at once, and delivers its result to later requests
  * that name the task. The server decides which call becomes a task, or, in a session, the client.
  */
-import { memberOf, membersOf, objectWith } from "../shared/JsonText.ts"
+import { isObject, memberOf, membersOf, objectWith } from "../shared/JsonText.ts"
 
 /** In `extensions` of the capabilities. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
@@ -32,8 +32,6 @@ export const declaresSessionTasks = (capabilities: string): boolean => {
 interface Declared {
   readonly tasks?: { readonly requests?: { readonly tools?: { readonly call?: unknown } | null } | null } | null
 }
-
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** The same, as they are declared in a session of a client. */
 export const withOwnTasks = (capabilities: string): string =>

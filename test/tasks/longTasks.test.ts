@@ -55,13 +55,13 @@ it.effect("is told after ten minutes to ask again, keeps its hold, and is paid o
     assert.isUndefined(second.answer.pollUnsafe())
     provider.saysOfAll(completedWith("done"))
     yield* TestClock.adjust("10 seconds")
-    const { answer } = yield* Fiber.join(second.answer)
+    const answer = yield* Fiber.join(second.answer)
     assert.include(answer._tag === "Result" ? answer.result : "", `"text":"done"`)
     yield* checkWallet(task.consumerId, PRICE, 0n)
     yield* checkReceipt(task, "success", PRICE)
     // What it waited for stays: it is told at once.
     const third = yield* asking(task)
-    assert.deepStrictEqual((yield* Fiber.join(third.answer)).answer, answer)
+    assert.deepStrictEqual(yield* Fiber.join(third.answer), answer)
   }).pipe(
     Effect.scoped,
     Effect.provide(Layer.mergeAll(memoryTaskMarket(provider), PassThrough.layer, OpenStreams.layer))

@@ -54,11 +54,6 @@ export const listClient = ({ capabilities, clientSession, session }: DoorRequest
 /** `started`: by the service, at a server with sessions. */
 export type TaskCall = "none" | "taken" | "started"
 
-export interface CalledTool {
-  readonly answer: DoorAnswer
-  readonly headers: Readonly<Record<string, string>>
-}
-
 /** What differs between versions of the protocol that are not compatible. It is chosen once for each request. */
 export interface DoorDialect {
   /** The result of a server, as the client gets it. */
@@ -85,7 +80,7 @@ export interface DoorDialect {
   /** The result of a call that started a task. */
   started(resultText: string): string
   /** Requests about tasks. */
-  tasks(door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure | HandlerError>
+  tasks(door: Door, request: DoorRequest): Effect.Effect<DoorAnswer, DoorFailure>
 }
 
 /** Answers a request whose dialect and session are known. */

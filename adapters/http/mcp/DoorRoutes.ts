@@ -20,8 +20,9 @@ import type { Consumer, Dispatch, Door, DoorClients, DoorFailure, SessionClients
 import { makeDispatch } from "./MethodDispatch.ts"
 import { refusedEventTransport } from "./RefusedTransports.ts"
 import { parseMessages, type RpcBatch, type RpcMessage } from "./RpcMessage.ts"
-import { faultReply, invalidRequest, parseError, replyOf, RpcFault } from "./RpcReply.ts"
+import { faultOf, faultReply, faultsReplied, parseError, replyOf, RpcFault } from "./RpcReply.ts"
 import { makeModernDoor } from "./ModernDoor.ts"
+import { INVALID_REQUEST } from "../../../domain/upstream/Protocol.ts"
 
 // Ends what stays open under a key when the key is revoked or expires, on every node.
 
@@ -87,7 +88,7 @@ export const originFault = (request: WebRequest, baseUrl: string): RpcFault | un
   const origin = header(request, "origin")
   if (origin === undefined || origin === new URL(baseUrl).origin || LOCAL.test(origin)) return undefined
   const reason = "Requests of web pages are only accepted from this service's own pages and from localhost."
-  return new RpcFault({ ...invalidRequest(reason), status: 403, reason, data: undefined, id: undefined })
+  return faultOf(INVALID_REQUEST, 403)(reason)
 }
 
 const SUBSCRIBE = "subscriptions/listen"
@@ -174,12 +175,7 @@ export const makeDoorRoutes = Effect.fnUntraced(function* <R>(
       (input: AnyInput): Handled => {
         const origin = originFault(input.request, baseUrl)
         if (origin !== undefined) return Effect.succeed(faultReply(origin))
-        const handled = Effect.flatMapEager(doorOf(input), (door) => handle(door, input))
-        return Effect.catchIf(
-          handled,
-          (error) => error instanceof RpcFault,
-          (fault) => Effect.succeed(faultReply(fault))
-        )
+        return faultsReplied(Effect.flatMapEager(doorOf(input), (door) => handle(door, input)))
       }
     const route = (
       method: string,

@@ -7,40 +7,37 @@ import { isNeverPassed } from "../../../domain/mcp/PassThrough.ts"
 import { withoutOwn } from "../../../domain/mcp/PassedResults.ts"
 import { declaresTasks, isTaskMethod } from "../../../domain/upstream/TaskSupport.ts"
 import type { HandlerError } from "../pipeline/HandlerErrors.ts"
-import type { CalledTool, Dispatch, Door, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
-import { isObject } from "./RpcMessage.ts"
-import { type DoorAnswer, faultReply, invalidParams, methodNotFound, replyOf, RpcFault } from "./RpcReply.ts"
+import type { Dispatch, Door, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
+import { type DoorAnswer, faultsReplied, invalidParams, methodNotFound, replyOf, resultAnswer } from "./RpcReply.ts"
 import { missingTasks } from "./TaskMethods.ts"
-import { makeToolCalls } from "./ToolCalls.ts"
+import { type CalledTool, makeToolCalls } from "./ToolCalls.ts"
+import { isObject } from "../../../domain/shared/JsonText.ts"
 
 export const makeDispatch = Effect.gen(function* () {
   const callTool = yield* makeToolCalls
 
   const called = (door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure | HandlerError> => {
-    if (isTaskMethod(request.rpc.method)) return request.dialect.tasks(door, request)
-    switch (request.rpc.method) {
-      case "tools/call":
-        return callTool(door, request)
-      case "tools/list":
-        return Effect.map(listed(door, request), (page) => asResult(request.dialect.listResult(page)))
-      default:
-        return Effect.map(passed(door, request), (answer) => ({ answer, headers: {} }))
-    }
+    const { dialect, rpc } = request
+    if (rpc.method === "tools/call") return callTool(door, request)
+    const answered =
+      rpc.method === "tools/list"
+        ? Effect.map(listed(door, request), (page) => resultAnswer(dialect.listResult(page)))
+        : isTaskMethod(rpc.method)
+          ? dialect.tasks(door, request)
+          : passed(door, request)
+    return Effect.map(answered, (answer) => ({ answer, headers: {} }))
   }
 
   const dispatch: Dispatch = (door, request) => {
     const { id, method } = request.rpc
-    return Effect.matchEffect(called(door, request), {
-      onFailure: (error) =>
-        error instanceof RpcFault ? Effect.succeed(faultReply(error, id)) : Effect.fail<HandlerError>(error),
-      onSuccess: ({ answer, headers }) => {
-        if (answer._tag === "Error") return Effect.succeed(replyOf(id, answer, headers))
-        const result = method === "tools/list" ? answer.result : request.dialect.result(method, answer.result)
-        const reply = replyOf(id, { ...answer, result }, headers)
-        answer.release?.()
-        return Effect.succeed(reply)
-      }
+    const replied = Effect.map(called(door, request), ({ answer, headers }) => {
+      if (answer._tag === "Error") return replyOf(id, answer, headers)
+      const result = method === "tools/list" ? answer.result : request.dialect.result(method, answer.result)
+      const reply = replyOf(id, { ...answer, result }, headers)
+      answer.release?.()
+      return reply
     })
+    return faultsReplied(replied, id)
   }
   return dispatch
 })
@@ -61,8 +58,6 @@ const wantsTasks = ({ rpc: { method, params } }: DoorRequest): boolean => {
 const turnedOffText = (feature: ServerFeature): string => `The provider of this server has turned off ${feature}.`
 
 const NEVER_PASSED = "This method is not passed to providers' servers as a request."
-
-const asResult = (result: string): CalledTool => ({ answer: { _tag: "Result", result }, headers: {} })
 
 /** Of the result of `tools/list`. */
 export const listMembers = ({ meta, nextCursor, tools }: ToolList): string => {

@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import { withMembers } from "../../../domain/mcp/PassedResults.ts"
-import { memberOf } from "../../../domain/shared/JsonText.ts"
+import { isObject, memberOf } from "../../../domain/shared/JsonText.ts"
 import {
   CLIENT_CAPABILITIES_META,
   CLIENT_INFO_META,
@@ -16,15 +16,17 @@ import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import type { Dispatch, Door, DoorClients, DoorDialect, DoorProfile, DoorRequest } from "./Door.ts"
 import { methodHeadersFault, mismatch, parameterHeadersFault } from "./ModernHeaders.ts"
-import { isObject, type RpcBatch, type RpcMessage, type RpcRequest, textAt } from "./RpcMessage.ts"
+import { type RpcBatch, type RpcMessage, type RpcRequest, textAt } from "./RpcMessage.ts"
 import {
   ACCEPTED,
   faultReply,
+  faultsReplied,
   invalidRequest,
   lastMessage,
   malformedParams,
   methodNotFound,
   replyOf,
+  resultAnswer,
   RpcFault,
   unsupportedVersion
 } from "./RpcReply.ts"
@@ -184,16 +186,14 @@ const messageSender = (input: AnyInput, id: string): ((message: string) => void)
   return (message) => send({ data: message, required: !isProgress(message) })
 }
 
-export const isProgress = (message: string): boolean => /"method"\s*:\s*"notifications\/progress"/u.test(message)
+const isProgress = (message: string): boolean => /"method"\s*:\s*"notifications\/progress"/u.test(message)
 
 const discovered = (door: Door, request: DoorRequest): Effect.Effect<EncodedReply, HandlerError> => {
   const { id, method } = request.rpc
-  return Effect.matchEffect(door.profile(request), {
-    onFailure: (error) =>
-      error instanceof RpcFault ? Effect.succeed(faultReply(error, id)) : Effect.fail<HandlerError>(error),
-    onSuccess: (profile) =>
-      Effect.succeed(replyOf(id, { _tag: "Result", result: modernResult(method, discovery(profile)) }))
-  })
+  const replied = Effect.map(door.profile(request), (profile) =>
+    replyOf(id, resultAnswer(modernResult(method, discovery(profile))))
+  )
+  return faultsReplied(replied, id)
 }
 
 const discovery = ({ capabilities, instructions, serverInfo }: DoorProfile): string =>

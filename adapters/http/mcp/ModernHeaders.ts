@@ -3,8 +3,9 @@
  */
 import type { HeaderParameter } from "../../../domain/mcp/HeaderParameters.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
-import { isObject, type RpcRequest } from "./RpcMessage.ts"
+import type { RpcRequest } from "./RpcMessage.ts"
 import { headerMismatch, type RpcFault } from "./RpcReply.ts"
+import { isObject } from "../../../domain/shared/JsonText.ts"
 
 /** The member of `params` that `Mcp-Name` repeats. */
 const NAMED: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@
  * Reads JSON-RPC messages of a client: parsed once, with the texts of the parts that are passed on as the client wrote them.
  */
 import { Effect } from "effect"
-import { elementsOf, type JsonMember, membersOf } from "../../../domain/shared/JsonText.ts"
+import { elementsOf, isObject, type JsonMember, membersOf } from "../../../domain/shared/JsonText.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX, parseJson } from "../pipeline/RequestBody.ts"
 import { invalidRequest, malformedParams, parseError, RpcFault } from "./RpcReply.ts"
 
@@ -142,6 +142,3 @@ const objectOf = (value: JsonObject, text: string): RpcObject | RpcFault => {
   const repeated = members.find(({ name }) => names.size === names.add(name).size)
   return invalidRequest(`The member \`${repeated?.name.slice(0, 100)}\` is there more than once.`)
 }
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

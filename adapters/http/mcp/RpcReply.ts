@@ -30,7 +30,7 @@ export class RpcFault extends Schema.TaggedError<RpcFault>()("RpcFault", {
   }
 }
 
-const faultOf =
+export const faultOf =
   (code: number, status: number) =>
   (reason: string, data?: unknown, id?: string): RpcFault =>
     new RpcFault({ code, status, reason, data, id })
@@ -83,6 +83,8 @@ export const errorMember = (error: string): string => `"error":${error}`
 export const errorText = (code: number, message: string, data?: unknown): string =>
   JSON.stringify(data === undefined ? { code, message } : { code, message, data })
 
+export const resultAnswer = (result: string): DoorAnswer => ({ _tag: "Result", result })
+
 /** An error that a provider's server returned. */
 export const errorAnswer = (error: string): DoorAnswer => ({
   _tag: "Error",
@@ -105,6 +107,15 @@ export const faultReply = (
   headers,
   body: responseText(id, errorMember(errorText(fault.code, fault.message, fault.data)))
 })
+
+/** A fault is the response to its request. */
+export const faultsReplied = <E>(
+  work: Effect.Effect<EncodedReply, E | RpcFault>,
+  id?: string
+): Effect.Effect<EncodedReply, E> =>
+  Effect.catch(work, (error) =>
+    error instanceof RpcFault ? Effect.succeed(faultReply(error, id)) : Effect.fail(error)
+  )
 
 /** For notifications and responses of a client. */
 export const ACCEPTED: EncodedReply = { status: 202, headers: {}, body: "" }

@@ -2,11 +2,11 @@
  * `subscriptions/listen`: a stream that stays open until the client, the provider's server or this service ends it.
  */
 import { Duration, Effect, Schedule } from "effect"
-import { memberOf, objectWith } from "../../../domain/shared/JsonText.ts"
+import { isObject, memberOf, objectWith } from "../../../domain/shared/JsonText.ts"
 import { SUBSCRIPTION_META } from "../../../domain/upstream/Protocol.ts"
 import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/OpenStreams.ts"
 import type { DoorFailure, DoorRequest } from "./Door.ts"
-import { isObject, type RpcRequest } from "./RpcMessage.ts"
+import type { RpcRequest } from "./RpcMessage.ts"
 import { type DoorAnswer, invalidParams, invalidRequest, lastMessage, limited } from "./RpcReply.ts"
 
 // What servers and this service announce.

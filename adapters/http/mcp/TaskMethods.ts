@@ -9,8 +9,7 @@ import type { TaskCaller } from "../../../domain/tasks/CallTask.ts"
 import { ACKNOWLEDGED } from "../../../domain/tasks/TaskTexts.ts"
 import { Tasks, type TaskUnknown } from "../../../domain/tasks/Tasks.ts"
 import { declaresTasks, TASKS_EXTENSION } from "../../../domain/upstream/TaskSupport.ts"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
-import type { CalledTool, Door, DoorFailure, DoorRequest } from "./Door.ts"
+import type { Door, DoorFailure, DoorRequest } from "./Door.ts"
 import { textAt } from "./RpcMessage.ts"
 import {
   type DoorAnswer,
@@ -19,6 +18,7 @@ import {
   limited,
   methodNotFound,
   missingCapability,
+  resultAnswer,
   type RpcFault,
   serverFailed
 } from "./RpcReply.ts"
@@ -35,13 +35,15 @@ export const makeCounted = Effect.map(
       { caller, rpc }: DoorRequest,
       answered: Effect.Effect<DoorAnswer, E>
     ): Effect.Effect<DoorAnswer, E | RpcFault> =>
-      Effect.catch(
-        passThrough.limit(caller.ownerId, rpc.params?.text.length ?? 0, answered, (answer) =>
+      passThrough
+        .limit(caller.ownerId, rpc.params?.text.length ?? 0, answered, (answer) =>
           answer._tag === "Result" ? answer.result.length : answer.error.length
-        ),
-        (error): Effect.Effect<never, E | RpcFault> =>
-          error instanceof PassThroughLimited ? limited(error) : Effect.fail(error)
-      )
+        )
+        .pipe(
+          Effect.catch((error): Effect.Effect<never, E | RpcFault> =>
+            error instanceof PassThroughLimited ? limited(error) : Effect.fail(error)
+          )
+        )
 )
 
 export const unknownTask = ({ message }: TaskUnknown): Effect.Effect<never, RpcFault> =>
@@ -56,7 +58,7 @@ export const makeTaskMethods = Effect.gen(function* () {
       Effect.flatMap(({ text }) => {
         const asked = memberOf(text, 0, "inputRequests")
         return asked === undefined || isInputPermitted(capabilities, JSON.parse(asked))
-          ? Effect.succeed(resultOf(text))
+          ? Effect.succeed(resultAnswer(text))
           : Effect.fail(missingInput)
       }),
       Effect.catchTag("TaskUnknown", unknownTask)
@@ -68,7 +70,7 @@ export const makeTaskMethods = Effect.gen(function* () {
       return Effect.fail(invalidParams("`inputResponses` is required, an object."))
     }
     return tasks.update(caller, taskId, inputResponses, { capabilities, clientInfo }).pipe(
-      Effect.map((reply) => (reply?._tag === "RpcError" ? errorAnswer(reply.error) : resultOf(ACKNOWLEDGED))),
+      Effect.map((reply) => (reply?._tag === "RpcError" ? errorAnswer(reply.error) : resultAnswer(ACKNOWLEDGED))),
       Effect.catchTags({
         TaskUnknown: unknownTask,
         ServerFailed: ({ message, problem }) => Effect.fail(serverFailed(message, { problem: problem.kind }))
@@ -77,7 +79,9 @@ export const makeTaskMethods = Effect.gen(function* () {
   }
 
   const canceled = (caller: TaskCaller, taskId: string): Answered =>
-    tasks.cancel(caller, taskId).pipe(Effect.as(resultOf(ACKNOWLEDGED)), Effect.catchTag("TaskUnknown", unknownTask))
+    tasks
+      .cancel(caller, taskId)
+      .pipe(Effect.as(resultAnswer(ACKNOWLEDGED)), Effect.catchTag("TaskUnknown", unknownTask))
 
   const answered = (door: Door, request: DoorRequest): Answered => {
     const { method, params } = request.rpc
@@ -88,11 +92,11 @@ export const makeTaskMethods = Effect.gen(function* () {
     return method === "tasks/update" ? updated(caller, taskId, request) : canceled(caller, taskId)
   }
 
-  return (door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure | HandlerError> => {
+  return (door: Door, request: DoorRequest): Answered => {
     const { method } = request.rpc
     if (!METHODS.has(method)) return Effect.fail(methodNotFound(`Method \`${method}\` does not exist.`))
     if (!declaresTasks(request.capabilities)) return Effect.fail(missingTasks)
-    return Effect.map(counted(request, answered(door, request)), (answer) => ({ answer, headers: {} }))
+    return counted(request, answered(door, request))
   }
 })
 
@@ -107,5 +111,3 @@ const missingInput = missingCapability(
   "The task asks for input of a kind that the capabilities of this request do not declare, such as `elicitation`.",
   undefined
 )
-
-const resultOf = (result: string): DoorAnswer => ({ _tag: "Result", result })

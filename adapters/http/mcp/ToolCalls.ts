@@ -28,7 +28,6 @@ import { callCap } from "../pipeline/WebRequest.ts"
 import { addFundsPage, refusalOf, refusalResult } from "./CallRefusals.ts"
 import { answerOf, callResult } from "./CallResults.ts"
 import {
-  type CalledTool,
   type Door,
   type DoorDialect,
   type DoorFailure,
@@ -37,8 +36,9 @@ import {
   type TaskCall,
   type ToolArguments
 } from "./Door.ts"
-import { isObject, picked, type RpcObject, type RpcRequest, textAt } from "./RpcMessage.ts"
-import { invalidParams, methodNotFound, RpcFault } from "./RpcReply.ts"
+import { picked, type RpcObject, type RpcRequest, textAt } from "./RpcMessage.ts"
+import { type DoorAnswer, invalidParams, methodNotFound, resultAnswer, RpcFault } from "./RpcReply.ts"
+import { isObject } from "../../../domain/shared/JsonText.ts"
 
 /** The params of `tools/call`: the tool, its arguments, what the caller agrees to pay, and what is passed on. */
 export interface ToolCallParams {
@@ -110,6 +110,11 @@ const keyIn = (meta: RpcObject | undefined): string | undefined => {
   const value = meta?.value[IDEMPOTENCY_KEY_META]
   if (value === undefined) return undefined
   return typeof value === "string" && value.length <= IDEMPOTENCY_KEY_CHARS_MAX ? value : ""
+}
+
+export interface CalledTool {
+  readonly answer: DoorAnswer
+  readonly headers: Readonly<Record<string, string>>
 }
 
 type Billed = Extract<Effect.Success<ReturnType<Door["tool"]>>, { readonly _tag: "Billed" }>
@@ -216,10 +221,7 @@ export const makeToolCalls = Effect.gen(function* () {
       return yield* invalidParams(error.message, nearest.length === 0 ? undefined : { nearest })
     }
     const refusal = refusalOf(error, { baseUrl, callTool }, yield* Clock.currentTimeMillis)
-    return {
-      answer: { _tag: "Result", result: refusalResult(refusal, dialect.structuredErrors) },
-      headers: {}
-    }
+    return { answer: resultAnswer(refusalResult(refusal, dialect.structuredErrors)), headers: {} }
   })
 
   return Effect.fnUntraced(function* (
@@ -232,7 +234,7 @@ export const makeToolCalls = Effect.gen(function* () {
     const meaning = yield* door.tool(request, params.name, params.arguments, params.maxCost)
     if (meaning._tag === "Own") {
       if (params.wantsTask) return yield* methodNotFound(notAsTask(params.name))
-      return { answer: { _tag: "Result", result: meaning.result }, headers: {} }
+      return { answer: resultAnswer(meaning.result), headers: {} }
     }
     return yield* Effect.matchEffect(called(door, request, params, meaning), {
       onFailure: (error) => (error instanceof RpcFault ? Effect.fail(error) : refused(door, request, error)),
@@ -251,12 +253,12 @@ const calledTool = (outcome: McpCallOutcome, dialect: DoorDialect): CalledTool =
   switch (outcome._tag) {
     case "InputRequired":
       return {
-        answer: { _tag: "Result", result: outcome.resultText },
+        answer: resultAnswer(outcome.resultText),
         headers: outcome.receiptId === undefined ? {} : { "x-market-receipt": outcome.receiptId }
       }
     case "TaskStarted":
       return {
-        answer: { _tag: "Result", result: dialect.started(outcome.resultText) },
+        answer: resultAnswer(dialect.started(outcome.resultText)),
         headers: { "x-market-receipt": outcome.receiptId }
       }
     case "Settled":

@@ -3,7 +3,6 @@
  * dialect, and shared code calls its members.
  */
 import type { Effect, Scope } from "effect"
-import { MAX_COST_FIELD } from "../../../domain/metering/CallTerms.ts"
 import type { JsonMember } from "../../../domain/shared/JsonText.ts"
 import type { UpstreamSession } from "../../../domain/upstream/Protocol.ts"
 import type { ListClient } from "../../../domain/upstream/ProviderServers.ts"
@@ -41,6 +40,8 @@ export interface Endpoint {
   toolHeaders: ToolHeaders
   toolHeadersUntilMs: number
   nextId(): number
+  /** Whole milliseconds, at least one. */
+  leftMs(untilMs: number): number
   /** Sends a message and waits for its reply. */
   ask(message: Message): Effect.Effect<Reply>
   /** Sends a message without waiting for its reply. */
@@ -75,9 +76,9 @@ export interface Dialect {
   readonly sessions: boolean
   /** Appends to those of every POST. `name`: what the request names, such as a tool. */
   appendHeaders(headers: Array<string>, link: Link, method: string, name: string | undefined): void
-  /** This `_meta` of the service, where each request has one. */
+  /** This `_meta` of the service, where each request has one: as a whole. */
   requestMeta(meta: string): string | undefined
-  /** The same for a caller that speaks MCP, as `"name":value`. */
+  /** The same of a call, as `"name":value`. */
   callerMeta(own: ReadonlyArray<JsonMember>, caller: Caller): ReadonlyArray<string>
   /** Members of a call's params besides its tool and arguments, each with a comma behind it. */
   callParams(exchange: McpExchange): string
@@ -151,23 +152,4 @@ export const toolListBody = (id: number, link: Link, meta: string, cursor: strin
     ...(own === undefined ? [] : [`"_meta":${own}`])
   ]
   return requestBody(id, "tools/list", `{${members.join(",")}}`)
-}
-
-/**
- * `meta`: of the service. `maxCost`, the most that may be charged for the call, is in the body, which the signature covers.
- * Progress is always asked for: it gives the tool more time.
- */
-export const toolCallBody = (
-  id: number,
-  link: Link,
-  meta: string,
-  toolName: string,
-  args: Readonly<Record<string, unknown>>,
-  maxCost?: bigint
-): string => {
-  const named = `{"name":${JSON.stringify(toolName)},"arguments":${JSON.stringify(args)}`
-  const capped = maxCost === undefined ? "" : `,"${MAX_COST_FIELD}":${maxCost}`
-  const own = link.dialect.requestMeta(meta)
-  const ofClient = own === undefined ? "" : `,${own.slice(1, -1)}`
-  return requestBody(id, "tools/call", `${named},"_meta":{"progressToken":${id}${capped}${ofClient}}}`)
 }

@@ -10,10 +10,10 @@ import {
   UNSUPPORTED_VERSION
 } from "../../../domain/upstream/Protocol.ts"
 import type { Link } from "./Dialect.ts"
-import { isObject } from "./JsonRpc.ts"
 import { discover, modernDialect, modernLink, readTools } from "./ModernDialect.ts"
 import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
 import { fault, type Reply } from "./Reply.ts"
+import { isObject } from "../../../domain/shared/JsonText.ts"
 
 export const isLink = (outcome: Link | Reply): outcome is Link => "dialect" in outcome
 
@@ -21,7 +21,7 @@ export const isLink = (outcome: Link | Reply): outcome is Link => "dialect" in o
 export const establish = Effect.fnUntraced(function* (endpoint: ProviderEndpoint): Effect.fn.Return<Link | Reply> {
   const { nowMs, sessionDialect } = endpoint
   const untilMs = nowMs() + endpoint.options.setupTimeoutMs
-  const leftMs = () => Math.max(1, Math.ceil(untilMs - nowMs()))
+  const leftMs = () => endpoint.leftMs(untilMs)
   const opened = sessionDialect.open(endpoint, "{}", leftMs, (link, reply) => recordGreeting(endpoint, link, reply))
   if (endpoint.dialect === sessionDialect) {
     const outcome = yield* opened

@@ -4,6 +4,7 @@
  */
 import { METHOD_NOT_FOUND } from "../../../domain/upstream/Protocol.ts"
 import type { ToolProgress } from "../../../domain/upstream/ToolUpstream.ts"
+import { isObject } from "../../../domain/shared/JsonText.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -56,9 +57,6 @@ export const replyBody = (request: ServerRequest): string =>
           error: { code: METHOD_NOT_FOUND, message: `Not supported by this client: ${request.method.slice(0, 100)}` }
         }
   )
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** The messages in a body or an event: one, or a batch. */
 export const messagesOf = (text: string): ReadonlyArray<JsonObject> | undefined => {

@@ -47,26 +47,19 @@ export const makeMcpClient = Effect.fnUntraced(function* (
   return client
 })
 
-/** The endpoint of a provider, or why it is not called now. */
+/** The endpoint of a provider, or why it is not called now. `isProbe`: what it answers is reported to its circuit. */
 export const reachable = (
   client: McpClient,
   providerId: ProviderId,
   url: string,
-  atMs: number
+  atMs: number,
+  isProbe = true
 ): KnownEndpoint | UpstreamProblem => {
   const known = endpointOf(client, providerId, url, atMs)
-  return "kind" in known ? known : (circuitOpen(known.endpoint.circuit.waitMs(atMs)) ?? known)
-}
-
-/** As `reachable`, for what says nothing of the provider's health: it is no probe of an open circuit. */
-export const reachableUnprobed = (
-  client: McpClient,
-  providerId: ProviderId,
-  url: string,
-  atMs: number
-): KnownEndpoint | UpstreamProblem => {
-  const known = endpointOf(client, providerId, url, atMs)
-  return "kind" in known ? known : (circuitOpen(known.endpoint.circuit.leftMs(atMs)) ?? known)
+  if ("kind" in known) return known
+  const { circuit } = known.endpoint
+  const closedInMs = isProbe ? circuit.waitMs(atMs) : circuit.leftMs(atMs)
+  return closedInMs > 0 ? { ...problems.circuit_open, retryAfterSeconds: Math.ceil(closedInMs / 1_000) } : known
 }
 
 /** Also of a provider that is not called now. */
@@ -79,9 +72,6 @@ export const endpointOf = (
   const known = endpoints.of(providerId, url, atMs)
   return typeof known === "string" ? problems[known] : known
 }
-
-const circuitOpen = (closedInMs: number): UpstreamProblem | undefined =>
-  closedInMs > 0 ? { ...problems.circuit_open, retryAfterSeconds: Math.ceil(closedInMs / 1_000) } : undefined
 
 const problems = {
   not_a_url: { kind: "blocked_endpoint", message: "The provider's endpoint is not an http or https address" },

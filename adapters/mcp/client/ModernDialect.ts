@@ -13,10 +13,11 @@ import {
 } from "../../../domain/upstream/Protocol.ts"
 import { othersOf } from "./CallerParams.ts"
 import { type Dialect, type Endpoint, type Link, postHeaders, toolListBody } from "./Dialect.ts"
-import { isObject, type JsonObject, requestBody } from "./JsonRpc.ts"
+import { type JsonObject, requestBody } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import { fault, interrupted, type Reply } from "./Reply.ts"
 import { headerText } from "./ProviderSignature.ts"
+import { isObject } from "../../../domain/shared/JsonText.ts"
 
 type ClientIdentity = Pick<McpUpstreamOptions, "clientName" | "clientVersion">
 

@@ -141,6 +141,10 @@ export class ProviderEndpoint implements Endpoint, ExchangeHost {
     return ++this.lastId
   }
 
+  leftMs(untilMs: number): number {
+    return Math.max(1, Math.ceil(untilMs - this.nowMs()))
+  }
+
   /**
    * Sends a message and waits for its reply. If interrupted, the exchange ends, and the server is notified if the
    * protocol requires it.

@@ -3,8 +3,8 @@
  * own progress token and subscription id where the server got others.
  */
 import { maySend } from "../../../domain/mcp/ServerRequests.ts"
-import { replacedAt } from "../../../domain/shared/JsonText.ts"
-import { isObject, type JsonObject, type RpcId } from "./JsonRpc.ts"
+import { isObject, replacedAt } from "../../../domain/shared/JsonText.ts"
+import type { JsonObject, RpcId } from "./JsonRpc.ts"
 import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
 
 interface Receiver {

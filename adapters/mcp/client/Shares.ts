@@ -3,10 +3,12 @@
  * a consumer could otherwise take the sockets that paid calls need.
  */
 import { Deferred, Effect } from "effect"
+import type { ServerFailed } from "../../../domain/upstream/ProviderServers.ts"
 import type { Answered } from "./LinkRepair.ts"
 import type { McpClient } from "./McpClient.ts"
 import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
 import { fault } from "./Reply.ts"
+import { refusal } from "./UpstreamOutcome.ts"
 
 interface SharesMax {
   readonly total: number
@@ -16,44 +18,39 @@ interface SharesMax {
 
 export class Shares {
   private readonly max: SharesMax
-  private total = 0
-  private readonly consumers = new Map<string, number>()
-  private readonly endpoints = new Map<ProviderEndpoint, number>()
+  /** What runs of a consumer, at an endpoint, and, under the shares themselves, at all. */
+  private readonly counts = new Map<object | string, number>()
 
   constructor(max: SharesMax) {
     this.max = max
   }
 
-  /** Runs `effect`, or `refused` if there is no room for it. */
+  /** Fails if there is no room for the effect. */
   within<A, E>(
     consumer: string,
     endpoint: ProviderEndpoint,
-    effect: Effect.Effect<A, E>,
-    refused: (by: "consumer" | "provider") => Effect.Effect<A, E>
-  ): Effect.Effect<A, E> {
-    return Effect.suspend(() => {
-      const ofConsumer = this.consumers.get(consumer) ?? 0
-      const ofEndpoint = this.endpoints.get(endpoint) ?? 0
-      if (ofConsumer >= this.max.perConsumer) return refused("consumer")
-      if (ofEndpoint >= this.max.perEndpoint || this.total >= this.max.total) return refused("provider")
-      this.total++
-      this.consumers.set(consumer, ofConsumer + 1)
-      this.endpoints.set(endpoint, ofEndpoint + 1)
-      return Effect.onExit(effect, () =>
-        Effect.sync(() => {
-          this.total--
-          lower(this.consumers, consumer)
-          lower(this.endpoints, endpoint)
-        })
-      )
+    effect: Effect.Effect<A, E>
+  ): Effect.Effect<A, E | ServerFailed> {
+    return Effect.suspend((): Effect.Effect<A, E | ServerFailed> => {
+      const { perConsumer, perEndpoint, total } = this.max
+      if (this.countOf(consumer) >= perConsumer) return Effect.fail(refusal("consumer"))
+      if (this.countOf(endpoint) >= perEndpoint || this.countOf(this) >= total) return Effect.fail(refusal("provider"))
+      const parties = [consumer, endpoint, this]
+      const count = (by: number) => {
+        for (const party of parties) {
+          const left = this.countOf(party) + by
+          if (left === 0) this.counts.delete(party)
+          else this.counts.set(party, left)
+        }
+      }
+      count(1)
+      return Effect.onExit(effect, () => Effect.sync(() => count(-1)))
     })
   }
-}
 
-const lower = <Key>(counts: Map<Key, number>, key: Key): void => {
-  const left = (counts.get(key) ?? 1) - 1
-  if (left === 0) counts.delete(key)
-  else counts.set(key, left)
+  private countOf(party: object | string): number {
+    return this.counts.get(party) ?? 0
+  }
 }
 
 // Ends a stream whose server sends more messages in a minute than a client may receive.

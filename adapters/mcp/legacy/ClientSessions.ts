@@ -7,34 +7,23 @@ import { maySend } from "../../../domain/mcp/ServerRequests.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { membersOf } from "../../../domain/shared/JsonText.ts"
 import type { UpstreamSession } from "../../../domain/upstream/Protocol.ts"
-import type { ServerAddress, ServerEvent, ServerFailed } from "../../../domain/upstream/ProviderServers.ts"
+import type { ServerAddress, ServerEvent } from "../../../domain/upstream/ProviderServers.ts"
 import { type Link, type Message, postHeaders } from "../client/Dialect.ts"
 import { isLink } from "../client/Handshake.ts"
 import { isEventId } from "../client/HttpExchange.ts"
 import { idOf, requestBody } from "../client/JsonRpc.ts"
-import type { Answered } from "../client/LinkRepair.ts"
 import type { McpClient } from "../client/McpClient.ts"
 import type { ProviderEndpoint } from "../client/ProviderEndpoint.ts"
 import { ofConsumer } from "../client/ProviderSignature.ts"
-import type { Reply } from "../client/Reply.ts"
-import { failureOf, notTold, reach, reachUnprobed, refusal, sessionFailureOf } from "../client/ServerFailures.ts"
 import { type Shares, withinRate } from "../client/Shares.ts"
+import { failureOf, notTold, reach, reachUnprobed, sessionFailureOf } from "../client/UpstreamOutcome.ts"
 import { appendSession, legacyDialect, negotiated } from "./LegacyDialect.ts"
 
 export const makeClientSessions = (client: McpClient, messages: Shares, streams: Shares) => {
   const { nowMs, options } = client
 
-  const send = (
-    endpoint: ProviderEndpoint,
-    message: Message,
-    consumerId: ConsumerId
-  ): Effect.Effect<Reply, ServerFailed> =>
-    messages.within<Reply, ServerFailed>(
-      consumerId,
-      endpoint,
-      endpoint.ask({ ...message, subject: ofConsumer(consumerId) }),
-      (by) => Effect.fail(refusal(by))
-    )
+  const send = (endpoint: ProviderEndpoint, message: Message, consumerId: ConsumerId) =>
+    messages.within(consumerId, endpoint, endpoint.ask({ ...message, subject: ofConsumer(consumerId) }))
 
   const initialize = Effect.fn("ProviderServers.initialize")(function* (
     server: ServerAddress,
@@ -108,9 +97,7 @@ export const makeClientSessions = (client: McpClient, messages: Shares, streams:
         (reply) => ({ link, reply })
       )
     )
-    const { reply } = yield* streams.within<Answered, ServerFailed>(consumerId, endpoint, stream, (by) =>
-      Effect.fail(refusal(by))
-    )
+    const { reply } = yield* streams.within(consumerId, endpoint, stream)
     // A stream may end at any time. One that never began is a failure.
     if (reply.kind !== "accepted" && reply.kind !== "timeout") return yield* sessionFailureOf(client, reply, link)
   })

@@ -13,8 +13,9 @@ import {
 import { othersOf } from "../client/CallerParams.ts"
 import { type Endpoint, type Link, type Message, postHeaders, SERVICE, type SessionDialect } from "../client/Dialect.ts"
 import { incompatible, isLink } from "../client/Handshake.ts"
-import { isObject, notificationBody, replyBody, requestBody } from "../client/JsonRpc.ts"
+import { notificationBody, replyBody, requestBody } from "../client/JsonRpc.ts"
 import { fault, interrupted, type Reply } from "../client/Reply.ts"
+import { isObject } from "../../../domain/shared/JsonText.ts"
 
 /** Requests that change or read the state of a session. */
 const OF_A_SESSION = new Set(["logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tasks/list"])
@@ -168,7 +169,7 @@ const resumed = Effect.fnUntraced(function* (
   count: (bytes: number) => void
 ): Effect.fn.Return<Reply> {
   const extraMs = () => message.extraMs?.() ?? 0
-  const leftMs = () => Math.max(1, Math.ceil(untilMs + extraMs() - endpoint.nowMs()))
+  const leftMs = () => endpoint.leftMs(untilMs + extraMs())
   const canceled = (reason: string) => Effect.sync(() => legacyDialect.cancel(endpoint, message, reason))
   let reply = first
   for (let n = 0; n < endpoint.options.resumptionsMax && reply.kind === "resumable"; n++) {

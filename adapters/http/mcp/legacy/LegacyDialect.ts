@@ -5,7 +5,7 @@
 import { DateTime, Effect } from "effect"
 import { withMembers, withMeta } from "../../../../domain/mcp/PassedResults.ts"
 import { ToolDirectory, type ToolReference } from "../../../../domain/metering/ToolDirectory.ts"
-import { memberOf, membersOf } from "../../../../domain/shared/JsonText.ts"
+import { isObject, memberOf, membersOf } from "../../../../domain/shared/JsonText.ts"
 import type { TaskCaller, TaskPosition } from "../../../../domain/tasks/CallTask.ts"
 import { makeTaskTools } from "../../../../domain/tasks/SessionTasks.ts"
 import type { SeenTask } from "../../../../domain/tasks/TaskTexts.ts"
@@ -16,15 +16,16 @@ import { SESSION_TASKS, withoutTasks } from "../../../../domain/upstream/TaskSup
 import type { HandlerError } from "../../pipeline/HandlerErrors.ts"
 import { OpenStreams } from "../../pipeline/OpenStreams.ts"
 import { header, type WebRequest } from "../../pipeline/WebRequest.ts"
-import type { CalledTool, Door, DoorDialect, DoorFailure, DoorRequest, TaskCall } from "../Door.ts"
+import type { Door, DoorDialect, DoorFailure, DoorRequest, TaskCall } from "../Door.ts"
 import { listMembers } from "../MethodDispatch.ts"
-import { isObject, type RpcBatch, type RpcMessage } from "../RpcMessage.ts"
+import type { RpcBatch, RpcMessage } from "../RpcMessage.ts"
 import {
   type DoorAnswer,
   invalidParams,
   invalidRequest,
   limited,
   methodNotFound,
+  resultAnswer,
   type RpcFault,
   serverFailed
 } from "../RpcReply.ts"
@@ -124,7 +125,7 @@ export const makeLegacyTaskMethods = Effect.gen(function* () {
     const became = yield* Effect.catchTag(tasks.cancel(caller, taskId), "TaskUnknown", unknownTask)
     if (became._tag === "RunsOn") return yield* invalidRequest(RUNS_ON)
     if (became._tag === "EndedBefore" || isOver(became.task)) return yield* invalidParams(ENDED)
-    return resultOf(taskText(became.task))
+    return resultAnswer(taskText(became.task))
   })
 
   const listed = Effect.fnUntraced(function* (
@@ -136,7 +137,7 @@ export const makeLegacyTaskMethods = Effect.gen(function* () {
       return yield* invalidParams("`cursor` is malformed: send `nextCursor` of the page before.")
     const page = yield* tasks.list(caller, after)
     const next = page.last === undefined ? "" : `,"nextCursor":"${cursorOf(page.last)}"`
-    return resultOf(`{"tasks":[${page.tasks.map(taskText).join(",")}]${next}}`)
+    return resultAnswer(`{"tasks":[${page.tasks.map(taskText).join(",")}]${next}}`)
   })
 
   /** Until the task has ended, and its call is settled. */
@@ -180,12 +181,11 @@ export const makeLegacyTaskMethods = Effect.gen(function* () {
       ? counted(request, canceled(caller, taskId))
       : counted(
           request,
-          Effect.map(seen(caller, taskId), (task) => resultOf(taskText(task)))
+          Effect.map(seen(caller, taskId), (task) => resultAnswer(taskText(task)))
         )
   }
 
-  return (door: Door, request: DoorRequest): Effect.Effect<CalledTool, DoorFailure> =>
-    Effect.map(answered(door, request), (answer) => ({ answer, headers: {} }))
+  return answered
 })
 
 const OF_ONE: ReadonlySet<string> = new Set(["tasks/get", "tasks/result", "tasks/cancel"])
@@ -201,15 +201,18 @@ const isFinal = ({ status }: SeenTask): boolean => status !== "working" && statu
 /** Otherwise than by its cancellation. */
 const isOver = ({ status }: SeenTask): boolean => status === "completed" || status === "failed"
 
-const answerOf = (task: SeenTask): DoorAnswer => {
-  const given = outcomeText(task)
-  if (given === undefined) return errorOf(invalidParams(CANCELED))
-  return "result" in given ? resultOf(given.result) : { _tag: "Error", error: given.error, status: 200 }
+/** To `tasks/result`. */
+const answerOf = ({ text }: SeenTask): DoorAnswer => {
+  const result = memberOf(text, 0, "result")
+  if (result !== undefined) {
+    const related = `{"taskId":${memberOf(text, 0, "taskId")}}`
+    return resultAnswer(withMeta(result, { [RELATED_TASK_META]: related }))
+  }
+  const error = memberOf(text, 0, "error")
+  return error === undefined ? errorOf(invalidParams(CANCELED)) : { _tag: "Error", error, status: 200 }
 }
 
-const resultOf = (result: string): DoorAnswer => ({ _tag: "Result", result })
-
-const RUNNING: DoorAnswer = resultOf("")
+const RUNNING: DoorAnswer = resultAnswer("")
 
 const errorOf = ({ code, message, status }: RpcFault): DoorAnswer => ({
   _tag: "Error",
@@ -250,16 +253,6 @@ const taskText = ({ status, text }: SeenTask): string => {
 
 /** The result of the call that started it. `created`: the one for a client without a session. */
 export const createdText = (created: string): string => `{"task":${taskText({ status: "working", text: created })}}`
-
-/** The response to `tasks/result` of a task that has ended; undefined if it was canceled. */
-const outcomeText = ({ text }: SeenTask): { readonly result: string } | { readonly error: string } | undefined => {
-  const result = memberOf(text, 0, "result")
-  if (result !== undefined) {
-    return { result: withMeta(result, { [RELATED_TASK_META]: `{"taskId":${memberOf(text, 0, "taskId")}}` }) }
-  }
-  const error = memberOf(text, 0, "error")
-  return error === undefined ? undefined : { error }
-}
 
 /** Why it failed, as JSON: the error's message, or the first text of the result. */
 const reasonIn = (members: ReadonlyMap<string, string>): string | undefined => {

@@ -17,12 +17,13 @@ import { header } from "../../pipeline/WebRequest.ts"
 import type { Consumer, Door, DoorDialect } from "../Door.ts"
 import { type RpcRequest, textAt } from "../RpcMessage.ts"
 import {
+  faultOf,
   invalidRequest,
   limited,
   malformedParams,
   responseText,
   resultMember,
-  RpcFault,
+  type RpcFault,
   serverFailed,
   unsupportedVersion
 } from "../RpcReply.ts"
@@ -122,10 +123,4 @@ const SHOWN_CHARS_MAX = 40
 
 /** A client that gets 404 opens another session. */
 export const sessionGone = ({ message }: McpSessionNotFound, id?: string): RpcFault =>
-  new RpcFault({
-    status: NOT_FOUND,
-    code: INVALID_REQUEST,
-    reason: `${message} Send initialize without an Mcp-Session-Id header.`,
-    data: undefined,
-    id
-  })
+  faultOf(INVALID_REQUEST, NOT_FOUND)(`${message} Send initialize without an Mcp-Session-Id header.`, undefined, id)

@@ -21,9 +21,10 @@ import { OpenStreams, RECONNECT_AFTER_MS } from "../../pipeline/OpenStreams.ts"
 import type { EncodedReply } from "../../pipeline/Route.ts"
 import { header } from "../../pipeline/WebRequest.ts"
 import { isPassed } from "../Door.ts"
-import { invalidRequest, limited, RpcFault } from "../RpcReply.ts"
+import { faultOf, invalidRequest, limited, type RpcFault } from "../RpcReply.ts"
 import { KEEP_ALIVE_MS, sinkOf } from "./LegacyRequest.ts"
 import type { LegacyContext } from "./LegacySessions.ts"
+import { INVALID_REQUEST } from "../../../../domain/upstream/Protocol.ts"
 
 /** `Nothing`: there is no such stream, or it has no further event. Clients then stop asking for it. */
 type Streamed = "Ended" | "Nothing"
@@ -111,14 +112,7 @@ export const makeLegacyStreams = Effect.gen(function* () {
   })
 })
 
-const notAcceptable = Effect.suspend(() =>
-  Effect.fail(
-    new RpcFault({
-      ...invalidRequest("GET opens a stream: send the header `Accept: text/event-stream`."),
-      status: NOT_ACCEPTABLE,
-      reason: "GET opens a stream: send the header `Accept: text/event-stream`.",
-      data: undefined,
-      id: undefined
-    })
-  )
-)
+const notAcceptable = faultOf(
+  INVALID_REQUEST,
+  NOT_ACCEPTABLE
+)("GET opens a stream: send the header `Accept: text/event-stream`.")
