@@ -6,7 +6,7 @@ import { isNeverPassed, isOfTask } from "../../domain/mcp/PassThrough.ts"
 import { passedResult } from "../../domain/mcp/PassedResults.ts"
 import { makeSingleFlight } from "../../domain/shared/FreshCache.ts"
 import { memberOf, replacedAt } from "../../domain/shared/JsonText.ts"
-import { INTERNAL_ERROR, METHOD_NOT_FOUND } from "../../domain/upstream/Protocol.ts"
+import { INTERNAL_ERROR, METHOD_NOT_FOUND, SUBSCRIPTION_META } from "../../domain/upstream/Protocol.ts"
 import {
   type PassedReply,
   type PassedRequest,
@@ -19,14 +19,14 @@ import { makeToolLists } from "./ToolLists.ts"
 import { metaFor, ownId, paramsWith } from "./client/CallerParams.ts"
 import { type Link, type Message, postHeaders } from "./client/Dialect.ts"
 import { isLink, recordGreeting } from "./client/Handshake.ts"
-import { idOf, type JsonObject, messagesOf, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
+import { idOf, messagesOf, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
 import { type Answered, overSharedLink, repairOf } from "./client/LinkRepair.ts"
 import type { McpClient } from "./client/McpClient.ts"
 import type { Greeting, ProviderEndpoint } from "./client/ProviderEndpoint.ts"
 import type { KnownEndpoint } from "./client/ProviderEndpoints.ts"
 import { ofConsumer } from "./client/ProviderSignature.ts"
 import { fault, type Reply } from "./client/Reply.ts"
-import { serverMessages, SUBSCRIPTION_ID } from "./client/ServerMessages.ts"
+import { serverMessages } from "./client/ServerMessages.ts"
 import { Shares, withinRate } from "./client/Shares.ts"
 import {
   failureOf,
@@ -36,6 +36,7 @@ import {
   reach,
   sessionFailureOf
 } from "./client/UpstreamOutcome.ts"
+import { NAMED_BY } from "../../domain/mcp/HeaderParameters.ts"
 
 // A client's request as the provider's server gets it: params verbatim, always with an id of the service, and with the
 // progress token of the client in its own session only.
@@ -81,20 +82,10 @@ export const passedMessage = (
   }
 }
 
-/** What the header `Mcp-Name` repeats. */
-const namedBy: Readonly<Record<string, string>> = {
-  "prompts/get": "name",
-  "resources/read": "uri",
-  "tasks/cancel": "taskId",
-  "tasks/get": "taskId",
-  "tasks/update": "taskId"
-}
-
 const nameOf = ({ method, params }: PassedRequest): string | undefined => {
-  const name = Object.hasOwn(namedBy, method) ? namedBy[method] : undefined
+  const name = NAMED_BY.get(method)
   if (name === undefined || params === undefined) return undefined
-  const [parsed]: ReadonlyArray<JsonObject> = messagesOf(params) ?? []
-  const value = parsed?.[name]
+  const value = messagesOf(params)?.[0]?.[name]
   return typeof value === "string" ? value : undefined
 }
 
@@ -228,7 +219,9 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
     request: PassedRequest
   ): Effect.fn.Return<PassedReply, ServerFailed> {
     const ofTask = isOfTask(request.method)
-    if (!ofTask && (isNeverPassed(request.method) || !METHOD.test(request.method))) return notPassed(request.method)
+    if (!ofTask && (isNeverPassed(request.method) || !METHOD.test(request.method))) {
+      return rejected(METHOD_NOT_FOUND, `${request.method.slice(0, 128)} is not passed on as a request`)
+    }
     const known = yield* reach(client, server)
     const shares = request.method === LISTEN ? streams : ofTask ? tasks : requests
     return yield* shares.within(request.consumerId, known.endpoint, pass(known, request))
@@ -238,15 +231,12 @@ export const makePassedRequests = (client: McpClient, requests: Shares, streams:
 /** A name that needs no escapes in JSON and in headers: anything else could become a call of a tool there. */
 const METHOD = /^[\w$./-]{1,128}$/u
 
-const notPassed = (method: string): PassedReply => ({
+const rejected = (code: number, message: string): PassedReply => ({
   _tag: "RpcError",
-  error: JSON.stringify({ code: METHOD_NOT_FOUND, message: `${method.slice(0, 128)} is not passed on as a request` })
+  error: JSON.stringify({ code, message })
 })
 
-const notPermitted: PassedReply = {
-  _tag: "RpcError",
-  error: JSON.stringify({ code: INTERNAL_ERROR, message: NOT_PERMITTED.message })
-}
+const notPermitted = rejected(INTERNAL_ERROR, NOT_PERMITTED.message)
 
 const needsSession = (method: string): Reply => ({
   kind: "rpc_error",
@@ -258,7 +248,7 @@ const needsSession = (method: string): Reply => ({
 
 const resultOf = (reply: Extract<Reply, { kind: "result" }>, request: PassedRequest): PassedReply => {
   const text = reply.text ?? JSON.stringify(reply.result)
-  const result = request.method === LISTEN ? replacedAt(text, ["_meta", SUBSCRIPTION_ID], request.requestId) : text
+  const result = request.method === LISTEN ? replacedAt(text, ["_meta", SUBSCRIPTION_META], request.requestId) : text
   return {
     _tag: "Result",
     // What a provider reports of a task's cost is in its result.
@@ -270,7 +260,7 @@ const resultOf = (reply: Extract<Reply, { kind: "result" }>, request: PassedRequ
 /** The result with which a server ends a subscription in order. */
 const endOfStream = ({ requestId }: PassedRequest): PassedReply => ({
   _tag: "Result",
-  result: `{"resultType":"complete","_meta":{"${SUBSCRIPTION_ID}":${requestId}}}`
+  result: `{"resultType":"complete","_meta":{"${SUBSCRIPTION_META}":${requestId}}}`
 })
 
 /** Of clients, at servers that have any. */

@@ -74,3 +74,13 @@ const schemas = new Set([
   "then",
   "else"
 ])
+
+/** By method, the member of its params that `Mcp-Name` repeats. */
+export const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"]
+])

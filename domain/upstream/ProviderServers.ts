@@ -16,7 +16,7 @@ export interface ServerAddress {
 
 /** What a server says of itself. */
 export interface ServerProfile {
-  /** Its `initialize` opens a session; otherwise each request says by itself who sends it. */
+  /** Its `initialize` opens a session; otherwise each request says who sends it. */
   readonly sessions: boolean
   readonly version: string
   readonly capabilities: string

@@ -20,7 +20,7 @@ import type { Consumer, Dispatch, Door, DoorClients, DoorFailure, SessionClients
 import { makeDispatch } from "./MethodDispatch.ts"
 import { refusedEventTransport } from "./RefusedTransports.ts"
 import { parseMessages, type RpcBatch, type RpcMessage } from "./RpcMessage.ts"
-import { faultOf, faultReply, faultsReplied, parseError, replyOf, RpcFault } from "./RpcReply.ts"
+import { faultOf, faultReply, faultsReplied, parseError, replyOf, type RpcFault } from "./RpcReply.ts"
 import { makeModernDoor } from "./ModernDoor.ts"
 import { INVALID_REQUEST } from "../../../domain/upstream/Protocol.ts"
 

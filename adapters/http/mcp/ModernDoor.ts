@@ -48,10 +48,11 @@ const readModern = (request: WebRequest, rpc: RpcRequest): ModernClient | RpcFau
   const { id, meta } = rpc
   const sent = header(request, "mcp-protocol-version")
   const version = meta?.value[VERSION_META]
-  if (version === undefined && sent !== undefined && sent !== MODERN_VERSION) return unsupported(sent, id)
+  if (version === undefined && sent !== undefined && sent !== MODERN_VERSION)
+    return unsupportedVersion(sent, SUPPORTED_VERSIONS, id)
   if (typeof version !== "string") return malformedParams(`\`_meta["${VERSION_META}"]\` is required.`, undefined, id)
   if (sent !== version) return mismatch("MCP-Protocol-Version", sent, version, id)
-  if (version !== MODERN_VERSION) return unsupported(version, id)
+  if (version !== MODERN_VERSION) return unsupportedVersion(version, SUPPORTED_VERSIONS, id)
   if (!isObject(meta?.value[CLIENT_CAPABILITIES_META])) {
     return malformedParams(`\`_meta["${CLIENT_CAPABILITIES_META}"]\` is required, an object.`, undefined, id)
   }
@@ -66,13 +67,6 @@ const readModern = (request: WebRequest, rpc: RpcRequest): ModernClient | RpcFau
     }
   )
 }
-
-const unsupported = (requested: string, id: string): RpcFault =>
-  unsupportedVersion(
-    `Unsupported protocol version \`${requested.slice(0, 40)}\`. Supported: ${SUPPORTED_VERSIONS.join(", ")}.`,
-    { supported: SUPPORTED_VERSIONS, requested: requested.slice(0, 40) },
-    id
-  )
 
 /** What only sessions have; a server with sessions must not get it from another client either. */
 const REMOVED: ReadonlySet<string> = new Set([

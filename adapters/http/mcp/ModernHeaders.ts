@@ -1,26 +1,16 @@
 /**
  * Headers that repeat parts of the body for proxies in between: both must say the same.
  */
-import type { HeaderParameter } from "../../../domain/mcp/HeaderParameters.ts"
+import { type HeaderParameter, NAMED_BY } from "../../../domain/mcp/HeaderParameters.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import type { RpcRequest } from "./RpcMessage.ts"
 import { headerMismatch, type RpcFault } from "./RpcReply.ts"
 import { isObject } from "../../../domain/shared/JsonText.ts"
 
-/** The member of `params` that `Mcp-Name` repeats. */
-const NAMED: Readonly<Record<string, string>> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
-  "tasks/get": "taskId",
-  "tasks/update": "taskId",
-  "tasks/cancel": "taskId"
-}
-
 export const methodHeadersFault = (request: WebRequest, { id, method, params }: RpcRequest): RpcFault | undefined => {
   const sentMethod = header(request, "mcp-method")?.trim()
   if (sentMethod !== method) return mismatch("Mcp-Method", sentMethod, method, id)
-  const member = NAMED[method]
+  const member = NAMED_BY.get(method)
   const name = member === undefined ? undefined : params?.value[member]
   if (typeof name !== "string") return undefined
   const sent = header(request, "mcp-name")

@@ -42,9 +42,15 @@ export const methodNotFound = faultOf(METHOD_NOT_FOUND, 404)
 export const invalidParams = faultOf(INVALID_PARAMS, 200)
 export const malformedParams = faultOf(INVALID_PARAMS, 400)
 export const headerMismatch = faultOf(HEADER_MISMATCH, 400)
-export const unsupportedVersion = faultOf(UNSUPPORTED_VERSION, 400)
 export const serverFailed = faultOf(INTERNAL_ERROR, 200)
 
+export const unsupportedVersion = (sent: string, supported: ReadonlyArray<string>, id?: string): RpcFault => {
+  const requested = sent.slice(0, VERSION_CHARS_SHOWN_MAX)
+  const reason = `Unsupported protocol version \`${requested}\`. Supported: ${supported.join(", ")}.`
+  return faultOf(UNSUPPORTED_VERSION, 400)(reason, { supported, requested }, id)
+}
+
+const VERSION_CHARS_SHOWN_MAX = 40
 const RATE_LIMITED = 429
 
 /** A capability that the client did not declare. */
@@ -113,8 +119,8 @@ export const faultsReplied = <E>(
   work: Effect.Effect<EncodedReply, E | RpcFault>,
   id?: string
 ): Effect.Effect<EncodedReply, E> =>
-  Effect.catch(work, (error) =>
-    error instanceof RpcFault ? Effect.succeed(faultReply(error, id)) : Effect.fail(error)
+  work.pipe(
+    Effect.catch((error) => (error instanceof RpcFault ? Effect.succeed(faultReply(error, id)) : Effect.fail(error)))
   )
 
 /** For notifications and responses of a client. */

@@ -143,5 +143,4 @@ export const makeSubscriptions = Effect.gen(function* () {
 })
 
 /** The graceful end of a subscription. */
-export const ended = (id: string): string =>
-  `{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":${id}}}`
+export const ended = (id: string): string => `{"resultType":"complete","_meta":{"${SUBSCRIPTION_META}":${id}}}`

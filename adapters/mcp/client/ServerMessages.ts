@@ -6,6 +6,7 @@ import { maySend } from "../../../domain/mcp/ServerRequests.ts"
 import { isObject, replacedAt } from "../../../domain/shared/JsonText.ts"
 import type { JsonObject, RpcId } from "./JsonRpc.ts"
 import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
+import { SUBSCRIPTION_META } from "../../../domain/upstream/Protocol.ts"
 
 interface Receiver {
   /** The client's own session: it answers requests of the server. */
@@ -25,8 +26,6 @@ interface Receiver {
 
 /** Of an exchange: whether nothing else answers the message. */
 type Handler = (message: JsonObject, text: string) => boolean
-
-export const SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 
 /** A request of the server that is not passed on is declined by the exchange. */
 export const serverMessages = (endpoint: ProviderEndpoint, receiver: Receiver, countMax: number): Handler => {
@@ -68,7 +67,7 @@ const rewritten = (
   { own, subscriptionId, token }: Receiver
 ): string => {
   if (subscriptionId !== undefined && !isRequest)
-    return replacedAt(text, ["params", "_meta", SUBSCRIPTION_ID], subscriptionId)
+    return replacedAt(text, ["params", "_meta", SUBSCRIPTION_META], subscriptionId)
   return !own && method === "notifications/progress" && token !== undefined
     ? replacedAt(text, ["params", "progressToken"], token)
     : text

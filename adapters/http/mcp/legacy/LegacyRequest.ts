@@ -14,7 +14,7 @@ import type { EncodedReply, RequestClock } from "../../pipeline/Route.ts"
 import type { LastEvent, ServerSentEvent } from "../../pipeline/WebRequest.ts"
 import type { Dispatch, DoorDialect, DoorRequest } from "../Door.ts"
 import type { RpcRequest } from "../RpcMessage.ts"
-import { faultReply, invalidRequest, lastMessage, methodNotFound, responseText, resultMember } from "../RpcReply.ts"
+import { faultReply, invalidRequest, lastMessage, methodNotFound, replyOf, resultAnswer } from "../RpcReply.ts"
 import { type LegacyContext, sessionGone } from "./LegacySessions.ts"
 
 // What one POST of a client of the legacy era sends back: one response, or a stream, from the first message that comes before
@@ -165,7 +165,7 @@ export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch
 
   const request: LegacyRequest = (context, rpc, outgoing, onCanceled) => {
     const { id, method } = rpc
-    if (method === "ping") return Effect.succeed(replyTo(id, "{}"))
+    if (method === "ping") return Effect.succeed(replyOf(id, resultAnswer("{}")))
     if (method === "initialize") return Effect.succeed(rejected(invalidRequest("This session is initialized."), id))
     if (UNKNOWN.has(method)) return Effect.succeed(rejected(methodNotFound(`Method \`${method}\` does not exist.`), id))
     return Effect.suspend(() => {
@@ -199,12 +199,6 @@ export const makeLegacyRequest = Effect.fnUntraced(function* (dispatch: Dispatch
     })
   }
   return request
-})
-
-const replyTo = (id: string, result: string): EncodedReply => ({
-  status: 200,
-  headers: {},
-  body: responseText(id, resultMember(result))
 })
 
 const rejected = (fault: Parameters<typeof faultReply>[0], id: string): EncodedReply => ({

@@ -21,8 +21,8 @@ import {
   invalidRequest,
   limited,
   malformedParams,
-  responseText,
-  resultMember,
+  replyOf,
+  resultAnswer,
   type RpcFault,
   serverFailed,
   unsupportedVersion
@@ -53,16 +53,7 @@ export const makeLegacySessions = Effect.fnUntraced(function* (dialect: DoorDial
   ): Effect.Effect<LegacyContext, HandlerError | RpcFault> => {
     const version = header(input.request, "mcp-protocol-version")
     if (version !== undefined && !SESSION_VERSIONS.some((known) => known === version)) {
-      const requested = version.slice(0, SHOWN_CHARS_MAX)
-      return Effect.fail(
-        unsupportedVersion(
-          `Unsupported protocol version \`${requested}\`. Supported: ${SESSION_VERSIONS.join(", ")}.`,
-          {
-            supported: SESSION_VERSIONS,
-            requested
-          }
-        )
-      )
+      return Effect.fail(unsupportedVersion(version, SESSION_VERSIONS))
     }
     const id = header(input.request, "mcp-session-id")
     if (id === undefined) {
@@ -110,16 +101,12 @@ export const makeLegacySessions = Effect.fnUntraced(function* (dialect: DoorDial
         McpInitializeRejected: ({ message }) => Effect.fail(malformedParams(message, undefined, id))
       })
     )
-    const offered = resultMember(
-      withCapabilities(result, (declared) => announcingTools(withoutFeatures(declared, door.featuresOff)))
-    )
-    return { status: 200, headers: { "mcp-session-id": session.id }, body: responseText(id, offered) }
+    const offered = withCapabilities(result, (declared) => announcingTools(withoutFeatures(declared, door.featuresOff)))
+    return replyOf(id, resultAnswer(offered), { "mcp-session-id": session.id })
   })
 
   return { find, open }
 })
-
-const SHOWN_CHARS_MAX = 40
 
 /** A client that gets 404 opens another session. */
 export const sessionGone = ({ message }: McpSessionNotFound, id?: string): RpcFault =>
