@@ -14,7 +14,7 @@ import { Fatal } from "./layers/Fatal.ts"
 import { baseUrlOf } from "./layers/LogState.ts"
 import { metricsAccess, upstreamPolicy } from "./layers/Policies.ts"
 import { nodeClock } from "./layers/Process.ts"
-import { service } from "./layers/Service.ts"
+import { serviceOf } from "./layers/Service.ts"
 import { telemetry } from "./layers/Telemetry.ts"
 
 /**
@@ -58,7 +58,7 @@ const serveOn = (config: AppConfig) =>
 
 /** The settings of a service that no other app mounts: its URL is where it listens. */
 const onItsSocket = (config: AppConfig) =>
-  service(
+  serviceOf(
     { ...config, BASE_URL: baseUrlOf(config), DEMO_PROVIDER: demoByDefault(config) },
     Layer.succeed(MetricsAccess, metricsAccess(config))
   )

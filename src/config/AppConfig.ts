@@ -40,11 +40,17 @@ export type Needs = "database" | "books" | "everything"
 export const readConfig = (
   sources: ReadonlyArray<Source>,
   needs: Needs = "everything"
+): Result.Result<AppConfig, ConfigInvalid> =>
+  configOf((name) => givenFor(name, sources) ?? givenFor(OTHER_NAMES[name] ?? name, sources), needs)
+
+export const configOf = (
+  textOf: (name: SettingName) => string | undefined,
+  needs: Needs
 ): Result.Result<AppConfig, ConfigInvalid> => {
   const faults: Array<string> = []
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(settings)) {
-    const text = givenFor(name, sources) ?? givenFor(OTHER_NAMES[name] ?? name, sources) ?? setting.fallback
+    const text = textOf(name as SettingName) ?? setting.fallback
     if (text === undefined) continue
     const read = Schema.decodeUnknownResult(setting.schema as Schema.ConstraintDecoder<unknown>)(text)
     if (Result.isSuccess(read)) values[name] = read.success

@@ -1,6 +1,6 @@
 /**
- * Every setting: its name, its meaning, how its text is decoded, and its default. The help text, `config` and
- * docs/settings.md come from this list.
+ * Every setting: its name, its meaning, how its text is decoded, and its default. Environment names, flags, options of
+ * `service()`, the help text, `config` and the table of docs/settings.md come from this list.
  */
 import type { Schema } from "effect"
 import { FEE_BASIS_POINTS_MAX } from "../../domain/ledger/PlatformFee.ts"
@@ -44,14 +44,17 @@ export const secretSetting = <A>(schema: Schema.ConstraintDecoder<A>, meaning: s
   secret: true
 })
 
+/** Of the process that the command runs: `service()` has no option for it. */
+const ofCommand = <S>(one: S): S & { readonly onlyCommand: true } => ({ ...one, onlyCommand: true })
+
 export const settings = {
   PROFILE: setting(
     oneOf(["memory", "embedded", "production"]),
     "`memory` (no database), `embedded` (a PostgreSQL in DATA_DIR) or `production` (the PostgreSQL at " +
       "DATABASE_URL). Default: `production` if DATABASE_URL is set, otherwise `embedded`"
   ),
-  HOST: setting(text, "address to listen on", "127.0.0.1"),
-  PORT: setting(whole(0, 65_535), "port to listen on", "3000"),
+  HOST: ofCommand(setting(text, "address to listen on", "127.0.0.1")),
+  PORT: ofCommand(setting(whole(0, 65_535), "port to listen on", "3000")),
   BASE_URL: setting(
     httpUrl,
     "public URL of the service. Default: derived from HOST and PORT. Required where another app mounts the API, with " +
@@ -231,11 +234,13 @@ export const settings = {
   ),
   RATE_LIMIT_REGISTER_RPM: setting(whole(0, 1_000_000), "registrations a minute of one IP address. 0: no limit", "30"),
   TRUST_PROXY: setting(proxies, "addresses and CIDR ranges of proxies whose `X-Forwarded-For` header is trusted"),
-  CONNECTIONS_PER_ADDRESS_MAX: setting(
-    whole(0, 10_000),
-    "open connections of one IP address (IPv6: of one /64) on each node. Further connections replace idle ones. " +
-      "Addresses in TRUST_PROXY are exempt. 0: no limit",
-    "1000"
+  CONNECTIONS_PER_ADDRESS_MAX: ofCommand(
+    setting(
+      whole(0, 10_000),
+      "open connections of one IP address (IPv6: of one /64) on each node. Further connections replace idle ones. " +
+        "Addresses in TRUST_PROXY are exempt. 0: no limit",
+      "1000"
+    )
   ),
   REDIS_URL: secretSetting(redactedUrl(["redis:", "rediss:"]), "Redis that shares rate limits between nodes"),
   REQUEST_TIMEOUT_MS: setting(
@@ -243,38 +248,51 @@ export const settings = {
     "time limit of a request. A proxied call has it once until it is forwarded, and once for its settlement",
     "30000"
   ),
-  SHUTDOWN_NOTICE_MS: setting(
-    whole(0, 600_000),
-    "time that a service which stops still accepts requests: `/readyz` returns 503, and each response closes its " +
-      "connection. Ends earlier when no connection is open. More than your load balancer's check interval",
-    "2000"
+  SHUTDOWN_NOTICE_MS: ofCommand(
+    setting(
+      whole(0, 600_000),
+      "time that a service which stops still accepts requests: `/readyz` returns 503, and each response closes its " +
+        "connection. Ends earlier when no connection is open. More than your load balancer's check interval",
+      "2000"
+    )
   ),
-  SHUTDOWN_GRACE_MS: setting(
-    whole(0, 600_000),
-    "time that requests in flight have to complete when the service stops",
-    "10000"
+  SHUTDOWN_GRACE_MS: ofCommand(
+    setting(whole(0, 600_000), "time that requests in flight have to complete when the service stops", "10000")
   ),
-  LOG_LEVEL: setting(oneOf(["Debug", "Info", "Warn", "Error", "None"]), "lowest severity that is logged", "Info"),
-  LOG_FORMAT: setting(oneOf(["pretty", "json"]), "`pretty` for people, `json` for machines", "pretty"),
-  ACCESS_LOG_RATIO: setting(
-    ratio,
-    "share of successful requests that leave a line in the log, 0 to 1, at most 100 a second per node. Responses with a " +
-      "problem are logged whatever this is",
-    "0.1"
+  LOG_LEVEL: ofCommand(
+    setting(oneOf(["Debug", "Info", "Warn", "Error", "None"]), "lowest severity that is logged", "Info")
   ),
-  OTLP_URL: secretSetting(
-    collector,
-    "OpenTelemetry collector for logs and sampled traces (OTLP over HTTP), such as `http://127.0.0.1:4318`. " +
-      "`OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_EXPORTER_OTLP_HEADERS` are read as well"
+  LOG_FORMAT: ofCommand(setting(oneOf(["pretty", "json"]), "`pretty` for people, `json` for machines", "pretty")),
+  ACCESS_LOG_RATIO: ofCommand(
+    setting(
+      ratio,
+      "share of successful requests that leave a line in the log, 0 to 1, at most 100 a second per node. Responses with a " +
+        "problem are logged whatever this is",
+      "0.1"
+    )
   ),
-  OTLP_HEADERS: secretSetting(headers, "headers for the collector, as `name=value`, comma-separated"),
-  OTLP_TRACES_RATIO: setting(
-    ratio,
-    "share of requests that is traced, 0 to 1, at most 100 a second per node. In addition, up to 5 a second whose " +
-      "client requests it (`traceparent`)",
-    "0.01"
+  OTLP_URL: ofCommand(
+    secretSetting(
+      collector,
+      "OpenTelemetry collector for logs and sampled traces (OTLP over HTTP), such as `http://127.0.0.1:4318`. " +
+        "`OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_EXPORTER_OTLP_HEADERS` are read as well"
+    )
+  ),
+  OTLP_HEADERS: ofCommand(secretSetting(headers, "headers for the collector, as `name=value`, comma-separated")),
+  OTLP_TRACES_RATIO: ofCommand(
+    setting(
+      ratio,
+      "share of requests that is traced, 0 to 1, at most 100 a second per node. In addition, up to 5 a second whose " +
+        "client requests it (`traceparent`)",
+      "0.01"
+    )
   )
 } as const
 
 export type SettingName = keyof typeof settings
 export type SettingValue<N extends SettingName> = (typeof settings)[N] extends Setting<infer A, infer _F> ? A : never
+
+/** The settings that are options of `service()`. */
+export type ServiceSettingName = {
+  [N in SettingName]: (typeof settings)[N] extends { readonly onlyCommand: true } ? never : N
+}[SettingName]

@@ -8,22 +8,28 @@ import { mayStartOn, WrongBook } from "../../domain/ledger/Book.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { PaymentGateway } from "../../domain/ledger/PaymentGateway.ts"
 import type { AppConfig } from "../config/AppConfig.ts"
+import type { SettingValue } from "../config/Settings.ts"
 import { needing } from "./OptionalPackages.ts"
 
-export const gateway = (config: AppConfig) =>
-  config.PAYMENTS === "stripe"
-    ? Layer.unwrap(
-        Effect.map(
-          needing("stripe", () => import("../../adapters/payments/StripeGateway.ts")),
-          (StripeGateway) =>
-            StripeGateway.layer({
-              secretKey: config.STRIPE_SECRET_KEY!,
-              webhookSecret: config.STRIPE_WEBHOOK_SECRET,
-              apiBase: config.STRIPE_API_BASE
-            })
-        )
+/** Every value of `PAYMENTS` has its gateway: another value does not compile until it has one. */
+const gateways = {
+  dry_run: () => DryRunGateway.layer,
+  stripe: (config: AppConfig) =>
+    Layer.unwrap(
+      Effect.map(
+        needing("stripe", () => import("../../adapters/payments/StripeGateway.ts")),
+        (StripeGateway) =>
+          StripeGateway.layer({
+            secretKey: config.STRIPE_SECRET_KEY!,
+            webhookSecret: config.STRIPE_WEBHOOK_SECRET,
+            apiBase: config.STRIPE_API_BASE
+          })
       )
-    : DryRunGateway.layer
+    )
+} satisfies Record<SettingValue<"PAYMENTS">, unknown>
+
+/** Without a value: the default of memory and embedded. */
+export const gateway = (config: AppConfig) => gateways[config.PAYMENTS ?? "dry_run"](config)
 
 /**
  * A processor that does not respond does not prevent the start: no posting is possible until it has identified its

@@ -60,7 +60,7 @@ export class PortsIgnored extends Schema.TaggedError<PortsIgnored>()("PortsIgnor
   override get message() {
     return (
       `${this.ports.join(", ")}: provided to service() with Layer.provide, which has no effect, because service() provides ` +
-      "its own. Pass a layer of ports as the second argument: service(config, ports)."
+      "its own. Pass a layer of ports as the second argument: service(options, ports)."
     )
   }
 }

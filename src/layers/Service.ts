@@ -59,7 +59,8 @@ import { Mailer } from "../../domain/trust/Mailer.ts"
 import { ProofReader } from "../../domain/trust/Verification.ts"
 import { ProviderServers } from "../../domain/upstream/ProviderServers.ts"
 import { ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
-import { type AppConfig, ConfigInvalid, valueOf } from "../config/AppConfig.ts"
+import { type AppConfig, valueOf } from "../config/AppConfig.ts"
+import { readOptions, type ServiceConfig, type ServiceOptions } from "../config/ServiceOptions.ts"
 import { listOf } from "../config/SettingValues.ts"
 import { core } from "./Core.ts"
 import { demoProvider, demoServer } from "./DemoProvider.ts"
@@ -104,7 +105,8 @@ const UPSTREAM_TOTAL_MS = 65_000
 const ENDPOINT_CHECK_MS = 1_000
 const PRICE_NOTICE_HOURS_DEFAULT = 24
 
-const references = (config: AppConfig, baseUrl: string) => {
+const references = (config: ServiceConfig) => {
+  const baseUrl = config.BASE_URL
   const rpm = valueOf(config, "RATE_LIMIT_RPM")
   return Layer.mergeAll(
     Layer.succeed(OperatorKey, config.OPERATOR_KEY),
@@ -217,12 +219,6 @@ const probes = Layer.effect(
   Effect.map(RateLimits, (limits) => [limits.probe])
 ).pipe(Layer.provide(RateLimits.layer))
 
-/** Fails without BASE_URL: links, the log and checkouts would name an address that is not the service's. */
-const baseUrlIn = ({ BASE_URL }: AppConfig): Effect.Effect<string, ConfigInvalid> =>
-  BASE_URL === undefined
-    ? Effect.fail(new ConfigInvalid({ faults: ["BASE_URL: required, the public URL of the API with its prefix"] }))
-    : Effect.succeed(BASE_URL)
-
 const composed = <Settings>(config: AppConfig, settings: Context.Context<Settings>, given: Context.Context<never>) => {
   const own = Layer.succeedContext(given)
   const orGiven = unlessGiven(given)
@@ -260,13 +256,27 @@ const composed = <Settings>(config: AppConfig, settings: Context.Context<Setting
  * The HTTP API and the background jobs, on the adapters of the profile. Given ports replace the profile's everywhere, and
  * those are not built. Each value is a service of its own, built once for each program that provides it.
  */
-export const service = <Out = never, E = never, R = never>(config: AppConfig, ports?: Replacements<Out, E, R>) => {
+export const service = <Out = never, E = never, R = never>(options: ServiceOptions, ports?: Replacements<Out, E, R>) =>
+  built(Effect.fromResult(readOptions(options)), ports)
+
+/** The service of a configuration that was read. */
+export const serviceOf = <Out = never, E = never, R = never>(config: ServiceConfig, ports?: Replacements<Out, E, R>) =>
+  built(Effect.succeed(config), ports)
+
+const built = <Invalid, Out, E, R>(
+  config: Effect.Effect<ServiceConfig, Invalid>,
+  ports: Replacements<Out, E, R> | undefined
+) => {
   const all = Layer.flatMap((ports ?? Layer.empty) as Layer.Layer<never, E, R>, withTaskStore)
-  const market = Layer.flatMap(all, (given) =>
-    Layer.flatMap(Layer.unwrap(Effect.map(baseUrlIn(config), (baseUrl) => references(config, baseUrl))), (settings) =>
-      // Its layers are constants: two services would share them, with the settings of one.
-      Layer.fresh(composed(config, settings, given)).pipe(
-        Layer.provide(Layer.effectDiscard(rejectIgnored(given, settings)))
+  const market = Layer.unwrap(
+    Effect.map(config, (config) =>
+      Layer.flatMap(all, (given) =>
+        Layer.flatMap(references(config), (settings) =>
+          // Its layers are constants: two services would share them, with the settings of one.
+          Layer.fresh(composed(config, settings, given)).pipe(
+            Layer.provide(Layer.effectDiscard(rejectIgnored(given, settings)))
+          )
+        )
       )
     )
   )

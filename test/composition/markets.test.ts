@@ -13,7 +13,7 @@ import type { Source } from "../../src/config/AppConfig.ts"
 import { core } from "../../src/layers/Core.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"
 import { memoryPorts } from "../../src/layers/MemoryPorts.ts"
-import { service } from "../../src/layers/Service.ts"
+import { serviceOf } from "../../src/layers/Service.ts"
 import { at } from "../support/Market.ts"
 import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 import { ServiceUnderTest } from "../support/ServiceUnderTest.ts"
@@ -26,7 +26,7 @@ const market = core.pipe(Layer.provide(Layer.mock(ToolUpstream, {})), Layer.prov
 const textOf = (body: string | Uint8Array): string => (typeof body === "string" ? body : new TextDecoder().decode(body))
 
 const aService = (settings: Source) =>
-  service(memoryConfig(settings)).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)
+  serviceOf(memoryConfig(settings)).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)
 
 /** Two dispatchers in one program. */
 class East extends Context.Service<East, Dispatcher["Service"]>()("test/East") {}

@@ -11,7 +11,7 @@ import { ProviderServers } from "../../domain/upstream/ProviderServers.ts"
 import { ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"
 import { memoryPorts } from "../../src/layers/MemoryPorts.ts"
-import { service } from "../../src/layers/Service.ts"
+import { serviceOf } from "../../src/layers/Service.ts"
 import { CONSUMER, INITIALIZE, passed, serverAt } from "../contracts/providerServers.ts"
 import { sdk2Server } from "../support/mcp/RealServers.ts"
 import { memoryConfig } from "../support/ServiceConfig.ts"
@@ -54,7 +54,10 @@ describe("the servers of providers", () => {
     Effect.gen(function* () {
       const own = Layer.mock(ProviderServers, {})
       for (const ports of [own, Layer.merge(own, Layer.mock(ToolUpstream, {}))]) {
-        const market = service(memoryConfig(), ports).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)
+        const market = serviceOf(memoryConfig(), ports).pipe(
+          Layer.provide([Fatal.layer, Logger.layer([])]),
+          Layer.orDie
+        )
         assert.isDefined(Context.get(yield* Layer.build(market), Dispatcher))
       }
     })

@@ -18,7 +18,7 @@ import { ReceiptSigner } from "../../domain/receipts/Receipts.ts"
 import { ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
-import { service } from "../../src/layers/Service.ts"
+import { serviceOf } from "../../src/layers/Service.ts"
 import { aConsumer, aProvider, expecting, putTools, valueAt } from "../support/Market.ts"
 import { memoryConfig, postgresConfig } from "../support/ServiceConfig.ts"
 import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
@@ -44,7 +44,7 @@ const signed = Layer.succeed(ReceiptSigner, {
 const alone = <A, E>(market: Layer.Layer<A, E, Fatal>) =>
   market.pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)
 
-it.layer(ServiceUnderTest.over(alone(service(memoryConfig(), Layer.merge(shouting, signed)))), LIVE)(
+it.layer(ServiceUnderTest.over(alone(serviceOf(memoryConfig(), Layer.merge(shouting, signed)))), LIVE)(
   "a service with ports of its embedder",
   (it) => {
     it.effect("calls the embedder's tools and signs with the embedder's signer", () =>
@@ -71,7 +71,7 @@ describe("ports given to a service", () => {
     Effect.gen(function* () {
       const unreachable = postgresConfig(Redacted.make("postgres://nobody@127.0.0.1:1/none"))
       const { dispatch } = yield* Effect.map(
-        Layer.build(alone(service(unreachable, memoryStores))),
+        Layer.build(alone(serviceOf(unreachable, memoryStores))),
         Context.get(Dispatcher)
       )
       const request = { method: "GET", path: "/readyz", query: "", headers: {}, remoteAddress: "192.0.2.1" }
@@ -82,17 +82,17 @@ describe("ports given to a service", () => {
 
   it.effect("are rejected with a sentence where Layer.provide would ignore them", () =>
     Effect.gen(function* () {
-      const market = service(memoryConfig()).pipe(
+      const market = serviceOf(memoryConfig()).pipe(
         Layer.provide([shouting, Layer.mock(LedgerStore, {}), Fatal.layer, Logger.layer([])])
       )
       assert.strictEqual(
         (yield* Effect.flip(Effect.scoped(Layer.build(market)))).message,
         "ToolUpstream, LedgerStore: provided to service() with Layer.provide, which has no effect, because service() " +
-          "provides its own. Pass a layer of ports as the second argument: service(config, ports)."
+          "provides its own. Pass a layer of ports as the second argument: service(options, ports)."
       )
       // A port that wraps another one of the same kind.
       const wrapping = Layer.effect(ToolUpstream, ToolUpstream)
-      yield* Effect.scoped(Layer.build(alone(service(memoryConfig(), wrapping).pipe(Layer.provide(shouting)))))
+      yield* Effect.scoped(Layer.build(alone(serviceOf(memoryConfig(), wrapping).pipe(Layer.provide(shouting)))))
     })
   )
 
@@ -103,7 +103,7 @@ describe("ports given to a service", () => {
           Effect.flip(
             Effect.scoped(
               Layer.build(
-                service(memoryConfig()).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.provide(around))
+                serviceOf(memoryConfig()).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.provide(around))
               )
             )
           ),
@@ -127,9 +127,12 @@ describe("ports given to a service", () => {
       )
       // With the value that the service has anyway.
       const closed = Layer.succeed(MetricsAccess, "closed")
-      yield* Effect.scoped(Layer.build(alone(service(memoryConfig()).pipe(Layer.provide(closed)))))
+      yield* Effect.scoped(Layer.build(alone(serviceOf(memoryConfig()).pipe(Layer.provide(closed)))))
       // As a port, it closes the operator endpoints.
-      const { dispatch } = yield* Effect.map(Layer.build(alone(service(memoryConfig(), key))), Context.get(Dispatcher))
+      const { dispatch } = yield* Effect.map(
+        Layer.build(alone(serviceOf(memoryConfig(), key))),
+        Context.get(Dispatcher)
+      )
       const { status } = yield* dispatch({
         method: "POST",
         path: "/api/v1/init",
@@ -145,22 +148,22 @@ describe("ports given to a service", () => {
   it("may be any of the replaceable ones, and no others", () => {
     const config = memoryConfig()
     const compiled = [
-      service(config),
-      service(config, Layer.empty),
-      service(config, Layer.mock(WaitlistStore, {})),
-      service(config, Layer.merge(shouting, signed)),
+      serviceOf(config),
+      serviceOf(config, Layer.empty),
+      serviceOf(config, Layer.mock(WaitlistStore, {})),
+      serviceOf(config, Layer.merge(shouting, signed)),
       // A whole group of stores.
-      service(config, memoryStores)
+      serviceOf(config, memoryStores)
     ]
     const rejected = [
       // @ts-expect-error A store that shares its data with others.
-      service(config, Layer.mock(LedgerStore, {})),
+      serviceOf(config, Layer.mock(LedgerStore, {})),
       // @ts-expect-error Also beside a port that can be replaced.
-      service(config, Layer.merge(shouting, Layer.mock(LedgerStore, {}))),
+      serviceOf(config, Layer.merge(shouting, Layer.mock(LedgerStore, {}))),
       // @ts-expect-error A service of the core is no port.
-      service(config, Layer.mock(Catalog, {})),
+      serviceOf(config, Layer.mock(Catalog, {})),
       // @ts-expect-error Neither is what the service provides.
-      service(config, Layer.mock(Dispatcher, {}))
+      serviceOf(config, Layer.mock(Dispatcher, {}))
     ]
     assert.deepStrictEqual([compiled.length, rejected.length], [5, 4])
   })

@@ -8,7 +8,7 @@ import { pageUrl } from "../../adapters/http/contract/BaseUrl.ts"
 import * as RouterMount from "../../adapters/http/server/RouterMount.ts"
 import { BODY_BYTES_MAX } from "../../adapters/http/pipeline/RequestBody.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"
-import { service } from "../../src/layers/Service.ts"
+import { service, serviceOf } from "../../src/layers/Service.ts"
 import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
 
 const own = HttpRouter.add("GET", "/hello", HttpServerResponse.text("hello from the app"))
@@ -173,9 +173,9 @@ describe("a mounted service", () => {
 
   it.effect("rejects a service without a base URL", () =>
     Effect.gen(function* () {
-      const { BASE_URL: _, ...config } = memoryConfig()
-      const unnamed = service({ ...config, BASE_URL: undefined }).pipe(Layer.provide(Fatal.layer))
-      assert.match(String(yield* Effect.flip(Effect.scoped(Layer.build(unnamed)))), /BASE_URL: required/u)
+      // @ts-expect-error Links, the log and checkouts name it.
+      const unnamed = service({ profile: "memory" }).pipe(Layer.provide(Fatal.layer))
+      assert.match(String(yield* Effect.flip(Effect.scoped(Layer.build(unnamed)))), /baseUrl: required/u)
     })
   )
 
@@ -201,7 +201,7 @@ describe("a mounted service", () => {
 
   it.live("keeps its metrics closed without a token", () =>
     Effect.gen(function* () {
-      const mounted = service(memoryConfig()).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)
+      const mounted = serviceOf(memoryConfig()).pipe(Layer.provide([Fatal.layer, Logger.layer([])]), Layer.orDie)
       const ask = yield* appOn(RouterMount.layer(), mounted)
       assert.strictEqual((yield* ask("/metrics")).status, 401)
     })

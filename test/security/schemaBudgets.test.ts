@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { JsonSchemas, SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"
-import { service } from "../../src/layers/Service.ts"
+import { serviceOf } from "../../src/layers/Service.ts"
 import { longestTurnMs } from "../support/EventLoop.ts"
 import { aProvider, at, putTools, textAt, TOOLS as TOOLS_PATH } from "../support/Market.ts"
 import { fine, forwarded, providing } from "../support/metering/Provider.ts"
@@ -54,7 +54,7 @@ const SPENT = JsonSchemas.of({
   unchecked: () => Effect.succeed([]),
   violations: () => Effect.succeed([])
 })
-const withoutTime = service(memoryConfig(), Layer.succeed(JsonSchemas, SPENT)).pipe(
+const withoutTime = serviceOf(memoryConfig(), Layer.succeed(JsonSchemas, SPENT)).pipe(
   Layer.provide([Fatal.layer, Logger.layer([])]),
   Layer.orDie
 )
