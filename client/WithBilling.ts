@@ -5,8 +5,12 @@
 
 /** The secrets that `withBilling` verifies signatures with, and the limits of a request. */
 export interface BillingOptions {
-  /** Your signing secret: `GET /api/v1/market/providers/signing-secret`. Several while you replace one. */
-  readonly secret: string | ReadonlyArray<string>
+  /**
+   * Your signing secret: `GET /api/v1/market/providers/signing-secret`. Several while you replace one. A function is asked for
+   * each request, so that the server starts before its registration: while it returns undefined, the market can read the list
+   * of tools, and every other request is rejected.
+   */
+  readonly secret: Secret | (() => Secret | undefined | Promise<Secret | undefined>)
   /** How old a signature may be, and how far a clock may be ahead. Default: 300,000. */
   readonly ageMsMax?: number
   /** Larger requests are rejected. Default: 5 MiB. */
@@ -15,11 +19,21 @@ export interface BillingOptions {
   readonly now?: () => number
 }
 
+type Secret = string | ReadonlyArray<string>
+
 type Fetch = (request: Request) => Response | Promise<Response>
 
 const COST_FIELD = "market/cost_microcents"
 const MAX_COST_FIELD = "market/max_cost_microcents"
 const NO_CALL = "-"
+/** With these the market learns, at a registration, what a server offers. None of them runs a tool. */
+const DISCOVERY: ReadonlySet<unknown> = new Set([
+  "initialize",
+  "notifications/initialized",
+  "ping",
+  "server/discover",
+  "tools/list"
+])
 /** About 800 calls a second for five minutes. */
 const SIGNATURES_KEPT_MAX = 250_000
 
@@ -27,16 +41,21 @@ export const withBilling = (
   fetch: Fetch,
   { ageMsMax = 300_000, bodyBytesMax = 5_242_880, now = Date.now, secret }: BillingOptions
 ): Fetch => {
-  const secrets = typeof secret === "string" ? [secret] : secret
-  if (secrets.length === 0 || secrets.some((one) => one === "")) throw new TypeError("The signing secret is empty.")
-  let keys: Promise<ReadonlyArray<CryptoKey>> | undefined
+  const fixed = typeof secret === "function" ? undefined : listOf(secret)
+  const keys = keyRing()
   /** Signatures of calls of this process, with the time when they expire. A retry of the market has a new one. */
   const seen = new Map<string, number>()
 
   return async (request) => {
     const body = await readBody(request, bodyBytesMax)
     if (body === undefined) return rejected(413, `The body is larger than ${bodyBytesMax} bytes.`)
-    if (!(await isSigned(request.headers, body, await (keys ??= Promise.all(secrets.map(hmacKey)))))) {
+    const next = () =>
+      fetch(new Request(request.url, { ...partsOf(request), body: body.byteLength === 0 ? null : body }))
+    const secrets = fixed ?? (await asked(secret))
+    if (secrets === undefined) {
+      return isDiscovery(body) ? next() : rejected(503, "The signing secret is not known yet.")
+    }
+    if (!(await isSigned(request.headers, body, await keys(secrets)))) {
       return rejected(401, "The request is not signed by the market: X-Market-Signature is missing or wrong.")
     }
     const signedMs = Date.parse(request.headers.get("x-market-timestamp") ?? "")
@@ -50,7 +69,40 @@ export const withBilling = (
       if (seen.size >= SIGNATURES_KEPT_MAX) return rejected(503, "Too many calls within the age of a signature.")
       seen.set(signature, signedMs + ageMsMax)
     }
-    return fetch(new Request(request.url, { ...partsOf(request), body: body.byteLength === 0 ? null : body }))
+    return next()
+  }
+}
+
+const listOf = (secret: Secret): ReadonlyArray<string> => {
+  const secrets = typeof secret === "string" ? [secret] : secret
+  if (secrets.length === 0 || secrets.some((one) => one === "")) throw new TypeError("The signing secret is empty.")
+  return secrets
+}
+
+const asked = async (secret: BillingOptions["secret"]): Promise<ReadonlyArray<string> | undefined> => {
+  const found = typeof secret === "function" ? await secret() : secret
+  return found === undefined ? undefined : listOf(found)
+}
+
+/** The keys of the last secrets. */
+const keyRing = () => {
+  let of = ""
+  let keys: Promise<ReadonlyArray<CryptoKey>> | undefined
+  return (secrets: ReadonlyArray<string>): Promise<ReadonlyArray<CryptoKey>> => {
+    const text = JSON.stringify(secrets)
+    if (keys === undefined || of !== text) keys = Promise.all(secrets.map(hmacKey))
+    of = text
+    return keys
+  }
+}
+
+/** One message: a batch could contain a call. */
+const isDiscovery = (body: ArrayBuffer): boolean => {
+  try {
+    const message: unknown = JSON.parse(new TextDecoder().decode(body))
+    return typeof message === "object" && message !== null && "method" in message && DISCOVERY.has(message.method)
+  } catch {
+    return false
   }
 }
 

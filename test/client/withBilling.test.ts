@@ -18,7 +18,8 @@ interface Provider {
   readonly url: string
   readonly caps: Array<number | undefined>
   readonly statuses: Array<number>
-  secret: string
+  /** Undefined until its registration. */
+  secret: string | undefined
 }
 
 const handler = (caps: Array<number | undefined>) =>
@@ -39,7 +40,7 @@ const providing = Effect.acquireRelease(
     const caps: Array<number | undefined> = []
     const { fetch } = handler(caps)
     const answer = async (request: Request) => {
-      const response = await withBilling((signed) => fetch(signed), { secret: provider.secret })(request)
+      const response = await withBilling((signed) => fetch(signed), { secret: () => provider.secret })(request)
       provider.statuses.push(response.status)
       return {
         head: [response.status, Object.fromEntries(response.headers)] as const,
@@ -61,7 +62,7 @@ const providing = Effect.acquireRelease(
     })
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
-    const provider: Provider = { url, caps, statuses: [], secret: "unknown yet" }
+    const provider: Provider = { url, caps, statuses: [], secret: undefined }
     return { provider, server }
   }),
   ({ server }) =>
@@ -97,8 +98,13 @@ it.layer(RawHttp.layer({ PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback" }), LIV
             .proxy({ payload: { tool_id: tools[0]!.id, input: {}, max_cost_microcents: 3_000 } })
             .catch((error: unknown) => error)
 
+        assert.deepStrictEqual(
+          new Set(provider.statuses),
+          new Set([200, 202]),
+          "the registration read the list of tools"
+        )
         assert.instanceOf(await call(), Error, "the server does not know the secret")
-        assert.deepStrictEqual(new Set(provider.statuses), new Set([401]))
+        assert.include(provider.statuses, 503)
 
         const own = createClient({ baseUrl, key: api_key })
         provider.secret = (await own.trust.signingSecret()).secret
@@ -111,6 +117,21 @@ it.layer(RawHttp.layer({ PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback" }), LIV
 })
 
 describe("withBilling", () => {
+  it("answers what a registration asks before the secret is known, and nothing else", async () => {
+    let known: string | undefined
+    const guard = withBilling(async (request) => new Response(await request.text()), { secret: async () => known })
+    const statusOf = async (body: unknown) =>
+      (await guard(new Request("http://provider/mcp", { method: "POST", body: JSON.stringify(body) }))).status
+    const initialize = { jsonrpc: "2.0", id: 1, method: "initialize" }
+    assert.strictEqual(await statusOf(initialize), 200)
+    assert.strictEqual(await statusOf({ ...initialize, method: "tools/list" }), 200)
+    assert.strictEqual(await statusOf({ ...initialize, method: "tools/call" }), 503)
+    assert.strictEqual(await statusOf([initialize]), 503)
+    assert.strictEqual((await guard(new Request("http://provider/mcp"))).status, 503)
+    known = "the provider's secret"
+    assert.strictEqual(await statusOf(initialize), 401)
+  })
+
   const secret = "the provider's secret"
   const NOW_MS = Date.parse("2026-11-23T00:00:00.000Z")
   const hex = (bytes: ArrayBuffer) => Buffer.from(bytes).toString("hex")
