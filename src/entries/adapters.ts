@@ -9,6 +9,9 @@ export { layer as nodeReceiptSigner } from "../../adapters/crypto/NodeReceiptSig
 export { layer as nodeSealer } from "../../adapters/crypto/NodeSealer.ts"
 export { layer as jsonSchemas } from "../../adapters/jsonschema/LazyJsonSchemas.ts"
 export { layer as noMailer } from "../../adapters/mail/NoMailer.ts"
-export { layer as functionUpstream } from "../../adapters/memory/metering/FunctionUpstream.ts"
+export {
+  beside as functionsBeside,
+  layer as functionUpstream
+} from "../../adapters/memory/metering/FunctionUpstream.ts"
 export { layer as nothingPublished } from "../../adapters/memory/trust/NothingPublished.ts"
 export { layer as dryRunGateway } from "../../adapters/payments/DryRunGateway.ts"

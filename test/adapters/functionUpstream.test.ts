@@ -35,6 +35,42 @@ describe("FunctionUpstream", () => {
     )
   )
 
+  it.effect.each<readonly [result: unknown]>([
+    [{ content: "nope" }],
+    [{}],
+    [undefined],
+    ["text"],
+    [{ content: [{}] }],
+    [{ content: [], isError: "no" }],
+    [{ content: [], structuredContent: [] }],
+    [{ content: [{ type: "text", text: 1n }] }]
+  ])("counts what is no result of MCP as a failure of the provider (%o)", ([result]) =>
+    Effect.map(
+      calling(() => Effect.succeed(result as ToolResult)),
+      (answer) => {
+        assert.deepInclude(answer, { status: "error", result: undefined })
+        assert.strictEqual(answer.problem?.kind, "malformed_answer")
+      }
+    )
+  )
+
+  it.effect("beside another upstream serves its own endpoints, and passes the others on", () =>
+    Effect.gen(function* () {
+      const { call } = yield* ToolUpstream
+      const statusOf = (url: string) => Effect.map(call(upstreamCall(url)), ({ result }) => result)
+      assert.deepStrictEqual(yield* statusOf("https://own.example/mcp"), { content: [{ type: "own" }] })
+      assert.deepStrictEqual(yield* statusOf("https://other.example/mcp"), { content: [{ type: "other" }] })
+      assert.deepStrictEqual(yield* statusOf("constructor"), { content: [{ type: "other" }] })
+    }).pipe(
+      Effect.provide(
+        FunctionUpstream.beside(
+          { "https://own.example/mcp": () => Effect.succeed({ content: [{ type: "own" }] }) },
+          FunctionUpstream.layer(() => Effect.succeed({ content: [{ type: "other" }] }))
+        )
+      )
+    )
+  )
+
   it.effect.each<readonly [title: string, run: () => Effect.Effect<ToolResult, string>]>([
     ["a failure", () => Effect.fail("the password is wrong")],
     ["a defect", () => Effect.die(new Error("the password is wrong"))],

@@ -3,7 +3,7 @@
  * timeout. A failure or defect counts as a failure of the provider: it is logged, and the caller learns only that the tool
  * failed.
  */
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Effect, Layer, Schema } from "effect"
 import { monotonicMs } from "../../../domain/shared/Time.ts"
 import {
   type CallStatus,
@@ -19,43 +19,83 @@ interface Ended {
   readonly problem: UpstreamProblem | undefined
 }
 
+type Run<E, R> = (call: UpstreamCall) => Effect.Effect<ToolResult, E, R>
+
 /**
  * Calls of tools are calls of `run`, which returns the result as MCP has it: `content`, and `isError: true` for an error of
- * the tool itself.
+ * the tool itself. Anything else is a failure of the provider.
  */
-export const layer = <E, R>(
-  run: (call: UpstreamCall) => Effect.Effect<ToolResult, E, R>
-): Layer.Layer<ToolUpstream, never, R> =>
+export const layer = <E, R>(run: Run<E, R>): Layer.Layer<ToolUpstream, never, R> =>
+  Layer.effect(ToolUpstream, make(run))
+
+/**
+ * Functions for the calls of some endpoints, by the URL that their providers registered. `upstream`, such as `mcpUpstream`,
+ * gets all other calls.
+ */
+export const beside = <E, R, Out, E2, R2>(
+  functions: Readonly<Record<string, Run<E, R>>>,
+  upstream: Layer.Layer<Out | ToolUpstream, E2, R2>
+): Layer.Layer<Out | ToolUpstream, E2, R | R2> =>
   Layer.effect(
     ToolUpstream,
     Effect.gen(function* () {
-      const context = yield* Effect.context<R>()
-      const clock = yield* Clock.Clock
-
-      const call = Effect.fnUntraced(function* (request: UpstreamCall) {
-        const startedMs = monotonicMs(clock)
-        request.onForwarded?.(1)
-        const ended = yield* Effect.suspend(() => run(request)).pipe(
-          Effect.map(resulted),
-          Effect.timeoutOrElse({ duration: request.timeoutMs, orElse: () => Effect.succeed(timedOut(request)) }),
-          Effect.tapCause((cause) => Effect.logWarning(`The tool ${request.toolName} failed`, cause)),
-          Effect.orElseSucceed(() => failed),
-          Effect.catchDefect(() => Effect.succeed(failed)),
-          Effect.provideContext(context)
-        )
-        const latencyMs = Math.round(monotonicMs(clock) - startedMs)
-        return { ...ended, attempts: 1, latencyMs, requestBytes: 0, responseBytes: 0 }
+      const others = yield* ToolUpstream
+      const own = yield* make((call) => functions[call.endpointUrl]!(call))
+      return ToolUpstream.of({
+        call: (call) => (Object.hasOwn(functions, call.endpointUrl) ? own : others).call(call)
       })
-
-      return ToolUpstream.of({ call })
     })
-  )
+  ).pipe(Layer.provideMerge(upstream))
 
-const resulted = (result: ToolResult): Ended => ({
-  status: result["isError"] === true ? "error" : "success",
-  result,
-  problem: undefined
-})
+const make = <E, R>(run: Run<E, R>) =>
+  Effect.gen(function* () {
+    const context = yield* Effect.context<R>()
+    const clock = yield* Clock.Clock
+
+    const call = Effect.fnUntraced(function* (request: UpstreamCall) {
+      const startedMs = monotonicMs(clock)
+      request.onForwarded?.(1)
+      const ended = yield* Effect.suspend(() => run(request)).pipe(
+        Effect.map(resulted),
+        Effect.timeoutOrElse({ duration: request.timeoutMs, orElse: () => Effect.succeed(timedOut(request)) }),
+        Effect.tapCause((cause) => Effect.logWarning(`The tool ${request.toolName} failed`, cause)),
+        Effect.orElseSucceed(() => failed),
+        Effect.catchDefect(() => Effect.succeed(failed)),
+        Effect.provideContext(context)
+      )
+      const latencyMs = Math.round(monotonicMs(clock) - startedMs)
+      return { ...ended, attempts: 1, latencyMs, requestBytes: 0, responseBytes: 0 }
+    })
+
+    return ToolUpstream.of({ call })
+  })
+
+const isResult = Schema.is(
+  Schema.Struct({
+    content: Schema.Array(Schema.Struct({ type: Schema.String })),
+    isError: Schema.optional(Schema.Boolean),
+    structuredContent: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+  })
+)
+
+const resulted = (result: ToolResult): Ended =>
+  isResult(result) && isJson(result)
+    ? { status: result.isError === true ? "error" : "success", result, problem: undefined }
+    : malformed
+
+const isJson = (value: unknown): boolean => {
+  try {
+    return JSON.stringify(value) !== undefined
+  } catch {
+    return false
+  }
+}
+
+const malformed: Ended = {
+  status: "error",
+  result: undefined,
+  problem: { kind: "malformed_answer", message: "The tool returned no result of MCP: `content` is an array of blocks" }
+}
 
 const timedOut = ({ timeoutMs }: UpstreamCall): Ended => ({
   status: "timeout",
