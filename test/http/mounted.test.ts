@@ -123,6 +123,10 @@ describe("a mounted service", () => {
       const missing = yield* jsonOf(yield* ask("/billing/api/nothing", { headers: { accept: "application/json" } }))
       assert.strictEqual(missing["type"], "https://app.example/billing/docs/errors#error-NOT_FOUND")
       assert.strictEqual(missing["instance"], "/billing/api/nothing")
+      assert.strictEqual(
+        missing["message"],
+        "There is nothing at /billing/api/nothing. GET /billing/api/market lists every endpoint."
+      )
       const index = yield* jsonOf(yield* ask("/billing/api/market"))
       assert.strictEqual(index["base_url"], "https://app.example/billing")
       const links = Object.values(index["links"] as Record<string, string>)

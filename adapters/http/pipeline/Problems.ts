@@ -31,8 +31,13 @@ export type ErrorWithStatus<Status> = {
 export const problemOf = (rejection: HandlerError, baseUrl: string): Problem => {
   const rowOf = table[rejection._tag] as (rejection: HandlerError, baseUrl: string) => ProblemRow
   const { hint, message = rejection.message, ...problem } = rowOf(rejection, baseUrl)
-  return { ...problem, message: hint === undefined ? message : `${message} ${hint}` }
+  const text = hint === undefined ? message : `${message} ${hint}`
+  return { ...problem, message: problem.status === 404 ? belowPrefix(text, prefixOf(baseUrl)) : text }
 }
+
+/** Where another app mounts the API, paths in the text are those that its clients request. */
+const belowPrefix = (text: string, prefix: string): string =>
+  prefix === "" ? text : text.replaceAll(/(?<=\b(?:GET|POST|PUT|DELETE|at) )\//gu, `${prefix}/`)
 
 /** A defect. Its cause is in the log, with the request id. */
 export const internalError: Problem = {
