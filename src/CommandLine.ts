@@ -6,7 +6,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { type AppConfig, describeConfig, type Needs, readConfig } from "./config/AppConfig.ts"
-import { type Arguments, helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
+import { type Arguments, checkDotEnv, helpText, parseArguments, readDotEnv } from "./config/Arguments.ts"
 import { withEarlyPostgres } from "./layers/EarlyPostgres.ts"
 import { needing } from "./layers/OptionalPackages.ts"
 import { logging, nodeClock } from "./layers/Process.ts"
@@ -89,7 +89,9 @@ const program = Effect.gen(function* () {
     const { userCommand } = yield* Effect.promise(() => import("./user/UserCommands.ts"))
     return yield* userCommand(rest ?? [], process.env)
   }
-  const dotEnv = existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {}
+  const dotEnv = yield* Effect.fromResult(
+    checkDotEnv(existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {})
+  )
   const sources = [flags, process.env, dotEnv]
   if (command === "mcp") {
     const { mcpCommand } = yield* Effect.promise(() => import("./McpCommand.ts"))

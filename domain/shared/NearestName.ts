@@ -32,6 +32,15 @@ export const nearestNames = (name: string, candidates: Iterable<string>, max: nu
   return near.names().length > 0 ? near.names() : related.names()
 }
 
+/** By edit distance alone: the name that this one is likely a misspelling of. */
+export const misspelledName = (name: string, candidates: Iterable<string>): string | undefined => {
+  const wanted = plain(name)
+  const near = lowest(1, editsMax(wanted.length))
+  if (name.length > CHARS_MAX) return undefined
+  for (const candidate of candidates) near.add(candidate, editDistance(wanted, plain(candidate), near.limit()))
+  return near.names()[0]
+}
+
 /** Keeps the first names of the lowest rank, which is at most `limit`. */
 const lowest = (max: number, limit: number) => {
   let best = limit

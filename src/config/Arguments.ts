@@ -3,8 +3,8 @@
  */
 import { Result, Schema } from "effect"
 import { parseEnv } from "node:util"
-import { GUESSES_MAX, guessOf, nearestNames } from "../../domain/shared/NearestName.ts"
-import { type Source } from "./AppConfig.ts"
+import { GUESSES_MAX, guessOf, misspelledName, nearestNames } from "../../domain/shared/NearestName.ts"
+import { ConfigInvalid, type Source } from "./AppConfig.ts"
 import { type SettingName, settings } from "./Settings.ts"
 
 export const commands = {
@@ -112,7 +112,8 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
     if (word === "--help") return Result.succeed({ command: "help", flags })
     const [flag, inline] = splitOnce(word)
     const name = byFlag.get(flag)
-    if (name === undefined) return fail(`Unknown flag "${flag}".`)
+    if (name === undefined)
+      return fail(`Unknown flag "${flag}".${guessOf(nearestNames(flag, byFlag.keys(), GUESSES_MAX))}`)
     const value = inline ?? rest.shift()
     if (value === undefined) return fail(`${flag} requires a value.`)
     flags[name] = value
@@ -130,6 +131,15 @@ export const parseArguments = (argv: ReadonlyArray<string>): Result.Result<Argum
 }
 
 export const readDotEnv = (contents: string): Source => parseEnv(contents)
+
+/** The file may be shared with other programs: a name is rejected if it is almost that of a setting. */
+export const checkDotEnv = (values: Source): Result.Result<Source, ConfigInvalid> => {
+  const faults = Object.keys(values).flatMap((name) => {
+    const nearest = Object.hasOwn(settings, name) ? undefined : misspelledName(name, Object.keys(settings))
+    return nearest === undefined ? [] : [`${name}: Unknown setting.${guessOf([nearest])}`]
+  })
+  return faults.length === 0 ? Result.succeed(values) : Result.fail(new ConfigInvalid({ faults }))
+}
 
 const FLAG_CHARS = Math.max(...[...byFlag.keys()].map((flag) => flag.length)) + 2
 

@@ -48,6 +48,8 @@ describe("a connection URL", () => {
     [`postgres://u:p@::1,h2/db?${RW}`, "brackets"],
     [`postgres://u:p@h1,h2/db?port=1,2,3&${RW}`, "2 hosts and 3 ports"],
     [`postgres://u:p@${"h,".repeat(8)}h/db?${RW}`, "8 is the limit"],
+    ["postgres://u:p@h/db?sslmod=require", "Unknown parameter `sslmod`. Did you mean `sslmode`?"],
+    ["postgres://u:p@h/db?zzz=1", "Unknown parameter `zzz`."],
     ["postgres://u:p@h/db?target_session_attrs=standby", "needs the primary"]
   ])("%s is rejected with advice", (text, advice) => {
     const parsed = parseDatabaseUrl(text)

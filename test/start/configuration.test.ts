@@ -7,7 +7,7 @@ import { Redacted, Result } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describeConfig, readConfig, type Source } from "../../src/config/AppConfig.ts"
-import { commands, helpText, parseArguments, readDotEnv } from "../../src/config/Arguments.ts"
+import { checkDotEnv, commands, helpText, parseArguments, readDotEnv } from "../../src/config/Arguments.ts"
 import { settings } from "../../src/config/Settings.ts"
 import { headersOf } from "../../src/config/SettingValues.ts"
 import { withSettingsTable } from "../support/api/SettingsTable.ts"
@@ -272,6 +272,30 @@ describe("the command line", () => {
     })
     assert.deepStrictEqual(read("forget").forget, { leaveMoney: false })
     assert.isTrue(Result.isFailure(parseArguments(["audit", "--leave-money"])))
+  })
+
+  it("rejects an unknown flag with the nearest one", () => {
+    const messageOf = (...argv: ReadonlyArray<string>) => Result.getOrThrow(Result.flip(parseArguments(argv))).message
+    assert.include(messageOf("--rate-limit-rpn", "1"), "Did you mean `--rate-limit-rpm`?")
+    assert.include(messageOf("audit", "--databse-url=x"), "Did you mean `--database-url`?")
+  })
+
+  it("rejects a name of .env that is almost a setting's, and leaves those of other programs", () => {
+    const problemOf = (text: string) =>
+      Result.match(checkDotEnv(readDotEnv(text)), { onFailure: ({ message }) => message, onSuccess: () => undefined })
+    assert.include(problemOf("OPERATER_KEY=x")!, "OPERATER_KEY: Unknown setting. Did you mean `OPERATOR_KEY`?")
+    assert.include(
+      problemOf("A=1\nTRUST_PROXIES=x\nPAYMENT=stripe")!,
+      "PAYMENT: Unknown setting. Did you mean `PAYMENTS`?"
+    )
+    for (const text of [
+      "PATH=/bin",
+      "DATABASE_PASSWORD=x",
+      "PORT=1",
+      "OTEL_EXPORTER_OTLP_ENDPOINT=http://a",
+      "POSTGRES_USER=x"
+    ])
+      assert.isUndefined(problemOf(text), text)
   })
 
   it("rejects unknown arguments by name, and names the help", () => {

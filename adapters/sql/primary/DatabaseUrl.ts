@@ -4,6 +4,7 @@
  * so each host gets a URL of its own.
  */
 import { Redacted, Result } from "effect"
+import { guessOf, nearestNames } from "../../../domain/shared/NearestName.ts"
 
 export interface DatabaseHost {
   /** As in the URL, for messages. */
@@ -29,6 +30,38 @@ const SCHEME = "Expected a URL that starts with postgres:// or postgresql://"
 const ENCODE = "Percent-encode special characters of user and password, such as / as %2F"
 const FORM = `Expected postgres://user:password@host:port/database. ${ENCODE}`
 
+/** Of libpq, and those of the driver: it ignores what it does not know, such as a misspelled `sslmode`. */
+const PARAMETERS: ReadonlyArray<string> = [
+  "application_name",
+  "channel_binding",
+  "client_encoding",
+  "connect_timeout",
+  "encoding",
+  "fallback_application_name",
+  "gssencmode",
+  "host",
+  "idle_in_transaction_session_timeout",
+  "keepalives",
+  "keepalives_count",
+  "keepalives_idle",
+  "keepalives_interval",
+  "load_balance_hosts",
+  "lock_timeout",
+  "options",
+  "port",
+  "query_timeout",
+  "require_auth",
+  "ssl",
+  "sslcert",
+  "sslkey",
+  "sslmode",
+  "sslnegotiation",
+  "sslrootcert",
+  "statement_timeout",
+  "target_session_attrs",
+  "uselibpqcompat"
+]
+
 /** The server that a URL leads to: the one that accepts writes, or one that replicates it. */
 export type DatabaseRole = "primary" | "replica"
 
@@ -41,6 +74,10 @@ export const parseDatabaseUrl = (
   const { hosts = "", path = "", query = "", scheme = "", user } = PARTS.exec(text)?.groups ?? {}
   if (scheme === "") return Result.fail(FORM)
   const parameters = new URLSearchParams(query)
+  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name))
+  if (unknown !== undefined) {
+    return Result.fail(`Unknown parameter \`${unknown}\`.${guessOf(nearestNames(unknown, PARAMETERS, 1))}`)
+  }
   const named = namesIn(hosts, parameters)
   if (Result.isFailure(named)) return Result.fail(named.failure)
   const problem = problemOf(role, named.success.length, parameters.get("target_session_attrs") ?? "any")
