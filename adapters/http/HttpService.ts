@@ -25,12 +25,13 @@ import { operatorAccountsRoutes } from "./operator/OperatorAccounts.ts"
 import { operatorListsRoutes } from "./operator/OperatorLists.ts"
 import { operatorSessionRoutes } from "./operator/OperatorSession.ts"
 import { operatorSummaryRoutes } from "./operator/OperatorSummary.ts"
+import type { Api } from "./openapi/Api.ts"
 import { moneyRoutes } from "./payments/Money.ts"
 import { Dispatcher, make } from "./pipeline/Dispatcher.ts"
 import { Draining, OpenStreams } from "./pipeline/OpenStreams.ts"
 import { RateLimits } from "./pipeline/RateLimits.ts"
 import { HttpMetrics } from "./pipeline/RequestTelemetry.ts"
-import { Pages } from "./pipeline/Route.ts"
+import { type Answers, Pages, type Route } from "./pipeline/Route.ts"
 import { metricsRoutes } from "./platform/Metrics.ts"
 import { platformRoutes, statusRoutes } from "./platform/Platform.ts"
 import { submissionsRoutes } from "./platform/Submissions.ts"
@@ -78,10 +79,41 @@ const subjects = Effect.map(
   (groups) => groups.flat()
 )
 
+type Groups = (typeof Api)["groups"]
+
+/** Of the contract, as `Answers` names them. */
+type Endpoint = {
+  [G in keyof Groups & string]: {
+    [I in keyof Groups[G]["endpoints"] & string]: Groups[G]["endpoints"][I] extends {
+      readonly method: infer M extends string
+      readonly path: infer P extends string
+    }
+      ? `${M} ${P}`
+      : never
+  }[keyof Groups[G]["endpoints"] & string]
+}[keyof Groups & string]
+
+type Answered<R> = R extends Answers<infer Name> ? Name : never
+
+/** Never made: the compiler names each endpoint of the contract that no route answers. */
+interface WithoutHandler<Name> {
+  readonly "has no handler": Name
+}
+
+type Complete<R, Missing = Exclude<Endpoint, Answered<R>>> = [Missing] extends [never]
+  ? unknown
+  : WithoutHandler<Missing>
+
+/** Checks nothing when it runs. */
+const complete = <const G extends ReadonlyArray<ReadonlyArray<Route>>>(_: G & Complete<G[number][number]>): void => {}
+
 /** The indexes list the other routes. */
 export const routes = Effect.gen(function* () {
-  const others = [...(yield* subjects), ...selfDescriptionRoutes, ...(yield* Pages).routes]
-  return [...others, ...(yield* indexRoutes(others))]
+  const own = yield* subjects
+  const others = [...own, ...selfDescriptionRoutes, ...(yield* Pages).routes]
+  const indexes = yield* indexRoutes(others)
+  complete([own, selfDescriptionRoutes, indexes])
+  return [...others, ...indexes]
 })
 
 export const layer = Layer.effect(

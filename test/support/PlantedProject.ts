@@ -3,7 +3,7 @@
  */
 import { Effect, Schema } from "effect"
 import { execFile } from "node:child_process"
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -60,6 +60,28 @@ export const compile = Effect.fnUntraced(function* (files: Files) {
 }, Effect.scoped)
 
 const complaintShape = /^(?<file>[^(]+)\(\d+,\d+\): (?:error|warning) (?<code>TS\d+):.*?(?<rule>effect\(\w+\))?\s*$/su
+
+const SOURCES = ["adapters", "client", "domain", "migrations", "src"]
+
+/** What the compiler says of this project's own service after these edits, each of which replaces a text that is there. */
+export const compileEdited = Effect.fnUntraced(function* (
+  edits: ReadonlyArray<readonly [file: string, text: string, replacement: string]>
+) {
+  const folder = yield* planted({})
+  yield* linkPackages(folder)
+  yield* Effect.promise(async () => {
+    for (const name of SOURCES) await cp(join(projectRoot, name), join(folder, name), { recursive: true })
+    for (const [file, text, replacement] of edits) {
+      const before = await readFile(join(folder, file), "utf8")
+      if (!before.includes(text)) throw new Error(`${file} does not contain ${text}`)
+      await writeFile(join(folder, file), before.replace(text, replacement))
+    }
+    const config = { extends: "./tsconfig.json", include: [], files: ["src/entries/service.ts"] }
+    await writeFile(join(folder, "tsconfig.edited.json"), JSON.stringify(config))
+  })
+  const compiler = yield* run(projectRoot, process.execPath, tool("@effect/tsgo/dist/effect-tsgo.cjs"), "get-exe-path")
+  return yield* run(folder, compiler.trim(), "-p", "tsconfig.edited.json", "--pretty", "false")
+}, Effect.scoped)
 
 const decodeLint = Schema.decodeEffect(
   Schema.fromJsonString(

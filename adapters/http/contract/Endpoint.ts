@@ -132,7 +132,7 @@ export const SelfDescription = Field.object("SelfDescription", "How to use an en
   })
 })
 
-export const describing = <const I extends string>(identifier: I, path: `/${string}`) =>
+export const describing = <const I extends string, const P extends `/${string}`>(identifier: I, path: P) =>
   get(identifier, path, {
     access: publicRead,
     summary: `Describe POST ${path}`,

@@ -238,7 +238,7 @@ const Connection = Field.object("Connection", "The payout account, as the paymen
 })
 
 /** Both paths are served: clients of the open specification use the one under /api/market. */
-const providerSummary = <const I extends string>(identifier: I, path: `/${string}`) =>
+const providerSummary = <const I extends string, const P extends `/${string}`>(identifier: I, path: P) =>
   Endpoint.post(identifier, path, {
     access: readBy("provider"),
     summary: "Summarize your earnings",

@@ -299,6 +299,6 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
     "Entry of the MCP registry"
   )
 
-  const own: ReadonlyArray<Route> = [market, platform, services, status, agents, llms, registryEntry]
+  const own = [market, platform, services, status, agents, llms, registryEntry]
   return own
 })

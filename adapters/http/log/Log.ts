@@ -89,7 +89,7 @@ export const logRoutes = Effect.gen(function* () {
 })
 
 /** A tile's number is written in groups of three digits: the number of path segments varies. */
-const anyDepth = (tiles: Route): Route => ({
+const anyDepth = <R extends Route>(tiles: R): R => ({
   ...tiles,
   shownPath: tiles.path,
   path: tiles.path.replace(":level/:tile", "*"),

@@ -9,6 +9,7 @@ import { enderOf } from "../../../domain/receipts/Receipts.ts"
 import { formatPrice } from "../../../domain/shared/Microcents.ts"
 import { BILLING_META } from "../../../domain/upstream/Protocol.ts"
 import type { UpstreamProblem, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
+import { problemOfKind } from "../metering/Proxy.ts"
 import { type DoorAnswer, errorAnswer } from "./RpcReply.ts"
 
 /** The statuses of stored responses: only these two. */
@@ -81,8 +82,9 @@ const failureOf = (answer: UpstreamResponse) => {
   const { attempts, problem, status } = answer
   const kind = problem?.kind
   if (status === "timeout") return { code: "PROXY_TIMEOUT", retryable: false }
-  if (kind === "circuit_open" || kind === "overloaded") return { code: "UNAVAILABLE", retryable: true }
+  const { code } = problemOfKind[kind ?? "malformed_answer"]
+  if (code === "UNAVAILABLE") return { code, retryable: true }
   if (enderOf(answer) === "service") return { code: "UNAVAILABLE", retryable: attempts === 0 }
-  if (kind === "blocked_endpoint") return { code: "BLOCKED_ENDPOINT", retryable: false }
-  return { code: "PROVIDER_ERROR", retryable: kind === "rate_limited" || attempts === 0 }
+  if (code === "BLOCKED_ENDPOINT") return { code, retryable: false }
+  return { code, retryable: kind === "rate_limited" || attempts === 0 }
 }

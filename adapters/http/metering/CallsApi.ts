@@ -266,7 +266,7 @@ const Quote = Field.object("Quote", "A quote for the call. The tool was not call
   quote: Field.of(quote, "Price and hold of the call.")
 })
 
-const usage = <const I extends string>(identifier: I, path: `/${string}`) =>
+const usage = <const I extends string, const P extends `/${string}`>(identifier: I, path: P) =>
   Endpoint.get(identifier, path, {
     access: readBy("consumer", "provider"),
     summary: "List your calls",
@@ -276,7 +276,7 @@ const usage = <const I extends string>(identifier: I, path: `/${string}`) =>
     success: UsagePage
   })
 
-const usageSummary = <const I extends string>(identifier: I, path: `/${string}`) =>
+const usageSummary = <const I extends string, const P extends `/${string}`>(identifier: I, path: P) =>
   Endpoint.get(identifier, path, {
     access: readBy("consumer", "provider"),
     summary: "Summarize your usage",

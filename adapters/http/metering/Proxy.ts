@@ -13,7 +13,7 @@ import { Metering } from "../../../domain/metering/Metering.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
 import { ProviderId, type ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
-import type { ToolProgress, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
+import type { ToolProgress, UpstreamProblem, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
 import { cancellationView, upcomingView } from "../catalog/ToolViews.ts"
 import { BaseUrl, prefixOf } from "../contract/BaseUrl.ts"
 import { type ProblemCode, type ProblemStatus, problemType, titles } from "../contract/Problem.ts"
@@ -227,12 +227,28 @@ const resultText = ({ answer }: CallReport): string => answer.resultText ?? JSON
 
 const problemCode = ({ answer }: CallReport): { readonly status: ProblemStatus; readonly code: ProblemCode } => {
   if (answer.status === "timeout") return { status: 504, code: "PROXY_TIMEOUT" }
-  if (answer.problem?.kind === "circuit_open" || answer.problem?.kind === "overloaded") {
-    return { status: 503, code: "UNAVAILABLE" }
-  }
-  if (answer.problem?.kind === "blocked_endpoint") return { status: 422, code: "BLOCKED_ENDPOINT" }
-  return { status: 502, code: "PROVIDER_ERROR" }
+  return problemOfKind[answer.problem?.kind ?? "malformed_answer"]
 }
+
+const providerError = { status: 502, code: "PROVIDER_ERROR" } as const
+const unavailable = { status: 503, code: "UNAVAILABLE" } as const
+
+/** Also of the MCP doors. An outcome without a problem does not compile. */
+export const problemOfKind = {
+  blocked_endpoint: { status: 422, code: "BLOCKED_ENDPOINT" },
+  canceled: providerError,
+  circuit_open: unavailable,
+  connection: providerError,
+  http_status: providerError,
+  json_rpc_error: providerError,
+  malformed_answer: providerError,
+  overloaded: unavailable,
+  rate_limited: providerError,
+  session_lost: providerError,
+  timeout: { status: 504, code: "PROXY_TIMEOUT" },
+  too_large: providerError,
+  unfinished: providerError
+} as const satisfies Record<UpstreamProblem["kind"], { readonly status: ProblemStatus; readonly code: ProblemCode }>
 
 const meta = (report: CallReport) => {
   const { entry, receipt, answer } = report

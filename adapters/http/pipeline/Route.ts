@@ -133,6 +133,15 @@ export interface RouteOptions {
   readonly late?: RequestTimedOut["kind"]
 }
 
+/** In the type alone: which endpoint a route answers, such as `GET /api/market/catalog`. */
+export interface Answers<Name extends string> {
+  readonly "~Answers": Name
+}
+
+type RouteOf<E> = E extends { readonly method: infer M extends string; readonly path: infer P extends string }
+  ? Route & Answers<`${M} ${P}`>
+  : Route
+
 /** Endpoints of the contract declare the statuses of their problems. */
 export type AnyEndpoint = HttpApiEndpoint.ConstraintRequest & Declares<ProblemStatus>
 export type ErrorOf<E extends AnyEndpoint> = ErrorWithStatus<E["~Problems"]>
@@ -154,7 +163,7 @@ export const route = <const E extends AnyEndpoint>(
   endpoint: E,
   handler: Handler<E, TypeOf<E["~Success"]>>,
   options?: RouteOptions
-): Route => {
+): RouteOf<E> => {
   const [status, ...others] = encodersByStatus(endpoint as unknown as HttpApiEndpoint.Top).keys()
   if (status === undefined || others.length > 0) throw new Error(`${endpoint.identifier} needs a status in its reply`)
   return replyRoute(endpoint, (input) => Effect.map(run(handler, input), (body) => ({ status, body })), options)
@@ -165,7 +174,7 @@ export const replyRoute = <const E extends AnyEndpoint>(
   endpoint_: E,
   handler: Handler<E, Reply<TypeOf<E["~Success"]>>>,
   options?: RouteOptions
-): Route => {
+): RouteOf<E> => {
   const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
   const encoders = encodersByStatus(endpoint)
   return encodedRoute(
@@ -188,11 +197,11 @@ export const encodedRoute = <const E extends AnyEndpoint>(
   endpoint_: E,
   handler: Handler<E, EncodedReply>,
   options?: RouteOptions
-): Route => {
+): RouteOf<E> => {
   const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
   const payload = options?.lenientPayload ?? endpoint.payload.get("application/json")?.schemas[0]
   const rule = Context.get(endpoint.annotations as Context.Context<never>, Access)
-  return {
+  const encoded: Route = {
     method: endpoint.method,
     path: endpoint.path,
     summary: Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => endpoint.identifier),
@@ -205,6 +214,7 @@ export const encodedRoute = <const E extends AnyEndpoint>(
     ...decodingOf(endpoint, payload),
     answer: (input) => run(handler, input as Input<E>) as Effect.Effect<EncodedReply, HandlerError>
   }
+  return encoded as unknown as RouteOf<E>
 }
 
 /** The path and query of a page, as plain text. */
@@ -226,27 +236,30 @@ export const pageRoute = (
   answer: ({ params, query }) => page({ params, query } as PageQuestion)
 })
 
-/** A document outside the JSON contract: a page, the OpenAPI file. */
+/** A document outside the JSON contract: a page, the OpenAPI file. Beside routes of the contract it does not widen their type. */
 export const documentRoute = (
   path: `/${string}`,
   rule: AccessRule,
   document: Effect.Effect<EncodedReply, HandlerError>,
   summary = "A page for people"
-): Route => ({
-  method: "GET",
-  path,
-  summary,
-  rule,
-  takesBody: false,
-  body: storedBody,
-  compatibility: undefined,
-  ownIdempotency: false,
-  late: "read",
-  decodeParams: undefined,
-  decodeQuery: documentQuery(path),
-  decodePayload: () => Effect.undefined,
-  answer: () => document
-})
+): Route & Answers<never> => {
+  const shown: Route = {
+    method: "GET",
+    path,
+    summary,
+    rule,
+    takesBody: false,
+    body: storedBody,
+    compatibility: undefined,
+    ownIdempotency: false,
+    late: "read",
+    decodeParams: undefined,
+    decodeQuery: documentQuery(path),
+    decodePayload: () => Effect.undefined,
+    answer: () => document
+  }
+  return shown as Route & Answers<never>
+}
 
 type Encode = (value: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
@@ -264,7 +277,7 @@ export const preparedRoute = <const E extends AnyEndpoint, P>(
     prepared: P
   ) => Generator<Effect.Effect<unknown, ErrorOf<E>>, TypeOf<E["~Success"]>, never>,
   options?: RouteOptions
-): Route => ({
+): RouteOf<E> => ({
   ...route(endpoint, (input) => Effect.gen(() => handler(input, input.prepared as P)), options),
   prepare: (input) => prepare(input as Input<E>) as Effect.Effect<P, HandlerError>
 })

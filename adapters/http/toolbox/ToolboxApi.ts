@@ -87,7 +87,7 @@ const about =
   "The market door `/mcp` lists the tools of the key's toolbox, else of the account's, else the tools that the account " +
   "has successfully called in the last 30 days."
 
-const list = <const I extends string>(identifier: I, path: `/${string}`) =>
+const list = <const I extends string, const P extends `/${string}`>(identifier: I, path: P) =>
   Endpoint.get(identifier, path, {
     access: readBy("consumer"),
     summary: "List your toolbox",
@@ -97,7 +97,7 @@ const list = <const I extends string>(identifier: I, path: `/${string}`) =>
     problems: [404]
   })
 
-const add = <const I extends string>(identifier: I, path: `/${string}`) =>
+const add = <const I extends string, const P extends `/${string}`>(identifier: I, path: P) =>
   Endpoint.post(identifier, path, {
     access: writeBy("consumer"),
     summary: "Add tools to your toolbox",
@@ -107,7 +107,7 @@ const add = <const I extends string>(identifier: I, path: `/${string}`) =>
     problems: [404, 410]
   })
 
-const replace = <const I extends string>(identifier: I, path: `/${string}`) =>
+const replace = <const I extends string, const P extends `/${string}`>(identifier: I, path: P) =>
   Endpoint.put(identifier, path, {
     access: writeBy("consumer"),
     summary: "Replace your toolbox",
@@ -117,7 +117,7 @@ const replace = <const I extends string>(identifier: I, path: `/${string}`) =>
     problems: [404, 410]
   })
 
-const remove = <const I extends string>(identifier: I, path: `/${string}`) =>
+const remove = <const I extends string, const P extends `/${string}`>(identifier: I, path: P) =>
   Endpoint.delete(identifier, path, {
     access: writeBy("consumer"),
     summary: "Remove a tool from your toolbox",
