@@ -1,5 +1,5 @@
 /**
- * `agent-tool-billing/postgres`: every store on one PostgreSQL. Needs the package `@effect/sql-pg`.
+ * `agent-tool-billing/postgres`: every store, or those of the ledger alone, on one PostgreSQL. Needs the package `@effect/sql-pg`.
  */
 export { type Database } from "../layers/Database.ts"
-export { postgresStores } from "../layers/PostgresStores.ts"
+export { postgresLedger, postgresStores } from "../layers/PostgresStores.ts"

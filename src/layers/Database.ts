@@ -28,6 +28,8 @@ export interface Database {
   /** Of its read replicas. */
   readonly readUrl?: Redacted.Redacted | undefined
   readonly connectionsMax: number
+  /** A schema of its own for all tables, in a database that other programs use too. It is created. Default: the role's. */
+  readonly schema?: string | undefined
 }
 
 /** A node that hangs or is disconnected in a transaction must not keep its locks, for example on wallets. */
@@ -39,23 +41,27 @@ export const LockTimeoutMs = Context.Reference<number>("agent-tool-billing/src/l
 })
 
 /** With several hosts: to the primary among them, also after it changes. */
-export const client = ({ connectionsMax, url }: Database) =>
+export const client = ({ connectionsMax, schema, url }: Database) =>
   Layer.effectContext(
     Effect.gen(function* () {
       const [first, ...others] = yield* hostsOf(url, "primary")
       const route = others.length === 0 ? makeHostRoute(first) : yield* followPrimary([first, ...others])
-      return yield* pool(first, route, connectionsMax)
+      return yield* pool(first, route, connectionsMax, schema)
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
 /** To a read replica of the primary that is in the context. */
-export const replicaClient = (url: Redacted.Redacted, connectionsMax: number, replica: ReadReplica) =>
+export const replicaClient = (
+  url: Redacted.Redacted,
+  { connectionsMax, schema }: Pick<Database, "connectionsMax" | "schema">,
+  replica: ReadReplica
+) =>
   Layer.effectContext(
     Effect.gen(function* () {
       const hosts = yield* Effect.mapError(hostsOf(url, "replica"), ofReadUrl)
       const position = yield* walPosition
       yield* Effect.mapError(rejectStrangers(hosts), ofReadUrl)
-      return yield* pool(hosts[0], yield* followReplica(hosts, position, replica), connectionsMax)
+      return yield* pool(hosts[0], yield* followReplica(hosts, position, replica), connectionsMax, schema)
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
@@ -67,7 +73,15 @@ const hostsOf = (url: Redacted.Redacted, role: DatabaseRole) =>
     (problem) => new DatabaseUnfit({ problem: `${problem}.` })
   )
 
-const pool = Effect.fnUntraced(function* ({ url }: DatabaseHost, route: HostRoute, connectionsMax: number) {
+/** Without the schema `public`, where the tables of other programs may have the same names. */
+const searchPath = (schema: string) => ({ search_path: `"${schema.replaceAll('"', '""')}"` })
+
+const pool = Effect.fnUntraced(function* (
+  { url }: DatabaseHost,
+  route: HostRoute,
+  connectionsMax: number,
+  schema: string | undefined
+) {
   const lockTimeoutMs = yield* LockTimeoutMs
   const postgres = yield* PgClient.make({
     url,
@@ -78,7 +92,11 @@ const pool = Effect.fnUntraced(function* ({ url }: DatabaseHost, route: HostRout
     stream: route.stream,
     maxConnections: connectionsMax,
     applicationName: "agent-tool-billing",
-    startupParameters: { ...startupParameters, lock_timeout: `${lockTimeoutMs}ms` }
+    startupParameters: {
+      ...startupParameters,
+      ...(schema === undefined ? {} : searchPath(schema)),
+      lock_timeout: `${lockTimeoutMs}ms`
+    }
   })
   return Context.make(PgClient.PgClient, postgres).pipe(
     Context.add(SqlClient.SqlClient, postgres),
@@ -94,22 +112,33 @@ const withoutLockTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 /** Migrates as the role that owns the tables, if there is a separate one. Returns what was applied. */
-export const migrateAs = (ownerUrl: Redacted.Redacted | undefined) => Effect.andThen(checkSession, migrated(ownerUrl))
+export const migrateAs = (ownerUrl: Redacted.Redacted | undefined, schema?: string) =>
+  Effect.andThen(checkSession, migrated(ownerUrl, schema))
 
-const migrated = (ownerUrl: Redacted.Redacted | undefined) =>
+/** A role without the right to create it needs one that exists. */
+const createSchema = Effect.fnUntraced(function* (schema: string | undefined) {
+  if (schema === undefined) return
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* sql<{ readonly exists: boolean }>`
+    SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = ${schema}) AS "exists"`
+  if (!found!.exists) yield* sql`CREATE SCHEMA IF NOT EXISTS ${sql(schema)}`
+})
+
+const migrated = (ownerUrl: Redacted.Redacted | undefined, schema: string | undefined) =>
   ownerUrl === undefined
-    ? withoutLockTimeout(Effect.andThen(checkDatabase, migrations.run))
+    ? withoutLockTimeout(Effect.andThen(Effect.andThen(createSchema(schema), checkDatabase), migrations.run))
     : withoutLockTimeout(
         Effect.gen(function* () {
           yield* migrations.rejectForeignSchema
           const role = yield* currentRole
           return yield* Effect.gen(function* () {
+            yield* createSchema(schema)
             yield* checkDatabase
             const applied = yield* migrations.run
             yield* grantTo(role)
             return applied
           }).pipe(
-            Effect.provide(client({ url: ownerUrl, connectionsMax: 1 })),
+            Effect.provide(client({ url: ownerUrl, connectionsMax: 1, schema })),
             Effect.provideService(LockTimeoutMs, 0),
             Effect.mapError((error) => Object.assign(error, { setting: "MIGRATION_DATABASE_URL" }))
           )
@@ -117,8 +146,8 @@ const migrated = (ownerUrl: Redacted.Redacted | undefined) =>
       )
 
 /** Before the service opens. */
-export const prepareSchema = (ownerUrl: Redacted.Redacted | undefined) =>
-  Effect.all([migrateAs(ownerUrl), warnIfChangeable, recordDefaultFee], { discard: true })
+export const prepareSchema = ({ ownerUrl, schema }: Database) =>
+  Effect.all([migrateAs(ownerUrl, schema), warnIfChangeable, recordDefaultFee], { discard: true })
 
 const COMMAND_CONNECTIONS = 2
 

@@ -76,7 +76,7 @@ const storesToRead = Layer.fresh(
 )
 
 /** Replaces the stores whose reads a replica may answer. Without a replica, the stores stay as they are. */
-export const replicaReads = ({ connectionsMax, readUrl }: Database) =>
+export const replicaReads = ({ connectionsMax, readUrl, schema }: Database) =>
   Layer.effectContext(
     Effect.gen(function* () {
       // Not whatever else is around, such as the clock of the program that builds this.
@@ -88,7 +88,9 @@ export const replicaReads = ({ connectionsMax, readUrl }: Database) =>
       )(yield* Effect.context<CatalogStore | MarketFigures | PlatformFigures | UsageStore>())
       const replica = yield* ReadReplica
       if (readUrl === undefined || replica === undefined) return primary
-      const copy = yield* Layer.build(storesToRead.pipe(Layer.provide(replicaClient(readUrl, connectionsMax, replica))))
+      const copy = yield* Layer.build(
+        storesToRead.pipe(Layer.provide(replicaClient(readUrl, { connectionsMax, schema }, replica)))
+      )
       const either = yield* makeEither(replica)
 
       const catalog = Context.get(primary, CatalogStore)
@@ -208,6 +210,15 @@ export const postgresStores = (database: Database) =>
       replicaReads(database).pipe(Layer.provideMerge(storesOfCommands)),
       PostgresCallStore.layer.pipe(Layer.provide(RecentClosings.layer)),
       LostCallsWatch.layer.pipe(Layer.provide([RecentClosings.layer, storesOfCommands])),
-      PostgresUpkeep.layer({ latestVersion, run: migrateAs(database.ownerUrl) })
+      PostgresUpkeep.layer({ latestVersion, run: migrateAs(database.ownerUrl, database.schema) })
     )
-  ).pipe(Layer.provide(Layer.effectDiscard(prepareSchema(database.ownerUrl))), Layer.provideMerge(client(database)))
+  ).pipe(onDatabase(database))
+
+/** The ports of `Ledger` alone. */
+export const postgresLedger = (database: Database) =>
+  Layer.merge(PostgresLedgerStore.layer, PostgresUnitOfWork.layer).pipe(onDatabase(database))
+
+const onDatabase =
+  (database: Database) =>
+  <A, E, R>(stores: Layer.Layer<A, E, R>) =>
+    stores.pipe(Layer.provide(Layer.effectDiscard(prepareSchema(database))), Layer.provideMerge(client(database)))
