@@ -118,8 +118,10 @@ it.layer(RawHttp.layer({ PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback" }), LIV
 
 describe("withBilling", () => {
   it("answers what a registration asks before the secret is known, and nothing else", async () => {
-    let known: string | undefined
-    const guard = withBilling(async (request) => new Response(await request.text()), { secret: async () => known })
+    const known: { secret?: string } = {}
+    const guard = withBilling(async (request) => new Response(await request.text()), {
+      secret: async () => known.secret
+    })
     const statusOf = async (body: unknown) =>
       (await guard(new Request("http://provider/mcp", { method: "POST", body: JSON.stringify(body) }))).status
     const initialize = { jsonrpc: "2.0", id: 1, method: "initialize" }
@@ -128,7 +130,7 @@ describe("withBilling", () => {
     assert.strictEqual(await statusOf({ ...initialize, method: "tools/call" }), 503)
     assert.strictEqual(await statusOf([initialize]), 503)
     assert.strictEqual((await guard(new Request("http://provider/mcp"))).status, 503)
-    known = "the provider's secret"
+    known.secret = "the provider's secret"
     assert.strictEqual(await statusOf(initialize), 401)
   })
 
