@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
-import { OpenStreams, STREAMS_PER_ACCOUNT_MAX } from "../../adapters/http/pipeline/OpenStreams.ts"
+import { OpenStreams, STREAMS_PER_ACCOUNT_MAX } from "../../adapters/http/pipeline/WebRequest.ts"
 import { REQUIRED_UNREAD_BYTES_MAX, writeEvent, written } from "../../adapters/http/server/EventStreams.ts"
 
 const HEADERS = { "content-type": "text/event-stream" }

@@ -4,7 +4,7 @@
  * for waits for another request.
  */
 import { Effect, Fiber } from "effect"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
 import type { makeLegacyNotices } from "./LegacyNotices.ts"
 import type { LegacyRequest } from "./LegacyRequest.ts"

@@ -3,14 +3,14 @@
  * session at the provider's server. Cancellations end here.
  */
 import { Effect } from "effect"
+import { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import { McpCancellations } from "../../../domain/mcp/McpCancellations.ts"
 import { McpSessions } from "../../../domain/mcp/McpSessions.ts"
 import { PassThrough } from "../../../domain/mcp/PassThrough.ts"
-import { ProviderServers, type ServerFailed } from "../../../domain/upstream/ProviderServers.ts"
-import { McpCalls } from "../../../domain/mcp/McpCalls.ts"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
-import { type LegacyContext, sessionGone } from "./LegacySessions.ts"
 import { INTERNAL_ERROR } from "../../../domain/upstream/Protocol.ts"
+import { ProviderServers, type ServerFailed } from "../../../domain/upstream/ProviderServers.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
+import { type LegacyContext, sessionGone } from "./LegacySessions.ts"
 import { invalidRequest, limited, RpcFault } from "./RpcFault.ts"
 import { type RpcNotification, type RpcResponse, textAt } from "./RpcMessage.ts"
 

@@ -15,11 +15,10 @@ import {
   type StreamSink
 } from "../../../domain/mcp/McpStreams.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import { MethodNotAllowed } from "../pipeline/Failures.ts"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
-import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/OpenStreams.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
-import { header } from "../pipeline/WebRequest.ts"
+import { header, OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/WebRequest.ts"
 import type { LegacyContext } from "./LegacySessions.ts"
 import { KEEP_ALIVE_MS, sinkOf } from "./Outgoing.ts"
 import { isPassed } from "./PassedMessages.ts"

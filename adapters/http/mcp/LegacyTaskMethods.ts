@@ -7,7 +7,7 @@ import type { TaskCaller, TaskPosition } from "../../../domain/tasks/CallTask.ts
 import { legacyResult, legacyTask } from "../../../domain/tasks/LegacyTasks.ts"
 import type { SeenTask } from "../../../domain/tasks/TaskTexts.ts"
 import { Tasks } from "../../../domain/tasks/Tasks.ts"
-import { OpenStreams } from "../pipeline/OpenStreams.ts"
+import { OpenStreams } from "../pipeline/WebRequest.ts"
 import type { Door, DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
 import { invalidParams, invalidRequest, limited, methodNotFound, type RpcFault, serverFailed } from "./RpcFault.ts"
 import type { CalledTool } from "./ToolCalls.ts"

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { withMembers } from "../../../domain/mcp/PassedResults.ts"
 import { SERVER_INFO_META } from "../../../domain/upstream/Protocol.ts"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
 import type { Consumer, Door, DoorProfile, DoorRequest } from "./Door.ts"
 import type { Dispatch } from "./MethodDispatch.ts"

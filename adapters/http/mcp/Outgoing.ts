@@ -4,9 +4,8 @@
  */
 import type { OutgoingStream, StreamSink } from "../../../domain/mcp/McpStreams.ts"
 import type { Deadline, Deadlines } from "../../../domain/shared/Deadlines.ts"
-import type { EventStarter } from "../pipeline/ProgressEvents.ts"
 import type { EncodedReply } from "../pipeline/Route.ts"
-import type { LastEvent, ServerSentEvent } from "../pipeline/WebRequest.ts"
+import type { EventStarter, LastEvent, ServerSentEvent } from "../pipeline/WebRequest.ts"
 import { lastMessage } from "./RpcReply.ts"
 
 /** Most calls are shorter, and need no stream. */

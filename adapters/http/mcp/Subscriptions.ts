@@ -2,7 +2,7 @@
  * `subscriptions/listen`: a stream that stays open until the client, the provider's server or this service ends it.
  */
 import { Duration, Effect, Schedule } from "effect"
-import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/OpenStreams.ts"
+import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/WebRequest.ts"
 import type { DoorAnswer, DoorFailure, DoorRequest } from "./Door.ts"
 import { invalidRequest, limited } from "./RpcFault.ts"
 import { lastMessage } from "./RpcReply.ts"

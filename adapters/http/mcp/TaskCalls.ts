@@ -3,10 +3,10 @@
  * one. Nothing is held yet.
  */
 import { Effect } from "effect"
-import { declaresTasks } from "../../../domain/upstream/TaskSupport.ts"
 import { ToolDirectory, type ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import { makeTaskTools } from "../../../domain/tasks/TaskTools.ts"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import { declaresTasks } from "../../../domain/upstream/TaskSupport.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import type { Door, DoorRequest } from "./Door.ts"
 import { methodNotFound, type RpcFault, serverFailed } from "./RpcFault.ts"
 

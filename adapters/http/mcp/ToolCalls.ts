@@ -3,10 +3,10 @@
  * limited by `McpCalls`; here it is only translated.
  */
 import { Clock, Effect } from "effect"
+import { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import type { McpCallOutcome, McpCallRequest } from "../../../domain/metering/Call.ts"
 import { CallInFlight } from "../../../domain/metering/CallRejections.ts"
 import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
-import { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
@@ -25,7 +25,7 @@ import {
 } from "../../../domain/upstream/Protocol.ts"
 import { withoutTasks } from "../../../domain/upstream/TaskSupport.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import { callCap } from "../pipeline/WebRequest.ts"
 import { addFundsPage, refusalOf, refusalResult } from "./CallRefusals.ts"
 import { answerOf, callResult } from "./CallResults.ts"

@@ -4,10 +4,11 @@
  */
 import { Schema } from "effect"
 import type { OpenApi } from "effect/http-api"
-import type { EndpointInfo } from "./Api.ts"
 import { statusOf } from "../contract/Endpoint.ts"
 import { codesByStatus, type ProblemCode, type ProblemStatus, schemaNameOf, titles } from "../contract/Problem.ts"
 import { EVENT_STREAM } from "../pipeline/WebRequest.ts"
+import type { EndpointInfo } from "./Api.ts"
+import { codesAt, exampleProblem, isProblemStatus } from "./EndpointProblems.ts"
 import { annotatedExample, composedExample } from "./Examples.ts"
 import {
   type Content,
@@ -18,7 +19,6 @@ import {
   type Reference,
   type Response
 } from "./OpenApiModel.ts"
-import { codesAt, exampleProblem, isProblemStatus } from "./EndpointProblems.ts"
 import { guide, takesIdempotencyKey } from "./ProblemGuide.ts"
 import { tidy } from "./TidySchema.ts"
 

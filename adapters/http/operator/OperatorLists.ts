@@ -11,10 +11,12 @@ import type { Dispute } from "../../../domain/trust/DisputeStore.ts"
 import { Disputes } from "../../../domain/trust/Disputes.ts"
 import { accountNames } from "../accounts/Accounts.ts"
 import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
-import { route } from "../pipeline/Route.ts"
-import { disputeView, filerView } from "../trust/Disputes.ts"
+import { routesWith } from "../pipeline/Route.ts"
+import { disputeProblems, disputeView, filerView } from "../trust/Disputes.ts"
 import { OperatorListsApi } from "./OperatorListsApi.ts"
 import { chargebackView, claimView, jobView, payoutView } from "./OperatorViews.ts"
+
+const { route } = routesWith(disputeProblems)
 
 const { endpoints } = OperatorListsApi
 

@@ -16,9 +16,9 @@ import {
 import { PlatformStats } from "../../../domain/platform/PlatformStats.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { API_VERSION, API_VERSION_OF } from "../contract/Versions.ts"
-import { Draining } from "../pipeline/OpenStreams.ts"
-import { RateLimits } from "../pipeline/RateLimits.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
+import { RateLimits } from "../pipeline/Stages.ts"
+import { Draining } from "../pipeline/WebRequest.ts"
 import { PlatformApi, StatusApi } from "./PlatformApi.ts"
 
 // The health of a node as the API shows it.
