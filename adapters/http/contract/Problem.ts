@@ -43,6 +43,27 @@ export type StatusOf<Code extends ProblemCode> = {
   [Status in ProblemStatus]: Code extends (typeof codesByStatus)[Status][number] ? Status : never
 }[ProblemStatus]
 
+/** Codes that an endpoint declares by name. Each other code comes with its status. */
+export const namedCodes = [
+  "ACCOUNT_FROZEN",
+  "DUPLICATE",
+  "IDEMPOTENCY_CONFLICT",
+  "INSUFFICIENT_PLATFORM_FUNDS",
+  "PRICE_CHANGED",
+  "DEBT_OUTSTANDING",
+  "RECOVERED_BY_CHARGEBACK",
+  "ANSWER_NOT_KEPT",
+  "BELOW_MINIMUM",
+  "BLOCKED_ENDPOINT",
+  "CAP_REQUIRED",
+  "LOAD_LIMIT_REACHED",
+  "NOT_WITHDRAWABLE",
+  "NOT_CONFIGURED"
+] as const satisfies ReadonlyArray<ProblemCode>
+export type NamedCode = (typeof namedCodes)[number]
+/** What an endpoint declares, as a status. */
+export type DeclaredStatus<Problem> = Problem extends ProblemCode ? StatusOf<Problem> : Extract<Problem, ProblemStatus>
+
 export const statusOf = <Code extends ProblemCode>(code: Code) => {
   const [status] = Object.entries(codesByStatus).find(([, codes]) => (codes as ReadonlyArray<string>).includes(code))!
   return Number(status) as StatusOf<Code>

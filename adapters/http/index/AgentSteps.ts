@@ -33,53 +33,36 @@ export const firstExisting = (
   return `${baseUrl}${found}`
 }
 
-/** `route`: `METHOD path`. */
-const SERVICES: ReadonlyArray<readonly [id: string, route: string, name: string, description: string]> = [
-  [
-    "registration",
-    "POST /api/market/register-consumer",
-    "Registration",
-    "Agents and providers join by themselves and get a key at once."
-  ],
-  ["catalog", "GET /api/market/catalog", "Catalog", "Tools with their prices, free tiers and figures."],
-  ["proxy", "POST /api/market/proxy", "Proxy", "Calls a provider's MCP tool, metered, billed and with a receipt."],
-  ["metering", "POST /api/v1/market/meter", "Metering", "Bills calls that went past the proxy."],
-  ["balance", "POST /api/market/balance/load", "Balance", "Loads a consumer's balance; calls are paid from it."],
-  ["usage", "GET /api/v1/market/usage", "Usage", "What was called, when, and what it cost."],
-  ["payouts", "POST /api/market/payouts", "Payouts", "Pays providers what their tools have earned."],
-  ["invoices", "GET /api/v1/market/invoices", "Invoices", "Monthly invoices, statements and credit notes."],
-  ["receipts", "GET /api/v1/market/receipts", "Receipts", "A signed receipt for every call that was forwarded."],
-  ["verification", "POST /api/v1/verify", "Verification", "Tells a genuine receipt from a forged one."],
-  [
-    "transparency_log",
-    "GET /api/v1/market/log/checkpoint",
-    "Transparency log",
-    "Receipts in an append-only log that any client can check offline."
-  ],
-  [
-    "provider_verification",
-    "POST /api/v1/market/providers/verify",
-    "Provider verification",
-    "Providers prove their mailbox, their domain, their source."
-  ],
-  [
-    "trust",
-    "GET /api/v1/market/providers/:id/trust",
-    "Trust scores",
-    "How far a provider can be relied on, from metered calls."
-  ],
-  ["disputes", "POST /api/v1/market/disputes", "Disputes", "Decides on a call that went wrong, and gives money back."],
-  ["feedback", "POST /api/v1/feedback", "Feedback", "Takes what agents and people have to say."]
-]
-
 /** Each is represented by one endpoint: active if the endpoint exists, else planned. */
+const SERVICES: Readonly<Record<string, string>> = {
+  registration: "POST /api/market/register-consumer",
+  catalog: "GET /api/market/catalog",
+  proxy: "POST /api/market/proxy",
+  metering: "POST /api/v1/market/meter",
+  balance: "POST /api/market/balance/load",
+  usage: "GET /api/v1/market/usage",
+  payouts: "POST /api/market/payouts",
+  invoices: "GET /api/v1/market/invoices",
+  receipts: "GET /api/v1/market/receipts",
+  verification: "POST /api/v1/verify",
+  transparency_log: "GET /api/v1/market/log/checkpoint",
+  provider_verification: "POST /api/v1/market/providers/verify",
+  trust: "GET /api/v1/market/providers/:id/trust",
+  disputes: "POST /api/v1/market/disputes",
+  feedback: "POST /api/v1/feedback"
+}
+
+const routeOf = (routes: ReadonlyArray<Route>, name: string): Route | undefined =>
+  routes.find(({ method, path }) => `${method} ${path}` === name)
+
 export const servicesOf = (routes: ReadonlyArray<Route>, baseUrl: string) =>
-  SERVICES.map(([id, route, name, description]) => {
-    const found = routes.find(({ method, path }) => `${method} ${path}` === route)
+  Object.entries(SERVICES).map(([id, route]) => {
+    const found = routeOf(routes, route)
+    const name = id.replaceAll("_", " ")
     return {
       id,
-      name,
-      description,
+      name: name.slice(0, 1).toUpperCase() + name.slice(1),
+      description: found?.summary ?? "",
       status: found === undefined ? ("planned" as const) : ("active" as const),
       method: found?.method ?? null,
       endpoint: found === undefined ? null : `${baseUrl}${found.path}`,
@@ -87,6 +70,20 @@ export const servicesOf = (routes: ReadonlyArray<Route>, baseUrl: string) =>
       auth: found === undefined ? null : authOf(found)
     }
   })
+
+/** The first steps of consumers and providers. */
+const FLOW = [
+  SERVICES["registration"]!,
+  "POST /api/market/tools",
+  SERVICES["balance"]!,
+  SERVICES["catalog"]!,
+  SERVICES["proxy"]!,
+  SERVICES["receipts"]!,
+  SERVICES["verification"]!
+]
+
+export const flowOf = (routes: ReadonlyArray<Route>): ReadonlyArray<string> =>
+  FLOW.map((route, n) => `${n + 1}. ${routeOf(routes, route)?.summary}: ${route}`)
 
 export const authOf = ({ rule }: Route): string => (rule.roles.length === 0 ? "none" : `${rule.roles.join(" or ")} key`)
 
@@ -175,7 +172,7 @@ export const agentSteps = (
   payments: PaymentGateway["Service"]["mode"]
 ) =>
   stepsFor(payments).flatMap(({ body, description, route: wanted, step, url, yields }) => {
-    const found = routes.find(({ method, path }) => `${method} ${path}` === wanted)
+    const found = routeOf(routes, wanted)
     if (found === undefined) return []
     return [
       {

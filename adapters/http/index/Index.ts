@@ -26,6 +26,7 @@ import { TRUST_BADGES, VERIFICATION_LEVELS } from "../trust/Trust.ts"
 import {
   agentSteps,
   firstExisting,
+  flowOf,
   HOW_TO_READ_STEPS,
   isMarket,
   isTrust,
@@ -121,15 +122,6 @@ export const selfDescriptionRoutes = [
 
 const { endpoints } = PlatformApi
 
-const FLOW = [
-  "1. Register: POST /api/market/register-consumer (agents) or POST /api/market/register-provider (tools)",
-  "2. Providers list tools and prices: POST /api/market/tools",
-  "3. Agents add funds: POST /api/market/balance/load",
-  "4. Find a tool and its price: GET /api/market/catalog",
-  "5. Call the tool: POST /api/market/proxy (dry_run: true returns a quote)",
-  "6. List receipts: GET /api/v1/market/receipts, and verify one: POST /api/v1/verify"
-]
-
 const PROTOCOLS = {
   mcp: MCP_VERSIONS,
   http: ["1.1"],
@@ -175,7 +167,7 @@ export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Ro
       ...identity,
       version: "0.3.0" as const,
       version_of: MARKET_VERSION_OF,
-      flow: FLOW,
+      flow: flowOf(routes()),
       endpoints: namesOf(routes()),
       auth: "Authorization: Bearer <key>; registration shows the key once",
       mcp: mcpDescription(routes(), baseUrl),

@@ -161,7 +161,7 @@ export class MeteringApi extends HttpApiGroup.make("metering")
         examples: [{ tool_name: DEMO_TOOL, success: true }]
       }),
       success: Metered.pipe(HttpApiSchema.status(201)),
-      problems: [402, 404, 409, 410]
+      problems: [402, 404, 410, "ACCOUNT_FROZEN", "DUPLICATE"]
     }),
     Endpoint.describing("describeMeter", "/api/v1/market/meter"),
     Endpoint.get("listGrants", "/api/v1/market/grants", {

@@ -7,6 +7,8 @@ import { AccountsApi } from "../accounts/AccountsApi.ts"
 import { CatalogApi } from "../catalog/CatalogApi.ts"
 import { ImportApi } from "../catalog/ImportApi.ts"
 import { Access, type AccessRule } from "../contract/Access.ts"
+import { DeclaredCodes } from "../contract/Endpoint.ts"
+import type { ProblemCode } from "../contract/Problem.ts"
 import { PRODUCT_DESCRIPTION } from "../contract/SampleValues.ts"
 import { API_VERSION } from "../contract/Versions.ts"
 import { PayoutsApi } from "../earnings/PayoutsApi.ts"
@@ -62,6 +64,8 @@ export interface EndpointInfo {
   readonly summary: string
   readonly description: string
   readonly rule: AccessRule
+  /** Codes of problems that it declares by name. */
+  readonly codes: ReadonlyArray<ProblemCode>
   readonly payload: Schema.Top | undefined
   readonly endpoint: HttpApiEndpoint.Top
 }
@@ -79,6 +83,7 @@ const read = (): ReadonlyArray<EndpointInfo> => {
         summary,
         description: Context.getOrElse(endpoint.annotations, OpenApi.Description, () => summary),
         rule: Context.get(mergedAnnotations, Access),
+        codes: Context.get(endpoint.annotations as Context.Context<never>, DeclaredCodes),
         payload: endpoint.payload.get("application/json")?.schemas[0],
         endpoint
       })

@@ -1,21 +1,30 @@
 /**
  * Which errors an endpoint can respond with, each with an example.
  */
-import { codesByStatus, type ProblemCode, type ProblemStatus, problemType, titles } from "../contract/Problem.ts"
+import {
+  codesByStatus,
+  namedCodes,
+  type ProblemCode,
+  type ProblemStatus,
+  problemType,
+  titles
+} from "../contract/Problem.ts"
 import type { EndpointInfo } from "./Api.ts"
 import type { Json } from "./OpenApiModel.ts"
 import { BASE_URL } from "../contract/SampleValues.ts"
-import { guide } from "./ProblemGuide.ts"
+import { guide, takesIdempotencyKey } from "./ProblemGuide.ts"
 
 export const statuses = Object.keys(codesByStatus).map(Number) as ReadonlyArray<number> as ReadonlyArray<ProblemStatus>
 
 export const isProblemStatus = (status: number): status is ProblemStatus => Object.hasOwn(codesByStatus, status)
 
 export const codesAt = (status: ProblemStatus, endpoint: EndpointInfo): ReadonlyArray<ProblemCode> =>
-  codesByStatus[status].filter((code) => {
-    const { only, places } = guide[code]
-    return (places?.includes(`${endpoint.method} ${endpoint.path}`) ?? true) && (only?.(endpoint) ?? true)
-  })
+  codesByStatus[status].filter(
+    (code) =>
+      !(namedCodes as ReadonlyArray<ProblemCode>).includes(code) ||
+      endpoint.codes.includes(code) ||
+      (code === "IDEMPOTENCY_CONFLICT" && takesIdempotencyKey(endpoint))
+  )
 
 export const exampleProblem = (status: ProblemStatus, code: ProblemCode): Json => ({
   type: problemType(BASE_URL, code),

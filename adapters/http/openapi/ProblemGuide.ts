@@ -10,16 +10,10 @@ export interface Guidance {
   readonly message: string
   readonly remedy: string
   readonly extra?: Readonly<Record<string, Json>>
-  /** Endpoints with this error, as method and path. Default: every endpoint that declares the status. */
-  readonly places?: ReadonlyArray<string>
-  /** A further condition on the endpoint. */
-  readonly only?: (endpoint: EndpointInfo) => boolean
 }
 
 /** Endpoints that take an idempotency key declare headers. */
 export const takesIdempotencyKey = ({ endpoint }: EndpointInfo): boolean => endpoint.headers !== undefined
-
-const RETRIED_UNDER_OWN_KEY = "/api/v1/operator/payouts/:payout_id/retry"
 
 export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   BAD_REQUEST: {
@@ -59,8 +53,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     message: "This account is frozen: one of its payments is disputed at the bank, or the operator froze it.",
     remedy:
       "`GET /api/v1/market/whoami` shows the reason. Withdraw the dispute at your bank, or pay the debt with " +
-      "`POST /api/market/balance/load`.",
-    places: ["POST /api/market/proxy", "POST /api/v1/market/meter", "POST /api/v1/market/balance/withdraw"]
+      "`POST /api/market/balance/load`."
   },
   NOT_FOUND: {
     message: "No resource has this ID.",
@@ -82,39 +75,20 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     message: "The resource exists already.",
     remedy:
       "Read the message: the resource exists, the handle is taken, or you would revoke your only active key. If " +
-      "several providers offer a bare `tool_name`, send a qualified name from `candidates`.",
-    places: [
-      "POST /api/market/register-provider",
-      "POST /api/market/register-consumer",
-      "DELETE /api/v1/market/keys",
-      "DELETE /api/v1/market/keys/:key_id",
-      "POST /api/market/proxy",
-      "POST /api/v1/market/meter",
-      "POST /api/v1/operator/providers/:provider_id/handle",
-      "POST /api/v1/market/disputes",
-      "POST /api/v1/market/disputes/:id/respond",
-      "POST /api/v1/market/disputes/:id/resolve"
-    ]
+      "several providers offer a bare `tool_name`, send a qualified name from `candidates`."
   },
   IDEMPOTENCY_CONFLICT: {
     message: "This idempotency key was used with another request. Use a new key for a new request.",
-    remedy: "Use a new key. With `Retry-After`, the first request is still in progress: retry after that time.",
-    only: (endpoint) => takesIdempotencyKey(endpoint) || endpoint.path === RETRIED_UNDER_OWN_KEY
+    remedy: "Use a new key. With `Retry-After`, the first request is still in progress: retry after that time."
   },
   INSUFFICIENT_PLATFORM_FUNDS: {
     message: "Insufficient platform funds: $0.50 is needed and $0.12 is available. Record a deposit first.",
     remedy: "Operators record deposits with `POST /api/v1/operator/funds`.",
-    extra: { needed_microcents: 500_000, platform_funds_microcents: 120_000, platform_funds_cents: 12 },
-    places: [
-      "POST /api/v1/market/disputes/:id/resolve",
-      "POST /api/v1/market/invoices/:id/credit-notes",
-      "POST /api/v1/operator/funds"
-    ]
+    extra: { needed_microcents: 500_000, platform_funds_microcents: 120_000, platform_funds_cents: 12 }
   },
   PRICE_CHANGED: {
     message: "The price is above your cap: this call costs $0.0008 and your cap is $0.0005. Nothing was charged.",
     remedy: "The list price exceeds your cap, or `price_version` is not in effect. Request a new quote.",
-    places: ["POST /api/market/proxy"],
     extra: { price_microcents: 800, max_cost_microcents: 800, price_version: 3 }
   },
   TOOL_WITHDRAWN: {
@@ -129,8 +103,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
       "The response of this call is no longer stored: the caller disconnected before the call completed, or a failover " +
       "of the database lost it.",
     remedy: "The call completed and is not repeated. Read its receipt; use a new `Idempotency-Key` for a new call.",
-    extra: { outcome: "success", cost_cents: 0, cost_microcents: 500, receipt_id: RECEIPT_ID },
-    places: ["POST /api/market/proxy"]
+    extra: { outcome: "success", cost_cents: 0, cost_microcents: 500, receipt_id: RECEIPT_ID }
   },
   PAYLOAD_TOO_LARGE: {
     message: "The body exceeds the limit of 1048576 bytes.",
@@ -152,7 +125,6 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   BELOW_MINIMUM: {
     message: "The minimum payout is $10.00.",
     remedy: "Request a payout once `available_cents` reaches the minimum.",
-    places: ["POST /api/market/payouts"],
     extra: { minimum_cents: 1_000, payout_balance_cents: 640 }
   },
   CAP_REQUIRED: {
@@ -160,7 +132,6 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     remedy:
       "Send a cap: `max_cost_microcents` in the body or the header `X-Max-Cost-Microcents`. Or set a default cap " +
       "with `POST /api/v1/market/default-cap` or at `default_cap_url`.",
-    places: ["POST /api/market/proxy"],
     extra: {
       price_microcents: 0,
       max_cost_microcents: 50_000,
@@ -170,31 +141,26 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   DEBT_OUTSTANDING: {
     message: "This account has a debt of $12.00.",
     remedy: "Pay the debt with `POST /api/market/balance/load`.",
-    places: ["POST /api/v1/market/balance/withdraw"],
     extra: { owed_cents: 1_200 }
   },
   RECOVERED_BY_CHARGEBACK: {
     message: "This call cannot be disputed: its payment was charged back.",
     remedy: "Nothing to do: the bank refunded the payment. The call can be disputed again if the chargeback is won.",
-    places: ["POST /api/v1/market/disputes"],
     extra: { chargeback_id: "dp_1Nv0FG" }
   },
   NOT_WITHDRAWABLE: {
     message: "$50.00 cannot be withdrawn: $20.00 is withdrawable.",
     remedy: "Withdraw at most `withdrawable_cents`.",
-    places: ["POST /api/v1/market/balance/withdraw"],
     extra: { withdrawable_cents: 2_000 }
   },
   LOAD_LIMIT_REACHED: {
     message: "An account can load at most $1000.00 within 24 hours during its first 30 days.",
     remedy: "Load at most `left_cents` now, or retry at `retry_at`.",
-    places: ["POST /api/market/balance/load"],
     extra: { limit_cents: 100_000, left_cents: 2_500, retry_at: "2026-11-21T09:29:58.412Z" }
   },
   BLOCKED_ENDPOINT: {
     message: "The URL of the tool's server is not allowed.",
-    remedy: "Call another tool. Nothing was charged. The provider must register a URL on the public internet.",
-    places: ["POST /api/market/proxy"]
+    remedy: "Call another tool. Nothing was charged. The provider must register a URL on the public internet."
   },
   RATE_LIMITED: {
     message: "Rate limit of 60 requests per minute exceeded. Retry after 3 seconds.",
@@ -216,14 +182,7 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
   },
   NOT_CONFIGURED: {
     message: "This service has no payment processor.",
-    remedy: "The operator must configure what the message names.",
-    places: [
-      "POST /api/market/balance/load",
-      "POST /api/market/connect",
-      "POST /api/market/payouts",
-      "POST /api/v1/market/providers/verify",
-      "POST /api/webhooks/stripe"
-    ]
+    remedy: "The operator must configure what the message names."
   },
   PROXY_TIMEOUT: {
     message: "The provider did not respond in time.",
