@@ -2,20 +2,22 @@
  * Declares an endpoint of the contract. What follows from its access and its input is added here: the bearer scheme, the
  * `Idempotency-Key`, and the problems of every such endpoint.
  */
-import { Context, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 import type { HttpMethod, HttpRouter } from "effect/http"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access, type AccessRule, KeyAuth, publicRead } from "./Access.ts"
 import * as Field from "./Field.ts"
 import { idempotencyHeader } from "./InputSchemas.ts"
 import {
+  type AlwaysDeclared,
   type DeclaredStatus,
   type NamedCode,
   type ProblemCode,
+  problems,
+  type ProblemsOf,
   type ProblemStatus,
   statusOf as statusOfCode
 } from "./Problem.ts"
-import { type AlwaysDeclared, type ProblemsOf, problems } from "./ProblemSchemas.ts"
 
 interface Declaration<Params, Query, Payload, Success, Rule, Problems> {
   readonly access: Rule & AccessRule
@@ -157,3 +159,23 @@ export const describing = <const I extends string>(identifier: I, path: `/${stri
     description: `Returns what POST ${path} does and the JSON Schema of its request body.`,
     success: SelfDescription
   })
+
+// The response to a GET of an endpoint that takes a POST: its description, with its input as JSON Schema, generated from the schema
+// that decodes it.
+
+export const describe = (endpoint: Pick<HttpApiEndpoint.Top, "annotations" | "path" | "payload">) => {
+  const payload = endpoint.payload.get("application/json")?.schemas[0]
+  if (payload === undefined) return Effect.die(new Error(`${endpoint.path} has no body to describe`))
+  const document = Schema.toJsonSchemaDocument(payload)
+  const summary = Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => "")
+  return Effect.succeed({
+    endpoint: endpoint.path,
+    method: "POST",
+    description: Context.getOrElse(endpoint.annotations, OpenApi.Description, () => summary),
+    schema: {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      ...document.schema,
+      $defs: document.definitions
+    }
+  })
+}

@@ -1,10 +1,17 @@
 /**
  * Every error code: an example of its message, and what to do. A code without an entry does not compile.
  */
-import type { ProblemCode } from "../contract/Problem.ts"
+import {
+  codesByStatus,
+  namedCodes,
+  type ProblemCode,
+  type ProblemStatus,
+  problemType,
+  titles
+} from "../contract/Problem.ts"
+import { BASE_URL, RECEIPT_ID, TOOL_ID } from "../contract/SampleValues.ts"
 import type { EndpointInfo } from "./Api.ts"
 import type { Json } from "./OpenApiModel.ts"
-import { BASE_URL, RECEIPT_ID, TOOL_ID } from "../contract/SampleValues.ts"
 
 export interface Guidance {
   readonly message: string
@@ -189,3 +196,30 @@ export const guide: Readonly<Record<ProblemCode, Guidance>> = {
     remedy: "Retry, or call another tool. Nothing was charged, unless the tool's `billing_policy` says otherwise."
   }
 }
+
+// Which errors an endpoint can respond with, each with an example.
+
+export const statuses = Object.keys(codesByStatus).map(Number) as ReadonlyArray<number> as ReadonlyArray<ProblemStatus>
+
+export const isProblemStatus = (status: number): status is ProblemStatus => Object.hasOwn(codesByStatus, status)
+
+export const codesAt = (status: ProblemStatus, endpoint: EndpointInfo): ReadonlyArray<ProblemCode> =>
+  codesByStatus[status].filter(
+    (code) =>
+      !(namedCodes as ReadonlyArray<ProblemCode>).includes(code) ||
+      endpoint.codes.includes(code) ||
+      (code === "IDEMPOTENCY_CONFLICT" && takesIdempotencyKey(endpoint))
+  )
+
+export const exampleProblem = (status: ProblemStatus, code: ProblemCode): Json => ({
+  type: problemType(BASE_URL, code),
+  title: titles[status],
+  status,
+  detail: guide[code].message,
+  instance: "/api/market/register-consumer",
+  error: true,
+  code,
+  message: guide[code].message,
+  request_id: "0193fa00-9c1e-7f43-8b6d-5a4e3d2c1b0a",
+  ...guide[code].extra
+})

@@ -8,19 +8,19 @@ import { statusOf } from "../contract/Endpoint.ts"
 import { codesByStatus, type ProblemCode, type ProblemStatus, schemaNameOf, titles } from "../contract/Problem.ts"
 import { EVENT_STREAM } from "../pipeline/WebRequest.ts"
 import type { EndpointInfo } from "./Api.ts"
-import { codesAt, exampleProblem, isProblemStatus } from "./EndpointProblems.ts"
-import { annotatedExample, composedExample } from "./Examples.ts"
 import {
+  annotatedExample,
+  composedExample,
   type Content,
   type Header,
   type JsonSchema,
   type MediaType,
   nameOfRef,
   type Reference,
-  type Response
+  type Response,
+  tidy
 } from "./OpenApiModel.ts"
-import { guide, takesIdempotencyKey } from "./ProblemGuide.ts"
-import { tidy } from "./TidySchema.ts"
+import { codesAt, exampleProblem, guide, isProblemStatus, takesIdempotencyKey } from "./ProblemGuide.ts"
 
 type Components = Readonly<Record<string, JsonSchema>>
 

@@ -9,7 +9,7 @@ import { stringEnd } from "../../../domain/shared/JsonText.ts"
 import { guessOf, nearestName } from "../../../domain/shared/NearestName.ts"
 import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
 import { type Page, PAGE_LIMIT_DEFAULT, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
-import { fieldNames, otherFieldsOf, wireOf } from "../contract/OtherFields.ts"
+import { fieldNames, otherFieldsOf, wireOf } from "../contract/InputSchemas.ts"
 import {
   BadRequest,
   type Fault,

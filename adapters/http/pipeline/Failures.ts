@@ -3,7 +3,7 @@
  */
 import { Result, Schema, SchemaAST, SchemaIssue, SchemaParser } from "effect"
 import { inSeconds } from "../../../domain/shared/Time.ts"
-import { otherFieldsOf, wireOf } from "../contract/OtherFields.ts"
+import { otherFieldsOf, wireOf } from "../contract/InputSchemas.ts"
 
 /** Further faults of a request are not listed. */
 export const FAULTS_MAX = 100

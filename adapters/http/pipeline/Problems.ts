@@ -130,7 +130,7 @@ export const invalidField =
     details: [{ path, message }]
   })
 
-export const retryAfter = (seconds: number) => ({
+const retryAfter = (seconds: number) => ({
   headers: { "retry-after": String(seconds) },
   extra: { retry_after_seconds: seconds }
 })

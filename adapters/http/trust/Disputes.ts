@@ -37,7 +37,7 @@ const { route } = routesWith(disputeProblems)
 // Disputes as the API shows them.
 
 /** Without parties and statements. */
-export const publicDispute = (dispute: Dispute) => ({
+const publicDispute = (dispute: Dispute) => ({
   dispute_id: dispute.id,
   status: dispute.status,
   reason: dispute.reason,

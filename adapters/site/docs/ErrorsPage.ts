@@ -9,8 +9,7 @@ import {
   titles
 } from "../../http/contract/Problem.ts"
 import { type Located, type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
-import { exampleProblem, statuses } from "../../http/openapi/EndpointProblems.ts"
-import { guide } from "../../http/openapi/ProblemGuide.ts"
+import { exampleProblem, guide, statuses } from "../../http/openapi/ProblemGuide.ts"
 import { type Html, html, prose } from "../kit/Html.ts"
 import { jsonText } from "../kit/Json.ts"
 import { operationPath } from "./DocsNavigation.ts"
