@@ -2,8 +2,8 @@
  * Disputes in PostgreSQL. A partial unique index allows one dispute of a receipt at a time.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
+import type { ProviderId } from "../../../domain/shared/Ids.ts"
+import { type Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import {
@@ -11,7 +11,6 @@ import {
   type Dispute,
   DisputeId,
   type DisputeOwner,
-  type DisputeReason,
   type DisputeStatus,
   DisputeStore,
   type DisputeTally,
@@ -20,40 +19,26 @@ import {
 import type { ConsumerRulings } from "../../../domain/trust/PaidCalls.ts"
 import { causeOfCode, receiptOfUuid, STATUS_CODE, statusCodeOf, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
 import { STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
-import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
+import { toDate, toDateOrNull } from "../shared/Instants.ts"
 import { beginsBefore, timeIn } from "../shared/NewestFirst.ts"
 import { rowReader } from "../shared/RowReader.ts"
 import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
 
 // Rows of disputes, and their integer codes.
 
-export interface DisputeRow {
-  readonly dispute_id: string
-  readonly receipt_id: string
-  readonly consumer_id: string
-  readonly provider_id: string
-  readonly cost: bigint
-  readonly fee: bigint
-  readonly settled_on: string
-  readonly frozen: bigint
-  readonly outcome: number
-  readonly unfit: boolean
-  readonly reason: string
-  readonly filed_by: number
-  readonly status: number
-  readonly created_at: Date
-  readonly respond_by: Date
-  readonly decide_by: Date | null
-  readonly claim_text: string | null
-  readonly claim_evidence: string | null
-  readonly answer_text: string | null
-  readonly answer_evidence: string | null
-  readonly answered_at: Date | null
-  readonly decided_by: string | null
-  readonly decided_at: Date | null
-  readonly paid: bigint | null
-  readonly refunded: bigint | null
-  readonly note: string | null
+/** A dispute with its statements and its decision as columns. */
+interface Columns extends Omit<Dispute, "answer" | "cause" | "claim" | "decision" | "outcome"> {
+  readonly outcomeCode: number
+  readonly claimText: string | undefined
+  readonly claimEvidence: string | undefined
+  readonly answerText: string | undefined
+  readonly answerEvidence: string | undefined
+  readonly answeredAt: DateTime.Utc | undefined
+  readonly decidedBy: DecidedBy | undefined
+  readonly decidedAt: DateTime.Utc | undefined
+  readonly paid: Microcents | undefined
+  readonly refunded: Microcents | undefined
+  readonly note: string | undefined
 }
 
 export interface TallyRow {
@@ -69,7 +54,7 @@ export const TALLY_COLUMNS =
   "count(*) AS total, count(*) FILTER (WHERE status <= 2) AS open, count(*) FILTER (WHERE status = 3) AS upheld, " +
   "count(*) FILTER (WHERE status = 4) AS denied, count(*) FILTER (WHERE status = 5) AS credited"
 
-export const STATUS_CODES: Readonly<Record<DisputeStatus, number>> = {
+const STATUS_CODES: Readonly<Record<DisputeStatus, number>> = {
   filed: 1,
   under_review: 2,
   resolved_refund: 3,
@@ -79,44 +64,30 @@ export const STATUS_CODES: Readonly<Record<DisputeStatus, number>> = {
 
 export const FILED_BY_CODE: Readonly<Record<Party, number>> = { agent: 1, provider: 2 }
 
-export const toDispute = (row: DisputeRow): Dispute => ({
-  id: DisputeId.make(row.dispute_id),
-  receiptId: receiptOfUuid(row.receipt_id),
-  consumerId: ConsumerId.make(row.consumer_id),
-  providerId: ProviderId.make(row.provider_id),
-  cost: Microcents.make(row.cost),
-  fee: Microcents.make(row.fee),
-  lot: row.settled_on,
-  frozen: Microcents.make(row.frozen),
-  outcome: STATUS_OF_CODE[row.outcome]!,
-  cause: causeOfCode(row.outcome),
-  unfit: row.unfit,
-  reason: row.reason as DisputeReason,
-  filedBy: wordOf(FILED_BY_CODE, row.filed_by),
-  claim: { text: row.claim_text ?? undefined, evidence: row.claim_evidence ?? undefined },
-  answer:
-    row.answered_at === null
-      ? undefined
-      : {
-          text: row.answer_text ?? undefined,
-          evidence: row.answer_evidence ?? undefined,
-          at: toInstant(row.answered_at)
-        },
-  status: wordOf(STATUS_CODES, row.status),
-  decision:
-    row.decided_at === null
-      ? undefined
-      : {
-          by: row.decided_by as DecidedBy,
-          amount: row.paid === null ? zero : Microcents.make(row.paid),
-          refunded: row.refunded === null ? zero : Microcents.make(row.refunded),
-          note: row.note ?? undefined,
-          at: toInstant(row.decided_at)
-        },
-  createdAt: toInstant(row.created_at),
-  respondBy: toInstant(row.respond_by),
-  decideBy: toInstantOrUndefined(row.decide_by)
-})
+const toColumns = rowReader<Columns>(
+  { dispute_id: "id", outcome: "outcomeCode", settled_on: "lot" },
+  {
+    filed_by: (code: number) => wordOf(FILED_BY_CODE, code),
+    receipt_id: receiptOfUuid,
+    status: (code: number) => wordOf(STATUS_CODES, code)
+  }
+)
+
+const toDispute = (row: object): Dispute => {
+  const { answerEvidence, answerText, answeredAt, claimEvidence, claimText, ...decided } = toColumns(row)
+  const { decidedAt, decidedBy, note, outcomeCode, paid, refunded, ...dispute } = decided
+  return {
+    ...dispute,
+    outcome: STATUS_OF_CODE[outcomeCode]!,
+    cause: causeOfCode(outcomeCode),
+    claim: { text: claimText, evidence: claimEvidence },
+    answer: answeredAt === undefined ? undefined : { text: answerText, evidence: answerEvidence, at: answeredAt },
+    decision:
+      decidedAt === undefined || decidedBy === undefined
+        ? undefined
+        : { by: decidedBy, amount: paid ?? zero, refunded: refunded ?? zero, note, at: decidedAt }
+  }
+}
 
 export const tallyOf = (row: TallyRow): DisputeTally => ({
   total: Number(row.total),
@@ -172,9 +143,9 @@ export const layer = Layer.effect(
             ON CONFLICT (receipt_id) WHERE status <> 4 DO NOTHING RETURNING dispute_id`.hasRows
       ),
 
-      find: (id) => sql<DisputeRow>`SELECT * FROM disputes WHERE dispute_id = ${id}`.first(toDispute),
+      find: (id) => sql`SELECT * FROM disputes WHERE dispute_id = ${id}`.first(toDispute),
 
-      lock: (id) => sql<DisputeRow>`SELECT * FROM disputes WHERE dispute_id = ${id} FOR UPDATE`.first(toDispute),
+      lock: (id) => sql`SELECT * FROM disputes WHERE dispute_id = ${id} FOR UPDATE`.first(toDispute),
 
       update: Effect.fn("PostgresDisputeStore.update")(
         ({ answer, decideBy, decision, id, status }) => sql`
@@ -194,7 +165,7 @@ export const layer = Layer.effect(
         ])
         const total = yield* sql<{ readonly total: bigint }>`
           SELECT count(*) AS total FROM disputes WHERE ${where}`.unprepared.one((row) => Number(row.total))
-        const rows = yield* sql<DisputeRow>`
+        const rows = yield* sql`
           SELECT * FROM disputes WHERE ${where} AND dispute_id < ${beginsBefore(page)}
           ORDER BY dispute_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toDispute)
         return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.id }))
@@ -208,7 +179,7 @@ export const layer = Layer.effect(
         const from = timeIn(page)
         const after =
           from === undefined ? sql`true` : sql`(decide_by, dispute_id) > (${from}, ${beginsBefore(page)}::uuid)`
-        const rows = yield* sql<DisputeRow>`
+        const rows = yield* sql`
           SELECT * FROM disputes WHERE status = 2 AND decide_by IS NOT NULL AND ${after}
           ORDER BY decide_by, dispute_id LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toDispute)
         return pageOf(rows, page.limit, total, (last) => ({ key: DateTime.formatIso(last.decideBy!), id: last.id }))
