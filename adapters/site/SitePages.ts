@@ -3,9 +3,9 @@
  */
 import { Effect, Layer } from "effect"
 import { BaseUrl, prefixOf } from "../http/contract/BaseUrl.ts"
-import { RateLimits } from "../http/pipeline/RateLimits.ts"
 import { HttpMetrics } from "../http/pipeline/RequestTelemetry.ts"
 import { Pages } from "../http/pipeline/Route.ts"
+import { RateLimits } from "../http/pipeline/Stages.ts"
 import { catalogRoutes } from "./catalog/CatalogRoutes.ts"
 import { changelogRoutes } from "./changelog/ChangelogPage.ts"
 import { crawlerRoutes } from "./crawlers/CrawlerRoutes.ts"

@@ -2,7 +2,7 @@
  * What the configuration permits: addresses that the service calls, readers of the metrics, and how provider money is protected.
  */
 import { Layer, Result } from "effect"
-import type { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
+import type { MetricsAccess } from "../../adapters/http/platform/Metrics.ts"
 import { parsePolicy, publicAndLoopback, publicOnly } from "../../adapters/mcp/egress/AddressGuard.ts"
 import {
   CurrentEarningsPolicy,

@@ -13,15 +13,15 @@ import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
 import { BaseUrl, pageUrl } from "../../adapters/http/contract/BaseUrl.ts"
-import { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
 import {
   RateLimits,
   RateLimitSettings,
+  RequestTimeoutMs,
   SIGN_INS_PER_MINUTE_MAX,
   WRONG_KEYS_PER_MINUTE_MAX
-} from "../../adapters/http/pipeline/RateLimits.ts"
-import { RequestTimeoutMs } from "../../adapters/http/pipeline/Stages.ts"
+} from "../../adapters/http/pipeline/Stages.ts"
 import { parseTrustedProxies, TrustedProxyRanges } from "../../adapters/http/pipeline/WebRequest.ts"
+import { MetricsAccess } from "../../adapters/http/platform/Metrics.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import { registeredEndpoints } from "../../adapters/mcp/egress/GuardedConnector.ts"
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"

@@ -4,7 +4,7 @@
  */
 import { Effect, Layer, Logger, Redacted, References } from "effect"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
-import { API_VERSION } from "../../adapters/http/contract/Versions.ts"
+import { API_VERSION } from "../../adapters/http/contract/BaseUrl.ts"
 import { AccessSampler } from "../../adapters/http/pipeline/RequestTelemetry.ts"
 import { samplerOf } from "../../adapters/telemetry/BoundedSampler.ts"
 import * as OtlpExport from "../../adapters/telemetry/OtlpExport.ts"

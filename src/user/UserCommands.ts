@@ -5,7 +5,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
 import { CliConfig, CliOutput, Command, Flag, GlobalFlag } from "effect/cli"
-import { API_VERSION } from "../../adapters/http/contract/Versions.ts"
+import { API_VERSION } from "../../adapters/http/contract/BaseUrl.ts"
 import type { Source } from "../config/AppConfig.ts"
 import { commands, flagOf } from "../config/Arguments.ts"
 import { settings } from "../config/Settings.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { API_VERSION } from "../../adapters/http/contract/Versions.ts"
+import { API_VERSION } from "../../adapters/http/contract/BaseUrl.ts"
 import manifest from "../../package.json" with { type: "json" }
 import { projectRoot } from "../support/PlantedProject.ts"
 

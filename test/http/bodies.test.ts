@@ -3,20 +3,20 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../adapters/http/pipeline/RequestBody.ts"
+import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../adapters/http/pipeline/Decoding.ts"
 import { aKeyOfEachRole, everyBody, keyFor, OPERATOR_KEY, pathOf, titleOf } from "../support/EndpointTable.ts"
 import {
   aConsumer,
   aProvider,
   at,
-  CONSUMERS,
   consumerBody,
+  CONSUMERS,
   expecting,
   faultPaths,
   KEYS,
   listAt,
-  PROVIDERS,
   providerBody,
+  PROVIDERS,
   textAt,
   TOOLS,
   valueAt

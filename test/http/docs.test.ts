@@ -4,10 +4,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
+import { codes, type ProblemCode } from "../../adapters/http/contract/Problem.ts"
 import { allEndpoints } from "../../adapters/http/openapi/Api.ts"
 import { openApiDocument } from "../../adapters/http/openapi/OpenApiDocument.ts"
 import { type OpenApiDocument, operationsOf } from "../../adapters/http/openapi/OpenApiModel.ts"
-import { guide } from "../../adapters/http/openapi/ProblemGuide.ts"
 import { conventionsPage } from "../../adapters/site/docs/ConventionsPage.ts"
 import { endpointPage, typeScriptExample } from "../../adapters/site/docs/EndpointPage.ts"
 import { errorsPage } from "../../adapters/site/docs/ErrorsPage.ts"
@@ -26,18 +26,16 @@ const locatedAt = (method: string, path: string) =>
 describe("the list of errors", () => {
   const entries = elementsOf(parseHtml(errorsPage(document).markup))
 
-  it.each(Object.entries(guide))("explains %s, and its endpoints link to it", (code, { places = [], remedy }) => {
+  it.each(Object.entries(codes))("explains %s, and its endpoints link to it", (code, { remedy }) => {
     const entry = entries.find(({ attributes }) => attributes["id"] === `error-${code}`)
     assert.isDefined(entry)
     assert.include(wordsOf(entry), remedy.replaceAll("`", ""))
-    for (const place of places) {
-      const endpoint = allEndpoints().find(({ method, path }) => `${method} ${path}` === place)
-      assert.isDefined(endpoint, place)
+    for (const endpoint of allEndpoints().filter(({ codes }) => codes.includes(code as ProblemCode))) {
       const page = endpointPage(locatedAt(endpoint.method, endpoint.path.replace(/:(\w+)/gu, "{$1}")), document)
       const links = elementsOf(parseHtml(page.markup)).filter(({ tag }) => tag === "a")
       assert.isTrue(
         links.some(({ attributes }) => attributes["href"] === `/docs/errors#error-${code}`),
-        place
+        endpoint.operationId
       )
     }
   })

@@ -4,10 +4,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
+import { codes } from "../../adapters/http/contract/Problem.ts"
+import { allEndpoints } from "../../adapters/http/openapi/Api.ts"
 import { docsNavigation } from "../../adapters/site/docs/DocsNavigation.ts"
 import { search } from "../../adapters/site/docs/DocsSearch.browser.ts"
-import { allEndpoints } from "../../adapters/http/openapi/Api.ts"
-import { guide } from "../../adapters/http/openapi/ProblemGuide.ts"
 import { type Element, elementsOf, parseHtml, textOf, wordsOf } from "../support/HtmlCheck.ts"
 import { expecting, textAt } from "../support/Market.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
@@ -185,7 +185,7 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "0" }), LIVE)("the documen
         "limits",
         "pages",
         "group-calls",
-        ...Object.keys(guide).map((code) => `error-${code}`),
+        ...Object.keys(codes).map((code) => `error-${code}`),
         ...allEndpoints().map(({ operationId }) => operationId.replaceAll(".", "-"))
       ]
       assert.deepStrictEqual(

@@ -4,18 +4,18 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { SAMPLE_OPERATOR_KEY } from "../../adapters/http/contract/SampleValues.ts"
 import { allEndpoints, type EndpointInfo } from "../../adapters/http/openapi/Api.ts"
 import { openApiDocument } from "../../adapters/http/openapi/OpenApiDocument.ts"
-import { PLACEHOLDER } from "../../adapters/http/openapi/Examples.ts"
 import {
   type Content,
   type Json,
   type JsonSchema,
   nameOfRef,
   operationsOf,
+  PLACEHOLDER,
   responseOf
 } from "../../adapters/http/openapi/OpenApiModel.ts"
-import { SAMPLE_OPERATOR_KEY } from "../../adapters/http/contract/SampleValues.ts"
 import { fieldNames } from "../support/EndpointTable.ts"
 import { redocly, validatorOf } from "../support/OpenApiCheck.ts"
 import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"

@@ -6,11 +6,9 @@ import { Effect, Schedule, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
-import type { WebResponse, WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
-import { endStream, isStreaming, writeEvent } from "../../adapters/http/server/EventStreams.ts"
-import { UnreadResponses } from "../../adapters/http/server/HttpMessages.ts"
+import type { WebRequest, WebResponse } from "../../adapters/http/pipeline/WebRequest.ts"
+import { endStream, isStreaming, UnreadResponses, writeEvent } from "../../adapters/http/server/HttpMessages.ts"
 import { answering } from "../../adapters/http/server/RouterMount.ts"
-import { loadMarket, PRICE, walletOf } from "../support/load/LoadMarket.ts"
 import {
   type Answer,
   event,
@@ -23,6 +21,7 @@ import {
 } from "../../testing/mcp/ScriptedServer.ts"
 import { RawHttp } from "../support/RawHttp.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
+import { loadMarket, PRICE, walletOf } from "../support/load/LoadMarket.ts"
 
 const SETTINGS = { PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback", RATE_LIMIT_RPM: "1000" }
 const LOADED = 1_000_000

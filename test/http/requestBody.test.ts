@@ -5,9 +5,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import { vi } from "vitest"
 import { JsonObject } from "../../adapters/http/contract/InputSchemas.ts"
-import { payloadDecoder } from "../../adapters/http/pipeline/Decoding.ts"
+import {
+  JSON_DEPTH_MAX,
+  parseJson,
+  payloadDecoder,
+  rejectRounded,
+  storedBody
+} from "../../adapters/http/pipeline/Decoding.ts"
 import { FAULTS_MAX } from "../../adapters/http/pipeline/Failures.ts"
-import { rejectRounded, JSON_DEPTH_MAX, parseJson, storedBody } from "../../adapters/http/pipeline/RequestBody.ts"
 
 const isTaken = (text: string): boolean => Result.isSuccess(Effect.runSync(Effect.result(parseJson(text, storedBody))))
 

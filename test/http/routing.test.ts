@@ -4,8 +4,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { uncached } from "../../adapters/http/contract/Access.ts"
-import { documentRoute } from "../../adapters/http/pipeline/Route.ts"
-import { makeRouting, UNMATCHED } from "../../adapters/http/pipeline/Routing.ts"
+import { makeRouting } from "../../adapters/http/pipeline/Dispatcher.ts"
+import { documentRoute, UNMATCHED } from "../../adapters/http/pipeline/Route.ts"
 import type { WebRequest } from "../../adapters/http/pipeline/WebRequest.ts"
 
 const requestOf = (method: string, path: string): WebRequest => ({

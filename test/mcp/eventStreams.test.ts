@@ -5,8 +5,8 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
-import { OpenStreams, STREAMS_PER_ACCOUNT_MAX } from "../../adapters/http/pipeline/OpenStreams.ts"
-import { REQUIRED_UNREAD_BYTES_MAX, writeEvent, written } from "../../adapters/http/server/EventStreams.ts"
+import { OpenStreams, STREAMS_PER_ACCOUNT_MAX } from "../../adapters/http/pipeline/WebRequest.ts"
+import { REQUIRED_UNREAD_BYTES_MAX, writeEvent, written } from "../../adapters/http/server/HttpMessages.ts"
 
 const HEADERS = { "content-type": "text/event-stream" }
 

@@ -4,15 +4,15 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { STREAMS_PER_ACCOUNT_MAX } from "../../adapters/http/pipeline/OpenStreams.ts"
+import { STREAMS_PER_ACCOUNT_MAX } from "../../adapters/http/pipeline/WebRequest.ts"
 import { SESSIONS_PER_ACCOUNT_MAX } from "../../domain/mcp/McpSessions.ts"
+import { RawHttp } from "../support/RawHttp.ts"
+import { LIVE } from "../support/ServiceUnderTest.ts"
 import { aFundedConsumer } from "../support/load/LoadMarket.ts"
 import { SETTINGS } from "../support/mcp/ADoor.ts"
 import { opened } from "../support/mcp/DoorClient.ts"
 import { rpc } from "../support/mcp/LegacyClients.ts"
 import { aSession } from "../support/mcp/LegacyWire.ts"
-import { RawHttp } from "../support/RawHttp.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
 
 type Headers = Readonly<Record<string, string>>
 

@@ -3,8 +3,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { admit } from "../../adapters/http/pipeline/MetricsAccess.ts"
 import { RouteMeter } from "../../adapters/http/pipeline/RequestTelemetry.ts"
+import { admit } from "../../adapters/http/platform/Metrics.ts"
 import { BOUNDS_S } from "../../domain/shared/Histogram.ts"
 import { metricsAccess } from "../../src/layers/Policies.ts"
 import { everyEndpoint } from "../support/EndpointTable.ts"

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
 import { operatorRun } from "../../adapters/http/contract/Access.ts"
-import type { RequestContext } from "../../adapters/http/pipeline/RequestContext.ts"
+import type { RequestContext } from "../../adapters/http/pipeline/Route.ts"
 import { makeRecordActions } from "../../adapters/http/pipeline/Stages.ts"
 import { OperatorKey, operatorPrincipal } from "../../domain/accounts/Authentication.ts"
 import { AuditTrail } from "../../domain/operator/AuditTrail.ts"

@@ -3,7 +3,7 @@
  * them.
  */
 import { Effect, Layer, Logger, Redacted, Result } from "effect"
-import { MetricsAccess } from "../../adapters/http/pipeline/MetricsAccess.ts"
+import { MetricsAccess } from "../../adapters/http/platform/Metrics.ts"
 import { readConfig, type Source } from "../../src/config/AppConfig.ts"
 import type { ServiceConfig } from "../../src/config/ServiceOptions.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"

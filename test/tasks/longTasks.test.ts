@@ -6,7 +6,7 @@ import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Door, DoorRequest } from "../../adapters/http/mcp/Door.ts"
 import { makeLegacyTaskMethods } from "../../adapters/http/mcp/legacy/LegacyDialect.ts"
-import { OpenStreams } from "../../adapters/http/pipeline/OpenStreams.ts"
+import { OpenStreams } from "../../adapters/http/pipeline/WebRequest.ts"
 import { PassThrough } from "../../domain/mcp/PassThrough.ts"
 import { checkWallet, MCP_PRICE } from "../support/metering/McpMarket.ts"
 import {

@@ -21,10 +21,32 @@ import { PAGE_LIMIT_MAX, type PageRequest } from "../../../domain/shared/Page.ts
 import { format } from "../../../domain/shared/Time.ts"
 import { endpointView, importView } from "../catalog/Import.ts"
 import { toChange, type ToolBody } from "../catalog/ToolBody.ts"
+import { catalogProblems } from "../catalog/ToolViews.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { ValidationFailed } from "../pipeline/Failures.ts"
-import { preparedRoute, type Route, route } from "../pipeline/Route.ts"
+import { duplicate, invalid, invalidField, type ProblemsOf } from "../pipeline/Problems.ts"
+import { type Route, routesWith } from "../pipeline/Route.ts"
+import { verificationProblems } from "../trust/Trust.ts"
 import { AccountsApi, type RegisterProvider } from "./AccountsApi.ts"
+
+export const accountProblems = {
+  ...catalogProblems,
+  ...verificationProblems,
+  AlreadyRegistered: duplicate("POST /api/v1/market/keys creates a key."),
+  EmailTokenRejected: invalidField("token"),
+  EndpointBlocked: (e) => ({ ...invalidField("endpoint_url")(e), code: "BLOCKED_ENDPOINT" }),
+  HandleRejected: invalidField("handle"),
+  HandleTaken: duplicate(),
+  LastKey: duplicate(),
+  ToolsRejected: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: e.tools.map((tool) => ({ path: ["tools", tool.index], message: `${tool.tool_name}: ${tool.error}` }))
+  }),
+  TooManyKeys: invalid()
+} satisfies ProblemsOf<Keys | DefaultCaps | Registration | ProviderProfile | ToolImport>
+
+const { preparedRoute, route } = routesWith(accountProblems)
 
 // Names of accounts for the operator's lists, read once a page.
 

@@ -286,14 +286,16 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       summary: "Register a provider",
       description: "Registers an MCP server and its prices. The API key in the response is shown only once.",
       payload: RegisterProvider,
-      success: RegisteredProvider.pipe(HttpApiSchema.status(201))
+      success: RegisteredProvider.pipe(HttpApiSchema.status(201)),
+      problems: ["DUPLICATE"]
     }),
     Endpoint.post("registerConsumer", "/api/market/register-consumer", {
       access: accountRegistration,
       summary: "Register a consumer",
       description: "Registers an agent developer. The API key in the response is shown only once.",
       payload: RegisterConsumer,
-      success: RegisteredConsumer.pipe(HttpApiSchema.status(201))
+      success: RegisteredConsumer.pipe(HttpApiSchema.status(201)),
+      problems: ["DUPLICATE"]
     }),
     Endpoint.get("providerProfile", "/api/v1/market/providers/profile", {
       access: readBy("provider"),
@@ -342,7 +344,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       description: "Same as `DELETE /api/v1/market/keys/{key_id}`, for clients that send IDs in the query.",
       query: { key_id: shared.keyId },
       success: RevokedKey,
-      problems: [404]
+      problems: [404, "DUPLICATE"]
     }),
     Endpoint.delete("revokeKey", "/api/v1/market/keys/:key_id", {
       access: writeBy(...owner),
@@ -350,7 +352,8 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       description:
         "The key is rejected on every node within a second. Your only active key cannot be revoked: rotate it instead.",
       params: { key_id: shared.keyId },
-      success: RevokedKey
+      success: RevokedKey,
+      problems: ["DUPLICATE"]
     }),
     Endpoint.post("rotateKey", "/api/v1/market/keys/rotate", {
       access: writeBy(...owner),

@@ -13,9 +13,11 @@ import { giveUpAfter } from "../../../domain/shared/Deadlines.ts"
 import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
-import { replyRoute, route } from "../pipeline/Route.ts"
+import { routesWith } from "../pipeline/Route.ts"
 import { CatalogApi } from "./CatalogApi.ts"
-import { defaultFeeView, makeToolViews, namedTool, pricingView } from "./ToolViews.ts"
+import { catalogProblems, defaultFeeView, makeToolViews, namedTool, pricingView } from "./ToolViews.ts"
+
+const { replyRoute, route } = routesWith(catalogProblems)
 
 const { endpoints } = CatalogApi
 

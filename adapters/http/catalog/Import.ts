@@ -16,10 +16,12 @@ import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import type { ToolList } from "../../../domain/upstream/ProviderServers.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { preparedRoute, route } from "../pipeline/Route.ts"
+import { routesWith } from "../pipeline/Route.ts"
 import { ImportApi } from "./ImportApi.ts"
 import { toChange } from "./ToolBody.ts"
-import { namedTool, versionView, wireName } from "./ToolViews.ts"
+import { catalogProblems, namedTool, versionView, wireName } from "./ToolViews.ts"
+
+const { preparedRoute, route } = routesWith(catalogProblems)
 
 // Imports, endpoints and tool versions as the API shows them.
 

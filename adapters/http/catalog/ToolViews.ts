@@ -16,6 +16,8 @@ import {
   type ToolPrices
 } from "../../../domain/catalog/Terms.ts"
 import { declarationOf, type Tool } from "../../../domain/catalog/Tool.ts"
+import type { ToolImport } from "../../../domain/catalog/ToolImport.ts"
+import type { ToolSync } from "../../../domain/catalog/ToolSync.ts"
 import { type FeeChange, feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
 import type { FeeInEffect } from "../../../domain/providers/PlatformFees.ts"
@@ -26,8 +28,15 @@ import { format } from "../../../domain/shared/Time.ts"
 import type { CatalogScore } from "../../../domain/trust/SlaStore.ts"
 import { Trust } from "../../../domain/trust/Trust.ts"
 import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
+import { notFound, type ProblemsOf, providerError } from "../pipeline/Problems.ts"
 import type { CatalogTool } from "./CatalogApi.ts"
 import { annotationsView, toBody } from "./ToolBody.ts"
+
+export const catalogProblems = {
+  ToolNotFound: notFound<ToolNotFound>("GET /api/market/catalog lists all tools."),
+  ToolNotYours: notFound("GET /api/v1/market/tools lists yours."),
+  ServerUnreadable: providerError()
+} satisfies ProblemsOf<Catalog | ToolImport | ToolSync, ToolNotFound>
 
 // The platform fee as the API shows it.
 

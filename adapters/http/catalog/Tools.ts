@@ -1,7 +1,7 @@
 /**
  * A provider registers tools, each validated separately, and withdraws them.
  */
-import { DateTime, Effect, Option, Result } from "effect"
+import { DateTime, Effect, Option, Result, Schema } from "effect"
 import { AccountStore } from "../../../domain/accounts/Account.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
@@ -13,12 +13,52 @@ import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { makePause } from "../../../domain/shared/OwnTurn.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { pageFields, pageRequest, payloadDecoder } from "../pipeline/Decoding.ts"
-import { type Fault, NoToolRegistered } from "../pipeline/Failures.ts"
-import { preparedRoute, route } from "../pipeline/Route.ts"
+import { Fault, FAULTS_MAX } from "../pipeline/Failures.ts"
+import type { ProblemsOf } from "../pipeline/Problems.ts"
+import { routesWith } from "../pipeline/Route.ts"
 import { CatalogApi, RegisterToolsLenient } from "./CatalogApi.ts"
 import { endpointView } from "./Import.ts"
 import { toChange, ToolBody } from "./ToolBody.ts"
-import { makeToolViews } from "./ToolViews.ts"
+import { catalogProblems, makeToolViews } from "./ToolViews.ts"
+
+/** All tools of a request were rejected: nothing was changed. */
+class NoToolRegistered extends Schema.TaggedError<NoToolRegistered>()("NoToolRegistered", {
+  tools: Schema.Array(
+    Schema.Struct({
+      index: Schema.Int,
+      tool_name: Schema.String,
+      error: Schema.String,
+      /** For a tool that could not be decoded: its fields with their faults. */
+      faults: Schema.optionalKey(Schema.Array(Fault))
+    })
+  )
+}) {
+  override get message() {
+    return `No tool was registered: ${this.tools.map((tool) => `${tool.tool_name}: ${tool.error}`).join("; ")}`
+  }
+}
+
+const faultsOfTool = ({ error, faults, index, tool_name: name }: NoToolRegistered["tools"][number]) =>
+  faults === undefined
+    ? [{ path: ["tools", index], message: `${name}: ${error}` }]
+    : faults.map(({ message, path }) => ({ path: ["tools", index, ...path], message }))
+
+const toolsProblems = {
+  ...catalogProblems,
+  NoToolRegistered: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: e.tools.flatMap(faultsOfTool).slice(0, FAULTS_MAX),
+    extra: {
+      registered: 0,
+      errors: e.tools.length,
+      tools: [],
+      tool_errors: e.tools.map(({ tool_name, error }) => ({ tool_name, error }))
+    }
+  })
+} satisfies ProblemsOf<Catalog, NoToolRegistered>
+
+const { preparedRoute, route } = routesWith(toolsProblems)
 
 const OWN_TOOLS = "tools"
 

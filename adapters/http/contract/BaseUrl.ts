@@ -1,5 +1,5 @@
 /**
- * The service's public URL, with the prefix under which it is mounted; every link in a response begins with it.
+ * The service's public URL, with the prefix under which it is mounted; every link in a response begins with it. And its versions.
  */
 import { Context } from "effect"
 
@@ -16,3 +16,10 @@ export const pageUrl = (baseUrl: string, path: `/${string}`): string => {
 
 /** Where a consumer sets its default cap. */
 export const defaultCapPage = (baseUrl: string): string => pageUrl(baseUrl, "/developer/connect")
+
+// The versions that the service states.
+
+export const API_VERSION = "0.4.0" as const
+/** What `version` refers to; the market API has its own version. */
+export const API_VERSION_OF = "the platform API under /api/v1, and the trust layer"
+export const MARKET_VERSION_OF = "the market API under /api/market"

@@ -2,14 +2,22 @@
  * Declares an endpoint of the contract. What follows from its access and its input is added here: the bearer scheme, the
  * `Idempotency-Key`, and the problems of every such endpoint.
  */
-import { Context, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 import type { HttpMethod, HttpRouter } from "effect/http"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Access, type AccessRule, KeyAuth, publicRead } from "./Access.ts"
 import * as Field from "./Field.ts"
 import { idempotencyHeader } from "./InputSchemas.ts"
-import type { ProblemStatus } from "./Problem.ts"
-import { type AlwaysDeclared, type ProblemsOf, problems } from "./ProblemSchemas.ts"
+import {
+  type AlwaysDeclared,
+  type DeclaredStatus,
+  type NamedCode,
+  type ProblemCode,
+  problems,
+  type ProblemsOf,
+  type ProblemStatus,
+  statusOf as statusOfCode
+} from "./Problem.ts"
 
 interface Declaration<Params, Query, Payload, Success, Rule, Problems> {
   readonly access: Rule & AccessRule
@@ -20,9 +28,15 @@ interface Declaration<Params, Query, Payload, Success, Rule, Problems> {
   readonly headers?: Schema.Struct.Fields
   readonly payload?: Payload
   readonly success: Success
-  /** Statuses of further problems. */
-  readonly problems?: ReadonlyArray<Problems & ProblemStatus>
+  /** Further problems: their statuses, and codes that do not come with their status. */
+  readonly problems?: ReadonlyArray<Problems & (ProblemStatus | NamedCode)>
 }
+
+/** The codes that an endpoint declares by name. */
+export const DeclaredCodes = Context.Reference<ReadonlyArray<ProblemCode>>(
+  "agent-tool-billing/adapters/http/DeclaredCodes",
+  { defaultValue: () => [] }
+)
 
 /** What the type of an endpoint tells of its problems: handlers may fail with these only. */
 export interface Declares<Status extends ProblemStatus> {
@@ -53,13 +67,15 @@ const declare =
     Query extends Schema.Struct.Fields = never,
     Payload extends Schema.Top = never,
     const Rule extends AccessRule = AccessRule,
-    const Problems extends ProblemStatus = never
+    const Problems extends ProblemStatus | NamedCode = never
   >(
     identifier: Identifier,
     path: Path,
     declaration: Declaration<Params, Query, Payload, Success, Rule, Problems>
   ) => {
     const { access, description, params, payload, query, success, summary } = declaration
+    const declared: ReadonlyArray<ProblemStatus | NamedCode> = declaration.problems ?? []
+    const codes = declared.filter((problem) => typeof problem === "string")
     const headers = { ...(access.idempotent ? idempotencyHeader : {}), ...declaration.headers }
     const endpoint = HttpApiEndpoint.make<HttpMethod.HttpMethod>(method)(identifier, path, {
       params: params as Schema.Struct.Fields | undefined,
@@ -67,11 +83,15 @@ const declare =
       headers: Object.keys(headers).length === 0 ? undefined : headers,
       payload: payload as never,
       success,
-      error: problems(...impliedProblems(declaration), ...(declaration.problems ?? []))
+      error: problems(
+        ...impliedProblems(declaration),
+        ...declared.map((problem) => (typeof problem === "string" ? statusOfCode(problem) : problem))
+      )
     }).annotateMerge(
       Context.empty().pipe(
         Context.merge(OpenApi.annotations({ summary, ...(description === undefined ? {} : { description }) })),
-        Context.add(Access, access)
+        Context.add(Access, access),
+        Context.add(DeclaredCodes, codes)
       )
     )
     return (access.roles.length === 0
@@ -85,9 +105,9 @@ const declare =
       Payload,
       never,
       OneOf<Success>,
-      ProblemsOf<Problems | Implied<Params, Query, Payload, Rule>>
+      ProblemsOf<DeclaredStatus<Problems> | Implied<Params, Query, Payload, Rule>>
     > &
-      Declares<Problems | Implied<Params, Query, Payload, Rule>>
+      Declares<DeclaredStatus<Problems> | Implied<Params, Query, Payload, Rule>>
   }
 
 export const get = declare("GET")
@@ -139,3 +159,23 @@ export const describing = <const I extends string, const P extends `/${string}`>
     description: `Returns what POST ${path} does and the JSON Schema of its request body.`,
     success: SelfDescription
   })
+
+// The response to a GET of an endpoint that takes a POST: its description, with its input as JSON Schema, generated from the schema
+// that decodes it.
+
+export const describe = (endpoint: Pick<HttpApiEndpoint.Top, "annotations" | "path" | "payload">) => {
+  const payload = endpoint.payload.get("application/json")?.schemas[0]
+  if (payload === undefined) return Effect.die(new Error(`${endpoint.path} has no body to describe`))
+  const document = Schema.toJsonSchemaDocument(payload)
+  const summary = Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => "")
+  return Effect.succeed({
+    endpoint: endpoint.path,
+    method: "POST",
+    description: Context.getOrElse(endpoint.annotations, OpenApi.Description, () => summary),
+    schema: {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      ...document.schema,
+      $defs: document.definitions
+    }
+  })
+}

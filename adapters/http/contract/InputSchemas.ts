@@ -6,8 +6,26 @@ import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, PAGE_OFFSET_MAX } from "../../../domain/shared/Page.ts"
 import { isPlainLine, isPlainText, withNewlines } from "../../../domain/shared/PlainText.ts"
-import { DEMO_TOOL } from "./SampleValues.ts"
 import * as Field from "./Field.ts"
+import { DEMO_TOOL } from "./SampleValues.ts"
+
+// Unknown fields of a body are rejected, unless its schema has this annotation.
+
+const KEY = "agent-tool-billing/otherFields"
+
+/** `names`: the other fields that are accepted; any by default. */
+export const takesOtherFields = (names = /^/u) => ({ [KEY]: names })
+
+/** Undefined: no other field is accepted. */
+export const otherFieldsOf = (ast: SchemaAST.AST): RegExp | undefined => SchemaAST.resolveAt<RegExp>(KEY)(ast)
+
+/** The wire form. */
+export const wireOf = (ast: SchemaAST.AST): SchemaAST.AST =>
+  ast.encoding === undefined ? ast : SchemaAST.toEncoded(ast)
+
+/** The names of a struct's fields. */
+export const fieldNames = (schema: Schema.Top): ReadonlyArray<string> =>
+  SchemaAST.isObjects(schema.ast) ? schema.ast.propertySignatures.map(({ name }) => String(name)) : []
 
 /** For what only the service reads, such as a search. */
 export const Bounded = (charsMax: number) => Schema.String.check(Schema.isMaxLength(charsMax))

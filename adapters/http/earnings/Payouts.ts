@@ -4,6 +4,7 @@
 import { Effect, Option } from "effect"
 import { Claims } from "../../../domain/earnings/Claims.ts"
 import type { EarningsTotals } from "../../../domain/earnings/Earnings.ts"
+import { PAYOUT_CENTS_MIN } from "../../../domain/earnings/PayoutOpening.ts"
 import type { Payout } from "../../../domain/earnings/PayoutStore.ts"
 import { Payouts } from "../../../domain/earnings/Payouts.ts"
 import type { ProviderHoldings } from "../../../domain/earnings/ProviderMoney.ts"
@@ -16,10 +17,29 @@ import { formatDollars, fromCents, toCents } from "../../../domain/shared/Microc
 import { format } from "../../../domain/shared/Time.ts"
 import { feeView } from "../catalog/ToolViews.ts"
 import { BaseUrl, pageUrl } from "../contract/BaseUrl.ts"
-import { storedBody } from "../pipeline/RequestBody.ts"
-import { replyRoute, route } from "../pipeline/Route.ts"
+import { storedBody } from "../pipeline/Decoding.ts"
+import type { ProblemsOf } from "../pipeline/Problems.ts"
+import { routesWith } from "../pipeline/Route.ts"
 import { header, idempotencyKey } from "../pipeline/WebRequest.ts"
 import { PayoutsApi } from "./PayoutsApi.ts"
+
+export const payoutProblems = {
+  BelowMinimum: (e) => ({
+    status: 422,
+    code: "BELOW_MINIMUM",
+    hint: "GET /api/market/payouts shows when your earnings become available.",
+    extra: { minimum_cents: PAYOUT_CENTS_MIN, payout_balance_cents: e.balanceCents }
+  }),
+  NotOnboarded: (_, baseUrl) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    hint: "POST /api/market/connect gives the link.",
+    extra: { connect_url: `${baseUrl}/api/market/connect` }
+  }),
+  UntrustedEvent: () => ({ status: 400, code: "BAD_REQUEST" })
+} satisfies ProblemsOf<Payouts | PaymentEvents>
+
+const { replyRoute, route } = routesWith(payoutProblems)
 
 const { endpoints } = PayoutsApi
 

@@ -288,7 +288,7 @@ export class PayoutsApi extends HttpApiGroup.make("payouts")
       headers: idempotencyHeader,
       payload: ConnectBody,
       success: Connected,
-      problems: [502]
+      problems: [502, "NOT_CONFIGURED"]
     }),
     Endpoint.get("connection", "/api/market/connect", {
       access: readBy("provider"),
@@ -306,7 +306,7 @@ export class PayoutsApi extends HttpApiGroup.make("payouts")
       headers: idempotencyHeader,
       payload: NoContent,
       success: Schema.Union([PayoutMade, PayoutDry]),
-      problems: [409, 502]
+      problems: [409, 502, "BELOW_MINIMUM", "NOT_CONFIGURED"]
     }),
     Endpoint.get("payouts", "/api/market/payouts", {
       access: readBy("provider"),
@@ -333,7 +333,7 @@ export class PayoutsApi extends HttpApiGroup.make("payouts")
       },
       payload: StripeEvent,
       success: EventReceived,
-      problems: [502]
+      problems: [502, "NOT_CONFIGURED"]
     })
   )
   .annotateMerge(Endpoint.about("Payouts", "Earnings and payouts of providers.")) {}

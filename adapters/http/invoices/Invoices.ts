@@ -10,8 +10,18 @@ import { toCents } from "../../../domain/shared/Microcents.ts"
 import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
-import { encodedRoute, Pages, route } from "../pipeline/Route.ts"
+import { invalidField, notConfigured, notFound, type ProblemsOf } from "../pipeline/Problems.ts"
+import { Pages, routesWith } from "../pipeline/Route.ts"
 import { InvoicesApi } from "./InvoicesApi.ts"
+
+const invoiceProblems = {
+  CreditRejected: invalidField("amount_microcents"),
+  InvoiceNotFound: notFound("GET /api/v1/market/invoices lists yours."),
+  MonthNotOver: invalidField("month"),
+  PdfNotConfigured: notConfigured("Replace .pdf by .html or .json in the URL.")
+} satisfies ProblemsOf<Invoicing | InvoicePrinter>
+
+const { encodedRoute, route } = routesWith(invoiceProblems)
 
 const { endpoints } = InvoicesApi
 

@@ -142,7 +142,8 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       description: "Credits the amount to the consumer's balance and issues a credit note.",
       params: { id: invoiceId },
       payload: CreditInvoice,
-      success: Invoice.pipe(HttpApiSchema.status(201))
+      success: Invoice.pipe(HttpApiSchema.status(201)),
+      problems: ["INSUFFICIENT_PLATFORM_FUNDS"]
     })
   )
   .annotateMerge(Endpoint.about("Invoices", "Monthly invoices, statements and credit notes.")) {}

@@ -7,9 +7,19 @@ import { ReceiptLog, type ReceiptProof } from "../../../domain/log/ReceiptLog.ts
 import { toBase64 } from "../../../domain/log/SignedNote.ts"
 import { Receipt } from "../../../domain/receipts/Receipt.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { encodedRoute, type Route, route } from "../pipeline/Route.ts"
+import { invalidField, notFound, type ProblemsOf, unavailableFor } from "../pipeline/Problems.ts"
+import { type Route, routesWith } from "../pipeline/Route.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import { LogApi } from "./LogApi.ts"
+
+const logProblems = {
+  LogUnknown: notFound(),
+  NotLoggedYet: () => unavailableFor(1),
+  ReceiptUnknown: notFound(),
+  TreeSizeUnknown: invalidField("tree_size")
+} satisfies ProblemsOf<ReceiptLog>
+
+const { encodedRoute, route } = routesWith(logProblems)
 
 const { endpoints } = LogApi
 

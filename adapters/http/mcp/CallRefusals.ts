@@ -4,8 +4,7 @@
 import { withMeta } from "../../../domain/mcp/PassedResults.ts"
 import { BILLING_META, MAX_COST_META } from "../../../domain/upstream/Protocol.ts"
 import { defaultCapPage, pageUrl } from "../contract/BaseUrl.ts"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
-import { problemOf } from "../pipeline/Problems.ts"
+import { type HandlerError, problemOf } from "../metering/CallProblems.ts"
 import type { Door } from "./Door.ts"
 
 export interface Refusal {

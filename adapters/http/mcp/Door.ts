@@ -15,7 +15,7 @@ import {
   type ServerAddress,
   type ServerProfile
 } from "../../../domain/upstream/ProviderServers.ts"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import type { AnyInput, EncodedReply, RequestClock } from "../pipeline/Route.ts"
 import type { WebRequest } from "../pipeline/WebRequest.ts"
 import type { parameterHeadersFault } from "./ModernHeaders.ts"

@@ -8,12 +8,11 @@ import { ChangeFeed, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
 import { mcpDoor } from "../contract/Access.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { credentialOf } from "../pipeline/Authenticate.ts"
+import { callProblems, type HandlerError, problemOf } from "../metering/CallProblems.ts"
+import { BODY_BYTES_MAX, readText, storedBody } from "../pipeline/Decoding.ts"
 import { MethodNotAllowed, type RateLimited } from "../pipeline/Failures.ts"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
-import { problemOf } from "../pipeline/Problems.ts"
-import { BODY_BYTES_MAX, readText, storedBody } from "../pipeline/RequestBody.ts"
-import type { AnyInput, EncodedReply, Route } from "../pipeline/Route.ts"
+import { type AnyInput, type EncodedReply, type Route, withProblems } from "../pipeline/Route.ts"
+import { credentialOf } from "../pipeline/Stages.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import { refusalOf, refusalResult } from "./CallRefusals.ts"
 import type { Consumer, Dispatch, Door, DoorClients, DoorFailure, SessionClients } from "./Door.ts"
@@ -145,7 +144,7 @@ export const makeDoorRoutes = Effect.fnUntraced(function* <R>(
   const limitedCall = Effect.fnUntraced(function* (
     input: AnyInput,
     error: RateLimited
-  ): Effect.fn.Return<EncodedReply, HandlerError> {
+  ): Effect.fn.Return<EncodedReply, RateLimited> {
     const { clock, request } = input
     clock.pause()
     const read = Effect.flatMap(readText(request, LIMITED_BYTES_MAX), parseMessages)
@@ -197,7 +196,7 @@ export const makeDoorRoutes = Effect.fnUntraced(function* <R>(
       decodeQuery: undefined,
       decodePayload: () => Effect.undefined,
       ...answers,
-      answer: answering(handle)
+      ...withProblems(callProblems, answering(handle))
     })
     return [
       route("POST", summary, posted, { answerLimited: limitedCall }),

@@ -6,7 +6,7 @@ import { type ServerFeature, turnedOff } from "../../../domain/accounts/Account.
 import { isNeverPassed } from "../../../domain/mcp/PassThrough.ts"
 import { withoutOwn } from "../../../domain/mcp/PassedResults.ts"
 import { declaresTasks, isTaskMethod } from "../../../domain/upstream/TaskSupport.ts"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import type { Dispatch, Door, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
 import { type DoorAnswer, faultsReplied, invalidParams, methodNotFound, replyOf, resultAnswer } from "./RpcReply.ts"
 import { missingTasks } from "./TaskMethods.ts"

@@ -11,7 +11,7 @@ import {
   SERVER_INFO_META,
   VERSION_META
 } from "../../../domain/upstream/Protocol.ts"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import type { Dispatch, Door, DoorClients, DoorDialect, DoorProfile, DoorRequest } from "./Door.ts"

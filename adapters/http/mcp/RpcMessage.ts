@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import { elementsOf, isObject, type JsonMember, membersOf } from "../../../domain/shared/JsonText.ts"
-import { BODY_BYTES_MAX, JSON_DEPTH_MAX, parseJson } from "../pipeline/RequestBody.ts"
+import { BODY_BYTES_MAX, JSON_DEPTH_MAX, parseJson } from "../pipeline/Decoding.ts"
 import { invalidRequest, malformedParams, parseError, RpcFault } from "./RpcReply.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>

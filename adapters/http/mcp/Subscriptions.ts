@@ -4,7 +4,7 @@
 import { Duration, Effect, Schedule } from "effect"
 import { isObject, memberOf, objectWith } from "../../../domain/shared/JsonText.ts"
 import { SUBSCRIPTION_META } from "../../../domain/upstream/Protocol.ts"
-import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/OpenStreams.ts"
+import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/WebRequest.ts"
 import type { DoorFailure, DoorRequest } from "./Door.ts"
 import type { RpcRequest } from "./RpcMessage.ts"
 import { type DoorAnswer, invalidParams, invalidRequest, lastMessage, limited } from "./RpcReply.ts"

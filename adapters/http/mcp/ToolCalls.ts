@@ -23,7 +23,7 @@ import {
 } from "../../../domain/upstream/Protocol.ts"
 import { withoutTasks } from "../../../domain/upstream/TaskSupport.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import type { HandlerError } from "../pipeline/HandlerErrors.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import { callCap } from "../pipeline/WebRequest.ts"
 import { addFundsPage, refusalOf, refusalResult } from "./CallRefusals.ts"
 import { answerOf, callResult } from "./CallResults.ts"

@@ -308,7 +308,18 @@ export class CallsApi extends HttpApiGroup.make("calls")
       headers: { ...idempotencyHeader, ...capHeader },
       payload: ProxyCall,
       success: Schema.Union([CallResult, Quote]),
-      problems: [402, 404, 409, 410, 502, 504]
+      problems: [
+        402,
+        404,
+        502,
+        504,
+        "ACCOUNT_FROZEN",
+        "DUPLICATE",
+        "PRICE_CHANGED",
+        "ANSWER_NOT_KEPT",
+        "BLOCKED_ENDPOINT",
+        "CAP_REQUIRED"
+      ]
     }),
     usage("usage", "/api/market/usage"),
     usage("usageV1", "/api/v1/market/usage"),

@@ -12,9 +12,28 @@ import { Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import type { CallStatus } from "../../../domain/upstream/ToolUpstream.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { encodedRoute, route } from "../pipeline/Route.ts"
+import { forbidden, invalid, invalidField, notFound, type ProblemsOf } from "../pipeline/Problems.ts"
+import { routesWith } from "../pipeline/Route.ts"
 import { idempotencyKey } from "../pipeline/WebRequest.ts"
+import { callProblems } from "./CallProblems.ts"
 import { type MeteredCall, type MeteredEvent, MeteringApi } from "./MeteringApi.ts"
+
+const meteringProblems = {
+  ...callProblems,
+  CallTimeRejected: invalidField("timestamp"),
+  CostTooHigh: invalidField("cost_microcents"),
+  GrantNotFound: notFound("GET /api/v1/market/grants lists yours."),
+  NoGrant: (e) => ({
+    status: 403,
+    code: "FORBIDDEN",
+    ...(e.reason === "none" ? { hint: "The consumer gives one with POST /api/v1/market/grants." } : {})
+  }),
+  NotYours: forbidden(),
+  TooManyGrants: invalid(),
+  UnknownProvider: invalidField("provider_id")
+} satisfies ProblemsOf<Metering | Grants>
+
+const { encodedRoute, route } = routesWith(meteringProblems)
 
 const { endpoints } = MeteringApi
 

@@ -10,8 +10,7 @@ import { ConsumerId, GrantId, ProviderId, ToolId } from "../../../domain/shared/
 import { readBy, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
-import { idempotencyHeader, Instant, IntBetween } from "../contract/InputSchemas.ts"
-import { takesOtherFields } from "../contract/OtherFields.ts"
+import { idempotencyHeader, Instant, IntBetween, takesOtherFields } from "../contract/InputSchemas.ts"
 import { BASE_URL, DEMO_TOOL, GRANT_ID, NOW, PROVIDER_ID } from "../contract/SampleValues.ts"
 import * as shared from "../contract/SharedFields.ts"
 
@@ -161,7 +160,7 @@ export class MeteringApi extends HttpApiGroup.make("metering")
         examples: [{ tool_name: DEMO_TOOL, success: true }]
       }),
       success: Metered.pipe(HttpApiSchema.status(201)),
-      problems: [402, 404, 409, 410]
+      problems: [402, 404, 410, "ACCOUNT_FROZEN", "DUPLICATE"]
     }),
     Endpoint.describing("describeMeter", "/api/v1/market/meter"),
     Endpoint.get("listGrants", "/api/v1/market/grants", {

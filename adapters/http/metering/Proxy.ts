@@ -17,11 +17,14 @@ import type { ToolProgress, UpstreamProblem, UpstreamResponse } from "../../../d
 import { cancellationView, upcomingView } from "../catalog/ToolViews.ts"
 import { BaseUrl, prefixOf } from "../contract/BaseUrl.ts"
 import { type ProblemCode, type ProblemStatus, problemType, titles } from "../contract/Problem.ts"
-import { type Decoding, isObject } from "../pipeline/Decoding.ts"
-import { rejectRounded } from "../pipeline/RequestBody.ts"
-import { encodedRoute, type TypeOf } from "../pipeline/Route.ts"
+import { type Decoding, rejectRounded } from "../pipeline/Decoding.ts"
+import { isObject } from "../pipeline/Failures.ts"
+import { routesWith, type TypeOf } from "../pipeline/Route.ts"
 import { callCap, idempotencyKey } from "../pipeline/WebRequest.ts"
+import { callProblems } from "./CallProblems.ts"
 import { CallsApi } from "./CallsApi.ts"
+
+const { encodedRoute } = routesWith(callProblems)
 
 // The bodies of most calls, without their schema. The schema reads and copies every value of the arguments, which are JSON
 // already: for large ones that takes longer than the rest of the call. Whatever is unusual or wrong is left to the schema.

@@ -102,7 +102,7 @@ const callsByName = (tools: ReadonlyArray<UsageOfTool>): Readonly<Record<string,
   return Object.fromEntries(calls)
 }
 
-export const errorRate = ({ calls, successes }: { readonly calls: number; readonly successes: number }): number =>
+const errorRate = ({ calls, successes }: { readonly calls: number; readonly successes: number }): number =>
   calls === 0 ? 0 : Math.round(((calls - successes) / calls) * 10_000) / 10_000
 
 const { endpoints } = CallsApi

@@ -7,8 +7,10 @@ import { AccountsApi } from "../accounts/AccountsApi.ts"
 import { CatalogApi } from "../catalog/CatalogApi.ts"
 import { ImportApi } from "../catalog/ImportApi.ts"
 import { Access, type AccessRule } from "../contract/Access.ts"
+import { API_VERSION } from "../contract/BaseUrl.ts"
+import { DeclaredCodes } from "../contract/Endpoint.ts"
+import type { ProblemCode } from "../contract/Problem.ts"
 import { PRODUCT_DESCRIPTION } from "../contract/SampleValues.ts"
-import { API_VERSION } from "../contract/Versions.ts"
 import { PayoutsApi } from "../earnings/PayoutsApi.ts"
 import { InvoicesApi } from "../invoices/InvoicesApi.ts"
 import { LogApi } from "../log/LogApi.ts"
@@ -18,8 +20,7 @@ import { OperatorApi } from "../operator/OperatorApi.ts"
 import { OperatorListsApi } from "../operator/OperatorListsApi.ts"
 import { OperatorSessionApi } from "../operator/OperatorSessionApi.ts"
 import { MoneyApi } from "../payments/MoneyApi.ts"
-import { PlatformApi, StatusApi } from "../platform/PlatformApi.ts"
-import { SubmissionsApi } from "../platform/SubmissionsApi.ts"
+import { PlatformApi, StatusApi, SubmissionsApi } from "../platform/PlatformApi.ts"
 import { ReceiptsApi } from "../receipts/ReceiptsApi.ts"
 import { ToolboxApi } from "../toolbox/ToolboxApi.ts"
 import { DisputesApi } from "../trust/DisputesApi.ts"
@@ -62,6 +63,8 @@ export interface EndpointInfo {
   readonly summary: string
   readonly description: string
   readonly rule: AccessRule
+  /** Codes of problems that it declares by name. */
+  readonly codes: ReadonlyArray<ProblemCode>
   readonly payload: Schema.Top | undefined
   readonly endpoint: HttpApiEndpoint.Top
 }
@@ -79,6 +82,7 @@ const read = (): ReadonlyArray<EndpointInfo> => {
         summary,
         description: Context.getOrElse(endpoint.annotations, OpenApi.Description, () => summary),
         rule: Context.get(mergedAnnotations, Access),
+        codes: Context.get(endpoint.annotations as Context.Context<never>, DeclaredCodes),
         payload: endpoint.payload.get("application/json")?.schemas[0],
         endpoint
       })

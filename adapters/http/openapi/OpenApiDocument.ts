@@ -1,14 +1,22 @@
 /**
  * The OpenAPI 3.1 document, generated from the contract.
  */
-import { OpenApi } from "effect/http-api"
 import { Result, Schema } from "effect"
-import { allEndpoints, Api, type EndpointInfo } from "./Api.ts"
+import { OpenApi } from "effect/http-api"
 import { PRODUCT_DESCRIPTION } from "../contract/SampleValues.ts"
-import { annotatedExample, composedExample } from "./Examples.ts"
-import type { Json, JsonSchema, OpenApiDocument, Operation, Parameter } from "./OpenApiModel.ts"
+import { allEndpoints, Api, type EndpointInfo } from "./Api.ts"
+import {
+  annotatedExample,
+  composedExample,
+  type Json,
+  type JsonSchema,
+  type OpenApiDocument,
+  type Operation,
+  type Parameter,
+  tidy,
+  tidyComponent
+} from "./OpenApiModel.ts"
 import { headers, responsesOf, type SharedResponses } from "./Responses.ts"
-import { tidy, tidyComponent } from "./TidySchema.ts"
 
 const options: OpenApi.FromApiOptions = { includeAnnotationKey: (key) => key === "x-integer" }
 

@@ -4,23 +4,31 @@
  */
 import { Schema } from "effect"
 import type { OpenApi } from "effect/http-api"
-import type { EndpointInfo } from "./Api.ts"
 import { statusOf } from "../contract/Endpoint.ts"
-import { codesByStatus, type ProblemCode, type ProblemStatus, schemaNameOf, titles } from "../contract/Problem.ts"
-import { EVENT_STREAM } from "../pipeline/WebRequest.ts"
-import { annotatedExample, composedExample } from "./Examples.ts"
 import {
+  codes,
+  codesByStatus,
+  exampleProblem,
+  isProblemStatus,
+  type ProblemCode,
+  type ProblemStatus,
+  schemaNameOf,
+  titles
+} from "../contract/Problem.ts"
+import { EVENT_STREAM } from "../pipeline/WebRequest.ts"
+import type { EndpointInfo } from "./Api.ts"
+import {
+  annotatedExample,
+  composedExample,
   type Content,
   type Header,
   type JsonSchema,
   type MediaType,
   nameOfRef,
   type Reference,
-  type Response
+  type Response,
+  tidy
 } from "./OpenApiModel.ts"
-import { codesAt, exampleProblem, isProblemStatus } from "./EndpointProblems.ts"
-import { guide, takesIdempotencyKey } from "./ProblemGuide.ts"
-import { tidy } from "./TidySchema.ts"
 
 type Components = Readonly<Record<string, JsonSchema>>
 
@@ -115,18 +123,29 @@ export const responsesOf = (
     })
   )
 
-const problemResponse = (status: ProblemStatus, codes: ReadonlyArray<ProblemCode>): Response => ({
+const problemResponse = (status: ProblemStatus, declared: ReadonlyArray<ProblemCode>): Response => ({
   description: titles[status],
   headers: headersFor(...(EXTRA_HEADERS[status] === undefined ? [] : [EXTRA_HEADERS[status]])),
   content: {
     [PROBLEM_TYPE]: {
       schema: problemSchema(status),
       examples: Object.fromEntries(
-        codes.map((code) => [code, { summary: guide[code].remedy, value: exampleProblem(status, code) }])
+        declared.map((code) => [code, { summary: codes[code].remedy, value: exampleProblem(status, code) }])
       )
     }
   }
 })
+
+/** Endpoints that take an idempotency key declare headers. */
+const takesIdempotencyKey = ({ endpoint }: EndpointInfo): boolean => endpoint.headers !== undefined
+
+const codesAt = (status: ProblemStatus, endpoint: EndpointInfo): ReadonlyArray<ProblemCode> =>
+  codesByStatus[status].filter(
+    (code) =>
+      !codes[code].isNamed ||
+      endpoint.codes.includes(code) ||
+      (code === "IDEMPOTENCY_CONFLICT" && takesIdempotencyKey(endpoint))
+  )
 
 const problemSchema = (status: ProblemStatus): JsonSchema => {
   const refs = codesByStatus[status].map((code) => ({ $ref: `#/components/schemas/${schemaNameOf(status, code)}` }))

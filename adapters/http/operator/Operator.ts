@@ -14,11 +14,29 @@ import { type FeeInEffect, PlatformFees } from "../../../domain/providers/Platfo
 import { ProviderFreezes } from "../../../domain/providers/ProviderFreezes.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { fromCents } from "../../../domain/shared/Microcents.ts"
+import { accountProblems } from "../accounts/Accounts.ts"
 import { feeChangesView, feeView } from "../catalog/ToolViews.ts"
+import { payoutProblems } from "../earnings/Payouts.ts"
 import { NotFound } from "../pipeline/Failures.ts"
-import { route } from "../pipeline/Route.ts"
+import { duplicate, invalidField, type ProblemsOf } from "../pipeline/Problems.ts"
+import { routesWith } from "../pipeline/Route.ts"
 import { solvencyReport } from "../platform/Platform.ts"
 import { OperatorApi } from "./OperatorApi.ts"
+
+const operatorProblems = {
+  BelowMinimum: payoutProblems.BelowMinimum,
+  DuplicateReference: duplicate(),
+  HandleRejected: accountProblems.HandleRejected,
+  HandleTaken: accountProblems.HandleTaken,
+  NoSuchLoss: invalidField("amount_cents"),
+  PayoutNotRetried: (e) =>
+    e.because === "unknown"
+      ? { status: 404, code: "NOT_FOUND", hint: "GET /api/v1/operator/payouts lists all payouts." }
+      : { status: 422, code: "VALIDATION_ERROR", details: [{ path: ["payout_id"], message: e.message }] },
+  UnknownProvider: invalidField("provider_id")
+} satisfies ProblemsOf<Handles | PayoutRetries | PlatformFunds, UnknownProvider>
+
+const { route } = routesWith(operatorProblems)
 
 const { endpoints } = OperatorApi
 

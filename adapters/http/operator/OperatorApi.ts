@@ -203,7 +203,8 @@ export class OperatorApi extends HttpApiGroup.make("operator")
         "`deposit`: you added money to the processor's account. `withdraw`: you took out fees or deposits. " +
         "`cover_losses`: platform funds cover recorded losses. A `reference` is recorded once.",
       payload: MoveFunds,
-      success: FundsMoved
+      success: FundsMoved,
+      problems: ["INSUFFICIENT_PLATFORM_FUNDS"]
     }),
     Endpoint.post("setReserve", "/api/v1/operator/providers/:provider_id/reserve", {
       access: operatorAction("reserve.set"),
@@ -238,7 +239,8 @@ export class OperatorApi extends HttpApiGroup.make("operator")
         "`true`. It is never given to another provider.",
       params: { provider_id: providerId },
       payload: SetHandle,
-      success: ProviderHandle
+      success: ProviderHandle,
+      problems: ["DUPLICATE"]
     }),
     Endpoint.get("imitations", "/api/v1/operator/handles/imitations", {
       access: readBy("operator"),
@@ -293,7 +295,7 @@ export class OperatorApi extends HttpApiGroup.make("operator")
       params: { payout_id: Field.of(PayoutId, "ID of the failed payout.", PAYOUT_ID) },
       payload: RetryPayout,
       success: RetriedPayout,
-      problems: [404, 409, 422]
+      problems: [404, 422, "IDEMPOTENCY_CONFLICT"]
     })
   )
   .annotateMerge(

@@ -11,9 +11,35 @@ import { isOpenPart, type Withdrawal, Withdrawals } from "../../../domain/paymen
 import { formatDollars, fromCents, Microcents, toCents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { replyRoute, route } from "../pipeline/Route.ts"
+import { invalid, notFound, type ProblemsOf } from "../pipeline/Problems.ts"
+import { routesWith } from "../pipeline/Route.ts"
 import { idempotencyKey } from "../pipeline/WebRequest.ts"
 import { MoneyApi } from "./MoneyApi.ts"
+
+const paymentProblems = {
+  BudgetNotFound: notFound("GET /api/v1/market/budgets lists yours."),
+  DebtOutstanding: (e) => ({
+    status: 409,
+    code: "DEBT_OUTSTANDING",
+    hint: "POST /api/market/balance/load pays it.",
+    extra: { owed_cents: e.owedCents }
+  }),
+  LoadLimitReached: (e) => ({
+    status: 422,
+    code: "LOAD_LIMIT_REACHED",
+    details: [{ path: ["amount_cents"], message: e.message }],
+    extra: { limit_cents: e.limitCents, left_cents: e.leftCents, retry_at: e.retryAt }
+  }),
+  NotWithdrawable: (e) => ({
+    status: 422,
+    code: "NOT_WITHDRAWABLE",
+    details: [{ path: ["amount_cents"], message: e.message }],
+    extra: { withdrawable_cents: e.withdrawableCents }
+  }),
+  TooManyBudgets: invalid()
+} satisfies ProblemsOf<Budgets | Loads | Withdrawals>
+
+const { replyRoute, route } = routesWith(paymentProblems)
 
 // A consumer's balance and budgets as the API shows them.
 

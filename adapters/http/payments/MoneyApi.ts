@@ -230,7 +230,7 @@ export class MoneyApi extends HttpApiGroup.make("money")
         "mode, the balance is credited immediately without a payment. `mode` in the response says which.",
       payload: LoadBalance,
       success: Schema.Union([LoadedDry, LoadLive]),
-      problems: [502]
+      problems: [502, "LOAD_LIMIT_REACHED", "NOT_CONFIGURED"]
     }),
     Endpoint.post("withdraw", "/api/v1/market/balance/withdraw", {
       access: writeBy("consumer"),
@@ -241,7 +241,7 @@ export class MoneyApi extends HttpApiGroup.make("money")
         "refunds are simulated.",
       payload: WithdrawBalance,
       success: Withdrawal.pipe(HttpApiSchema.status(201)),
-      problems: [502]
+      problems: [502, "ACCOUNT_FROZEN", "DEBT_OUTSTANDING", "NOT_WITHDRAWABLE"]
     }),
     Endpoint.get("listWithdrawals", "/api/v1/market/balance/withdraw", {
       access: readBy("consumer"),

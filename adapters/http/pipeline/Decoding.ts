@@ -1,245 +1,31 @@
 /**
- * Decodes path, query and body by the schemas of the endpoint, or says what is wrong with them. Decoders are built once.
+ * Reads the body as JSON, and decodes path, query and body by the schemas of the endpoint, or says what is wrong with them. Decoders
+ * are built once.
  */
-import { Effect, Exit, Option, Result, Schema, SchemaAST, SchemaIssue, SchemaParser } from "effect"
+import { Effect, Exit, Option, Result, Schema, SchemaAST, type SchemaIssue, SchemaParser } from "effect"
 import { Base64Url } from "effect/encoding"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { stringEnd } from "../../../domain/shared/JsonText.ts"
 import { guessOf, nearestName } from "../../../domain/shared/NearestName.ts"
+import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
 import { type Page, PAGE_LIMIT_DEFAULT, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
-import { fieldNames, otherFieldsOf, wireOf } from "../contract/OtherFields.ts"
-import { BadRequest, type Fault, FAULTS_MAX, PathRejected, ValidationFailed } from "./Failures.ts"
-
-// Describes the JSON that a schema expects, in words: "an integer between 100 and 100000", "one of `day`, `month`, `total`".
-// It never contains the name of an internal type.
-
-export const kindOf = (ast: SchemaAST.AST): string => {
-  const wire = wireOf(ast)
-  const limits = limitsOf(wire)
-  const { expected } = limits
-  if (expected !== undefined) return expected
-  switch (wire._tag) {
-    case "String":
-      return `a string${rangeText(limits.minLength, limits.maxLength, "character")}`
-    case "Number":
-      return `${limits.isInteger ? "an integer" : "a number"}${betweenText(limits.minimum, limits.maximum)}`
-    case "Boolean":
-      return "`true` or `false`"
-    case "Null":
-      return "`null`"
-    case "Literal":
-      return `\`${String(wire.literal)}\``
-    case "Arrays":
-      return `an array${rangeText(limits.minLength, limits.maxLength, "item")}`
-    case "Objects":
-      return "an object"
-    case "Union":
-      return choiceOf(wire)
-    case "Declaration":
-      return wire === Schema.Json.ast ? "JSON" : String(wire.annotations?.["expected"] ?? "JSON")
-    default:
-      return "JSON"
-  }
-}
-
-const choiceOf = ({ types }: SchemaAST.Union): string => {
-  const literals = types.filter(SchemaAST.isLiteral).map(kindOf)
-  const kinds = new Set(types.filter((type) => !SchemaAST.isLiteral(type)).map(kindOf))
-  const literal = literals.length > 1 ? [`one of ${literals.join(", ")}`] : literals
-  return [...literal, ...kinds].join(" or ")
-}
-
-/** By the names that Effect's own checks note them under. */
-interface Limits {
-  /** From the first check that has a message. */
-  expected?: string
-  isInteger: boolean
-  minimum?: number
-  maximum?: number
-  minLength?: number
-  maxLength?: number
-}
-
-/** The message of a check that has its own. */
-export const messageOf = (annotations: { readonly message?: unknown } | undefined): string | undefined =>
-  typeof annotations?.message === "string" ? annotations.message : undefined
-
-const MUST_BE = "must be "
-
-const limitsOf = ({ checks }: SchemaAST.AST): Limits => {
-  const limits: Limits = { isInteger: false }
-  for (const { annotations } of (checks ?? []).flatMap(flat)) {
-    const message = messageOf(annotations)
-    if (message?.startsWith(MUST_BE) === true) limits.expected ??= message.slice(MUST_BE.length)
-    const noted = annotations?.["representation"] as { readonly id: string; readonly payload?: object } | undefined
-    if (noted?.id === "effect/schema/isInt") limits.isInteger = true
-    Object.assign(limits, noted?.payload)
-  }
-  return limits
-}
-
-const flat = (check: SchemaAST.Check<unknown>): ReadonlyArray<SchemaAST.Check<unknown>> =>
-  check._tag === "FilterGroup" ? check.checks.flatMap(flat) : [check]
-
-const betweenText = (min: number | undefined, max: number | undefined): string => {
-  if (min !== undefined && max !== undefined) return ` between ${min} and ${max}`
-  if (min !== undefined) return ` of at least ${min}`
-  return max === undefined ? "" : ` of at most ${max}`
-}
-
-const rangeText = (min: number | undefined, max: number | undefined, unit: string): string => {
-  if (min !== undefined && max !== undefined) return ` of ${min} to ${max} ${unit}s`
-  if (min !== undefined) return ` of at least ${min} ${unit}${min === 1 ? "" : "s"}`
-  return max === undefined ? "" : ` of at most ${max} ${unit}${max === 1 ? "" : "s"}`
-}
-
-// What is wrong with a value, in sentences for the client: the field, what it must be, and what was sent. The message of a
-// schema check begins with "must" and continues after the field's name, or is a complete sentence. Names of internal types
-// are never shown.
-
-type Path = ReadonlyArray<string | number>
-
-const CHARS_SHOWN_MAX = 60
-
-/** `whole`: the name of the value that contains the fields. */
-export const faultsOf = (issue: SchemaIssue.Issue, whole: string): ReadonlyArray<Fault> => {
-  const faults = new Map<string, Fault>()
-  for (const { path, predicate, sent } of faultsAt(issue, [], undefined)) {
-    const message = sentenceOf(subjectOf(path, whole), predicate, sent)
-    faults.set(`${path.join("\n")}\n${message}`, { path, message })
-    if (faults.size === FAULTS_MAX) break
-  }
-  return [...faults.values()]
-}
-
-/** `tools[1].price_microcents` */
-export const subjectOf = (path: Path, whole: string): string => {
-  const [first, ...others] = path.map((part) => String(part).slice(0, CHARS_SHOWN_MAX))
-  if (first === undefined) return whole
-  return `\`${others.reduce((name, part) => (/^\d+$/u.test(part) ? `${name}[${part}]` : `${name}.${part}`), first)}\``
-}
-
-interface Found {
-  readonly path: Path
-  readonly predicate: string
-  /** Absent where the sentence does not show it. */
-  readonly sent?: string | undefined
-}
-
-/** `ast`: the expected type of the value at the path. */
-const faultsAt = (issue: SchemaIssue.Issue, path: Path, ast: SchemaAST.AST | undefined): ReadonlyArray<Found> => {
-  switch (issue._tag) {
-    case "Pointer":
-      return faultsAt(issue.issue, [...path, ...issue.path.map(keyOf)], undefined)
-    case "Encoding":
-      return faultsAt(issue.issue, path, issue.ast)
-    case "Filter":
-      return faultsAt(issue.issue, path, ast).map((found) => {
-        const message = messageOf(issue.filter.annotations) ?? found.predicate
-        return { ...found, predicate: message }
-      })
-    case "Composite":
-      return issue.issues.flatMap((one) => faultsAt(one, path, issue.ast))
-    case "AnyOf":
-      return faultsOfUnion(issue, path)
-    case "MissingKey":
-      return [{ path, predicate: "is required." }]
-    case "InvalidType":
-      return [{ path, predicate: `must be ${kindOf(issue.ast)}`, sent: shown(issue, '"') }]
-    case "InvalidValue": {
-      const predicate = messageOf(issue.annotations) ?? (ast === undefined ? "is not valid" : `must be ${kindOf(ast)}`)
-      return [{ path, predicate, sent: shown(issue) }]
-    }
-    default:
-      return [{ path, predicate: "is not valid", sent: shown(issue) }]
-  }
-}
-
-/** For a union of objects: the faults of the member that the value matches best. */
-const faultsOfUnion = (issue: SchemaIssue.AnyOf, path: Path): ReadonlyArray<Found> => {
-  if (issue.issues.length === 0) return [{ path, predicate: `must be ${kindOf(issue.ast)}`, sent: shown(issue) }]
-  const index = meantMember(issue.ast.types)(issue.input)
-  const meant = index === undefined ? undefined : issue.ast.types[index]
-  const own = issue.issues.filter((one) => meant !== undefined && "ast" in one && one.ast === meant)
-  if (own.length > 0) return own.flatMap((one) => faultsAt(one, path, undefined))
-  if (meant !== undefined) return faultsAsIf(meant, issue.input, path)
-  return issue.issues.slice(0, 1).flatMap((one) => faultsAt(one, path, undefined))
-}
-
-/** The decoder skipped this member, because one of its constants differs. */
-const faultsAsIf = (ast: SchemaAST.AST, value: unknown, path: Path): ReadonlyArray<Found> => {
-  const schema = Schema.make<Schema.Decoder<unknown>>(ast)
-  const result = SchemaParser.decodeUnknownResult(schema, { errors: "all", reportInput: true })(value)
-  return Result.isFailure(result) ? faultsAt(result.failure, path, undefined) : []
-}
-
-const keyOf = (key: PropertyKey): string | number => (typeof key === "number" ? key : String(key))
-
-const sentenceOf = (subject: string, predicate: string, sent: string | undefined): string => {
-  if (predicate === "is required.") return `${subject} is required.`
-  if (/^[A-Z`]/u.test(predicate)) return predicate
-  const sentence = `${capital(subject)} ${predicate}`
-  return sent === undefined ? `${sentence}.` : `${sentence}; ${sent} was sent.`
-}
-
-const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
-
-/**
- * Only for values with a short representation. `quote`: shows that a string was sent where its text looks like another type.
- */
-const shown = (issue: SchemaIssue.Issue, quote = ""): string | undefined => {
-  if (!SchemaIssue.hasInput(issue)) return undefined
-  const { input } = issue
-  switch (typeof input) {
-    case "string":
-      if (input.trim() === "") return input === "" ? "an empty string" : "a blank string"
-      return `\`${quote}${input.length > CHARS_SHOWN_MAX ? `${input.slice(0, CHARS_SHOWN_MAX)}…` : input}${quote}\``
-    case "number":
-    case "boolean":
-      return `\`${input}\``
-    case "object":
-      return input === null ? "`null`" : Array.isArray(input) ? "an array" : "an object"
-    default:
-      return undefined
-  }
-}
-
-interface Shape {
-  readonly known: ReadonlySet<string>
-  readonly required: ReadonlyArray<string>
-  readonly others: RegExp | undefined
-}
-
-export const shapeOf = (ast: SchemaAST.AST, wire: SchemaAST.Objects): Shape => ({
-  known: new Set(wire.propertySignatures.map(({ name }) => String(name))),
-  required: wire.propertySignatures.flatMap(({ name, type }) => (SchemaAST.isOptional(type) ? [] : [String(name)])),
-  others: otherFieldsOf(ast)
-})
-
-/** For a union of objects: the index of the member with the fewest missing or unknown fields. */
-export const meantMember = (types: ReadonlyArray<SchemaAST.AST>): ((value: unknown) => number | undefined) => {
-  const shapes = types.map((type) => {
-    const wire = wireOf(type)
-    return SchemaAST.isObjects(wire) ? shapeOf(type, wire) : undefined
-  })
-  const only = shapes.filter((shape) => shape !== undefined).length === 1 ? shapes.findIndex(Boolean) : undefined
-  return (value) => {
-    if (!isObject(value)) return undefined
-    if (only !== undefined) return only
-    const misfits = shapes.map((shape) => (shape === undefined ? Infinity : misfitsOf(shape, value)))
-    const index = misfits.indexOf(Math.min(...misfits))
-    return shapes[index] === undefined ? undefined : index
-  }
-}
-
-const misfitsOf = ({ known, others, required }: Shape, value: Readonly<Record<string, unknown>>): number => {
-  let misfits = 0
-  for (const name of required) if (!Object.hasOwn(value, name)) misfits++
-  for (const name of Object.keys(value)) if (!known.has(name) && others?.test(name) !== true) misfits++
-  return misfits
-}
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+import { fieldNames, otherFieldsOf, wireOf } from "../contract/InputSchemas.ts"
+import {
+  BadRequest,
+  type Fault,
+  FAULTS_MAX,
+  faultsOf,
+  isObject,
+  meantMember,
+  type Path,
+  PathRejected,
+  type PayloadTooLarge,
+  shapeOf,
+  subjectOf,
+  UnsupportedMediaType,
+  ValidationFailed
+} from "./Failures.ts"
+import { header, type WebRequest } from "./WebRequest.ts"
 
 /** Undefined for a part that the endpoint does not declare: it costs nothing then. */
 export interface Decoding {
@@ -489,3 +275,216 @@ export const pageFields = <A>(list: string, request: PageRequest, page: Page<A>)
   offset: request.offset,
   next_cursor: page.next === undefined ? null : encodeCursor(list, page.next)
 })
+
+// Turns bytes into a JSON value, or into a sentence about what is wrong with them.
+
+export interface BodyRules {
+  readonly bytesMax: number
+  readonly depthMax: number
+  /** Nothing of the body is stored, so text that a database would reject is accepted. */
+  readonly anyText: boolean
+  /** A POST without a body means the defaults. */
+  readonly emptyIsObject: boolean
+}
+
+export const BODY_BYTES_MAX = 1_048_576
+export const JSON_DEPTH_MAX = 64
+export const storedBody: BodyRules = {
+  bytesMax: BODY_BYTES_MAX,
+  depthMax: JSON_DEPTH_MAX,
+  anyText: false,
+  emptyIsObject: true
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true })
+
+/** The text of the body, validated as UTF-8 and JSON by its content type. */
+export const readText = Effect.fnUntraced(function* (
+  request: WebRequest,
+  bytesMax: number
+): Effect.fn.Return<string, BadRequest | PayloadTooLarge | UnsupportedMediaType> {
+  const type = header(request, "content-type")
+  if (type !== undefined && !isJson(type)) return yield* new UnsupportedMediaType({ given: type.slice(0, 100) })
+  const bytes = yield* request.body(bytesMax)
+  if (type === undefined && bytes.length > 0) return yield* new UnsupportedMediaType({ given: "no content type" })
+  if (bytes.length >= LONG_TEXT_CHARS_MIN) yield* ownTurn
+  return yield* textOf(bytes)
+})
+
+const textOf = (bytes: Uint8Array): Effect.Effect<string, BadRequest> => {
+  try {
+    return Effect.succeed(decoder.decode(bytes))
+  } catch {
+    return Effect.fail(new BadRequest({ reason: "The body is not valid UTF-8." }))
+  }
+}
+
+export const parseJson = (text: string, rules: BodyRules): Effect.Effect<unknown, BadRequest | ValidationFailed> =>
+  text.length < LONG_TEXT_CHARS_MIN ? parsed(text, rules) : Effect.flatMap(ownTurn, () => parsed(text, rules))
+
+const parsed = (text: string, rules: BodyRules): Effect.Effect<unknown, BadRequest | ValidationFailed> => {
+  if (rules.emptyIsObject && text.trim() === "") return Effect.succeed({})
+  const { depth, hasLargeNumber } = nestingOf(text)
+  if (depth > rules.depthMax) {
+    return Effect.fail(new BadRequest({ reason: `The body is nested deeper than ${rules.depthMax} levels.` }))
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return Effect.fail(new BadRequest({ reason: "The body is not valid JSON." }))
+  }
+  if (hasLargeNumber && hasInfinity(value)) {
+    return Effect.fail(new BadRequest({ reason: "The body has a number beyond what JSON numbers can be here." }))
+  }
+  if (rules.anyText || !SUSPICIOUS_ESCAPE.test(text)) return Effect.succeed(value)
+  const faults = faultsIn(value, notStorable)
+  return faults.length === 0 ? Effect.succeed(value) : Effect.fail(new ValidationFailed({ faults }))
+}
+
+const isJson = (type: string): boolean => {
+  if (type === "application/json") return true
+  const media = type.split(";", 1)[0]!.trim().toLowerCase()
+  return media === "application/json" || (media.startsWith("application/") && media.endsWith("+json"))
+}
+
+interface Nesting {
+  /** How deep brackets nest. */
+  readonly depth: number
+  /** A number with an exponent, or a very long one: only those may be parsed as infinite, which JSON cannot represent. */
+  readonly hasLargeNumber: boolean
+}
+
+const LARGE_DIGITS = 300
+
+/**
+ * One pass that skips strings, because every request pays for it. It runs before `JSON.parse`, so that deeply nested
+ * brackets are cheap to reject.
+ */
+const nestingOf = (text: string): Nesting => {
+  let depth = 0
+  let deepest = 0
+  let digits = 0
+  let hasLargeNumber = false
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (char >= 0x30 && char <= 0x39) {
+      if (++digits === LARGE_DIGITS) hasLargeNumber = true
+    } else {
+      if (digits > 0 && (char === 0x65 || char === 0x45)) hasLargeNumber = true
+      digits = 0
+      if (char === 0x22) i = stringEnd(text, i) - 1
+      else if (char === 0x7b || char === 0x5b) deepest = Math.max(deepest, ++depth)
+      else if (char === 0x7d || char === 0x5d) depth--
+    }
+  }
+  return { depth: deepest, hasLargeNumber }
+}
+
+const hasInfinity = (value: unknown): boolean => {
+  if (typeof value === "number") return !Number.isFinite(value)
+  if (typeof value !== "object" || value === null) return false
+  return Array.isArray(value) ? value.some(hasInfinity) : Object.values(value).some(hasInfinity)
+}
+
+/** In valid UTF-8 JSON, only an escape can contain a NUL or half a surrogate pair. */
+const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/u
+
+const notStorable: FaultOf = (value, path) =>
+  typeof value === "string" && (value.includes("\0") || !value.isWellFormed())
+    ? `${subjectOf(path, "The body")} must have no NUL characters and no unpaired surrogates.`
+    : undefined
+
+const LONG_DIGITS = /\d{16}/u
+const LONG_DIGITS_CHARS = 16
+const INTEGER = /^-?\d+$/u
+const SHOWN_CHARS_MAX = 40
+/** Of a string that stands for a rounded integer. Another string with it is a fault of a body that is rejected anyway. */
+const MARK = "\0rounded:"
+
+/**
+ * Rejects integers beyond 2^53 - 1, which JSON parsing rounds: a tool would get another id than its caller sent, and the
+ * call would be billed. Takes valid JSON text.
+ */
+export const rejectRounded = (text: string): Effect.Effect<void, ValidationFailed> => {
+  if (!LONG_DIGITS.test(text)) return Effect.void
+  return text.length < LONG_TEXT_CHARS_MIN ? withoutRounded(text) : Effect.flatMap(ownTurn, () => withoutRounded(text))
+}
+
+const withoutRounded = (text: string): Effect.Effect<void, ValidationFailed> => {
+  const marked = withMarks(text)
+  return marked === undefined
+    ? Effect.void
+    : Effect.fail(new ValidationFailed({ faults: faultsIn(JSON.parse(marked), wasRounded) }))
+}
+
+/**
+ * With the first of these integers as marked strings; undefined if there are none. A reviver of `JSON.parse` takes a second for a
+ * megabyte of small values.
+ */
+const withMarks = (text: string): string | undefined => {
+  let marked = ""
+  let from = 0
+  let count = 0
+  for (let i = 0; i < text.length && count < FAULTS_MAX; i++) {
+    if (text.charCodeAt(i) === 0x22) i = stringEnd(text, i) - 1
+    else if (isOfNumber(text.charCodeAt(i))) {
+      let end = i + 1
+      while (isOfNumber(text.charCodeAt(end))) end++
+      if (end - i >= LONG_DIGITS_CHARS) {
+        const number = text.slice(i, end)
+        if (INTEGER.test(number) && !Number.isSafeInteger(Number(number))) {
+          marked += text.slice(from, i) + JSON.stringify(MARK + number)
+          from = end
+          count++
+        }
+      }
+      i = end - 1
+    }
+  }
+  return count === 0 ? undefined : marked + text.slice(from)
+}
+
+/** Of digits, signs, a point or an exponent. The letter also occurs in `true` and `false`. */
+const isOfNumber = (char: number): boolean =>
+  (char >= 0x30 && char <= 0x39) || char === 0x2d || char === 0x2e || char === 0x2b || char === 0x45 || char === 0x65
+
+const wasRounded: FaultOf = (value, path) => {
+  if (typeof value !== "string" || !value.startsWith(MARK)) return undefined
+  const source = value.slice(MARK.length)
+  const shown = source.length > SHOWN_CHARS_MAX ? `${source.slice(0, SHOWN_CHARS_MAX)}…` : source
+  const subject = subjectOf(path, "The body")
+  return `${subject} must be no integer beyond 2^53 - 1; \`${shown}\` was sent. Send it as a string.`
+}
+
+type FaultOf = (value: unknown, path: Path) => string | undefined
+
+/** The first ones. */
+const faultsIn = (root: unknown, faultOf: FaultOf): ReadonlyArray<Fault> => {
+  const faults: Array<Fault> = []
+  const path: Array<string | number> = []
+  const visit = (step: string | number, value: unknown): void => {
+    path.push(step)
+    visitHere(value)
+    path.pop()
+  }
+  const visitHere = (value: unknown): void => {
+    const message = faultOf(value, path)
+    if (message !== undefined) return void faults.push({ path: [...path], message })
+    if (typeof value !== "object" || value === null) return
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) {
+        if (faults.length >= FAULTS_MAX) return
+        visit(index, item)
+      }
+      return
+    }
+    for (const [key, item] of Object.entries(value)) {
+      if (faults.length >= FAULTS_MAX) return
+      visit("(a key)", key)
+      visit(key.toWellFormed().replaceAll("\0", ""), item)
+    }
+  }
+  visitHere(root)
+  return faults
+}

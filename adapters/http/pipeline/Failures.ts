@@ -1,8 +1,9 @@
 /**
- * What can be wrong with a request before the rules of the domain apply.
+ * What can be wrong with a request before the rules of the domain apply, and the sentences that say so.
  */
-import { Schema } from "effect"
+import { Result, Schema, SchemaAST, SchemaIssue, SchemaParser } from "effect"
 import { inSeconds } from "../../../domain/shared/Time.ts"
+import { otherFieldsOf, wireOf } from "../contract/InputSchemas.ts"
 
 /** Further faults of a request are not listed. */
 export const FAULTS_MAX = 100
@@ -42,23 +43,6 @@ const firstOf = (faults: ReadonlyArray<Fault>): string => {
   if (first === undefined) return "The request is not valid."
   const more = faults.length - 1
   return more === 0 ? first.message : `${first.message} (${more} more: see \`details\`.)`
-}
-
-/** All tools of a request were rejected: nothing was changed. */
-export class NoToolRegistered extends Schema.TaggedError<NoToolRegistered>()("NoToolRegistered", {
-  tools: Schema.Array(
-    Schema.Struct({
-      index: Schema.Int,
-      tool_name: Schema.String,
-      error: Schema.String,
-      /** For a tool that could not be decoded: its fields with their faults. */
-      faults: Schema.optionalKey(Schema.Array(Fault))
-    })
-  )
-}) {
-  override get message() {
-    return `No tool was registered: ${this.tools.map((tool) => `${tool.tool_name}: ${tool.error}`).join("; ")}`
-  }
 }
 
 export class RouteNotFound extends Schema.TaggedError<RouteNotFound>()("RouteNotFound", { path: Schema.String }) {
@@ -107,6 +91,16 @@ export class AuthorizationRejected extends Schema.TaggedError<AuthorizationRejec
     return this.fault === "no_scheme"
       ? "The Authorization header has no scheme."
       : "The Authorization header has another scheme than `Bearer`."
+  }
+}
+
+export class MetricsRejected extends Schema.TaggedError<MetricsRejected>()("MetricsRejected", {
+  hasToken: Schema.Boolean
+}) {
+  override get message() {
+    return this.hasToken
+      ? "Send Authorization: Bearer <METRICS_TOKEN>."
+      : "These metrics are closed until the operator configures METRICS_TOKEN."
   }
 }
 
@@ -160,3 +154,235 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
     return `Too many requests: the limit is ${this.limit} a minute. Retry after ${inSeconds(this.retryAfterSeconds)}.`
   }
 }
+
+// Describes the JSON that a schema expects, in words: "an integer between 100 and 100000", "one of `day`, `month`, `total`".
+// It never contains the name of an internal type.
+
+const kindOf = (ast: SchemaAST.AST): string => {
+  const wire = wireOf(ast)
+  const limits = limitsOf(wire)
+  const { expected } = limits
+  if (expected !== undefined) return expected
+  switch (wire._tag) {
+    case "String":
+      return `a string${rangeText(limits.minLength, limits.maxLength, "character")}`
+    case "Number":
+      return `${limits.isInteger ? "an integer" : "a number"}${betweenText(limits.minimum, limits.maximum)}`
+    case "Boolean":
+      return "`true` or `false`"
+    case "Null":
+      return "`null`"
+    case "Literal":
+      return `\`${String(wire.literal)}\``
+    case "Arrays":
+      return `an array${rangeText(limits.minLength, limits.maxLength, "item")}`
+    case "Objects":
+      return "an object"
+    case "Union":
+      return choiceOf(wire)
+    case "Declaration":
+      return wire === Schema.Json.ast ? "JSON" : String(wire.annotations?.["expected"] ?? "JSON")
+    default:
+      return "JSON"
+  }
+}
+
+const choiceOf = ({ types }: SchemaAST.Union): string => {
+  const literals = types.filter(SchemaAST.isLiteral).map(kindOf)
+  const kinds = new Set(types.filter((type) => !SchemaAST.isLiteral(type)).map(kindOf))
+  const literal = literals.length > 1 ? [`one of ${literals.join(", ")}`] : literals
+  return [...literal, ...kinds].join(" or ")
+}
+
+/** By the names that Effect's own checks note them under. */
+interface Limits {
+  /** From the first check that has a message. */
+  expected?: string
+  isInteger: boolean
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+}
+
+/** The message of a check that has its own. */
+const messageOf = (annotations: { readonly message?: unknown } | undefined): string | undefined =>
+  typeof annotations?.message === "string" ? annotations.message : undefined
+
+const MUST_BE = "must be "
+
+const limitsOf = ({ checks }: SchemaAST.AST): Limits => {
+  const limits: Limits = { isInteger: false }
+  for (const { annotations } of (checks ?? []).flatMap(flat)) {
+    const message = messageOf(annotations)
+    if (message?.startsWith(MUST_BE) === true) limits.expected ??= message.slice(MUST_BE.length)
+    const noted = annotations?.["representation"] as { readonly id: string; readonly payload?: object } | undefined
+    if (noted?.id === "effect/schema/isInt") limits.isInteger = true
+    Object.assign(limits, noted?.payload)
+  }
+  return limits
+}
+
+const flat = (check: SchemaAST.Check<unknown>): ReadonlyArray<SchemaAST.Check<unknown>> =>
+  check._tag === "FilterGroup" ? check.checks.flatMap(flat) : [check]
+
+const betweenText = (min: number | undefined, max: number | undefined): string => {
+  if (min !== undefined && max !== undefined) return ` between ${min} and ${max}`
+  if (min !== undefined) return ` of at least ${min}`
+  return max === undefined ? "" : ` of at most ${max}`
+}
+
+const rangeText = (min: number | undefined, max: number | undefined, unit: string): string => {
+  if (min !== undefined && max !== undefined) return ` of ${min} to ${max} ${unit}s`
+  if (min !== undefined) return ` of at least ${min} ${unit}${min === 1 ? "" : "s"}`
+  return max === undefined ? "" : ` of at most ${max} ${unit}${max === 1 ? "" : "s"}`
+}
+
+// What is wrong with a value, in sentences for the client: the field, what it must be, and what was sent. The message of a
+// schema check begins with "must" and continues after the field's name, or is a complete sentence. Names of internal types
+// are never shown.
+
+export type Path = ReadonlyArray<string | number>
+
+const CHARS_SHOWN_MAX = 60
+
+/** `whole`: the name of the value that contains the fields. */
+export const faultsOf = (issue: SchemaIssue.Issue, whole: string): ReadonlyArray<Fault> => {
+  const faults = new Map<string, Fault>()
+  for (const { path, predicate, sent } of faultsAt(issue, [], undefined)) {
+    const message = sentenceOf(subjectOf(path, whole), predicate, sent)
+    faults.set(`${path.join("\n")}\n${message}`, { path, message })
+    if (faults.size === FAULTS_MAX) break
+  }
+  return [...faults.values()]
+}
+
+/** `tools[1].price_microcents` */
+export const subjectOf = (path: Path, whole: string): string => {
+  const [first, ...others] = path.map((part) => String(part).slice(0, CHARS_SHOWN_MAX))
+  if (first === undefined) return whole
+  return `\`${others.reduce((name, part) => (/^\d+$/u.test(part) ? `${name}[${part}]` : `${name}.${part}`), first)}\``
+}
+
+interface Found {
+  readonly path: Path
+  readonly predicate: string
+  /** Absent where the sentence does not show it. */
+  readonly sent?: string | undefined
+}
+
+/** `ast`: the expected type of the value at the path. */
+const faultsAt = (issue: SchemaIssue.Issue, path: Path, ast: SchemaAST.AST | undefined): ReadonlyArray<Found> => {
+  switch (issue._tag) {
+    case "Pointer":
+      return faultsAt(issue.issue, [...path, ...issue.path.map(keyOf)], undefined)
+    case "Encoding":
+      return faultsAt(issue.issue, path, issue.ast)
+    case "Filter":
+      return faultsAt(issue.issue, path, ast).map((found) => {
+        const message = messageOf(issue.filter.annotations) ?? found.predicate
+        return { ...found, predicate: message }
+      })
+    case "Composite":
+      return issue.issues.flatMap((one) => faultsAt(one, path, issue.ast))
+    case "AnyOf":
+      return faultsOfUnion(issue, path)
+    case "MissingKey":
+      return [{ path, predicate: "is required." }]
+    case "InvalidType":
+      return [{ path, predicate: `must be ${kindOf(issue.ast)}`, sent: shown(issue, '"') }]
+    case "InvalidValue": {
+      const predicate = messageOf(issue.annotations) ?? (ast === undefined ? "is not valid" : `must be ${kindOf(ast)}`)
+      return [{ path, predicate, sent: shown(issue) }]
+    }
+    default:
+      return [{ path, predicate: "is not valid", sent: shown(issue) }]
+  }
+}
+
+/** For a union of objects: the faults of the member that the value matches best. */
+const faultsOfUnion = (issue: SchemaIssue.AnyOf, path: Path): ReadonlyArray<Found> => {
+  if (issue.issues.length === 0) return [{ path, predicate: `must be ${kindOf(issue.ast)}`, sent: shown(issue) }]
+  const index = meantMember(issue.ast.types)(issue.input)
+  const meant = index === undefined ? undefined : issue.ast.types[index]
+  const own = issue.issues.filter((one) => meant !== undefined && "ast" in one && one.ast === meant)
+  if (own.length > 0) return own.flatMap((one) => faultsAt(one, path, undefined))
+  if (meant !== undefined) return faultsAsIf(meant, issue.input, path)
+  return issue.issues.slice(0, 1).flatMap((one) => faultsAt(one, path, undefined))
+}
+
+/** The decoder skipped this member, because one of its constants differs. */
+const faultsAsIf = (ast: SchemaAST.AST, value: unknown, path: Path): ReadonlyArray<Found> => {
+  const schema = Schema.make<Schema.Decoder<unknown>>(ast)
+  const result = SchemaParser.decodeUnknownResult(schema, { errors: "all", reportInput: true })(value)
+  return Result.isFailure(result) ? faultsAt(result.failure, path, undefined) : []
+}
+
+const keyOf = (key: PropertyKey): string | number => (typeof key === "number" ? key : String(key))
+
+const sentenceOf = (subject: string, predicate: string, sent: string | undefined): string => {
+  if (predicate === "is required.") return `${subject} is required.`
+  if (/^[A-Z`]/u.test(predicate)) return predicate
+  const sentence = `${capital(subject)} ${predicate}`
+  return sent === undefined ? `${sentence}.` : `${sentence}; ${sent} was sent.`
+}
+
+const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
+
+/**
+ * Only for values with a short representation. `quote`: shows that a string was sent where its text looks like another type.
+ */
+const shown = (issue: SchemaIssue.Issue, quote = ""): string | undefined => {
+  if (!SchemaIssue.hasInput(issue)) return undefined
+  const { input } = issue
+  switch (typeof input) {
+    case "string":
+      if (input.trim() === "") return input === "" ? "an empty string" : "a blank string"
+      return `\`${quote}${input.length > CHARS_SHOWN_MAX ? `${input.slice(0, CHARS_SHOWN_MAX)}…` : input}${quote}\``
+    case "number":
+    case "boolean":
+      return `\`${input}\``
+    case "object":
+      return input === null ? "`null`" : Array.isArray(input) ? "an array" : "an object"
+    default:
+      return undefined
+  }
+}
+
+interface Shape {
+  readonly known: ReadonlySet<string>
+  readonly required: ReadonlyArray<string>
+  readonly others: RegExp | undefined
+}
+
+export const shapeOf = (ast: SchemaAST.AST, wire: SchemaAST.Objects): Shape => ({
+  known: new Set(wire.propertySignatures.map(({ name }) => String(name))),
+  required: wire.propertySignatures.flatMap(({ name, type }) => (SchemaAST.isOptional(type) ? [] : [String(name)])),
+  others: otherFieldsOf(ast)
+})
+
+/** For a union of objects: the index of the member with the fewest missing or unknown fields. */
+export const meantMember = (types: ReadonlyArray<SchemaAST.AST>): ((value: unknown) => number | undefined) => {
+  const shapes = types.map((type) => {
+    const wire = wireOf(type)
+    return SchemaAST.isObjects(wire) ? shapeOf(type, wire) : undefined
+  })
+  const only = shapes.filter((shape) => shape !== undefined).length === 1 ? shapes.findIndex(Boolean) : undefined
+  return (value) => {
+    if (!isObject(value)) return undefined
+    if (only !== undefined) return only
+    const misfits = shapes.map((shape) => (shape === undefined ? Infinity : misfitsOf(shape, value)))
+    const index = misfits.indexOf(Math.min(...misfits))
+    return shapes[index] === undefined ? undefined : index
+  }
+}
+
+const misfitsOf = ({ known, others, required }: Shape, value: Readonly<Record<string, unknown>>): number => {
+  let misfits = 0
+  for (const name of required) if (!Object.hasOwn(value, name)) misfits++
+  for (const name of Object.keys(value)) if (!known.has(name) && others?.test(name) !== true) misfits++
+  return misfits
+}
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,36 +1,266 @@
 /**
- * Problem documents (RFC 9457), and the problems that do not come from a typed failure.
+ * Problem documents (RFC 9457). A room has a table of problems: one row for each error of its services, with status, code, and what
+ * a client may do next over HTTP. The message is the error's own. Rows that many rooms need are here.
  */
+import type { Effect } from "effect"
+import type { Authentication } from "../../../domain/accounts/Authentication.ts"
+import type { ExpiryInThePast, KeyNotFound } from "../../../domain/accounts/Keys.ts"
+import type { ProviderNotFound } from "../../../domain/accounts/ProviderDirectory.ts"
+import {
+  SCHEMA_CHECKS_CPU_MS_MAX,
+  type SchemaBudgetSpent,
+  type SchemaChecksLimited
+} from "../../../domain/catalog/JsonSchemas.ts"
+import type { PaymentFailed, PaymentsNotConfigured } from "../../../domain/ledger/PaymentGateway.ts"
+import type { FundsTooLow } from "../../../domain/ledger/PlatformFunds.ts"
+import type { AccountFrozen } from "../../../domain/metering/CallRejections.ts"
+import type { OperatorSessions } from "../../../domain/operator/OperatorSessions.ts"
+import type { SignerUnavailable } from "../../../domain/receipts/Receipts.ts"
+import type { IdempotencyConflict, IdempotencyInFlight } from "../../../domain/shared/Idempotency.ts"
+import { toCents } from "../../../domain/shared/Microcents.ts"
 import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
+import type { ProviderUnknown } from "../../../domain/trust/Trust.ts"
 import { prefixOf } from "../contract/BaseUrl.ts"
-import { problemType, titles } from "../contract/Problem.ts"
-import type { HandlerError } from "./HandlerErrors.ts"
-import { accountProblems } from "./AccountProblems.ts"
-import { callProblems } from "./CallProblems.ts"
-import { moneyProblems } from "./MoneyProblems.ts"
-import type { Problem, ProblemRow, ProblemTable } from "./ProblemTable.ts"
-import { requestProblems } from "./RequestProblems.ts"
-import { trustProblems } from "./TrustProblems.ts"
+import { type ProblemCode, type ProblemStatus, problemType, titles } from "../contract/Problem.ts"
+import type * as Failures from "./Failures.ts"
 import type { WebResponse } from "./WebRequest.ts"
 
-const table = {
-  ...accountProblems,
-  ...callProblems,
-  ...moneyProblems,
-  ...requestProblems,
-  ...trustProblems
-} satisfies ProblemTable
+export interface Problem {
+  readonly status: ProblemStatus
+  readonly code: ProblemCode
+  readonly message: string
+  readonly details?: ReadonlyArray<Failures.Fault>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly extra?: Readonly<Record<string, unknown>>
+}
 
-type StatusOf<Tag extends HandlerError["_tag"]> = ReturnType<(typeof table)[Tag]>["status"]
+/** `hint`: where to look or what to call next; appended to the message. `message`: instead of one for operators. */
+export type ProblemRow<Status extends ProblemStatus = ProblemStatus> = Omit<Problem, "message" | "status"> & {
+  readonly status: Status
+  readonly hint?: string
+  readonly message?: string
+}
 
-/** The errors whose problems have one of these statuses. */
-export type ErrorWithStatus<Status> = {
-  [Tag in HandlerError["_tag"]]: StatusOf<Tag> extends Status ? Extract<HandlerError, { readonly _tag: Tag }> : never
-}[HandlerError["_tag"]]
+/** By the tag of the error. */
+export type ProblemTable = Readonly<Record<string, (error: never, baseUrl: string) => ProblemRow>>
 
-export const problemOf = (rejection: HandlerError, baseUrl: string): Problem => {
-  const rowOf = table[rejection._tag] as (rejection: HandlerError, baseUrl: string) => ProblemRow
-  const { hint, message = rejection.message, ...problem } = rowOf(rejection, baseUrl)
+type Tagged = Error & { readonly _tag: string }
+
+type RowsFor<E extends Tagged> = {
+  readonly [One in E as One["_tag"]]: (error: One, baseUrl: string) => ProblemRow
+}
+
+type ErrorOf<Member> = Member extends (...input: never) => infer Returned
+  ? ErrorOf<Returned>
+  : Member extends Effect.Effect<unknown, infer E, unknown>
+    ? E
+    : never
+
+type ErrorOfService<S> = S extends { readonly Service: infer Shape }
+  ? { [Name in keyof Shape]: ErrorOf<Shape[Name]> }[keyof Shape]
+  : never
+
+/**
+ * The table of a room: one row for each error of the services that its handlers call, except those of every request. A missing row
+ * and one for another error do not compile.
+ */
+export type ProblemsOf<Services, Own extends Tagged = never> = RowsFor<
+  Own | Exclude<Extract<ErrorOfService<Services>, Tagged>, RequestError>
+>
+
+type ErrorIn<Module> = {
+  [Name in keyof Module]: Module[Name] extends abstract new (...input: never) => infer E ? Extract<E, Tagged> : never
+}[keyof Module]
+
+/** Errors of the request itself, and those that handlers of many rooms fail with. */
+export type RequestError =
+  | ErrorIn<typeof Failures>
+  | Extract<ErrorOfService<Authentication | OperatorSessions>, Tagged>
+  | IdempotencyConflict
+  | IdempotencyInFlight
+  | SignerUnavailable
+  | KeyNotFound
+  | ExpiryInThePast
+  | SchemaBudgetSpent
+  | SchemaChecksLimited
+  | AccountFrozen
+  | FundsTooLow
+  | PaymentFailed
+  | PaymentsNotConfigured
+  | ProviderNotFound
+  | ProviderUnknown
+
+/** The errors of a table whose problems have one of these statuses, and those of every request that have. */
+export type ErrorWithStatus<Table, Status> =
+  | { [Tag in keyof Table & string]: InRow<Tag, Table[Tag], Status> }[keyof Table & string]
+  | { [One in RequestError as One["_tag"]]: HasStatus<RequestProblems[One["_tag"]], Status, One> }[RequestError["_tag"]]
+
+type InRow<Tag extends string, Row, Status> = Row extends (...given: infer Given) => unknown
+  ? HasStatus<Row, Status, ErrorWithTag<Tag, Given extends readonly [infer E, ...ReadonlyArray<unknown>] ? E : unknown>>
+  : never
+type ErrorWithTag<Tag, E> = E extends { readonly _tag: Tag } ? E : Error & { readonly _tag: Tag }
+type HasStatus<Row, Status, E> = Row extends (...given: never) => { readonly status: infer Own }
+  ? [Own] extends [Status]
+    ? E
+    : never
+  : never
+
+// Rows that many tables have.
+
+const row =
+  <Status extends ProblemStatus>(status: Status, code: ProblemCode) =>
+  <E = unknown>(hint?: string): ((error: E) => ProblemRow<Status>) => {
+    const same = hint === undefined ? { status, code } : { status, code, hint }
+    return () => same
+  }
+
+export const forbidden = row(403, "FORBIDDEN")
+export const notFound = row(404, "NOT_FOUND")
+export const duplicate = row(409, "DUPLICATE")
+export const keyConflict = row(409, "IDEMPOTENCY_CONFLICT")
+export const invalid = row(422, "VALIDATION_ERROR")
+export const providerError = row(502, "PROVIDER_ERROR")
+export const notConfigured = row(503, "NOT_CONFIGURED")
+
+export const invalidField =
+  (...path: ReadonlyArray<string>) =>
+  ({ message }: { readonly message: string }): ProblemRow<422> => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: [{ path, message }]
+  })
+
+const retryAfter = (seconds: number) => ({
+  headers: { "retry-after": String(seconds) },
+  extra: { retry_after_seconds: seconds }
+})
+
+export const unavailableFor = (seconds: number): ProblemRow<503> => ({
+  status: 503,
+  code: "UNAVAILABLE",
+  ...retryAfter(seconds)
+})
+
+export const inFlight = (error: { readonly retryAfterSeconds: number }): ProblemRow<409> => ({
+  status: 409,
+  code: "IDEMPOTENCY_CONFLICT",
+  ...retryAfter(error.retryAfterSeconds)
+})
+
+/** Too many of something in a period other than a minute: no `X-RateLimit-Remaining`. */
+export const tooMany = (limit: number, retryAfterSeconds: number): ProblemRow<429> => ({
+  status: 429,
+  code: "RATE_LIMITED",
+  headers: { "retry-after": String(retryAfterSeconds), "x-ratelimit-limit": String(limit) },
+  extra: { retry_after_seconds: retryAfterSeconds }
+})
+
+/** A limit that is used up; the whole limit is available again after `resetSeconds`. */
+export const limitReached = (
+  limit: number,
+  retryAfterSeconds: number,
+  resetSeconds: number,
+  extra: Readonly<Record<string, unknown>> = {}
+): ProblemRow<429> => ({
+  status: 429,
+  code: "RATE_LIMITED",
+  headers: {
+    "retry-after": String(retryAfterSeconds),
+    "x-ratelimit-limit": String(limit),
+    "x-ratelimit-remaining": "0",
+    "x-ratelimit-reset": String(resetSeconds)
+  },
+  extra: { retry_after_seconds: retryAfterSeconds, ...extra }
+})
+
+const UNAVAILABLE_RETRY_AFTER_SECONDS = 2
+/** For a database that does not respond, and for a signer. */
+const LATE_RETRY_AFTER_SECONDS = 5
+const SEND_KEY = "Send the key as `Authorization: Bearer <key>`."
+const unauthorized: ProblemRow<401> = { status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }
+
+const cannot = (what: string): string =>
+  `The service cannot ${what} at the moment. Try again in a few seconds: what is sent again with the same Idempotency-Key is done once.`
+
+type RequestProblems = typeof requestProblems
+
+const requestProblems = {
+  // Of the request itself, before the rules of the domain apply.
+  BadRequest: (e) => ({
+    status: 400,
+    code: "BAD_REQUEST",
+    ...(e.faults === undefined ? {} : { details: e.faults })
+  }),
+  IdempotencyConflict: keyConflict(),
+  IdempotencyInFlight: inFlight,
+  MethodNotAllowed: (e) => ({ status: 405, code: "METHOD_NOT_ALLOWED", headers: { allow: e.allow.join(", ") } }),
+  NotFound: notFound(),
+  NotFromOwnPage: forbidden(),
+  OperatorDisabled: notConfigured("The operator can set OPERATOR_KEY and restart the service."),
+  RequestTimedOut: () => unavailableFor(LATE_RETRY_AFTER_SECONDS),
+  PathRejected: (e) => ({ status: 404, code: "NOT_FOUND", details: e.faults }),
+  PayloadTooLarge: () => ({ status: 413, code: "PAYLOAD_TOO_LARGE", headers: { connection: "close" } }),
+  RateLimited: (e) => limitReached(e.limit, e.retryAfterSeconds, e.resetAfterSeconds),
+  RouteNotFound: notFound(),
+  StoreUnavailable: () => ({
+    ...unavailableFor(UNAVAILABLE_RETRY_AFTER_SECONDS),
+    message: cannot("reach its database")
+  }),
+  UnsupportedMediaType: () => ({
+    status: 415,
+    code: "UNSUPPORTED_MEDIA_TYPE",
+    headers: { accept: "application/json" }
+  }),
+  ValidationFailed: (e) => ({ status: 422, code: "VALIDATION_ERROR", details: e.faults }),
+  SignerUnavailable: () => ({
+    ...unavailableFor(LATE_RETRY_AFTER_SECONDS),
+    message: cannot("sign or verify receipts")
+  }),
+
+  // Of keys and sessions.
+  AuthorizationRejected: () => ({ ...unauthorized, hint: SEND_KEY }),
+  ExpiryInThePast: invalidField("expires_at"),
+  KeyNotFound: notFound("GET /api/v1/market/keys lists your keys."),
+  MetricsRejected: () => unauthorized,
+  SessionEnded: () => unauthorized,
+  Unauthorized: ({ reason }) => (reason === "missing" ? { ...unauthorized, hint: SEND_KEY } : unauthorized),
+  WrongOperatorKey: () => ({ ...unauthorized, hint: "It is the value of OPERATOR_KEY." }),
+  WrongRole: forbidden(),
+
+  // Of JSON Schemas of tools.
+  SchemaBudgetSpent: (e) => unavailableFor(e.retryAfterSeconds),
+  SchemaChecksLimited: (e) => tooMany(SCHEMA_CHECKS_CPU_MS_MAX[e.of], e.retryAfterSeconds),
+
+  // Of money.
+  AccountFrozen: () => ({
+    status: 403,
+    code: "ACCOUNT_FROZEN",
+    hint: "GET /api/v1/market/whoami shows the reason; POST /api/market/balance/load pays a debt."
+  }),
+  FundsTooLow: (e) => ({
+    status: 409,
+    code: "INSUFFICIENT_PLATFORM_FUNDS",
+    extra: {
+      needed_microcents: Number(e.neededMicrocents),
+      platform_funds_microcents: Number(e.availableMicrocents),
+      platform_funds_cents: toCents(e.availableMicrocents)
+    }
+  }),
+  PaymentFailed: providerError(),
+  PaymentsNotConfigured: notConfigured("The operator can set PAYMENTS=stripe."),
+
+  // Of a provider that does not exist.
+  ProviderNotFound: notFound("GET /api/market/catalog lists tools with their providers."),
+  ProviderUnknown: notFound()
+} satisfies RowsFor<RequestError>
+
+/** `own`: the table of the room whose handler failed. */
+export const problemOf = (error: Tagged, baseUrl: string, own: ProblemTable = {}): Problem => {
+  const rowOf = (own[error._tag] ?? (requestProblems as ProblemTable)[error._tag]) as (
+    error: Tagged,
+    baseUrl: string
+  ) => ProblemRow
+  const { hint, message = error.message, ...problem } = rowOf(error, baseUrl)
   const text = hint === undefined ? message : `${message} ${hint}`
   return { ...problem, message: problem.status === 404 ? belowPrefix(text, prefixOf(baseUrl)) : text }
 }

@@ -5,9 +5,7 @@ import { Clock, Context, Effect, Fiber, Layer, References, Schedule, Tracer } fr
 import { type Durations, Histogram } from "../../../domain/shared/Histogram.ts"
 import { monotonicMs } from "../../../domain/shared/Time.ts"
 import { traced, TraceSampler } from "../../../domain/shared/TraceSampler.ts"
-import type { RequestContext, Stage } from "./RequestContext.ts"
-import type { RequestNotes, Route } from "./Route.ts"
-import { UNMATCHED } from "./Routing.ts"
+import { type RequestContext, type RequestNotes, type Route, type Stage, UNMATCHED } from "./Route.ts"
 import type { WebResponse } from "./WebRequest.ts"
 
 const CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const

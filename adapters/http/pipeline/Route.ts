@@ -1,6 +1,6 @@
 /**
- * Connects an endpoint of the contract to its handler. Decoders and encoders come from the endpoint's own schemas and are
- * built once.
+ * Connects an endpoint of the contract to its handler and to the problems of its room. Decoders and encoders come from the endpoint's
+ * own schemas and are built once. Below: a request while it passes the stages.
  */
 import { Context, Effect, Schema } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
@@ -10,13 +10,10 @@ import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
 import { Access, type AccessRule } from "../contract/Access.ts"
 import { type Declares, statusOf } from "../contract/Endpoint.ts"
 import type { ProblemStatus } from "../contract/Problem.ts"
-import { type Decoding, decodingOf, documentQuery, parseQuery } from "./Decoding.ts"
+import { type BodyRules, type Decoding, decodingOf, documentQuery, parseQuery, storedBody } from "./Decoding.ts"
 import type { RateLimited, RequestTimedOut } from "./Failures.ts"
-import type { HandlerError } from "./HandlerErrors.ts"
-import type { ErrorWithStatus } from "./Problems.ts"
-import type { EventStarter } from "./ProgressEvents.ts"
-import { type BodyRules, storedBody } from "./RequestBody.ts"
-import type { ServerSentEvent, WebRequest, WebResponse } from "./WebRequest.ts"
+import type { ErrorWithStatus, ProblemTable, RequestError } from "./Problems.ts"
+import type { EventStarter, ServerSentEvent, WebRequest, WebResponse } from "./WebRequest.ts"
 
 /** Annotations of the request's log lines and its trace: ids and names of the contract, never a key or text of a client. */
 export interface RequestNotes {
@@ -91,6 +88,15 @@ export interface Compatibility {
   readonly otherMethods: WebResponse
 }
 
+/** An error of a handler, whose row its route has. Only the functions below make one. */
+export interface HandlerFailure extends Error {
+  readonly _tag: string
+  readonly [hasRow]: true
+}
+declare const hasRow: unique symbol
+
+export type Failure = RequestError | HandlerFailure
+
 /** What the dispatcher needs to know of a route. */
 export interface Route extends Decoding {
   readonly method: string
@@ -105,16 +111,18 @@ export interface Route extends Decoding {
   readonly compatibility: Compatibility | undefined
   /** Stores idempotency keys itself, because it makes external calls, which must not run inside a unit of work. */
   readonly ownIdempotency: boolean
+  /** Of the errors of its handler. */
+  readonly problems: ProblemTable
   /** What the problem says when the response is late. */
   readonly late: RequestTimedOut["kind"]
   /** Runs before the unit of work of an idempotent request, also before a replay: for what asks other systems. */
-  prepare?(input: AnyInput): Effect.Effect<unknown, HandlerError>
+  prepare?(input: AnyInput): Effect.Effect<unknown, Failure>
   /** Of requests that are rejected with or without a key; undefined for any other. */
   readonly answerUnauthenticated?: ((request: WebRequest) => EncodedReply | undefined) | undefined
   /** Instead of HTTP 429, where the rate limit of the key is exceeded. */
   readonly answerLimited?: ((input: AnyInput, error: RateLimited) => ReturnType<Route["answer"]>) | undefined
   /** The whole response: handler, then the success schema of its status. */
-  answer(input: AnyInput): Effect.Effect<EncodedReply, HandlerError>
+  answer(input: AnyInput): Effect.Effect<EncodedReply, Failure>
 }
 
 export interface EncodedReply {
@@ -143,79 +151,113 @@ type RouteOf<E> = E extends { readonly method: infer M extends string; readonly 
   : Route
 
 /** Endpoints of the contract declare the statuses of their problems. */
-export type AnyEndpoint = HttpApiEndpoint.ConstraintRequest & Declares<ProblemStatus>
-export type ErrorOf<E extends AnyEndpoint> = ErrorWithStatus<E["~Problems"]>
+type AnyEndpoint = HttpApiEndpoint.ConstraintRequest & Declares<ProblemStatus>
+type ErrorOf<E extends AnyEndpoint, Table> = ErrorWithStatus<Table, E["~Problems"]>
 
-/** A handler is an effect, or a generator as in `Effect.gen`. It fails with errors that its endpoint declares, no others. */
-type Handler<E extends AnyEndpoint, A> = (
+/**
+ * A handler is an effect, or a generator as in `Effect.gen`. It fails with errors that have a row, with a status that its endpoint
+ * declares, no others.
+ */
+type Handler<E extends AnyEndpoint, Table, A> = (
   input: Input<E>
-) => Effect.Effect<A, ErrorOf<E>> | Generator<Effect.Effect<unknown, ErrorOf<E>>, A, never>
+) => Effect.Effect<A, ErrorOf<E, Table>> | Generator<Effect.Effect<unknown, ErrorOf<E, Table>>, A, never>
 
 /** The handler runs again where a unit of work is repeated. */
-const run = <E extends AnyEndpoint, A>(handler: Handler<E, A>, input: Input<E>): Effect.Effect<A, ErrorOf<E>> =>
+const run = <I, A, E>(
+  handler: (input: I) => Effect.Effect<A, E> | Generator<Effect.Effect<unknown, E>, A, never>,
+  input: I
+): Effect.Effect<A, E> =>
   Effect.suspend(() => {
     const handled = handler(input)
     return Effect.isEffect(handled) ? handled : Effect.gen(() => handled)
   })
 
-/** The handler returns a body, encoded by the endpoint's only success schema. */
-export const route = <const E extends AnyEndpoint>(
-  endpoint: E,
-  handler: Handler<E, TypeOf<E["~Success"]>>,
-  options?: RouteOptions
-): RouteOf<E> => {
-  const [status, ...others] = encodersByStatus(endpoint as unknown as HttpApiEndpoint.Top).keys()
-  if (status === undefined || others.length > 0) throw new Error(`${endpoint.identifier} needs a status in its reply`)
-  return replyRoute(endpoint, (input) => Effect.map(run(handler, input), (body) => ({ status, body })), options)
-}
-
-/** The handler returns a reply, whose body is encoded by the success schema of its status. */
-export const replyRoute = <const E extends AnyEndpoint>(
-  endpoint_: E,
-  handler: Handler<E, Reply<TypeOf<E["~Success"]>>>,
-  options?: RouteOptions
-): RouteOf<E> => {
-  const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
-  const encoders = encodersByStatus(endpoint)
-  return encodedRoute(
-    endpoint_,
-    function* (input) {
-      const reply = yield* run(handler, input)
-      const encode = encoders.get(reply.status)
-      if (encode === undefined) {
-        return yield* Effect.die(new Error(`${endpoint.identifier} declares no success with status ${reply.status}`))
-      }
-      const encoded = yield* Effect.orDie(encode(reply.body))
-      return { status: reply.status, headers: reply.headers ?? {}, body: escapeHiddenJson(JSON.stringify(encoded)) }
-    },
-    options
-  )
-}
-
-/** The handler writes the response text itself, as the hot path does; tests compare it with the contract. */
-export const encodedRoute = <const E extends AnyEndpoint>(
-  endpoint_: E,
-  handler: Handler<E, EncodedReply>,
-  options?: RouteOptions
-): RouteOf<E> => {
-  const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
-  const payload = options?.lenientPayload ?? endpoint.payload.get("application/json")?.schemas[0]
-  const rule = Context.get(endpoint.annotations as Context.Context<never>, Access)
-  const encoded: Route = {
-    method: endpoint.method,
-    path: endpoint.path,
-    summary: Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => endpoint.identifier),
-    rule,
-    takesBody: payload !== undefined,
-    body: options?.body ?? storedBody,
-    compatibility: options?.compatibility,
-    ownIdempotency: options?.ownIdempotency ?? false,
-    late: options?.late ?? (endpoint.method === "GET" ? "read" : "write"),
-    ...decodingOf(endpoint, payload),
-    answer: (input) => run(handler, input as Input<E>) as Effect.Effect<EncodedReply, HandlerError>
+/** Makes the routes of a room, whose table has a row for each of its errors. */
+export const routesWith = <const Table extends ProblemTable>(problems: Table) => {
+  /** The handler writes the response text itself, as the hot path does; tests compare it with the contract. */
+  const encodedRoute = <const E extends AnyEndpoint>(
+    endpoint_: E,
+    handler: Handler<E, Table, EncodedReply>,
+    options?: RouteOptions
+  ): RouteOf<E> => {
+    const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
+    const payload = options?.lenientPayload ?? endpoint.payload.get("application/json")?.schemas[0]
+    const rule = Context.get(endpoint.annotations as Context.Context<never>, Access)
+    const encoded: Route = {
+      method: endpoint.method,
+      path: endpoint.path,
+      summary: Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => endpoint.identifier),
+      rule,
+      takesBody: payload !== undefined,
+      body: options?.body ?? storedBody,
+      compatibility: options?.compatibility,
+      ownIdempotency: options?.ownIdempotency ?? false,
+      late: options?.late ?? (endpoint.method === "GET" ? "read" : "write"),
+      ...decodingOf(endpoint, payload),
+      ...withProblems(problems, (input) => run(handler, input as Input<E>) as Effect.Effect<EncodedReply, never>)
+    }
+    return encoded as unknown as RouteOf<E>
   }
-  return encoded as unknown as RouteOf<E>
+
+  /** The handler returns a reply, whose body is encoded by the success schema of its status. */
+  const replyRoute = <const E extends AnyEndpoint>(
+    endpoint_: E,
+    handler: Handler<E, Table, Reply<TypeOf<E["~Success"]>>>,
+    options?: RouteOptions
+  ): RouteOf<E> => {
+    const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
+    const encoders = encodersByStatus(endpoint)
+    return encodedRoute(
+      endpoint_,
+      function* (input) {
+        const reply = yield* run(handler, input)
+        const encode = encoders.get(reply.status)
+        if (encode === undefined) {
+          return yield* Effect.die(new Error(`${endpoint.identifier} declares no success with status ${reply.status}`))
+        }
+        const encoded = yield* Effect.orDie(encode(reply.body))
+        return { status: reply.status, headers: reply.headers ?? {}, body: escapeHiddenJson(JSON.stringify(encoded)) }
+      },
+      options
+    )
+  }
+
+  /** The handler returns a body, encoded by the endpoint's only success schema. */
+  const route = <const E extends AnyEndpoint>(
+    endpoint: E,
+    handler: Handler<E, Table, TypeOf<E["~Success"]>>,
+    options?: RouteOptions
+  ): RouteOf<E> => {
+    const [status, ...others] = encodersByStatus(endpoint as unknown as HttpApiEndpoint.Top).keys()
+    if (status === undefined || others.length > 0) throw new Error(`${endpoint.identifier} needs a status in its reply`)
+    return replyRoute(endpoint, (input) => Effect.map(run(handler, input), (body) => ({ status, body })), options)
+  }
+
+  /** As `route`. The handler gets the result of `prepare`, which asks other systems before the unit of work begins. */
+  const preparedRoute = <const E extends AnyEndpoint, P>(
+    endpoint: E,
+    prepare: (input: Input<E>) => Effect.Effect<P, ErrorOf<E, Table>>,
+    handler: (
+      input: Input<E>,
+      prepared: P
+    ) => Generator<Effect.Effect<unknown, ErrorOf<E, Table>>, TypeOf<E["~Success"]>, never>,
+    options?: RouteOptions
+  ): RouteOf<E> => ({
+    ...route(endpoint, (input) => Effect.gen(() => handler(input, input.prepared as P)), options),
+    prepare: (input) => prepare(input as Input<E>) as Effect.Effect<P, never>
+  })
+
+  return { route, replyRoute, encodedRoute, preparedRoute }
 }
+
+/** For handlers without errors of their own. */
+export const { encodedRoute, replyRoute, route } = routesWith({})
+
+/** A handler and the rows of its errors. */
+export const withProblems = <const Table extends ProblemTable>(
+  problems: Table,
+  answer: (input: AnyInput) => Effect.Effect<EncodedReply, RequestError | ErrorWithStatus<Table, ProblemStatus>>
+): Pick<Route, "answer" | "problems"> => ({ problems, answer: answer as Route["answer"] })
 
 /** The path and query of a page, as plain text. */
 export interface PageQuestion {
@@ -228,7 +270,7 @@ export const pageRoute = (
   path: `/${string}`,
   rule: AccessRule,
   summary: string,
-  page: (question: PageQuestion) => Effect.Effect<EncodedReply, HandlerError>
+  page: (question: PageQuestion) => Effect.Effect<EncodedReply, Failure>
 ): Route => ({
   ...documentRoute(path, rule, Effect.die(new Error("Asked without its question")), summary),
   decodeParams: Effect.succeed,
@@ -240,7 +282,7 @@ export const pageRoute = (
 export const documentRoute = (
   path: `/${string}`,
   rule: AccessRule,
-  document: Effect.Effect<EncodedReply, HandlerError>,
+  document: Effect.Effect<EncodedReply, Failure>,
   summary = "A page for people"
 ): Route & Answers<never> => {
   const shown: Route = {
@@ -253,6 +295,7 @@ export const documentRoute = (
     compatibility: undefined,
     ownIdempotency: false,
     late: "read",
+    problems: {},
     decodeParams: undefined,
     decodeQuery: documentQuery(path),
     decodePayload: () => Effect.undefined,
@@ -265,22 +308,6 @@ type Encode = (value: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
 const encodersByStatus = (endpoint: HttpApiEndpoint.Top): ReadonlyMap<number, Encode> =>
   new Map([...endpoint.success].map((schema) => [statusOf(schema), Schema.encodeUnknownEffect(schema) as Encode]))
-
-// A route that asks other systems before its unit of work begins, such as a provider's server.
-
-/** As `route`. The handler gets the result of `prepare`. */
-export const preparedRoute = <const E extends AnyEndpoint, P>(
-  endpoint: E,
-  prepare: (input: Input<E>) => Effect.Effect<P, ErrorOf<E>>,
-  handler: (
-    input: Input<E>,
-    prepared: P
-  ) => Generator<Effect.Effect<unknown, ErrorOf<E>>, TypeOf<E["~Success"]>, never>,
-  options?: RouteOptions
-): RouteOf<E> => ({
-  ...route(endpoint, (input) => Effect.gen(() => handler(input, input.prepared as P)), options),
-  prepare: (input) => prepare(input as Input<E>) as Effect.Effect<P, HandlerError>
-})
 
 /** A page as Markdown. */
 export interface DocumentLink {
@@ -303,3 +330,40 @@ export class Pages extends Context.Service<
     readonly invoice: (invoice: Invoice) => EncodedReply
   }
 >()("agent-tool-billing/adapters/http/Pages") {}
+
+// A request while it passes the stages. Each stage writes its results; later stages, the handler and the log read them.
+
+export interface RequestContext extends AnyInput {
+  readonly route: Route
+  /** The caller's own, if it is well formed. */
+  readonly traceparent: string | undefined
+  readonly startedMs: number
+  /** Headers of the response whatever its status: CORS and trace. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Written by the timeout. */
+  clock: RequestClock
+  /** Written by the limit that was checked last. */
+  limitHeaders: Readonly<Record<string, string>>
+  /** Written by authentication. */
+  caller: Principal | undefined
+  /** Written by decoding. */
+  params: unknown
+  query: unknown
+  payload: unknown
+  text: string
+  /** Written by preparation. */
+  prepared: unknown
+  /** Written by the replay of idempotent requests. */
+  isReplay: boolean
+}
+
+export type Next<A = EncodedReply, E = Failure> = (context: RequestContext) => Effect.Effect<A, E>
+
+/** Continues with `next`, or ends the request without it. The stages before it process its result in reverse order. */
+export type Stage<A = EncodedReply, E = Failure> = (context: RequestContext, next: Next<A, E>) => Effect.Effect<A, E>
+
+export const inOrder = <A, E>(stages: ReadonlyArray<Stage<A, E>>, last: Next<A, E>): Next<A, E> =>
+  stages.reduceRight<Next<A, E>>((next, stage) => (context) => stage(context, next), last)
+
+/** The name in metrics and logs of a request without a route. */
+export const UNMATCHED = { method: "other", path: "unmatched" } as const

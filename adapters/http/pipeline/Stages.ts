@@ -1,25 +1,290 @@
 /**
- * The stages that a request passes between its authentication and its response, each around the next.
+ * The stages that a request passes between its arrival and its handler, each around the next.
  */
-import { Cause, Clock, Context, Effect, Exit, Fiber, Semaphore } from "effect"
-import { actorOf } from "../../../domain/accounts/Principal.ts"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Semaphore } from "effect"
+import { RateLimiter } from "effect/persistence"
+import { Authentication, OperatorKey, Unauthorized } from "../../../domain/accounts/Authentication.ts"
+import { actorOf, type Principal, type Role } from "../../../domain/accounts/Principal.ts"
 import { AuditTrail } from "../../../domain/operator/AuditTrail.ts"
-import { DiskWatch } from "../../../domain/platform/Health.ts"
+import { OperatorSessions, WrongOperatorKey } from "../../../domain/operator/OperatorSessions.ts"
+import { type Probe, RateLimitState } from "../../../domain/platform/Health.ts"
 import { ChangeFeed, concernsCatalog, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
 import { type Deadline, makeDeadlines } from "../../../domain/shared/Deadlines.ts"
 import { makeFreshCache } from "../../../domain/shared/FreshCache.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
 import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
-import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import type { AccessRule } from "../contract/Access.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import { RequestTimedOut } from "./Failures.ts"
-import type { HandlerError } from "./HandlerErrors.ts"
-import type { Problem } from "./ProblemTable.ts"
-import { internalError, problemOf, toAnswer } from "./Problems.ts"
-import { parseJson, readText } from "./RequestBody.ts"
-import type { Next, RequestContext, Stage } from "./RequestContext.ts"
-import type { EncodedReply } from "./Route.ts"
-import { addHeaders, cacheControl, idempotencyKey, json, varyOf, type WebResponse } from "./WebRequest.ts"
+import {
+  AuthorizationRejected,
+  MetricsRejected,
+  NotFromOwnPage,
+  RateLimited,
+  RequestTimedOut,
+  WrongRole
+} from "./Failures.ts"
+import { parseJson, readText } from "./Decoding.ts"
+import type { EncodedReply, Failure, Next, RequestContext, Route, Stage } from "./Route.ts"
+import {
+  bearer,
+  bearerFault,
+  header,
+  idempotencyKey,
+  isFromOwnPage,
+  networkOf,
+  sessionToken,
+  UNKNOWN_ADDRESS,
+  type WebRequest
+} from "./WebRequest.ts"
+
+// Rate limits by address, by address for registrations and wrong keys, and by key; counted in memory, or in Redis for several
+// nodes. If the counter's store fails, requests pass: a failed limiter must not take the service down.
+
+export interface RateLimitSettings {
+  /** 0 for no limit. */
+  readonly addressRpm: number
+  readonly registrationRpm: number
+  /** Attempts to sign in as the operator with a wrong key. */
+  readonly signInRpm: number
+  /** Requests with a wrong key. */
+  readonly wrongKeyRpm: number
+  readonly keysLimited: boolean
+}
+
+export const SIGN_INS_PER_MINUTE_MAX = 10
+export const WRONG_KEYS_PER_MINUTE_MAX = 60
+
+export const RateLimitSettings = Context.Reference<RateLimitSettings>(
+  "agent-tool-billing/adapters/http/RateLimitSettings",
+  {
+    defaultValue: () => ({
+      addressRpm: 600,
+      registrationRpm: 30,
+      signInRpm: SIGN_INS_PER_MINUTE_MAX,
+      wrongKeyRpm: WRONG_KEYS_PER_MINUTE_MAX,
+      keysLimited: true
+    })
+  }
+)
+
+const WINDOW_MS = 60_000
+/** Of one account. A person who reloads a console must not exhaust the limit of the account's agents. */
+const CONSOLE_READS_RPM = 240
+/** Sent by the pages of the consoles. Any client can send it: reads have this second limit then, writes and calls do not. */
+const CONSOLE_HEADER = "x-console"
+const PROBES_MAX = 1_000_000
+
+/** `X-RateLimit-*`, for the limit that was checked last. */
+type LimitHeaders = Readonly<Record<string, string>>
+
+export class RateLimits extends Context.Service<
+  RateLimits,
+  {
+    address(address: string): Effect.Effect<LimitHeaders, RateLimited>
+    registration(address: string): Effect.Effect<LimitHeaders, RateLimited>
+    signIn(address: string): Effect.Effect<LimitHeaders, RateLimited>
+    wrongKey(address: string): Effect.Effect<LimitHeaders, RateLimited>
+    key(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
+    consoleReads(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
+    /** Whether requests are counted, and jointly by all nodes where configured. If not, the service is degraded, not down. */
+    readonly probe: Probe
+  }
+>()("agent-tool-billing/adapters/http/RateLimits") {
+  static readonly layer = Layer.effect(
+    RateLimits,
+    Effect.gen(function* () {
+      const limiter = yield* RateLimiter.RateLimiter
+      const settings = yield* RateLimitSettings
+      const standing = yield* RateLimitState
+
+      const consume = (key: string, limit: number): Effect.Effect<LimitHeaders, RateLimited> =>
+        limit <= 0
+          ? unlimited
+          : limiter.consume({ key, limit, window: WINDOW_MS, algorithm: "token-bucket" }).pipe(
+              Effect.map((result) => headersOf(limit, result.remaining, Duration.toMillis(result.resetAfter))),
+              Effect.catchReason(
+                "RateLimiterError",
+                "RateLimitExceeded",
+                (exceeded) => Effect.fail(rejection(limit, Duration.toMillis(exceeded.retryAfter))),
+                (broken) =>
+                  Effect.as(Effect.logWarning("The rate limiter's store failed; the request passes", broken), none)
+              )
+            )
+
+      const byNetwork = (what: string, address: string, limit: number) =>
+        address === UNKNOWN_ADDRESS ? unlimited : consume(`${what}:${networkOf(address)}`, limit)
+
+      return RateLimits.of({
+        address: (address) => byNetwork("address", address, settings.addressRpm),
+        registration: (address) => byNetwork("register", address, settings.registrationRpm),
+        signIn: (address) => byNetwork("sign-in", address, settings.signInRpm),
+        wrongKey: (address) => byNetwork("wrong-key", address, settings.wrongKeyRpm),
+        key: (principal) =>
+          settings.keysLimited ? consume(`${principal.role}:${principal.ownerId}`, principal.rateLimitRpm) : unlimited,
+        consoleReads: (principal) =>
+          settings.keysLimited
+            ? consume(`console:${principal.role}:${principal.ownerId}`, CONSOLE_READS_RPM)
+            : unlimited,
+        probe: {
+          name: "rate_limits",
+          critical: false,
+          limitMs: 1_000,
+          slowMs: 250,
+          ask: limiter.consume({ key: "health", limit: PROBES_MAX, window: WINDOW_MS, algorithm: "token-bucket" }).pipe(
+            Effect.catchReason("RateLimiterError", "RateLimitExceeded", () => Effect.void),
+            Effect.orDie,
+            Effect.map(() => standing.problem())
+          )
+        }
+      })
+    })
+  )
+}
+
+const none: LimitHeaders = {}
+const unlimited = Effect.succeed(none)
+
+/** One request is allowed after `retryAfterMs`, the others follow one by one. */
+const rejection = (limit: number, retryAfterMs: number): RateLimited =>
+  new RateLimited({
+    limit,
+    retryAfterSeconds: Math.max(1, seconds(retryAfterMs)),
+    resetAfterSeconds: seconds(retryAfterMs + ((limit - 1) * WINDOW_MS) / limit)
+  })
+
+const seconds = (millis: number): number => Math.ceil(millis / 1_000)
+
+const headersOf = (limit: number, remaining: number, resetAfterMs: number): LimitHeaders => ({
+  "x-ratelimit-limit": String(limit),
+  "x-ratelimit-remaining": String(Math.max(0, Math.floor(remaining))),
+  "x-ratelimit-reset": String(seconds(resetAfterMs))
+})
+
+/** The stages, in the order of their checks: by address, by key, and by address for registrations. */
+export const makeLimits = Effect.map(RateLimits, (limits) => {
+  const byAddress: Stage = (context, next) =>
+    context.route.rule.unlimited ? next(context) : limit(limits.address(context.clientAddress), context, next)
+
+  const byKey: Stage = (context, next) =>
+    context.caller === undefined
+      ? next(context)
+      : limit(
+          isConsoleRead(context) ? limits.consoleReads(context.caller) : limits.key(context.caller),
+          context,
+          next,
+          context.route.answerLimited
+        )
+
+  const registrations: Stage = (context, next) =>
+    context.route.rule.registration ? limit(limits.registration(context.clientAddress), context, next) : next(context)
+
+  /** Counts failures only, so that wrong keys do not lock out a right one of the same network. */
+  const wrongKeys: Stage = (context, next) =>
+    Effect.catchIf(next(context), hasWrongKey, (error) => {
+      const { clientAddress } = context
+      return error instanceof WrongOperatorKey
+        ? limit(limits.signIn(clientAddress), context, () =>
+            Effect.andThen(
+              Effect.logWarning(`A sign-in as the operator from ${clientAddress} was rejected`),
+              Effect.fail(error)
+            )
+          )
+        : limit(limits.wrongKey(clientAddress), context, () => Effect.fail(error))
+    })
+
+  return { byAddress, byKey, registrations, wrongKeys }
+})
+
+const hasWrongKey = (error: Failure): boolean =>
+  error instanceof WrongOperatorKey ||
+  (error instanceof Unauthorized && error.reason !== "missing") ||
+  (error instanceof MetricsRejected && error.hasToken)
+
+/** No console opens streams of an MCP door, and each of those opens another at the provider's server. */
+const isConsoleRead = ({ request, route: { method, rule } }: RequestContext): boolean =>
+  method === "GET" && !rule.door && header(request, CONSOLE_HEADER) !== undefined
+
+/** The response carries the headers of the limit that was checked last. */
+const limit = (
+  checked: Effect.Effect<LimitHeaders, RateLimited>,
+  context: RequestContext,
+  next: Next,
+  answerLimited?: Route["answerLimited"]
+): Effect.Effect<EncodedReply, Failure> =>
+  Effect.matchEffect(checked, {
+    onFailure: (error) => (answerLimited === undefined ? Effect.fail(error) : answerLimited(context, error)),
+    onSuccess: (headers) => {
+      context.limitHeaders = headers
+      return next(context)
+    }
+  })
+
+// Identifies the caller by the request's key, or by the cookie of an operator's session, and checks that the endpoint admits its role.
+
+export const makeAuthentication = Effect.gen(function* () {
+  const authentication = yield* Authentication
+  const sessions = yield* OperatorSessions
+  const baseUrl = yield* BaseUrl
+  const isUnoperated = (yield* OperatorKey) === undefined
+  const rolesOf = (rule: AccessRule): ReadonlyArray<Role> =>
+    rule.openWithoutOperator && isUnoperated ? ANYONE : rule.roles
+
+  const authenticate: Stage = (context, next) => {
+    const { request, route } = context
+    const rejection = route.answerUnauthenticated?.(request)
+    if (rejection !== undefined) return Effect.succeed(rejection)
+    const isOpen = rolesOf(route.rule).length === 0
+    if (isOpen && !usesKey(route.rule)) return next(context)
+    const credential = credentialOf(request)
+    if (credential === "") {
+      if (isOpen) return next(context)
+      const token = route.rule.roles.includes("operator") ? sessionToken(request, baseUrl) : undefined
+      if (token !== undefined) return bySession(token, context, next)
+      const fault = bearerFault(request)
+      return Effect.fail(
+        fault === undefined ? new Unauthorized({ reason: "missing" }) : new AuthorizationRejected({ fault })
+      )
+    }
+    return Effect.matchEffect(authentication.authenticate(credential), {
+      // A key that is old, or another service's, is none where no role is required.
+      onFailure: (error) =>
+        route.rule.roles.length === 0 && error._tag === "Unauthorized" ? next(context) : Effect.fail(error),
+      onSuccess: (caller) => {
+        context.caller = caller
+        if (caller.role !== "operator") context.notes.owner_id = caller.ownerId
+        return next(context)
+      }
+    })
+  }
+
+  const bySession = (token: string, context: RequestContext, next: Next) => {
+    const { request } = context
+    if (!isFromOwnPage(request, baseUrl)) return new NotFromOwnPage({ origin: header(request, "origin") })
+    return Effect.flatMap(sessions.authenticate(token), (caller) => {
+      context.caller = caller
+      return next(context)
+    })
+  }
+
+  const authorize: Stage = (context, next) => {
+    const needed = rolesOf(context.route.rule)
+    if (needed.length === 0) return next(context)
+    const { caller } = context
+    if (caller === undefined) return Effect.fail(new Unauthorized({ reason: "missing" }))
+    return needed.includes(caller.role) ? next(context) : Effect.fail(new WrongRole({ role: caller.role, needed }))
+  }
+
+  return { authenticate, authorize }
+})
+
+/** Empty where the request has none. */
+export const credentialOf = (request: WebRequest): string =>
+  bearer(request) || (header(request, "x-api-key")?.trim() ?? "")
+
+const ANYONE: ReadonlyArray<Role> = []
+
+/** Whether an endpoint that requires no key uses one. */
+const usesKey = (rule: AccessRule): boolean => rule.keyOptional || rule.idempotent || rule.openWithoutOperator
 
 /** Runs what a route asks of other systems before its unit of work begins. */
 export const prepare: Stage = (context, next) => {
@@ -43,7 +308,7 @@ export const decode: Stage = (context, next) => {
 const decodeParts = Effect.fnUntraced(function* (
   context: RequestContext,
   next: Next
-): Effect.fn.Return<EncodedReply, HandlerError> {
+): Effect.fn.Return<EncodedReply, Failure> {
   const { clock, pathParams, request, route } = context
   if (route.decodeParams !== undefined) context.params = yield* route.decodeParams(pathParams)
   if (route.decodeQuery !== undefined) context.query = yield* route.decodeQuery(request.query)
@@ -216,7 +481,7 @@ export const RequestTimeoutMs = Context.Reference<number>("agent-tool-billing/ad
 /** How long a shutdown waits for work whose caller got a response already. The sweeper ends calls that are not done then. */
 const LATE_WORK_WAIT_MAX = "10 seconds"
 
-type Answer = Effect.Effect<EncodedReply, HandlerError>
+type Answer = Effect.Effect<EncodedReply, Failure>
 
 export const makeTimeout = Effect.gen(function* () {
   const timeoutMs = yield* RequestTimeoutMs
@@ -272,7 +537,7 @@ export const makeTimeout = Effect.gen(function* () {
         deadline.end()
         return ended
       }
-      return Effect.callback<EncodedReply, HandlerError>((resumeCaller) => {
+      return Effect.callback<EncodedReply, Failure>((resumeCaller) => {
         if (early === undefined) resume = resumeCaller
         else resumeCaller(early)
         worker.addObserver((exit) => {
@@ -289,85 +554,3 @@ export const makeTimeout = Effect.gen(function* () {
     })
   return timeout
 })
-
-// Turns the result of a request into its response: a reply, a problem for a rejection, or a problem for a defect.
-
-export const makeRespond = Effect.gen(function* () {
-  const baseUrl = yield* BaseUrl
-  const disk = yield* DiskWatch
-
-  const problemAnswer = (context: RequestContext, problem: Problem): WebResponse =>
-    withHeaders(context, toAnswer(problem, context.requestId, context.request.path, baseUrl))
-
-  const rejected = (context: RequestContext, rejection: HandlerError): WebResponse => {
-    const { compatibility: quirks } = context.route
-    return quirks !== undefined && rejection._tag === "BadRequest"
-      ? withHeaders(context, json(400, quirks.badRequest, { "cache-control": "no-store" }))
-      : problemAnswer(context, problemOf(rejection, baseUrl))
-  }
-
-  const failed = (context: RequestContext, cause: Cause.Cause<HandlerError>): Effect.Effect<WebResponse> => {
-    if (storeFailuresIn(cause).length > 0) return storeFailed(context, cause)
-    const rejection = errorIn(cause)
-    if (rejection === undefined) return broken(context, cause)
-    const answer = rejected(context, rejection)
-    if (rejection._tag === "SignerUnavailable") return Effect.as(Effect.logError(rejection.message, cause), answer)
-    return rejection._tag === "RequestTimedOut"
-      ? Effect.as(Effect.logWarning("A request was not answered in time"), answer)
-      : Effect.succeed(answer)
-  }
-
-  const storeFailed = Effect.fnUntraced(function* (
-    context: RequestContext,
-    cause: Cause.Cause<HandlerError>
-  ): Effect.fn.Return<WebResponse> {
-    const failures = storeFailuresIn(cause)
-    yield* Effect.logError("A request failed because the database is unavailable", failures[0]!.detail, cause)
-    if (failures.some(({ reason }) => reason === "disk_full")) disk.rejected(yield* Clock.currentTimeMillis)
-    return rejected(context, failures[0]!)
-  })
-
-  const broken = Effect.fnUntraced(function* (
-    context: RequestContext,
-    cause: Cause.Cause<HandlerError>
-  ): Effect.fn.Return<WebResponse> {
-    // The caller disconnected: there is no client to respond to.
-    if (Cause.hasInterruptsOnly(cause)) return yield* Effect.interrupt
-    yield* Effect.logError("A request ended in a defect", cause)
-    return problemAnswer(context, internalError)
-  })
-
-  return (handle: Next): Next<WebResponse, never> =>
-    (context) =>
-      Effect.matchCauseEffect(handle(context), {
-        onFailure: (cause) => failed(context, cause),
-        onSuccess: (reply) => Effect.succeed(replied(context, reply))
-      })
-})
-
-/** The typed failure, if it is the only reason. */
-const errorIn = (cause: Cause.Cause<HandlerError>): HandlerError | undefined => {
-  const [only, ...others] = cause.reasons
-  return only?._tag === "Fail" && others.length === 0 ? only.error : undefined
-}
-
-/** Among any reasons. A defect if some cleanup failed for the same reason. */
-const storeFailuresIn = (cause: Cause.Cause<HandlerError>): ReadonlyArray<StoreUnavailable> =>
-  cause.reasons
-    .map((reason) => (reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined))
-    .filter((failure) => failure instanceof StoreUnavailable)
-
-const withHeaders = (context: RequestContext, answer: WebResponse): WebResponse =>
-  addHeaders(answer, context.requestId, { ...context.headers, ...context.limitHeaders })
-
-const replied = (context: RequestContext, { body, headers, status }: EncodedReply): WebResponse => {
-  const { rule } = context.route
-  const answer = body.length === 0 ? { status, headers, body } : json(status, body, headers)
-  return addHeaders(answer, context.requestId, {
-    ...context.headers,
-    ...context.limitHeaders,
-    "cache-control": cacheControl(context.route.method, rule, context.caller),
-    vary: varyOf(rule),
-    ...(context.isReplay ? { "idempotent-replay": "true" } : undefined)
-  })
-}

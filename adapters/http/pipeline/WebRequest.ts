@@ -1,12 +1,13 @@
 /**
  * Requests and responses of the pipeline, independent of the server.
  */
-import { Context, Duration, Effect } from "effect"
+import { Context, Deferred, Duration, Effect, Layer, Schema } from "effect"
 import ipaddr from "ipaddr.js"
 import type { Principal } from "../../../domain/accounts/Principal.ts"
 import { SESSION_LIFE } from "../../../domain/operator/OperatorSessions.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { lowestOf, type Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"
+import { inSeconds } from "../../../domain/shared/Time.ts"
 import type { AccessRule } from "../contract/Access.ts"
 import { BadRequest, type PayloadTooLarge } from "./Failures.ts"
 
@@ -285,4 +286,132 @@ export const isFromOwnPage = (request: WebRequest, baseUrl: string): boolean => 
 const isOwnHost = (origin: string, host: string | undefined, onlySecure: boolean): boolean => {
   const page = URL.parse(origin)
   return host !== undefined && page?.host === host.toLowerCase() && (!onlySecure || page.protocol === "https:")
+}
+
+// Events before a response, for a client that accepts a stream on a server that can send one.
+
+/** Progress events per request. Later ones are dropped. */
+const EVENTS_MAX = 1_000
+
+/** Sends events; `last` writes the response as the last one. */
+export type EventStarter = (last?: LastEvent) => (event: ServerSentEvent) => void
+
+/** The stream has the headers that the response would have at the time of its first event. */
+export const eventStarter = (
+  request: WebRequest,
+  requestId: string,
+  headers: () => Readonly<Record<string, string>>
+): EventStarter | undefined => {
+  const { sendEvent } = request
+  if (sendEvent === undefined || !takesEvents(request)) return undefined
+  return (last) => {
+    let sentHeaders: Readonly<Record<string, string>> | undefined
+    return (event) => {
+      const begins = { "cache-control": "no-store", "content-type": EVENT_STREAM }
+      sentHeaders ??= addHeaders({ status: 200, body: "", headers: begins }, requestId, headers()).headers
+      sendEvent(sentHeaders, event, last)
+    }
+  }
+}
+
+export const progressSender = (start: EventStarter | undefined): ((event: ServerSentEvent) => void) | undefined => {
+  if (start === undefined) return undefined
+  const send = start()
+  let sent = 0
+  return (event) => {
+    if (++sent <= EVENTS_MAX) send(event)
+  }
+}
+
+export const takesEvents = (request: WebRequest): boolean => {
+  const accept = header(request, "accept")
+  return accept === MCP_ACCEPT || (accept !== undefined && accept.split(",").some(isEvents))
+}
+
+/** As the SDKs of MCP write it. */
+const MCP_ACCEPT = "application/json, text/event-stream"
+
+/** A weight of zero means not accepted (RFC 9110, 12.4.2). */
+const isEvents = (taken: string): boolean =>
+  /^\s*text\/event-stream\s*(?:;|$)/iu.test(taken) && !/;\s*q=0(?:\.0*)?\s*(?:;|$)/iu.test(taken)
+
+// Responses that stay open until the client or the service ends them. Counted per account, and ended when the service stops.
+
+/** A node that is about to stop. It still answers, but a load balancer sends new requests elsewhere. */
+export class Draining extends Context.Service<
+  Draining,
+  {
+    readonly begin: Effect.Effect<void>
+    readonly isBegun: Effect.Effect<boolean>
+  }
+>()("agent-tool-billing/adapters/http/Draining") {
+  static readonly layer = Layer.sync(Draining, () => {
+    let isBegun = false
+    return Draining.of({
+      begin: Effect.sync(() => void (isBegun = true)),
+      isBegun: Effect.sync(() => isBegun)
+    })
+  })
+}
+
+/** Per account and node. */
+export const STREAMS_PER_ACCOUNT_MAX = 32
+const RETRY_AFTER_SECONDS = 10
+/** The last event of a stream that ends with the service: another node takes the client then, or this one after its restart. */
+export const RECONNECT_AFTER_MS = 1_000
+
+export class TooManyStreams extends Schema.TaggedError<TooManyStreams>()("TooManyStreams", {
+  max: Schema.Int,
+  retryAfterSeconds: Schema.Int
+}) {
+  override get message() {
+    return `Too many open streams: this account has ${this.max}, the maximum. Close one, or retry after ${inSeconds(this.retryAfterSeconds)}.`
+  }
+}
+
+export class OpenStreams extends Context.Service<
+  OpenStreams,
+  {
+    /** Runs the stream of an account until it ends, or until the service stops: then `atStop` ends it. */
+    keep<A, E>(
+      owner: string,
+      stream: Effect.Effect<A, E>,
+      atStop: Effect.Effect<A>
+    ): Effect.Effect<A, E | TooManyStreams>
+    /** For shutdown. Streams that are opened later end at once. */
+    readonly endAll: Effect.Effect<void>
+  }
+>()("agent-tool-billing/adapters/http/OpenStreams") {
+  static readonly layer = Layer.effect(
+    OpenStreams,
+    Effect.gen(function* () {
+      const stopped = yield* Deferred.make<void>()
+      const counts = new Map<string, number>()
+      const endAll = Effect.asVoid(Deferred.succeed(stopped, undefined))
+      yield* Effect.addFinalizer(() => endAll)
+
+      const release = (owner: string): void => {
+        const left = (counts.get(owner) ?? 1) - 1
+        if (left === 0) counts.delete(owner)
+        else counts.set(owner, left)
+      }
+
+      return OpenStreams.of({
+        keep: <A, E>(owner: string, stream: Effect.Effect<A, E>, atStop: Effect.Effect<A>) =>
+          Effect.suspend((): Effect.Effect<A, E | TooManyStreams> => {
+            const count = counts.get(owner) ?? 0
+            if (count >= STREAMS_PER_ACCOUNT_MAX) {
+              return Effect.fail(
+                new TooManyStreams({ max: STREAMS_PER_ACCOUNT_MAX, retryAfterSeconds: RETRY_AFTER_SECONDS })
+              )
+            }
+            counts.set(owner, count + 1)
+            return Effect.raceFirst(stream, Effect.andThen(Deferred.await(stopped), atStop)).pipe(
+              Effect.ensuring(Effect.sync(() => release(owner)))
+            )
+          }),
+        endAll
+      })
+    })
+  )
 }

@@ -2,7 +2,7 @@
  * /metrics: requests, calls and state of this process, and the connections and backlog of the store. If the store does not
  * respond in time, its metrics are left out.
  */
-import { Effect } from "effect"
+import { Context, Effect, Redacted } from "effect"
 import { performance } from "node:perf_hooks"
 import { type SolvencyReading, SolvencyWatch } from "../../../domain/earnings/SolvencyWatch.ts"
 import { CallTally } from "../../../domain/metering/CallsInFlight.ts"
@@ -10,14 +10,30 @@ import { MismatchTally } from "../../../domain/payments/Loads.ts"
 import { Health, Heartbeats, ReadReplica, type StoreBacklog, StoreWatch } from "../../../domain/platform/Health.ts"
 import { LogLoss, TelemetryTally } from "../../../domain/platform/TelemetryTally.ts"
 import { CorrectedClock } from "../../../domain/shared/CorrectedClock.ts"
+import { isSameText } from "../../../domain/shared/Cryptography.ts"
 import { giveUpAfter } from "../../../domain/shared/Deadlines.ts"
 import { BOUNDS_S, type Durations } from "../../../domain/shared/Histogram.ts"
 import { monotonicNowMs } from "../../../domain/shared/Time.ts"
 import { uncached } from "../contract/Access.ts"
-import { admit, MetricsAccess } from "../pipeline/MetricsAccess.ts"
 import { HttpMetrics, type RouteMeter } from "../pipeline/RequestTelemetry.ts"
 import { documentRoute, type Route } from "../pipeline/Route.ts"
 import { bearer } from "../pipeline/WebRequest.ts"
+import { MetricsRejected } from "../pipeline/Failures.ts"
+
+// Who may read the metrics of a node. Without a setting no client may.
+
+/** `closed`: no client may read them until a token is configured. */
+export type MetricsAccess = "open" | "closed" | Redacted.Redacted
+
+export const MetricsAccess = Context.Reference<MetricsAccess>("agent-tool-billing/adapters/http/MetricsAccess", {
+  defaultValue: () => "closed"
+})
+
+export const admit = (access: MetricsAccess, given: string): Effect.Effect<void, MetricsRejected> => {
+  if (access === "open") return Effect.void
+  if (access === "closed") return Effect.fail(new MetricsRejected({ hasToken: false }))
+  return isSameText(given, Redacted.value(access)) ? Effect.void : Effect.fail(new MetricsRejected({ hasToken: true }))
+}
 
 // Metrics in the Prometheus text format. Label values come from the code alone.
 

@@ -1,5 +1,5 @@
 /**
- * Health and its record, counts and the schema over HTTP.
+ * Health and its record, counts, the schema, waitlist and feedback over HTTP.
  */
 import { DateTime, Duration, Effect } from "effect"
 import { Claims } from "../../../domain/earnings/Claims.ts"
@@ -14,12 +14,13 @@ import {
   samplesOf
 } from "../../../domain/platform/HealthHistory.ts"
 import { PlatformStats } from "../../../domain/platform/PlatformStats.ts"
+import { Submissions, Waitlist } from "../../../domain/platform/Submissions.ts"
 import { format } from "../../../domain/shared/Time.ts"
-import { API_VERSION, API_VERSION_OF } from "../contract/Versions.ts"
-import { Draining } from "../pipeline/OpenStreams.ts"
-import { RateLimits } from "../pipeline/RateLimits.ts"
+import { API_VERSION, API_VERSION_OF, BaseUrl } from "../contract/BaseUrl.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
-import { PlatformApi, StatusApi } from "./PlatformApi.ts"
+import { RateLimits } from "../pipeline/Stages.ts"
+import { Draining } from "../pipeline/WebRequest.ts"
+import { PlatformApi, StatusApi, SubmissionsApi } from "./PlatformApi.ts"
 
 // The health of a node as the API shows it.
 
@@ -156,3 +157,36 @@ const outcomesOf = (days: ReadonlyArray<DayOfCheck>) => {
 /** Rounded down: 100 means without any failure. */
 export const percentOf = (share: number | undefined): number | null =>
   share === undefined ? null : Math.floor(share * 100_000) / 1_000
+
+// Waitlist, feedback and applications over HTTP.
+
+export const submissionsRoutes = Effect.gen(function* () {
+  const waitlist = yield* Waitlist
+  const submissions = yield* Submissions
+  const baseUrl = yield* BaseUrl
+
+  return [
+    replyRoute(SubmissionsApi.endpoints.joinWaitlist, function* ({ payload: { email, source } }) {
+      const id = yield* waitlist.join(email, source ?? "")
+      return id === undefined
+        ? { status: 200, body: { message: "This address is on the waitlist already.", email } }
+        : { status: 201, body: { message: "You are on the waitlist.", email, id } }
+    }),
+    route(SubmissionsApi.endpoints.giveFeedback, function* ({ payload }) {
+      const { id } = yield* submissions.submit("feedback", payload)
+      return { received: true as const, id, message: "Thank you. Your feedback is stored." }
+    }),
+    route(SubmissionsApi.endpoints.apply, function* ({ payload }) {
+      const { id } = yield* submissions.submit("application", payload)
+      return {
+        received: true as const,
+        id,
+        message: "Your application is stored.",
+        next_steps: [
+          `Agents register with POST ${baseUrl}/api/market/register-consumer`,
+          `Providers register with POST ${baseUrl}/api/market/register-provider`
+        ]
+      }
+    })
+  ]
+})

@@ -15,8 +15,15 @@ import {
   type WebResponse
 } from "../pipeline/WebRequest.ts"
 import { Connections } from "./Connections.ts"
-import { endStream, isStreaming, writeEvent } from "./EventStreams.ts"
-import { makeResponseBatches, readBody, send, UnreadResponses } from "./HttpMessages.ts"
+import {
+  endStream,
+  isStreaming,
+  makeResponseBatches,
+  readBody,
+  send,
+  UnreadResponses,
+  writeEvent
+} from "./HttpMessages.ts"
 import { makeRejections } from "./Rejections.ts"
 
 const SHORT_CHARS_MAX = 1_024

@@ -5,8 +5,7 @@
 import { randomUUID } from "node:crypto"
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
-import type { Problem } from "../pipeline/ProblemTable.ts"
-import { toAnswer } from "../pipeline/Problems.ts"
+import { type Problem, toAnswer } from "../pipeline/Problems.ts"
 import { addHeaders, type WebResponse } from "../pipeline/WebRequest.ts"
 
 /** The last request on a connection. */

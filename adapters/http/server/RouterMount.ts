@@ -8,9 +8,8 @@ import { HttpIncomingMessage, HttpRouter, type HttpServerRequest, HttpServerResp
 import { prefixOf } from "../contract/BaseUrl.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
-import { takesEvents } from "../pipeline/ProgressEvents.ts"
-import { type LastEvent, plainAddress, type WebRequest, type WebResponse } from "../pipeline/WebRequest.ts"
-import { lastEvent, standingOf, streamHeaders, written } from "./EventStreams.ts"
+import { type LastEvent, plainAddress, takesEvents, type WebRequest, type WebResponse } from "../pipeline/WebRequest.ts"
+import { lastEvent, standingOf, streamHeaders, written } from "./HttpMessages.ts"
 
 /** The layer is not built where links of the service would not lead to the prefix at which it is mounted. */
 export class WrongPrefix extends Schema.TaggedError<WrongPrefix>()("WrongPrefix", {

@@ -3,14 +3,24 @@
  */
 import { Effect } from "effect"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
+import type { ToolboxScope } from "../../../domain/accounts/ToolboxStore.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { isUsagePriced, priceText } from "../../../domain/catalog/Terms.ts"
 import { type AliasedTool, Toolbox, ToolboxToolsMax } from "../../../domain/mcp/Toolbox.ts"
-import type { ToolboxScope } from "../../../domain/accounts/ToolboxStore.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
+import { callProblems } from "../metering/CallProblems.ts"
+import { invalid, notFound, type ProblemsOf } from "../pipeline/Problems.ts"
+import { routesWith } from "../pipeline/Route.ts"
 import { ToolboxApi } from "./ToolboxApi.ts"
-import { route } from "../pipeline/Route.ts"
+
+const toolboxProblems = {
+  ...callProblems,
+  ToolNotInToolbox: notFound("GET /api/market/toolbox lists its tools."),
+  ToolboxFull: invalid()
+} satisfies ProblemsOf<Toolbox>
+
+const { route } = routesWith(toolboxProblems)
 
 const { endpoints } = ToolboxApi
 

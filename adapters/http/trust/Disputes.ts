@@ -7,16 +7,37 @@ import { Claims, type SubjectClaims } from "../../../domain/earnings/Claims.ts"
 import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { type Dispute, type FilerRecord, isFailed, isOpen, type Statement } from "../../../domain/trust/DisputeStore.ts"
-import { ANSWER_DAYS, Disputes } from "../../../domain/trust/Disputes.ts"
+import { ANSWER_DAYS, Disputes, FILED_PER_DAY_MAX, OPEN_WITH_BAD_RECORD_MAX } from "../../../domain/trust/Disputes.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
-import { route } from "../pipeline/Route.ts"
+import { duplicate, forbidden, invalidField, notFound, type ProblemsOf, tooMany } from "../pipeline/Problems.ts"
+import { routesWith } from "../pipeline/Route.ts"
 import { DisputesApi } from "./DisputesApi.ts"
+
+export const disputeProblems = {
+  AlreadyDecided: duplicate(),
+  AlreadyDisputed: duplicate(),
+  CreditBeyondCost: invalidField("amount_microcents"),
+  DisputeNotFound: notFound(),
+  FilingTooLate: invalidField("receipt_id"),
+  NoSuchReceipt: notFound(),
+  NotAParty: forbidden(),
+  NotAnswerable: duplicate(),
+  RecoveredByChargeback: (e) => ({
+    status: 409,
+    code: "RECOVERED_BY_CHARGEBACK",
+    extra: { chargeback_id: e.chargebackId }
+  }),
+  TooManyDisputes: (e) =>
+    tooMany(e.limit === "a_day" ? FILED_PER_DAY_MAX : OPEN_WITH_BAD_RECORD_MAX, e.retryAfterSeconds)
+} satisfies ProblemsOf<Disputes>
+
+const { route } = routesWith(disputeProblems)
 
 // Disputes as the API shows them.
 
 /** Without parties and statements. */
-export const publicDispute = (dispute: Dispute) => ({
+const publicDispute = (dispute: Dispute) => ({
   dispute_id: dispute.id,
   status: dispute.status,
   reason: dispute.reason,

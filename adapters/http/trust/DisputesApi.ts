@@ -196,7 +196,7 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
         "its own receipt refunds the consumer.",
       payload: FileDispute,
       success: DisputeFiled.pipe(HttpApiSchema.status(201)),
-      problems: [404]
+      problems: [404, "DUPLICATE", "RECOVERED_BY_CHARGEBACK"]
     }),
     Endpoint.get("list", "/api/v1/market/disputes", {
       access: readBy("consumer", "provider", "operator"),
@@ -223,7 +223,8 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
         "who has 30 days (`decide_by`); without a decision, the dispute is decided for the filer.",
       params,
       payload: AnswerDispute,
-      success: Dispute
+      success: Dispute,
+      problems: ["DUPLICATE"]
     }),
     Endpoint.post("resolve", "/api/v1/market/disputes/:id/resolve", {
       access: operatorAction("dispute.decide"),
@@ -234,7 +235,8 @@ export class DisputesApi extends HttpApiGroup.make("disputes")
         "then it is refunded. A decision is final.",
       params,
       payload: ResolveDispute,
-      success: Dispute
+      success: Dispute,
+      problems: ["DUPLICATE", "INSUFFICIENT_PLATFORM_FUNDS"]
     })
   )
   .annotateMerge(Endpoint.about("Disputes", "Disputes about calls, and their decisions.")) {}

@@ -9,11 +9,22 @@ import type { Challenge } from "../../../domain/trust/Challenge.ts"
 import type { Sla, SlaDay } from "../../../domain/trust/Sla.ts"
 import { type ProviderScore, Trust } from "../../../domain/trust/Trust.ts"
 import { scoringGuide } from "../../../domain/trust/TrustScore.ts"
-import { Verification } from "../../../domain/trust/Verification.ts"
-import { namedTool } from "../catalog/ToolViews.ts"
-import { describe } from "../contract/SelfDescription.ts"
-import { route } from "../pipeline/Route.ts"
+import { MAILS_PER_DAY_MAX, Verification } from "../../../domain/trust/Verification.ts"
+import { catalogProblems, namedTool } from "../catalog/ToolViews.ts"
+import { describe } from "../contract/Endpoint.ts"
+import { invalidField, notConfigured, type ProblemsOf, providerError, tooMany } from "../pipeline/Problems.ts"
+import { routesWith } from "../pipeline/Route.ts"
 import { TrustApi } from "./TrustApi.ts"
+
+export const verificationProblems = {
+  MailFailed: providerError(),
+  MailNotConfigured: notConfigured("The operator can set SMTP_URL."),
+  SubjectRejected: (e) => invalidField(e.field)(e),
+  TooManyAttempts: (e) => tooMany(e.limit, e.retryAfterSeconds),
+  TooManyMails: (e) => tooMany(MAILS_PER_DAY_MAX, e.retryAfterSeconds)
+} satisfies ProblemsOf<Verification>
+
+const { route } = routesWith({ ...catalogProblems, ...verificationProblems })
 
 const { endpoints } = TrustApi
 

@@ -222,7 +222,7 @@ export class TrustApi extends HttpApiGroup.make("trust")
         "checks it. Published records are checked every day: do not remove them.",
       payload: VerifyProvider,
       success: ProviderVerification,
-      problems: [502]
+      problems: [502, "NOT_CONFIGURED"]
     }),
     Endpoint.get("describeVerify", VERIFY_PATH, {
       access: publicRead,

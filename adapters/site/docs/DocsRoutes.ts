@@ -5,10 +5,9 @@
 import { Effect } from "effect"
 import { publicRead } from "../../http/contract/Access.ts"
 import { BaseUrl, prefixOf } from "../../http/contract/BaseUrl.ts"
-import { ERRORS_PAGE, problemAnchor } from "../../http/contract/Problem.ts"
+import { codes, ERRORS_PAGE, problemAnchor } from "../../http/contract/Problem.ts"
 import { openApiDocument } from "../../http/openapi/OpenApiDocument.ts"
 import type { OpenApiDocument } from "../../http/openapi/OpenApiModel.ts"
-import { guide } from "../../http/openapi/ProblemGuide.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
 import { documentedLimits } from "./ConventionsPage.ts"
 import { type DocsContent, type DocsSource, makeDocsLayout, SEARCH_PATH } from "./DocsLayout.ts"
@@ -63,7 +62,7 @@ export const referenceEntries = (document: OpenApiDocument): ReadonlyArray<Index
     )
   ]),
   ...documentedCodes.map(({ code, status }) =>
-    entry(code, `${ERRORS_PAGE}#${problemAnchor(code)}`, `${status}. ${guide[code].remedy} ${guide[code].message}`)
+    entry(code, `${ERRORS_PAGE}#${problemAnchor(code)}`, `${status}. ${codes[code].remedy} ${codes[code].message}`)
   )
 ]
 

@@ -2,15 +2,16 @@
  * Every error code: what it means, what to do, and an example. The `type` of a problem leads to its entry.
  */
 import {
+  codes,
   codesByStatus,
+  exampleProblem,
   problemAnchor,
   type ProblemCode,
   type ProblemStatus,
+  statuses,
   titles
 } from "../../http/contract/Problem.ts"
 import { type Located, type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
-import { exampleProblem, statuses } from "../../http/openapi/EndpointProblems.ts"
-import { guide } from "../../http/openapi/ProblemGuide.ts"
 import { type Html, html, prose } from "../kit/Html.ts"
 import { jsonText } from "../kit/Json.ts"
 import { operationPath } from "./DocsNavigation.ts"
@@ -51,8 +52,8 @@ const entry = ({ code, status }: DocumentedCode, places: ReadonlyArray<Located>)
     <h2 id="${id}-title">
       <a class="anchor" href="#${id}"><code>${code}</code></a>
     </h2>
-    <p>${statusBadge(String(status))} ${titles[status]}. For example: “${prose(guide[code].message)}”</p>
-    <p><strong>What to do.</strong> ${prose(guide[code].remedy)}</p>
+    <p>${statusBadge(String(status))} ${titles[status]}. For example: “${prose(codes[code].message)}”</p>
+    <p><strong>What to do.</strong> ${prose(codes[code].remedy)}</p>
     ${whereOf(places)}
     <details>
       <summary>Example</summary>

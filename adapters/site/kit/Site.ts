@@ -2,7 +2,7 @@
  * The layout of the site's pages: navigation, content, footer.
  */
 import { Effect } from "effect"
-import { API_VERSION } from "../../http/contract/Versions.ts"
+import { API_VERSION } from "../../http/contract/BaseUrl.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { Assets, assetsVersion, importsOf } from "./Assets.ts"
 import { type Html, html } from "./Html.ts"

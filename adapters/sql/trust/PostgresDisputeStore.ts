@@ -2,22 +2,120 @@
  * Disputes in PostgreSQL. A partial unique index allows one dispute of a receipt at a time.
  */
 import { DateTime, Effect, Layer } from "effect"
+import type { ProviderId } from "../../../domain/shared/Ids.ts"
+import { type Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
-import { DisputeId, type DisputeOwner, DisputeStore } from "../../../domain/trust/DisputeStore.ts"
-import { STATUS_CODE, statusCodeOf, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import {
+  type DecidedBy,
+  type Dispute,
+  DisputeId,
+  type DisputeOwner,
+  type DisputeStatus,
+  DisputeStore,
+  type DisputeTally,
+  type Party
+} from "../../../domain/trust/DisputeStore.ts"
+import type { ConsumerRulings } from "../../../domain/trust/PaidCalls.ts"
+import { causeOfCode, receiptOfUuid, STATUS_CODE, statusCodeOf, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
+import { STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
 import { toDate, toDateOrNull } from "../shared/Instants.ts"
 import { beginsBefore, timeIn } from "../shared/NewestFirst.ts"
-import { storeSql } from "../shared/StoreSql.ts"
-import {
-  type DisputeRow,
-  FILED_BY_CODE,
-  readRulings,
-  STATUS_CODES,
-  TALLY_COLUMNS,
-  tallyOf,
-  type TallyRow,
-  toDispute
-} from "./DisputeRows.ts"
+import { rowReader } from "../shared/RowReader.ts"
+import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
+
+// Rows of disputes, and their integer codes.
+
+/** A dispute with its statements and its decision as columns. */
+interface Columns extends Omit<Dispute, "answer" | "cause" | "claim" | "decision" | "outcome"> {
+  readonly outcomeCode: number
+  readonly claimText: string | undefined
+  readonly claimEvidence: string | undefined
+  readonly answerText: string | undefined
+  readonly answerEvidence: string | undefined
+  readonly answeredAt: DateTime.Utc | undefined
+  readonly decidedBy: DecidedBy | undefined
+  readonly decidedAt: DateTime.Utc | undefined
+  readonly paid: Microcents | undefined
+  readonly refunded: Microcents | undefined
+  readonly note: string | undefined
+}
+
+export interface TallyRow {
+  readonly total: bigint
+  readonly open: bigint
+  readonly upheld: bigint
+  readonly denied: bigint
+  readonly credited: bigint
+}
+
+/** Totals over disputes. */
+export const TALLY_COLUMNS =
+  "count(*) AS total, count(*) FILTER (WHERE status <= 2) AS open, count(*) FILTER (WHERE status = 3) AS upheld, " +
+  "count(*) FILTER (WHERE status = 4) AS denied, count(*) FILTER (WHERE status = 5) AS credited"
+
+const STATUS_CODES: Readonly<Record<DisputeStatus, number>> = {
+  filed: 1,
+  under_review: 2,
+  resolved_refund: 3,
+  resolved_denied: 4,
+  resolved_credit: 5
+}
+
+export const FILED_BY_CODE: Readonly<Record<Party, number>> = { agent: 1, provider: 2 }
+
+const toColumns = rowReader<Columns>(
+  { dispute_id: "id", outcome: "outcomeCode", settled_on: "lot" },
+  {
+    filed_by: (code: number) => wordOf(FILED_BY_CODE, code),
+    receipt_id: receiptOfUuid,
+    status: (code: number) => wordOf(STATUS_CODES, code)
+  }
+)
+
+const toDispute = (row: object): Dispute => {
+  const { answerEvidence, answerText, answeredAt, claimEvidence, claimText, ...decided } = toColumns(row)
+  const { decidedAt, decidedBy, note, outcomeCode, paid, refunded, ...dispute } = decided
+  return {
+    ...dispute,
+    outcome: STATUS_OF_CODE[outcomeCode]!,
+    cause: causeOfCode(outcomeCode),
+    claim: { text: claimText, evidence: claimEvidence },
+    answer: answeredAt === undefined ? undefined : { text: answerText, evidence: answerEvidence, at: answeredAt },
+    decision:
+      decidedAt === undefined || decidedBy === undefined
+        ? undefined
+        : { by: decidedBy, amount: paid ?? zero, refunded: refunded ?? zero, note, at: decidedAt }
+  }
+}
+
+export const tallyOf = (row: TallyRow): DisputeTally => ({
+  total: Number(row.total),
+  open: Number(row.open),
+  upheld: Number(row.upheld),
+  denied: Number(row.denied),
+  credited: Number(row.credited)
+})
+
+const toRulings = rowReader<ConsumerRulings>(
+  { refunded: "refundedMicrocents" },
+  { upheld: Number, denied: Number, refunded_calls: Number }
+)
+
+/** Decisions since then about paid calls of a provider, by consumer. */
+export const readRulings = (
+  sql: StoreSql,
+  providerId: ProviderId,
+  since: DateTime.Utc
+): Effect.Effect<ReadonlyArray<ConsumerRulings>, StoreUnavailable> =>
+  sql`
+    SELECT consumer_id, count(*) FILTER (WHERE status = 3 AND filed_by = ${FILED_BY_CODE.agent}) AS upheld,
+      count(*) FILTER (WHERE status = 4 AND filed_by = ${FILED_BY_CODE.agent}) AS denied,
+      count(*) FILTER (WHERE status = 3 AND outcome = ${STATUS_CODE.success}) AS refunded_calls,
+      coalesce(sum(paid) FILTER (WHERE status = 3), 0)::int8 AS refunded
+    FROM disputes
+    WHERE provider_id = ${providerId} AND created_at >= ${toDate(since)} AND cost > 0 AND status IN (3, 4)
+    GROUP BY consumer_id`.all(toRulings)
 
 export const layer = Layer.effect(
   DisputeStore,
@@ -45,9 +143,9 @@ export const layer = Layer.effect(
             ON CONFLICT (receipt_id) WHERE status <> 4 DO NOTHING RETURNING dispute_id`.hasRows
       ),
 
-      find: (id) => sql<DisputeRow>`SELECT * FROM disputes WHERE dispute_id = ${id}`.first(toDispute),
+      find: (id) => sql`SELECT * FROM disputes WHERE dispute_id = ${id}`.first(toDispute),
 
-      lock: (id) => sql<DisputeRow>`SELECT * FROM disputes WHERE dispute_id = ${id} FOR UPDATE`.first(toDispute),
+      lock: (id) => sql`SELECT * FROM disputes WHERE dispute_id = ${id} FOR UPDATE`.first(toDispute),
 
       update: Effect.fn("PostgresDisputeStore.update")(
         ({ answer, decideBy, decision, id, status }) => sql`
@@ -67,7 +165,7 @@ export const layer = Layer.effect(
         ])
         const total = yield* sql<{ readonly total: bigint }>`
           SELECT count(*) AS total FROM disputes WHERE ${where}`.unprepared.one((row) => Number(row.total))
-        const rows = yield* sql<DisputeRow>`
+        const rows = yield* sql`
           SELECT * FROM disputes WHERE ${where} AND dispute_id < ${beginsBefore(page)}
           ORDER BY dispute_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toDispute)
         return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.id }))
@@ -81,7 +179,7 @@ export const layer = Layer.effect(
         const from = timeIn(page)
         const after =
           from === undefined ? sql`true` : sql`(decide_by, dispute_id) > (${from}, ${beginsBefore(page)}::uuid)`
-        const rows = yield* sql<DisputeRow>`
+        const rows = yield* sql`
           SELECT * FROM disputes WHERE status = 2 AND decide_by IS NOT NULL AND ${after}
           ORDER BY decide_by, dispute_id LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toDispute)
         return pageOf(rows, page.limit, total, (last) => ({ key: DateTime.formatIso(last.decideBy!), id: last.id }))

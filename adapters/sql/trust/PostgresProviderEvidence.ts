@@ -9,8 +9,8 @@ import { type Evidence, ProviderEvidence } from "../../../domain/trust/ProviderE
 import type { ProofLevel } from "../../../domain/trust/VerificationStore.ts"
 import { toDate, toInstant } from "../shared/Instants.ts"
 import { storeSql } from "../shared/StoreSql.ts"
-import { FILED_BY_CODE, readRulings, TALLY_COLUMNS, tallyOf, type TallyRow } from "./DisputeRows.ts"
 import { readPayers } from "./PaidCallRows.ts"
+import { FILED_BY_CODE, readRulings, TALLY_COLUMNS, tallyOf, type TallyRow } from "./PostgresDisputeStore.ts"
 import { HIGHEST_LEVEL_FIRST } from "./PostgresVerificationStore.ts"
 
 interface EvidenceRow extends TallyRow {

@@ -3,10 +3,10 @@
  */
 import { Context, Layer } from "effect"
 import { routes } from "../../../adapters/http/HttpService.ts"
-import { Draining, OpenStreams } from "../../../adapters/http/pipeline/OpenStreams.ts"
-import { RateLimits } from "../../../adapters/http/pipeline/RateLimits.ts"
 import { HttpMetrics } from "../../../adapters/http/pipeline/RequestTelemetry.ts"
 import type { Route } from "../../../adapters/http/pipeline/Route.ts"
+import { RateLimits } from "../../../adapters/http/pipeline/Stages.ts"
+import { Draining, OpenStreams } from "../../../adapters/http/pipeline/WebRequest.ts"
 
 export class DeclaredRoutes extends Context.Service<DeclaredRoutes, ReadonlyArray<Route>>()(
   "agent-tool-billing/test/support/security/DeclaredRoutes"

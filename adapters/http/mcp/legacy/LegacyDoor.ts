@@ -12,7 +12,7 @@ import { Entropy } from "../../../../domain/shared/Cryptography.ts"
 import { makeDeadlines } from "../../../../domain/shared/Deadlines.ts"
 import { INTERNAL_ERROR } from "../../../../domain/upstream/Protocol.ts"
 import { ProviderServers, type ServerFailed } from "../../../../domain/upstream/ProviderServers.ts"
-import type { HandlerError } from "../../pipeline/HandlerErrors.ts"
+import type { HandlerError } from "../../metering/CallProblems.ts"
 import type { AnyInput, EncodedReply } from "../../pipeline/Route.ts"
 import type { Consumer, Dispatch, Door, SessionClients } from "../Door.ts"
 import {

@@ -2,8 +2,7 @@
  * Definitions of the market door's own tools, which are always listed.
  */
 import { Schema } from "effect"
-import type { JsonSchema } from "../../openapi/OpenApiModel.ts"
-import { tidy } from "../../openapi/TidySchema.ts"
+import { type JsonSchema, tidy } from "../../openapi/OpenApiModel.ts"
 import {
   BalanceInput,
   BalanceOutput,

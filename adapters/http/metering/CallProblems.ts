@@ -1,38 +1,31 @@
 /**
- * Problems of calls.
+ * Problems of calls: through the proxy, reported, and at the doors for MCP clients.
  */
-import { SCHEMA_CHECKS_CPU_MS_MAX } from "../../../domain/catalog/JsonSchemas.ts"
+import type { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import type { PriceChanged, PriceVersionChanged } from "../../../domain/metering/CallRejections.ts"
+import type { ToolDirectory } from "../../../domain/metering/ToolDirectory.ts"
 import { Microcents, toCents } from "../../../domain/shared/Microcents.ts"
+import { catalogProblems } from "../catalog/ToolViews.ts"
 import { defaultCapPage } from "../contract/BaseUrl.ts"
+import type { ProblemStatus } from "../contract/Problem.ts"
 import {
-  forbidden,
+  type ErrorWithStatus,
   inFlight,
   invalid,
   invalidField,
   keyConflict,
   limitReached,
-  notFound,
+  type Problem,
+  problemOf as problemIn,
   type ProblemRow,
-  type ProblemTable,
-  tooMany,
+  type ProblemsOf,
+  type RequestError,
   unavailableFor
-} from "./ProblemTable.ts"
+} from "../pipeline/Problems.ts"
 
 const OVERDUE_RETRY_AFTER_SECONDS = 5
-const UNSIGNED_RETRY_AFTER_SECONDS = 5
 
 export const callProblems = {
-  ResultNotRetained: (e) => ({
-    status: 410,
-    code: "ANSWER_NOT_KEPT",
-    extra: {
-      outcome: e.outcome,
-      cost_cents: toCents(Microcents.make(e.costMicrocents)),
-      cost_microcents: Number(e.costMicrocents),
-      receipt_id: e.receiptId
-    }
-  }),
   BudgetExceeded: (e) => ({
     status: 402,
     code: "BUDGET_EXCEEDED",
@@ -53,7 +46,6 @@ export const callProblems = {
       extra: { ...extra, outcome: "error", cost_cents: 0, cost_microcents: 0, receipt_id: e.receiptId }
     }
   },
-  CallTimeRejected: invalidField("timestamp"),
   CapRequired: (e, baseUrl) => ({
     status: 422,
     code: "CAP_REQUIRED",
@@ -66,7 +58,6 @@ export const callProblems = {
       default_cap_url: defaultCapPage(baseUrl)
     }
   }),
-  CostTooHigh: invalidField("cost_microcents"),
   InsufficientFunds: (e, baseUrl) => ({
     status: 402,
     code: "INSUFFICIENT_FUNDS",
@@ -87,14 +78,16 @@ export const callProblems = {
   PriceChanged: (e) => priceChanged(e),
   PriceVersionChanged: (e) => priceChanged(e),
   RequestStateRejected: invalid(),
-  SignerUnavailable: () => ({
-    ...unavailableFor(UNSIGNED_RETRY_AFTER_SECONDS),
-    message:
-      "The service cannot sign or verify receipts at the moment. Try again in a few seconds: what is sent again with the same " +
-      "Idempotency-Key is done once."
+  ResultNotRetained: (e) => ({
+    status: 410,
+    code: "ANSWER_NOT_KEPT",
+    extra: {
+      outcome: e.outcome,
+      cost_cents: toCents(Microcents.make(e.costMicrocents)),
+      cost_microcents: Number(e.costMicrocents),
+      receipt_id: e.receiptId
+    }
   }),
-  SchemaChecksLimited: (e) => tooMany(SCHEMA_CHECKS_CPU_MS_MAX[e.of], e.retryAfterSeconds),
-  SchemaBudgetSpent: (e) => unavailableFor(e.retryAfterSeconds),
   TooManyCallsInFlight: (e) =>
     limitReached(e.max, e.retryAfterSeconds, e.retryAfterSeconds, {
       limit: "calls_in_flight",
@@ -105,23 +98,20 @@ export const callProblems = {
       limit: "calls_waiting",
       calls_waiting_max: e.max
     }),
-  ToolboxFull: invalid(),
   TooManyPins: invalidField("tool_name"),
   ToolAmbiguous: (e) => ({ status: 409, code: "DUPLICATE", extra: { candidates: e.candidates } }),
-  ToolNotInToolbox: notFound("GET /api/market/toolbox lists its tools."),
-  ToolNotFound: notFound("GET /api/market/catalog lists all tools."),
   ToolWithdrawn: (e) => ({
     status: 410,
     code: "TOOL_WITHDRAWN",
     extra: { tool_id: e.toolId, withdrawn_at: e.since }
   }),
-  NoGrant: (e) => ({
-    status: 403,
-    code: "FORBIDDEN",
-    ...(e.reason === "none" ? { hint: "The consumer gives one with POST /api/v1/market/grants." } : {})
-  }),
-  NotYours: forbidden()
-} satisfies Partial<ProblemTable>
+  ToolNotFound: catalogProblems.ToolNotFound
+} satisfies ProblemsOf<McpCalls | ToolDirectory>
+
+/** What a request that calls a tool fails with. */
+export type HandlerError = RequestError | ErrorWithStatus<typeof callProblems, ProblemStatus>
+
+export const problemOf = (error: HandlerError, baseUrl: string): Problem => problemIn(error, baseUrl, callProblems)
 
 const priceChanged = (e: PriceChanged | PriceVersionChanged): ProblemRow<409> => ({
   status: 409,
