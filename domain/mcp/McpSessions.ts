@@ -29,7 +29,7 @@ import { type McpSession, McpSessionStore } from "./McpStores.ts"
 
 // The answer to `initialize` where no server of the legacy era gives its own.
 
-/** JSON texts. */
+/** What a server says of itself, as JSON texts. */
 export interface LegacyProfile {
   readonly capabilities: string
   readonly serverInfo: string
@@ -141,6 +141,7 @@ const messages = {
     "The provider's server no longer knows this MCP session, and its subscriptions and settings are lost. Initialize another one."
 }
 
+/** Why a client's `initialize` opens no session. */
 export class McpInitializeRejected extends Schema.TaggedError<McpInitializeRejected>()("McpInitializeRejected", {
   reason: Schema.Literals(["params_too_large", "no_common_version"])
 }) {
@@ -151,6 +152,7 @@ export class McpInitializeRejected extends Schema.TaggedError<McpInitializeRejec
   }
 }
 
+/** An `initialize` of a client of the legacy era. */
 export interface SessionRequest {
   readonly consumerId: ConsumerId
   /** Undefined for a session with the market itself. */
@@ -161,6 +163,7 @@ export interface SessionRequest {
   readonly requested: string
 }
 
+/** A new session and the response to `initialize`. */
 export interface SessionOpened {
   readonly session: LiveSession
   /** The result of `initialize`: of a legacy server its own, verbatim. */

@@ -257,20 +257,6 @@ it.layer(ServiceUnderTest.memory({ RATE_LIMIT_IP_RPM: "77", UPSTREAM_TIMEOUT_MS:
       const { elements, headers, text } = yield* read("/spec")
       assert.strictEqual(headers["cache-control"], "public, max-age=60")
       const codes = new Set(elements.filter(({ tag }) => tag === "code").map(textOf))
-<<<<<<< HEAD
-=======
-      const lists = [
-        SIGNED_FIELDS,
-        reasonNames,
-        ReceiptStatus.literals,
-        VERIFICATION_LEVELS,
-        BADGES,
-        DisputeStatus.literals,
-        DisputeReason.literals,
-        Object.values(codesByStatus).flat()
-      ]
-      for (const name of lists.flat()) assert.isTrue(codes.has(name), name)
->>>>>>> 313f5ccc (refactor(trust): compute the trust score without Effect)
       assert.isTrue(codes.has(CHECK_VALUE))
       assert.isTrue(codes.has(SIGNED_FIELDS.join("|")))
       assert.include(text, "The timeout of an attempt is 4,321 ms")

@@ -18,7 +18,10 @@ import { message, providerId } from "../contract/SharedFields.ts"
 const UPTIME = "Success rate in percent, without calls with rejected input up to 5% of all calls. `null`: no calls."
 const REJECTED = "Number of calls whose input the provider rejected (JSON-RPC -32602)."
 
-export const verificationLevel = Field.of(Schema.Literals(VERIFICATION_LEVELS), "Highest verification level of the provider.")
+export const verificationLevel = Field.of(
+  Schema.Literals(VERIFICATION_LEVELS),
+  "Highest verification level of the provider."
+)
 const verifiedAt = Field.nullableTimestamp(
   "Time since when the verification level holds. `null`: unverified.",
   "2026-11-02T10:00:00.000Z"
