@@ -5,7 +5,7 @@
  */
 export { Books, BooksMixed, type BooksPort } from "../layers/Books.ts"
 export { core } from "../layers/Core.ts"
-export { jobs } from "../layers/Jobs.ts"
+export { jobs, runJobs } from "../layers/Jobs.ts"
 
 export {
   type CallOutcome,

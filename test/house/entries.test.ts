@@ -27,6 +27,8 @@ const declared = opened.flatMap(({ exports }) => exports)
 const PATTERNS = ["agent-tool-billing/adapters/*", "agent-tool-billing/domain/*"]
 /** What a program has to know to use everything else. */
 const CORE_NAMES_MAX = 130
+/** References of the domain: what a program may decide, and otherwise need not know. */
+const SETTINGS_MAX = 20
 const chapter = readFileSync(join(projectRoot, "docs/embedding.md"), "utf8")
 
 /** A sentence of at least five words: fewer repeat the name. */
@@ -59,6 +61,23 @@ describe("The entries of the package", () => {
     const inShapes = declared.filter(({ module, name }) => module.startsWith("domain/") && named.has(name))
     assert.isAbove(inShapes.length, 300)
     assert.deepStrictEqual(silentOf([...new Set([...kinds, ...inShapes])]), [])
+  })
+
+  it("have settings whose comments say their defaults, few enough to know them", () => {
+    const settings = [...all.flatMap(({ exports }) => exports), ...declared].filter(({ module, own }) =>
+      new RegExp(`^export const ${own} = Context\\.Reference\\b`, "mu").test(readModule(module))
+    )
+    assert.deepStrictEqual(
+      settings
+        .filter((one) => !/\bDefault: \S+/u.test(commentOf(one)))
+        .map(({ module, name }) => `${name} (${module})`),
+      []
+    )
+    const ofDomain = new Set(
+      settings.map(({ module, own }) => `${module} ${own}`).filter((name) => name.startsWith("domain/"))
+    )
+    assert.isAbove(ofDomain.size, 10)
+    assert.isAtMost(ofDomain.size, SETTINGS_MAX)
   })
 
   it("have five services, and the group of stores, in a core that a reader can learn", () => {
