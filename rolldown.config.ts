@@ -15,14 +15,12 @@ const PACKAGES = [...Object.keys(manifest.dependencies), ...Object.keys(manifest
 const named = (sources: ReadonlyArray<string>): Record<string, string> =>
   Object.fromEntries(sources.map((source) => [source.replace(/\.ts$/u, ""), source]))
 
-/** Started by its file name (adapters/jsonschema/SchemaWorker.ts). */
-const THREAD = "adapters/jsonschema/SchemaThread.ts"
-
-/** "./dist/src/main.js" is built from "src/main.ts". */
+/** "./dist/src/main.js" is built from "src/main.ts", and "./dist/domain/*.js" from each module of `domain`. */
 const entries = [...Object.values(manifest.exports), ...Object.values(manifest.bin)]
-  .filter((target) => target.endsWith(".js") && !BROWSER.test(target))
-  .map((target) => target.replace(/^\.\/dist\/(?<name>.*)\.js$/u, "$<name>.ts"))
-  .concat(THREAD)
+  .filter((target) => target !== null)
+  .map((target) => target.replace(/^\.\/dist\/(?<name>.*)\.js$/u, "$<name>.ts").replace("*", "**/*"))
+  .flatMap((source) => globSync(source))
+  .filter((source) => source.endsWith(".ts") && !BROWSER.test(source))
 
 /** `effect` and `effect/http`, but not `effect/http/HttpRouter`. */
 const BARREL = /^effect(?:\/[a-z-]+)?$/u
@@ -96,13 +94,14 @@ export default defineConfig([
     treeshake: { moduleSideEffects: false },
     transform: { target: "es2024" },
     preserveEntrySignatures: "strict",
-    // All from one graph: a class is the same, whichever entry a program imports it from. The folder of the chunks is as
-    // deep as those of the sources that read files beside them (src/layers/SiteAssets.ts).
+    // A file for each module, at the path of its source: a program loads what it imports, and a class is the same,
+    // whichever path it comes from.
     output: {
       dir: "dist",
-      entryFileNames: "[name].js",
-      chunkFileNames: "src/chunks/[name].js",
-      minifyInternalExports: false
+      // npm packs no folder of the name node_modules.
+      entryFileNames: ({ name }) => `${name.replace(/^.*\b(?:_virtual|node_modules)\/.*\//u, "library/")}.js`,
+      preserveModules: true,
+      preserveModulesRoot: "."
     }
   },
   {

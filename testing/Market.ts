@@ -6,8 +6,7 @@ import { Duration, Layer, Redacted } from "effect"
 import * as NodeLogSigner from "../adapters/crypto/NodeLogSigner.ts"
 import * as NodeReceiptSigner from "../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../adapters/crypto/NodeSealer.ts"
-import { PriceNotice } from "../domain/catalog/PriceNotice.ts"
-import { DefaultFreeTierCalls } from "../domain/catalog/Terms.ts"
+import { CATALOG_POLICY, CatalogPolicy } from "../domain/catalog/Terms.ts"
 import {
   CurrentEarningsPolicy,
   DRY_RUN_EARNINGS_POLICY,
@@ -53,8 +52,11 @@ export const market = ({
     Layer.provideMerge(memoryPorts),
     Layer.provide([
       Layer.succeed(CurrentEarningsPolicy, earnings),
-      Layer.succeed(DefaultFreeTierCalls, freeTierCalls),
-      Layer.succeed(PriceNotice, Duration.fromInputUnsafe(priceNotice))
+      Layer.succeed(CatalogPolicy, {
+        ...CATALOG_POLICY,
+        freeTierCalls,
+        priceNotice: Duration.fromInputUnsafe(priceNotice)
+      })
     ]),
     Layer.fresh
   )

@@ -4,6 +4,7 @@
 import { Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { SignedTreeFile, treeOf } from "../../domain/log/Sequencer.ts"
 
+/** The file of the last signed tree cannot be read or written. */
 export class LogStateUnusable extends Schema.TaggedError<LogStateUnusable>()("LogStateUnusable", {
   file: Schema.String,
   problem: Schema.String

@@ -14,6 +14,7 @@ import { suffixed } from "./Handle.ts"
 // feature, rejects its requests, and drops its messages. Tools stay, since they are what the market sells.
 
 export const SERVER_FEATURES = ["resources", "prompts", "completions", "logging"] as const
+/** A feature that a provider can turn off. */
 export type ServerFeature = (typeof SERVER_FEATURES)[number]
 
 export interface FeatureRequest {

@@ -31,7 +31,7 @@ const messages = {
   revoked: "This API key was revoked."
 }
 
-/** The operator's key is a setting; no endpoint creates it. */
+/** The operator's key is a setting; no endpoint creates it. Default: none, and no operator. */
 export const OperatorKey = Context.Reference<Redacted.Redacted | undefined>(
   "agent-tool-billing/domain/accounts/OperatorKey",
   { defaultValue: () => undefined }

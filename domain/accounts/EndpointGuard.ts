@@ -18,6 +18,7 @@ export interface EndpointGuard {
   check(url: string): Effect.Effect<void, EndpointBlocked>
 }
 
+/** The guard that registrations ask. Default: every endpoint passes. */
 export const EndpointGuard = Context.Reference<EndpointGuard>("agent-tool-billing/domain/accounts/EndpointGuard", {
   defaultValue: () => ({ check: () => Effect.void })
 })

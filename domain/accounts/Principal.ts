@@ -93,7 +93,10 @@ export interface RateLimits {
   readonly providerRpm: number
 }
 
-/** How many requests a minute an account may send. */
+/**
+ * How many requests a minute an account may send. Default: 60 of a consumer, of which it may ask for up to 6,000, and
+ * 600 of a provider.
+ */
 export const RateLimitPolicy = Context.Reference<RateLimits>("agent-tool-billing/domain/accounts/RateLimitPolicy", {
   defaultValue: () => ({ defaultRpm: 60, ceilingRpm: 6_000, providerRpm: 600 })
 })

@@ -14,6 +14,7 @@ const PROVIDERS_MAX = 20_000
 const TTL_MS = 30_000
 const SHOWN_CHARS_MAX = 64
 
+/** No provider has this handle or id. */
 export class ProviderNotFound extends Schema.TaggedError<ProviderNotFound>()("ProviderNotFound", {
   named: Schema.String
 }) {

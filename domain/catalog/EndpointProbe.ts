@@ -6,11 +6,7 @@ import { Context, Duration, Effect, Layer, Option } from "effect"
 import { ProviderServers, type ServerAddress, type ServerProfile, type ToolList } from "../upstream/ProviderServers.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import { GUESSES_MAX, guessOf, nearestNames } from "../shared/NearestName.ts"
-
-/** How long an endpoint is asked what it is. Zero: endpoints are not asked. */
-export const ProbeTimeout = Context.Reference<Duration.Duration>("agent-tool-billing/domain/catalog/ProbeTimeout", {
-  defaultValue: () => Duration.seconds(3)
-})
+import { CatalogPolicy } from "./Terms.ts"
 
 /** Any client may register endpoints. */
 export const PROBES_AT_ONCE_MAX = 16
@@ -55,7 +51,7 @@ export class EndpointProbe extends Context.Service<
     EndpointProbe,
     Effect.gen(function* () {
       const servers = yield* Effect.serviceOption(ProviderServers)
-      const timeout = yield* ProbeTimeout
+      const { probeTimeout: timeout } = yield* CatalogPolicy
       const kept = yield* makeFreshCache<EndpointReport>({ entriesMax: KEPT_MAX, ttlMs: KEPT_MS })
       let atOnce = 0
       if (Option.isNone(servers) || Duration.isZero(timeout)) {

@@ -1,7 +1,7 @@
 /**
  * Plans an import over the stores, and applies it in small units of work.
  */
-import { Context, DateTime, Duration, Effect, Option } from "effect"
+import { DateTime, Duration, Effect, Option } from "effect"
 import { Entropy } from "../shared/Cryptography.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
@@ -12,6 +12,7 @@ import { Catalog } from "./Catalog.ts"
 import { type CatalogEntry, CatalogStore } from "./CatalogStore.ts"
 import { type ImportPlan, type MarketTool, planImport, type PlannedTool, readServerTools } from "./ImportPlan.ts"
 import { type ImportedTool, ImportStore, isWorthRecording, resultOf } from "./ImportStore.ts"
+import { CatalogPolicy } from "./Terms.ts"
 import { declarationOf, type ToolChange } from "./Tool.ts"
 import { TOOLS_PER_PROVIDER_MAX, type UpsertMode } from "./ToolUpserts.ts"
 
@@ -21,12 +22,6 @@ export const SYNC_EVERY = Duration.minutes(55)
 /** Tools per unit of work: it locks the provider's tools. */
 const BATCH_MAX = 100
 const PAGE_MAX = TOOLS_PER_PROVIDER_MAX
-
-/** The time from the first sync whose list lacks a tool until the tool is withdrawn. */
-export const WithdrawalGrace = Context.Reference<Duration.Duration>(
-  "agent-tool-billing/domain/catalog/WithdrawalGrace",
-  { defaultValue: () => Duration.hours(24) }
-)
 
 /** How the tools of an import are priced, and whether they are listed at once. */
 export interface ImportOptions {
@@ -40,7 +35,7 @@ export const makeImportApplication = Effect.gen(function* () {
   const store = yield* CatalogStore
   const imports = yield* ImportStore
   const entropy = yield* Entropy
-  const grace = yield* WithdrawalGrace
+  const { withdrawalGrace: grace } = yield* CatalogPolicy
   const { atomically } = yield* UnitOfWork
 
   const marketTools = Effect.fnUntraced(function* (providerId: ProviderId) {

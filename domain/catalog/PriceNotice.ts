@@ -2,7 +2,7 @@
  * When a change of terms takes effect. Better terms for consumers apply at once. Worse ones are announced and apply
  * after the notice period; a smaller free tier applies from the first month after it.
  */
-import { Context, DateTime, Duration } from "effect"
+import { DateTime, Duration } from "effect"
 import {
   better,
   judgesTheSame,
@@ -13,11 +13,6 @@ import {
   type Terms,
   type ToolPrices
 } from "./Terms.ts"
-
-/** From the announcement of terms that charge callers more until they apply. Zero: every change applies at once. */
-export const PriceNotice = Context.Reference<Duration.Duration>("agent-tool-billing/domain/catalog/PriceNotice", {
-  defaultValue: () => Duration.hours(24)
-})
 
 /** The versions after a provider requested these terms. `known` is undefined for a new tool. */
 export const planPrices = (

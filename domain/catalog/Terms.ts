@@ -3,7 +3,7 @@
  * schema where the policy bills by it, the cost of a canceled call, and free calls per month. Each change is a price version
  * with a number and the time from which it is in effect.
  */
-import { Context, type DateTime, Schema } from "effect"
+import { Context, type DateTime, Duration, Schema } from "effect"
 import type { PricingModel } from "../accounts/Account.ts"
 import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
 import { sameJson } from "../shared/SameJson.ts"
@@ -166,11 +166,32 @@ const TERM_RANK: Readonly<Record<CancellationTerm, number>> = { free: 0, outcome
 // The price of a call: the tool's price, otherwise its provider's default, otherwise nothing; its maximum; the free
 // calls per month; and the cost of a canceled call.
 
-/** Free calls per consumer, tool and calendar month (UTC) if the provider sets none. */
-export const DefaultFreeTierCalls = Context.Reference<number>(
-  "agent-tool-billing/domain/catalog/DefaultFreeTierCalls",
-  { defaultValue: () => 0 }
-)
+/**
+ * What applies where a provider decides nothing, and when changes of its tools take effect. Default: no free calls, 24 hours
+ * of notice and of grace, 3 seconds for an endpoint.
+ */
+export interface CatalogPolicy {
+  /** Free calls per consumer, tool and calendar month (UTC) if the provider sets none. */
+  readonly freeTierCalls: number
+  /** From the announcement of terms that charge callers more until they apply. Zero: every change applies at once. */
+  readonly priceNotice: Duration.Duration
+  /** The time from the first sync whose list lacks a tool until the tool is withdrawn. */
+  readonly withdrawalGrace: Duration.Duration
+  /** How long an endpoint is asked what it is. Zero: endpoints are not asked. */
+  readonly probeTimeout: Duration.Duration
+}
+
+/** Those of a service without settings that takes payments. */
+export const CATALOG_POLICY: CatalogPolicy = {
+  freeTierCalls: 0,
+  priceNotice: Duration.hours(24),
+  withdrawalGrace: Duration.hours(24),
+  probeTimeout: Duration.seconds(3)
+}
+
+export const CatalogPolicy = Context.Reference<CatalogPolicy>("agent-tool-billing/domain/catalog/CatalogPolicy", {
+  defaultValue: () => CATALOG_POLICY
+})
 
 export const FREE_TIER_CALLS_MAX = 1_000_000_000
 

@@ -23,12 +23,12 @@ import {
   type ToolUpsert
 } from "./CatalogStore.ts"
 import { type InvalidJsonSchema, JsonSchemas, type SchemaBudgetSpent, SchemaChecksLimited } from "./JsonSchemas.ts"
-import { planPrices, PriceNotice } from "./PriceNotice.ts"
+import { planPrices } from "./PriceNotice.ts"
 import { tokensOfTool } from "./SearchTokens.ts"
 import {
   billedSchemaOf,
+  CatalogPolicy,
   declaredTerms,
-  DefaultFreeTierCalls,
   pricesAt,
   type Terms,
   termsOf,
@@ -141,8 +141,7 @@ export const makeToolUpsert = Effect.gen(function* () {
   const schemas = yield* JsonSchemas
   const feed = yield* ChangeFeed
   const entropy = yield* Entropy
-  const defaultFreeTier = yield* DefaultFreeTierCalls
-  const notice = yield* PriceNotice
+  const { freeTierCalls: defaultFreeTier, priceNotice: notice } = yield* CatalogPolicy
   const { atomically } = yield* UnitOfWork
 
   /** A schema that is stored already stays, even if today's rules would reject it. */

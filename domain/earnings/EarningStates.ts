@@ -5,7 +5,7 @@
 import { Context, DateTime } from "effect"
 import { type Lot, type LotPart, remainingIn, totalOfParts } from "../ledger/Transfer.ts"
 
-/** How long earnings wait before they can be paid out, and how much is kept against disputes and chargebacks. */
+/** How long earnings wait before they can be paid out, how much is kept against disputes and chargebacks, and who bears the rest. */
 export interface EarningsPolicy {
   /** Full days after the settlement day before earnings can be paid out. */
   readonly delayDays: number
@@ -15,6 +15,10 @@ export interface EarningsPolicy {
   /** Rolling reserve: this share of each day's earnings is kept for so many days. */
   readonly reservePercent: number
   readonly reserveDays: number
+  /** The total that the platform advances for providers that cannot pay a refund. */
+  readonly refundLossLimitCents: number
+  /** Whether providers' maturing earnings from the consumer are liable for a chargeback, or only the platform. */
+  readonly chargebackLiability: "platform" | "provider"
 }
 
 /** The default with real money: earnings wait until most chargebacks would be known. */
@@ -23,7 +27,9 @@ export const LIVE_EARNINGS_POLICY: EarningsPolicy = {
   newProviderDelayDays: 30,
   newProviderDays: 90,
   reservePercent: 10,
-  reserveDays: 90
+  reserveDays: 90,
+  refundLossLimitCents: 0,
+  chargebackLiability: "platform"
 }
 
 /** In a dry run no provider is paid, so there is no delay. */
@@ -32,10 +38,12 @@ export const DRY_RUN_EARNINGS_POLICY: EarningsPolicy = {
   newProviderDelayDays: 0,
   newProviderDays: 90,
   reservePercent: 0,
-  reserveDays: 0
+  reserveDays: 0,
+  refundLossLimitCents: 0,
+  chargebackLiability: "platform"
 }
 
-/** The policy that applies. Default: the one for real payments. */
+/** The policy that applies. Default: `LIVE_EARNINGS_POLICY`, the one for real payments. */
 export const CurrentEarningsPolicy = Context.Reference<EarningsPolicy>(
   "agent-tool-billing/domain/earnings/CurrentEarningsPolicy",
   { defaultValue: () => LIVE_EARNINGS_POLICY }

@@ -241,7 +241,7 @@ const automaticPeriods = (day: string): ReadonlyArray<string> => {
 export const payoutNamed = (sha256Hex: (text: string) => string, providerId: ProviderId, key: string): PayoutId =>
   PayoutId.make(uuidFrom(sha256Hex(`payout\n${providerId}\n${key}`)))
 
-/** Nothing was paid. */
+/** Why a payout is not retried: nothing was paid. */
 export class PayoutNotRetried extends Schema.TaggedError<PayoutNotRetried>()("PayoutNotRetried", {
   payoutId: Schema.String,
   because: Schema.Literals(["unknown", "not_failed", "not_onboarded", "dry_run"])

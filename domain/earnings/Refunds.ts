@@ -11,7 +11,7 @@ import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
 import { fromCents, Microcents } from "../shared/Microcents.ts"
 import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { type Claim, ClaimId, ClaimStore } from "./Claims.ts"
-import { inOrderOfRecovery } from "./EarningStates.ts"
+import { CurrentEarningsPolicy, inOrderOfRecovery } from "./EarningStates.ts"
 import { type ProviderHoldings, ProviderMoney } from "./ProviderMoney.ts"
 
 export interface RefundSources {
@@ -64,14 +64,6 @@ export const planRefund = (sources: RefundSources): RefundPlan => {
 
 const covered = (...amounts: ReadonlyArray<bigint>): bigint => positive(least(...amounts))
 
-/** The total that the platform advances for providers that cannot pay a refund. */
-export const RefundLossLimitCents = Context.Reference<number>(
-  "agent-tool-billing/domain/earnings/RefundLossLimitCents",
-  {
-    defaultValue: () => 0
-  }
-)
-
 /** A call whose cost goes back to its consumer, and where its money is now. */
 export interface CallToRefund {
   /** The id of a dispute. Names its postings and claims. */
@@ -108,7 +100,7 @@ export class Refunds extends Context.Service<
       const money = yield* ProviderMoney
       const claims = yield* ClaimStore
       const entropy = yield* Entropy
-      const lossLimit = fromCents(yield* RefundLossLimitCents)
+      const lossLimit = fromCents((yield* CurrentEarningsPolicy).refundLossLimitCents)
       const { atomically } = yield* UnitOfWork
 
       /** A payout or another refund may have taken the money since it was read: then read it again. */

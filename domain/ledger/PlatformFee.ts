@@ -13,7 +13,10 @@ export const FEE_BASIS_POINTS_MAX = 5_000
 
 const WHOLE = 10_000n
 
-/** The platform fee of providers without one of their own, in basis points of what a call costs. */
+/**
+ * The platform fee of providers without one of their own, in basis points of what a call costs. Default:
+ * `FEE_BASIS_POINTS_DEFAULT`.
+ */
 export const DefaultFeeBasisPoints = Context.Reference<number>(
   "agent-tool-billing/domain/ledger/DefaultFeeBasisPoints",
   { defaultValue: () => FEE_BASIS_POINTS_DEFAULT }

@@ -9,6 +9,7 @@ import { type Log, LogSigner, LogStore } from "./LogStore.ts"
 import { LogHome, newLog, treeOf } from "./Sequencer.ts"
 import { toBase64 } from "./SignedNote.ts"
 
+/** A new log begins only after the last one stopped. */
 export class LogNotStopped extends Schema.TaggedError<LogNotStopped>()("LogNotStopped", { origin: Schema.String }) {
   override get message() {
     return this.origin === ""

@@ -19,6 +19,7 @@ export const fromBase64 = (text: string): Uint8Array | undefined => {
 export const ED25519 = 0x01
 export const COSIGNATURE = 0x04
 
+/** The public key of a log or a witness, with its name. */
 export interface NoteKey {
   readonly name: string
   readonly kind: typeof ED25519 | typeof COSIGNATURE

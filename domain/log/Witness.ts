@@ -22,6 +22,7 @@ import {
 } from "./SignedNote.ts"
 import { rangeHash, TILE_WIDTH, tilePath, tilesFor } from "./Tiles.ts"
 
+/** The log gave no response, or none that can be read. */
 export class LogUnreachable extends Schema.TaggedError<LogUnreachable>()("LogUnreachable", { problem: Schema.String }) {
   override get message() {
     return `The log cannot be read: ${this.problem}.`
@@ -48,6 +49,7 @@ export class LogReader extends Context.Service<
   }
 >()("agent-tool-billing/domain/log/LogReader") {}
 
+/** What a witness keeps of the last tree that it cosigned. */
 export interface Observation {
   /** The log's own note, which the next one is compared with. */
   readonly note: string

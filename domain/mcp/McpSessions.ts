@@ -3,13 +3,7 @@
  * so that what the server asks for reaches the client that it concerns.
  */
 import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
-import {
-  longestMsOf,
-  ProgressMsMax,
-  TOOL_TIMEOUT_MS_MAX,
-  type UpstreamBounds,
-  UpstreamLimits
-} from "../metering/CallTerms.ts"
+import { longestMsOf, TOOL_TIMEOUT_MS_MAX, type UpstreamBounds, UpstreamLimits } from "../metering/CallTerms.ts"
 import { WAIT_MS_MAX } from "./CallerWaits.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Cryptography.ts"
@@ -29,7 +23,7 @@ import { type McpSession, McpSessionStore } from "./McpStores.ts"
 
 // The answer to `initialize` where no server gives its own.
 
-/** JSON texts. */
+/** What a server says of itself, as JSON texts. */
 export interface SessionProfile {
   readonly capabilities: string
   readonly serverInfo: string
@@ -88,15 +82,15 @@ export const isUsable = (
 export const LATE_ENDINGS_MAX = 10_000
 
 /** The longest call, with all waits for its caller, begun by a node that learned of the session's end `staleMs` late. */
-export const endsAfter = (limits: UpstreamBounds, progressMsMax: number, staleMs: number): Duration.Duration => {
+export const endsAfter = (limits: UpstreamBounds, staleMs: number): Duration.Duration => {
   const timeoutMs = Math.max(TOOL_TIMEOUT_MS_MAX, limits.timeoutMs)
-  return Duration.millis(longestMsOf(timeoutMs, limits, progressMsMax) + WAIT_MS_MAX + staleMs)
+  return Duration.millis(longestMsOf(timeoutMs, limits) + WAIT_MS_MAX + staleMs)
 }
 
 /** Nothing waits for the server, which may be away. */
 export const makeLateEndings = Effect.fnUntraced(function* (staleMs: number) {
   const servers = yield* ProviderServers
-  const delay = endsAfter(yield* UpstreamLimits, yield* ProgressMsMax, staleMs)
+  const delay = endsAfter(yield* UpstreamLimits, staleMs)
   const scope = yield* Effect.scope
   let pending = 0
 
@@ -141,6 +135,7 @@ const messages = {
     "The provider's server no longer knows this MCP session, and its subscriptions and settings are lost. Initialize another one."
 }
 
+/** Why a client's `initialize` opens no session. */
 export class McpInitializeRejected extends Schema.TaggedError<McpInitializeRejected>()("McpInitializeRejected", {
   reason: Schema.Literals(["params_too_large", "no_common_version"])
 }) {
@@ -151,6 +146,7 @@ export class McpInitializeRejected extends Schema.TaggedError<McpInitializeRejec
   }
 }
 
+/** An `initialize` of a client of the legacy era. */
 export interface SessionRequest {
   readonly consumerId: ConsumerId
   /** Undefined for a session with the market itself. */
@@ -161,6 +157,7 @@ export interface SessionRequest {
   readonly requested: string
 }
 
+/** A new session and the response to `initialize`. */
 export interface SessionOpened {
   readonly session: LiveSession
   /** The result of `initialize`: of a server with sessions its own, verbatim. */

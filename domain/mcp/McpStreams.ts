@@ -17,6 +17,7 @@ import { McpStreamStore, type StoredEvent } from "./McpStores.ts"
 // Ids of events. Each names its stream and its place in it, and for a stream of one request the id of the request, so that
 // a node that does not know the stream can still answer the request.
 
+/** The place of an event, as its id says. */
 export interface StreamPosition {
   readonly streamId: string
   readonly sequence: number
@@ -124,6 +125,7 @@ export interface OutgoingStream {
   end(): void
 }
 
+/** The stream that answers one request of a session. */
 export interface StreamRequest {
   readonly sessionId: string
   readonly consumerId: ConsumerId

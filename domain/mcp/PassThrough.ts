@@ -14,6 +14,7 @@ const WINDOW_MS = 60_000
 /** Accounts without a request in progress are forgotten at this number. */
 const ACCOUNTS_MAX = 10_000
 
+/** The account passes too much on that is not billed. */
 export class PassThroughLimited extends Schema.TaggedError<PassThroughLimited>()("PassThroughLimited", {
   limit: Schema.Literals(["requests", "bytes"]),
   retryAfterSeconds: Schema.Int

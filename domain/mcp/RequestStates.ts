@@ -69,6 +69,7 @@ const State = Schema.fromJsonString(Schema.toCodecJson(Schema.Union([CallState, 
 const encode = Schema.encodeSync(State)
 const decode = Schema.decodeOption(State)
 
+/** Why a call cannot be continued from its `requestState`. */
 export class RequestStateRejected extends Schema.TaggedError<RequestStateRejected>()("RequestStateRejected", {
   reason: Schema.Literals(["invalid", "arguments", "expired", "used"])
 }) {

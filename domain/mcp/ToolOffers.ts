@@ -23,12 +23,14 @@ const OFFERS_MAX = 2_000
 const ENTRIES_MAX = 10_000
 const FREE_TOOLS_MAX = 1_000
 
+/** The cursor of a list of tools that has changed since. */
 export class NoSuchToolPage extends Schema.TaggedError<NoSuchToolPage>()("NoSuchToolPage", {}) {
   override get message() {
     return "`cursor` belongs to no page of this list: the tools have changed. Read the list again from its beginning."
   }
 }
 
+/** A page of a list of tools, as JSON texts. */
 export interface ToolPageText {
   /** A JSON array. */
   readonly tools: string

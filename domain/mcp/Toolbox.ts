@@ -39,7 +39,9 @@ export const recentTools = (days: ReadonlyArray<UsageOfToolDay>, max: number): R
     .map(([toolId]) => toolId)
 }
 
-/** How many tools a toolbox has at most. More of them make models choose worse, and clients cut the list. */
+/**
+ * How many tools a toolbox has at most. More of them make models choose worse, and clients cut the list. Default: 40.
+ */
 export const ToolboxToolsMax = Context.Reference<number>("agent-tool-billing/domain/mcp/ToolboxToolsMax", {
   defaultValue: () => 40
 })

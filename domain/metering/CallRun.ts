@@ -29,7 +29,7 @@ import {
 } from "./Call.ts"
 import { type CallRejected, rejectionOf } from "./CallRejections.ts"
 import { CallStore, type KeptResult, type Opened } from "./CallStore.ts"
-import { longestMsOf, ProgressMsMax, type UpstreamBounds, UpstreamLimits, upstreamMsOf } from "./CallTerms.ts"
+import { longestMsOf, type UpstreamBounds, UpstreamLimits, upstreamMsOf } from "./CallTerms.ts"
 import { type CallProgress, CallTally, makeCallsInFlight } from "./CallsInFlight.ts"
 import { replayed } from "./RetainedResults.ts"
 import { makeSettle } from "./Settlement.ts"
@@ -51,7 +51,6 @@ export const forwardedMsOf = (timeoutMs: number, limits: UpstreamBounds): number
 export const makeMoveDeadline = Effect.gen(function* () {
   const calls = yield* CallStore
   const limits = yield* UpstreamLimits
-  const progressMsMax = yield* ProgressMsMax
 
   return (
     consumerId: ConsumerId,
@@ -63,7 +62,7 @@ export const makeMoveDeadline = Effect.gen(function* () {
       calls.extend(
         consumerId,
         invocationId,
-        DateTime.add(now, { milliseconds: longestMsOf(timeoutMs, limits, progressMsMax) + callerMs })
+        DateTime.add(now, { milliseconds: longestMsOf(timeoutMs, limits) + callerMs })
       )
     ).pipe(
       Effect.catchCause((cause) =>
@@ -179,11 +178,10 @@ export interface CallToRun<Ending, Failure> {
 const makeCallRuns = Effect.gen(function* () {
   const forwardInTime = yield* makeForwarding
   const limits = yield* UpstreamLimits
-  const progressMsMax = yield* ProgressMsMax
   const tally = yield* CallTally
   const book = yield* BookGuard
   const settle = yield* makeSettle
-  const { cancelAll, idle, run: runInFlight, runInline } = yield* makeCallsInFlight
+  const { cancelAll, idle, run: runInFlight, runInline } = yield* makeCallsInFlight(limits.inFlightMax)
   const clock = yield* Clock.Clock
 
   const run = <Ending = never, Failure = never>(
@@ -224,7 +222,7 @@ const makeCallRuns = Effect.gen(function* () {
             if (!progress.ended) progress.forwarded = attempt
           },
           onProgress: untilEnded(progress, request.onProgress),
-          progressMsMax: isFollowed ? progressMsMax - (before?.latencyMs ?? 0) : upstreamMsOf(timeoutMs, limits),
+          progressMsMax: isFollowed ? limits.progressMsMax - (before?.latencyMs ?? 0) : upstreamMsOf(timeoutMs, limits),
           exchange: wait === undefined ? exchange : { ...exchange!, onMessage: wait.onMessage },
           extraMs: wait?.extraMs
         },

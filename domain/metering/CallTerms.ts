@@ -15,21 +15,32 @@ import { CapRequired, PriceChanged, PriceVersionChanged } from "./CallRejections
 export interface UpstreamBounds {
   readonly timeoutMs: number
   readonly retriesMax: number
-  /** All attempts of a call, and the waits between them that the provider asks for. */
+  /** All attempts of a call, and the waits between them that the provider asks for: longer than any one attempt may take. */
   readonly totalMs: number
+  /** How long a call may take whose provider reports progress, without the time of its caller. */
+  readonly progressMsMax: number
+  /** Calls of one account that a node forwards at once; 0: no limit. */
+  readonly inFlightMax: number
 }
 
-/** How long a call may take whose provider reports progress, without the time of its caller. */
-export const ProgressMsMax = Context.Reference<number>("agent-tool-billing/domain/metering/ProgressMsMax", {
-  defaultValue: () => 300_000
-})
+/** Those of a service without settings. */
+export const UPSTREAM_LIMITS: UpstreamBounds = {
+  timeoutMs: 10_000,
+  retriesMax: 1,
+  totalMs: 65_000,
+  progressMsMax: 300_000,
+  inFlightMax: 64
+}
 
 /** The longest time-out of an attempt that a tool may set. */
 export const TOOL_TIMEOUT_MS_MAX = 60_000
 
-/** Default timeout and retries of a call, for tools that set none of their own. */
+/**
+ * The limits of calls. Default: 10 seconds and one retry for tools that set none of their own, 65 seconds for all attempts,
+ * 5 minutes with progress, and 64 calls of an account at once.
+ */
 export const UpstreamLimits = Context.Reference<UpstreamBounds>("agent-tool-billing/domain/metering/UpstreamLimits", {
-  defaultValue: () => ({ timeoutMs: 10_000, retriesMax: 1, totalMs: 25_000 })
+  defaultValue: () => UPSTREAM_LIMITS
 })
 
 /** After this, a call that was not settled is due for the sweeper. */
@@ -103,8 +114,8 @@ export const deadlineMsOf = (timeoutMs: number, limits: UpstreamBounds): number 
   upstreamMsOf(timeoutMs, limits) + SETTLE_GRACE_MS
 
 /** The same where the provider reports progress: the most that the deadline is moved to. */
-export const longestMsOf = (timeoutMs: number, limits: UpstreamBounds, progressMsMax: number): number =>
-  Math.max(upstreamMsOf(timeoutMs, limits), progressMsMax) + SETTLE_GRACE_MS
+export const longestMsOf = (timeoutMs: number, limits: UpstreamBounds): number =>
+  Math.max(upstreamMsOf(timeoutMs, limits), limits.progressMsMax) + SETTLE_GRACE_MS
 
 /** In the result's `_meta`, beside `REPORTED_COST_META`, which has precedence. */
 export const REPORTED_COST_FIELD = "market/cost_microcents"

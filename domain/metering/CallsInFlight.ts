@@ -16,7 +16,7 @@ export type CallStep = "hold" | "forward" | "settle"
 
 /**
  * Counts of a service's calls by outcome since it started, and the durations of their steps. Plain counters, because they
- * are on the hot path.
+ * are on the hot path. Default: counts nothing.
  */
 export interface CallTally {
   count(origin: CallOrigin, status: CallStatus): void
@@ -77,7 +77,7 @@ export const makeCallTally = (): CallTally => {
 
 const UNCOUNTED: CallTally = { ...makeCallTally(), total: 0, left: () => {}, count: () => {}, took: () => {} }
 
-/** Counts nothing by default; `core` has its own. */
+/** A core has its own. */
 export const CallTally = Context.Reference<CallTally>("agent-tool-billing/domain/metering/CallTally", {
   defaultValue: () => UNCOUNTED
 })
@@ -110,19 +110,13 @@ export class TooManyCallsInFlight extends Schema.TaggedError<TooManyCallsInFligh
   }
 }
 
-/** The most calls of one account that a node forwards at once; 0 for no limit. */
-export const CallsInFlightMax = Context.Reference<number>("agent-tool-billing/domain/metering/CallsInFlightMax", {
-  defaultValue: () => 64
-})
-
 const RETRY_AFTER_SECONDS = 1
 /** For a service that is closed without a server that drained before. */
 const DRAIN_MAX: Duration.Input = "10 seconds"
 const SETTLE_MAX: Duration.Input = "5 seconds"
 
-/** When its scope closes, calls in flight may finish; then they are canceled and settled. */
-export const makeCallsInFlight = Effect.gen(function* () {
-  const max = yield* CallsInFlightMax
+/** At most `max` of an account; 0: no limit. When its scope closes, they may finish; then they are canceled and settled. */
+export const makeCallsInFlight = Effect.fnUntraced(function* (max: number) {
   const tally = yield* CallTally
   const counts = new Map<ConsumerId, number>()
   const running = new Set<Fiber.Fiber<unknown, unknown>>()

@@ -105,7 +105,7 @@ export const NEW_ACCOUNT_DAYS = 30
 export const NEW_ACCOUNT_LOAD_CENTS_PER_DAY = 100_000
 const WINDOW_HOURS = 24
 
-/** Cents per day; 0: no limit. Undefined: the default with a payment processor, no limit in a dry run. */
+/** What a new account may load, in cents per day; 0: no limit. Default: 100,000 with a payment processor, no limit in a dry run. */
 export const NewAccountLoadLimit = Context.Reference<number | undefined>(
   "agent-tool-billing/domain/payments/NewAccountLoadLimit",
   { defaultValue: () => undefined }
@@ -171,33 +171,6 @@ const freeAt = (counted: ReadonlyArray<Load>, neededCents: number): DateTime.Utc
   return byAge.find(({ cents }) => (freed += cents) >= neededCents)?.at ?? byAge.at(-1)!.at
 }
 
-// Counts payments whose amount or currency is not the one of their load.
-
-/** Mismatched payments since the service started. */
-export interface MismatchTally {
-  count(): void
-  readonly mismatched: number
-}
-
-export const makeMismatchTally = (): MismatchTally => {
-  let mismatched = 0
-  return {
-    count: () => {
-      mismatched++
-    },
-    get mismatched() {
-      return mismatched
-    }
-  }
-}
-
-const UNCOUNTED: MismatchTally = { count: () => {}, mismatched: 0 }
-
-/** Counts nothing by default; `core` has its own. */
-export const MismatchTally = Context.Reference<MismatchTally>("agent-tool-billing/domain/payments/MismatchTally", {
-  defaultValue: () => UNCOUNTED
-})
-
 export const LOAD_CENTS_MIN = 100
 export const LOAD_CENTS_MAX = 100_000
 /** The currency of all amounts, as payment processors write it. */
@@ -242,6 +215,8 @@ export class Loads extends Context.Service<
     settle(checkout: CheckoutStatus): Effect.Effect<void, StoreUnavailable>
     /** Orders the checkout of a load again: the same order, so the processor creates no second one. */
     open(load: Load): Effect.Effect<Load, PaymentFailed | StoreUnavailable>
+    /** Payments since the service started whose amount or currency was not the one of their load. */
+    mismatched(): number
   }
 >()("agent-tool-billing/domain/payments/Loads") {
   static readonly layer = Layer.effect(
@@ -257,7 +232,7 @@ export class Loads extends Context.Service<
 
       const freezes = yield* AccountFreezes
       const withinLimit = yield* makeLoadLimit
-      const tally = yield* MismatchTally
+      let mismatched = 0
 
       const simulate = Effect.fnUntraced(function* ({ amountCents, consumerId }: LoadRequest) {
         const id = LoadId.make(yield* entropy.uuid)
@@ -336,7 +311,7 @@ export class Loads extends Context.Service<
       const mismatch = Effect.fnUntraced(function* (load: Load, checkout: CheckoutStatus) {
         const { amountCents, currency, paymentId, sessionId } = checkout
         if (load.state === "mismatched") return
-        tally.count()
+        mismatched++
         yield* Effect.logError(
           `Load ${load.id} was ordered over ${load.amountCents} cents ${CURRENCY}, but ${amountCents} cents ${currency} were ` +
             `paid as ${paymentId ?? sessionId}. Nothing was credited.`
@@ -376,7 +351,7 @@ export class Loads extends Context.Service<
         })
       }, atomically)
 
-      return Loads.of({ mode: gateway.mode, load, open, settle })
+      return Loads.of({ mode: gateway.mode, load, mismatched: () => mismatched, open, settle })
     })
   )
 }

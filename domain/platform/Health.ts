@@ -8,7 +8,7 @@ import { CorrectedClock } from "../shared/CorrectedClock.ts"
 import { giveUpAfter } from "../shared/Deadlines.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
-/** Whether rate limits are shared by all nodes, if there is a store for that. */
+/** Whether rate limits are shared by all nodes, if there is a store for that. Default: nothing is wrong. */
 export const RateLimitState = Context.Reference<{
   /** Why each node counts alone for now; undefined if nothing is wrong. */
   readonly problem: () => string | undefined
@@ -44,8 +44,8 @@ export const DISK_FREE_BYTES_MIN = 128 * 1024 * 1024
 const REJECTION_MS = 30_000
 
 /**
- * Whether there is disk space: what is free where this node's database is, and whether a database rejected a write because
- * its disk was full.
+ * Whether there is disk space: what is free where this node's database is, and whether a database rejected a write
+ * because its disk was full. Default: the disk is not watched.
  */
 export interface DiskWatch {
   /** Undefined if the database's disk is not visible here. */
@@ -158,8 +158,8 @@ export class Heartbeats extends Context.Service<
 export type ReadServer = "replica" | "primary"
 
 /**
- * Whether a read replica may answer instead of the primary. It may be behind by at most a limit, and nothing is read from
- * it on which money, keys or access depend.
+ * Whether a read replica may answer instead of the primary. It may be behind by at most a limit, and nothing is read
+ * from it on which money, keys or access depend. Default: there is none.
  */
 export interface ReadReplica {
   readonly lagMsMax: number
@@ -281,12 +281,6 @@ export interface HealthReport {
   readonly at: DateTime.Utc
   readonly checks: ReadonlyArray<Check>
 }
-
-/** Probes of a node's adapters besides the core's own parts, for background checks. */
-export const OutsideProbes = Context.Reference<ReadonlyArray<Probe>>(
-  "agent-tool-billing/domain/platform/OutsideProbes",
-  { defaultValue: () => [] }
-)
 
 const SLOW_MS = 500
 

@@ -29,12 +29,12 @@ export const makeTelemetryTally = (): TelemetryTally => {
   }
 }
 
-/** Counts nothing by default: provide one to read it. */
+/** The tally of what is exported: provide one to read it. Default: counts nothing. */
 export const TelemetryTally = Context.Reference<TelemetryTally>("agent-tool-billing/domain/platform/TelemetryTally", {
   defaultValue: () => ({ ...makeTelemetryTally(), count: () => {} })
 })
 
-/** Log lines of this process that its reader did not take. */
+/** Log lines of this process that its reader did not take. Default: none. */
 export interface LogLoss {
   /** Since the start. */
   dropped: number

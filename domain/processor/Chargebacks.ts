@@ -3,6 +3,7 @@
  * returns if the chargeback is won. Every event is applied once, in any order.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { CurrentEarningsPolicy } from "../earnings/EarningStates.ts"
 import { ProviderMoney } from "../earnings/ProviderMoney.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import type { ConsumerFunds } from "../ledger/LedgerStore.ts"
@@ -83,12 +84,6 @@ const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 /** The processor's news of a chargeback: opened, changed or decided. */
 export type ChargebackEvent = Extract<PaymentEvent, { readonly _tag: "PaymentDisputed" }>
 
-/** Whether providers' maturing earnings from the consumer are liable for a chargeback, or only the platform. */
-export const ChargebackLiability = Context.Reference<"platform" | "provider">(
-  "agent-tool-billing/domain/processor/ChargebackLiability",
-  { defaultValue: () => "platform" }
-)
-
 const DISPUTES_READ_AT_ONCE = 100
 const REPLANS_MAX = 10
 
@@ -111,7 +106,7 @@ export class Chargebacks extends Context.Service<
       const receipts = yield* ReceiptStore
       const spending = yield* SpendingByLot
       const money = yield* ProviderMoney
-      const liability = yield* ChargebackLiability
+      const { chargebackLiability: liability } = yield* CurrentEarningsPolicy
       const { atomically } = yield* UnitOfWork
 
       const disputesOf = Effect.fnUntraced(function* (consumerId: ConsumerId, status: DisputeStatus) {

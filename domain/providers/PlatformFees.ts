@@ -3,7 +3,7 @@
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/Account.ts"
-import { PriceNotice } from "../catalog/PriceNotice.ts"
+import { CatalogPolicy } from "../catalog/Terms.ts"
 import {
   DefaultFeeBasisPoints,
   type FeeChange,
@@ -32,7 +32,7 @@ export class PlatformFees extends Context.Service<
   {
     find(providerId: ProviderId): Effect.Effect<FeeInEffect, ProviderUnknown | StoreUnavailable>
     /**
-     * Sets the fee of a provider; undefined: the default fee. An increase takes effect after `PriceNotice`. Calls that are
+     * Sets the fee of a provider; undefined: the default fee. An increase takes effect after the price notice. Calls that are
      * held keep the fee that is recorded on them.
      */
     set(
@@ -48,7 +48,7 @@ export class PlatformFees extends Context.Service<
       const accounts = yield* AccountStore
       const feed = yield* ChangeFeed
       const defaultFee = yield* DefaultFeeBasisPoints
-      const notice = yield* PriceNotice
+      const { priceNotice: notice } = yield* CatalogPolicy
       const { atomically } = yield* UnitOfWork
 
       const known = Effect.fnUntraced(function* (providerId: ProviderId) {

@@ -31,13 +31,13 @@ const JUMP_LASTS_MS_MIN = 60_000
 /** Both clocks are rounded to milliseconds. */
 const RESOLUTION_MS = 1
 
-/** Undefined without a database: the clock of the fiber is the time. */
+/** Undefined without a database: the clock of the fiber is the time. Default: undefined. */
 export const CorrectedClock = Context.Reference<CorrectedClock | undefined>(
   "agent-tool-billing/domain/shared/CorrectedClock",
   { defaultValue: () => undefined }
 )
 
-/** The database's time, read now. Without a database, the time of the fiber's clock. */
+/** The database's time, read now. Without a database, the time of the fiber's clock. Default: the latter. */
 export const DatabaseTime = Context.Reference<{ readonly now: Effect.Effect<DateTime.Utc, StoreUnavailable> }>(
   "agent-tool-billing/domain/shared/DatabaseTime",
   { defaultValue: () => ({ now: DateTime.now }) }

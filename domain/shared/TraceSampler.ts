@@ -9,6 +9,7 @@ export interface TraceSampler {
   takes(requested: boolean): boolean
 }
 
+/** The sampler of a service. Default: nothing is traced. */
 export const TraceSampler = Context.Reference<TraceSampler>("agent-tool-billing/domain/shared/TraceSampler", {
   defaultValue: () => ({ takes: () => false })
 })

@@ -147,6 +147,7 @@ export type TaskCancellation =
   | { readonly _tag: "RunsOn" }
   | { readonly _tag: "Canceled"; readonly task: SeenTask }
 
+/** A page of a consumer's tasks. */
 export interface TaskPage {
   readonly tasks: ReadonlyArray<SeenTask>
   /** The last one of them, if there are more. */

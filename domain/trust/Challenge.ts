@@ -117,7 +117,9 @@ export interface Challenge {
   readonly instructions: string
 }
 
-/** Where a provider sends the token of its mail, as the mail names it. */
+/**
+ * Where a provider sends the token of its mail, as the mail names it. Default: "the endpoint that verifies providers".
+ */
 export const VerificationEndpoint = Context.Reference<string>("agent-tool-billing/domain/trust/VerificationEndpoint", {
   defaultValue: () => "the endpoint that verifies providers"
 })

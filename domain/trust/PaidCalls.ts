@@ -11,7 +11,6 @@
  */
 import type { Receipt } from "../receipts/Receipt.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
-import { MICROCENTS_PER_DOLLAR } from "../shared/Microcents.ts"
 import { excusedCalls, type TrustReceipt } from "./Sla.ts"
 
 /** Decisions about the paid calls of one consumer. */
@@ -41,8 +40,8 @@ export const scoredDisputesOf = (rulings: ReadonlyArray<ConsumerRulings>): Score
   denied: rulings.reduce((sum, one) => sum + one.denied, 0)
 })
 
-/** What a consumer must have paid a provider, net of refunds within the window, to count. */
-export const PAID_CONSUMER_MICROCENTS_MIN = MICROCENTS_PER_DOLLAR
+/** $1: what a consumer must have paid a provider, net of refunds within the window, to count. */
+export const PAID_CONSUMER_MICROCENTS_MIN = 1_000_000n
 /** Of one provider, in one reading: those that paid the most. */
 export const PAID_CONSUMERS_READ_MAX = 5_000
 /** The steps of the latency points, in milliseconds: latencies are stored no finer. */

@@ -1,11 +1,10 @@
 /**
  * The trust score by its published formula: four components of up to 25, from public evidence. Small samples are drawn
- * toward the middle until there are enough calls.
+ * toward the middle until there are enough calls. Imports nothing of Effect: a page that scores its own traffic stays small.
  */
-import { Schema } from "effect"
 import type { ReceiptStatus } from "../receipts/Receipt.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
-import { type Microcents, zero } from "../shared/Microcents.ts"
+import type { Microcents } from "../shared/Microcents.ts"
 import {
   type ConsumerRulings,
   type CountedCalls,
@@ -15,13 +14,13 @@ import {
   scoredDisputesOf
 } from "./PaidCalls.ts"
 
+export const VERIFICATION_LEVELS = ["unverified", "email", "domain", "code"] as const
 /** What a provider verified of itself; each level counts for more than the one before. */
-export const VerificationLevel = Schema.Literals(["unverified", "email", "domain", "code"])
-export type VerificationLevel = typeof VerificationLevel.Type
+export type VerificationLevel = (typeof VERIFICATION_LEVELS)[number]
 
+export const BADGES = ["unrated", "basic", "trusted", "verified"] as const
 /** The score in one word. A provider without enough evidence is `unrated`. */
-export const Badge = Schema.Literals(["unrated", "basic", "trusted", "verified"])
-export type Badge = typeof Badge.Type
+export type Badge = (typeof BADGES)[number]
 
 /** The numbers that `trustOf` turns into a score. */
 export interface TrustEvidence extends CountedCalls {
@@ -80,7 +79,7 @@ export const DISPUTE_POINTS = [
   [0.1, 8]
 ] as const
 export const DISPUTE_POINTS_LEAST = 2
-export const BADGES = [
+export const BADGE_POINTS = [
   [75, "verified"],
   [50, "trusted"],
   [25, "basic"]
@@ -124,7 +123,7 @@ const drawn = (points: number, confidence: number): number => Math.round(MIDDLE 
 
 const badgeOf = (score: number, { calls, consumers, level }: TrustEvidence): Badge => {
   if (calls < RATED_CALLS_MIN || consumers < RATED_CONSUMERS_MIN) return "unrated"
-  const earned = BADGES.find(([least]) => score >= least)?.[1] ?? "unrated"
+  const earned = BADGE_POINTS.find(([least]) => score >= least)?.[1] ?? "unrated"
   return earned === "verified" && level !== "domain" && level !== "code" ? "trusted" : earned
 }
 
@@ -294,7 +293,7 @@ const measured = ({ cost, inputRejected, latencyMs, outcome }: ObservedCall) => 
 
 /** Disputes about calls without a cost do not count. */
 const rulingsOf = (consumerId: ConsumerId, calls: ReadonlyArray<ObservedCall>): ConsumerRulings => {
-  const disputed = calls.filter(({ cost, dispute }) => dispute !== undefined && cost > zero)
+  const disputed = calls.filter(({ cost, dispute }) => dispute !== undefined && cost > 0n)
   const refunded = disputed.filter(({ dispute }) => dispute === "upheld")
   return {
     consumerId,

@@ -17,7 +17,7 @@ import { Budgets } from "../../domain/ledger/Budgets.ts"
 import { BookGuard, Ledger } from "../../domain/ledger/Ledger.ts"
 import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
-import { ReceiptFollower, Sequencer } from "../../domain/log/Sequencer.ts"
+import { makeSequencer, Sequencer } from "../../domain/log/Sequencer.ts"
 import { CallTally, makeCallTally } from "../../domain/metering/CallsInFlight.ts"
 import { FreeTiers } from "../../domain/metering/FreeTiers.ts"
 import { Grants, Reservations } from "../../domain/metering/Grants.ts"
@@ -28,7 +28,7 @@ import { NamePins, ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
 import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
 import { ChargebackRecoveries } from "../../domain/payments/ChargebackRecoveries.ts"
-import { Loads, makeMismatchTally, MismatchTally } from "../../domain/payments/Loads.ts"
+import { Loads } from "../../domain/payments/Loads.ts"
 import { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
 import { Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Withdrawals } from "../../domain/payments/Withdrawals.ts"
@@ -84,19 +84,13 @@ const platform = Layer.mergeAll(PlatformStats.layer, Submissions.layer, Waitlist
 const directory = ToolDirectory.layer.pipe(Layer.provideMerge(NamePins.layer), Layer.provideMerge(foundations))
 
 /** The SLA and trust figures process every receipt in the unit of work that sequences it. */
-const sequencing = Sequencer.layer.pipe(
-  Layer.provide(
-    Layer.effect(
-      ReceiptFollower,
-      Effect.map(ProviderTrust, ({ follow }) => follow)
-    )
-  ),
-  Layer.provideMerge(ProviderTrust.layer),
-  Layer.provideMerge(Trust.layer)
-)
+const sequencing = Layer.effect(
+  Sequencer,
+  Effect.flatMap(ProviderTrust, ({ follow }) => makeSequencer({ follow }))
+).pipe(Layer.provideMerge(ProviderTrust.layer), Layer.provideMerge(Trust.layer))
 
-/** Of this core alone: the metrics read them. */
-const tallies = Layer.merge(Layer.sync(CallTally, makeCallTally), Layer.sync(MismatchTally, makeMismatchTally))
+/** Of this core alone: the metrics read it. */
+const tally = Layer.sync(CallTally, makeCallTally)
 
 /** Every service of the core, on the ports that you provide. Fails with `BooksMixed` if stores do not share their data. */
 export const core = Layer.mergeAll(
@@ -116,4 +110,4 @@ export const core = Layer.mergeAll(
   Budgets.layer,
   Verification.layer,
   platform
-).pipe(Layer.provideMerge(directory), Layer.provideMerge(tallies), Layer.provide(wholeBooks))
+).pipe(Layer.provideMerge(directory), Layer.provideMerge(tally), Layer.provide(wholeBooks))

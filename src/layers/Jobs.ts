@@ -10,7 +10,7 @@ import { Claims } from "../../domain/earnings/Claims.ts"
 import { isAutomaticPayoutDay, Payouts } from "../../domain/earnings/Payouts.ts"
 import { SolvencyWatch } from "../../domain/earnings/SolvencyWatch.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
-import { logRest, Sequencer, SequencerBatchMax } from "../../domain/log/Sequencer.ts"
+import { logRest, Sequencer, SEQUENCER_BATCH_MAX } from "../../domain/log/Sequencer.ts"
 import { McpSessionStore, McpStreamStore } from "../../domain/mcp/McpStores.ts"
 import { STREAM_KEPT } from "../../domain/mcp/McpStreams.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
@@ -25,7 +25,7 @@ import { LoadStore } from "../../domain/payments/Loads.ts"
 import { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
 import { RECONCILED_EVERY, Reconciler } from "../../domain/payments/Reconciler.ts"
 import { Withdrawals } from "../../domain/payments/Withdrawals.ts"
-import { Heartbeats, OutsideProbes } from "../../domain/platform/Health.ts"
+import { Heartbeats, type Probe } from "../../domain/platform/Health.ts"
 import { HealthHistory } from "../../domain/platform/HealthHistory.ts"
 import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/processor/PaymentEvents.ts"
 import { CorrectedClock } from "../../domain/shared/CorrectedClock.ts"
@@ -137,94 +137,90 @@ export const taskJobs = Layer.effectDiscard(
   })
 )
 
-export const jobs = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const idempotency = yield* IdempotencyStore
-    const calls = yield* CallStore
-    const meterKeys = yield* MeterKeyStore
-    const mcpSessions = yield* McpSessionStore
-    const mcpStreams = yield* McpStreamStore
-    const unfit = yield* UnfitOutputs
-    const loads = yield* LoadStore
-    const payouts = yield* Payouts
-    const trust = yield* ProviderTrust
-    const proofs = yield* VerificationStore
-    const history = yield* HealthHistory
-    const operatorSessions = yield* OperatorSessionStore
-    const usage = yield* Usage
-    const probes = yield* OutsideProbes
+/** `probes`: of a node's adapters besides the core's own parts, for background checks. */
+export const runJobs = Effect.fnUntraced(function* (probes: ReadonlyArray<Probe>) {
+  const idempotency = yield* IdempotencyStore
+  const calls = yield* CallStore
+  const meterKeys = yield* MeterKeyStore
+  const mcpSessions = yield* McpSessionStore
+  const mcpStreams = yield* McpStreamStore
+  const unfit = yield* UnfitOutputs
+  const loads = yield* LoadStore
+  const payouts = yield* Payouts
+  const trust = yield* ProviderTrust
+  const proofs = yield* VerificationStore
+  const history = yield* HealthHistory
+  const operatorSessions = yield* OperatorSessionStore
+  const usage = yield* Usage
 
-    const prune = Effect.gen(function* () {
-      const before = DateTime.subtract(yield* DateTime.now, { days: IDEMPOTENCY_DAYS_KEPT })
-      yield* repeatUntilDrained(idempotency.prune(before, PRUNED_AT_ONCE_MAX))
-      yield* repeatUntilDrained(calls.forget(before, PRUNED_AT_ONCE_MAX))
-      const retainedBefore = DateTime.subtract(yield* DateTime.now, { milliseconds: RETAINED_RESULT_MS_MAX })
-      yield* repeatUntilDrained(calls.pruneRetained(retainedBefore, PRUNED_AT_ONCE_MAX))
-      yield* repeatUntilDrained(meterKeys.prune(before, PRUNED_AT_ONCE_MAX))
-      const eventsBefore = DateTime.subtract(yield* DateTime.now, { days: PAYMENT_EVENT_DAYS_KEPT })
-      yield* repeatUntilDrained(loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX))
-      const unfitBefore = DateTime.subtract(yield* DateTime.now, { days: UNFIT_DAYS_KEPT })
-      yield* repeatUntilDrained(unfit.prune(unfitBefore, PRUNED_AT_ONCE_MAX))
-      const mailedBefore = DateTime.subtract(yield* DateTime.now, { days: MAILED_DAYS_KEPT })
-      yield* repeatUntilDrained(proofs.forgetMailed(mailedBefore, PRUNED_AT_ONCE_MAX))
-      const now = yield* DateTime.now
-      yield* repeatUntilDrained(mcpSessions.prune(now, PRUNED_AT_ONCE_MAX))
-      yield* repeatUntilDrained(mcpStreams.prune(DateTime.subtractDuration(now, STREAM_KEPT), PRUNED_AT_ONCE_MAX))
-      yield* repeatUntilDrained(operatorSessions.prune(sessionTimes(now), PRUNED_AT_ONCE_MAX))
-      yield* history.prune
-      yield* repeatUntilDrained(usage.rollUp)
-      yield* repeatUntilDrained(trust.prune)
-    })
-
-    const automaticPayouts = Effect.gen(function* () {
-      if (isAutomaticPayoutDay(yield* DateTime.now)) yield* payouts.payAutomatically
-    })
-
-    const batchMax = yield* SequencerBatchMax
-    const { rest } = yield* logRest
-    // Each batch has its own limit: a long backlog is not a hang.
-    const batch = within(SEQUENCE_LIMIT)((yield* Sequencer).sequence)
-    yield* every(
-      { name: "log", interval: LOG_INTERVAL, limit: Duration.hours(1), rest },
-      Effect.repeat(batch, { while: (taken) => taken >= batchMax })
-    )
-    yield* every({ name: "payouts", interval: Duration.seconds(5) }, payouts.work)
-    yield* every({ name: "disputes", interval: Duration.seconds(5) }, (yield* Disputes).work)
-    yield* every({ name: "claims", interval: Duration.seconds(5) }, (yield* Claims).work)
-    yield* every(
-      { name: "solvency", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
-      (yield* SolvencyWatch).check
-    )
-    yield* every({ name: "standings", interval: Duration.seconds(30), limit: LONG_ROUND_LIMIT }, trust.refresh)
-    yield* every(
-      { name: "proofs", interval: Duration.minutes(10), limit: LONG_ROUND_LIMIT },
-      (yield* Verification).recheck
-    )
-    yield* every(
-      { name: "automatic payouts", interval: Duration.minutes(30), limit: LONG_ROUND_LIMIT },
-      automaticPayouts
-    )
-    yield* every(
-      { name: "invoices", interval: Duration.minutes(10), limit: Duration.minutes(30) },
-      Effect.catchTag((yield* Invoicing).closeLast, "MonthNotOver", () => Effect.void)
-    )
-    yield* every({ name: "withdrawals", interval: Duration.seconds(5) }, (yield* Withdrawals).work)
-    yield* every(
-      { name: "processor fees", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
-      (yield* ProcessorFees).work
-    )
-    yield* every(
-      { name: "account freezes", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
-      (yield* AccountFreezes).reviewAll
-    )
-    yield* every({ name: "reconciler", interval: RECONCILED_EVERY }, (yield* Reconciler).reconcile)
-    yield* every({ name: "usage", interval: Duration.minutes(1) }, repeatUntilDrained(usage.countWaiting))
-    yield* every({ name: "prices", interval: Duration.seconds(5) }, (yield* Catalog).promote)
-    yield* every({ name: "sweeper", interval: Duration.seconds(5) }, (yield* Sweeper).sweep)
-    yield* every(
-      { name: "health history", interval: Duration.minutes(1), after: FIRST_HEALTH_AFTER },
-      history.sample(probes)
-    )
-    yield* every({ name: "prune", interval: Duration.hours(1), limit: Duration.hours(1) }, prune)
+  const prune = Effect.gen(function* () {
+    const before = DateTime.subtract(yield* DateTime.now, { days: IDEMPOTENCY_DAYS_KEPT })
+    yield* repeatUntilDrained(idempotency.prune(before, PRUNED_AT_ONCE_MAX))
+    yield* repeatUntilDrained(calls.forget(before, PRUNED_AT_ONCE_MAX))
+    const retainedBefore = DateTime.subtract(yield* DateTime.now, { milliseconds: RETAINED_RESULT_MS_MAX })
+    yield* repeatUntilDrained(calls.pruneRetained(retainedBefore, PRUNED_AT_ONCE_MAX))
+    yield* repeatUntilDrained(meterKeys.prune(before, PRUNED_AT_ONCE_MAX))
+    const eventsBefore = DateTime.subtract(yield* DateTime.now, { days: PAYMENT_EVENT_DAYS_KEPT })
+    yield* repeatUntilDrained(loads.forgetEvents(eventsBefore, PRUNED_AT_ONCE_MAX))
+    const unfitBefore = DateTime.subtract(yield* DateTime.now, { days: UNFIT_DAYS_KEPT })
+    yield* repeatUntilDrained(unfit.prune(unfitBefore, PRUNED_AT_ONCE_MAX))
+    const mailedBefore = DateTime.subtract(yield* DateTime.now, { days: MAILED_DAYS_KEPT })
+    yield* repeatUntilDrained(proofs.forgetMailed(mailedBefore, PRUNED_AT_ONCE_MAX))
+    const now = yield* DateTime.now
+    yield* repeatUntilDrained(mcpSessions.prune(now, PRUNED_AT_ONCE_MAX))
+    yield* repeatUntilDrained(mcpStreams.prune(DateTime.subtractDuration(now, STREAM_KEPT), PRUNED_AT_ONCE_MAX))
+    yield* repeatUntilDrained(operatorSessions.prune(sessionTimes(now), PRUNED_AT_ONCE_MAX))
+    yield* history.prune
+    yield* repeatUntilDrained(usage.rollUp)
+    yield* repeatUntilDrained(trust.prune)
   })
-)
+
+  const automaticPayouts = Effect.gen(function* () {
+    if (isAutomaticPayoutDay(yield* DateTime.now)) yield* payouts.payAutomatically
+  })
+
+  const { rest } = yield* logRest
+  // Each batch has its own limit: a long backlog is not a hang.
+  const batch = within(SEQUENCE_LIMIT)((yield* Sequencer).sequence)
+  yield* every(
+    { name: "log", interval: LOG_INTERVAL, limit: Duration.hours(1), rest },
+    Effect.repeat(batch, { while: (taken) => taken >= SEQUENCER_BATCH_MAX })
+  )
+  yield* every({ name: "payouts", interval: Duration.seconds(5) }, payouts.work)
+  yield* every({ name: "disputes", interval: Duration.seconds(5) }, (yield* Disputes).work)
+  yield* every({ name: "claims", interval: Duration.seconds(5) }, (yield* Claims).work)
+  yield* every(
+    { name: "solvency", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
+    (yield* SolvencyWatch).check
+  )
+  yield* every({ name: "standings", interval: Duration.seconds(30), limit: LONG_ROUND_LIMIT }, trust.refresh)
+  yield* every(
+    { name: "proofs", interval: Duration.minutes(10), limit: LONG_ROUND_LIMIT },
+    (yield* Verification).recheck
+  )
+  yield* every({ name: "automatic payouts", interval: Duration.minutes(30), limit: LONG_ROUND_LIMIT }, automaticPayouts)
+  yield* every(
+    { name: "invoices", interval: Duration.minutes(10), limit: Duration.minutes(30) },
+    Effect.catchTag((yield* Invoicing).closeLast, "MonthNotOver", () => Effect.void)
+  )
+  yield* every({ name: "withdrawals", interval: Duration.seconds(5) }, (yield* Withdrawals).work)
+  yield* every(
+    { name: "processor fees", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
+    (yield* ProcessorFees).work
+  )
+  yield* every(
+    { name: "account freezes", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT },
+    (yield* AccountFreezes).reviewAll
+  )
+  yield* every({ name: "reconciler", interval: RECONCILED_EVERY }, (yield* Reconciler).reconcile)
+  yield* every({ name: "usage", interval: Duration.minutes(1) }, repeatUntilDrained(usage.countWaiting))
+  yield* every({ name: "prices", interval: Duration.seconds(5) }, (yield* Catalog).promote)
+  yield* every({ name: "sweeper", interval: Duration.seconds(5) }, (yield* Sweeper).sweep)
+  yield* every(
+    { name: "health history", interval: Duration.minutes(1), after: FIRST_HEALTH_AFTER },
+    history.sample(probes)
+  )
+  yield* every({ name: "prune", interval: Duration.hours(1), limit: Duration.hours(1) }, prune)
+})
+
+export const jobs = Layer.effectDiscard(runJobs([]))

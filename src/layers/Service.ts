@@ -34,23 +34,19 @@ import { SecurityContact } from "../../adapters/site/crawlers/CrawlerRoutes.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
 import { RateLimitPolicy } from "../../domain/accounts/Principal.ts"
-import { ProbeTimeout } from "../../domain/catalog/EndpointProbe.ts"
-import { WithdrawalGrace } from "../../domain/catalog/ImportApplication.ts"
 import { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
-import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
-import { DefaultFreeTierCalls } from "../../domain/catalog/Terms.ts"
+import { CatalogPolicy } from "../../domain/catalog/Terms.ts"
+import { CurrentEarningsPolicy } from "../../domain/earnings/EarningStates.ts"
 import { InvoicePrinter } from "../../domain/invoices/Invoice.ts"
 import { PaymentGateway } from "../../domain/ledger/PaymentGateway.ts"
 import { DefaultFeeBasisPoints } from "../../domain/ledger/PlatformFee.ts"
 import { LogSigner } from "../../domain/log/LogStore.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { ToolboxToolsMax } from "../../domain/mcp/Toolbox.ts"
-import { ProgressMsMax, UpstreamLimits } from "../../domain/metering/CallTerms.ts"
-import { CallsInFlightMax } from "../../domain/metering/CallsInFlight.ts"
+import { UPSTREAM_LIMITS, UpstreamLimits } from "../../domain/metering/CallTerms.ts"
 import { ProviderSecrets } from "../../domain/metering/ProviderSecrets.ts"
 import { CheckoutReturn, NewAccountLoadLimit } from "../../domain/payments/Loads.ts"
-import { DiskWatch, makeDiskWatch, makeReadReplica, OutsideProbes, ReadReplica } from "../../domain/platform/Health.ts"
-import { ChargebackLiability } from "../../domain/processor/Chargebacks.ts"
+import { DiskWatch, makeDiskWatch, makeReadReplica, ReadReplica } from "../../domain/platform/Health.ts"
 import { ReceiptSigner } from "../../domain/receipts/Receipts.ts"
 import { Sealer } from "../../domain/shared/Cryptography.ts"
 import { monotonicMs } from "../../domain/shared/Time.ts"
@@ -65,14 +61,14 @@ import { listOf } from "../config/SettingValues.ts"
 import { core } from "./Core.ts"
 import { demoProvider, demoServer } from "./DemoProvider.ts"
 import { mailer, proofs } from "./Evidence.ts"
-import { importJobs, jobs, taskJobs } from "./Jobs.ts"
+import { importJobs, runJobs, taskJobs } from "./Jobs.ts"
 import { logHome, logState } from "./LogState.ts"
 import { withTaskStore } from "./MemoryProfile.ts"
 import { offers } from "./Offers.ts"
 import { operatorTexts } from "./OperatorTexts.ts"
 import { isInstalled, needing, PackageMissing } from "./OptionalPackages.ts"
 import { gateway, sameBook } from "./Payments.ts"
-import { moneyPolicy, upstreamPolicy } from "./Policies.ts"
+import { earningsPolicy, upstreamPolicy } from "./Policies.ts"
 import { profileStores, STORED } from "./ProfileStores.ts"
 import { rejectIgnored, type Replacements, unlessGiven } from "./Replacements.ts"
 import { logSigner, signingSecrets } from "./Secrets.ts"
@@ -100,8 +96,6 @@ export const invoicePrinter = Layer.unwrap(
   )
 )
 
-/** Longer than any one attempt may take. */
-const UPSTREAM_TOTAL_MS = 65_000
 const ENDPOINT_CHECK_MS = 1_000
 const PRICE_NOTICE_HOURS_DEFAULT = 24
 
@@ -115,13 +109,14 @@ const references = (config: ServiceConfig) => {
       makeDiskWatch(config.profile === "embedded" ? freeBytesAt(valueOf(config, "DATA_DIR")) : undefined)
     ),
     readReplica(config),
-    Layer.succeed(CallsInFlightMax, valueOf(config, "CALLS_IN_FLIGHT_MAX")),
     Layer.succeed(ToolboxToolsMax, valueOf(config, "TOOLBOX_TOOLS_MAX")),
-    Layer.succeed(DefaultFreeTierCalls, valueOf(config, "DEFAULT_FREE_TIER_CALLS")),
     Layer.succeed(DefaultFeeBasisPoints, valueOf(config, "PLATFORM_FEE_BASIS_POINTS")),
-    Layer.succeed(PriceNotice, priceNotice(config)),
-    Layer.succeed(WithdrawalGrace, Duration.hours(valueOf(config, "TOOL_GRACE_HOURS"))),
-    Layer.succeed(ProbeTimeout, Duration.millis(valueOf(config, "ENDPOINT_PROBE_MS"))),
+    Layer.succeed(CatalogPolicy, {
+      freeTierCalls: valueOf(config, "DEFAULT_FREE_TIER_CALLS"),
+      priceNotice: priceNotice(config),
+      withdrawalGrace: Duration.hours(valueOf(config, "TOOL_GRACE_HOURS")),
+      probeTimeout: Duration.millis(valueOf(config, "ENDPOINT_PROBE_MS"))
+    }),
     Layer.succeed(RateLimitPolicy, {
       defaultRpm: rpm === 0 ? valueOf(config, "RATE_LIMIT_RPM_MAX") : rpm,
       ceilingRpm: valueOf(config, "RATE_LIMIT_RPM_MAX"),
@@ -140,15 +135,15 @@ const references = (config: ServiceConfig) => {
     Layer.succeed(UpstreamLimits, {
       timeoutMs: valueOf(config, "UPSTREAM_TIMEOUT_MS"),
       retriesMax: valueOf(config, "UPSTREAM_RETRIES"),
-      totalMs: UPSTREAM_TOTAL_MS
+      totalMs: UPSTREAM_LIMITS.totalMs,
+      progressMsMax: valueOf(config, "UPSTREAM_PROGRESS_MS_MAX"),
+      inFlightMax: valueOf(config, "CALLS_IN_FLIGHT_MAX")
     }),
-    Layer.succeed(ProgressMsMax, valueOf(config, "UPSTREAM_PROGRESS_MS_MAX")),
     Layer.succeed(VerificationEndpoint, `POST ${baseUrl}/api/v1/market/providers/verify`),
     Layer.succeed(CheckoutReturn, {
       successUrl: `${pageUrl(baseUrl, "/developer/funds")}?load=success`,
       cancelUrl: `${pageUrl(baseUrl, "/developer/funds")}?load=canceled`
     }),
-    Layer.succeed(ChargebackLiability, valueOf(config, "CHARGEBACK_LIABILITY")),
     Layer.succeed(NewAccountLoadLimit, config.NEW_ACCOUNT_LOAD_CENTS_PER_DAY),
     Layer.succeed(LogHome, logHome(baseUrl)),
     logState(config),
@@ -157,7 +152,7 @@ const references = (config: ServiceConfig) => {
     Layer.succeed(BaseUrl, baseUrl),
     Layer.succeed(SecurityContact, config.SECURITY_CONTACT),
     operatorTexts(config).pipe(Layer.provide(NodeServices.layer)),
-    moneyPolicy(config)
+    Layer.succeed(CurrentEarningsPolicy, earningsPolicy(config))
   )
 }
 
@@ -208,16 +203,15 @@ const upstream = (config: AppConfig) =>
         policy: upstreamPolicy(config),
         builtIn,
         signerOf: (providerId) => hmacOf(Buffer.from(Redacted.value(secretOf(providerId)))),
-        totalDeadlineMs: UPSTREAM_TOTAL_MS,
+        totalDeadlineMs: UPSTREAM_LIMITS.totalMs,
         answerBytesMax: valueOf(config, "ANSWER_BYTES_IN_FLIGHT_MAX")
       })
     )
   )
 
-const probes = Layer.effect(
-  OutsideProbes,
-  Effect.map(RateLimits, (limits) => [limits.probe])
-).pipe(Layer.provide(RateLimits.layer))
+const probedJobs = Layer.effectDiscard(Effect.flatMap(RateLimits, ({ probe }) => runJobs([probe]))).pipe(
+  Layer.provide(RateLimits.layer)
+)
 
 const composed = <Settings>(config: AppConfig, settings: Context.Context<Settings>, given: Context.Context<never>) => {
   const own = Layer.succeedContext(given)
@@ -225,7 +219,7 @@ const composed = <Settings>(config: AppConfig, settings: Context.Context<Setting
   const signing = orGiven(secrets(config), ProviderSecrets, ReceiptSigner, Sealer)
   return HttpService.layer.pipe(
     Layer.provide(SitePages.layer),
-    Layer.merge(Layer.provide(jobs, probes)),
+    Layer.merge(probedJobs),
     Layer.merge(importJobs),
     Layer.merge(taskJobs),
     Layer.merge(demoProvider(config)),

@@ -19,7 +19,7 @@ import * as PostgresSlaStore from "../../adapters/sql/trust/PostgresSlaStore.ts"
 import * as PostgresVerificationStore from "../../adapters/sql/trust/PostgresVerificationStore.ts"
 import { formatProof } from "../../domain/log/Commitment.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
-import { LogHome, ReceiptFollower, Sequencer } from "../../domain/log/Sequencer.ts"
+import { LogHome, makeSequencer, Sequencer } from "../../domain/log/Sequencer.ts"
 import { ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { Trust } from "../../domain/trust/Trust.ts"
@@ -161,11 +161,11 @@ export const log = (): Promise<void> =>
       NodeLogSigner.layer(Redacted.make("5eed".repeat(16))),
       Layer.succeed(LogHome, "localhost/log")
     ).pipe(Layer.provideMerge(PgClient.layer({ url, maxConnections: 4 })))
-    const follower = Layer.effect(
-      ReceiptFollower,
-      Effect.map(ProviderTrust, ({ follow }) => follow)
+    const sequencer = Layer.effect(
+      Sequencer,
+      Effect.flatMap(ProviderTrust, ({ follow }) => makeSequencer({ follow }))
     )
-    const services = Layer.mergeAll(ReceiptLog.layer, Sequencer.layer.pipe(Layer.provide(follower))).pipe(
+    const services = Layer.mergeAll(ReceiptLog.layer, sequencer).pipe(
       Layer.provideMerge(ProviderTrust.layer),
       Layer.provideMerge(Trust.layer),
       Layer.provideMerge(stores)

@@ -50,7 +50,7 @@ import { Catalog } from "../../domain/catalog/Catalog.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import type { ImportStore } from "../../domain/catalog/ImportStore.ts"
 import type { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
-import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
+import { CATALOG_POLICY, CatalogPolicy } from "../../domain/catalog/Terms.ts"
 import type { McpSessionStore, McpStreamStore } from "../../domain/mcp/McpStores.ts"
 import type { ToolAliasStore } from "../../domain/mcp/ToolAliases.ts"
 import type { NamePinStore } from "../../domain/metering/ToolDirectory.ts"
@@ -143,7 +143,7 @@ export const withServices = <P, E, R>(ports: Layer.Layer<P | Ports, E, R>, notic
     ),
     Layer.provideMerge(DefaultCaps.layer),
     Layer.provideMerge(ports),
-    Layer.provide(Layer.succeed(PriceNotice, notice))
+    Layer.provide(Layer.succeed(CatalogPolicy, { ...CATALOG_POLICY, priceNotice: notice }))
   )
 
 export const everyStore = overBoth<Layer.Layer<Ports>, Layer.Layer<Ports>>(memoryPorts, postgresPorts)

@@ -5,8 +5,9 @@ import { assert, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { endsAfter, LATE_ENDINGS_MAX } from "../../domain/mcp/McpSessions.ts"
+import { UPSTREAM_LIMITS } from "../../domain/metering/CallTerms.ts"
 import { memoryPorts } from "../contracts/ports.ts"
-import { given, LIMITS, LONGEST_MS } from "../support/mcp/SessionsAtFake.ts"
+import { given, LONGEST_MS } from "../support/mcp/SessionsAtFake.ts"
 
 it.layer(memoryPorts)("Sessions that ended", (it) => {
   it.effect("end at the provider's server only once no call of it can run any more", () =>
@@ -15,7 +16,7 @@ it.layer(memoryPorts)("Sessions that ended", (it) => {
       const { session } = yield* open
       yield* sessions.end(session)
       assert.strictEqual((yield* Effect.flip(sessions.find(session.id, consumerId, server)))._tag, "McpSessionNotFound")
-      assert.strictEqual(Duration.toMillis(endsAfter(LIMITS, 300_000, 30_000)), LONGEST_MS)
+      assert.strictEqual(Duration.toMillis(endsAfter(UPSTREAM_LIMITS, 30_000)), LONGEST_MS)
       yield* TestClock.adjust(Duration.millis(LONGEST_MS - 1))
       assert.deepStrictEqual(fake.ended, [])
       yield* TestClock.adjust("1 millis")

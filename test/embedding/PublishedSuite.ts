@@ -14,20 +14,24 @@ import { bytesIn, installedFor, MEGABYTE } from "../support/InstalledPackages.ts
 import { type App, PackedPackage, required } from "../support/PackedPackage.ts"
 import { projectRoot } from "../support/PlantedProject.ts"
 
-const OWN_MODULES_MAX = 75
+/** A file each: importing one loads what it needs and no more. */
+const OWN_MODULES_MAX = 220
 const KIB = 1_024
 
 /** What programs import, and how much of the package and of effect they then contain, minified. */
 const BUNDLES: Readonly<Record<string, number>> = {
-  [`export { core, Ledger, Loads, Metering, Registration } from "agent-tool-billing/core"
-export { ToolUpstream } from "agent-tool-billing/ports"
+  [`export { core, Ledger, Metering } from "agent-tool-billing/core"
+export { Loads } from "agent-tool-billing/domain/payments/Loads"
+export { Registration } from "agent-tool-billing/domain/providers/Registration"
+export { ToolUpstream } from "agent-tool-billing/domain/upstream/ToolUpstream"
 export { memoryPorts } from "agent-tool-billing/memory"`]: 420 * KIB,
-  [`export { Ledger } from "agent-tool-billing/core"`]: 130 * KIB
+  [`export { Ledger } from "agent-tool-billing/core"`]: 130 * KIB,
+  [`export { scoreTraffic } from "agent-tool-billing/domain/trust/TrustScore"`]: 10 * KIB
 }
 
 const SCHEMA_PROGRAM = `import { Effect } from "effect"
-import { jsonSchemas } from "agent-tool-billing/adapters"
-import { JsonSchemas } from "agent-tool-billing/ports"
+import { layer as jsonSchemas } from "agent-tool-billing/adapters/jsonschema/LazyJsonSchemas"
+import { JsonSchemas } from "agent-tool-billing/domain/catalog/JsonSchemas"
 const provider = "01a2231c-a436-7299-b1b3-8202ffbb377a"
 const valid = Effect.flatMap(JsonSchemas, ({ check }) => check({ type: "object" }, provider))
 console.log(await Effect.runPromise(Effect.as(Effect.provide(valid, jsonSchemas), "valid")))
@@ -136,12 +140,11 @@ export const publishedSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void =
       // What an import costs is the code that it loads: docs/embedding.md has the times.
       const effect = yield* loading(bare, ["effect"])
       assert.isAtMost(own.length, OWN_MODULES_MAX)
-      assert.isBelow(urls.length, effect.length)
       assert.isBelow(charsIn(yield* textsOf(urls)), charsIn(yield* textsOf(effect)))
     })
   )
 
-  it.effect("is bundled as small as its parts: a core in memory, and a ledger alone", () =>
+  it.effect("is bundled as small as its parts: a core in memory, a ledger alone, and a pure calculation", () =>
     Effect.gen(function* () {
       const { bare } = yield* PackedPackage
       for (const [program, bytesMax] of Object.entries(BUNDLES)) {
@@ -157,7 +160,7 @@ export const publishedSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void =
         const first = new Set([output[0].fileName])
         for (const name of first) for (const next of chunks.get(name)?.imports ?? []) first.add(next)
         const bytes = [...first].reduce((total, name) => total + Buffer.byteLength(chunks.get(name)?.code ?? ""), 0)
-        assert.isAbove(bytes, 50 * KIB)
+        assert.isAbove(bytes, bytesMax / 4)
         assert.isAtMost(bytes, bytesMax, program)
       }
     })

@@ -10,27 +10,27 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { apiDocument } from "../support/api/ApiDocument.ts"
 import { clientContract } from "../support/api/ClientContract.ts"
-import { entries, kindOf } from "../support/api/Entries.ts"
+import { commentOf, entries, kindOf, modules } from "../support/api/Entries.ts"
 import { supportFiles, supportIndex } from "../support/api/SupportIndex.ts"
 import { projectRoot } from "../support/PlantedProject.ts"
 
 describe("the API's document", () => {
   const written = apiDocument()
 
-  it("has every export of every entry, each module with its purpose", () => {
-    const sections = written.split(/^## (?=agent-tool-billing)/gmu).slice(1)
-    for (const [index, { exports, name }] of entries().entries()) {
+  it("has every export of every entry, and each module with its purpose and documented exports", () => {
+    const sections = written.split(/^##+ (?=agent-tool-billing|adapters\/|domain\/)/gmu).slice(1)
+    for (const [index, { exports, module, name }] of [...entries(), ...modules()].entries()) {
       const section = sections[index]!
-      assert.isTrue(section.startsWith(`${name}\n`))
-      for (const one of exports)
+      assert.include([name, module], /^\S+/u.exec(section)![0])
+      for (const one of exports.filter((exported) => commentOf(exported) !== ""))
         assert.match(section, new RegExp(`\`${one.name}\`|interface ${one.name} \\{|type ${one.name} = `, "u"))
     }
     const titles = [...written.matchAll(/^### .+$/gmu)]
-    assert.lengthOf([...written.matchAll(/^### \w+(?: \((?:service|port)\))?\n\n\S.+$/gmu)], titles.length)
+    assert.lengthOf([...written.matchAll(/^### [\w/]+(?: \((?:service|port)\))?\n\n\S.+$/gmu)], titles.length)
   })
 
-  it("has every service and port of the entries, verbatim", () => {
-    const services = entries().flatMap(({ exports }) =>
+  it("has every service and port of the modules, verbatim", () => {
+    const services = modules().flatMap(({ exports }) =>
       exports.filter((one) => /^(?:service|port)$/u.test(kindOf(one)))
     )
     assert.isAbove(services.length, 60)

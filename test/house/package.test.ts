@@ -13,6 +13,7 @@ const dependencies: Readonly<Record<string, string>> = {
 interface Locked {
   readonly hasInstallScript?: boolean
   readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
 }
 const lock = JSON.parse(readFileSync(join(projectRoot, "package-lock.json"), "utf8")) as {
   readonly packages: Readonly<Record<string, Locked>>
@@ -32,9 +33,20 @@ const placesOf = (name: string, from: string): ReadonlyArray<string> => {
 const EXACT = /^(npm:(@[\w-]+\/)?[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/u
 
 describe("package.json", () => {
-  it("pins every version exactly", () => {
-    const loose = Object.entries(dependencies).filter(([, version]) => !EXACT.test(version))
-    assert.deepStrictEqual(loose, [])
+  it("pins every version exactly, except of Effect beside an embedding program: a patch release is as good", () => {
+    const loose = Object.entries(manifest.peerDependencies).filter(([, version]) => !EXACT.test(version))
+    assert.deepStrictEqual(
+      loose,
+      ["@effect/platform-node", "@effect/sql-pg", "effect"].map((name) => [name, `~${dependencies[name]}`])
+    )
+    assert.deepStrictEqual(
+      Object.entries(dependencies).filter(([, version]) => !EXACT.test(version)),
+      []
+    )
+  })
+
+  it("has the same peers in package-lock.json", () => {
+    assert.deepStrictEqual(lock.packages[""]!.peerDependencies, manifest.peerDependencies)
   })
 
   it("decides on every install script of its dependencies", () => {

@@ -35,7 +35,7 @@ import { ANSWER_DAYS, DECISION_DAYS, FILED_PER_DAY_MAX, FILING_DAYS_MAX } from "
 import { PAID_CONSUMER_MICROCENTS_MIN } from "../../domain/trust/PaidCalls.ts"
 import { INPUT_REJECTED_SHARE_MAX, SLA_DAYS } from "../../domain/trust/Sla.ts"
 import {
-  Badge,
+  BADGE_POINTS,
   BADGES,
   DISPUTE_POINTS,
   DISPUTE_POINTS_LEAST,
@@ -47,8 +47,8 @@ import {
   RATED_CONSUMERS_MIN,
   UPTIME_POINTS,
   UPTIME_POINTS_LEAST,
-  VERIFICATION_POINTS,
-  VerificationLevel
+  VERIFICATION_LEVELS,
+  VERIFICATION_POINTS
 } from "../../domain/trust/TrustScore.ts"
 import { PUBLISHED_TOKEN_DAYS } from "../../domain/trust/Verification.ts"
 import { REPORTED_COST_META } from "../../domain/upstream/Protocol.ts"
@@ -154,7 +154,7 @@ describe("the specification", () => {
       [namesOf("State"), PayoutState.literals],
       [namesOf("Period"), GrantPeriod.literals],
       [namesOf("Decider"), DecidedBy.literals],
-      [namesOf("Badge"), Badge.literals]
+      [namesOf("Badge"), BADGES]
     ]
     for (const [names, listed] of lists) assert.sameMembers([...names], [...listed])
     for (const name of DisputeStatus.literals) assert.include(spec, `\n| \`${name}\` |`)
@@ -163,7 +163,7 @@ describe("the specification", () => {
   it("has the code's points", () => {
     assert.deepStrictEqual(
       rowsOf("Level").map(([level, , points]) => [level, points]),
-      VerificationLevel.literals.map((level) => [`\`${level}\``, String(VERIFICATION_POINTS[level])])
+      VERIFICATION_LEVELS.map((level) => [`\`${level}\``, String(VERIFICATION_POINTS[level])])
     )
     assert.deepStrictEqual(rowsOf("At least"), [
       ...UPTIME_POINTS.map(([least, points]) => [`${least}%`, String(points)]),
@@ -179,8 +179,8 @@ describe("the specification", () => {
       ["higher", String(DISPUTE_POINTS_LEAST)]
     ])
     for (const [badge, condition] of rowsOf("Badge")) {
-      const least = BADGES.find(([, name]) => `\`${name}\`` === badge)?.[0]
-      assert.include(condition, least === undefined ? `a score below ${BADGES.at(-1)![0]}.` : `at least ${least}`)
+      const least = BADGE_POINTS.find(([, name]) => `\`${name}\`` === badge)?.[0]
+      assert.include(condition, least === undefined ? `a score below ${BADGE_POINTS.at(-1)![0]}.` : `at least ${least}`)
     }
   })
 

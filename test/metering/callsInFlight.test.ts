@@ -4,13 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import {
-  type CallProgress,
-  CallsInFlightMax,
-  CallTally,
-  makeCallsInFlight,
-  makeCallTally
-} from "../../domain/metering/CallsInFlight.ts"
+import { type CallProgress, CallTally, makeCallsInFlight, makeCallTally } from "../../domain/metering/CallsInFlight.ts"
 import {
   makeRetainedResultQuota,
   RETAINED_RESULT_BYTES_MAX,
@@ -47,7 +41,7 @@ const work = Effect.gen(function* () {
 
 it.effect("a forwarded call continues without its caller, and counts until it ends", () =>
   Effect.gen(function* () {
-    const calls = yield* makeCallsInFlight
+    const calls = yield* makeCallsInFlight(1)
     const first = yield* work
     const caller = yield* Effect.forkChild(calls.run(CONSUMER, aCall(), first.run), { startImmediately: true })
     yield* Fiber.interrupt(caller)
@@ -65,7 +59,7 @@ it.effect("a forwarded call continues without its caller, and counts until it en
     yield* Effect.exit(calls.run(CONSUMER, aCall(), Effect.fail("a refusal")))
     assert.strictEqual(yield* calls.run(CONSUMER, aCall(), Effect.succeed("fine")), "fine")
     assert.strictEqual((yield* CallTally).leftCount, 1)
-  }).pipe(Effect.provideService(CallsInFlightMax, 1), Effect.provideService(CallTally, makeCallTally()))
+  }).pipe(Effect.provideService(CallTally, makeCallTally()))
 )
 
 it.effect.each([
@@ -73,7 +67,7 @@ it.effect.each([
   { what: "passes cancellations", progress: aCall({ passesCancel: true }), canceled: true }
 ])("a call that $what ends with its caller", ({ canceled, progress }) =>
   Effect.gen(function* () {
-    const calls = yield* makeCallsInFlight
+    const calls = yield* makeCallsInFlight(64)
     const call = yield* work
     const caller = yield* Effect.forkChild(calls.run(CONSUMER, progress, call.run), { startImmediately: true })
     yield* Fiber.interrupt(caller)
@@ -85,7 +79,7 @@ it.effect.each([
 it.effect("no call outlives the service: calls may finish, then they are canceled", () =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
-    const calls = yield* Scope.provide(makeCallsInFlight, scope)
+    const calls = yield* Scope.provide(makeCallsInFlight(64), scope)
     const [quick, stuck] = [yield* work, yield* work]
     for (const { run } of [quick, stuck]) {
       const caller = yield* Effect.forkChild(calls.run(CONSUMER, aCall(), run), { startImmediately: true })

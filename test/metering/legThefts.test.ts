@@ -5,7 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer, Option } from "effect"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
-import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
+import { CATALOG_POLICY, CatalogPolicy } from "../../domain/catalog/Terms.ts"
 import { SUSPENDED_CALLS_MAX } from "../../domain/metering/CallStore.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { ReceiptStore } from "../../domain/receipts/Receipts.ts"
@@ -38,7 +38,10 @@ const PRICE = BigInt(MCP_PRICE)
 const provider = new Provider()
 const anAsker = askerOf(provider)
 
-const layer = Layer.provide(memoryMcpMarket(provider), Layer.succeed(PriceNotice, Duration.zero))
+const layer = Layer.provide(
+  memoryMcpMarket(provider),
+  Layer.succeed(CatalogPolicy, { ...CATALOG_POLICY, priceNotice: Duration.zero })
+)
 
 it.layer(layer, { timeout: "120 seconds", excludeTestServices: true })("A thief between two legs", (it) => {
   it.effect("accepts a state only from its account, for its tool and arguments, unchanged, in time", () =>
@@ -179,7 +182,10 @@ it.layer(layer, { timeout: "120 seconds", excludeTestServices: true })("A thief 
 })
 
 for (const [name, market] of everyMcpMarket()) {
-  const layer = Layer.provide(market(provider), Layer.succeed(PriceNotice, Duration.zero))
+  const layer = Layer.provide(
+    market(provider),
+    Layer.succeed(CatalogPolicy, { ...CATALOG_POLICY, priceNotice: Duration.zero })
+  )
   it.layer(layer, { timeout: "120 seconds", excludeTestServices: true })(
     `A thief between two legs, over ${name}`,
     (it) => {

@@ -2,8 +2,7 @@
  * Calls of the REST API and of MCP clients share what bounds them: one limit of an account, and one wait of a shutdown.
  */
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
-import { CallsInFlightMax } from "../../domain/metering/CallsInFlight.ts"
+import { Deferred, Effect, Fiber } from "effect"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { render } from "../support/metering/McpExchanges.ts"
@@ -21,7 +20,7 @@ import {
 const LIMIT = 2
 
 const provider = new Provider()
-const market = Layer.provide(memoryMcpMarket(provider), Layer.succeed(CallsInFlightMax, LIMIT))
+const market = memoryMcpMarket(provider, LIMIT)
 
 it.layer(market, { timeout: "120 seconds", excludeTestServices: true })("Calls over REST and over MCP", (it) => {
   it.effect("count toward one limit of their account, and a shutdown waits for both", () =>

@@ -7,7 +7,7 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { McpCallRequest } from "../../domain/metering/Call.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
-import { UpstreamLimits } from "../../domain/metering/CallTerms.ts"
+import { UPSTREAM_LIMITS, UpstreamLimits } from "../../domain/metering/CallTerms.ts"
 import { McpCalls } from "../../domain/mcp/McpCalls.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
@@ -153,7 +153,7 @@ inMarket("ends at its usual time if its deadline in the store cannot be moved", 
   Effect.gen(function* () {
     const away = new StoreUnavailable({ reason: "unreachable", cause: new Error("cut") })
     const calls = Layer.succeed(CallStore, { ...(yield* CallStore), extend: () => Effect.fail(away) })
-    const limits = Layer.succeed(UpstreamLimits, { timeoutMs: 10_000, retriesMax: 1, totalMs: 25_000 })
+    const limits = Layer.succeed(UpstreamLimits, { ...UPSTREAM_LIMITS, totalMs: 25_000 })
     const mcpCalls = Layer.fresh(McpCalls.layer).pipe(Layer.provide([calls, provider.upstream, limits]))
     yield* Effect.gen(function* () {
       const { calling } = yield* aCall(provider)

@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { UpstreamLimits } from "../../domain/metering/CallTerms.ts"
+import { UPSTREAM_LIMITS, UpstreamLimits } from "../../domain/metering/CallTerms.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
 import { Registration } from "../../domain/providers/Registration.ts"
@@ -14,7 +14,7 @@ import { ToolUpstream, type UpstreamCall, type UpstreamResponse } from "../../do
 import { core } from "../../src/layers/Core.ts"
 import { memoryPorts } from "../../src/layers/MemoryPorts.ts"
 
-const LIMITS = { timeoutMs: 10_000, retriesMax: 1, totalMs: 25_000 }
+const LIMITS = { ...UPSTREAM_LIMITS, totalMs: 25_000 }
 const FUNDS_CENTS = 500
 
 const tool = {

@@ -211,7 +211,7 @@ describe("The chapter on deployment", () => {
   it("installs the versions of package.json", () => {
     const named = [...chapter.matchAll(/(\S+)@(\d[\w.-]+)/gu)]
     assert.isAbove(named.length, 3)
-    const versions: Readonly<Record<string, string>> = manifest.peerDependencies
+    const versions: Readonly<Record<string, string>> = manifest.devDependencies
     for (const [, name, version] of named) assert.strictEqual(version!, versions[name!]!, name)
   })
 })

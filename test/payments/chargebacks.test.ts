@@ -3,7 +3,8 @@
  * pay.
  */
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
+import { LIVE_EARNINGS_POLICY } from "../../domain/earnings/EarningStates.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
 import { lotDayOf } from "../../domain/ledger/Transfer.ts"
@@ -11,7 +12,6 @@ import { CallStore } from "../../domain/metering/CallStore.ts"
 import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
 import { Loads, LoadStore } from "../../domain/payments/Loads.ts"
 import { ProcessorFees } from "../../domain/payments/ProcessorFees.ts"
-import { ChargebackLiability } from "../../domain/processor/Chargebacks.ts"
 import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
@@ -20,7 +20,7 @@ import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
-import { everyCoreWith, LIVE_RULES, memoryCoreWith } from "../support/metering/Core.ts"
+import { everyCoreWith, memoryCoreWith } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { clearingIsEmpty } from "./LedgerChecks.ts"
 
@@ -105,9 +105,7 @@ const nothingUnbacked = Effect.gen(function* () {
 })
 
 for (const liability of ["platform", "provider"] as const) {
-  const ports = memoryCoreWith(ScriptedGateway.layer, LIVE_RULES).pipe(
-    Layer.provide(Layer.succeed(ChargebackLiability, liability))
-  )
+  const ports = memoryCoreWith(ScriptedGateway.layer, { ...LIVE_EARNINGS_POLICY, chargebackLiability: liability })
   it.layer(ports, LIVE)(`A chargeback, for which the ${liability} is liable`, (it) => {
     it.effect("stops spending while it is open, and allows reads and loads", () =>
       Effect.gen(function* () {

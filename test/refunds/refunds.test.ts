@@ -5,6 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
+import { LIVE_EARNINGS_POLICY } from "../../domain/earnings/EarningStates.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
 import { Payouts } from "../../domain/earnings/Payouts.ts"
@@ -16,7 +17,7 @@ import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents, type Microcents } from "../../domain/shared/Microcents.ts"
 import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
-import { everyCoreWith, memoryCoreWith, LIVE_RULES } from "../support/metering/Core.ts"
+import { everyCoreWith, memoryCoreWith } from "../support/metering/Core.ts"
 import { when } from "../support/metering/TestTime.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
@@ -161,7 +162,7 @@ for (const [name, service] of everyCoreWith(ScriptedGateway.layer)) {
   })
 }
 
-it.layer(memoryCoreWith(ScriptedGateway.layer, { ...LIVE_RULES, refundLossLimitCents: 150 }), LIVE)(
+it.layer(memoryCoreWith(ScriptedGateway.layer, { ...LIVE_EARNINGS_POLICY, refundLossLimitCents: 150 }), LIVE)(
   "A refund with the live rules",
   (it) => {
     it.effect("is advanced from platform funds up to the loss limit, and the platform is paid back", () =>

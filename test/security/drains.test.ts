@@ -3,13 +3,13 @@
  * overtakes its provider's debt, and a refund at the processor while the wallet is on hold.
  */
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { randomUUID } from "node:crypto"
+import { LIVE_EARNINGS_POLICY } from "../../domain/earnings/EarningStates.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
 import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
-import { ChargebackLiability } from "../../domain/processor/Chargebacks.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
 import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
 import { Payouts } from "../../domain/earnings/Payouts.ts"
@@ -21,7 +21,7 @@ import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
 import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
 import { aConsumer, aProvider } from "../support/Market.ts"
-import { memoryCoreWith, LIVE_RULES } from "../support/metering/Core.ts"
+import { memoryCoreWith } from "../support/metering/Core.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { LIVE } from "../support/ServiceUnderTest.ts"
 
@@ -76,9 +76,7 @@ const booksAreSound = Effect.gen(function* () {
   assert.strictEqual((yield* (yield* PlatformFunds).solvency).unbackedMicrocents, 0n)
 })
 
-const liable = memoryCoreWith(ScriptedGateway.layer, LIVE_RULES).pipe(
-  Layer.provide(Layer.succeed(ChargebackLiability, "provider"))
-)
+const liable = memoryCoreWith(ScriptedGateway.layer, { ...LIVE_EARNINGS_POLICY, chargebackLiability: "provider" })
 
 it.layer(liable, LIVE)("Drains", (it) => {
   it.effect("several chargebacks take from a provider no more than this consumer's calls earned", () =>

@@ -30,17 +30,13 @@ import * as NoProviderServers from "../../adapters/memory/mcp/NoProviderServers.
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../domain/accounts/Principal.ts"
-import { ProbeTimeout } from "../../domain/catalog/EndpointProbe.ts"
-import { PriceNotice } from "../../domain/catalog/PriceNotice.ts"
-import { DefaultFreeTierCalls } from "../../domain/catalog/Terms.ts"
+import { CATALOG_POLICY, CatalogPolicy } from "../../domain/catalog/Terms.ts"
 import { CurrentEarningsPolicy } from "../../domain/earnings/EarningStates.ts"
-import { RefundLossLimitCents } from "../../domain/earnings/Refunds.ts"
 import { DefaultFeeBasisPoints } from "../../domain/ledger/PlatformFee.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
-import { UpstreamLimits } from "../../domain/metering/CallTerms.ts"
+import { UPSTREAM_LIMITS, UpstreamLimits } from "../../domain/metering/CallTerms.ts"
 import { CheckoutReturn, NewAccountLoadLimit } from "../../domain/payments/Loads.ts"
-import { ChargebackLiability } from "../../domain/processor/Chargebacks.ts"
 import { Receipts } from "../../domain/receipts/Receipts.ts"
 import { core } from "../../src/layers/Core.ts"
 import { offers } from "../../src/layers/Offers.ts"
@@ -58,14 +54,12 @@ const settings = (terms: Terms) =>
       newProviderDelayDays: terms.newProviderDelayDays,
       newProviderDays: terms.newProviderDays,
       reservePercent: terms.reservePercent,
-      reserveDays: terms.reserveDays
+      reserveDays: terms.reserveDays,
+      refundLossLimitCents: terms.lossLimitCents,
+      chargebackLiability: terms.chargebackLiability
     }),
     Layer.succeed(NewAccountLoadLimit, terms.newAccountLoadCentsPerDay),
-    Layer.succeed(ChargebackLiability, terms.chargebackLiability),
-    Layer.succeed(RefundLossLimitCents, terms.lossLimitCents),
-    Layer.succeed(DefaultFreeTierCalls, 0),
     Layer.succeed(DefaultFeeBasisPoints, terms.feeBasisPoints),
-    Layer.succeed(PriceNotice, Duration.hours(terms.priceNoticeHours)),
     Layer.succeed(BaseUrl, "http://127.0.0.1:3000"),
     Layer.succeed(LogHome, "localhost/log"),
     Layer.succeed(CheckoutReturn, {
@@ -73,9 +67,13 @@ const settings = (terms: Terms) =>
       cancelUrl: "http://127.0.0.1:3000/left"
     }),
     Layer.succeed(OperatorKey, Redacted.make(OPERATOR)),
-    // The requests that a provider gets are those of calls.
-    Layer.succeed(ProbeTimeout, Duration.zero),
-    Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
+    Layer.succeed(CatalogPolicy, {
+      ...CATALOG_POLICY,
+      priceNotice: Duration.hours(terms.priceNoticeHours),
+      // The requests that a provider gets are those of calls.
+      probeTimeout: Duration.zero
+    }),
+    Layer.succeed(UpstreamLimits, { ...UPSTREAM_LIMITS, timeoutMs: UPSTREAM_TIMEOUT_MS, totalMs: 0 }),
     Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
     Layer.succeed(RateLimitSettings, {
       addressRpm: 0,

@@ -66,10 +66,8 @@ export class SourcePackage extends Context.Service<
 }
 
 /** "./dist/testing/index.js" is built from "testing/index.ts". */
-const sourceOf = (target: unknown): string => {
-  const file = typeof target === "string" ? target : String(Object.values(target as object).at(-1))
-  return file.replace("./dist/", "./root/").replace(/\.js$/u, ".ts")
-}
+const sourceOf = (target: string | null): string | null =>
+  target?.replace("./dist/", "./root/").replace(/\.js$/u, ".ts") ?? null
 
 const sources = Object.fromEntries(Object.entries(manifest.exports).map(([name, target]) => [name, sourceOf(target)]))
 

@@ -13,7 +13,7 @@ import { LogCheck } from "../../domain/log/LogCheck.ts"
 import type { LogStore } from "../../domain/log/LogStore.ts"
 import { LogSuccession } from "../../domain/log/LogSuccession.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
-import { LogHome, Sequencer, SequencerBatchMax } from "../../domain/log/Sequencer.ts"
+import { LogHome, makeSequencer, Sequencer } from "../../domain/log/Sequencer.ts"
 import { canonical, type Receipt } from "../../domain/receipts/Receipt.ts"
 import { Receipts, type ReceiptStore } from "../../domain/receipts/Receipts.ts"
 import type { Digest, Entropy } from "../../domain/shared/Cryptography.ts"
@@ -45,10 +45,14 @@ const signers = (seed: string) =>
 export const aNode = <A, E, R>(use: Effect.Effect<A, E, R>, seed = "5e") =>
   Effect.provide(
     use,
-    Layer.fresh(Layer.mergeAll(Sequencer.layer, ReceiptLog.layer, LogCheck.layer, LogSuccession.layer)).pipe(
-      Layer.provide(Layer.fresh(Receipts.layer.pipe(Layer.provideMerge(signers(seed))))),
-      Layer.provide(Layer.succeed(SequencerBatchMax, BATCH_MAX))
-    )
+    Layer.fresh(
+      Layer.mergeAll(
+        Layer.effect(Sequencer, makeSequencer({ batchMax: BATCH_MAX })),
+        ReceiptLog.layer,
+        LogCheck.layer,
+        LogSuccession.layer
+      )
+    ).pipe(Layer.provide(Layer.fresh(Receipts.layer.pipe(Layer.provideMerge(signers(seed))))))
   )
 
 export const sequenceAll = Effect.gen(function* () {

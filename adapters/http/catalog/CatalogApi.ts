@@ -7,7 +7,7 @@ import { TOOLS_PER_REQUEST_MAX } from "../../../domain/catalog/Catalog.ts"
 import { Category } from "../../../domain/catalog/Tool.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
-import { Badge, VerificationLevel } from "../../../domain/trust/TrustScore.ts"
+import { BADGES, VERIFICATION_LEVELS } from "../../../domain/trust/TrustScore.ts"
 import { MCP_VERSIONS } from "../../../domain/upstream/Protocol.ts"
 import { publicRead, readBy, uncached, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
@@ -64,8 +64,8 @@ const Provider = Schema.Struct({
   handle: shared.handle,
   name: shared.providerName,
   verified: Field.boolean("Whether the provider has a verification level.", false),
-  verification_level: Field.of(VerificationLevel, "Highest verification level of the provider."),
-  badge: Field.of(Badge, "Badge for the trust score."),
+  verification_level: Field.of(Schema.Literals(VERIFICATION_LEVELS), "Highest verification level of the provider."),
+  badge: Field.of(Schema.Literals(BADGES), "Badge for the trust score."),
   trust_score: Field.nullableInt("Trust score from 0 to 100. `null`: too few calls.")
 })
 

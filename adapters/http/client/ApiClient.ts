@@ -20,7 +20,7 @@ export interface ApiClientOptions {
 
 export type ApiClient = HttpApiClient.ForApi<typeof Api>
 
-/** For the requests of an effect: makes one that changes something safe to repeat. */
+/** For the requests of an effect: makes one that changes something safe to repeat. Default: none. */
 export const IdempotencyKey = Context.Reference<string | undefined>(
   "agent-tool-billing/adapters/http/client/IdempotencyKey",
   { defaultValue: () => undefined }

@@ -12,7 +12,7 @@ import {
 } from "../../../domain/payments/Withdrawals.ts"
 import { LoadId, ProviderId, ToolId, WithdrawalId } from "../../../domain/shared/Ids.ts"
 import { DisputeId } from "../../../domain/trust/DisputeStore.ts"
-import { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
+import { VERIFICATION_LEVELS } from "../../../domain/trust/TrustScore.ts"
 import { publicRead, readBy, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
@@ -80,7 +80,7 @@ export const ProviderOverview = Field.object("ProviderOverview", "Your tools, ca
   net_earnings_microcents: Field.microcents("Earnings after the platform fee in the last 30 days", 12_500_000),
   available_cents: Field.cents("Amount available for payout", 1_250),
   payout_account_complete: Field.boolean("Whether the payment processor can pay you."),
-  verification_level: Field.of(VerificationLevel, "Highest verified level.", "domain"),
+  verification_level: Field.of(Schema.Literals(VERIFICATION_LEVELS), "Highest verified level.", "domain"),
   trust_score: Field.int("Trust score from 0 to 100.", 82),
   open_disputes: Field.int("Disputes that need your response, of the newest 100 that are open.", 1),
   next_dispute: Field.nullable(NextDispute, "The one with the next deadline. `null`: none needs your response."),

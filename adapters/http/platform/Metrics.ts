@@ -6,7 +6,7 @@ import { Context, Effect, Redacted } from "effect"
 import { performance } from "node:perf_hooks"
 import { type SolvencyReading, SolvencyWatch } from "../../../domain/earnings/SolvencyWatch.ts"
 import { CallTally } from "../../../domain/metering/CallsInFlight.ts"
-import { MismatchTally } from "../../../domain/payments/Loads.ts"
+import { Loads } from "../../../domain/payments/Loads.ts"
 import { Health, Heartbeats, ReadReplica, type StoreBacklog, StoreWatch } from "../../../domain/platform/Health.ts"
 import { LogLoss, TelemetryTally } from "../../../domain/platform/TelemetryTally.ts"
 import { CorrectedClock } from "../../../domain/shared/CorrectedClock.ts"
@@ -90,7 +90,7 @@ export const metricsRoutes = Effect.gen(function* () {
   const telemetry = yield* TelemetryTally
   const loss = yield* LogLoss
   const solvency = yield* SolvencyWatch
-  const payments = yield* MismatchTally
+  const loads = yield* Loads
   const { startedAt } = yield* Health
   const clock = yield* CorrectedClock
   const replica = yield* ReadReplica
@@ -133,7 +133,7 @@ export const metricsRoutes = Effect.gen(function* () {
         "atb_payments_mismatched_total",
         "Payments of another amount or currency than ordered. They were not credited.",
         "counter",
-        payments.mismatched
+        loads.mismatched()
       ),
       one("atb_database_up", "Whether the database responds.", "gauge", known === undefined ? 0 : 1),
       gaugesOf(known)(

@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
-import { Badge, VerificationLevel } from "../../../domain/trust/TrustScore.ts"
+import { BADGES, VERIFICATION_LEVELS } from "../../../domain/trust/TrustScore.ts"
 import { publicRead, readBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
@@ -18,7 +18,10 @@ import { message, providerId } from "../contract/SharedFields.ts"
 const UPTIME = "Success rate in percent, without calls with rejected input up to 5% of all calls. `null`: no calls."
 const REJECTED = "Number of calls whose input the provider rejected (JSON-RPC -32602)."
 
-export const verificationLevel = Field.of(VerificationLevel, "Highest verification level of the provider.")
+export const verificationLevel = Field.of(
+  Schema.Literals(VERIFICATION_LEVELS),
+  "Highest verification level of the provider."
+)
 const verifiedAt = Field.nullableTimestamp(
   "Time since when the verification level holds. `null`: unverified.",
   "2026-11-02T10:00:00.000Z"
@@ -139,7 +142,7 @@ export const ProviderTrust = Field.object("ProviderTrust", "Trust score of a pro
   provider_id: shared.providerId,
   provider_name: shared.providerName,
   trust_score: trustScore,
-  badge: Field.of(Badge, "Badge for the trust score.", "verified"),
+  badge: Field.of(Schema.Literals(BADGES), "Badge for the trust score.", "verified"),
   components: Field.of(Components, "Components of the trust score, each from 0 to 25."),
   details: Field.of(Details, "Evidence that the score is computed from."),
   history: Field.list(

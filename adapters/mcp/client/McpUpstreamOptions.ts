@@ -16,7 +16,7 @@ const defaults = {
   clientName: "agent-tool-billing",
   clientVersion: "0.4.0",
   /** All attempts of a call and the waits between them. An attempt is limited to the remaining time. */
-  totalDeadlineMs: 25_000,
+  totalDeadlineMs: 65_000,
   /** The wait before a retry is drawn from this range. */
   retryDelayMsMin: 50,
   retryDelayMsMax: 250,

@@ -46,6 +46,7 @@ export class AddressRejected extends Schema.TaggedError<AddressRejected>()("Addr
   }
 }
 
+/** The DNS has no address for the name. */
 export class NameUnresolved extends Schema.TaggedError<NameUnresolved>()("NameUnresolved", {
   hostname: Schema.String
 }) {

@@ -25,6 +25,7 @@ export interface GuardedResponse {
   readonly body: Buffer
 }
 
+/** The URL could not be read, and why. */
 export class FetchFailed extends Schema.TaggedError<FetchFailed>()("FetchFailed", {
   hostname: Schema.String,
   reason: Schema.Literals(["not_a_url", "connection", "timeout", "too_large", "redirected_away"])

@@ -2,7 +2,7 @@
  * The specification, for implementers: `docs/spec.md` with the settings of this service.
  */
 import { Effect, Schema } from "effect"
-import { DefaultFreeTierCalls } from "../../../domain/catalog/Terms.ts"
+import { CatalogPolicy } from "../../../domain/catalog/Terms.ts"
 import { DefaultFeeBasisPoints, feeOf, feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import { publicRead } from "../../http/contract/Access.ts"
@@ -22,7 +22,7 @@ export const specRoutes = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
   const text = withSettings((yield* Documents).get(SPEC) ?? "", {
     ...(yield* UpstreamLimits),
-    freeCalls: yield* DefaultFreeTierCalls,
+    freeCalls: (yield* CatalogPolicy).freeTierCalls,
     feeBasisPoints: yield* DefaultFeeBasisPoints
   })
   // As for the documentation, the Markdown parser is loaded with the first page.

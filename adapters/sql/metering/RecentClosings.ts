@@ -37,6 +37,7 @@ export interface RecentClosings {
 const CHARS_MAX = 16 * 1024 * 1024
 const NONE: ReadonlyArray<never> = []
 
+/** The closings of one service. Default: none are kept. */
 export const RecentClosings = Context.Reference<RecentClosings | undefined>(
   "agent-tool-billing/adapters/sql/RecentClosings",
   { defaultValue: () => undefined }

@@ -5,6 +5,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 
+/** A database that the service cannot run on, and why. */
 export class DatabaseUnfit extends Schema.TaggedError<DatabaseUnfit>()("DatabaseUnfit", {
   problem: Schema.String,
   /** Default: `DATABASE_URL`. */

@@ -77,7 +77,7 @@ const APPLY = `SELECT ${Object.entries(settings)
   .map(([name, value]) => `set_config('${name}', '${value}', false)`)
   .join(", ")}`
 
-/** Longer than `statement_timeout`, by the time that a response may take on the network. */
+/** Longer than `statement_timeout`, by the time that a response may take on the network. Default: 12 seconds. */
 export const LaneSilenceMs = Context.Reference<number>("agent-tool-billing/adapters/sql/LaneSilenceMs", {
   defaultValue: () => 12_000
 })

@@ -7,7 +7,10 @@ import { SqlClient, type SqlConnection, SqlError, type Statement } from "effect/
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { isReadOnly, raise, raiseAll } from "./SqlFailures.ts"
 
-/** Told when a server rejects writes, because it became a standby: its connections must not be used again. */
+/**
+ * Told when a server rejects writes, because it became a standby: its connections must not be used again. Default:
+ * nothing is told.
+ */
 export const ReadOnlyServer = Context.Reference<{ reconnect(): void }>(
   "agent-tool-billing/adapters/sql/ReadOnlyServer",
   {

@@ -1,13 +1,21 @@
 /**
- * The text of docs/api.md, extracted from the sources: the entries of the package, and for the core and its ports every
- * module with its purpose, its services and ports verbatim, its errors, settings and other exports.
+ * The text of docs/api.md, extracted from the sources: the entries of the package with what each exports, and every module
+ * that it opens with its purpose, its services and ports verbatim, its errors, settings and other documented exports.
  */
-import { commentOf, entries, type Entry, type Exported, kindOf, purposeOf, readModule } from "./Entries.ts"
+import {
+  commentOf,
+  entries,
+  type Entry,
+  type Exported,
+  interfaceIn,
+  kindOf,
+  modules,
+  purposeOf,
+  readModule
+} from "./Entries.ts"
 
-export const apiDocument = (): string => {
-  const all = entries()
-  return [INTRODUCTION, ...all.map(entryText)].join("\n\n").concat("\n")
-}
+export const apiDocument = (): string =>
+  [INTRODUCTION, ...entries().map(entryText), MODULES, ...modules().map(moduleText)].join("\n\n").concat("\n")
 
 const INTRODUCTION = `# API
 
@@ -15,49 +23,36 @@ Generated from the sources by \`npm run api-docs\`; [embedding.md](embedding.md)
 *service* has policy; a *port* is implemented by adapters, or by you; a *setting* is a reference with a default. The HTTP API
 documents itself: \`/docs\`, \`/api/openapi.json\`.`
 
-/** Entries of many modules, which are described one by one. */
-const BY_MODULE = new Set(["src/entries/core", "src/entries/ports"])
+const MODULES = `## Modules
 
-const entryText = (entry: Entry): string =>
-  [
-    `## ${entry.name}`,
-    purposeOf(readModule(entry.module)),
-    ...(BY_MODULE.has(entry.module) ? modulesOf(entry) : listOf(entry))
-  ].join("\n\n")
+Each is imported by its path, such as \`agent-tool-billing/domain/payments/Loads\`. Exports without a comment are internal, and not
+listed.`
 
-const modulesOf = ({ exports }: Entry): ReadonlyArray<string> =>
-  [...Map.groupBy(exports, ({ module }) => module)].map(([module, exported]) => described(module, exported))
+const entryText = ({ exports, module, name }: Entry): string =>
+  [`## ${name}`, purposeOf(readModule(module)), listed(exports)].join("\n\n")
 
-const listOf = ({ exports }: Entry): ReadonlyArray<string> => [
-  exports
-    .map((one) => {
-      const comment = commentOf(one)
-      return `- \`${one.name}\`${comment === "" ? "" : `: ${comment}`}`
-    })
-    .join("\n")
-]
+const listed = (exports: ReadonlyArray<Exported>): string =>
+  exports.map((one) => `- \`${one.name}\`: ${commentOf(one)}`).join("\n")
 
-const described = (module: string, exported: ReadonlyArray<Exported>): string => {
+const moduleText = ({ exports, module }: Entry): string => {
   const text = readModule(module)
-  const of = (...kinds: ReadonlyArray<string>) => exported.filter((one) => kinds.includes(kindOf(one)))
+  const of = (...kinds: ReadonlyArray<string>) =>
+    exports.filter((one) => kinds.includes(kindOf(one)) && commentOf(one) !== "")
   const services = of("service", "port").map(({ own }) => interfaceOf(text, own))
   const kind = of("service").length > 0 ? " (service)" : of("port").length > 0 ? " (port)" : ""
+  const settings = of("setting")
   return [
-    `### ${module.slice(module.lastIndexOf("/") + 1)}${kind}`,
+    `### ${module}${kind}`,
     purposeOf(text),
     ...(services.length === 0 ? [] : [`\`\`\`ts\n${services.join("\n\n")}\n\`\`\``]),
+    ...(settings.length === 0 ? [] : [`Settings:\n\n${listed(settings)}`]),
     ...sentence("Errors", of("error")),
-    ...sentence("Settings", of("setting")),
     ...sentence("Types and values", of("type", "value"))
   ].join("\n\n")
 }
 
 const interfaceOf = (source: string, name: string): string => {
-  const shape = new RegExp(
-    `^export class ${name} extends Context\\.Service<\\s*${name},\\s*(.+?)\\s*>\\(\\)\\(`,
-    "msu"
-  ).exec(source)
-  const text = dedented(shape?.[1] ?? "")
+  const text = dedented(interfaceIn(source, name))
   return text.startsWith("{") ? `interface ${name} ${text}` : `type ${name} = ${text}`
 }
 

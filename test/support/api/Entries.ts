@@ -1,7 +1,8 @@
 /**
- * The entries of the package: what each exports, and the module and comment of every export.
+ * The entries of the package and the modules that it opens by patterns: what each exports, and the module and comment of
+ * every export.
  */
-import { readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import manifest from "../../../package.json" with { type: "json" }
 import { projectRoot } from "../PlantedProject.ts"
@@ -16,22 +17,44 @@ export interface Exported {
 }
 
 export interface Entry {
-  /** `agent-tool-billing/core` */
+  /** `agent-tool-billing/core`, `agent-tool-billing/domain/metering/Metering` */
   readonly name: string
-  /** `src/entries/core` */
+  /** `src/entries/core`, `domain/metering/Metering` */
   readonly module: string
   readonly exports: ReadonlyArray<Exported>
 }
 
-export const readModule = (module: string): string => readFileSync(join(projectRoot, `${module}.ts`), "utf8")
+const texts = new Map<string, string>()
 
+export const readModule = (module: string): string => {
+  const text = texts.get(module) ?? readFileSync(join(projectRoot, `${module}.ts`), "utf8")
+  texts.set(module, text)
+  return text
+}
+
+const moduleOf = (built: string): string => built.replace(/^\.\/dist\//u, "").replace(/\.js$/u, "")
+
+/** Those with a path of their own. */
 export const entries = (): ReadonlyArray<Entry> =>
-  Object.entries(manifest.exports)
-    .filter(([path]) => path !== "./package.json")
-    .map(([path, built]) => {
-      const module = built.replace(/^\.\/dist\//u, "").replace(/\.js$/u, "")
-      return { name: path.replace(".", manifest.name), module, exports: exportsOf(module) }
-    })
+  Object.entries(manifest.exports).flatMap(([path, built]) =>
+    built === null || !built.endsWith(".js") || path.includes("*")
+      ? []
+      : [{ name: path.replace(".", manifest.name), module: moduleOf(built), exports: exportsOf(moduleOf(built)) }]
+  )
+
+const PATTERNS = Object.entries(manifest.exports)
+  .filter(([path]) => path.endsWith("/*"))
+  .map(([path, built]) => ({ folder: path.slice("./".length, -"*".length), isOpen: built !== null }))
+  .toSorted((one, other) => other.folder.length - one.folder.length)
+
+/** What programs import by its path, such as `agent-tool-billing/domain/metering/Metering`: the longest pattern decides. */
+export const modules = (): ReadonlyArray<Entry> =>
+  globSync("{adapters,domain}/**/*.ts", { cwd: projectRoot })
+    .map((file) => file.replaceAll("\\", "/").slice(0, -".ts".length))
+    .filter((module) => !module.endsWith(".browser"))
+    .filter((module) => PATTERNS.find(({ folder }) => module.startsWith(folder))?.isOpen === true)
+    .toSorted()
+    .map((module) => ({ name: `${manifest.name}/${module}`, module, exports: exportsOf(module) }))
 
 const REEXPORT = /^export (?:type )?\{([^}]+)\} from "([^"]+)\.ts"$/gmu
 const DECLARED = /^export (?:const|class|function|interface|type) (\w+)/gmu
@@ -68,6 +91,16 @@ const classOf = (text: string, own: string): string => {
   const from = text.indexOf(`export class ${own} extends`)
   return text.slice(from, from + text.slice(from).search(/^\S.*\{\}$|^\}$/mu))
 }
+
+/** What a service or a port offers, without comments: the text of its type. */
+export const shapeOf = ({ module, own }: Exported): string =>
+  interfaceIn(readModule(module), own).replaceAll(/\/\*.*?\*\//gsu, "")
+
+/** The type of a service as its class names it. */
+export const interfaceIn = (text: string, own: string): string =>
+  new RegExp(`^export class ${own} extends Context\\.Service<\\s*${own},\\s*(.+?)\\s*>\\(\\)\\(`, "msu").exec(
+    text
+  )?.[1] ?? ""
 
 /** A schema and its type share a name: it counts as a value. */
 export const kindOf = ({ module, own }: Exported): Kind => {

@@ -3,7 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { McpSessions } from "../../../domain/mcp/McpSessions.ts"
-import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
+import { UPSTREAM_LIMITS, UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import { Entropy } from "../../../domain/shared/Cryptography.ts"
 import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { MODERN_VERSION, type UpstreamSession } from "../../../domain/upstream/Protocol.ts"
@@ -11,7 +11,6 @@ import { ProviderServers, type ServerAddress, ServerFailed } from "../../../doma
 
 export const PARAMS = `{"protocolVersion":"2025-06-18","capabilities":{"sampling":{}},"clientInfo":{"name":"a","version":"1"}}`
 
-export const LIMITS = { timeoutMs: 10_000, retriesMax: 1, totalMs: 65_000 }
 /** Two attempts of the longest time-out, the time to settle, the waits for the caller, and what a cache may be behind. */
 export const LONGEST_MS = 5 * 60_000 + 30_000 + 10 * 60_000 + 30_000
 
@@ -64,7 +63,7 @@ export const given = Effect.gen(function* () {
   const entropy = yield* Entropy
   const fake = new FakeServer()
   const build = Layer.build(
-    Layer.fresh(McpSessions.layer).pipe(Layer.provide([fake.layer, Layer.succeed(UpstreamLimits, LIMITS)]))
+    Layer.fresh(McpSessions.layer).pipe(Layer.provide([fake.layer, Layer.succeed(UpstreamLimits, UPSTREAM_LIMITS)]))
   )
   const node = Effect.map(build, (context) => context.mapUnsafe.get(McpSessions.key) as McpSessions["Service"])
   const consumerId = ConsumerId.make(yield* entropy.uuid)

@@ -26,19 +26,15 @@ import * as SitePages from "../../../adapters/site/SitePages.ts"
 import { Documents } from "../../../adapters/site/docs/Markdown.ts"
 import { Assets } from "../../../adapters/site/kit/Assets.ts"
 import { RateLimitPolicy } from "../../../domain/accounts/Principal.ts"
-import { ProbeTimeout } from "../../../domain/catalog/EndpointProbe.ts"
-import { PriceNotice } from "../../../domain/catalog/PriceNotice.ts"
-import { DefaultFreeTierCalls } from "../../../domain/catalog/Terms.ts"
+import { CATALOG_POLICY, CatalogPolicy } from "../../../domain/catalog/Terms.ts"
 import {
   CurrentEarningsPolicy,
   DRY_RUN_EARNINGS_POLICY,
-  type EarningsPolicy,
-  LIVE_EARNINGS_POLICY
+  type EarningsPolicy
 } from "../../../domain/earnings/EarningStates.ts"
-import { RefundLossLimitCents } from "../../../domain/earnings/Refunds.ts"
 import type { PaymentGateway } from "../../../domain/ledger/PaymentGateway.ts"
 import { LogHome } from "../../../domain/log/Sequencer.ts"
-import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
+import { UPSTREAM_LIMITS, UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import { ProviderSecrets } from "../../../domain/metering/ProviderSecrets.ts"
 import { CheckoutReturn } from "../../../domain/payments/Loads.ts"
 import type { Mailer } from "../../../domain/trust/Mailer.ts"
@@ -69,11 +65,9 @@ export const PUBLIC = Layer.mergeAll(
 )
 
 const settings = Layer.mergeAll(
-  Layer.succeed(DefaultFreeTierCalls, 0),
-  Layer.succeed(PriceNotice, Duration.zero),
   // The requests that a provider gets are those of calls.
-  Layer.succeed(ProbeTimeout, Duration.zero),
-  Layer.succeed(UpstreamLimits, { timeoutMs: UPSTREAM_TIMEOUT_MS, retriesMax: 1, totalMs: 0 }),
+  Layer.succeed(CatalogPolicy, { ...CATALOG_POLICY, priceNotice: Duration.zero, probeTimeout: Duration.zero }),
+  Layer.succeed(UpstreamLimits, { ...UPSTREAM_LIMITS, timeoutMs: UPSTREAM_TIMEOUT_MS, totalMs: 0 }),
   Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
   Layer.succeed(RateLimitSettings, {
     addressRpm: 0,
@@ -110,20 +104,11 @@ const NOTHING_PUBLISHED = PublishedProofs.layer({
 
 const NO_EVIDENCE: Layer.Layer<Mailer | ProofReader> = Layer.merge(NoMailer.layer, NOTHING_PUBLISHED)
 
-export interface MoneyRules {
-  readonly earnings: EarningsPolicy
-  readonly refundLossLimitCents: number
-}
-
-const NO_WAITING: MoneyRules = { earnings: DRY_RUN_EARNINGS_POLICY, refundLossLimitCents: 0 }
-
-export const LIVE_RULES: MoneyRules = { earnings: LIVE_EARNINGS_POLICY, refundLossLimitCents: 0 }
-
 const on = <G>(
   stores: Layer.Layer<Layer.Success<typeof memoryProfile>>,
   gateway: Layer.Layer<PaymentGateway | G>,
   evidence = NO_EVIDENCE,
-  rules: MoneyRules = NO_WAITING
+  rules: EarningsPolicy = DRY_RUN_EARNINGS_POLICY
 ) =>
   Layer.merge(ServiceUnderTest.over(HttpService.layer), DeclaredRoutes.layer).pipe(
     Layer.provide(SitePages.layer),
@@ -133,11 +118,7 @@ const on = <G>(
     Layer.provide([PdfInvoicePrinter.layer, evidence]),
     Layer.provideMerge(stores),
     Layer.provideMerge(adapters),
-    Layer.provide([
-      settings,
-      Layer.succeed(CurrentEarningsPolicy, rules.earnings),
-      Layer.succeed(RefundLossLimitCents, rules.refundLossLimitCents)
-    ])
+    Layer.provide([settings, Layer.succeed(CurrentEarningsPolicy, rules)])
   )
 
 const onPostgres = Layer.unwrap(
@@ -156,11 +137,17 @@ export const memoryCoreReading = (evidence: Layer.Layer<Mailer | ProofReader>) =
   on(memoryProfile, DryRunGateway.layer, evidence)
 
 /** With a payment processor that the test controls. */
-export const memoryCoreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>, rules: MoneyRules = NO_WAITING) =>
-  on(memoryProfile, gateway, NO_EVIDENCE, rules)
+export const memoryCoreWith = <G>(
+  gateway: Layer.Layer<PaymentGateway | G>,
+  rules: EarningsPolicy = DRY_RUN_EARNINGS_POLICY
+) => on(memoryProfile, gateway, NO_EVIDENCE, rules)
 
-export const postgresCoreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>, rules: MoneyRules = NO_WAITING) =>
-  on(onPostgres, gateway, NO_EVIDENCE, rules)
+export const postgresCoreWith = <G>(
+  gateway: Layer.Layer<PaymentGateway | G>,
+  rules: EarningsPolicy = DRY_RUN_EARNINGS_POLICY
+) => on(onPostgres, gateway, NO_EVIDENCE, rules)
 
-export const everyCoreWith = <G>(gateway: Layer.Layer<PaymentGateway | G>, rules: MoneyRules = NO_WAITING) =>
-  overBoth(memoryCoreWith(gateway, rules), postgresCoreWith(gateway, rules))
+export const everyCoreWith = <G>(
+  gateway: Layer.Layer<PaymentGateway | G>,
+  rules: EarningsPolicy = DRY_RUN_EARNINGS_POLICY
+) => overBoth(memoryCoreWith(gateway, rules), postgresCoreWith(gateway, rules))

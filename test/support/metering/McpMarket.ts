@@ -8,7 +8,7 @@ import type { ToolChange } from "../../../domain/catalog/Tool.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import type { McpCallRequest } from "../../../domain/metering/Call.ts"
 import { CallStore } from "../../../domain/metering/CallStore.ts"
-import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
+import { UPSTREAM_LIMITS, UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import { Loads } from "../../../domain/payments/Loads.ts"
 import { Registration } from "../../../domain/providers/Registration.ts"
@@ -88,13 +88,13 @@ const onPostgres = Layer.unwrap(
   Effect.map(PostgresTest, ({ url }) => Layer.orDie(postgresStores({ url, connectionsMax: 10 })))
 ).pipe(Layer.provide(PostgresTest.layerDatabase))
 
-const LIMITS = { timeoutMs: 10_000, retriesMax: 1, totalMs: 25_000 }
+const LIMITS = { ...UPSTREAM_LIMITS, totalMs: 25_000 }
 
-const market = ({ upstream }: Provider) =>
-  core.pipe(Layer.provide(upstream), Layer.provide(Layer.succeed(UpstreamLimits, LIMITS)))
+const market = ({ upstream }: Provider, inFlightMax = LIMITS.inFlightMax) =>
+  core.pipe(Layer.provide(upstream), Layer.provide(Layer.succeed(UpstreamLimits, { ...LIMITS, inFlightMax })))
 
-export const memoryMcpMarket = (provider: Provider) =>
-  Layer.provideMerge(market(provider), Layer.merge(memoryPorts, MemoryTaskStore.layer))
+export const memoryMcpMarket = (provider: Provider, inFlightMax?: number) =>
+  Layer.provideMerge(market(provider, inFlightMax), Layer.merge(memoryPorts, MemoryTaskStore.layer))
 
 export const postgresMcpMarket = (provider: Provider) =>
   market(provider).pipe(Layer.provideMerge(onPostgres), Layer.provideMerge(memoryPorts))

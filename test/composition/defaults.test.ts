@@ -1,0 +1,39 @@
+/**
+ * A core on its own has the defaults of a service without settings that takes payments.
+ */
+import { assert, it } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import { RateLimitPolicy } from "../../domain/accounts/Principal.ts"
+import { CatalogPolicy } from "../../domain/catalog/Terms.ts"
+import { CurrentEarningsPolicy } from "../../domain/earnings/EarningStates.ts"
+import { DefaultFeeBasisPoints } from "../../domain/ledger/PlatformFee.ts"
+import { ToolboxToolsMax } from "../../domain/mcp/Toolbox.ts"
+import { UpstreamLimits } from "../../domain/metering/CallTerms.ts"
+import { settings } from "../../src/config/Settings.ts"
+
+it.effect("a core has the defaults of the settings", () =>
+  Effect.gen(function* () {
+    const limits = yield* UpstreamLimits
+    const catalog = yield* CatalogPolicy
+    const earnings = yield* CurrentEarningsPolicy
+    const rates = yield* RateLimitPolicy
+    const defaults = {
+      UPSTREAM_TIMEOUT_MS: limits.timeoutMs,
+      UPSTREAM_RETRIES: limits.retriesMax,
+      UPSTREAM_PROGRESS_MS_MAX: limits.progressMsMax,
+      CALLS_IN_FLIGHT_MAX: limits.inFlightMax,
+      DEFAULT_FREE_TIER_CALLS: catalog.freeTierCalls,
+      TOOL_GRACE_HOURS: Duration.toHours(catalog.withdrawalGrace),
+      ENDPOINT_PROBE_MS: Duration.toMillis(catalog.probeTimeout),
+      REFUND_LOSS_LIMIT_CENTS: earnings.refundLossLimitCents,
+      CHARGEBACK_LIABILITY: earnings.chargebackLiability,
+      PLATFORM_FEE_BASIS_POINTS: yield* DefaultFeeBasisPoints,
+      TOOLBOX_TOOLS_MAX: yield* ToolboxToolsMax,
+      RATE_LIMIT_RPM: rates.defaultRpm,
+      RATE_LIMIT_RPM_MAX: rates.ceilingRpm
+    } as const
+    for (const [name, value] of Object.entries(defaults)) {
+      assert.strictEqual(String(value), settings[name as keyof typeof defaults].fallback, name)
+    }
+  })
+)
