@@ -21,7 +21,7 @@ const ROOMS_OF_PROCESSES = [
 const ON_POSTGRES = [
   "adapters/{book,changeFeed,databaseCheck,derivedTransfers,distribution,earnings,embeddedPostgres*,feeAudit}",
   "adapters/{healthHistory,idempotency,importStatements,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces}",
-  "adapters/{ledgerFailures,ledgerRaces,lostCalls,migrations,operatorPlans,readOnlyServer,records,serviceRole}",
+  "adapters/{ledgerFailures,ledgerRaces,lostCalls,migrations,operatorPlans,ownSchema,readOnlyServer,records,serviceRole}",
   "adapters/{sessions,storeFailures,trust,unitOfWork,upkeep,walletSplits,yieldingLocks}",
   "domain/{authentication,namePins}",
   "http/{deadlines,idempotency,keys,limitsRedis,outages,prices,uncheckedPatterns}",

@@ -146,7 +146,7 @@ export class McpInitializeRejected extends Schema.TaggedError<McpInitializeRejec
   }
 }
 
-/** An `initialize` of a client of the legacy era. */
+/** An `initialize` of a client with sessions. */
 export interface SessionRequest {
   readonly consumerId: ConsumerId
   /** Undefined for a session with the market itself. */

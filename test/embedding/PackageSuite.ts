@@ -116,7 +116,7 @@ export const packageSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void => 
       assert.includeMembers(built, ["dist/src/main.js", ...all.map(({ module }) => `dist/${module}.js`)])
       const copied = ["library/LICENSES.txt", ...INCLUDED, ...LIBRARIES.values()].map((name) => `dist/${name}`)
       const toRead = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"]
-      const chapters = ["docs/api.md", ...guides.map(({ file }) => `docs/${file}`)]
+      const chapters = ["docs/api.md", "docs/spec.md", ...guides.map(({ file }) => `docs/${file}`)]
       assert.deepStrictEqual(files, [...declared, ...built, ...copied, ...toRead, ...chapters].toSorted())
     })
   )
