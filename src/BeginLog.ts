@@ -9,8 +9,7 @@ import { LogSuccession } from "../domain/log/LogSuccession.ts"
 import { LogHome } from "../domain/log/Sequencer.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { database } from "./layers/Database.ts"
-import { baseUrlOf, logHome } from "./layers/LogState.ts"
-import { logSigner } from "./layers/Secrets.ts"
+import { baseUrlOf, logHome, logSigner } from "./layers/Secrets.ts"
 
 export const beginLog = (config: AppConfig) =>
   config.profile === "memory"

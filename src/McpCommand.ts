@@ -7,8 +7,8 @@ import { Console, Effect, Layer, Option, Redacted, Result, Schema } from "effect
 import { parseArgs } from "node:util"
 import {
   type ClientConfig,
-  type ClientId,
   clientConfig,
+  type ClientId,
   CLIENTS,
   isPlainKey,
   marketDoor,
@@ -19,7 +19,7 @@ import { nearestName } from "../domain/shared/NearestName.ts"
 import { readConfig, type Source } from "./config/AppConfig.ts"
 import { ArgumentsInvalid } from "./config/Arguments.ts"
 import { httpUrl } from "./config/SettingValues.ts"
-import { baseUrlOf } from "./layers/LogState.ts"
+import { baseUrlOf } from "./layers/Secrets.ts"
 import { LoginFile } from "./user/LoginFile.ts"
 
 const NAMES: ReadonlyArray<string> = CLIENTS.map(([id]) => id)
