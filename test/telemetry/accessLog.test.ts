@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
-import { bounded, BUFFERED_BYTES_MAX } from "../../src/layers/LogOutput.ts"
+import { bounded, BUFFERED_BYTES_MAX } from "../../src/layers/Telemetry.ts"
 import { until } from "../support/EmbeddedFolders.ts"
 import { json, post, ready } from "../support/ServiceProcess.ts"
 

@@ -3,7 +3,7 @@
  */
 import { Effect, Layer, Logger } from "effect"
 import { writeSync } from "node:fs"
-import * as LogOutput from "../../../src/layers/LogOutput.ts"
+import { logOutput } from "../../../src/layers/Telemetry.ts"
 
 const LINES = 200_000
 const LINES_PER_TURN = 1_000
@@ -17,4 +17,4 @@ const flood = Effect.gen(function* () {
   return yield* Effect.never
 })
 
-Effect.runFork(Effect.provide(flood, Layer.merge(Logger.layer([Logger.consoleJson]), LogOutput.layer)))
+Effect.runFork(Effect.provide(flood, Layer.merge(Logger.layer([Logger.consoleJson]), logOutput)))
