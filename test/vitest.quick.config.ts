@@ -19,12 +19,12 @@ const ROOMS_OF_PROCESSES = [
 
 /** Suites over both stores run over memory. These have parts that exist only on PostgreSQL. */
 const ON_POSTGRES = [
-  "adapters/{book,changeFeed,databaseCheck,derivedTransfers,distribution,earnings,embeddedPostgres*,feeAudit}",
-  "adapters/{healthHistory,idempotency,importStatements,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces}",
-  "adapters/{ledgerFailures,ledgerRaces,lostCalls,migrations,operatorPlans,ownSchema,readOnlyServer,records,serviceRole}",
-  "adapters/{sessions,storeFailures,trust,unitOfWork,upkeep,walletSplits,yieldingLocks}",
-  "domain/{authentication,namePins}",
-  "http/{deadlines,idempotency,keys,limitsRedis,outages,prices,uncheckedPatterns}",
+  "adapters/*/{book,changeFeed,databaseCheck,derivedTransfers,distribution,earnings,embeddedPostgres*,feeAudit}",
+  "adapters/*/{healthHistory,idempotency,importStatements,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces}",
+  "adapters/*/{ledgerFailures,ledgerRaces,lostCalls,migrations,operatorPlans,ownSchema,readOnlyServer,records,serviceRole}",
+  "adapters/*/{sessions,storeFailures,trust,unitOfWork,upkeep,walletSplits,yieldingLocks}",
+  "domain/*/{authentication,namePins}",
+  "http/*/{deadlines,idempotency,keys,limitsRedis,outages,prices,uncheckedPatterns}",
   "invoices/interrupted",
   "log/{beginLog,files}",
   "payments/{book,killed,lockedRows}",
@@ -36,17 +36,17 @@ const ON_POSTGRES = [
 
 /** Longer than two seconds, because they wait, start programs, or try very many inputs. */
 const SLOW = [
-  "adapters/{jsonSchemaBounds,jsonSchemas,ledgerModel,schemaWorker}",
+  "adapters/*/{jsonSchemaBounds,jsonSchemas,ledgerModel,schemaWorker}",
   "adapters/mcp/{conformance,limits,progress,providerServers,realServers,sessions,streams}",
   "adapters/mcp/{passedStreams,upstreamBehaviors}",
   "composition/markets",
-  "domain/{lateEndings,mcpStreams}",
-  "http/{bodies,clientConfigs,crawlers,docs,docsExamples,docsPages,docsSamples,largeBodies,openapi,pageSamples}",
-  "http/{hostile,limits,progress,socket,strict,unreadResponses}",
+  "domain/*/{lateEndings,mcpStreams}",
+  "http/*/{bodies,clientConfigs,crawlers,docs,docsExamples,docsPages,docsSamples,largeBodies,openapi,pageSamples}",
+  "http/*/{hostile,limits,progress,socket,strict,unreadResponses}",
   "log/{merkle,proofs}",
-  "mcp/{configuredClients,docsSamples,doorKeys,inputRequired,legacyInput,legacyStreams,listChanges}",
-  "mcp/{listedTools,longCalls,marketClients,refusedTransports,resumingClients}",
-  "metering/{crash,earlyDisconnects,endingsTable,outcomes,replay,workflow}",
+  "mcp/*/{configuredClients,docsSamples,doorKeys,inputRequired,legacyInput,legacyStreams,listChanges}",
+  "mcp/*/{listedTools,longCalls,marketClients,refusedTransports,resumingClients}",
+  "metering/*/{crash,earlyDisconnects,endingsTable,outcomes,replay,workflow}",
   "payments/{double,stripe}",
   "platform/newAgent",
   "receipts/remoteKey",

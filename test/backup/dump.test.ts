@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
-import { until } from "../support/EmbeddedFolders.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
 import {
   aWitness,
   continues,
@@ -19,9 +19,9 @@ import {
 } from "../support/backup/BackupMarket.ts"
 import { NO_TOOLS, tool, toolsHere } from "../support/backup/PostgresTools.ts"
 import { walletOf } from "../support/load/LoadMarket.ts"
-import { temporaryFolder } from "../support/ServiceProcess.ts"
-import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
-import { connectedTo, createDatabase, urlOf } from "../support/TestDatabases.ts"
+import { temporaryFolder } from "../support/servers/ServiceProcess.ts"
+import { temporaryPostgres } from "../support/servers/TemporaryPostgres.ts"
+import { connectedTo, createDatabase, urlOf } from "../support/servers/TestDatabases.ts"
 
 it.live(
   "pg_dump under load, pg_restore: the ledger is sound, and the service continues",

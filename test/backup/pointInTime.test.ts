@@ -11,11 +11,11 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs"
 import { chmod, chown, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { serverAccount } from "../../adapters/sql/embedded/ServerAccount.ts"
-import { until } from "../support/EmbeddedFolders.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
 import { continues, isSound, backupMarket, moreCalls, NEXT_LOG_KEY } from "../support/backup/BackupMarket.ts"
 import { NO_TOOLS, tool, toolsHere } from "../support/backup/PostgresTools.ts"
-import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
-import { connectedTo, createDatabase, urlOf } from "../support/TestDatabases.ts"
+import { temporaryPostgres } from "../support/servers/TemporaryPostgres.ts"
+import { connectedTo, createDatabase, urlOf } from "../support/servers/TestDatabases.ts"
 
 /** Owned by the server's account, which writes there. */
 const serversFolder = Effect.gen(function* () {

@@ -10,11 +10,11 @@ import { dirname, join } from "node:path"
 import { callLoad } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
-import { until } from "../support/EmbeddedFolders.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
 import { NO_TOOLS, toolsHere } from "../support/backup/PostgresTools.ts"
-import { MAIN, ready, temporaryFolder } from "../support/ServiceProcess.ts"
-import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
-import { connectedTo, createDatabase, urlOf } from "../support/TestDatabases.ts"
+import { MAIN, ready, temporaryFolder } from "../support/servers/ServiceProcess.ts"
+import { temporaryPostgres } from "../support/servers/TemporaryPostgres.ts"
+import { connectedTo, createDatabase, urlOf } from "../support/servers/TestDatabases.ts"
 
 const PAGE = join(import.meta.dirname, "../../docs/backup.md")
 const KEYS = {

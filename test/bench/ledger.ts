@@ -15,7 +15,7 @@ import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/I
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { format } from "../../domain/shared/Time.ts"
 import { run as migrate } from "../../migrations/index.ts"
-import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
+import { temporaryPostgres } from "../support/servers/TemporaryPostgres.ts"
 import { note } from "./support/Figures.ts"
 import { median, table } from "./support/Table.ts"
 import { ratioOf } from "./support/Turns.ts"

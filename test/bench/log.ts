@@ -24,7 +24,7 @@ import { ProviderId, ReceiptId } from "../../domain/shared/Ids.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { Trust } from "../../domain/trust/Trust.ts"
 import { run as migrate } from "../../migrations/index.ts"
-import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
+import { temporaryPostgres } from "../support/servers/TemporaryPostgres.ts"
 import { table } from "./support/Table.ts"
 
 const RECEIPTS = Number(process.argv[3] ?? 1_000_000)

@@ -122,8 +122,8 @@ export const mcp = async (profile: string): Promise<void> => {
     return running
   }
   try {
-    const upstream = await start(startScript(["test/support/mcp/trivialServer.ts", "modern"], /^(\d+)/mu))
-    const withTools = ["test/support/mcp/trivialServer.ts", "modern", String(TOOLS - 1)]
+    const upstream = await start(startScript(["test/support/mcp/servers/trivialServer.ts", "modern"], /^(\d+)/mu))
+    const withTools = ["test/support/mcp/servers/trivialServer.ts", "modern", String(TOOLS - 1)]
     const many = await start(startScript(withTools, /^(\d+)/mu))
     const service = await start(startService(profile, join(dataDir, "calls")))
     const market = await prepare(service.port, upstream.port)

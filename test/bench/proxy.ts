@@ -122,7 +122,7 @@ export const callingPrototype = (wallets: number) => (index: number) =>
 
 export const proxy = async (connectionCounts: ReadonlyArray<number> = CONNECTIONS): Promise<void> => {
   const dataDir = mkdtempSync(join(tmpdir(), "atb-bench-"))
-  const upstream = await startScript(["test/support/mcp/trivialServer.ts", "modern"], /^(\d+)/mu)
+  const upstream = await startScript(["test/support/mcp/servers/trivialServer.ts", "modern"], /^(\d+)/mu)
   const bare = await startBare("bareProxy", upstream.port)
   const prototype = await startBare("prototypeProxy", upstream.port)
   const books = await startBare("booksProxy", upstream.port)

@@ -37,11 +37,11 @@ export const slow = async (callsMs: ReadonlyArray<number> = CALL_MS): Promise<vo
     return server
   }
   try {
-    const upstream = await start(startScript(["test/support/mcp/trivialServer.ts", "modern"], /^(\d+)/mu))
+    const upstream = await start(startScript(["test/support/mcp/servers/trivialServer.ts", "modern"], /^(\d+)/mu))
     const onDisk = await prepare(durable.port, upstream.port)
     const inMemory = await prepare(memory.port, upstream.port)
     for (const callMs of callsMs) {
-      const args = ["test/support/mcp/trivialServer.ts", "modern", "0", String(callMs)]
+      const args = ["test/support/mcp/servers/trivialServer.ts", "modern", "0", String(callMs)]
       const { port } = await start(startScript(args, /^(\d+)/mu))
       const bare = await start(startBare("bareProxy", port))
       const books = await start(startBare("booksProxy", port))

@@ -12,7 +12,7 @@ import * as PostgresUsageStore from "../../adapters/sql/metering/PostgresUsageSt
 import { Usage } from "../../domain/metering/Usage.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { run as migrate } from "../../migrations/index.ts"
-import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
+import { temporaryPostgres } from "../support/servers/TemporaryPostgres.ts"
 import { table } from "./support/Table.ts"
 import type { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 

@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { join } from "node:path"
 import { rolldown } from "rolldown"
-import { projectRoot } from "../support/PlantedProject.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
 
 const KIB = 1_024
 const CORE_BYTES_MAX = 420 * KIB

@@ -9,8 +9,8 @@ import type { Progress } from "../../client/Progress.ts"
 import { verifyReceipt } from "../../client/VerifyReceipt.ts"
 import { type Answer, event, result, stream, text } from "../../testing/mcp/ScriptedServer.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { RawHttp } from "../support/RawHttp.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { RawHttp } from "../support/servers/RawHttp.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 const PRICE_MICROCENTS = 500
 

@@ -8,8 +8,8 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createClient } from "../../client/Client.ts"
 import { maxCostOf, withBilling, withCost } from "../../client/WithBilling.ts"
-import { RawHttp } from "../support/RawHttp.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { RawHttp } from "../support/servers/RawHttp.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 const COST_MICROCENTS = 1_234
 

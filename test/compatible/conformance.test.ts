@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { compare } from "../support/conformance/Comparison.ts"
 import { REVISIONS } from "../support/conformance/Scenarios.ts"
-import { RawHttp } from "../support/RawHttp.ts"
+import { RawHttp } from "../support/servers/RawHttp.ts"
 
 it.layer(RawHttp.layer({ PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback" }), {
   timeout: "60 seconds",

@@ -4,10 +4,10 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { at, aProvider, expecting } from "../support/Market.ts"
+import { at, aProvider, expecting } from "../support/market/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aFundedConsumer, anOffer, callOf } from "../support/metering/Shop.ts"
-import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
 
 const NONE = "01a20000-0000-7000-8000-000000000000"
 const RECEIPT = `rcpt_${"0".repeat(32)}`

@@ -3,9 +3,9 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { RawHttp } from "../support/RawHttp.ts"
+import { RawHttp } from "../support/servers/RawHttp.ts"
 import type { DoorMarket } from "../support/mcp/DoorMarket.ts"
-import { type HostileRequest, hostileRequests } from "../support/mcp/HostileMessages.ts"
+import { type HostileRequest, hostileRequests } from "../support/mcp/servers/HostileMessages.ts"
 import { strangerMarket } from "../support/mcp/StrangerMarket.ts"
 
 const SEED = Number(process.env["FUZZ_SEED"] ?? 20_261_123)

@@ -8,9 +8,9 @@ import { execFile } from "node:child_process"
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { RawHttp } from "../support/RawHttp.ts"
-import { temporaryFolder } from "../support/ServiceProcess.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { RawHttp } from "../support/servers/RawHttp.ts"
+import { temporaryFolder } from "../support/servers/ServiceProcess.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 const ROOT = new URL("../..", import.meta.url).pathname
 const MODULES = join(ROOT, "node_modules")

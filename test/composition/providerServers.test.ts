@@ -13,8 +13,8 @@ import { Fatal } from "../../src/layers/Fatal.ts"
 import { memoryPorts } from "../../src/layers/MemoryPorts.ts"
 import { serviceOf } from "../../src/layers/Service.ts"
 import { CONSUMER, INITIALIZE, passed, serverAt } from "../contracts/providerServers.ts"
-import { sdk2Server } from "../support/mcp/RealServers.ts"
-import { memoryConfig } from "../support/ServiceConfig.ts"
+import { sdk2Server } from "../support/mcp/servers/RealServers.ts"
+import { memoryConfig } from "../support/market/ServiceConfig.ts"
 
 const session = { version: "2025-11-25", sessionId: "s" }
 

@@ -19,9 +19,9 @@ import { ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"
 import { memoryStores } from "../../src/layers/MemoryStores.ts"
 import { serviceOf } from "../../src/layers/Service.ts"
-import { aConsumer, aProvider, expecting, putTools, valueAt } from "../support/Market.ts"
-import { memoryConfig, postgresConfig } from "../support/ServiceConfig.ts"
-import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { aConsumer, aProvider, expecting, putTools, valueAt } from "../support/market/Market.ts"
+import { memoryConfig, postgresConfig } from "../support/market/ServiceConfig.ts"
+import { LIVE, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
 
 const shouting = Layer.succeed(ToolUpstream, {
   call: ({ arguments: given }) =>

@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, type Layer, Schema } from "effect"
 import { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
 import { matches, tokensOfQuery, tokensOfTool } from "../../domain/catalog/SearchTokens.ts"
-import { LIVE } from "../support/PostgresTest.ts"
+import { LIVE } from "../support/servers/PostgresTest.ts"
 import type { Ports } from "./ports.ts"
 import { aDeclaration, aProvider, aTool, upserted } from "./samples.ts"
 

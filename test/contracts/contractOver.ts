@@ -3,8 +3,8 @@
  */
 import { it } from "@effect/vitest"
 import type { Layer } from "effect"
-import type { Contract } from "../../testing/contracts/Contract.ts"
-import { LIVE } from "../support/PostgresTest.ts"
+import type { Contract } from "../../testing/contracts/shared/Contract.ts"
+import { LIVE } from "../support/servers/PostgresTest.ts"
 
 export const contractOver = <Ports>(title: string, contract: Contract<Ports>, ports: Layer.Layer<Ports>) =>
   it.layer(ports, LIVE)(title, (it) => {

@@ -5,8 +5,8 @@ import { Clock, Layer } from "effect"
 import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
 import { memoryProfile } from "../../src/layers/MemoryProfile.ts"
 import { storesOfCommands } from "../../src/layers/PostgresStores.ts"
-import type { Contract } from "../../testing/contracts/Contract.ts"
-import { overBoth, PostgresTest } from "../support/PostgresTest.ts"
+import type { Contract } from "../../testing/contracts/shared/Contract.ts"
+import { overBoth, PostgresTest } from "../support/servers/PostgresTest.ts"
 import { contractOver } from "./contractOver.ts"
 
 export const postgresStores = Layer.orDie(Layer.merge(storesOfCommands, PostgresCallStore.layer)).pipe(

@@ -18,7 +18,7 @@ import type { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import type { CallStore } from "../../domain/metering/CallStore.ts"
 import type { Entropy } from "../../domain/shared/Cryptography.ts"
 import type { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
-import { overBoth, PostgresTest } from "../support/PostgresTest.ts"
+import { overBoth, PostgresTest } from "../support/servers/PostgresTest.ts"
 
 export type LedgerPorts = BudgetStore | CallStore | Entropy | Ledger | LedgerStore | UnitOfWork
 

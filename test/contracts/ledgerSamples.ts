@@ -10,7 +10,7 @@ export {
   opened,
   settled,
   tagsOf
-} from "../../testing/contracts/CallSamples.ts"
+} from "../../testing/contracts/shared/CallSamples.ts"
 export {
   aConsumerId,
   aProviderId,
@@ -21,4 +21,4 @@ export {
   OPENED_AT,
   payoutLeg,
   platformWith
-} from "../../testing/contracts/LedgerSamples.ts"
+} from "../../testing/contracts/shared/LedgerSamples.ts"

@@ -26,7 +26,7 @@ import type { UsageStore } from "../../domain/metering/Usage.ts"
 import type { ReceiptStore } from "../../domain/receipts/Receipts.ts"
 import type { Entropy } from "../../domain/shared/Cryptography.ts"
 import type { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
 
 export type MeteringPorts =
   | AccountStore

@@ -63,7 +63,7 @@ import type { Digest, Entropy, Sealer } from "../../domain/shared/Cryptography.t
 import { Idempotency, type IdempotencyStore } from "../../domain/shared/Idempotency.ts"
 import type { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import type { VerificationStore } from "../../domain/trust/VerificationStore.ts"
-import { overBoth, PostgresTest } from "../support/PostgresTest.ts"
+import { overBoth, PostgresTest } from "../support/servers/PostgresTest.ts"
 
 export type Ports =
   | AccountStore

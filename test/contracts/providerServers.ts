@@ -1,4 +1,4 @@
 /**
  * Sample servers and requests that are passed on to them: those of the testing kit.
  */
-export { CONSUMER, INITIALIZE, passed, serverAt } from "../../testing/contracts/ServerSamples.ts"
+export { CONSUMER, INITIALIZE, passed, serverAt } from "../../testing/contracts/shared/ServerSamples.ts"

@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { receiptOfUuid } from "../../adapters/sql/ledger/LedgerCodes.ts"
 import { MARKET_OWNER } from "../../domain/ledger/Transfer.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
 import { booksAfter } from "../support/load/LoadAudit.ts"
 
 const COST = 12_345n

@@ -8,15 +8,15 @@ import { spawnSync } from "node:child_process"
 import { closeSync, cpSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { kill, makeTemplate, startAnd, client, type Template, until } from "../support/EmbeddedFolders.ts"
+import { kill, makeTemplate, startAnd, client, type Template, until } from "../support/servers/EmbeddedFolders.ts"
 import { SqlClient } from "effect/sql"
 import { callLoad, type Load } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { booksAfter } from "../support/load/LoadAudit.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { residentMib } from "../support/load/Memory.ts"
-import { freePort } from "../support/FreePort.ts"
-import { finished, ready } from "../support/ServiceProcess.ts"
+import { freePort } from "../support/servers/FreePort.ts"
+import { finished, ready } from "../support/servers/ServiceProcess.ts"
 
 const CONNECTIONS = 64
 const DISK_MIB = 384

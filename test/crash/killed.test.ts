@@ -15,13 +15,13 @@ import {
   startAnd,
   type Template,
   until
-} from "../support/EmbeddedFolders.ts"
+} from "../support/servers/EmbeddedFolders.ts"
 import { callLoad } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { booksAfter, type Evidence } from "../support/load/LoadAudit.ts"
 import { loadMarket, OPEN_TO_LOAD, walletOf } from "../support/load/LoadMarket.ts"
-import { freePort } from "../support/FreePort.ts"
-import { finished, ready } from "../support/ServiceProcess.ts"
+import { freePort } from "../support/servers/FreePort.ts"
+import { finished, ready } from "../support/servers/ServiceProcess.ts"
 
 const ROUNDS = Number(process.env["CRASH_ROUNDS"] ?? 3)
 const VICTIMS = ["the service", "the database", "both"] as const

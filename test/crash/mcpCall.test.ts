@@ -5,10 +5,10 @@
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { client, kill, makeTemplate, startAnd, type Template, until } from "../support/EmbeddedFolders.ts"
+import { client, kill, makeTemplate, startAnd, type Template, until } from "../support/servers/EmbeddedFolders.ts"
 import { aFundedConsumer, loadMarket, OPEN_TO_LOAD, PRICE, walletOf } from "../support/load/LoadMarket.ts"
-import { freePort } from "../support/FreePort.ts"
-import { ready } from "../support/ServiceProcess.ts"
+import { freePort } from "../support/servers/FreePort.ts"
+import { ready } from "../support/servers/ServiceProcess.ts"
 import { json, result, scriptedServer, text } from "../../testing/mcp/ScriptedServer.ts"
 
 let template: Template

@@ -5,15 +5,15 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../support/EmbeddedFolders.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { ask } from "../support/metering/Process.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { ready } from "../support/ServiceProcess.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
-import { aWay } from "../support/TcpProxy.ts"
-import { connectedTo } from "../support/TestDatabases.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
+import { ready } from "../support/servers/ServiceProcess.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
+import { aWay } from "../support/servers/TcpProxy.ts"
+import { connectedTo } from "../support/servers/TestDatabases.ts"
 
 it.layer(PostgresTest.layerDatabase, { ...LIVE, timeout: "60 seconds" })("a connection that goes silent", (it) => {
   it.effect(

@@ -8,9 +8,9 @@ import { join } from "node:path"
 import { guides } from "../../adapters/site/docs/DocsMap.ts"
 import { LIBRARIES } from "../../src/layers/SiteLibraries.ts"
 import { entries, kindOf, modules } from "../support/api/Entries.ts"
-import { type App, optional, PackedPackage } from "../support/PackedPackage.ts"
-import { projectRoot } from "../support/PlantedProject.ts"
-import { programs } from "../support/ProgramsOfDocs.ts"
+import { type App, optional, PackedPackage } from "../support/project/PackedPackage.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
+import { programs } from "../support/project/ProgramsOfDocs.ts"
 
 const sourcesOf = (room: string): ReadonlyArray<string> =>
   readdirSync(join(projectRoot, room), { recursive: true, encoding: "utf8" })

@@ -7,11 +7,11 @@ import { createServer } from "node:http"
 import { join } from "node:path"
 import { rolldown } from "rolldown"
 import { createClient } from "../../client/Client.ts"
-import { browser, hasBrowser, open } from "../support/Browser.ts"
-import { PackedPackage } from "../support/PackedPackage.ts"
-import { programs } from "../support/ProgramsOfDocs.ts"
-import { RawHttp } from "../support/RawHttp.ts"
-import { start } from "../support/ServiceProcess.ts"
+import { browser, hasBrowser, open } from "../support/market/Browser.ts"
+import { PackedPackage } from "../support/project/PackedPackage.ts"
+import { programs } from "../support/project/ProgramsOfDocs.ts"
+import { RawHttp } from "../support/servers/RawHttp.ts"
+import { start } from "../support/servers/ServiceProcess.ts"
 
 /** On a busy machine; a quiet one takes less than 100 ms. */
 const TEST_MS_MAX = 1_000

@@ -10,9 +10,9 @@ import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { rolldown } from "rolldown"
 import manifest from "../../package.json" with { type: "json" }
-import { bytesIn, installedFor, MEGABYTE } from "../support/InstalledPackages.ts"
-import { type App, PackedPackage, required } from "../support/PackedPackage.ts"
-import { projectRoot } from "../support/PlantedProject.ts"
+import { bytesIn, installedFor, MEGABYTE } from "../support/project/InstalledPackages.ts"
+import { type App, PackedPackage, required } from "../support/project/PackedPackage.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
 
 /** A file each: importing one loads what it needs and no more. */
 const OWN_MODULES_MAX = 220

@@ -2,7 +2,7 @@
  * The package inside other programs. It is packed once for all suites.
  */
 import { it } from "@effect/vitest"
-import { PackedPackage } from "../support/PackedPackage.ts"
+import { PackedPackage } from "../support/project/PackedPackage.ts"
 import { containerSuite } from "./ContainerSuite.ts"
 import { packageSuite } from "./PackageSuite.ts"
 import { programSuite } from "./ProgramSuite.ts"

@@ -12,7 +12,7 @@ import { apiDocument } from "../support/api/ApiDocument.ts"
 import { clientContract } from "../support/api/ClientContract.ts"
 import { commentOf, entries, kindOf, modules } from "../support/api/Entries.ts"
 import { supportFiles, supportIndex } from "../support/api/SupportIndex.ts"
-import { projectRoot } from "../support/PlantedProject.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
 
 describe("the API's document", () => {
   const written = apiDocument()

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { testRun } from "../support/PlantedProject.ts"
+import { testRun } from "../support/project/PlantedProject.ts"
 import { closingText } from "../support/suite/RunResult.ts"
 
 const TIMEOUT_MS = 180_000

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { compile, type Files, lint } from "../support/PlantedProject.ts"
+import { compile, type Files, lint } from "../support/project/PlantedProject.ts"
 
 const clean: Files = {
   "domain/shared/Clean.ts": `import { Effect } from "effect"

@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { compileEdited } from "../support/PlantedProject.ts"
+import { compileEdited } from "../support/project/PlantedProject.ts"
 
 it.live(
   "The compiler rejects a gateway without selection, an endpoint without handler, and an MCP outcome without problem",

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { matchesGlob } from "node:path"
 import { parse } from "yaml"
-import { projectRoot } from "../support/PlantedProject.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
 
 const textOf = (file: string): string => readFileSync(`${projectRoot}/docs/operations/${file}`, "utf8")
 

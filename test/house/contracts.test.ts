@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { entries, kindOf, modules } from "../support/api/Entries.ts"
-import { projectRoot } from "../support/PlantedProject.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
 
 /** Ports whose adapters no rule can check without the system behind them, and why. */
 const WITHOUT_CONTRACT: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ const ports = modules()
 const contracts = entries()
   .find(({ name }) => name === "agent-tool-billing/testing")!
   .exports.filter(({ name }) => /^[a-z]\w*Contract$/u.test(name))
-const rules = textsOf("testing/contracts/*.ts").join("\n")
+const rules = textsOf("testing/contracts/**/*.ts").join("\n")
 const tests = textsOf("test/**/*.test.ts").join("\n")
 const rows = [
   ...readFileSync(join(projectRoot, "docs/testing.md"), "utf8").matchAll(/^\| `(\w+Contract)` +\| (.*\S) +\|$/gmu)

@@ -17,8 +17,8 @@ import {
   readModule,
   shapeOf
 } from "../support/api/Entries.ts"
-import { projectRoot } from "../support/PlantedProject.ts"
-import { programs } from "../support/ProgramsOfDocs.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
+import { programs } from "../support/project/ProgramsOfDocs.ts"
 
 const all = entries()
 const opened = modules()

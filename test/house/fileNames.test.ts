@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../support/PlantedProject.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
 
 const filesOf = (room: string): ReadonlyArray<string> =>
   readdirSync(join(projectRoot, room), { recursive: true, encoding: "utf8" })

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../support/PlantedProject.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
 
 const LINES_MAX = 600
 

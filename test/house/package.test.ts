@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
-import { projectRoot } from "../support/PlantedProject.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
 
 const dependencies: Readonly<Record<string, string>> = {
   ...manifest.dependencies,

@@ -6,10 +6,10 @@ import { existsSync } from "node:fs"
 import { createConnection } from "node:net"
 import { inject } from "vitest"
 import { names as migrations } from "../../migrations/index.ts"
-import { projectRoot } from "../support/PlantedProject.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
-import { connectedTo } from "../support/TestDatabases.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
+import { temporaryPostgres } from "../support/servers/TemporaryPostgres.ts"
+import { connectedTo } from "../support/servers/TestDatabases.ts"
 
 const TIMEOUT_MS = 180_000
 
@@ -88,7 +88,7 @@ describe("the tests' own server", () => {
     Effect.callback<{ readonly url: Redacted.Redacted; readonly kill: () => void }>((resume) => {
       const script = `
         import { Effect, Redacted } from "effect"
-        import { temporaryPostgres } from "./test/support/TemporaryPostgres.ts"
+        import { temporaryPostgres } from "./test/support/servers/TemporaryPostgres.ts"
         const started = Effect.tap(temporaryPostgres(), ({ url }) => Effect.sync(() => console.log(Redacted.value(url))))
         await Effect.runPromise(Effect.scoped(Effect.andThen(started, Effect.never)))`
       const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Random, Schema } from "effect"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../support/PlantedProject.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
 import { PROPERTY_SEED } from "../support/propertySeed.ts"
 
 const drawn: Array<ReadonlyArray<string>> = []

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { globSync } from "node:fs"
-import { projectRoot, repeatingTestRun } from "../support/PlantedProject.ts"
+import { projectRoot, repeatingTestRun } from "../support/project/PlantedProject.ts"
 import { filesToRepeat, mayBeRepeated, NEVER_REPEATED, REPEATS_MAX, wordsOf } from "../support/suite/Repeats.ts"
 
 const TIMEOUT_MS = 180_000
@@ -11,12 +11,12 @@ const testFiles = globSync("test/**/*.test.ts", { cwd: projectRoot })
 describe("which files may be repeated", () => {
   it("excludes ledger, race, crash and simulation files", () => {
     for (const path of [
-      "test/adapters/ledgerAlone.test.ts",
-      "test/adapters/ledgerAloneRaces.test.ts",
-      "test/adapters/metering.test.ts",
-      "test/adapters/unitOfWork.test.ts",
-      "test/adapters/embeddedPostgresCrash.test.ts",
-      "test/domain/ledger.test.ts",
+      "test/adapters/ledger/ledgerAlone.test.ts",
+      "test/adapters/ledger/ledgerAloneRaces.test.ts",
+      "test/adapters/metering/metering.test.ts",
+      "test/adapters/shared/unitOfWork.test.ts",
+      "test/adapters/embedded/embeddedPostgresCrash.test.ts",
+      "test/domain/metering/ledger.test.ts",
       "test/payments/book.test.ts",
       "test/payments/killed.test.ts",
       "test/crash/outages.test.ts",
@@ -29,7 +29,11 @@ describe("which files may be repeated", () => {
   })
 
   it("includes every other file", () => {
-    for (const path of ["test/http/keys.test.ts", "test/browser/status.test.ts", "test/telemetry/traces.test.ts"]) {
+    for (const path of [
+      "test/http/accounts/keys.test.ts",
+      "test/browser/pages/status.test.ts",
+      "test/telemetry/traces.test.ts"
+    ]) {
       assert.isTrue(mayBeRepeated(path), path)
     }
   })
@@ -65,8 +69,11 @@ describe("the files to repeat", () => {
   })
 
   it("are none where the run has failed in any case", () => {
-    assert.deepStrictEqual(filesToRepeat(result(["test/http/keys.test.ts", "test/adapters/ledger.test.ts"])), [])
-    assert.deepStrictEqual(filesToRepeat(result(["test/http/keys.test.ts"], 1)), [])
+    assert.deepStrictEqual(
+      filesToRepeat(result(["test/http/accounts/keys.test.ts", "test/adapters/ledger/ledger.test.ts"])),
+      []
+    )
+    assert.deepStrictEqual(filesToRepeat(result(["test/http/accounts/keys.test.ts"], 1)), [])
   })
 })
 

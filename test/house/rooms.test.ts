@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { importsIn, knots, layerFaults, orderFaults, projectSources } from "../support/house/ImportGraph.ts"
-import { projectRoot } from "../support/PlantedProject.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
 
 const architecture = readFileSync(join(projectRoot, "docs/architecture.md"), "utf8")
 /** The rooms of the picture, the lowest first. */
@@ -128,9 +128,9 @@ describe("an import from another layer is a fault", () => {
       ["node:fs", "ajv", "../domain/shared/Ids.ts", "../adapters/sql/X.ts", "../src/Serve.ts", ...gone]
     ],
     ["client/A.ts", ["effect", "node:fs", "../domain/shared/Ids.ts", "../adapters/http/openapi/Api.ts"]],
-    ["src/A.ts", ["../test/support/PostgresTest.ts", ...gone]],
-    ["testing/A.ts", ["../test/support/PostgresTest.ts", "@effect/vitest", "vitest", ...gone]],
-    ["testing/contracts/A.ts", ["../../test/support/PostgresTest.ts", "vitest"]]
+    ["src/A.ts", ["../test/support/servers/PostgresTest.ts", ...gone]],
+    ["testing/A.ts", ["../test/support/servers/PostgresTest.ts", "@effect/vitest", "vitest", ...gone]],
+    ["testing/contracts/A.ts", ["../../test/support/servers/PostgresTest.ts", "vitest"]]
   ])("from %s", (path, modules) => assert.deepStrictEqual(refused(path, modules), [...modules]))
 })
 

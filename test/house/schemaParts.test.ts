@@ -11,8 +11,8 @@ import { Entropy } from "../../domain/shared/Cryptography.ts"
 import * as migrations from "../../migrations/index.ts"
 import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import { aCall, consumerWith, money, OPENED_AT, settled } from "../contracts/ledgerSamples.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { schemaParts, tableNames } from "../support/SchemaParts.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
+import { schemaParts, tableNames } from "../support/checks/SchemaParts.ts"
 
 class Parts extends Context.Service<
   Parts,

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../support/PlantedProject.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
 
 const tests = join(projectRoot, "test")
 const rooms = readdirSync(tests, { withFileTypes: true })

@@ -15,9 +15,9 @@ import {
   textAt,
   unasked,
   valueAt
-} from "../support/Market.ts"
-import { fixedPrice } from "../support/Prices.ts"
-import { ServiceUnderTest, LIVE, send } from "../support/ServiceUnderTest.ts"
+} from "../support/market/Market.ts"
+import { fixedPrice } from "../support/market/Prices.ts"
+import { ServiceUnderTest, LIVE, send } from "../support/market/ServiceUnderTest.ts"
 
 const PRICING = "/api/v1/market/pricing"
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u

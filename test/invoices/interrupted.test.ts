@@ -13,7 +13,7 @@ import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWor
 import type { Month } from "../../domain/invoices/Invoice.ts"
 import { Invoicing } from "../../domain/invoices/Invoicing.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
 
 const CONSUMERS = 10_000
 const MONTH = "2026-03" as Month

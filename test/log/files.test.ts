@@ -6,10 +6,10 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { until } from "../support/EmbeddedFolders.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { finished, json, post, ready, temporaryFolder } from "../support/ServiceProcess.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { finished, json, post, ready, temporaryFolder } from "../support/servers/ServiceProcess.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
 
 const SETTINGS = {
   RECEIPT_SIGNING_SECRET: "a secret of the tests, 32 characters or more",

@@ -13,7 +13,7 @@ import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import { ReceiptStore } from "../../domain/receipts/Receipts.ts"
 import { ReceiptId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
-import { rootOfInclusion } from "../../testing/contracts/InclusionProof.ts"
+import { rootOfInclusion } from "../../testing/contracts/log/InclusionProof.ts"
 
 const sha256 = (bytes: Uint8Array): Hash => new Uint8Array(hash("sha256", bytes, "buffer"))
 

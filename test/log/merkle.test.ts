@@ -21,7 +21,7 @@ import {
   tilePath,
   tilesFor
 } from "../../domain/log/Tiles.ts"
-import { rootOfInclusion } from "../../testing/contracts/InclusionProof.ts"
+import { rootOfInclusion } from "../../testing/contracts/log/InclusionProof.ts"
 
 const sha256 = (bytes: Uint8Array): Hash => hash("sha256", bytes, "buffer")
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")

@@ -9,8 +9,8 @@ import { verifyReceipt } from "../../adapters/site/verify/ReceiptVerifier.browse
 import { leafHash, rootsOfConsistency } from "../../domain/log/MerkleTree.ts"
 import { fromBase64, parseCheckpoint, parseNote } from "../../domain/log/SignedNote.ts"
 import { grow } from "../../domain/log/Tiles.ts"
-import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { at, expecting, listAt, textAt, valueAt } from "../support/market/Market.ts"
+import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
   aFundedConsumer,

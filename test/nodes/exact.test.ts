@@ -4,13 +4,13 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { until } from "../support/EmbeddedFolders.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
 import { echoProvider, type EchoProvider } from "../support/load/EchoProvider.ts"
 import { Fleet, OPERATOR_OF_FLEET } from "../support/load/Fleet.ts"
 import { aFundedConsumer, loadMarket, posted, PRICE, walletOf } from "../support/load/LoadMarket.ts"
 import { ask, type Reply } from "../support/metering/Process.ts"
-import { NO_REDIS } from "../support/RedisServer.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { NO_REDIS } from "../support/servers/RedisServer.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 const CENTS = 100
 /** Calls that a dollar pays for. */

@@ -5,16 +5,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { hasOpenssl } from "../support/Certificates.ts"
-import { until } from "../support/EmbeddedFolders.ts"
+import { hasOpenssl } from "../support/servers/Certificates.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
 import { callLoad, isKeyed } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { booksAfter } from "../support/load/LoadAudit.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
-import { replicaPair } from "../support/ReplicaPair.ts"
-import { finished, ready } from "../support/ServiceProcess.ts"
-import { tcpBalancer } from "../support/TcpBalancer.ts"
-import { connectedTo } from "../support/TestDatabases.ts"
+import { replicaPair } from "../support/servers/ReplicaPair.ts"
+import { finished, ready } from "../support/servers/ServiceProcess.ts"
+import { tcpBalancer } from "../support/servers/TcpBalancer.ts"
+import { connectedTo } from "../support/servers/TestDatabases.ts"
 
 const CONNECTIONS = 32
 /** Ten times what docs/high-availability.md promises. */

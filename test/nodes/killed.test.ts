@@ -5,15 +5,15 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../support/EmbeddedFolders.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
 import { callLoad } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { Fleet } from "../support/load/Fleet.ts"
 import { booksAfter } from "../support/load/LoadAudit.ts"
 import { loadMarket, walletOf } from "../support/load/LoadMarket.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
-import { connectedTo } from "../support/TestDatabases.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
+import { connectedTo } from "../support/servers/TestDatabases.ts"
 
 const CONNECTIONS = 64
 

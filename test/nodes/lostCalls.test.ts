@@ -7,13 +7,13 @@ import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { uuidOfReceipt } from "../../adapters/sql/ledger/LedgerCodes.ts"
 import { ReceiptId } from "../../domain/shared/Ids.ts"
-import { until } from "../support/EmbeddedFolders.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
 import { callLoad, isKeyed } from "../support/load/CallLoad.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
-import { replicaPair } from "../support/ReplicaPair.ts"
-import { finished, json, ready } from "../support/ServiceProcess.ts"
-import { connectedTo } from "../support/TestDatabases.ts"
+import { replicaPair } from "../support/servers/ReplicaPair.ts"
+import { finished, json, ready } from "../support/servers/ServiceProcess.ts"
+import { connectedTo } from "../support/servers/TestDatabases.ts"
 
 const CONNECTIONS = 32
 const uuidOf = (receiptId: string) => uuidOfReceipt(ReceiptId.make(receiptId))

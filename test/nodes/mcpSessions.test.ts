@@ -5,15 +5,15 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { kill } from "../support/EmbeddedFolders.ts"
-import { eventsOf, gatedServer } from "../support/mcp/GatedServer.ts"
+import { kill } from "../support/servers/EmbeddedFolders.ts"
+import { eventsOf, gatedServer } from "../support/mcp/servers/GatedServer.ts"
 import { aLegacyDoor, aPricedTool, type LegacyDoor, rpc } from "../support/mcp/LegacyClients.ts"
 import { aSession, aStream, canceled, resume, settled } from "../support/mcp/LegacyWire.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
 import { aNode, SteadyNode } from "../support/mcp/TwoNodes.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
-import { connectedTo } from "../support/TestDatabases.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
+import { connectedTo } from "../support/servers/TestDatabases.ts"
 
 /** A door at two nodes: this one, and one that stays. */
 const twoNodes = Effect.gen(function* () {

@@ -5,15 +5,15 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
 import { json, result, type Script, scriptedServer, stream, text } from "../../testing/mcp/ScriptedServer.ts"
-import { posted } from "../support/HttpMarket.ts"
+import { posted } from "../support/market/HttpMarket.ts"
 import { fine, onOther } from "../support/mcp/ADoor.ts"
 import { opened } from "../support/mcp/DoorClient.ts"
-import { eventsOf } from "../support/mcp/GatedServer.ts"
+import { eventsOf } from "../support/mcp/servers/GatedServer.ts"
 import { aLegacyDoor, aPricedTool, type LegacyDoor, rpc } from "../support/mcp/LegacyClients.ts"
 import { aSession, call } from "../support/mcp/LegacyWire.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { aNode, SteadyNode } from "../support/mcp/TwoNodes.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 const TOOL = aPricedTool("echo", { unlisted: true })
 

@@ -5,13 +5,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../support/EmbeddedFolders.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { loadMarket, OPEN_TO_LOAD, posted } from "../support/load/LoadMarket.ts"
-import { type ReplicaPair, replicaPair } from "../support/ReplicaPair.ts"
-import { finished, json, ready } from "../support/ServiceProcess.ts"
-import { temporaryPostgres } from "../support/TemporaryPostgres.ts"
-import { connectedTo } from "../support/TestDatabases.ts"
+import { type ReplicaPair, replicaPair } from "../support/servers/ReplicaPair.ts"
+import { finished, json, ready } from "../support/servers/ServiceProcess.ts"
+import { temporaryPostgres } from "../support/servers/TemporaryPostgres.ts"
+import { connectedTo } from "../support/servers/TestDatabases.ts"
 
 const METRICS_TOKEN = "a token for the metrics of a read replica"
 const LAG_MS_MAX = 2_000

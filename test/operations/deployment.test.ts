@@ -8,8 +8,14 @@ import { join } from "node:path"
 import { parse } from "yaml"
 import manifest from "../../package.json" with { type: "json" }
 import { settings } from "../../src/config/Settings.ts"
-import { argumentsOf, containerFile, environmentOf, parseContainerFile, textsOf } from "../support/ContainerFile.ts"
-import { projectRoot } from "../support/PlantedProject.ts"
+import {
+  argumentsOf,
+  containerFile,
+  environmentOf,
+  parseContainerFile,
+  textsOf
+} from "../support/project/ContainerFile.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
 
 const read = (name: string) => readFileSync(join(projectRoot, "docs/operations", name), "utf8")
 

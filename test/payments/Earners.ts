@@ -8,7 +8,7 @@ import { Payouts } from "../../domain/earnings/Payouts.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents, Microcents } from "../../domain/shared/Microcents.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
-import { aProvider } from "../support/Market.ts"
+import { aProvider } from "../support/market/Market.ts"
 
 export const CENTS = 1_234
 export const REST = 5_678n

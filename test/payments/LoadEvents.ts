@@ -8,7 +8,7 @@ import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
 import { Loads } from "../../domain/payments/Loads.ts"
 import { type CheckoutStatus } from "../../domain/ledger/PaymentGateway.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
-import { aConsumer } from "../support/Market.ts"
+import { aConsumer } from "../support/market/Market.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 
 export const CENTS = 2_000

@@ -8,7 +8,7 @@ import { fromCents } from "../../domain/shared/Microcents.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { everyCoreWith, memoryCoreWith } from "../support/metering/Core.ts"
 import { when } from "../support/metering/TestTime.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 import { anEarner, balanceOf, earn, REST, statesOf, transfersMade } from "./Earners.ts"
 import { clearingIsEmpty } from "./LedgerChecks.ts"
 

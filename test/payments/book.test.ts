@@ -4,8 +4,8 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { finished, json, post, ready } from "../support/ServiceProcess.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { finished, json, post, ready } from "../support/servers/ServiceProcess.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
 import { StripeDouble } from "../../testing/stripe/StripeDouble.ts"
 
 const SETTINGS = {

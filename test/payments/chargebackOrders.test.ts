@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { PaymentEvents } from "../../domain/processor/PaymentEvents.ts"
 import { memoryCoreWith } from "../support/metering/Core.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 import { clearingIsEmpty } from "./LedgerChecks.ts"
 import {
   aLoad,

@@ -7,9 +7,9 @@ import { Effect } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { until } from "../support/EmbeddedFolders.ts"
-import { freePort } from "../support/FreePort.ts"
-import { json, post, ready, start } from "../support/ServiceProcess.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
+import { freePort } from "../support/servers/FreePort.ts"
+import { json, post, ready, start } from "../support/servers/ServiceProcess.ts"
 
 const DOUBLE = join(import.meta.dirname, "../support/stripe/main.ts")
 

@@ -5,8 +5,8 @@
 import { assert, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
-import { json, post, ready } from "../support/ServiceProcess.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { json, post, ready } from "../support/servers/ServiceProcess.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
 import { type Mishap, StripeDouble } from "../../testing/stripe/StripeDouble.ts"
 
 const KEYS = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }

@@ -8,8 +8,8 @@ import { AccountFreezes, FreezeStore } from "../../domain/payments/AccountFreeze
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { LockTimeoutMs } from "../../src/layers/Database.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
-import { aConsumer } from "../support/Market.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { aConsumer } from "../support/market/Market.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 import { postgresCoreWith } from "../support/metering/Core.ts"
 
 const service = postgresCoreWith(ScriptedGateway.layer).pipe(Layer.provide(Layer.succeed(LockTimeoutMs, 250)))

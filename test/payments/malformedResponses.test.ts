@@ -10,9 +10,9 @@ import { Stripe } from "stripe"
 import * as StripeGateway from "../../adapters/payments/StripeGateway.ts"
 import { PaymentGateway } from "../../domain/ledger/PaymentGateway.ts"
 import { ConsumerId, LoadId, PayoutId, ProviderId, WithdrawalPartId } from "../../domain/shared/Ids.ts"
-import { aConsumer, aProvider, at } from "../support/Market.ts"
-import { memoryConfig, wholeService } from "../support/ServiceConfig.ts"
-import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { aConsumer, aProvider, at } from "../support/market/Market.ts"
+import { memoryConfig, wholeService } from "../support/market/ServiceConfig.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
 
 const SECRET = "whsec_double"
 const signing = new Stripe("sk_test_signs_only")

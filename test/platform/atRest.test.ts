@@ -4,10 +4,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { ready } from "../support/ServiceProcess.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
-import { connectedTo } from "../support/TestDatabases.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
+import { ready } from "../support/servers/ServiceProcess.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
+import { connectedTo } from "../support/servers/TestDatabases.ts"
 
 /** PostgreSQL counts what an idle session did at most 10 seconds later: after this time, the start is counted. */
 const SETTLING_MS = 12_000

@@ -3,14 +3,14 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Schedule } from "effect"
-import { DatabaseLink } from "../support/DatabaseLink.ts"
-import { aConsumer, at, expecting, KEYS } from "../support/Market.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { memoryConfig, postgresConfig, wholeService } from "../support/ServiceConfig.ts"
-import { METRICS_TOKEN } from "../support/ServiceConfig.ts"
-import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
-import type { Answer } from "../support/Answer.ts"
-import { isRedisHere, NO_REDIS, redisServer } from "../support/RedisServer.ts"
+import { DatabaseLink } from "../support/servers/DatabaseLink.ts"
+import { aConsumer, at, expecting, KEYS } from "../support/market/Market.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
+import { memoryConfig, postgresConfig, wholeService } from "../support/market/ServiceConfig.ts"
+import { METRICS_TOKEN } from "../support/market/ServiceConfig.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
+import type { Answer } from "../support/checks/Answer.ts"
+import { isRedisHere, NO_REDIS, redisServer } from "../support/servers/RedisServer.ts"
 
 const HEALTH = "/api/v1/health"
 /** The time limit of one check. */

@@ -3,10 +3,10 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
-import { everyEndpoint, pathOf, titleOf } from "../support/EndpointTable.ts"
-import { at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
-import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
-import type { Answer } from "../support/Answer.ts"
+import { everyEndpoint, pathOf, titleOf } from "../support/checks/EndpointTable.ts"
+import { at, expecting, listAt, textAt, valueAt } from "../support/market/Market.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
+import type { Answer } from "../support/checks/Answer.ts"
 
 const BASE_URL = "https://market.example"
 const INDEXES = [

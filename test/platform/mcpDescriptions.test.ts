@@ -3,9 +3,9 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { aConsumer, at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
+import { aConsumer, at, expecting, listAt, textAt, valueAt } from "../support/market/Market.ts"
 import { asked } from "../support/mcp/ModernClient.ts"
-import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
 
 const BASE_URL = "https://tools.market.example"
 const PING = { jsonrpc: "2.0", id: 1, method: "ping" }

@@ -5,7 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { Ajv2020 } from "ajv/dist/2020.js"
-import { everythingServer } from "../support/mcp/RealServers.ts"
+import { everythingServer } from "../support/mcp/servers/RealServers.ts"
 import { ask, serve } from "../support/metering/Process.ts"
 
 const Step = Schema.Struct({

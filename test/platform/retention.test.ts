@@ -15,7 +15,7 @@ import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/processor/PaymentEvents.ts
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
 import { MEASURED_DAYS_KEPT } from "../../domain/trust/ProviderTrust.ts"
 import { MAILED_DAYS_KEPT } from "../../domain/trust/Verification.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
 
 /** By table: what it holds, what it grows with, how long rows are kept, what removes them. */
 const rows = new Map(

@@ -3,9 +3,9 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { UUID } from "../support/ContractCheck.ts"
-import { at, expecting, faultPaths, listAt, textAt } from "../support/Market.ts"
-import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { UUID } from "../support/checks/ContractCheck.ts"
+import { at, expecting, faultPaths, listAt, textAt } from "../support/market/Market.ts"
+import { LIVE, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
 
 const WAITLIST = "/api/v1/waitlist"
 const FEEDBACK = "/api/v1/feedback"

@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verifyReceipt as verifyOffline } from "../../adapters/site/verify/ReceiptVerifier.browser.ts"
 import { SIGNED_FIELDS } from "../../domain/receipts/Receipt.ts"
-import { verdictBy } from "../support/ReceiptVerdict.ts"
+import { verdictBy } from "../support/checks/ReceiptVerdict.ts"
 
 const RECEIPT = {
   receipt_id: "rcpt_00000000000000000000000000000001",

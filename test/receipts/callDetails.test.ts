@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { json, result, rpcError, text } from "../../testing/mcp/ScriptedServer.ts"
-import { aProvider, expecting, type Member, textAt } from "../support/Market.ts"
+import { aProvider, expecting, type Member, textAt } from "../support/market/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
   aFundedConsumer,
@@ -18,7 +18,7 @@ import {
   receiptsOf
 } from "../support/metering/Shop.ts"
 import { bodyOf, headersOf } from "../support/mcp/DoorClient.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
 

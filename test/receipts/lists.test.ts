@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { aProvider, at, expecting, listAt, textAt } from "../support/Market.ts"
+import { aProvider, at, expecting, listAt, textAt } from "../support/market/Market.ts"
 import { earlier, later } from "../support/metering/TestTime.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import {
@@ -20,7 +20,7 @@ import {
   receiptsOf,
   type WireReceipt
 } from "../support/metering/Shop.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
 
 const idsOf = (receipts: ReadonlyArray<WireReceipt>) => receipts.map((receipt) => receipt.receipt_id)
 

@@ -9,8 +9,8 @@ import { Receipt } from "../../domain/receipts/Receipt.ts"
 import { Receipts, ReceiptSigner, SIGNER_MS_MAX } from "../../domain/receipts/Receipts.ts"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
-import { receiptsSignedBy } from "../support/ReceiptVerdict.ts"
-import { remoteSigner } from "../support/RemoteSigner.ts"
+import { receiptsSignedBy } from "../support/checks/ReceiptVerdict.ts"
+import { remoteSigner } from "../support/market/RemoteSigner.ts"
 
 const SECRET = "the secret of these receipts, 32 characters"
 

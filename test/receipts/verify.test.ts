@@ -4,8 +4,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHmac } from "node:crypto"
-import { at, expecting, textAt } from "../support/Market.ts"
-import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { at, expecting, textAt } from "../support/market/Market.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
 
 const VERIFY = "/api/v1/verify"
 

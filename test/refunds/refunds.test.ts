@@ -16,11 +16,11 @@ import { callOfTransfer } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents, type Microcents } from "../../domain/shared/Microcents.ts"
 import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
-import { aConsumer, aProvider } from "../support/Market.ts"
+import { aConsumer, aProvider } from "../support/market/Market.ts"
 import { everyCoreWith, memoryCoreWith } from "../support/metering/Core.ts"
 import { when } from "../support/metering/TestTime.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 const DAY = "2026-10-01"
 

@@ -5,12 +5,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { ServerResponse } from "node:http"
 import { ResponseBytes, type ResponseReader } from "../../adapters/mcp/client/ResponseBytes.ts"
-import { at, textAt } from "../support/Market.ts"
+import { at, textAt } from "../support/market/Market.ts"
 import { json, result, text } from "../../testing/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { providing } from "../support/metering/Provider.ts"
 import { aFundedConsumer, anOffer, buy, PRICE, walletOf } from "../support/metering/Shop.ts"
-import { LIVE, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { LIVE, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
 
 const MEGABYTE = 1_048_576
 const HELD_BYTES_MAX = 16 * MEGABYTE

@@ -6,7 +6,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
-import { everyEndpoint, titleOf } from "../support/EndpointTable.ts"
+import { everyEndpoint, titleOf } from "../support/checks/EndpointTable.ts"
 import { memoryCore } from "../support/metering/Core.ts"
 import { accountRows } from "../support/security/AccountRows.ts"
 import { callRows } from "../support/security/CallRows.ts"
@@ -15,8 +15,8 @@ import type { Row, Rows } from "../support/security/Matrix.ts"
 import { type Caller, CALLERS, type Party } from "../support/security/Callers.ts"
 import { publicRows } from "../support/security/PublicRows.ts"
 import { aWorld, type Mark, OPERATOR, SharedWorld, standings, type World } from "../support/security/World.ts"
-import { type Call, LIVE, send } from "../support/ServiceUnderTest.ts"
-import type { Answer } from "../support/Answer.ts"
+import { type Call, LIVE, send } from "../support/market/ServiceUnderTest.ts"
+import type { Answer } from "../support/checks/Answer.ts"
 
 const matrix: Rows = { ...accountRows, ...callRows, ...publicRows }
 const PARTIES: ReadonlyArray<Party> = ["consumerOwner", "providerOwner"]

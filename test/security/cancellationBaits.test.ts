@@ -4,7 +4,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Schedule } from "effect"
-import { at, expecting, type Member, putTools, unasked } from "../support/Market.ts"
+import { at, expecting, type Member, putTools, unasked } from "../support/market/Market.ts"
 import { forwarded, slowProvider } from "../support/metering/Provider.ts"
 import {
   aFundedConsumer,
@@ -17,7 +17,7 @@ import {
 } from "../support/metering/Shop.ts"
 import { json, rpcError } from "../../testing/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 const NINE_HUNDRED = 900_000_000
 const PRICE = 1_000

@@ -8,7 +8,7 @@ import { Effect, Fiber, Schedule } from "effect"
 import { Disputes } from "../../domain/trust/Disputes.ts"
 import { json, rpcError } from "../../testing/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
-import { at, expecting, type Member } from "../support/Market.ts"
+import { at, expecting, type Member } from "../support/market/Market.ts"
 import { forwarded, providing, slowProvider } from "../support/metering/Provider.ts"
 import {
   aFundedConsumer,
@@ -20,7 +20,7 @@ import {
   walletOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 import { DISPUTES, memoryDisputedCore, file } from "../support/trust/Disputing.ts"
 
 const settledOf = (consumer: Member) =>

@@ -20,10 +20,10 @@ import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import { aCall, closingOf } from "../contracts/ledgerSamples.ts"
 import { clearingIsEmpty } from "../payments/LedgerChecks.ts"
-import { aConsumer, aProvider } from "../support/Market.ts"
+import { aConsumer, aProvider } from "../support/market/Market.ts"
 import { memoryCoreWith } from "../support/metering/Core.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 let events = 0
 const eventNow = Effect.map(DateTime.now, (occurredAt) => ({ eventId: `evt_drain_${++events}`, occurredAt }))

@@ -9,9 +9,9 @@ import { Refunds } from "../../domain/earnings/Refunds.ts"
 import { callOfTransfer } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
-import { aConsumer, aProvider } from "../support/Market.ts"
+import { aConsumer, aProvider } from "../support/market/Market.ts"
 import { memoryCore } from "../support/metering/Core.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 it.layer(memoryCore, LIVE)("Erasure with claims", (it) => {
   it.effect("is rejected for an account that owes or is owed a refund", () =>

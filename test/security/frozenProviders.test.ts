@@ -12,8 +12,8 @@ import { PayoutId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { anEarner, balanceOf, CENTS, earn, REST, statesOf, transfersMade } from "../payments/Earners.ts"
-import { OPERATOR_KEY } from "../support/EndpointTable.ts"
-import { aProvider, at, expecting, listAt, textAt, valueAt } from "../support/Market.ts"
+import { OPERATOR_KEY } from "../support/checks/EndpointTable.ts"
+import { aProvider, at, expecting, listAt, textAt, valueAt } from "../support/market/Market.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { memoryCoreWith, memoryCore } from "../support/metering/Core.ts"
 import { forwarded, slowProvider } from "../support/metering/Provider.ts"
@@ -29,7 +29,7 @@ import {
   walletOf
 } from "../support/metering/Shop.ts"
 import { when } from "../support/metering/TestTime.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
 
 const REASON = "Fraud is suspected."
 

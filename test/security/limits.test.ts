@@ -23,9 +23,9 @@ import {
   textAt,
   TOOLS,
   valueAt
-} from "../support/Market.ts"
-import { ask, RawHttp } from "../support/RawHttp.ts"
-import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+} from "../support/market/Market.ts"
+import { ask, RawHttp } from "../support/servers/RawHttp.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
 import { memoryCore } from "../support/metering/Core.ts"
 import { GRANTS } from "../support/metering/Shop.ts"
 import { later } from "../support/metering/TestTime.ts"

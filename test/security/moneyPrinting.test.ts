@@ -8,12 +8,12 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { Payouts } from "../../domain/earnings/Payouts.ts"
 import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
-import { aConsumer, at, expecting, textAt } from "../support/Market.ts"
+import { aConsumer, at, expecting, textAt } from "../support/market/Market.ts"
 import { memoryCoreWith } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { anOffer, books, buy, walletOf } from "../support/metering/Shop.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 const LOADED_CENTS = 100_000
 const CALLS = 10

@@ -6,7 +6,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ProviderId } from "../../domain/shared/Ids.ts"
-import { verify } from "../../testing/contracts/HandleStoreContract.ts"
+import { verify } from "../../testing/contracts/providers/HandleStoreContract.ts"
 import {
   at,
   expecting,
@@ -17,7 +17,7 @@ import {
   putTools,
   textAt,
   TOOLS
-} from "../support/Market.ts"
+} from "../support/market/Market.ts"
 import { everyCore, memoryCore } from "../support/metering/Core.ts"
 import { fine, forwarded, providing } from "../support/metering/Provider.ts"
 import {
@@ -33,7 +33,7 @@ import {
   qualifiedNameOf
 } from "../support/metering/Shop.ts"
 import { OWN_TOOLS } from "../support/security/Paths.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
 import { ordered } from "../support/security/Erasable.ts"
 
 const GREED = 40 * PRICE

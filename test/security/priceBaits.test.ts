@@ -4,7 +4,17 @@
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
-import { at, aProvider, CATALOG, expecting, listAt, type Member, putTools, TOOLS, unasked } from "../support/Market.ts"
+import {
+  at,
+  aProvider,
+  CATALOG,
+  expecting,
+  listAt,
+  type Member,
+  putTools,
+  TOOLS,
+  unasked
+} from "../support/market/Market.ts"
 import { fine, forwarded, providing, resulting } from "../support/metering/Provider.ts"
 import {
   aFundedConsumer,
@@ -17,8 +27,8 @@ import {
   problemOf,
   walletOf
 } from "../support/metering/Shop.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
-import type { Answer } from "../support/Answer.ts"
+import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
+import type { Answer } from "../support/checks/Answer.ts"
 
 const NINE_HUNDRED = 900_000_000
 const PRICE = 1_000

@@ -5,9 +5,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { everyEndpoint, fieldNames, titleOf } from "../support/EndpointTable.ts"
-import { at, CONSUMERS, consumerBody, expecting, PROVIDERS, providerBody, textAt } from "../support/Market.ts"
-import { type Call, everyService, ServiceUnderTest, LIVE, send } from "../support/ServiceUnderTest.ts"
+import { everyEndpoint, fieldNames, titleOf } from "../support/checks/EndpointTable.ts"
+import { at, CONSUMERS, consumerBody, expecting, PROVIDERS, providerBody, textAt } from "../support/market/Market.ts"
+import { type Call, everyService, ServiceUnderTest, LIVE, send } from "../support/market/ServiceUnderTest.ts"
 
 const keyed = (call: Call, key: string = randomUUID()): Call => ({ ...call, headers: { "idempotency-key": key } })
 

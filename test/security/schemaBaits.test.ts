@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
-import { at, expecting, putTools, TOOLS, unasked } from "../support/Market.ts"
+import { at, expecting, putTools, TOOLS, unasked } from "../support/market/Market.ts"
 import { resulting } from "../support/metering/Provider.ts"
 import {
   aFundedConsumer,
@@ -15,8 +15,8 @@ import {
   PRICE,
   walletOf
 } from "../support/metering/Shop.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
-import type { Answer } from "../support/Answer.ts"
+import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
+import type { Answer } from "../support/checks/Answer.ts"
 
 const DAY_MS = 86_400_000
 

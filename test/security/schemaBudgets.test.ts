@@ -6,12 +6,12 @@ import { Effect, Layer, Logger } from "effect"
 import { JsonSchemas, SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
 import { Fatal } from "../../src/layers/Fatal.ts"
 import { serviceOf } from "../../src/layers/Service.ts"
-import { longestTurnMs } from "../support/EventLoop.ts"
-import { aProvider, at, putTools, textAt, TOOLS as TOOLS_PATH } from "../support/Market.ts"
+import { longestTurnMs } from "../support/checks/EventLoop.ts"
+import { aProvider, at, putTools, textAt, TOOLS as TOOLS_PATH } from "../support/market/Market.ts"
 import { fine, forwarded, providing } from "../support/metering/Provider.ts"
 import { aFundedConsumer, anOffer, buy, offerOf, PRICE, walletOf } from "../support/metering/Shop.ts"
-import { memoryConfig } from "../support/ServiceConfig.ts"
-import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { memoryConfig } from "../support/market/ServiceConfig.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
 
 const TOOLS = 40
 

@@ -6,7 +6,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, SchemaAST } from "effect"
 import { openApiDocument } from "../../adapters/http/openapi/OpenApiDocument.ts"
 import type { EndpointInfo } from "../../adapters/http/openapi/Api.ts"
-import { bodyWith, objectsOfBody } from "../support/ClosedObjects.ts"
+import { bodyWith, objectsOfBody } from "../support/checks/ClosedObjects.ts"
 import {
   aKeyOfEachRole,
   everyEndpoint,
@@ -15,10 +15,10 @@ import {
   OPERATOR_KEY,
   pathOf,
   titleOf
-} from "../support/EndpointTable.ts"
-import { at, listAt, valueAt } from "../support/Market.ts"
-import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
-import type { Answer } from "../support/Answer.ts"
+} from "../support/checks/EndpointTable.ts"
+import { at, listAt, valueAt } from "../support/market/Market.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
+import type { Answer } from "../support/checks/Answer.ts"
 
 const document = openApiDocument("http://127.0.0.1:3000")
 

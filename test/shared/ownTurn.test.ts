@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { makePause, ownTurn } from "../../domain/shared/OwnTurn.ts"
-import { countTurns } from "../support/EventLoop.ts"
+import { countTurns } from "../support/checks/EventLoop.ts"
 
 describe("a turn of the event loop", () => {
   it.effect("belongs to one caller, however many wait", () =>

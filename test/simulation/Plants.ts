@@ -13,7 +13,7 @@ import { type CallIdempotency, CallStore, type CloseCall, type OpenCall } from "
 import { GrantStore } from "../../domain/metering/Grants.ts"
 import type { ReceiptId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
-import type { Stores } from "./Ports.ts"
+import type { Stores } from "./parts/Ports.ts"
 
 export type Plant = (stores: Context.Context<Stores>) => Context.Context<Stores>
 

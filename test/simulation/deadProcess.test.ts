@@ -3,11 +3,11 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
-import { consumerBody, CONSUMERS } from "../support/Market.ts"
-import { Calendar } from "./Calendar.ts"
-import { memory } from "./Stages.ts"
-import { termsOf } from "./Terms.ts"
-import { makeWorld } from "./World.ts"
+import { consumerBody, CONSUMERS } from "../support/market/Market.ts"
+import { Calendar } from "./world/Calendar.ts"
+import { memory } from "./world/Stages.ts"
+import { termsOf } from "./books/Terms.ts"
+import { makeWorld } from "./world/World.ts"
 
 it.live("lets no actor go on when its process has died", () =>
   Effect.gen(function* () {

@@ -5,10 +5,10 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Random, randomFrom } from "../../testing/Random.ts"
 import { answering, joiningToAnswer } from "./adversaries/Answers.ts"
-import { planOf } from "./Plan.ts"
+import { planOf } from "./world/Plan.ts"
 import { simulate } from "./Simulation.ts"
-import { memory } from "./Stages.ts"
-import type { Fault, Step } from "./Step.ts"
+import { memory } from "./world/Stages.ts"
+import type { Fault, Step } from "./world/Step.ts"
 
 const STEPS = 120
 const ANSWERS = 60

@@ -5,10 +5,10 @@
 import { Console, Effect } from "effect"
 import { randomInt } from "node:crypto"
 import { parseArgs } from "node:util"
-import { planOf } from "./Plan.ts"
+import { planOf } from "./world/Plan.ts"
 import { keeping, shrink } from "./Shrink.ts"
 import { type Outcome, type Run, simulate } from "./Simulation.ts"
-import { memory, temporaryPostgresStage } from "./Stages.ts"
+import { memory, temporaryPostgresStage } from "./world/Stages.ts"
 
 /** What is checked of the whole grows with the history: many runs see more than a long one. */
 const STEPS_AT_ONCE_MAX = 1_000

@@ -3,11 +3,11 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { planOf } from "./Plan.ts"
+import { planOf } from "./world/Plan.ts"
 import { furtherPlants, latePlants, type Plant, plants } from "./Plants.ts"
 import { keeping, shrink } from "./Shrink.ts"
 import { type Run, simulate } from "./Simulation.ts"
-import { memory } from "./Stages.ts"
+import { memory } from "./world/Stages.ts"
 
 const SEEDS = [11, 12, 13, 14]
 const STEPS = 200

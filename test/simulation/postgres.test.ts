@@ -3,10 +3,10 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { planOf } from "./Plan.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
+import { planOf } from "./world/Plan.ts"
 import { simulate } from "./Simulation.ts"
-import { postgres } from "./Stages.ts"
+import { postgres } from "./world/Stages.ts"
 
 const STEPS = 60
 

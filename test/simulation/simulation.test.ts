@@ -3,10 +3,10 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { planOf } from "./Plan.ts"
+import { planOf } from "./world/Plan.ts"
 import { shrink } from "./Shrink.ts"
 import { type Run, simulate } from "./Simulation.ts"
-import { memory } from "./Stages.ts"
+import { memory } from "./world/Stages.ts"
 
 const STEPS = 150
 

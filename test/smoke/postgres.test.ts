@@ -10,7 +10,7 @@ import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LogCheck } from "../../domain/log/LogCheck.ts"
 import { Sequencer } from "../../domain/log/Sequencer.ts"
-import { expecting, textAt } from "../support/Market.ts"
+import { expecting, textAt } from "../support/market/Market.ts"
 import { toolCalled } from "../support/mcp/ModernClient.ts"
 import { postgresCore } from "../support/metering/Core.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
@@ -23,7 +23,7 @@ import { ordered } from "../support/security/Erasable.ts"
 import { BALANCE, RECEIPTS, TOOLBOX } from "../support/security/Paths.ts"
 import { publicRows } from "../support/security/PublicRows.ts"
 import { aWorld, OPERATOR, SharedWorld } from "../support/security/World.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
 
 const matrix: Rows = { ...accountRows, ...callRows, ...publicRows }
 

@@ -8,12 +8,12 @@ import { existsSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { StripeDouble } from "../../testing/stripe/StripeDouble.ts"
-import { freePort } from "../support/FreePort.ts"
+import { freePort } from "../support/servers/FreePort.ts"
 import { aFundedConsumer, loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { modernCall } from "../support/mcp/ModernClient.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { json, post, ready, temporaryFolder } from "../support/ServiceProcess.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
+import { json, post, ready, temporaryFolder } from "../support/servers/ServiceProcess.ts"
 
 const ROOT = join(import.meta.dirname, "../..")
 const CALLS = 40

@@ -4,7 +4,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { MAIN, ready } from "../support/ServiceProcess.ts"
+import { MAIN, ready } from "../support/servers/ServiceProcess.ts"
 
 const REQUESTS = 500
 const SHRINKING = ["--memory-reducer-delay-ms=100", "--gc-memory-reducer-start-delay-ms=100"]

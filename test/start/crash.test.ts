@@ -13,8 +13,8 @@ import {
   serverPid,
   type Template,
   until
-} from "../support/EmbeddedFolders.ts"
-import { json, post, ready } from "../support/ServiceProcess.ts"
+} from "../support/servers/EmbeddedFolders.ts"
+import { json, post, ready } from "../support/servers/ServiceProcess.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 

@@ -5,8 +5,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { MARKET_OWNER } from "../../domain/ledger/Transfer.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { finished, ready } from "../support/ServiceProcess.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
+import { finished, ready } from "../support/servers/ServiceProcess.ts"
 
 it.layer(PostgresTest.layer, { timeout: "60 seconds", excludeTestServices: true })("The default fee", (it) => {
   it.effect(

@@ -8,9 +8,9 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { readConfig } from "../../src/config/AppConfig.ts"
 import { demoByDefault } from "../../src/layers/DemoProvider.ts"
-import { dataFolder, until } from "../support/EmbeddedFolders.ts"
-import { freePort } from "../support/FreePort.ts"
-import { json, post, ready, start } from "../support/ServiceProcess.ts"
+import { dataFolder, until } from "../support/servers/EmbeddedFolders.ts"
+import { freePort } from "../support/servers/FreePort.ts"
+import { json, post, ready, start } from "../support/servers/ServiceProcess.ts"
 
 const SLOW = 180_000
 const ROOT = join(import.meta.dirname, "../..")

@@ -3,9 +3,9 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { OPERATOR_KEY } from "../support/HttpMarket.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { finished, json, ready } from "../support/ServiceProcess.ts"
+import { OPERATOR_KEY } from "../support/market/HttpMarket.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
+import { finished, json, ready } from "../support/servers/ServiceProcess.ts"
 
 const SETTINGS = {
   RECEIPT_SIGNING_SECRET: "a secret of the tests, 32 characters or more",

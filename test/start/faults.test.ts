@@ -6,9 +6,9 @@ import { Effect } from "effect"
 import { chmod, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { client, dataFolder, isRoot, serverPid, startAnd, until } from "../support/EmbeddedFolders.ts"
-import { freePort } from "../support/FreePort.ts"
-import { finished, json, ready, start, temporaryFolder } from "../support/ServiceProcess.ts"
+import { client, dataFolder, isRoot, serverPid, startAnd, until } from "../support/servers/EmbeddedFolders.ts"
+import { freePort } from "../support/servers/FreePort.ts"
+import { finished, json, ready, start, temporaryFolder } from "../support/servers/ServiceProcess.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 

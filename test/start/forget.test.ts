@@ -8,9 +8,9 @@ import { randomUUID } from "node:crypto"
 import * as PostgresTaskStore from "../../adapters/sql/tasks/PostgresTaskStore.ts"
 import { ConsumerId, ProviderId, receiptIdOf } from "../../domain/shared/Ids.ts"
 import { TaskStore } from "../../domain/tasks/CallTask.ts"
-import { until } from "../support/EmbeddedFolders.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { finished, json, post, ready } from "../support/ServiceProcess.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
+import { finished, json, post, ready } from "../support/servers/ServiceProcess.ts"
 
 const NAME = "Zanzibar"
 const SECRETS = {

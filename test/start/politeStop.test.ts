@@ -7,14 +7,14 @@ import { Effect } from "effect"
 import { Agent, get, type IncomingMessage, request } from "node:http"
 import { connect } from "node:net"
 import { Client } from "undici"
-import { aDeveloper } from "../support/HttpMarket.ts"
+import { aDeveloper } from "../support/market/HttpMarket.ts"
 import { echoProvider } from "../support/load/EchoProvider.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { aSession } from "../support/mcp/LegacyWire.ts"
-import { until } from "../support/EmbeddedFolders.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { modernCall } from "../support/mcp/ModernClient.ts"
-import { ready } from "../support/ServiceProcess.ts"
+import { ready } from "../support/servers/ServiceProcess.ts"
 
 const CLIENTS = 24
 /** Far longer than any client of the load pauses. */

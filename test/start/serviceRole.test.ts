@@ -10,10 +10,10 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { inject } from "vitest"
 import { APPEND_ONLY_TABLES } from "../../adapters/sql/shared/ServiceRole.ts"
-import { dataFolder } from "../support/EmbeddedFolders.ts"
-import { json, post, ready } from "../support/ServiceProcess.ts"
-import { asRole } from "../support/ServiceRoles.ts"
-import { connectedTo, createDatabase, dropDatabase, urlOf } from "../support/TestDatabases.ts"
+import { dataFolder } from "../support/servers/EmbeddedFolders.ts"
+import { json, post, ready } from "../support/servers/ServiceProcess.ts"
+import { asRole } from "../support/servers/ServiceRoles.ts"
+import { connectedTo, createDatabase, dropDatabase, urlOf } from "../support/servers/TestDatabases.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 

@@ -9,7 +9,7 @@ import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { eventually } from "../support/mcp/McpClient.ts"
-import { ready } from "../support/ServiceProcess.ts"
+import { ready } from "../support/servers/ServiceProcess.ts"
 
 const ROOT = join(import.meta.dirname, "../..")
 

@@ -6,9 +6,16 @@ import { Effect } from "effect"
 import { stat } from "node:fs/promises"
 import { connect } from "node:net"
 import { join } from "node:path"
-import { dataFolder, isAlive, makeTemplate, serverPid, type Template, until } from "../support/EmbeddedFolders.ts"
+import {
+  dataFolder,
+  isAlive,
+  makeTemplate,
+  serverPid,
+  type Template,
+  until
+} from "../support/servers/EmbeddedFolders.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
-import { json, ready, type Started } from "../support/ServiceProcess.ts"
+import { json, ready, type Started } from "../support/servers/ServiceProcess.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 

@@ -6,8 +6,8 @@ import { Effect } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { StripeDouble } from "../../testing/stripe/StripeDouble.ts"
-import { until } from "../support/EmbeddedFolders.ts"
-import { finished, ready, start, temporaryFolder } from "../support/ServiceProcess.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
+import { finished, ready, start, temporaryFolder } from "../support/servers/ServiceProcess.ts"
 import { receiptIn, register, Shop, signedIn } from "../support/user/UserShell.ts"
 
 const SLOW = 300_000

@@ -6,8 +6,8 @@ import { Config, Effect, Exit, Option, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import type { TestProject } from "vitest/node"
 import { run as migrate } from "../../migrations/index.ts"
-import { temporaryPostgres } from "./TemporaryPostgres.ts"
-import { connectedTo, createDatabase, dropDatabases, type TestDatabases, urlOf } from "./TestDatabases.ts"
+import { temporaryPostgres } from "./servers/TemporaryPostgres.ts"
+import { connectedTo, createDatabase, dropDatabases, type TestDatabases, urlOf } from "./servers/TestDatabases.ts"
 
 const globalSetup = async (project: TestProject): Promise<() => Promise<void>> => {
   const scope = Scope.makeUnsafe()

@@ -5,10 +5,10 @@ import { assert, it } from "@effect/vitest"
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { Effect } from "effect"
 import { text } from "../../testing/mcp/ScriptedServer.ts"
-import { aDeveloper, loaded } from "../support/HttpMarket.ts"
+import { aDeveloper, loaded } from "../support/market/HttpMarket.ts"
 import { aLegacyDoor, aPricedTool, connected } from "../support/mcp/LegacyClients.ts"
 import { arranged, codeOf, TaskDoor } from "../support/mcp/LegacyTaskDoor.ts"
-import { taskServer, type TaskServer } from "../support/mcp/TaskServer.ts"
+import { taskServer, type TaskServer } from "../support/mcp/servers/TaskServer.ts"
 
 const PAGE = 50
 const MANY = PAGE + 3

@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { CallToolResultSchema, ResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Effect } from "effect"
 import { json, result, scriptedServer, text } from "../../testing/mcp/ScriptedServer.ts"
-import { aDeveloper, posted } from "../support/HttpMarket.ts"
+import { aDeveloper, posted } from "../support/market/HttpMarket.ts"
 import { aLegacyDoor, aPricedTool, connected } from "../support/mcp/LegacyClients.ts"
 import {
   arranged,

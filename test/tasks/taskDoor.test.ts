@@ -4,13 +4,13 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { type Answer, json, result, rpcError, type Script, text } from "../../testing/mcp/ScriptedServer.ts"
-import { got } from "../support/HttpMarket.ts"
+import { got } from "../support/market/HttpMarket.ts"
 import { aFundedConsumer, PRICE } from "../support/load/LoadMarket.ts"
 import { aDoor, fine, LOADED, onOther, SETTINGS } from "../support/mcp/ADoor.ts"
 import { type Answered, ask, at, errorCode, type Json, opened } from "../support/mcp/DoorClient.ts"
-import { RawHttp } from "../support/RawHttp.ts"
-import { post } from "../support/ServiceProcess.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { RawHttp } from "../support/servers/RawHttp.ts"
+import { post } from "../support/servers/ServiceProcess.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 const EXTENSION = { extensions: { "io.modelcontextprotocol/tasks": {} } }
 const CAPABILITIES = { elicitation: {}, ...EXTENSION }

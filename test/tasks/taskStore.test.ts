@@ -1,4 +1,4 @@
-import { taskStoreContract } from "../../testing/contracts/TaskStoreContract.ts"
+import { taskStoreContract } from "../../testing/contracts/mcp/TaskStoreContract.ts"
 import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
 
 contractOverEveryStore("TaskStore", taskStoreContract)

@@ -7,8 +7,8 @@ import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { bounded, BUFFERED_BYTES_MAX } from "../../src/layers/Telemetry.ts"
-import { until } from "../support/EmbeddedFolders.ts"
-import { json, post, ready } from "../support/ServiceProcess.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
+import { json, post, ready } from "../support/servers/ServiceProcess.ts"
 
 const TOLD = "A request was answered"
 const SLOW = 240_000

@@ -4,12 +4,12 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { DatabaseLink } from "../support/DatabaseLink.ts"
+import { DatabaseLink } from "../support/servers/DatabaseLink.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aFundedConsumer, anOffer, buy, callOf } from "../support/metering/Shop.ts"
-import { PostgresTest } from "../support/PostgresTest.ts"
-import { postgresConfig, wholeService } from "../support/ServiceConfig.ts"
-import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
+import { postgresConfig, wholeService } from "../support/market/ServiceConfig.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
 
 const linked = (timeoutMs: string) =>
   ServiceUnderTest.over(

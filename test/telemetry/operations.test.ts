@@ -7,11 +7,11 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse } from "yaml"
-import { expecting } from "../support/Market.ts"
+import { expecting } from "../support/market/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aFundedConsumer, anOffer, buy, postgresMarket } from "../support/metering/Shop.ts"
-import { METRICS_TOKEN } from "../support/ServiceConfig.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { METRICS_TOKEN } from "../support/market/ServiceConfig.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 const OPERATIONS = join(import.meta.dirname, "../../docs/operations")
 const words = readFileSync(`${OPERATIONS}.md`, "utf8")

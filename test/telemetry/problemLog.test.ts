@@ -10,7 +10,7 @@ import {
   makeProblemLog
 } from "../../adapters/http/pipeline/RequestTelemetry.ts"
 import { monotonicNowMs } from "../../domain/shared/Time.ts"
-import { LIVE, send, ServiceUnderTest } from "../support/ServiceUnderTest.ts"
+import { LIVE, send, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
 
 it.layer(ServiceUnderTest.memory(), LIVE)("a rejected request", (it) => {
   it.effect("leaves a line with method, route, status, code and request id, and nothing of its content", () =>

@@ -7,8 +7,8 @@ import { Deferred, Effect, Layer, Logger } from "effect"
 import { connect, type Socket } from "node:net"
 import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
 import { LINES_PER_SECOND_MAX, makeProblemLog } from "../../adapters/http/pipeline/RequestTelemetry.ts"
-import { RawHttp, talk } from "../support/RawHttp.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { RawHttp, talk } from "../support/servers/RawHttp.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 
 const logTo = (lines: Array<string>) => Logger.layer([Logger.map(Logger.formatLogFmt, (line) => lines.push(line))])

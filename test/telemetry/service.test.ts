@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { ASKED_PER_SECOND_MAX, makeSampler } from "../../adapters/telemetry/BoundedSampler.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
-import { ready } from "../support/ServiceProcess.ts"
+import { ready } from "../support/servers/ServiceProcess.ts"
 import { type Collector, collector } from "../support/telemetry/Collector.ts"
 
 const PROXY = "/api/market/proxy"

@@ -10,9 +10,9 @@ import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { GatewayScript } from "../../testing/ScriptedGateway.ts"
-import type { LedgerStores } from "../../testing/contracts/LedgerSamples.ts"
-import { ledgerStoreContract } from "../../testing/contracts/LedgerStoreContract.ts"
-import { paymentGatewayContract } from "../../testing/contracts/PaymentGatewayContract.ts"
+import type { LedgerStores } from "../../testing/contracts/shared/LedgerSamples.ts"
+import { ledgerStoreContract } from "../../testing/contracts/ledger/LedgerStoreContract.ts"
+import { paymentGatewayContract } from "../../testing/contracts/ledger/PaymentGatewayContract.ts"
 import { contractOver } from "../contracts/contractOver.ts"
 
 const stores = Layer.merge(MemoryLedgerStore.layer, MemoryUnitOfWork.layer).pipe(Layer.provide(MemoryLedger.layer))

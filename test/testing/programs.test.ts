@@ -5,8 +5,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../support/PlantedProject.ts"
-import { SourcePackage } from "../support/SourcePackage.ts"
+import { projectRoot } from "../support/project/PlantedProject.ts"
+import { SourcePackage } from "../support/project/SourcePackage.ts"
 
 const chapter = readFileSync(join(projectRoot, "docs/testing.md"), "utf8")
 

@@ -5,7 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { Sequencer } from "../../domain/log/Sequencer.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
-import { at, expecting, type Member, textAt, unasked } from "../support/Market.ts"
+import { at, expecting, type Member, textAt, unasked } from "../support/market/Market.ts"
 import { type Answer as Reply, json, rpcError } from "../../testing/mcp/ScriptedServer.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { memoryCore } from "../support/metering/Core.ts"
@@ -21,7 +21,7 @@ import {
   offerOf,
   receiptsOf
 } from "../support/metering/Shop.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 import { file, respond } from "../support/trust/Disputing.ts"
 
 /** Three cents: 34 calls cost $1.02, 33 cost $0.99. */

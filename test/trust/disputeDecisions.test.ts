@@ -7,12 +7,12 @@ import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
-import { at, expecting, textAt } from "../support/Market.ts"
+import { at, expecting, textAt } from "../support/market/Market.ts"
 import { later, when } from "../support/metering/TestTime.ts"
 import { providing } from "../support/metering/Provider.ts"
 import { aFundedConsumer, anOffer, books, buy, FEE, PRICE, problemOf, walletOf } from "../support/metering/Shop.ts"
 import { json, result, text } from "../../testing/mcp/ScriptedServer.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
 import {
   everyDisputedCore,
   memoryDisputedCore,

@@ -23,7 +23,7 @@ import { Disputes } from "../../domain/trust/Disputes.ts"
 import { recovery } from "../../src/layers/Core.ts"
 import { aCall, aProviderId, consumerWith, money, platformWith, settled } from "../contracts/ledgerSamples.ts"
 import { type LogPorts, memoryLogPorts, postgresLogPorts } from "../contracts/logPorts.ts"
-import { overBoth } from "../support/PostgresTest.ts"
+import { overBoth } from "../support/servers/PostgresTest.ts"
 import { when } from "../support/metering/TestTime.ts"
 
 type Ports = LogPorts | DisputeStore | ClaimStore | LedgerStore | PaidFunds | PayeeStore

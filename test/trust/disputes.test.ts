@@ -8,9 +8,9 @@ import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
 import { Claims } from "../../domain/earnings/Claims.ts"
 import { ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
-import { at, expecting, listAt, textAt } from "../support/Market.ts"
+import { at, expecting, listAt, textAt } from "../support/market/Market.ts"
 import { aFundedConsumer, books, buy, FEE, PRICE, problemOf, walletOf } from "../support/metering/Shop.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 import {
   memoryDisputedCore,
   contest,

@@ -3,10 +3,10 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { at, expecting, textAt } from "../support/Market.ts"
+import { at, expecting, textAt } from "../support/market/Market.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { aFundedConsumer, anOffer, books, callOf, walletOf } from "../support/metering/Shop.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 import { memoryDisputedCore, file, respond } from "../support/trust/Disputing.ts"
 
 it.layer(memoryDisputedCore, LIVE)("A call that costs 1 microcent", (it) => {

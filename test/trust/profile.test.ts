@@ -8,7 +8,7 @@ import { Erasure } from "../../domain/erasure/Erasure.ts"
 import { ENDPOINT_CHANGES_PER_HOUR_MAX, ProviderProfile } from "../../domain/providers/ProviderProfile.ts"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
 import { CHECKS_PER_HOUR_MAX } from "../../domain/trust/Verification.ts"
-import type { Answer } from "../support/Answer.ts"
+import type { Answer } from "../support/checks/Answer.ts"
 import {
   aProvider,
   at,
@@ -19,8 +19,8 @@ import {
   type Member,
   textAt,
   unasked
-} from "../support/Market.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+} from "../support/market/Market.ts"
+import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
 import { memoryCoreReading } from "../support/metering/Core.ts"
 import { fine, forwarded, providing, slowProvider } from "../support/metering/Provider.ts"

@@ -7,10 +7,10 @@ import { ProviderId } from "../../domain/shared/Ids.ts"
 import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { SlaStore } from "../../domain/trust/SlaStore.ts"
-import { aProvider } from "../support/Market.ts"
+import { aProvider } from "../support/market/Market.ts"
 import { memoryCore } from "../support/metering/Core.ts"
-import { rebuilt } from "../support/Rebuilt.ts"
-import { LIVE } from "../support/ServiceUnderTest.ts"
+import { rebuilt } from "../support/market/Rebuilt.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 it.layer(memoryCore, LIVE)("A refresh of scores", (it) => {
   it.effect("that fails for a provider refreshes the others, and is repeated for that provider", () =>

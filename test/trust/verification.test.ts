@@ -4,11 +4,11 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Verification } from "../../domain/trust/Verification.ts"
-import { aConsumer, aProvider, at, expecting, listAt, type Member, textAt, valueAt } from "../support/Market.ts"
+import { aConsumer, aProvider, at, expecting, listAt, type Member, textAt, valueAt } from "../support/market/Market.ts"
 import { memoryCoreReading } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
 import { offerOf, problemOf } from "../support/metering/Shop.ts"
-import { LIVE, send } from "../support/ServiceUnderTest.ts"
+import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
 import type { MailServer } from "../support/trust/MailServer.ts"
 import { evidence, type Page, World } from "../support/trust/World.ts"
 

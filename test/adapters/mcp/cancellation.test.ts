@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
-import { sdk1Server, sdk2Server } from "../../support/mcp/RealServers.ts"
+import { sdk1Server, sdk2Server } from "../../support/mcp/servers/RealServers.ts"
 import { scriptedServer, stream } from "../../../testing/mcp/ScriptedServer.ts"
 import { eventually, makeUpstream } from "../../support/mcp/McpClient.ts"
 

@@ -7,7 +7,7 @@ import { event, json, result, rpcError, scriptedServer, stream, text } from "../
 import { INITIALIZE, serverAt } from "../../contracts/providerServers.ts"
 import { exchange, exchangeCall as over } from "../../support/mcp/ExchangeCalls.ts"
 import { eventually, makeClient } from "../../support/mcp/McpClient.ts"
-import { everythingServer, sdk1Server, sdk2Server } from "../../support/mcp/RealServers.ts"
+import { everythingServer, sdk1Server, sdk2Server } from "../../support/mcp/servers/RealServers.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 
 /** Of a client that its user can be asked through. */

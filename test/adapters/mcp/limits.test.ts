@@ -9,7 +9,7 @@ import { retryAfterSecondsOf } from "../../../adapters/mcp/client/UpstreamOutcom
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { json, result, scriptedServer, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { eventually, makeUpstream } from "../../support/mcp/McpClient.ts"
-import { sdk1Server } from "../../support/mcp/RealServers.ts"
+import { sdk1Server } from "../../support/mcp/servers/RealServers.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 
 const all = <A>(count: number, effect: (n: number) => Effect.Effect<A>) =>

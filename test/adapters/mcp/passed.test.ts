@@ -7,7 +7,7 @@ import { event, json, result, scriptedServer, type Seen, stream, text } from "..
 import { CONSUMER, INITIALIZE, passed, serverAt } from "../../contracts/providerServers.ts"
 import { eventually, makeClient, SIGNING_SECRET } from "../../support/mcp/McpClient.ts"
 import { isSignedByMarket } from "../../support/mcp/ProviderCheck.ts"
-import { sdk1Server } from "../../support/mcp/RealServers.ts"
+import { sdk1Server } from "../../support/mcp/servers/RealServers.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 
 const noCall = (seen: Seen, response: Parameters<typeof json>[0]) => json(response, result(seen, text("ok")))

@@ -17,7 +17,7 @@ import {
 import { CONSUMER, INITIALIZE, passed, serverAt } from "../../contracts/providerServers.ts"
 import { eventually, makeClient, SIGNING_SECRET } from "../../support/mcp/McpClient.ts"
 import { isSignedByMarket } from "../../support/mcp/ProviderCheck.ts"
-import { everythingServer } from "../../support/mcp/RealServers.ts"
+import { everythingServer } from "../../support/mcp/servers/RealServers.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 
 const noCall = (seen: Seen, response: Parameters<typeof json>[0]) => json(response, result(seen, text("ok")))

@@ -3,10 +3,13 @@
  */
 import { Effect, Layer } from "effect"
 import { ProviderServers } from "../../../domain/upstream/ProviderServers.ts"
-import { type EchoServer, providerServersContract } from "../../../testing/contracts/ProviderServersContract.ts"
+import {
+  type EchoServer,
+  providerServersContract
+} from "../../../testing/contracts/upstream/ProviderServersContract.ts"
 import { contractOver } from "../../contracts/contractOver.ts"
 import { makeClient } from "../../support/mcp/McpClient.ts"
-import { everythingServer, sdk1Server, sdk2Server } from "../../support/mcp/RealServers.ts"
+import { everythingServer, sdk1Server, sdk2Server } from "../../support/mcp/servers/RealServers.ts"
 
 const urlOf = <E, R>(server: Effect.Effect<{ readonly url: string }, E, R>) => Effect.map(server, ({ url }) => url)
 

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ToolUpstream } from "../../../domain/upstream/ToolUpstream.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
-import { everythingServer, sdk1Server, sdk2Server } from "../../support/mcp/RealServers.ts"
+import { everythingServer, sdk1Server, sdk2Server } from "../../support/mcp/servers/RealServers.ts"
 import { makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const caller = (url: string) =>

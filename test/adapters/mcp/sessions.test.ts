@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
-import { everythingServer, sdk1Server, sdk2Server } from "../../support/mcp/RealServers.ts"
+import { everythingServer, sdk1Server, sdk2Server } from "../../support/mcp/servers/RealServers.ts"
 import { json, result, rpcError, scriptedServer, type Seen, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { makeUpstream } from "../../support/mcp/McpClient.ts"
 

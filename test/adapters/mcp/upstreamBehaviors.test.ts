@@ -4,9 +4,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { bodyBehaviors } from "../../support/mcp/BodyBehaviors.ts"
+import { bodyBehaviors } from "../../support/mcp/servers/BodyBehaviors.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
-import { httpBehaviors } from "../../support/mcp/HttpBehaviors.ts"
+import { httpBehaviors } from "../../support/mcp/servers/HttpBehaviors.ts"
 import {
   event,
   json,
@@ -18,7 +18,7 @@ import {
   stream,
   text
 } from "../../../testing/mcp/ScriptedServer.ts"
-import { streamBehaviors } from "../../support/mcp/StreamBehaviors.ts"
+import { streamBehaviors } from "../../support/mcp/servers/StreamBehaviors.ts"
 import { makeUpstream } from "../../support/mcp/McpClient.ts"
 
 const fineText = (seen: unknown): string =>

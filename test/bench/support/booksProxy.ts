@@ -20,7 +20,7 @@ import { ConsumerId, ProviderId, receiptIdOf, ToolId } from "../../../domain/sha
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { run as migrate } from "../../../migrations/index.ts"
-import { temporaryPostgres } from "../../support/TemporaryPostgres.ts"
+import { temporaryPostgres } from "../../support/servers/TemporaryPostgres.ts"
 import { toolsCall } from "./bareToolsCall.ts"
 
 const WALLETS = 512

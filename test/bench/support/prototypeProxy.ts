@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto"
 import { createServer, type ServerResponse } from "node:http"
 import { Pool } from "undici"
 import { column, OID } from "../../../adapters/sql/shared/Columns.ts"
-import { temporaryPostgres } from "../../support/TemporaryPostgres.ts"
+import { temporaryPostgres } from "../../support/servers/TemporaryPostgres.ts"
 import { toolsCall } from "./bareToolsCall.ts"
 
 const WALLETS = 512

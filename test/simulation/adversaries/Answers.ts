@@ -2,7 +2,7 @@
  * A ring that calls tools which ask for input, and abandons, replays, races, changes and steals legs, or leaves many waiting.
  */
 import type { Random } from "../../../testing/Random.ts"
-import type { Step } from "../Step.ts"
+import type { Step } from "../world/Step.ts"
 import type { Trick } from "./Move.ts"
 
 const MINUTE = 60_000

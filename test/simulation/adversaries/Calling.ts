@@ -2,10 +2,10 @@
  * Calls of a ring: to itself, left before the response, or at a price that baits others.
  */
 import { Effect } from "effect"
-import { one } from "../Asking.ts"
-import { callOf } from "../Calling.ts"
-import type { ActOf } from "../Step.ts"
-import type { World } from "../World.ts"
+import { one } from "../world/Asking.ts"
+import { callOf } from "../world/Calling.ts"
+import type { ActOf } from "../world/Step.ts"
+import type { World } from "../world/World.ts"
 import { othersConsumers, othersTools, pair, ringOf, toolsOf } from "./Ring.ts"
 
 const DEAREST = 2

@@ -2,13 +2,13 @@
  * A ring charges loads back at its bank, from the opening of the dispute to its end.
  */
 import { Effect } from "effect"
-import { one } from "../Asking.ts"
-import { handAll } from "../Money.ts"
-import type { Processor } from "../Processor.ts"
-import type { ActOf } from "../Step.ts"
-import { nowMs, type World } from "../World.ts"
+import { one } from "../world/Asking.ts"
+import { handAll } from "../books/Money.ts"
+import type { Processor } from "../parts/Processor.ts"
+import type { ActOf } from "../world/Step.ts"
+import { nowMs, type World } from "../world/World.ts"
 import { ringOf } from "./Ring.ts"
-import type { Ring } from "../Facts.ts"
+import type { Ring } from "../books/Facts.ts"
 
 export const chargeBack = Effect.fnUntraced(function* (world: World, act: ActOf<"RingChargesBack">) {
   const did = yield* begin(world, ringOf(world, act.ring), act)

@@ -3,12 +3,12 @@
  */
 import { Effect } from "effect"
 import { METER } from "../../support/metering/Shop.ts"
-import { at } from "../../support/Market.ts"
+import { at } from "../../support/market/Market.ts"
 import { DISPUTES } from "../../support/trust/Disputing.ts"
-import { asking, one } from "../Asking.ts"
-import type { Member } from "../../support/Market.ts"
-import type { ActOf } from "../Step.ts"
-import type { World } from "../World.ts"
+import { asking, one } from "../world/Asking.ts"
+import type { Member } from "../../support/market/Market.ts"
+import type { ActOf } from "../world/Step.ts"
+import type { World } from "../world/World.ts"
 import { othersTools, ringOf } from "./Ring.ts"
 
 export const disputeOwn = Effect.fnUntraced(function* (world: World, act: ActOf<"RingDisputes">) {

@@ -2,12 +2,12 @@
  * Money of a ring: in by loads, out by payouts and withdrawals.
  */
 import { Effect } from "effect"
-import { textAt } from "../../support/Market.ts"
+import { textAt } from "../../support/market/Market.ts"
 import { LOAD } from "../../support/metering/Shop.ts"
-import { asking, askingUnderKey, one } from "../Asking.ts"
-import { handAll, PAYOUTS } from "../Money.ts"
-import type { ActOf } from "../Step.ts"
-import type { World } from "../World.ts"
+import { asking, askingUnderKey, one } from "../world/Asking.ts"
+import { handAll, PAYOUTS } from "../books/Money.ts"
+import type { ActOf } from "../world/Step.ts"
+import type { World } from "../world/World.ts"
 import { ringOf } from "./Ring.ts"
 
 const WITHDRAW = "/api/v1/market/balance/withdraw"

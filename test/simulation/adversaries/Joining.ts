@@ -2,11 +2,11 @@
  * A ring registers its accounts like any other.
  */
 import { Effect } from "effect"
-import { asking } from "../Asking.ts"
-import { registerConsumer, registerProvider } from "../Joining.ts"
-import { CONNECT, handAll } from "../Money.ts"
-import type { ActOf } from "../Step.ts"
-import type { World } from "../World.ts"
+import { asking } from "../world/Asking.ts"
+import { registerConsumer, registerProvider } from "../world/Joining.ts"
+import { CONNECT, handAll } from "../books/Money.ts"
+import type { ActOf } from "../world/Step.ts"
+import type { World } from "../world/World.ts"
 import { ringOf } from "./Ring.ts"
 
 const CONSUMERS_MAX = 4

@@ -1,7 +1,7 @@
 /**
  * The moves of a ring, as plain data. A ring is several accounts of one owner, which shares all gains.
  */
-import type { ToolTerms } from "../ToolTerms.ts"
+import type { ToolTerms } from "../books/ToolTerms.ts"
 
 export type Move =
   | {

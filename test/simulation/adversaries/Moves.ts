@@ -2,8 +2,8 @@
  * The moves of a ring: each can be started in a world, and returns a word about its result.
  */
 import type { Effect } from "effect"
-import type { Violation } from "../Violation.ts"
-import type { World } from "../World.ts"
+import type { Violation } from "../books/Violation.ts"
+import type { World } from "../world/World.ts"
 import { answer } from "./Answering.ts"
 import { bait } from "./Baiting.ts"
 import { buy, leave, serve } from "./Calling.ts"

@@ -17,7 +17,7 @@ import { WithdrawalStore } from "../../../domain/payments/Withdrawals.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { ProviderEvidence, type ScoreEvidence } from "../../../domain/trust/ProviderEvidence.ts"
 import type { Plant } from "../Plants.ts"
-import type { Stores } from "../Ports.ts"
+import type { Stores } from "../parts/Ports.ts"
 import type { Run } from "../Simulation.ts"
 
 export interface Robbery extends Pick<Run, "misread" | "plant"> {

@@ -1,10 +1,10 @@
 /**
  * Accounts that act together.
  */
-import type { Member } from "../../support/Market.ts"
-import { one } from "../Asking.ts"
-import type { OfferedTool, Ring } from "../Facts.ts"
-import type { World } from "../World.ts"
+import type { Member } from "../../support/market/Market.ts"
+import { one } from "../world/Asking.ts"
+import type { OfferedTool, Ring } from "../books/Facts.ts"
+import type { World } from "../world/World.ts"
 
 /** A new one has no members. */
 export const ringOf = ({ facts }: World, number: number): Ring => {

@@ -2,8 +2,8 @@
  * The schemes of rings: moves in an order that would pay off with a fault. Other steps come in between, and each may fail.
  */
 import type { Random } from "../../../testing/Random.ts"
-import type { Act, Job, Step } from "../Step.ts"
-import type { ToolTerms } from "../ToolTerms.ts"
+import type { Act, Job, Step } from "../world/Step.ts"
+import type { ToolTerms } from "../books/ToolTerms.ts"
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

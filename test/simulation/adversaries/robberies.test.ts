@@ -4,9 +4,9 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { planOf } from "../Plan.ts"
+import { planOf } from "../world/Plan.ts"
 import { simulate } from "../Simulation.ts"
-import { memory } from "../Stages.ts"
+import { memory } from "../world/Stages.ts"
 import { robberies, type Robbery } from "./Plants.ts"
 
 const SEEDS = [34, 35]

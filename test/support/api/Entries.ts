@@ -5,7 +5,7 @@
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import manifest from "../../../package.json" with { type: "json" }
-import { projectRoot } from "../PlantedProject.ts"
+import { projectRoot } from "../project/PlantedProject.ts"
 
 export interface Exported {
   /** What other programs import. */

@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../PlantedProject.ts"
+import { projectRoot } from "../project/PlantedProject.ts"
 import { apiDocument } from "./ApiDocument.ts"
 import { clientContract } from "./ClientContract.ts"
 import { withSettingsTable } from "./SettingsTable.ts"

@@ -14,15 +14,15 @@ import * as PostgresUnitOfWork from "../../../adapters/sql/shared/PostgresUnitOf
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
-import { kill, until } from "../EmbeddedFolders.ts"
+import { kill, until } from "../servers/EmbeddedFolders.ts"
 import { type Acknowledged, callLoad, type Load } from "../load/CallLoad.ts"
 import { echoProvider } from "../load/EchoProvider.ts"
 import { booksAfter } from "../load/LoadAudit.ts"
 import { loadMarket, type LoadMarket, OPEN_TO_LOAD, posted, walletOf } from "../load/LoadMarket.ts"
-import { behind, bought, got } from "../HttpMarket.ts"
-import { finished, json, post, ready, temporaryFolder } from "../ServiceProcess.ts"
+import { behind, bought, got } from "../market/HttpMarket.ts"
+import { finished, json, post, ready, temporaryFolder } from "../servers/ServiceProcess.ts"
 import { StripeDouble } from "../../../testing/stripe/StripeDouble.ts"
-import { connectedTo } from "../TestDatabases.ts"
+import { connectedTo } from "../servers/TestDatabases.ts"
 
 const STRIPE = { secretKey: "sk_test_double", webhookSecret: "whsec_double" }
 export const PRICE = 100_000

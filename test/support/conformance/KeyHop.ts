@@ -4,7 +4,7 @@
  */
 import { request, type IncomingMessage, type ServerResponse } from "node:http"
 import { Effect } from "effect"
-import { loopback } from "../Loopback.ts"
+import { loopback } from "../servers/Loopback.ts"
 
 const forward = (target: URL, key: string, incoming: IncomingMessage, outgoing: ServerResponse): void => {
   const upstream = request(

@@ -16,7 +16,7 @@ import {
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
 import { Effect } from "effect"
-import { loopback, webListener } from "../Loopback.ts"
+import { loopback, webListener } from "../servers/Loopback.ts"
 import { codec, registerInput } from "./ReferenceInput.ts"
 import { registerPrompts, registerResources } from "./ReferenceResources.ts"
 import { referenceTasks, TASK_TOOLS } from "./ReferenceTasks.ts"

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { RawHttp } from "../RawHttp.ts"
+import { RawHttp } from "../servers/RawHttp.ts"
 import { compare } from "./Comparison.ts"
 import { report } from "./Report.ts"
 import { REVISIONS } from "./Scenarios.ts"

@@ -2,7 +2,7 @@
  * Requests to every operation of the OpenAPI document: as described, corrupted in some place, or garbage.
  */
 import type { Located } from "../../../adapters/http/openapi/OpenApiModel.ts"
-import { QUERY_VALUES, corruptText, corrupted, textOf } from "../Corruption.ts"
+import { QUERY_VALUES, corruptText, corrupted, textOf } from "../checks/Corruption.ts"
 import type { Chance } from "./Chance.ts"
 import type { Crowd } from "./Accounts.ts"
 import { type Making, valueOf } from "./SchemaValue.ts"

@@ -3,8 +3,8 @@
  */
 import type { WebRequest } from "../../../adapters/http/pipeline/WebRequest.ts"
 import { Effect, type Schema } from "effect"
-import { contractFaults } from "../ContractCheck.ts"
-import { valueAt } from "../Market.ts"
+import { contractFaults } from "../checks/ContractCheck.ts"
+import { valueAt } from "../market/Market.ts"
 import type { FuzzAnswer } from "./Client.ts"
 import type { FuzzRequest } from "./Requests.ts"
 

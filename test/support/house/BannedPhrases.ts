@@ -3,7 +3,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectRoot } from "../PlantedProject.ts"
+import { projectRoot } from "../project/PlantedProject.ts"
 
 const ROOMS = ["docs", "src", "domain", "adapters", "migrations", "testing"]
 const TEXT_FILE = /\.(?:ts|md|sql|css|html|yml|json|svg|txt)$/u
@@ -12,7 +12,7 @@ const TEXT_FILE = /\.(?:ts|md|sql|css|html|yml|json|svg|txt)$/u
 const EXEMPT = new Set([
   "docs/glossary.md",
   "docs/api.md",
-  "test/house/language.test.ts",
+  "test/house/documents/language.test.ts",
   "test/support/house/BannedPhrases.ts"
 ])
 

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, posix, relative } from "node:path"
-import { projectRoot } from "../PlantedProject.ts"
+import { projectRoot } from "../project/PlantedProject.ts"
 
 /** Sources by their path from the root. */
 export type Sources = ReadonlyMap<string, string>

@@ -3,12 +3,12 @@
  * machine has one.
  */
 import { Context, Effect, Layer, Redacted, Scope } from "effect"
-import { kill } from "../EmbeddedFolders.ts"
-import { PostgresTest } from "../PostgresTest.ts"
-import { isRedisHere, redisServer } from "../RedisServer.ts"
-import { freePort } from "../FreePort.ts"
-import { finished, ready } from "../ServiceProcess.ts"
-import { tcpBalancer, type TcpBalancer } from "../TcpBalancer.ts"
+import { kill } from "../servers/EmbeddedFolders.ts"
+import { PostgresTest } from "../servers/PostgresTest.ts"
+import { isRedisHere, redisServer } from "../servers/RedisServer.ts"
+import { freePort } from "../servers/FreePort.ts"
+import { finished, ready } from "../servers/ServiceProcess.ts"
+import { tcpBalancer, type TcpBalancer } from "../servers/TcpBalancer.ts"
 import { OPEN_TO_LOAD } from "./LoadMarket.ts"
 
 const NODES = 3

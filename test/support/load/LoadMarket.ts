@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { json, post } from "../ServiceProcess.ts"
+import { json, post } from "../servers/ServiceProcess.ts"
 import type { EchoProvider } from "./EchoProvider.ts"
 
 /** Half a microcent of fee: the rounding shows. */

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { type Answer, json, result, type Script, scriptedServer, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { loadMarket, walletOf } from "../load/LoadMarket.ts"
-import { RawHttp } from "../RawHttp.ts"
+import { RawHttp } from "../servers/RawHttp.ts"
 import { ask, type Asked } from "./DoorClient.ts"
 
 export const SETTINGS = {

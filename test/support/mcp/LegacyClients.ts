@@ -6,7 +6,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import type { ClientCapabilities } from "@modelcontextprotocol/sdk/types.js"
 import { Effect } from "effect"
-import { aDeveloper, loaded, posted } from "../HttpMarket.ts"
+import { aDeveloper, loaded, posted } from "../market/HttpMarket.ts"
 
 export interface LegacyDoor {
   /** Of the service. */

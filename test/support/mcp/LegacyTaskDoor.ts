@@ -4,11 +4,11 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Context, Effect, Layer } from "effect"
-import { aDeveloper, got, loaded } from "../HttpMarket.ts"
+import { aDeveloper, got, loaded } from "../market/HttpMarket.ts"
 import { walletOf } from "../load/LoadMarket.ts"
-import { ready } from "../ServiceProcess.ts"
+import { ready } from "../servers/ServiceProcess.ts"
 import { aLegacyDoor, aPricedTool, connected, type LegacyDoor } from "./LegacyClients.ts"
-import { taskServer, type TaskServer } from "./TaskServer.ts"
+import { taskServer, type TaskServer } from "./servers/TaskServer.ts"
 
 export const PRICE = 1_000
 export const LOADED = 1_000_000 * 100

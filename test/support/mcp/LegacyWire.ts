@@ -3,8 +3,8 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { json } from "../ServiceProcess.ts"
-import { eventsOf } from "./GatedServer.ts"
+import { json } from "../servers/ServiceProcess.ts"
+import { eventsOf } from "./servers/GatedServer.ts"
 import { type LegacyDoor, rpc } from "./LegacyClients.ts"
 import { eventually } from "./McpClient.ts"
 

@@ -4,8 +4,8 @@
 import { assert } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
 import { MODERN_VERSION, VERSION_META, CLIENT_CAPABILITIES_META } from "../../../domain/upstream/Protocol.ts"
-import { valueAt } from "../Market.ts"
-import { type Call, send } from "../ServiceUnderTest.ts"
+import { valueAt } from "../market/Market.ts"
+import { type Call, send } from "../market/ServiceUnderTest.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -7,7 +7,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { referenceServer } from "../conformance/ReferenceServer.ts"
-import { RawHttp } from "../RawHttp.ts"
+import { RawHttp } from "../servers/RawHttp.ts"
 import { doorMarket } from "./DoorMarket.ts"
 
 export const toolsOf = (url: string) =>

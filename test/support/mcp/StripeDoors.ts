@@ -3,9 +3,9 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { HeldStripe, stripeSettings } from "../HeldStripe.ts"
+import { HeldStripe, stripeSettings } from "../market/HeldStripe.ts"
 import { posted } from "../load/LoadMarket.ts"
-import { RawHttp } from "../RawHttp.ts"
+import { RawHttp } from "../servers/RawHttp.ts"
 import { fine } from "./ADoor.ts"
 import { aServerOf, type Era } from "./EitherEra.ts"
 

@@ -3,8 +3,8 @@
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { OPEN_TO_LOAD } from "../load/LoadMarket.ts"
-import { PostgresTest } from "../PostgresTest.ts"
-import { ready } from "../ServiceProcess.ts"
+import { PostgresTest } from "../servers/PostgresTest.ts"
+import { ready } from "../servers/ServiceProcess.ts"
 
 export const OPERATOR_OF_NODES = "the operator's key of these nodes, 32 characters"
 

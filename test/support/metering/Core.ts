@@ -43,8 +43,8 @@ import { core } from "../../../src/layers/Core.ts"
 import { memoryProfile } from "../../../src/layers/MemoryProfile.ts"
 import { offers } from "../../../src/layers/Offers.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
-import { overBoth, PostgresTest } from "../PostgresTest.ts"
-import { ServiceUnderTest } from "../ServiceUnderTest.ts"
+import { overBoth, PostgresTest } from "../servers/PostgresTest.ts"
+import { ServiceUnderTest } from "../market/ServiceUnderTest.ts"
 import { DeclaredRoutes } from "../security/DeclaredRoutes.ts"
 
 /** From opening a call until the sweeper may end it: two attempts of this length, and 30 s. */

@@ -24,7 +24,7 @@ import {
 import { core } from "../../../src/layers/Core.ts"
 import { memoryPorts } from "../../../src/layers/MemoryPorts.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
-import { overBoth, PostgresTest } from "../PostgresTest.ts"
+import { overBoth, PostgresTest } from "../servers/PostgresTest.ts"
 import { exchangeOf, render } from "./McpExchanges.ts"
 
 export const MCP_PRICE = Microcents.make(1_000n)

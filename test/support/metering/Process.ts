@@ -4,9 +4,9 @@
 import { Effect, Schema } from "effect"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
-import { kill } from "../EmbeddedFolders.ts"
-import { freePort } from "../FreePort.ts"
-import { COMPILED } from "../ServiceProcess.ts"
+import { kill } from "../servers/EmbeddedFolders.ts"
+import { freePort } from "../servers/FreePort.ts"
+import { COMPILED } from "../servers/ServiceProcess.ts"
 
 export interface Process {
   readonly url: string

@@ -15,9 +15,9 @@ import {
   putTools,
   textAt,
   valueAt
-} from "../Market.ts"
-import { type Call, everyService, send, ServiceUnderTest } from "../ServiceUnderTest.ts"
-import type { Answer } from "../Answer.ts"
+} from "../market/Market.ts"
+import { type Call, everyService, send, ServiceUnderTest } from "../market/ServiceUnderTest.ts"
+import type { Answer } from "../checks/Answer.ts"
 
 export const PROXY = "/api/market/proxy"
 export const METER = "/api/v1/market/meter"

@@ -17,7 +17,7 @@ import {
   ServerFailed
 } from "../../../domain/upstream/ProviderServers.ts"
 import type { UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
-import { overBoth } from "../PostgresTest.ts"
+import { overBoth } from "../servers/PostgresTest.ts"
 import { aConsumer, callMcp, memoryMcpMarket, postgresMcpMarket, Provider, requestOf, tools } from "./McpMarket.ts"
 
 type Said = Readonly<Record<string, unknown>> | "away" | { readonly rpcCode: number }

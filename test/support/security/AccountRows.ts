@@ -1,7 +1,7 @@
 /**
  * The matrix of accounts, keys, grants, budgets and money.
  */
-import { consumerBody, CONSUMERS, PROVIDERS, providerBody, TOOLS } from "../Market.ts"
+import { consumerBody, CONSUMERS, PROVIDERS, providerBody, TOOLS } from "../market/Market.ts"
 import { accounts, anybody, consumers, operators, providers, row, type Rows } from "./Matrix.ts"
 import { BALANCE, BUDGETS, GRANTS, INVOICES, KEYS, OWN_TOOLS, TOOLBOX } from "./Paths.ts"
 

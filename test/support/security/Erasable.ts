@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { Erasure } from "../../../domain/erasure/Erasure.ts"
 import { Sequencer } from "../../../domain/log/Sequencer.ts"
-import { aConsumer, aProvider, expecting, type Member, textAt } from "../Market.ts"
+import { aConsumer, aProvider, expecting, type Member, textAt } from "../market/Market.ts"
 import { fine, providing } from "../metering/Provider.ts"
 import { buy, GRANTS, load, offerOf } from "../metering/Shop.ts"
 import { BUDGETS, DISPUTES, KEYS, TOOLBOX } from "./Paths.ts"

@@ -2,7 +2,7 @@
  * A row of the authorization matrix: the request for the owners' objects, the status for each caller, the private
  * values in the response, and whose records the call may change.
  */
-import type { Call } from "../ServiceUnderTest.ts"
+import type { Call } from "../market/ServiceUnderTest.ts"
 import type { Caller, Party } from "./Callers.ts"
 import type { Mark, World } from "./World.ts"
 

@@ -1,7 +1,7 @@
 /**
  * The matrix of public endpoints: no caller sees data of an account.
  */
-import { CATALOG, CONSUMERS, PROVIDERS as REGISTER_PROVIDER, TOOLS, unasked } from "../Market.ts"
+import { CATALOG, CONSUMERS, PROVIDERS as REGISTER_PROVIDER, TOOLS, unasked } from "../market/Market.ts"
 import { anybody, operators, row, type Row, type Rows } from "./Matrix.ts"
 import { LOG, PROVIDERS } from "./Paths.ts"
 

@@ -4,8 +4,8 @@
  */
 import { Effect, type Schema } from "effect"
 import type { EndpointInfo } from "../../../adapters/http/openapi/Api.ts"
-import { everyEndpoint, keyFor, pathOf, type RoleKeys } from "../EndpointTable.ts"
-import { CONSUMERS, consumerBody, KEYS, PROVIDERS, providerBody, valueAt } from "../Market.ts"
+import { everyEndpoint, keyFor, pathOf, type RoleKeys } from "../checks/EndpointTable.ts"
+import { CONSUMERS, consumerBody, KEYS, PROVIDERS, providerBody, valueAt } from "../market/Market.ts"
 import { LOAD, PROXY } from "../metering/Shop.ts"
 import { aCanary, type Canaries } from "./Canaries.ts"
 import type { aSecretService } from "./SecretService.ts"

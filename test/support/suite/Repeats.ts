@@ -13,9 +13,9 @@ export const NEVER_REPEATED = {
   words: ["ledger", "book", "races", "crash", "killed", "interrupted", "lane", "late"],
   /** Other files, by path: the stores of calls and money, transactions, and a restored database. */
   files: [
-    "test/adapters/metering.test.ts",
-    "test/adapters/money.test.ts",
-    "test/adapters/unitOfWork.test.ts",
+    "test/adapters/metering/metering.test.ts",
+    "test/adapters/ledger/money.test.ts",
+    "test/adapters/shared/unitOfWork.test.ts",
     "test/backup/pointInTime.test.ts"
   ]
 } as const
@@ -33,7 +33,7 @@ export const mayBeRepeated = (path: string): boolean => {
   )
 }
 
-/** `test/adapters/ledgerAloneRaces.test.ts`: ledger, alone, races. */
+/** `test/adapters/ledger/ledgerAloneRaces.test.ts`: ledger, alone, races. */
 export const wordsOf = (path: string): ReadonlyArray<string> => {
   const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.test\.ts$/u, "")
   return name.split(/(?=[A-Z])|[-.]/u).map((word) => word.toLowerCase())

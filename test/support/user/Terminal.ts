@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { eventually } from "../mcp/McpClient.ts"
-import { COMPILED, MAIN } from "../ServiceProcess.ts"
+import { COMPILED, MAIN } from "../servers/ServiceProcess.ts"
 
 /** `script` of util-linux gives a command a terminal. That of other systems has other options. */
 export const isTerminalHere = (): boolean =>

@@ -5,7 +5,7 @@ import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { finished, ready, temporaryFolder } from "../ServiceProcess.ts"
+import { finished, ready, temporaryFolder } from "../servers/ServiceProcess.ts"
 
 /** A service with the demo provider, and a user with a folder of their own. */
 export class Shop extends Context.Service<Shop, { readonly url: string }>()("test/support/user/UserShell/Shop") {

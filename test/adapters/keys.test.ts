@@ -1,4 +1,0 @@
-import { keyStoreContract } from "../../testing/contracts/KeyStoreContract.ts"
-import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
-
-contractOverEveryStore("KeyStore", keyStoreContract)

@@ -1,4 +1,0 @@
-import { importStoreContract } from "../../testing/contracts/ImportStoreContract.ts"
-import { contractOverEveryStore } from "../contracts/contractOverEveryStore.ts"
-
-contractOverEveryStore("ImportStore", importStoreContract)

@@ -1,0 +1,12 @@
+/**
+ * Counts the closed calls that still wait for it, as the job `usage` does: their earnings enter the kept balances.
+ */
+import { Effect } from "effect"
+import * as PostgresUsageStore from "../../../adapters/sql/metering/PostgresUsageStore.ts"
+import { UsageStore } from "../../../domain/metering/Usage.ts"
+
+const CALLS_MAX = 100_000
+
+export const countCalls = Effect.flatMap(UsageStore, (usage) => usage.countWaiting(CALLS_MAX)).pipe(
+  Effect.provide(PostgresUsageStore.layer)
+)
