@@ -49,12 +49,16 @@ export const withBilling = (
   return async (request) => {
     const body = await readBody(request, bodyBytesMax)
     if (body === undefined) return rejected(413, `The body is larger than ${bodyBytesMax} bytes.`)
-    const next = () =>
-      fetch(new Request(request.url, { ...partsOf(request), body: body.byteLength === 0 ? null : body }))
     const secrets = fixed ?? (await asked(secret))
     if (secrets === undefined) {
-      return isDiscovery(body) ? next() : rejected(503, "The signing secret is not known yet.")
+      const discovery = discoveryOf(body)
+      if (discovery === undefined) return rejected(503, "The signing secret is not known yet.")
+      return fetch(
+        new Request(request.url, { ...partsOf(request), headers: unsigned(request.headers), body: discovery })
+      )
     }
+    const next = () =>
+      fetch(new Request(request.url, { ...partsOf(request), body: body.byteLength === 0 ? null : body }))
     if (!(await isSigned(request.headers, body, await keys(secrets)))) {
       return rejected(401, "The request is not signed by the market: X-Market-Signature is missing or wrong.")
     }
@@ -81,7 +85,9 @@ const listOf = (secret: Secret): ReadonlyArray<string> => {
 
 const asked = async (secret: BillingOptions["secret"]): Promise<ReadonlyArray<string> | undefined> => {
   const found = typeof secret === "function" ? await secret() : secret
-  return found === undefined ? undefined : listOf(found)
+  const secrets = typeof found === "string" ? [found] : (found ?? [])
+  // An unset variable of the environment is often an empty text.
+  return secrets.length === 0 || secrets.includes("") ? undefined : secrets
 }
 
 /** The keys of the last secrets. */
@@ -96,14 +102,26 @@ const keyRing = () => {
   }
 }
 
-/** One message: a batch could contain a call. */
-const isDiscovery = (body: ArrayBuffer): boolean => {
+/**
+ * One message, written anew: a batch could contain a call, and so could a body that names two methods. Undefined for anything
+ * else.
+ */
+const discoveryOf = (body: ArrayBuffer): string | undefined => {
   try {
     const message: unknown = JSON.parse(new TextDecoder().decode(body))
-    return typeof message === "object" && message !== null && "method" in message && DISCOVERY.has(message.method)
+    if (typeof message !== "object" || message === null || !("method" in message)) return undefined
+    const { id, jsonrpc, method, params } = message as Readonly<Record<string, unknown>>
+    return DISCOVERY.has(method) ? JSON.stringify({ jsonrpc, id, method, params }) : undefined
   } catch {
-    return false
+    return undefined
   }
+}
+
+/** Without what only the market may say. */
+const unsigned = (headers: Headers): Headers => {
+  const others = new Headers(headers)
+  for (const name of headers.keys()) if (name.startsWith("x-market-")) others.delete(name)
+  return others
 }
 
 /**

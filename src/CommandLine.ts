@@ -89,14 +89,13 @@ const program = Effect.gen(function* () {
     const { userCommand } = yield* Effect.promise(() => import("./user/UserCommands.ts"))
     return yield* userCommand(rest ?? [], process.env)
   }
-  const dotEnv = yield* Effect.fromResult(
-    checkDotEnv(existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {})
-  )
+  const dotEnv = existsSync(".env") ? readDotEnv(readFileSync(".env", "utf8")) : {}
   const sources = [flags, process.env, dotEnv]
   if (command === "mcp") {
     const { mcpCommand } = yield* Effect.promise(() => import("./McpCommand.ts"))
     return yield* mcpCommand(rest ?? [], sources, process.env)
   }
+  yield* Effect.fromResult(checkDotEnv(dotEnv))
   const config = yield* Effect.fromResult(readConfig(sources, needsOf(command)))
   if (command === "config") return yield* Console.log(describeConfig(config))
   if (command !== "serve") {

@@ -32,13 +32,21 @@ export const nearestNames = (name: string, candidates: Iterable<string>, max: nu
   return near.names().length > 0 ? near.names() : related.names()
 }
 
-/** By edit distance alone: the name that this one is likely a misspelling of. */
+const MISSPELLED_CHARS_MIN = 7
+
+/**
+ * The name that this one is likely a misspelling of, where names of other programs stand beside it: one edit apart, with the same
+ * first letter and as many words. Short names are too close to each other.
+ */
 export const misspelledName = (name: string, candidates: Iterable<string>): string | undefined => {
   const wanted = plain(name)
-  const near = lowest(1, editsMax(wanted.length))
-  if (name.length > CHARS_MAX) return undefined
-  for (const candidate of candidates) near.add(candidate, editDistance(wanted, plain(candidate), near.limit()))
-  return near.names()[0]
+  if (name.length > CHARS_MAX || wanted.length < MISSPELLED_CHARS_MIN) return undefined
+  for (const candidate of candidates) {
+    const known = plain(candidate)
+    const isAlike = known[0] === wanted[0] && wordsOf(candidate).length === wordsOf(name).length
+    if (isAlike && editDistance(wanted, known, 1) <= 1) return candidate
+  }
+  return undefined
 }
 
 /** Keeps the first names of the lowest rank, which is at most `limit`. */

@@ -134,8 +134,9 @@ export const readDotEnv = (contents: string): Source => parseEnv(contents)
 
 /** The file may be shared with other programs: a name is rejected if it is almost that of a setting. */
 export const checkDotEnv = (values: Source): Result.Result<Source, ConfigInvalid> => {
-  const faults = Object.keys(values).flatMap((name) => {
-    const nearest = Object.hasOwn(settings, name) ? undefined : misspelledName(name, Object.keys(settings))
+  const faults = Object.entries(values).flatMap(([name, value]) => {
+    const isOther = value === "" || Object.hasOwn(settings, name)
+    const nearest = isOther ? undefined : misspelledName(name, Object.keys(settings))
     return nearest === undefined ? [] : [`${name}: Unknown setting.${guessOf([nearest])}`]
   })
   return faults.length === 0 ? Result.succeed(values) : Result.fail(new ConfigInvalid({ faults }))

@@ -1,5 +1,5 @@
 /**
- * `agent-tool-billing/service`: the whole service for its options, its HTTP API in your router or on its own server. A
+ * `agent-tool-billing/service`: the whole service for its options, its HTTP API in your router or on its own server. An
  * option that needs an optional package fails with `PackageMissing`, which names the package.
  */
 export { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"

@@ -73,8 +73,8 @@ const hostsOf = (url: Redacted.Redacted, role: DatabaseRole) =>
     (problem) => new DatabaseUnfit({ problem: `${problem}.` })
   )
 
-/** Without the schema `public`, where the tables of other programs may have the same names. */
-const searchPath = (schema: string) => ({ search_path: `"${schema.replaceAll('"', '""')}"` })
+/** Plain, so that a pooler and `ALTER ROLE` show it as it was sent. */
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/u
 
 const pool = Effect.fnUntraced(function* (
   { url }: DatabaseHost,
@@ -82,6 +82,10 @@ const pool = Effect.fnUntraced(function* (
   connectionsMax: number,
   schema: string | undefined
 ) {
+  if (schema !== undefined && !SCHEMA_NAME.test(schema)) {
+    const problem = `\`schema\` must be 1 to 63 lowercase letters, digits and \`_\`, and not begin with a digit. \`${schema}\` was given.`
+    return yield* new DatabaseUnfit({ problem })
+  }
   const lockTimeoutMs = yield* LockTimeoutMs
   const postgres = yield* PgClient.make({
     url,
@@ -94,7 +98,8 @@ const pool = Effect.fnUntraced(function* (
     applicationName: "agent-tool-billing",
     startupParameters: {
       ...startupParameters,
-      ...(schema === undefined ? {} : searchPath(schema)),
+      // Without `public`, where the tables of other programs may have the same names.
+      ...(schema === undefined ? {} : { search_path: schema }),
       lock_timeout: `${lockTimeoutMs}ms`
     }
   })
@@ -115,13 +120,21 @@ const withoutLockTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 export const migrateAs = (ownerUrl: Redacted.Redacted | undefined, schema?: string) =>
   Effect.andThen(checkSession, migrated(ownerUrl, schema))
 
+/** Any number that no other lock of the service has. */
+const SCHEMA_LOCK = 7_301_118
+
 /** A role without the right to create it needs one that exists. */
 const createSchema = Effect.fnUntraced(function* (schema: string | undefined) {
   if (schema === undefined) return
   const sql = yield* SqlClient.SqlClient
-  const [found] = yield* sql<{ readonly exists: boolean }>`
-    SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = ${schema}) AS "exists"`
-  if (!found!.exists) yield* sql`CREATE SCHEMA IF NOT EXISTS ${sql(schema)}`
+  const create = Effect.gen(function* () {
+    // Of nodes that start together, one creates it: IF NOT EXISTS alone may fail.
+    yield* sql`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`
+    const [found] = yield* sql<{ readonly exists: boolean }>`
+      SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = ${schema}) AS "exists"`
+    if (!found!.exists) yield* sql`CREATE SCHEMA ${sql(schema)}`
+  })
+  yield* sql.withTransaction(create)
 })
 
 const migrated = (ownerUrl: Redacted.Redacted | undefined, schema: string | undefined) =>

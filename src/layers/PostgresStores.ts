@@ -212,13 +212,15 @@ export const postgresStores = (database: Database) =>
       LostCallsWatch.layer.pipe(Layer.provide([RecentClosings.layer, storesOfCommands])),
       PostgresUpkeep.layer({ latestVersion, run: migrateAs(database.ownerUrl, database.schema) })
     )
-  ).pipe(onDatabase(database))
+  ).pipe(onDatabase(database, prepareSchema(database)))
 
-/** The ports of `Ledger` alone. */
+/** The ports of `Ledger` alone. The default fee is that of the service: this program has none to record. */
 export const postgresLedger = (database: Database) =>
-  Layer.merge(PostgresLedgerStore.layer, PostgresUnitOfWork.layer).pipe(onDatabase(database))
+  Layer.merge(PostgresLedgerStore.layer, PostgresUnitOfWork.layer).pipe(
+    onDatabase(database, migrateAs(database.ownerUrl, database.schema))
+  )
 
 const onDatabase =
-  (database: Database) =>
+  <E2, R2>(database: Database, prepare: Effect.Effect<unknown, E2, R2>) =>
   <A, E, R>(stores: Layer.Layer<A, E, R>) =>
-    stores.pipe(Layer.provide(Layer.effectDiscard(prepareSchema(database))), Layer.provideMerge(client(database)))
+    stores.pipe(Layer.provide(Layer.effectDiscard(prepare)), Layer.provideMerge(client(database)))

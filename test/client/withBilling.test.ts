@@ -130,6 +130,12 @@ describe("withBilling", () => {
     assert.strictEqual(await statusOf({ ...initialize, method: "tools/call" }), 503)
     assert.strictEqual(await statusOf([initialize]), 503)
     assert.strictEqual((await guard(new Request("http://provider/mcp"))).status, 503)
+    known.secret = ""
+    assert.strictEqual(await statusOf(initialize), 200)
+    const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","Method":"tools/call","method":"tools/list"}'
+    const headers = { "x-market-consumer": "anyone" }
+    const twice = await guard(new Request("http://provider/mcp", { method: "POST", body, headers }))
+    assert.deepStrictEqual(await twice.json(), { jsonrpc: "2.0", id: 1, method: "tools/list" })
     known.secret = "the provider's secret"
     assert.strictEqual(await statusOf(initialize), 401)
   })

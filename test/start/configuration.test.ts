@@ -293,7 +293,18 @@ describe("the command line", () => {
       "DATABASE_PASSWORD=x",
       "PORT=1",
       "OTEL_EXPORTER_OTLP_ENDPOINT=http://a",
-      "POSTGRES_USER=x"
+      "POSTGRES_USER=x",
+      "PGHOST=db",
+      "DB_PORT=5432",
+      "DATABASE_USER=x",
+      "REDIS_TLS_URL=x",
+      "SITE_URL=x",
+      "HTTP_URL=x",
+      "EMAIL_FROM=x",
+      "VITE_BASE_URL=x",
+      "STRIPE_SECRET=x",
+      "REPORT=x",
+      "OPERATER_KEY="
     ])
       assert.isUndefined(problemOf(text), text)
   })

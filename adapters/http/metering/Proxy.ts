@@ -248,7 +248,8 @@ export const problemOfKind = {
   overloaded: unavailable,
   rate_limited: providerError,
   session_lost: providerError,
-  timeout: { status: 504, code: "PROXY_TIMEOUT" },
+  // A call that timed out has that status, and its own problem.
+  timeout: providerError,
   too_large: providerError,
   unfinished: providerError
 } as const satisfies Record<UpstreamProblem["kind"], { readonly status: ProblemStatus; readonly code: ProblemCode }>

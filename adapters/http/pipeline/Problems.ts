@@ -256,13 +256,16 @@ const requestProblems = {
 
 /** `own`: the table of the room whose handler failed. */
 export const problemOf = (error: Tagged, baseUrl: string, own: ProblemTable = {}): Problem => {
-  const rowOf = (own[error._tag] ?? (requestProblems as ProblemTable)[error._tag]) as (
-    error: Tagged,
-    baseUrl: string
-  ) => ProblemRow
+  const rowOf = (own[error._tag] ?? (requestProblems as ProblemTable)[error._tag]) as
+    | ((error: Tagged, baseUrl: string) => ProblemRow)
+    | undefined
+  // An adapter that was not compiled may fail with anything.
+  if (rowOf === undefined) return internalError
   const { hint, message = error.message, ...problem } = rowOf(error, baseUrl)
-  const text = hint === undefined ? message : `${message} ${hint}`
-  return { ...problem, message: problem.status === 404 ? belowPrefix(text, prefixOf(baseUrl)) : text }
+  const prefix = prefixOf(baseUrl)
+  // The message of another problem may be a provider's.
+  const said = problem.status === 404 ? belowPrefix(message, prefix) : message
+  return { ...problem, message: hint === undefined ? said : `${said} ${belowPrefix(hint, prefix)}` }
 }
 
 /** Where another app mounts the API, paths in the text are those that its clients request. */

@@ -29,8 +29,8 @@ export const layer = <E, R>(run: Run<E, R>): Layer.Layer<ToolUpstream, never, R>
   Layer.effect(ToolUpstream, make(run))
 
 /**
- * Functions for the calls of some endpoints, by the URL that their providers registered. `upstream`, such as `mcpUpstream`,
- * gets all other calls.
+ * Functions for the calls of some endpoints, by the URL that their providers registered. `upstream` gets all other calls. Any
+ * provider can register any URL: a function that only one provider may sell compares `providerId`.
  */
 export const beside = <E, R, Out, E2, R2>(
   functions: Readonly<Record<string, Run<E, R>>>,
@@ -74,7 +74,7 @@ const isResult = Schema.is(
   Schema.Struct({
     content: Schema.Array(Schema.Struct({ type: Schema.String })),
     isError: Schema.optional(Schema.Boolean),
-    structuredContent: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+    structuredContent: Schema.optional(Schema.Unknown)
   })
 )
 

@@ -4,7 +4,7 @@
  * so each host gets a URL of its own.
  */
 import { Redacted, Result } from "effect"
-import { guessOf, nearestNames } from "../../../domain/shared/NearestName.ts"
+import { nearestNames } from "../../../domain/shared/NearestName.ts"
 
 export interface DatabaseHost {
   /** As in the URL, for messages. */
@@ -30,36 +30,18 @@ const SCHEME = "Expected a URL that starts with postgres:// or postgresql://"
 const ENCODE = "Percent-encode special characters of user and password, such as / as %2F"
 const FORM = `Expected postgres://user:password@host:port/database. ${ENCODE}`
 
-/** Of libpq, and those of the driver: it ignores what it does not know, such as a misspelled `sslmode`. */
+/** What the driver reads, and what is read here. The driver ignores all others, such as a misspelled `sslmode`. */
 const PARAMETERS: ReadonlyArray<string> = [
   "application_name",
-  "channel_binding",
-  "client_encoding",
   "connect_timeout",
-  "encoding",
-  "fallback_application_name",
-  "gssencmode",
+  "dbname",
   "host",
-  "idle_in_transaction_session_timeout",
-  "keepalives",
-  "keepalives_count",
-  "keepalives_idle",
-  "keepalives_interval",
-  "load_balance_hosts",
-  "lock_timeout",
   "options",
+  "password",
   "port",
-  "query_timeout",
-  "require_auth",
-  "ssl",
-  "sslcert",
-  "sslkey",
   "sslmode",
-  "sslnegotiation",
-  "sslrootcert",
-  "statement_timeout",
   "target_session_attrs",
-  "uselibpqcompat"
+  "user"
 ]
 
 /** The server that a URL leads to: the one that accepts writes, or one that replicates it. */
@@ -76,7 +58,12 @@ export const parseDatabaseUrl = (
   const parameters = new URLSearchParams(query)
   const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name))
   if (unknown !== undefined) {
-    return Result.fail(`Unknown parameter \`${unknown}\`.${guessOf(nearestNames(unknown, PARAMETERS, 1))}`)
+    const [nearest] = nearestNames(unknown, PARAMETERS, 1)
+    return Result.fail(
+      nearest === undefined
+        ? `The driver does not know the parameter \`${unknown}\`. Remove it`
+        : `The driver does not know the parameter \`${unknown}\`. The closest one that it knows is \`${nearest}\``
+    )
   }
   const named = namesIn(hosts, parameters)
   if (Result.isFailure(named)) return Result.fail(named.failure)

@@ -42,7 +42,6 @@ describe("FunctionUpstream", () => {
     ["text"],
     [{ content: [{}] }],
     [{ content: [], isError: "no" }],
-    [{ content: [], structuredContent: [] }],
     [{ content: [{ type: "text", text: 1n }] }]
   ])("counts what is no result of MCP as a failure of the provider (%o)", ([result]) =>
     Effect.map(

@@ -48,8 +48,16 @@ describe("a connection URL", () => {
     [`postgres://u:p@::1,h2/db?${RW}`, "brackets"],
     [`postgres://u:p@h1,h2/db?port=1,2,3&${RW}`, "2 hosts and 3 ports"],
     [`postgres://u:p@${"h,".repeat(8)}h/db?${RW}`, "8 is the limit"],
-    ["postgres://u:p@h/db?sslmod=require", "Unknown parameter `sslmod`. Did you mean `sslmode`?"],
-    ["postgres://u:p@h/db?zzz=1", "Unknown parameter `zzz`."],
+    [
+      "postgres://u:p@h/db?sslmod=require",
+      "The driver does not know the parameter `sslmod`. The closest one that it knows is `sslmode`"
+    ],
+    ["postgres://u:p@h/db?ssl=true", "The driver does not know the parameter `ssl`. Remove it"],
+    [
+      "postgres://u:p@h/db?channel_binding=require",
+      "The driver does not know the parameter `channel_binding`. Remove it"
+    ],
+    ["postgres://u:p@h/db?zzz=1", "The driver does not know the parameter `zzz`. Remove it"],
     ["postgres://u:p@h/db?target_session_attrs=standby", "needs the primary"]
   ])("%s is rejected with advice", (text, advice) => {
     const parsed = parseDatabaseUrl(text)

@@ -12,7 +12,7 @@ import { latestVersion } from "../../../migrations/index.ts"
 import { postgresLedger, postgresStores } from "../../../src/layers/PostgresStores.ts"
 import { LIVE, PostgresTest } from "../../support/servers/PostgresTest.ts"
 
-const SCHEMA = 'the "billing" schema'
+const SCHEMA = "billing"
 
 /** The host's own table, and one of an earlier market, both with names of ours. */
 const hosted = Effect.gen(function* () {
@@ -48,12 +48,23 @@ it.layer(PostgresTest.layer, LIVE)("stores in a schema of their own", (it) => {
       assert.deepStrictEqual(yield* sql`SELECT email FROM ${sql(SCHEMA)}.waitlist`, [{ email: "a@example.org" }])
       assert.deepStrictEqual(yield* sql`SELECT mine FROM public.waitlist`, [{ mine: "the row of the host" }])
 
-      // Again, and the ledger alone: nothing is left to do.
+      // The ledger alone finds nothing left to do, and does not say which fee the service has.
+      const written = sql`
+        SELECT (SELECT count(*) FROM ${sql(SCHEMA)}.agent_tool_billing_migrations) AS migrations,
+          (SELECT array_agg(fee_bps ORDER BY revision) FROM ${sql(SCHEMA)}.provider_fees) AS fees`
+      yield* sql`UPDATE ${sql(SCHEMA)}.provider_fees SET fee_bps = 500`
+      const before = yield* written
       yield* Effect.flatMap(Ledger, (ledger) => ledger.trialBalance).pipe(
         Effect.provide(
           Ledger.layer.pipe(Layer.provide(NodeEntropy.layer), Layer.provide(Layer.orDie(postgresLedger(database))))
         )
       )
+      assert.deepStrictEqual(yield* written, before)
+
+      for (const schema of ["", "my.app", 'the "billing" schema', "Billing", "b".repeat(64)]) {
+        const rejected = yield* Effect.flip(Effect.scoped(Layer.build(postgresLedger({ ...database, schema }))))
+        assert.include(rejected.message, "must be 1 to 63 lowercase letters")
+      }
     })
   )
 })
