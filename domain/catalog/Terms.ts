@@ -24,10 +24,13 @@ export const cancellationTermOf = ({ canceledCallCosts, onCancel }: Cancellation
   return canceledCallCosts === "price" ? "price" : "free"
 }
 
+/** The name of the term in stored tasks and sealed states, which nodes of other versions read as well. */
+export const STORED_CANCELLATION = "leaving"
+
 /** The two fields of this term. */
-export const cancellationOf = (leaving: CancellationTerm): Cancellation => ({
-  onCancel: leaving === "outcome" ? "finish" : "pass",
-  canceledCallCosts: leaving === "free" ? "nothing" : "price"
+export const cancellationOf = (term: CancellationTerm): Cancellation => ({
+  onCancel: term === "outcome" ? "finish" : "pass",
+  canceledCallCosts: term === "free" ? "nothing" : "price"
 })
 
 export interface Terms {
@@ -39,7 +42,7 @@ export interface Terms {
   readonly billingPolicy: BillingPolicy
   /** Under `valid_output` only. Not part of the history of versions, which is kept permanently. */
   readonly outputSchema?: JsonSchemaObject
-  readonly leaving: CancellationTerm
+  readonly cancellation: CancellationTerm
 }
 
 /** Terms with the time from which they apply. A call is billed by the version in effect when it was opened. */
@@ -65,13 +68,20 @@ export const isUsagePriced = ({ maximum, price }: Pick<Terms, "maximum" | "price
 export const priceText = (terms: Pick<Terms, "maximum" | "price">): string =>
   isUsagePriced(terms) ? `up to ${formatPrice(terms.maximum)}` : formatPrice(terms.price)
 
-export const termsOf = ({ billingPolicy, freeTierCalls, leaving, maximum, outputSchema, price }: Terms): Terms => ({
+export const termsOf = ({
+  billingPolicy,
+  cancellation,
+  freeTierCalls,
+  maximum,
+  outputSchema,
+  price
+}: Terms): Terms => ({
   price,
   maximum,
   freeTierCalls,
   billingPolicy,
   ...(outputSchema === undefined ? {} : { outputSchema }),
-  leaving
+  cancellation
 })
 
 /** An announced version takes effect exactly at its time, on every node, whatever is stored or cached. */
@@ -88,7 +98,7 @@ export const noWorse = (a: Terms, b: Terms): boolean =>
   a.maximum <= b.maximum &&
   a.freeTierCalls >= b.freeTierCalls &&
   billsNoMore(a, b) &&
-  leavesNoWorse(a, b)
+  cancelsNoWorse(a, b)
 
 /**
  * For each term the better one for the consumer, never worse than `a`. If neither is better for callers that
@@ -102,17 +112,19 @@ export const better = (a: Terms, b: Terms): Terms => {
     freeTierCalls: Math.max(a.freeTierCalls, b.freeTierCalls),
     billingPolicy,
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    leaving: b.leaving
+    cancellation: b.cancellation
   }
-  return leavesNoWorse(best, a) ? best : { ...best, leaving: a.leaving }
+  return cancelsNoWorse(best, a) ? best : { ...best, cancellation: a.cancellation }
 }
 
 /**
  * A canceled call costs its list price whatever its outcome is. The outcome of a usage-priced call may cost up to the
  * maximum, which is more.
  */
-const leavesNoWorse = (a: Terms, b: Terms): boolean =>
-  a.leaving === "outcome" && b.leaving === "price" ? a.maximum <= b.price : TERM_RANK[a.leaving] <= TERM_RANK[b.leaving]
+const cancelsNoWorse = (a: Terms, b: Terms): boolean =>
+  a.cancellation === "outcome" && b.cancellation === "price"
+    ? a.maximum <= b.price
+    : TERM_RANK[a.cancellation] <= TERM_RANK[b.cancellation]
 
 /** Whether one schema accepts less than another cannot be computed, so a schema bills no more only if it judges the same. */
 const billsNoMore = (a: Terms, b: Terms): boolean =>
@@ -223,6 +235,6 @@ export const declaredTerms = (
     freeTierCalls: declared.freeTierCalls ?? defaultFreeTierCalls,
     billingPolicy: declared.billingPolicy,
     ...billedSchemaOf(declared.billingPolicy, declared.outputSchema),
-    leaving: cancellationTermOf(declared)
+    cancellation: cancellationTermOf(declared)
   }
 }

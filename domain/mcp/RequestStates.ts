@@ -4,7 +4,7 @@
  * they cannot change between two legs.
  */
 import { Effect, Option, Schema } from "effect"
-import { CancellationTerm } from "../catalog/Terms.ts"
+import { CancellationTerm, STORED_CANCELLATION } from "../catalog/Terms.ts"
 import { BillingPolicy } from "../catalog/Tool.ts"
 import { Digest, isSameText, Sealer } from "../shared/Cryptography.ts"
 import { type ConsumerId, ReceiptId, type ToolId } from "../shared/Ids.ts"
@@ -23,8 +23,8 @@ const Terms = Schema.Struct({
   freeTierCalls: Schema.Int,
   billingPolicy: BillingPolicy,
   outputSchema: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
-  leaving: CancellationTerm
-})
+  cancellation: CancellationTerm
+}).pipe(Schema.encodeKeys({ cancellation: STORED_CANCELLATION }))
 
 const Idempotency = Schema.Struct({ keyHash: Schema.String, requestHash: Schema.String })
 

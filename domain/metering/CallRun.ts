@@ -191,7 +191,7 @@ const makeCallRuns = Effect.gen(function* () {
     const { provider, tool } = entry
     const opensMs = monotonicMs(clock)
     const progress: CallProgress = {
-      passesCancel: entry.leaving !== "outcome",
+      passesCancel: entry.cancellation !== "outcome",
       forwarded: 0,
       ended: false,
       left: false,

@@ -149,11 +149,11 @@ export const billedAmount = (call: Delivered): Microcents => {
 
 /** For a call whose cancellation was passed to the provider: by the terms in effect, at most the amount reserved. */
 export const canceledAmount = (
-  leaving: CancellationTerm,
+  cancellation: CancellationTerm,
   price: Microcents,
   { free, held }: Pick<Delivered, "free" | "held">
 ): Microcents => {
-  if (free || leaving === "free") return zero
+  if (free || cancellation === "free") return zero
   return price < held ? price : held
 }
 

@@ -106,7 +106,7 @@ export const makeSettle = Effect.gen(function* () {
     const fits = tool.outputSchema === undefined ? undefined : yield* outputFits(tool, answer)
     const canceled = progress.canceled && !answered
     const cost = canceled
-      ? canceledAmount(entry.leaving, entry.price, opened)
+      ? canceledAmount(entry.cancellation, entry.price, opened)
       : enderOf(answer) === "service"
         ? zero
         : billedAmount({
@@ -136,7 +136,7 @@ export const makeSettle = Effect.gen(function* () {
     const receipt = yield* Effect.catchCause(issued, (cause) => retrySettlement(issued, cause))
     // A success that the tool's policy does not charge does not use up a free call either.
     const usesFreeCall = canceled
-      ? entry.leaving === "price"
+      ? entry.cancellation === "price"
       : answer.status === "success" && !(entry.billingPolicy === "valid_output" && fits !== true)
     const report: CallReport = {
       entry,

@@ -3,7 +3,7 @@
  * terms may have changed when the task ends.
  */
 import { type DateTime, Schema } from "effect"
-import { CancellationTerm, termsOf } from "../catalog/Terms.ts"
+import { CancellationTerm, STORED_CANCELLATION, termsOf } from "../catalog/Terms.ts"
 import { BillingPolicy } from "../catalog/Tool.ts"
 import type { HeldCall } from "../metering/Call.ts"
 import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
@@ -23,7 +23,7 @@ const TaskTerms = Schema.Struct({
   maximum: Microcents,
   freeTierCalls: Schema.Int,
   billingPolicy: BillingPolicy,
-  leaving: CancellationTerm,
+  cancellation: CancellationTerm,
   priceVersion: Schema.Int,
   feeBasisPoints: Schema.Int,
   /** Where it decides what is billed. */
@@ -43,7 +43,7 @@ const TaskTerms = Schema.Struct({
   attempts: Schema.Int,
   requestBytes: Schema.Int,
   responseBytes: Schema.Int
-})
+}).pipe(Schema.encodeKeys({ cancellation: STORED_CANCELLATION }))
 export type TaskTerms = typeof TaskTerms.Type
 
 const Stored = Schema.fromJsonString(Schema.toCodecJson(TaskTerms))

@@ -259,7 +259,7 @@ export class Tasks extends Context.Service<
           cancel: Effect.fn("Tasks.cancel")(function* (caller, id) {
             const task = yield* find(caller, id)
             if (task.ended !== undefined) return { _tag: "EndedBefore" }
-            if (termsIn(task.terms).leaving === "outcome") return { _tag: "RunsOn" }
+            if (termsIn(task.terms).cancellation === "outcome") return { _tag: "RunsOn" }
             if (!(yield* store.cancel(id))) return { _tag: "EndedBefore" }
             return { _tag: "Canceled", task: yield* advanced({ ...task, canceled: true }) }
           }),

@@ -189,8 +189,8 @@ const termsView = (terms: Terms) => ({
   ...cancellationView(terms)
 })
 
-export const cancellationView = (terms: Pick<Terms, "leaving">) => {
-  const { canceledCallCosts, onCancel } = cancellationOf(terms.leaving)
+export const cancellationView = (terms: Pick<Terms, "cancellation">) => {
+  const { canceledCallCosts, onCancel } = cancellationOf(terms.cancellation)
   return { on_cancel: onCancel, canceled_call_costs: canceledCallCosts }
 }
 

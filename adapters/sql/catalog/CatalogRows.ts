@@ -129,7 +129,7 @@ export const toEntry = (row: EntryRow): CatalogEntry => {
         freeTierCalls: row.effective_free_tier_calls,
         billingPolicy: row.effective_billing_policy,
         ...billedSchemaOf(row.effective_billing_policy, row.effective_output_schema ?? outputSchema),
-        leaving: row.effective_leaving,
+        cancellation: row.effective_leaving,
         announcedAt: toInstant(row.price_announced_at),
         effectiveFrom: toInstant(row.price_since),
         replacedAt: undefined
@@ -157,7 +157,7 @@ const toUpcoming = (row: UpcomingJson, declared: JsonSchemaObject | undefined): 
   freeTierCalls: row.free_tier_calls,
   billingPolicy: row.billing_policy,
   ...billedSchemaOf(row.billing_policy, declared),
-  leaving: row.leaving,
+  cancellation: row.leaving,
   announcedAt: DateTime.makeUnsafe(row.announced_ms),
   effectiveFrom: DateTime.makeUnsafe(row.effective_ms),
   replacedAt: undefined

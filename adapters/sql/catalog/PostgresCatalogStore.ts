@@ -201,7 +201,7 @@ export const toolUpserts = (sql: StoreSql) => {
         ${text((one) => one.declaration.description)}, ${int8((one) => one.declaration.price ?? null)},
         ${int4((one) => one.declaration.freeTierCalls ?? null)}, ${int8((one) => one.prices.inEffect.price)},
         ${int8((one) => one.prices.inEffect.maximum)}, ${int4((one) => one.prices.inEffect.freeTierCalls)},
-        ${text((one) => one.prices.inEffect.billingPolicy)}, ${text((one) => one.prices.inEffect.leaving)},
+        ${text((one) => one.prices.inEffect.billingPolicy)}, ${text((one) => one.prices.inEffect.cancellation)},
         ${int4((one) => one.prices.inEffect.version)}, ${int4((one) => one.prices.lastVersion)},
         ${timestamptz((one) => toDate(one.prices.inEffect.announcedAt))},
         ${timestamptz((one) => toDate(one.prices.inEffect.effectiveFrom))},
@@ -263,7 +263,7 @@ export const toolUpserts = (sql: StoreSql) => {
          announced_at, effective_from)
       SELECT * FROM unnest(${uuid((one) => one.toolId)}, ${int4((one) => one.version)}, ${int8((one) => one.price)},
         ${int8((one) => one.maximum)}, ${int4((one) => one.freeTierCalls)}, ${text((one) => one.billingPolicy)},
-        ${text((one) => one.leaving)}, ${timestamptz((one) => toDate(one.announcedAt))},
+        ${text((one) => one.cancellation)}, ${timestamptz((one) => toDate(one.announcedAt))},
         ${timestamptz((one) => toDate(one.effectiveFrom))})
       ON CONFLICT (tool_id, version) DO NOTHING`
   }

@@ -28,7 +28,7 @@ const terms = (price: bigint, more: Partial<Terms> = {}): Terms => ({
   maximum: Microcents.make(price),
   freeTierCalls: 0,
   billingPolicy: "success",
-  leaving: "outcome",
+  cancellation: "outcome",
   ...more
 })
 const upTo = (maximum: bigint): Partial<Terms> => ({ maximum: Microcents.make(maximum) })
@@ -46,14 +46,14 @@ describe("A change of terms", () => {
   })
 
   it("waits for the notice period where it charges more: price, maximum, policy, or canceled calls", () => {
-    const before = terms(10n, { ...upTo(100n), billingPolicy: "valid_output", leaving: "free" })
+    const before = terms(10n, { ...upTo(100n), billingPolicy: "valid_output", cancellation: "free" })
     for (const worse of [
       { ...before, price: Microcents.make(11n) },
       { ...before, ...upTo(101n) },
       { ...before, billingPolicy: "success" },
       { ...before, billingPolicy: "attempt" },
-      { ...before, leaving: "outcome" },
-      { ...before, leaving: "price" }
+      { ...before, cancellation: "outcome" },
+      { ...before, cancellation: "price" }
     ] as const) {
       const planned = planPrices(listed(before), worse, T0, DAY)
       assert.isTrue(sameTerms(planned.inEffect, before))
@@ -66,14 +66,14 @@ describe("A change of terms", () => {
   })
 
   it("applies immediately where no consumer pays more for it", () => {
-    const before = terms(10n, { ...upTo(100n), billingPolicy: "attempt", freeTierCalls: 5, leaving: "price" })
+    const before = terms(10n, { ...upTo(100n), billingPolicy: "attempt", freeTierCalls: 5, cancellation: "price" })
     for (const nicer of [
       { ...before, price: Microcents.make(9n) },
       { ...before, ...upTo(99n) },
       { ...before, freeTierCalls: 6 },
       { ...before, billingPolicy: "valid_output" },
-      { ...before, leaving: "free" },
-      { ...before, ...upTo(10n), leaving: "outcome" }
+      { ...before, cancellation: "free" },
+      { ...before, ...upTo(10n), cancellation: "outcome" }
     ] as const) {
       const planned = planPrices(listed(before), nicer, hours(1), DAY)
       assert.isTrue(sameTerms(planned.inEffect, nicer))
@@ -91,19 +91,19 @@ describe("A change of terms", () => {
   })
 
   it("waits for the notice period where a canceled call costs its price instead of what its outcome costs", () => {
-    for (const leaving of ["free", "outcome"] as const) {
-      const planned = planPrices(listed(terms(10n, { leaving })), terms(5n, { leaving: "price" }), T0, DAY)
-      assert.deepStrictEqual([planned.inEffect.price, planned.inEffect.leaving], [5n, leaving])
-      assert.strictEqual(planned.upcoming?.leaving, "price")
+    for (const cancellation of ["free", "outcome"] as const) {
+      const planned = planPrices(listed(terms(10n, { cancellation })), terms(5n, { cancellation: "price" }), T0, DAY)
+      assert.deepStrictEqual([planned.inEffect.price, planned.inEffect.cancellation], [5n, cancellation])
+      assert.strictEqual(planned.upcoming?.cancellation, "price")
       assert.deepStrictEqual(planned.upcoming?.effectiveFrom, T1)
     }
   })
 
   it("waits for the notice period where an outcome may cost more than the price that a canceled call costs now", () => {
-    const before = terms(10n, { ...upTo(900n), leaving: "price" })
-    const planned = planPrices(listed(before), { ...before, ...upTo(11n), leaving: "outcome" }, T0, DAY)
-    assert.deepStrictEqual([planned.inEffect.maximum, planned.inEffect.leaving], [11n, "price"])
-    assert.deepStrictEqual([planned.upcoming?.leaving, planned.upcoming?.effectiveFrom], ["outcome", T1])
+    const before = terms(10n, { ...upTo(900n), cancellation: "price" })
+    const planned = planPrices(listed(before), { ...before, ...upTo(11n), cancellation: "outcome" }, T0, DAY)
+    assert.deepStrictEqual([planned.inEffect.maximum, planned.inEffect.cancellation], [11n, "price"])
+    assert.deepStrictEqual([planned.upcoming?.cancellation, planned.upcoming?.effectiveFrom], ["outcome", T1])
   })
 
   const judged = (outputSchema: JsonSchemaObject) => terms(10n, { billingPolicy: "valid_output", outputSchema })
@@ -201,7 +201,7 @@ describe("A change of terms", () => {
     freeTierCalls: Schema.Literals([0, 5, 10]),
     billingPolicy: Schema.Literals(["success", "valid_output", "attempt"]),
     of: Schema.Literals(["number", "string"]),
-    leaving: Schema.Literals(["free", "outcome", "price"]),
+    cancellation: Schema.Literals(["free", "outcome", "price"]),
     afterHours: Schema.Literals([0, 1, 12, 23, 24, 25, 400])
   })
 
@@ -209,7 +209,7 @@ describe("A change of terms", () => {
     above,
     billingPolicy,
     freeTierCalls,
-    leaving,
+    cancellation,
     of,
     price
   }: Omit<typeof Change.Type, "afterHours">) =>
@@ -218,7 +218,7 @@ describe("A change of terms", () => {
       freeTierCalls,
       billingPolicy,
       ...(billingPolicy === "valid_output" ? { outputSchema: { type: of } } : {}),
-      leaving
+      cancellation
     })
 
   it.prop(
@@ -258,16 +258,16 @@ describe("A change of terms", () => {
     const best = better(a, b)
     assert.isTrue(noWorse(best, a))
     // A usage-priced outcome and the list price: either may be more, and the first one's stays.
-    const isEither = best.leaving !== b.leaving && best.leaving !== "free"
+    const isEither = best.cancellation !== b.cancellation && best.cancellation !== "free"
     // Of two output schemas, the first one's stays, too.
     const ofB = best.billingPolicy === "valid_output" && b.billingPolicy === "valid_output" ? termsOf(b) : termsOf(best)
     const { outputSchema, ...rest } = best
     if (a.billingPolicy === "valid_output") assert.strictEqual(outputSchema?.["type"], a.outputSchema?.["type"])
     const compared = { ...rest, ...(ofB.outputSchema === undefined ? {} : { outputSchema: ofB.outputSchema }) }
-    assert.isTrue(noWorse(isEither ? { ...compared, leaving: b.leaving } : compared, b))
+    assert.isTrue(noWorse(isEither ? { ...compared, cancellation: b.cancellation } : compared, b))
     assert.isTrue(best.maximum >= best.price)
-    if (isEither) assert.strictEqual(best.leaving, a.leaving)
-    if (isEither && best.leaving === "price") assert.isTrue(b.leaving === "outcome" && best.maximum > a.price)
+    if (isEither) assert.strictEqual(best.cancellation, a.cancellation)
+    if (isEither && best.cancellation === "price") assert.isTrue(b.cancellation === "outcome" && best.maximum > a.price)
   })
 
   it.prop(
@@ -281,8 +281,8 @@ describe("A change of terms", () => {
   )
 
   /** What a canceled call costs a consumer under these terms, for the lowest and the highest cost of its outcome. */
-  const canceledCosts = ({ leaving, maximum, price }: Terms): readonly [failed: bigint, dearest: bigint] =>
-    ({ free: [0n, 0n], outcome: [0n, maximum], price: [price, price] } as const)[leaving]
+  const canceledCosts = ({ cancellation, maximum, price }: Terms): readonly [failed: bigint, dearest: bigint] =>
+    ({ free: [0n, 0n], outcome: [0n, maximum], price: [price, price] } as const)[cancellation]
 
   it.prop(
     "never makes a canceled call more expensive immediately, whatever its outcome would be",

@@ -89,7 +89,7 @@ it.layer(services, { timeout: "60 seconds" })("Announced terms", (it) => {
       const { change, id } = yield* listed(10n)
       const leaving = Effect.gen(function* () {
         const entry = yield* (yield* ToolDirectory).find({ toolId: id, toolName: undefined, providerId: undefined })
-        return [entry.leaving, entry.priceVersion]
+        return [entry.cancellation, entry.priceVersion]
       })
       yield* change({ onCancel: "pass" })
       yield* TestClock.adjust(Duration.subtract(NOTICE, Duration.millis(1)))

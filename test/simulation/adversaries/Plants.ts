@@ -105,8 +105,8 @@ const hangUpsCancel: Plant = (stores) => {
         catalog.find(id),
         Option.map((entry) => ({
           ...entry,
-          leaving: "free" as const,
-          prices: { ...entry.prices, inEffect: { ...entry.prices.inEffect, leaving: "free" as const } }
+          cancellation: "free" as const,
+          prices: { ...entry.prices, inEffect: { ...entry.prices.inEffect, cancellation: "free" as const } }
         }))
       )
   })

@@ -42,7 +42,14 @@ export const pricesOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork>
       }
       const history = yield* store.prices(id!, 100)
       assert.deepEqual(
-        history.map((one) => [one.version, one.price, one.maximum, one.freeTierCalls, one.billingPolicy, one.leaving]),
+        history.map((one) => [
+          one.version,
+          one.price,
+          one.maximum,
+          one.freeTierCalls,
+          one.billingPolicy,
+          one.cancellation
+        ]),
         [
           [8, 101n, 101n, 0, "success", "price"],
           [7, 101n, 101n, 0, "success", "free"],
@@ -79,7 +86,7 @@ export const pricesOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork>
       const entry = Option.getOrThrow(yield* store.find(id))
       assert.deepEqual(entry.prices, prices)
       assert.deepEqual(entry.prices.upcoming?.effectiveFrom, due)
-      assert.deepEqual([entry.price, entry.leaving], [100n, "outcome"])
+      assert.deepEqual([entry.price, entry.cancellation], [100n, "outcome"])
       assert.equal(entry.tool.declared.onCancel, "pass")
       const filter = { category: undefined, providerId: provider.id, maxPrice: price(100n), tokens: [] }
       const page = { limit: 1, offset: 0, after: undefined }
@@ -89,7 +96,10 @@ export const pricesOfCatalog: Contract<AccountStore | CatalogStore | UnitOfWork>
       assert.equal(yield* store.promote(due, 1_000), 0)
       const promoted = Option.getOrThrow(yield* store.find(id))
       assert.deepEqual(promoted, entryAt(entry, due.epochMilliseconds))
-      assert.deepEqual([promoted.price, promoted.billingPolicy, promoted.leaving], [MICROCENTS_MAX, "attempt", "price"])
+      assert.deepEqual(
+        [promoted.price, promoted.billingPolicy, promoted.cancellation],
+        [MICROCENTS_MAX, "attempt", "price"]
+      )
       assert.equal((yield* store.search(filter, "price", page)).total, 0)
     })
   ),
