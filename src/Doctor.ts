@@ -2,19 +2,24 @@
  * `doctor`: reports what is wrong with the database before it causes failures. Changes nothing. Exit code 1 on a problem.
  */
 import { Console, Effect, Redacted, Result, Schema } from "effect"
-import { type DatabaseFacts, readFacts } from "../adapters/sql/doctor/DatabaseFacts.ts"
-import { type Finding, judge, judgeHosts, judgeReplicas } from "../adapters/sql/doctor/Findings.ts"
-import { replicaFacts } from "../adapters/sql/doctor/ReplicaFacts.ts"
+import {
+  type DatabaseFacts,
+  type Finding,
+  judge,
+  judgeHosts,
+  judgeReplicas,
+  readFacts,
+  replicaFacts
+} from "../adapters/sql/doctor/Findings.ts"
 import { EmbeddedPostgres } from "../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { type DatabaseHost, parseDatabaseUrl } from "../adapters/sql/primary/DatabaseUrl.ts"
-import { primaryAmong } from "../adapters/sql/primary/HostState.ts"
-import { askHost } from "../adapters/sql/primary/PrimaryWatch.ts"
-import { systemIdentifier, walPosition } from "../adapters/sql/replica/ReplicaCheck.ts"
+import { askHost, primaryAmong } from "../adapters/sql/primary/PrimaryWatch.ts"
+import { systemIdentifier, walPosition } from "../adapters/sql/replica/ReplicaWatch.ts"
 import { checkDatabase } from "../adapters/sql/shared/DatabaseCheck.ts"
 import * as migrations from "../migrations/index.ts"
+import { sentenceOf } from "./StartFailure.ts"
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
 import { client, type Database } from "./layers/Database.ts"
-import { sentenceOf } from "./StartFailure.ts"
 
 export class DatabaseUnhealthy extends Schema.TaggedError<DatabaseUnhealthy>()("DatabaseUnhealthy", {
   problems: Schema.Int

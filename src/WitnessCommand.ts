@@ -8,8 +8,7 @@ import { parseArgs } from "node:util"
 import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
 import * as NodeLogSigner from "../adapters/crypto/NodeLogSigner.ts"
-import { serveCheckpoints } from "../adapters/witness/CheckpointServer.ts"
-import * as HttpLogReader from "../adapters/witness/HttpLogReader.ts"
+import { httpLogReader, serveCheckpoints } from "../adapters/witness/HttpWitness.ts"
 import { parseKey } from "../domain/log/SignedNote.ts"
 import { Witness } from "../domain/log/Witness.ts"
 import { Digest } from "../domain/shared/Cryptography.ts"
@@ -49,7 +48,7 @@ export const witness = Effect.fnUntraced(
 
 const witnessOf = (options: Options, seed: Redacted.Redacted) =>
   Witness.layer(options.name).pipe(
-    Layer.provide([HttpLogReader.layer(options.log), NodeLogSigner.layer(seed), NodeDigest.layer])
+    Layer.provide([httpLogReader(options.log), NodeLogSigner.layer(seed), NodeDigest.layer])
   )
 
 const follow = Effect.fnUntraced(function* (options: Options) {

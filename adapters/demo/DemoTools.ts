@@ -6,7 +6,7 @@ import { REPORTED_COST_FIELD } from "../../domain/metering/CallTerms.ts"
 // The data of the demo provider's lookup: the chemical elements up to krypton, with the abridged standard atomic weights of
 // IUPAC.
 
-export interface ChemicalElement {
+interface ChemicalElement {
   readonly atomic_number: number
   readonly symbol: string
   readonly name: string
@@ -20,13 +20,13 @@ const ROWS = `H Hydrogen 1.008;He Helium 4.0026;Li Lithium 6.94;Be Beryllium 9.0
   Fe Iron 55.845;Co Cobalt 58.933;Ni Nickel 58.693;Cu Copper 63.546;Zn Zinc 65.38;Ga Gallium 69.723;Ge Germanium 72.63;
   As Arsenic 74.922;Se Selenium 78.971;Br Bromine 79.904;Kr Krypton 83.798`
 
-export const chemicalElements: ReadonlyArray<ChemicalElement> = ROWS.split(";").map((row, index) => {
+const chemicalElements: ReadonlyArray<ChemicalElement> = ROWS.split(";").map((row, index) => {
   const [symbol = "", name = "", weight = ""] = row.trim().split(" ")
   return { atomic_number: index + 1, symbol, name, atomic_weight: Number(weight) }
 })
 
 /** By symbol, name or atomic number, in any case. */
-export const elementNamed = (text: string): ChemicalElement | undefined => {
+const elementNamed = (text: string): ChemicalElement | undefined => {
   const wanted = text.trim().toLowerCase()
   return chemicalElements.find(
     ({ atomic_number, name, symbol }) =>
@@ -36,7 +36,7 @@ export const elementNamed = (text: string): ChemicalElement | undefined => {
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-export interface ToolDefinition {
+interface ToolDefinition {
   readonly name: string
   readonly title: string
   readonly description: string

@@ -18,11 +18,18 @@ import {
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
 import type { ProviderId } from "../../domain/shared/Ids.ts"
 import { ownTurn } from "../../domain/shared/OwnTurn.ts"
-import { compile, type CompiledSchema, compileProblem, draftOf, isStackOverflow, WorkSpent } from "./CompiledSchema.ts"
-import { schemaBudgets, type SchemaWork } from "./SchemaBudgets.ts"
-import { stepsOfCheck } from "./SchemaCost.ts"
+import {
+  CHECK_CPU_MS_MAX,
+  compile,
+  type CompiledSchema,
+  compileProblem,
+  draftOf,
+  isStackOverflow,
+  runWatched,
+  WorkSpent
+} from "./CompiledSchema.ts"
+import { schemaBudgets, type SchemaWork, stepsOfCheck } from "./SchemaCost.ts"
 import { makeSchemaWorker } from "./SchemaWorker.ts"
-import { CHECK_CPU_MS_MAX, runWatched } from "./Watchdog.ts"
 
 export interface Held<A> {
   /** Undefined after it was evicted. */

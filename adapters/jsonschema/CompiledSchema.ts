@@ -4,10 +4,10 @@
  */
 import { Ajv, type AnySchema, type ErrorObject, type Options } from "ajv"
 import { Ajv2020 } from "ajv/dist/2020.js"
+import { createContext, Script } from "node:vm"
 import type { SchemaViolation } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
-import { linearPattern } from "./LinearPattern.ts"
-import { PatternFault } from "./PatternSyntax.ts"
+import { linearPattern, PatternFault } from "./LinearPattern.ts"
 import { costOfSchema, type SchemaCost } from "./SchemaCost.ts"
 
 const VIOLATIONS_MAX = 100
@@ -32,7 +32,7 @@ export interface CompiledSchema {
   violations(value: unknown): ReadonlyArray<SchemaViolation>
 }
 
-export type Draft = "2020-12" | "draft-07"
+type Draft = "2020-12" | "draft-07"
 
 const DRAFTS: ReadonlyMap<string, Draft> = new Map([
   ["json-schema.org/draft/2020-12/schema", "2020-12"],
@@ -177,3 +177,31 @@ const toViolation = ({ instancePath, message, params }: ErrorObject): SchemaViol
 
 const shortened = (text: string, charsMax: number): string =>
   text.length <= charsMax ? text : `${text.slice(0, charsMax)}…`
+
+// Runs a synchronous task with a time limit, which also interrupts loops inside regular expressions: another thread
+// tells V8 to stop. That thread costs a few tenths of a millisecond, so tasks that are known to be fast run without it.
+
+export const COMPILE_CPU_MS_MAX = 2_000
+export const CHECK_CPU_MS_MAX = 100
+
+type Watched<A> = { readonly _tag: "Done"; readonly value: A } | { readonly _tag: "OutOfTime" }
+
+const global: { task: (() => unknown) | undefined } = { task: undefined }
+const context = createContext(global)
+const script = new Script("task()")
+
+/** `task` starts no other watched task. */
+export const runWatched = <A>(task: () => A, timeMsMax: number): Watched<A> => {
+  global.task = task
+  try {
+    return { _tag: "Done", value: script.runInContext(context, { timeout: timeMsMax }) as A }
+  } catch (cause) {
+    if (isOutOfTime(cause)) return { _tag: "OutOfTime" }
+    throw cause
+  } finally {
+    global.task = undefined
+  }
+}
+
+const isOutOfTime = (cause: unknown): boolean =>
+  typeof cause === "object" && cause !== null && "code" in cause && cause.code === "ERR_SCRIPT_EXECUTION_TIMEOUT"

@@ -4,8 +4,16 @@
 import { parentPort } from "node:worker_threads"
 import type { SchemaViolation } from "../../domain/catalog/JsonSchemas.ts"
 import type { JsonSchemaObject } from "../../domain/catalog/Tool.ts"
-import { compile, type CompiledSchema, compileProblem, isStackOverflow, draftRules } from "./CompiledSchema.ts"
-import { CHECK_CPU_MS_MAX, COMPILE_CPU_MS_MAX, runWatched } from "./Watchdog.ts"
+import {
+  CHECK_CPU_MS_MAX,
+  compile,
+  COMPILE_CPU_MS_MAX,
+  type CompiledSchema,
+  compileProblem,
+  draftRules,
+  isStackOverflow,
+  runWatched
+} from "./CompiledSchema.ts"
 
 export interface SchemaJob {
   /** The schema as JSON. */

@@ -5,7 +5,7 @@
 import { Clock, Effect, type Scope } from "effect"
 import { Worker } from "node:worker_threads"
 import { SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
-import type { SchemaBudgets, SchemaWork } from "./SchemaBudgets.ts"
+import type { SchemaBudgets, SchemaWork } from "./SchemaCost.ts"
 import type { SchemaJob, SchemaOutcome, SchemaReply } from "./SchemaThread.ts"
 
 const WAITING_MAX = 128

@@ -162,7 +162,7 @@ const disputeStateOf = (type: DisputeEvent, status: string) => {
 }
 
 /** Without a valid amount the event is invalid. */
-export const wholeCents = (value: unknown): number => {
+const wholeCents = (value: unknown): number => {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value
   throw new TypeError("Expected whole cents")
 }

@@ -4,7 +4,7 @@
  */
 import { Logger } from "effect"
 
-export const LINES_PER_TEXT_MAX = 3
+const LINES_PER_TEXT_MAX = 3
 const WINDOW_MS = 30_000
 /** Texts are fixed, some with a name or a number in them. */
 const KINDS_MAX = 1_000

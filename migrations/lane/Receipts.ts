@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 export const receipts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // hold_ms, request_id: null where unknown. request_id is packed: see adapters/sql/receipts/RequestIds.ts.
+  // hold_ms, request_id: null where unknown. request_id is packed: see adapters/sql/receipts/PostgresReceiptStore.ts.
   yield* sql`CREATE TABLE receipts (
     receipt_id uuid NOT NULL,
     consumer_id uuid NOT NULL,

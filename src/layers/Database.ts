@@ -5,17 +5,20 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer, Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
-import { recordDefaultFee } from "../../adapters/sql/accounts/RecordedDefaultFee.ts"
+import { recordDefaultFee } from "../../adapters/sql/accounts/FeeAudit.ts"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { type DatabaseHost, type DatabaseRole, parseDatabaseUrl } from "../../adapters/sql/primary/DatabaseUrl.ts"
-import { type HostRoute, makeHostRoute } from "../../adapters/sql/primary/HostRoute.ts"
-import { followPrimary } from "../../adapters/sql/primary/PrimaryWatch.ts"
-import { rejectStrangers, walPosition } from "../../adapters/sql/replica/ReplicaCheck.ts"
-import { followReplica } from "../../adapters/sql/replica/ReplicaWatch.ts"
-import { checkDatabase, DatabaseUnfit } from "../../adapters/sql/shared/DatabaseCheck.ts"
+import { followPrimary, type HostRoute, makeHostRoute } from "../../adapters/sql/primary/PrimaryWatch.ts"
+import { followReplica, rejectStrangers, walPosition } from "../../adapters/sql/replica/ReplicaWatch.ts"
+import {
+  checkDatabase,
+  checkSession,
+  currentRole,
+  DatabaseUnfit,
+  grantTo,
+  warnIfChangeable
+} from "../../adapters/sql/shared/DatabaseCheck.ts"
 import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
-import { currentRole, grantTo, warnIfChangeable } from "../../adapters/sql/shared/ServiceRole.ts"
-import { checkSession } from "../../adapters/sql/shared/SessionCheck.ts"
 import { ReadOnlyServer } from "../../adapters/sql/shared/StoreSql.ts"
 import type { ReadReplica } from "../../domain/platform/Health.ts"
 import * as migrations from "../../migrations/index.ts"

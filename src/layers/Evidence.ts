@@ -5,9 +5,9 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as PublishedProofs from "../../adapters/dns/PublishedProofs.ts"
-import * as NoMailer from "../../adapters/mail/NoMailer.ts"
 import * as OutboxMailer from "../../adapters/mail/OutboxMailer.ts"
 import { makeGuardedFetch } from "../../adapters/mcp/egress/GuardedFetch.ts"
+import { noMailer } from "../../adapters/memory/shared/UnconnectedPorts.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { listOf } from "../config/SettingValues.ts"
 import { needing } from "./OptionalPackages.ts"
@@ -25,7 +25,7 @@ export const mailer = (config: AppConfig) => {
       )
     )
   }
-  if (config.profile === "production") return NoMailer.layer
+  if (config.profile === "production") return noMailer
   const folder = config.profile === "embedded" ? `${valueOf(config, "DATA_DIR")}/outbox` : undefined
   return OutboxMailer.layer(folder).pipe(Layer.provide([NodeServices.layer, NodeEntropy.layer]))
 }

@@ -10,9 +10,7 @@ import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import * as LazyJsonSchemas from "../../adapters/jsonschema/LazyJsonSchemas.ts"
-import * as NoMailer from "../../adapters/mail/NoMailer.ts"
-import * as NoProviderServers from "../../adapters/memory/mcp/NoProviderServers.ts"
-import * as NothingPublished from "../../adapters/memory/trust/NothingPublished.ts"
+import { noMailer, noProviderServers, nothingPublished } from "../../adapters/memory/shared/UnconnectedPorts.ts"
 import * as DryRunGateway from "../../adapters/payments/DryRunGateway.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
@@ -45,7 +43,7 @@ export const memoryPorts = Layer.mergeAll(
   addresses,
   LazyJsonSchemas.layer,
   DryRunGateway.layer,
-  NoMailer.layer,
-  NoProviderServers.layer,
-  NothingPublished.layer
+  noMailer,
+  noProviderServers,
+  nothingPublished
 ).pipe(Layer.provideMerge(Layer.merge(NodeDigest.layer, NodeEntropy.layer)))

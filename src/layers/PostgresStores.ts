@@ -2,45 +2,26 @@
  * Every store on one PostgreSQL, after migrating its schema.
  */
 import { Cause, Context, Effect, Layer } from "effect"
-import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccountStore.ts"
-import * as PostgresHandleStore from "../../adapters/sql/accounts/PostgresHandleStore.ts"
-import * as PostgresKeyStore from "../../adapters/sql/accounts/PostgresKeyStore.ts"
+import * as PostgresAccountStores from "../../adapters/sql/accounts/PostgresAccountStores.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalogStore.ts"
 import * as PostgresImportStore from "../../adapters/sql/catalog/PostgresImportStore.ts"
 import * as PostgresMarketFigures from "../../adapters/sql/catalog/PostgresMarketFigures.ts"
-import * as PostgresClaimStore from "../../adapters/sql/earnings/PostgresClaimStore.ts"
-import * as PostgresPayeeStore from "../../adapters/sql/earnings/PostgresPayeeStore.ts"
-import * as PostgresPayoutStore from "../../adapters/sql/earnings/PostgresPayoutStore.ts"
+import * as PostgresEarningsStores from "../../adapters/sql/earnings/PostgresEarningsStores.ts"
 import * as PostgresInvoiceStore from "../../adapters/sql/invoices/PostgresInvoiceStore.ts"
 import * as PostgresBudgetStore from "../../adapters/sql/ledger/PostgresBudgetStore.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/ledger/PostgresLedgerStore.ts"
 import * as PostgresPaidFunds from "../../adapters/sql/ledger/PostgresPaidFunds.ts"
 import * as PostgresLogStore from "../../adapters/sql/log/PostgresLogStore.ts"
-import * as PostgresMcpSessionStore from "../../adapters/sql/mcp/PostgresMcpSessionStore.ts"
-import * as PostgresMcpStreamStore from "../../adapters/sql/mcp/PostgresMcpStreamStore.ts"
-import * as PostgresToolAliasStore from "../../adapters/sql/mcp/PostgresToolAliasStore.ts"
-import * as PostgresToolboxStore from "../../adapters/sql/mcp/PostgresToolboxStore.ts"
-import * as LostCallsWatch from "../../adapters/sql/metering/LostCallsWatch.ts"
+import * as PostgresMcpStores from "../../adapters/sql/mcp/PostgresMcpStores.ts"
+import * as LostCalls from "../../adapters/sql/metering/LostCalls.ts"
 import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
-import * as PostgresGrantStore from "../../adapters/sql/metering/PostgresGrantStore.ts"
-import * as PostgresMeterKeyStore from "../../adapters/sql/metering/PostgresMeterKeyStore.ts"
-import * as PostgresNamePinStore from "../../adapters/sql/metering/PostgresNamePinStore.ts"
-import * as PostgresUnfitOutputs from "../../adapters/sql/metering/PostgresUnfitOutputs.ts"
+import * as PostgresMeteringStores from "../../adapters/sql/metering/PostgresMeteringStores.ts"
 import * as PostgresUsageStore from "../../adapters/sql/metering/PostgresUsageStore.ts"
 import * as RecentClosings from "../../adapters/sql/metering/RecentClosings.ts"
-import * as PostgresAccountSearch from "../../adapters/sql/operator/PostgresAccountSearch.ts"
-import * as PostgresAuditTrailStore from "../../adapters/sql/operator/PostgresAuditTrailStore.ts"
-import * as PostgresOperatorSessionStore from "../../adapters/sql/operator/PostgresOperatorSessionStore.ts"
-import * as PostgresChargebackStore from "../../adapters/sql/payments/PostgresChargebackStore.ts"
-import * as PostgresFreezeStore from "../../adapters/sql/payments/PostgresFreezeStore.ts"
-import * as PostgresLoadStore from "../../adapters/sql/payments/PostgresLoadStore.ts"
-import * as PostgresSpendingByLot from "../../adapters/sql/payments/PostgresSpendingByLot.ts"
-import * as PostgresWithdrawalStore from "../../adapters/sql/payments/PostgresWithdrawalStore.ts"
-import * as PostgresHealthHistoryStore from "../../adapters/sql/platform/PostgresHealthHistoryStore.ts"
-import * as PostgresPlatformFigures from "../../adapters/sql/platform/PostgresPlatformFigures.ts"
-import * as PostgresSubmissionStore from "../../adapters/sql/platform/PostgresSubmissionStore.ts"
+import * as PostgresOperatorStores from "../../adapters/sql/operator/PostgresOperatorStores.ts"
+import * as PostgresPaymentStores from "../../adapters/sql/payments/PostgresPaymentStores.ts"
+import * as PostgresPlatformStores from "../../adapters/sql/platform/PostgresPlatformStores.ts"
 import * as PostgresUpkeep from "../../adapters/sql/platform/PostgresUpkeep.ts"
-import * as PostgresWaitlistStore from "../../adapters/sql/platform/PostgresWaitlistStore.ts"
 import * as PostgresReceiptStore from "../../adapters/sql/receipts/PostgresReceiptStore.ts"
 import * as PostgresChangeFeed from "../../adapters/sql/shared/PostgresChangeFeed.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/shared/PostgresIdempotencyStore.ts"
@@ -70,13 +51,13 @@ const storesToRead = Layer.fresh(
   Layer.mergeAll(
     PostgresCatalogStore.layer,
     PostgresMarketFigures.layer,
-    PostgresPlatformFigures.layer,
+    PostgresPlatformStores.platformFigures,
     PostgresUsageStore.layer
   )
 )
 
 /** Replaces the stores whose reads a replica may answer. Without a replica, the stores stay as they are. */
-export const replicaReads = ({ connectionsMax, readUrl, schema }: Database) =>
+const replicaReads = ({ connectionsMax, readUrl, schema }: Database) =>
   Layer.effectContext(
     Effect.gen(function* () {
       // Not whatever else is around, such as the clock of the program that builds this.
@@ -157,50 +138,31 @@ const makeEither = Effect.fnUntraced(function* (replica: ReadReplica) {
 
 /** All stores but that of calls, which holds a connection of its own. */
 export const storesOfCommands = Layer.mergeAll(
-  PostgresAccountSearch.layer,
-  PostgresAccountStore.layer,
-  PostgresAuditTrailStore.layer,
+  PostgresOperatorStores.layer,
+  PostgresAccountStores.layer,
   PostgresBudgetStore.layer,
   PostgresCatalogStore.layer,
   PostgresChangeFeed.layer,
-  PostgresClaimStore.layer,
-  PostgresChargebackStore.layer,
+  PostgresEarningsStores.layer,
+  PostgresPaymentStores.layer,
   PostgresDisputeStore.layer,
-  PostgresFreezeStore.layer,
-  PostgresGrantStore.layer,
-  PostgresHandleStore.layer,
-  PostgresHealthHistoryStore.layer,
+  PostgresMeteringStores.layer,
+  PostgresPlatformStores.layer,
   PostgresIdempotencyStore.layer,
   PostgresImportStore.layer,
   PostgresInvoiceStore.layer,
-  PostgresKeyStore.layer,
   PostgresLedgerStore.layer,
-  PostgresLoadStore.layer,
   PostgresLogStore.layer,
   PostgresMarketFigures.layer,
-  PostgresMcpSessionStore.layer,
-  PostgresMcpStreamStore.layer,
-  PostgresMeterKeyStore.layer,
-  PostgresNamePinStore.layer,
-  PostgresOperatorSessionStore.layer,
-  PostgresPayeeStore.layer,
-  PostgresPayoutStore.layer,
-  PostgresPlatformFigures.layer,
+  PostgresMcpStores.layer,
   PostgresProviderEvidence.layer,
   PostgresReceiptStore.layer,
   PostgresSlaStore.layer,
-  PostgresSubmissionStore.layer,
   PostgresTaskStore.layer,
-  PostgresToolAliasStore.layer,
-  PostgresToolboxStore.layer,
   PostgresUnitOfWork.layer,
-  PostgresUnfitOutputs.layer,
   PostgresUsageStore.layer,
   PostgresVerificationStore.layer,
   PostgresPaidFunds.layer,
-  PostgresSpendingByLot.layer,
-  PostgresWithdrawalStore.layer,
-  PostgresWaitlistStore.layer,
   PostgresTime.layer
 )
 
@@ -209,7 +171,7 @@ export const postgresStores = (database: Database) =>
     Layer.mergeAll(
       replicaReads(database).pipe(Layer.provideMerge(storesOfCommands)),
       PostgresCallStore.layer.pipe(Layer.provide(RecentClosings.layer)),
-      LostCallsWatch.layer.pipe(Layer.provide([RecentClosings.layer, storesOfCommands])),
+      LostCalls.layer.pipe(Layer.provide([RecentClosings.layer, storesOfCommands])),
       PostgresUpkeep.layer({ latestVersion, run: migrateAs(database.ownerUrl, database.schema) })
     )
   ).pipe(onDatabase(database, prepareSchema(database)))

@@ -12,7 +12,7 @@ import { SubmissionStore, WaitlistStore } from "../../domain/platform/Submission
 import { TaskStore } from "../../domain/tasks/CallTask.ts"
 import type { AppConfig } from "../config/AppConfig.ts"
 import { Books, booksPorts } from "./Books.ts"
-import { memoryProfile } from "./MemoryProfile.ts"
+import { memoryProfile } from "./MemoryStores.ts"
 import { isInstalled, needing, PackageMissing } from "./OptionalPackages.ts"
 
 /** Ports of the stores that can be replaced alone. */

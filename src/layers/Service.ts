@@ -27,7 +27,7 @@ import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { derivedSecrets } from "../../adapters/mcp/client/ProviderSignature.ts"
 import { registeredEndpoints } from "../../adapters/mcp/egress/GuardedConnector.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
-import * as NoInvoicePrinter from "../../adapters/pdf/NoInvoicePrinter.ts"
+import { noInvoicePrinter } from "../../adapters/memory/shared/UnconnectedPorts.ts"
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as SitePages from "../../adapters/site/SitePages.ts"
 import { SecurityContact } from "../../adapters/site/crawlers/CrawlerRoutes.ts"
@@ -62,7 +62,7 @@ import { core } from "./Core.ts"
 import { demoProvider, demoServer } from "./DemoProvider.ts"
 import { mailer, proofs } from "./Evidence.ts"
 import { importJobs, runJobs, taskJobs } from "./Jobs.ts"
-import { withTaskStore } from "./MemoryProfile.ts"
+import { withTaskStore } from "./MemoryStores.ts"
 import { offers } from "./Offers.ts"
 import { isInstalled, needing, PackageMissing } from "./OptionalPackages.ts"
 import { gateway, sameBook } from "./Payments.ts"
@@ -88,9 +88,7 @@ export const readReplica = (config: AppConfig) =>
 
 export const invoicePrinter = Layer.unwrap(
   Effect.sync(() =>
-    isInstalled("pdfkit")
-      ? PdfInvoicePrinter.layer
-      : NoInvoicePrinter.layer(new PackageMissing({ name: "pdfkit" }).message)
+    isInstalled("pdfkit") ? PdfInvoicePrinter.layer : noInvoicePrinter(new PackageMissing({ name: "pdfkit" }).message)
   )
 )
 

@@ -2,18 +2,18 @@
  * Point-in-time recovery: a base backup during calls, and the WAL archived since, in another server. As in
  * docs/backup.md; by SQL only, and by `pg_basebackup` where the machine has it.
  */
-import { assert, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
+import { assert, it } from "@effect/vitest"
 import { Effect, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawnSync } from "node:child_process"
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs"
 import { chmod, chown, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { serverAccount } from "../../adapters/sql/embedded/ServerAccount.ts"
-import { until } from "../support/servers/EmbeddedFolders.ts"
-import { continues, isSound, backupMarket, moreCalls, NEXT_LOG_KEY } from "../support/backup/BackupMarket.ts"
+import { serverAccount } from "../../adapters/sql/embedded/Command.ts"
+import { backupMarket, continues, isSound, moreCalls, NEXT_LOG_KEY } from "../support/backup/BackupMarket.ts"
 import { NO_TOOLS, tool, toolsHere } from "../support/backup/PostgresTools.ts"
+import { until } from "../support/servers/EmbeddedFolders.ts"
 import { temporaryPostgres } from "../support/servers/TemporaryPostgres.ts"
 import { connectedTo, createDatabase, urlOf } from "../support/servers/TestDatabases.ts"
 

@@ -9,7 +9,7 @@ import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as NodeLogSigner from "../../adapters/crypto/NodeLogSigner.ts"
 import { verifyReceipt } from "../../adapters/site/verify/ReceiptVerifier.browser.ts"
-import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccountStore.ts"
+import * as PostgresAccountStores from "../../adapters/sql/accounts/PostgresAccountStores.ts"
 import * as PostgresLogStore from "../../adapters/sql/log/PostgresLogStore.ts"
 import * as PostgresReceiptStore from "../../adapters/sql/receipts/PostgresReceiptStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWork.ts"
@@ -148,7 +148,7 @@ export const log = (): Promise<void> =>
   Effect.gen(function* () {
     const { url } = yield* temporaryPostgres({ durable: true })
     const stores = Layer.mergeAll(
-      PostgresAccountStore.layer,
+      PostgresAccountStores.layer,
       PostgresDisputeStore.layer,
       PostgresLogStore.layer,
       PostgresProviderEvidence.layer,

@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { MemoryLedger } from "../../adapters/memory/ledger/MemoryLedger.ts"
-import * as MemoryLedgerStore from "../../adapters/memory/ledger/MemoryLedgerStore.ts"
+import * as MemoryLedgerStores from "../../adapters/memory/ledger/MemoryLedgerStores.ts"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { CallStore } from "../../domain/metering/CallStore.ts"
@@ -21,7 +21,7 @@ import { memoryStores } from "../../src/layers/MemoryStores.ts"
 
 const noTools = Layer.mock(ToolUpstream, {})
 /** Without `fresh` it would be the very ledger of the other stores. */
-const ownLedger = Layer.fresh(MemoryLedgerStore.layer.pipe(Layer.provide(MemoryLedger.layer)))
+const ownLedger = Layer.fresh(MemoryLedgerStores.ledgerStore.pipe(Layer.provide(MemoryLedger.layer)))
 
 const aLoad = Effect.gen(function* () {
   const { consumer } = yield* (yield* Registration).consumer(

@@ -3,7 +3,7 @@
  */
 import { Clock, Layer } from "effect"
 import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
-import { memoryProfile } from "../../src/layers/MemoryProfile.ts"
+import { memoryProfile } from "../../src/layers/MemoryStores.ts"
 import { storesOfCommands } from "../../src/layers/PostgresStores.ts"
 import type { Contract } from "../../testing/contracts/shared/Contract.ts"
 import { overBoth, PostgresTest } from "../support/servers/PostgresTest.ts"

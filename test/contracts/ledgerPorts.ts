@@ -3,9 +3,8 @@
  */
 import { Layer } from "effect"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
-import * as MemoryBudgetStore from "../../adapters/memory/ledger/MemoryBudgetStore.ts"
 import { MemoryLedger } from "../../adapters/memory/ledger/MemoryLedger.ts"
-import * as MemoryLedgerStore from "../../adapters/memory/ledger/MemoryLedgerStore.ts"
+import * as MemoryLedgerStores from "../../adapters/memory/ledger/MemoryLedgerStores.ts"
 import * as MemoryCallStore from "../../adapters/memory/metering/MemoryCallStore.ts"
 import * as MemoryUnitOfWork from "../../adapters/memory/shared/MemoryUnitOfWork.ts"
 import * as PostgresBudgetStore from "../../adapters/sql/ledger/PostgresBudgetStore.ts"
@@ -24,13 +23,9 @@ export type LedgerPorts = BudgetStore | CallStore | Entropy | Ledger | LedgerSto
 
 export const memoryLedgerPorts: Layer.Layer<LedgerPorts> = Ledger.layer.pipe(
   Layer.provideMerge(
-    Layer.mergeAll(
-      MemoryBudgetStore.layer,
-      MemoryCallStore.layer,
-      MemoryLedgerStore.layer,
-      MemoryUnitOfWork.layer,
-      NodeEntropy.layer
-    ).pipe(Layer.provide(MemoryLedger.layer))
+    Layer.mergeAll(MemoryLedgerStores.layer, MemoryCallStore.layer, MemoryUnitOfWork.layer, NodeEntropy.layer).pipe(
+      Layer.provide(MemoryLedger.layer)
+    )
   )
 )
 

@@ -3,14 +3,12 @@
  */
 import { Layer } from "effect"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
-import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccountStore.ts"
+import * as PostgresAccountStores from "../../adapters/sql/accounts/PostgresAccountStores.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalogStore.ts"
 import * as PostgresMarketFigures from "../../adapters/sql/catalog/PostgresMarketFigures.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/ledger/PostgresLedgerStore.ts"
 import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
-import * as PostgresGrantStore from "../../adapters/sql/metering/PostgresGrantStore.ts"
-import * as PostgresMeterKeyStore from "../../adapters/sql/metering/PostgresMeterKeyStore.ts"
-import * as PostgresUnfitOutputs from "../../adapters/sql/metering/PostgresUnfitOutputs.ts"
+import * as PostgresMeteringStores from "../../adapters/sql/metering/PostgresMeteringStores.ts"
 import * as PostgresUsageStore from "../../adapters/sql/metering/PostgresUsageStore.ts"
 import * as PostgresReceiptStore from "../../adapters/sql/receipts/PostgresReceiptStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWork.ts"
@@ -45,16 +43,14 @@ export type MeteringPorts =
 export const postgresMetering = Ledger.layer.pipe(
   Layer.provideMerge(
     Layer.mergeAll(
-      PostgresAccountStore.layer,
+      PostgresAccountStores.layer,
       PostgresCallStore.layer,
       PostgresCatalogStore.layer,
-      PostgresGrantStore.layer,
+      PostgresMeteringStores.layer,
       PostgresLedgerStore.layer,
       PostgresMarketFigures.layer,
-      PostgresMeterKeyStore.layer,
       PostgresReceiptStore.layer,
       PostgresUnitOfWork.layer,
-      PostgresUnfitOutputs.layer,
       PostgresUsageStore.layer,
       NodeEntropy.layer
     )

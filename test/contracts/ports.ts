@@ -6,35 +6,23 @@ import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
-import * as MemoryAccountStore from "../../adapters/memory/accounts/MemoryAccountStore.ts"
-import * as MemoryHandleStore from "../../adapters/memory/accounts/MemoryHandleStore.ts"
-import * as MemoryKeyStore from "../../adapters/memory/accounts/MemoryKeyStore.ts"
-import * as MemoryCatalogStore from "../../adapters/memory/catalog/MemoryCatalogStore.ts"
-import * as MemoryImportStore from "../../adapters/memory/catalog/MemoryImportStore.ts"
-import * as MemoryMcpSessionStore from "../../adapters/memory/mcp/MemoryMcpSessionStore.ts"
-import * as MemoryMcpStreamStore from "../../adapters/memory/mcp/MemoryMcpStreamStore.ts"
-import * as MemoryToolAliasStore from "../../adapters/memory/mcp/MemoryToolAliasStore.ts"
-import * as MemoryToolboxStore from "../../adapters/memory/mcp/MemoryToolboxStore.ts"
-import * as MemoryNamePinStore from "../../adapters/memory/metering/MemoryNamePinStore.ts"
-import * as MemoryAuditTrailStore from "../../adapters/memory/operator/MemoryAuditTrailStore.ts"
-import * as MemoryOperatorSessionStore from "../../adapters/memory/operator/MemoryOperatorSessionStore.ts"
+import * as MemoryAccountStores from "../../adapters/memory/accounts/MemoryAccountStores.ts"
+import * as MemoryCatalogStores from "../../adapters/memory/catalog/MemoryCatalogStores.ts"
+import { MemoryLedger } from "../../adapters/memory/ledger/MemoryLedger.ts"
+import * as MemoryMcpStores from "../../adapters/memory/mcp/MemoryMcpStores.ts"
+import * as MemoryMeteringStores from "../../adapters/memory/metering/MemoryMeteringStores.ts"
+import * as MemoryOperatorStores from "../../adapters/memory/operator/MemoryOperatorStores.ts"
 import * as MemoryChangeFeed from "../../adapters/memory/shared/MemoryChangeFeed.ts"
 import * as MemoryIdempotencyStore from "../../adapters/memory/shared/MemoryIdempotencyStore.ts"
 import { MemoryTables } from "../../adapters/memory/shared/MemoryTables.ts"
 import * as MemoryUnitOfWork from "../../adapters/memory/shared/MemoryUnitOfWork.ts"
-import * as MemoryVerificationStore from "../../adapters/memory/trust/MemoryVerificationStore.ts"
-import * as PostgresAccountStore from "../../adapters/sql/accounts/PostgresAccountStore.ts"
-import * as PostgresHandleStore from "../../adapters/sql/accounts/PostgresHandleStore.ts"
-import * as PostgresKeyStore from "../../adapters/sql/accounts/PostgresKeyStore.ts"
+import * as MemoryTrustStores from "../../adapters/memory/trust/MemoryTrustStores.ts"
+import * as PostgresAccountStores from "../../adapters/sql/accounts/PostgresAccountStores.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalogStore.ts"
 import * as PostgresImportStore from "../../adapters/sql/catalog/PostgresImportStore.ts"
-import * as PostgresMcpSessionStore from "../../adapters/sql/mcp/PostgresMcpSessionStore.ts"
-import * as PostgresMcpStreamStore from "../../adapters/sql/mcp/PostgresMcpStreamStore.ts"
-import * as PostgresToolAliasStore from "../../adapters/sql/mcp/PostgresToolAliasStore.ts"
-import * as PostgresToolboxStore from "../../adapters/sql/mcp/PostgresToolboxStore.ts"
-import * as PostgresNamePinStore from "../../adapters/sql/metering/PostgresNamePinStore.ts"
-import * as PostgresAuditTrailStore from "../../adapters/sql/operator/PostgresAuditTrailStore.ts"
-import * as PostgresOperatorSessionStore from "../../adapters/sql/operator/PostgresOperatorSessionStore.ts"
+import * as PostgresMcpStores from "../../adapters/sql/mcp/PostgresMcpStores.ts"
+import * as PostgresMeteringStores from "../../adapters/sql/metering/PostgresMeteringStores.ts"
+import * as PostgresOperatorStores from "../../adapters/sql/operator/PostgresOperatorStores.ts"
 import * as PostgresChangeFeed from "../../adapters/sql/shared/PostgresChangeFeed.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/shared/PostgresIdempotencyStore.ts"
 import * as PostgresUnitOfWork from "../../adapters/sql/shared/PostgresUnitOfWork.ts"
@@ -90,42 +78,29 @@ export type Ports =
 const crypto = Layer.mergeAll(NodeDigest.layer, NodeEntropy.layer, NodeSealer.layer([Redacted.make("a test's secret")]))
 
 export const memoryPorts: Layer.Layer<Ports> = Layer.mergeAll(
-  MemoryAccountStore.layer,
-  MemoryAuditTrailStore.layer,
-  MemoryCatalogStore.layer,
+  MemoryOperatorStores.layer,
+  MemoryCatalogStores.layer,
   MemoryChangeFeed.layer,
-  MemoryHandleStore.layer.pipe(Layer.provideMerge(MemoryVerificationStore.layer)),
+  MemoryAccountStores.layer.pipe(Layer.provideMerge(MemoryTrustStores.layer)),
   MemoryIdempotencyStore.layer,
-  MemoryImportStore.layer,
-  MemoryKeyStore.layer,
-  MemoryMcpSessionStore.layer,
-  MemoryMcpStreamStore.layer,
-  MemoryNamePinStore.layer,
-  MemoryOperatorSessionStore.layer,
-  MemoryToolAliasStore.layer,
-  MemoryToolboxStore.layer,
+  MemoryMcpStores.layer,
+  MemoryMeteringStores.layer,
   MemoryUnitOfWork.layer,
   AjvJsonSchemas.layer,
   crypto
-).pipe(Layer.provide(MemoryTables.layer))
+).pipe(Layer.provide([MemoryTables.layer, MemoryLedger.layer]))
 
 /** The ports of one node; a second build is a second node on the same database. */
 export const postgresNode = Layer.mergeAll(
-  PostgresAccountStore.layer,
-  PostgresAuditTrailStore.layer,
+  PostgresAccountStores.layer,
+  PostgresOperatorStores.layer,
   PostgresCatalogStore.layer,
   // Its connection needs the time of the machine, also under a test clock.
   PostgresChangeFeed.layer.pipe(Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))),
-  PostgresHandleStore.layer,
   PostgresIdempotencyStore.layer,
   PostgresImportStore.layer,
-  PostgresKeyStore.layer,
-  PostgresMcpSessionStore.layer,
-  PostgresMcpStreamStore.layer,
-  PostgresNamePinStore.layer,
-  PostgresOperatorSessionStore.layer,
-  PostgresToolAliasStore.layer,
-  PostgresToolboxStore.layer,
+  PostgresMcpStores.layer,
+  PostgresMeteringStores.layer,
   PostgresUnitOfWork.layer,
   PostgresVerificationStore.layer,
   AjvJsonSchemas.layer,

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { spawnSync } from "node:child_process"
-import * as NoInvoicePrinter from "../../adapters/pdf/NoInvoicePrinter.ts"
+import { noInvoicePrinter } from "../../adapters/memory/shared/UnconnectedPorts.ts"
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import { type Invoice, InvoicePrinter, type Month } from "../../domain/invoices/Invoice.ts"
 import { amountText } from "../../domain/invoices/InvoiceText.ts"
@@ -135,7 +135,7 @@ it.effect("without the package for PDF a document is available as HTML, and the 
         assert.strictEqual(failure._tag, "PdfNotConfigured")
         assert.include(failure.message, "does not create PDF files")
       }
-    }).pipe(Effect.provide(Layer.provideMerge(NoInvoicePrinter.layer("npm install pdfkit"), log)))
+    }).pipe(Effect.provide(Layer.provideMerge(noInvoicePrinter("npm install pdfkit"), log)))
     assert.deepStrictEqual(logged.flat(), ["npm install pdfkit"])
   })
 )

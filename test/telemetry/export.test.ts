@@ -4,8 +4,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Layer, Logger, Redacted, Scope } from "effect"
-import { COLLECTOR_LIMITS, type CollectorLimits } from "../../adapters/telemetry/CollectorClient.ts"
 import * as OtlpExport from "../../adapters/telemetry/OtlpExport.ts"
+import { COLLECTOR_LIMITS, type CollectorLimits } from "../../adapters/telemetry/OtlpExport.ts"
 import { makeTelemetryTally, TelemetryTally } from "../../domain/platform/TelemetryTally.ts"
 import { step, traced } from "../../domain/shared/TraceSampler.ts"
 import { collector } from "../support/telemetry/Collector.ts"

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { ASKED_PER_SECOND_MAX, makeSampler } from "../../adapters/telemetry/BoundedSampler.ts"
+import { ASKED_PER_SECOND_MAX, makeSampler } from "../../adapters/telemetry/OtlpExport.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { ready } from "../support/servers/ServiceProcess.ts"

@@ -4,18 +4,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { MemoryLedger } from "../../adapters/memory/ledger/MemoryLedger.ts"
-import * as MemoryLedgerStore from "../../adapters/memory/ledger/MemoryLedgerStore.ts"
+import * as MemoryLedgerStores from "../../adapters/memory/ledger/MemoryLedgerStores.ts"
 import * as MemoryUnitOfWork from "../../adapters/memory/shared/MemoryUnitOfWork.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { UnitOfWork } from "../../domain/shared/StoreUnavailable.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { GatewayScript } from "../../testing/ScriptedGateway.ts"
-import type { LedgerStores } from "../../testing/contracts/shared/LedgerSamples.ts"
 import { ledgerStoreContract } from "../../testing/contracts/ledger/LedgerStoreContract.ts"
 import { paymentGatewayContract } from "../../testing/contracts/ledger/PaymentGatewayContract.ts"
+import type { LedgerStores } from "../../testing/contracts/shared/LedgerSamples.ts"
 import { contractOver } from "../contracts/contractOver.ts"
 
-const stores = Layer.merge(MemoryLedgerStore.layer, MemoryUnitOfWork.layer).pipe(Layer.provide(MemoryLedger.layer))
+const stores = Layer.merge(MemoryLedgerStores.layer, MemoryUnitOfWork.layer).pipe(Layer.provide(MemoryLedger.layer))
 
 /** The titles of the rules that the adapter does not keep. */
 const brokenRules = (ports: Layer.Layer<LedgerStores>) =>

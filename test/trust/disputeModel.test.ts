@@ -4,8 +4,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
-import * as PostgresClaimStore from "../../adapters/sql/earnings/PostgresClaimStore.ts"
-import * as PostgresPayeeStore from "../../adapters/sql/earnings/PostgresPayeeStore.ts"
+import * as PostgresEarningsStores from "../../adapters/sql/earnings/PostgresEarningsStores.ts"
 import * as PostgresLedgerStore from "../../adapters/sql/ledger/PostgresLedgerStore.ts"
 import * as PostgresPaidFunds from "../../adapters/sql/ledger/PostgresPaidFunds.ts"
 import * as PostgresDisputeStore from "../../adapters/sql/trust/PostgresDisputeStore.ts"
@@ -23,8 +22,8 @@ import { Disputes } from "../../domain/trust/Disputes.ts"
 import { recovery } from "../../src/layers/Core.ts"
 import { aCall, aProviderId, consumerWith, money, platformWith, settled } from "../contracts/ledgerSamples.ts"
 import { type LogPorts, memoryLogPorts, postgresLogPorts } from "../contracts/logPorts.ts"
-import { overBoth } from "../support/servers/PostgresTest.ts"
 import { when } from "../support/metering/TestTime.ts"
+import { overBoth } from "../support/servers/PostgresTest.ts"
 
 type Ports = LogPorts | DisputeStore | ClaimStore | LedgerStore | PaidFunds | PayeeStore
 
@@ -152,10 +151,9 @@ const noChargebacks = Layer.succeed(ChargebackRecoveries, { mayBeDisputed: () =>
 
 const postgresPorts: Layer.Layer<Ports> = Layer.mergeAll(
   PostgresDisputeStore.layer,
-  PostgresClaimStore.layer,
+  PostgresEarningsStores.layer,
   PostgresLedgerStore.layer,
-  PostgresPaidFunds.layer,
-  PostgresPayeeStore.layer
+  PostgresPaidFunds.layer
 ).pipe(Layer.provideMerge(postgresLogPorts))
 
 const RUNS = { memory: [10_000, 100], PostgreSQL: [500, 50] } as const

@@ -13,13 +13,13 @@ import type { Freeze } from "../../../domain/payments/AccountFreezes.ts"
 import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
 
-export interface WalletRow {
+interface WalletRow {
   credits: bigint
   debits: bigint
   held: bigint
 }
 
-export interface BalanceRow {
+interface BalanceRow {
   readonly account: AccountKind
   readonly ownerId: string
   /** The settlement day; only for a provider's account. */
@@ -47,7 +47,7 @@ export type ClosedCallRow = Omit<CloseCall, "answer" | "free" | "usesFreeCall"> 
   readonly isFreeCall: boolean
 }
 
-export interface AnswerRow {
+interface AnswerRow {
   readonly requestHash: string
   readonly invocationId: ReceiptId
   readonly answer: KeptResult | undefined

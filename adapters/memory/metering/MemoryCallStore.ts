@@ -7,8 +7,11 @@ import { availableIn, MARKET_OWNER } from "../../../domain/ledger/Transfer.ts"
 import {
   decideClosing,
   decideOpening,
+  decideResumption,
+  decideSuspension,
   earlierOf,
   type KeyedCall,
+  maySuspend,
   reserveIn
 } from "../../../domain/metering/CallRules.ts"
 import {
@@ -17,11 +20,15 @@ import {
   type Closed,
   isFreeProxiedCall,
   type OpenCall,
-  type Opened
+  type Opened,
+  type ResumeCall,
+  type Resumed,
+  type SuspendCall,
+  type Suspended
 } from "../../../domain/metering/CallStore.ts"
 import { isRetained } from "../../../domain/metering/RetainedResults.ts"
-import { type ConsumerId, type ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
-import { zero } from "../../../domain/shared/Microcents.ts"
+import { type ConsumerId, type ProviderId, type ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
+import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import {
   balanceRowOf,
@@ -30,9 +37,9 @@ import {
   freeTierKey,
   keyOf,
   MemoryLedger,
+  type OpenCallRow,
   walletOf
 } from "../ledger/MemoryLedger.ts"
-import { extend, mayWait, resume, suspend } from "./MemorySuspensions.ts"
 
 type State = MemoryLedger["Service"]
 
@@ -213,3 +220,51 @@ const budgetsCovering = (state: State, call: OpenCall): ReadonlyArray<BudgetRow>
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
 const monthOf = (instant: DateTime.Utc): string => format(instant).slice(0, 7)
+
+// Calls between two legs, on the Maps of `MemoryLedger`: each function is one step.
+
+const suspend = (state: State, call: SuspendCall): Suspended => {
+  const row = state.openCalls.get(call.invocationId)
+  const counts = suspendedOf(state, call.consumerId, row?.call.providerId)
+  const decided = decideSuspension(call, { open: factsOf(row), ...counts })
+  if (decided === "suspended") setRow(state, row!, call.deadlineAt, call.leg)
+  return decided
+}
+
+const mayWait = (state: State, consumerId: ConsumerId, providerId: ProviderId, max: number): boolean =>
+  maySuspend(max, suspendedOf(state, consumerId, providerId))
+
+const suspendedOf = (state: State, consumerId: ConsumerId, providerId: ProviderId | undefined) => {
+  const suspended = [...state.openCalls.values()].filter(
+    (open) => open.suspendedLeg !== undefined && open.call.consumerId === consumerId
+  )
+  const ofProvider = suspended.filter((open) => open.call.providerId === providerId).length
+  return { suspended: suspended.length, ofProvider }
+}
+
+const resume = (state: State, call: ResumeCall): Resumed | undefined => {
+  const row = state.openCalls.get(call.invocationId)
+  const decided = decideResumption(call, { open: factsOf(row), frozen: state.frozen.has(call.consumerId) })
+  if (decided === "no") return undefined
+  if (decided === "frozen") return { _tag: "AccountFrozen" }
+  const { free, freeCallsLeft, held } = row!
+  setRow(state, row!, call.deadlineAt, undefined)
+  const availableMicrocents = availableIn(walletOf(state, call.consumerId))
+  return { _tag: "Opened", held: Microcents.make(held), free, freeCallsLeft, availableMicrocents }
+}
+
+const extend = (state: State, consumerId: ConsumerId, invocationId: ReceiptId, deadlineAt: DateTime.Utc): boolean => {
+  const row = state.openCalls.get(invocationId)
+  if (row?.call.consumerId !== consumerId) return false
+  if (deadlineAt.epochMilliseconds > row.call.deadlineAt.epochMilliseconds) {
+    setRow(state, row, deadlineAt, row.suspendedLeg)
+  }
+  return true
+}
+
+const factsOf = (row: OpenCallRow | undefined) =>
+  row === undefined ? undefined : { consumerId: row.call.consumerId, suspendedLeg: row.suspendedLeg }
+
+const setRow = (state: State, row: OpenCallRow, deadlineAt: DateTime.Utc, suspendedLeg: number | undefined): void => {
+  state.openCalls.set(row.call.invocationId, { ...row, call: { ...row.call, deadlineAt }, suspendedLeg })
+}

@@ -14,10 +14,8 @@ import type {
 } from "../../../domain/catalog/Tool.ts"
 import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
-import { FEE_COLUMNS, type FeeRow, toFee } from "../accounts/ProviderFeeRows.ts"
-import { type FrozenRow, toFreeze } from "../accounts/ProviderRows.ts"
-import { toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
-import { rowReader } from "../shared/RowReader.ts"
+import { FEE_COLUMNS, type FeeRow, type FrozenRow, toFee, toFreeze } from "../accounts/PostgresAccountStores.ts"
+import { rowReader, toInstant, toInstantOrUndefined } from "../shared/Rows.ts"
 
 export interface EntryRow extends FeeRow, FrozenRow {
   readonly id: string

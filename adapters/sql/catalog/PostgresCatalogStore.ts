@@ -21,17 +21,118 @@ import type { JsonSchemaObject, ToolAnnotations } from "../../../domain/catalog/
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
 import { sameJson } from "../../../domain/shared/SameJson.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { columnsOf } from "../shared/Columns.ts"
-import { toDate, toDateOrNull, toInstant } from "../shared/Instants.ts"
-import { isStorable } from "../shared/StorableText.ts"
+import { isStorable, toDate, toDateOrNull, toInstant } from "../shared/Rows.ts"
 import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
 import { ENTRY_COLUMNS, type EntryRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
-import { type CatalogTotals, catalogTotals, ofNoFrozenProvider } from "./CatalogTotals.ts"
-import { lexemesOf, prefixQueryOf } from "./SearchLexemes.ts"
+
+// Search tokens as PostgreSQL lexemes. A tool's vector holds its tokens and, marked, their first letters. A short
+// prefix matches very many words; its marked lexeme is one index lookup instead of thousands.
+
+const LETTERS_MAX = 3
+/** Occurs in no token: tokens consist of letters and digits. */
+const MARK = "^"
+
+export const lexemesOf = (tokens: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const lexemes = new Set(tokens)
+  for (const token of tokens) {
+    const letters = [...token].slice(0, LETTERS_MAX)
+    for (let n = 1; n <= letters.length; n++) lexemes.add(MARK + letters.slice(0, n).join(""))
+  }
+  return [...lexemes]
+}
+
+/** Text of a `tsquery`: every token is the prefix of some word. Quoted, because a token is data with any characters. */
+export const prefixQueryOf = (tokens: ReadonlyArray<string>): string =>
+  tokens.map((token) => ([...token].length <= LETTERS_MAX ? quote(MARK + token) : `${quote(token)}:*`)).join(" & ")
+
+const quote = (lexeme: string): string => `'${lexeme.replace(/['\\]/gu, "$&$&")}'`
+
+// How many tools match a search. Counting tens of thousands costs more than the page itself, so a total is cached with
+// the catalog's number of changes and the frozen providers, and is valid only while these stay the same.
+
+const TOTALS_KEPT_MAX = 1_000
+
+interface Tally {
+  readonly tools: bigint
+  readonly changes: bigint
+  /** Identifies the providers that are frozen; null: none. */
+  readonly frozen: string | null
+}
+
+interface CatalogTotals {
+  readonly tally: Effect.Effect<Tally, StoreUnavailable>
+  /** Listed, without those of frozen providers. */
+  everything(tally: Tally): Effect.Effect<number, StoreUnavailable>
+  /** `key` identifies the conditions, which refer to the table as `t`. */
+  matching(
+    tally: Tally,
+    key: string,
+    conditions: ReadonlyArray<Statement.Fragment>
+  ): Effect.Effect<number, StoreUnavailable>
+}
+
+const FROZEN = "(SELECT id FROM providers WHERE frozen_at IS NOT NULL)"
+
+/** Of `tools t`. The few frozen providers are read once and hashed. */
+const ofNoFrozenProvider = (sql: StoreSql): Statement.Fragment => sql`t.provider_id NOT IN ${sql.literal(FROZEN)}`
+
+const catalogTotals = (sql: StoreSql): CatalogTotals => {
+  const kept = new Map<string, { readonly changes: bigint; readonly frozen: string | null; readonly total: number }>()
+
+  const columns = sql.literal(
+    "sum(tools)::int8 AS tools, sum(changes)::int8 AS changes, " +
+      "(SELECT md5(string_agg(id::text, '' ORDER BY id)) FROM providers WHERE frozen_at IS NOT NULL) AS frozen"
+  )
+  const tally = sql<Tally>`SELECT ${columns} FROM catalog_tallies`.one((row) => row)
+
+  const keep = (key: string, { changes, frozen }: Tally, total: number): void => {
+    kept.delete(key)
+    if (kept.size >= TOTALS_KEPT_MAX) kept.delete(kept.keys().next().value!)
+    kept.set(key, { changes, frozen, total })
+  }
+
+  // Planned for these values.
+  const count = (conditions: ReadonlyArray<Statement.Fragment>) =>
+    sql<Tally & { readonly total: bigint }>`
+      SELECT (SELECT count(*) FROM tools t WHERE ${sql.and(conditions)}) AS total, ${columns}
+      FROM catalog_tallies`.unprepared.one(({ total, ...counted }) => ({ total: Number(total), counted }))
+
+  // PostgreSQL's estimate does not include the cost of comparing word lists: for common words it prefers to scan the
+  // whole table. Before version 18, disabling that scan makes the estimate so large that the plan is first compiled to
+  // machine code.
+  const countByIndex = (conditions: ReadonlyArray<Statement.Fragment>) =>
+    sql`SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`.pipe(
+      Effect.andThen(count(conditions)),
+      sql.withTransaction
+    )
+
+  const matching: CatalogTotals["matching"] = Effect.fnUntraced(function* (now, key, conditions) {
+    // Changes of an open transaction may be rolled back, so totals are not cached in one.
+    if (yield* sql.isInTransaction) return (yield* count(conditions)).total
+    const known = kept.get(key)
+    if (known !== undefined && known.changes === now.changes && known.frozen === now.frozen) return known.total
+    const { counted, total } = yield* countByIndex(conditions)
+    if (counted.frozen === now.frozen) keep(key, counted, total)
+    return total
+  })
+
+  return {
+    tally,
+    matching,
+
+    everything: Effect.fnUntraced(function* (now) {
+      if (now.frozen === null) return Number(now.tools)
+      const hidden = [sql`t.withdrawn_at IS NULL`, sql`t.provider_id IN ${sql.literal(FROZEN)}`]
+      return Number(now.tools) - (yield* matching(now, "of frozen providers", hidden))
+    })
+  }
+}
 
 // One page of the catalog. Every sort order walks an index, so a deep page costs the same as the first.
 
-export const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
+const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
   const columns = sql.literal(ENTRY_COLUMNS)
 
   const conditions = ({ category, maxPrice, providerId, tokens }: CatalogFilter): ReadonlyArray<Statement.Fragment> => [
@@ -113,7 +214,7 @@ const ORDERS: Readonly<Record<CatalogSort, string>> = {
 
 type VersionStore = Pick<CatalogStore["Service"], "addVersions" | "lastVersions" | "removeVersions" | "versions">
 
-export const toolVersions = (sql: StoreSql): VersionStore => ({
+const toolVersions = (sql: StoreSql): VersionStore => ({
   addVersions: Effect.fn("PostgresCatalogStore.addVersions")(function* (versions, { bytesMax, versionsMax }) {
     if (versions.length === 0) return
     const { int4, text, timestamptz, uuid } = columnsOf(versions)
@@ -178,7 +279,7 @@ const toVersion = ({ changed, changed_at, definition, source, version }: Version
 
 // Stores tools and their price versions in PostgreSQL, many in one statement: part of the catalog's store.
 
-export const toolUpserts = (sql: StoreSql) => {
+const toolUpserts = (sql: StoreSql) => {
   // `countOf` has locked the provider's row, so the versions that the prices were planned from are still the latest.
   const putTools = (tools: ReadonlyArray<ToolUpsert>) => {
     const { bool, int4, int8, text, timestamptz, uuid } = columnsOf(tools)

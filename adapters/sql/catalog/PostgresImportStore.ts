@@ -11,8 +11,7 @@ import {
 } from "../../../domain/catalog/ImportStore.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { columnsOf } from "../shared/Columns.ts"
-import { toDate, toDateOrNull, toInstantOrUndefined } from "../shared/Instants.ts"
-import { rowReader } from "../shared/RowReader.ts"
+import { rowReader, toDate, toDateOrNull, toInstantOrUndefined } from "../shared/Rows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
 interface ImportedRow {

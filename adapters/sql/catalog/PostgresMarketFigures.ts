@@ -8,7 +8,7 @@ import { MarketFigures, type MarketTotals, type ToolFigures } from "../../../dom
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { type CallCounts, figuresOf } from "../../../domain/trust/Sla.ts"
 import { CAUSE_CODE, FREE_PROXY_CODE, ORIGIN_CODE, STATUS_CODE } from "../ledger/LedgerCodes.ts"
-import { rowReader } from "../shared/RowReader.ts"
+import { rowReader } from "../shared/Rows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
 /**

@@ -20,11 +20,9 @@ import {
 import { createRequire } from "node:module"
 import { arch, platform } from "node:os"
 import { dirname, join, relative } from "node:path"
-import { run } from "./Command.ts"
+import { closedTo, run, type ServerAccount } from "./Command.ts"
 import { errorCode, exists, sentenceOf } from "./Disk.ts"
 import { BinariesUnusable } from "./EmbeddedPostgresError.ts"
-import { closedTo } from "./ServerAccount.ts"
-import type { ServerAccount } from "./Command.ts"
 
 export interface Binaries {
   readonly initdb: string

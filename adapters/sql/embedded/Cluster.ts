@@ -16,16 +16,13 @@ import {
   stat,
   writeFile
 } from "node:fs/promises"
-import { join } from "node:path"
 import { platform } from "node:os"
+import { join } from "node:path"
 import { type Binaries, binaries } from "./Binaries.ts"
-import { OnProcess, run } from "./Command.ts"
+import { accessRules, canHoldSocket, initdbOptions, SETTINGS_FILE } from "./ClusterSettings.ts"
+import { closedTo, OnProcess, run, serverAccount, type ServerAccount } from "./Command.ts"
 import { onDisk, removeLeftovers, syncFolder, writeDurably } from "./Disk.ts"
 import { DiskFull, FolderUnusable, StartFailed, VersionMismatch } from "./EmbeddedPostgresError.ts"
-import { closedTo, serverAccount } from "./ServerAccount.ts"
-import type { ServerAccount } from "./Command.ts"
-import { canHoldSocket } from "./ClusterSocket.ts"
-import { accessRules, initdbOptions, SETTINGS_FILE } from "./ClusterSettings.ts"
 
 /** The role of the service: reads and changes the tables, except those that are append-only. */
 export const ROLE = "billing"

@@ -3,11 +3,16 @@
  * `full_page_writes` are on. The file is written at every start; to change a value, set it in postgresql.conf below the
  * `include` of this file.
  */
+import { Effect } from "effect"
+import { readFile } from "node:fs/promises"
+import { createServer } from "node:net"
 import { platform } from "node:os"
+import { join } from "node:path"
+import { onDisk, removeLeftovers, writeDurably } from "./Disk.ts"
 
 export const SETTINGS_FILE = "service.conf"
 
-export interface ServerSettings {
+interface ServerSettings {
   readonly port: number
   readonly version: string
   /** Whether the server listens on a Unix socket in its folder, too. */
@@ -43,7 +48,7 @@ log_error_verbosity = terse
 log_min_error_statement = panic
 ${platform() === "linux" ? "# After a crash one call instead of a thousand, each waiting for the disk.\nrecovery_init_sync_method = syncfs\n" : ""}`
 
-export const SOCKET_RULE = "local all all scram-sha-256\n"
+const SOCKET_RULE = "local all all scram-sha-256\n"
 
 /** Loopback or the socket, and a password, for the service's role and for every other role. */
 export const accessRules = `host all all 127.0.0.1/32 scram-sha-256\n${SOCKET_RULE}`
@@ -61,3 +66,28 @@ export const initdbOptions: ReadonlyArray<string> = [
   "--builtin-locale=C.UTF-8",
   "--no-instructions"
 ]
+
+// The service reaches its server by a Unix socket in the cluster folder, which costs less than TCP. Not every folder can
+// hold one: its path may be too long, and some shared folders of virtual machines reject sockets. There it is TCP.
+
+/** Its path is as long as that of a socket in the cluster folder, which may not exist yet. */
+const PROBE = "postgres-.s.PGSQL.probe"
+
+/** Tries it in the data folder. */
+export const canHoldSocket = Effect.fnUntraced(function* (dataDir: string) {
+  if (platform() === "win32") return false
+  yield* removeLeftovers(dataDir, PROBE)
+  return yield* Effect.callback<boolean>((resume) => {
+    const probe = createServer()
+    const end = (works: boolean) => resume(Effect.succeed(works))
+    probe.once("error", () => end(false))
+    probe.listen(join(dataDir, PROBE), () => probe.close(() => end(true)))
+  })
+})
+
+/** Lets clients log in over the socket of a cluster that was created before there were sockets. */
+export const allowSocket = Effect.fnUntraced(function* (folder: string) {
+  const file = join(folder, "pg_hba.conf")
+  const rules = yield* onDisk(folder, () => readFile(file, "utf8"))
+  if (!rules.includes(SOCKET_RULE)) yield* writeDurably(file, `${rules.trimEnd()}\n${SOCKET_RULE}`, 0o644)
+})

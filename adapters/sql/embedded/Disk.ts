@@ -1,11 +1,13 @@
 /**
  * Work on the data folder, with errors of the operating system as typed reasons.
  */
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
 import { lstat, mkdir, open, readdir, realpath, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { DiskFull, FolderUnusable } from "./EmbeddedPostgresError.ts"
+import { DatabaseSync } from "node:sqlite"
+import { DiskFull, FolderInUse, FolderUnusable } from "./EmbeddedPostgresError.ts"
 
 export const onDisk = <A>(folder: string, work: () => Promise<A>): Effect.Effect<A, FolderUnusable | DiskFull> =>
   Effect.tryPromise({ try: work, catch: (cause) => rejectionOf(folder, cause) })
@@ -97,3 +99,46 @@ const sentences: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "its name is too long",
   EBUSY: "the system uses it, for example as a mount point"
 }
+
+// Allows one service per data folder. Node has no file lock, but its SQLite has one: the kernel holds it and releases
+// it when the process ends in any way, and it works across containers, where process ids mean nothing.
+
+const SQLITE_BUSY = 5
+const SQLITE_FULL = 13
+
+/** Held until the scope closes. */
+export const ownFolder = (dataDir: string): Effect.Effect<void, FolderInUse | FolderUnusable | DiskFull, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.try({ try: () => lock(join(dataDir, "service.lock")), catch: (cause) => lockRejectionOf(dataDir, cause) }),
+    (database) => Effect.sync(() => database.close())
+  ).pipe(Effect.andThen(writeDurably(pidFile(dataDir), `${process.pid}\n`, 0o644)))
+
+const lock = (file: string): DatabaseSync => {
+  const database = new DatabaseSync(file, { timeout: 0 })
+  try {
+    database.exec("BEGIN EXCLUSIVE")
+    return database
+  } catch (cause) {
+    database.close()
+    throw cause
+  }
+}
+
+const lockRejectionOf = (folder: string, cause: unknown): FolderInUse | DiskFull | FolderUnusable => {
+  const code = cause instanceof Error && "errcode" in cause ? cause.errcode : undefined
+  if (code === SQLITE_BUSY) return new FolderInUse({ folder, ownerPid: ownerPid(folder) })
+  if (code === SQLITE_FULL) return new DiskFull({ folder })
+  return new FolderUnusable({ folder, problem: `its file service.lock cannot be locked (${sentenceOf(cause)})` })
+}
+
+/** Only for the error message: the lock decides who owns the folder. */
+const ownerPid = (dataDir: string): number | null => {
+  try {
+    const pid = Number(readFileSync(pidFile(dataDir), "utf8"))
+    return Number.isSafeInteger(pid) && pid > 0 ? pid : null
+  } catch {
+    return null
+  }
+}
+
+const pidFile = (dataDir: string): string => join(dataDir, "service.pid")

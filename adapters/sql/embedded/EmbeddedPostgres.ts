@@ -3,12 +3,11 @@
  * Everything committed survives `kill -9` of the service, of the server and of both.
  */
 import { Clock, Context, Effect, Layer, type Redacted, type Scope } from "effect"
-import { OnProcess } from "./Command.ts"
 import { openCluster, OWNER_ROLE, ROLE } from "./Cluster.ts"
-import { makeFolder } from "./Disk.ts"
+import { OnProcess } from "./Command.ts"
+import { makeFolder, ownFolder } from "./Disk.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
-import { ownFolder } from "./FolderLock.ts"
-import { urlOf } from "./Launch.ts"
+import { urlOf } from "./ServerProcess.ts"
 import { supervise } from "./Supervisor.ts"
 
 export interface EmbeddedPostgresOptions {

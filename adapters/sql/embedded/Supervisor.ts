@@ -9,11 +9,20 @@ import { monotonicNowMs } from "../../../domain/shared/Time.ts"
 import { type Cluster, renewPassword } from "./Cluster.ts"
 import { SETTINGS_FILE } from "./ClusterSettings.ts"
 import { type Reason, StoppedTooOften } from "./EmbeddedPostgresError.ts"
-import { answers, launch, settingsOf, somePort } from "./Launch.ts"
-import { dropForeignFile, isRunning, isServerOf, postmasterFile, stopServer } from "./Postmaster.ts"
-import { boundLog } from "./ServerLog.ts"
+import {
+  answers,
+  boundLog,
+  dropForeignFile,
+  isRunning,
+  isServerOf,
+  launch,
+  postmasterFile,
+  settingsOf,
+  somePort,
+  stopServer
+} from "./ServerProcess.ts"
 
-export interface Supervised {
+interface Supervised {
   readonly port: number
   readonly adopted: boolean
   readonly failed: Effect.Effect<never, Reason>

@@ -6,28 +6,70 @@ import { type DateTime, Effect, Layer, Schema } from "effect"
 import {
   type DraftInvoice,
   Invoice,
+  type InvoiceLine,
+  type InvoiceOwner,
   InvoiceStore,
   type Month,
   type MonthSpan,
   type MonthTotals,
+  type Movement,
   numberIn,
   type OwnerMonth,
   seriesOf
 } from "../../../domain/invoices/Invoice.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { format } from "../../../domain/shared/Time.ts"
-import { ACCOUNT_CODE, TRANSFER_CODE } from "../ledger/LedgerCodes.ts"
+import { ACCOUNT_CODE, TRANSFER_CODE, wordOf } from "../ledger/LedgerCodes.ts"
 import { column, columnsOf, OID } from "../shared/Columns.ts"
-import { toDate } from "../shared/Instants.ts"
-import { beginsBefore } from "../shared/NewestFirst.ts"
-import { rowReader } from "../shared/RowReader.ts"
+import { beginsBefore, rowReader, toDate } from "../shared/Rows.ts"
 import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
-import { type LineRow, linesOf, type MovementRow, movementsOf, ownerOf, type OwnerRow, ROLE } from "./InvoiceRows.ts"
+
+// Maps rows of a month's totals to lines and movements of a document.
+
+const ROLE = { consumer: 1, provider: 2 } as const
+
+interface OwnerRow {
+  readonly role: number
+  readonly owner_id: string
+  readonly name: string
+  readonly email: string
+}
+
+/** With the columns of `InvoiceLine`. */
+interface LineRow {
+  readonly role: number
+  readonly owner_id: string
+}
+
+interface MovementRow {
+  readonly role: number
+  readonly owner_id: string
+  readonly kind: number
+  readonly amount: bigint
+}
+
+const ownerOf = (row: OwnerRow): InvoiceOwner => ({
+  role: row.role === ROLE.consumer ? "consumer" : "provider",
+  id: row.owner_id,
+  name: row.name,
+  email: row.email
+})
+
+const toLine = rowReader<InvoiceLine>(
+  {},
+  { calls: Number, billed_calls: Number, free_calls: Number, failed_calls: Number }
+)
+
+const linesOf = (rows: ReadonlyArray<LineRow>): ReadonlyArray<InvoiceLine> =>
+  rows.map(({ owner_id: _, role: __, ...line }) => toLine(line))
+
+const movementsOf = (rows: ReadonlyArray<MovementRow>): ReadonlyArray<Movement> =>
+  rows.map((row) => ({ kind: wordOf(TRANSFER_CODE, row.kind) as Movement["kind"], amount: row.amount }))
 
 // A month's totals: its calls by consumer, tool and price, and all other movements of balances. A call belongs to the
 // month in which it was recorded, as do its transfers. What earlier parts of the month cover is left out.
 
-export const stageMonth = Effect.fnUntraced(function* (sql: StoreSql, { end, month, start }: MonthSpan, part: number) {
+const stageMonth = Effect.fnUntraced(function* (sql: StoreSql, { end, month, start }: MonthSpan, part: number) {
   // A provider's own test calls have its own id, which is not a consumer's, and cost nothing.
   yield* sql`
     INSERT INTO invoice_usage (month, part, consumer_id, provider_id, tool_id, price_version, tool_name, calls, billed,

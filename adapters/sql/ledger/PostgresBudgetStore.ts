@@ -4,8 +4,7 @@
 import { Effect, Layer } from "effect"
 import { type BudgetStatus, BudgetStore } from "../../../domain/ledger/Budgets.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
-import { toDate } from "../shared/Instants.ts"
-import { rowReader } from "../shared/RowReader.ts"
+import { rowReader, toDate } from "../shared/Rows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { PERIOD_CODE, wordOf } from "./LedgerCodes.ts"
 

@@ -3,6 +3,7 @@
  * other accounts. The rows of the posted transfers claim the reference.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
+import type { Statement } from "effect/sql"
 import { type Book, isSameBook, WrongBook } from "../../../domain/ledger/Book.ts"
 import {
   type AccountTotals,
@@ -33,14 +34,22 @@ import {
 import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { column, columnsOf, OID } from "../shared/Columns.ts"
-import { toInstant } from "../shared/Instants.ts"
-import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
+import { toInstant } from "../shared/Rows.ts"
+import { type StoreSql, storeSql, type StoreStatement } from "../shared/StoreSql.ts"
 import { ACCOUNT_CODE, NO_LOT, receiptOfUuid, TRANSFER_CODE, wordOf } from "./LedgerCodes.ts"
 import { recordSplit } from "./PostgresPaidFunds.ts"
 
+// How what calls earned enters `account_balances`.
+
+/** Adds rows with the columns of `account_balances`, in the order of their keys, in which other nodes lock them too. */
+export const addEarnings = (sql: StoreSql, rows: Statement.Fragment): StoreStatement<object> => sql`
+  INSERT INTO account_balances AS b (owner_id, account, lane, day, credits)
+  SELECT owner_id, account, lane, day, sum(credits) FROM ${rows} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+  ON CONFLICT (owner_id, account, day, lane) DO UPDATE SET credits = b.credits + excluded.credits`
+
 // Rows of transfers.
 
-export interface TransferRow {
+interface TransferRow {
   readonly transfer_id: string
   readonly leg: number
   readonly consumer_id: string
@@ -55,7 +64,7 @@ export interface TransferRow {
   readonly reference: string | null
 }
 
-export const toTransfer = (row: TransferRow): Transfer => {
+const toTransfer = (row: TransferRow): Transfer => {
   return {
     transferId: TransferId.make(row.transfer_id),
     leg: row.leg,
@@ -94,7 +103,7 @@ interface AuditRow {
   readonly recomputed: bigint | null
 }
 
-export const totalsOf = Effect.fnUntraced(function* (sql: StoreSql) {
+const totalsOf = Effect.fnUntraced(function* (sql: StoreSql) {
   const rows = yield* sql<TotalsRow>`
     SELECT account, sum(credits)::int8 AS credits, sum(debits)::int8 AS debits,
       sum(greatest(debits - credits, 0))::int8 AS overdrawn
@@ -105,7 +114,7 @@ export const totalsOf = Effect.fnUntraced(function* (sql: StoreSql) {
   return rows.map((row): AccountTotals => ({ ...row, account: wordOf(ACCOUNT_CODE, row.account) }))
 })
 
-export const auditOf = Effect.fnUntraced(function* (sql: StoreSql) {
+const auditOf = Effect.fnUntraced(function* (sql: StoreSql) {
   const { consumer_debt, platform_fee, provider, provider_frozen, wallet } = ACCOUNT_CODE
   const rows = yield* sql<AuditRow>`
     WITH moved AS (

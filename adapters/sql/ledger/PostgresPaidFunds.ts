@@ -12,7 +12,7 @@ import {
 } from "../../../domain/ledger/PaidFunds.ts"
 import type { Posting } from "../../../domain/ledger/Transfer.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
-import { rowReader } from "../shared/RowReader.ts"
+import { rowReader } from "../shared/Rows.ts"
 import { storeSql, type StoreSql } from "../shared/StoreSql.ts"
 import { uuidOfReceipt } from "./LedgerCodes.ts"
 

@@ -7,12 +7,11 @@ import type { Statement } from "effect/sql"
 import { type Log, LogStore } from "../../../domain/log/LogStore.ts"
 import { HASH_BYTES } from "../../../domain/log/MerkleTree.ts"
 import { edgeOf, leafTile, partialWidth, type Tile, TILE_WIDTH, type TilePlace } from "../../../domain/log/Tiles.ts"
-import { columnsOf } from "../shared/Columns.ts"
 import { causeOfCode, FREE_PROXY_CODE, originOfCode, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
-import { hasReceiptId } from "../receipts/ReceiptQueries.ts"
-import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "../receipts/ReceiptRows.ts"
+import { counting, waitingRows } from "../metering/PostgresUsageStore.ts"
+import { hasReceiptId, RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "../receipts/PostgresReceiptStore.ts"
+import { columnsOf } from "../shared/Columns.ts"
 import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
-import { counting, waitingRows } from "../metering/WaitingReceipts.ts"
 
 interface LogRow {
   readonly number: number

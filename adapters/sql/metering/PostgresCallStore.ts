@@ -25,18 +25,32 @@ import type { ConsumerId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { ORIGIN_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
-import { toDate } from "../shared/Instants.ts"
 import * as LaneConnection from "../shared/LaneConnection.ts"
-import { rowReader } from "../shared/RowReader.ts"
+import { rowReader, toDate } from "../shared/Rows.ts"
 import { isNeverOpened } from "../shared/SqlFailures.ts"
 import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
-import { availableAfter, balancesBefore, walletsOf } from "./BatchWallets.ts"
-import { CLOSE, CLOSE_AND_OPEN, closedOf, closeParams, rowsIn, type StoredClosing } from "./ClosingRows.ts"
+import {
+  availableAfter,
+  balancesBefore,
+  CLOSE,
+  CLOSE_AND_OPEN,
+  closedOf,
+  closeParams,
+  type Kept,
+  lockedOut,
+  monthOf,
+  OPEN,
+  openedOf,
+  openParams,
+  openWithClosingsParams,
+  rowsIn,
+  type StoredClosing,
+  storedDigest,
+  walletsOf
+} from "./CallRows.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import { answerColumns, answerOf } from "./KeptAnswers.ts"
-import { storedDigest } from "./KeyDigests.ts"
 import { recordLost } from "./LostCalls.ts"
-import { type Kept, lockedOut, monthOf, OPEN, openedOf, openParams, openWithClosingsParams } from "./OpeningRows.ts"
 import { keyedOf, RecentClosings } from "./RecentClosings.ts"
 
 // Calls between two legs, in PostgreSQL. They are rare, so they use the pool instead of the lane of calls.
@@ -51,7 +65,7 @@ interface ResumedRow {
   readonly available: bigint
 }
 
-export const suspending = (sql: StoreSql): Pick<CallStore["Service"], "suspend" | "mayWait" | "resume" | "extend"> => ({
+const suspending = (sql: StoreSql): Pick<CallStore["Service"], "suspend" | "mayWait" | "resume" | "extend"> => ({
   suspend: Effect.fn("PostgresCallStore.suspend")(({ consumerId, deadlineAt, invocationId, leg, max }) =>
     sql<{ readonly code: number }>`
       SELECT call_suspend(${uuidOfReceipt(invocationId)}, ${consumerId}, ${leg}::smallint, ${toDate(deadlineAt)}, ${max})

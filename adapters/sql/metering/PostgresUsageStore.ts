@@ -14,11 +14,60 @@ import type { ReceiptOwner } from "../../../domain/receipts/Receipts.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { receiptOfUuid } from "../ledger/LedgerCodes.ts"
-import { belongsTo, beyond, calledSince, hasStatus, STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
-import { rowReader } from "../shared/RowReader.ts"
-import { storeSql } from "../shared/StoreSql.ts"
-import { addUsage } from "./UsageRows.ts"
-import { counting, waitingRows } from "./WaitingReceipts.ts"
+import { addEarnings } from "../ledger/PostgresLedgerStore.ts"
+import { belongsTo, beyond, calledSince, hasStatus, STATUS_OF_CODE } from "../receipts/PostgresReceiptStore.ts"
+import { rowReader } from "../shared/Rows.ts"
+import { type StoreSql, storeSql, type StoreStatement } from "../shared/StoreSql.ts"
+
+// How rows enter `usage_hourly`, which totals calls by consumer, hour, tool and provider.
+
+const TOTALS = [
+  "calls",
+  "successes",
+  "timeouts",
+  "spend",
+  "fee",
+  "latency_ms",
+  "request_bytes",
+  "response_bytes",
+  "tokens_input",
+  "tokens_output"
+]
+const KEY = "consumer_id, hour, tool_id, provider_id"
+
+/** Adds rows with the columns of `usage_hourly`, in the order of their keys, in which other nodes lock them too. */
+const addUsage = (sql: StoreSql, rows: Statement.Fragment, hour = "hour"): StoreStatement<object> => sql`
+  INSERT INTO usage_hourly AS u (${sql.literal(`${KEY}, ${TOTALS.join(", ")}`)})
+  SELECT consumer_id, ${sql.literal(hour)}, tool_id, provider_id,
+    ${sql.literal(TOTALS.map((column) => `sum(${column})`).join(", "))}
+  FROM ${rows} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+  ON CONFLICT (${sql.literal(KEY)}) DO UPDATE SET
+    ${sql.literal(TOTALS.map((column) => `${column} = u.${column} + excluded.${column}`).join(", "))}`
+
+// Rows of `receipts_unlogged`: each has the receipts of calls that were closed together, which wait for the log.
+
+/** The keys of whole rows that have `limit` receipts together, or of all rows. */
+export const waitingRows = (
+  sql: StoreSql,
+  limit: number,
+  isWanted: Statement.Fragment = sql`true`,
+  lock: Statement.Fragment = sql``
+): StoreStatement<object> => sql`
+  SELECT first_receipt FROM (
+    SELECT first_receipt, sum(receipts) OVER (ROWS UNBOUNDED PRECEDING) - receipts AS receipts_before FROM (
+      SELECT first_receipt, cardinality(receipt_ids) AS receipts FROM receipts_unlogged
+      WHERE ${isWanted} LIMIT ${limit} ${lock}) w
+  ) n WHERE receipts_before < ${limit}`
+
+/** Queries of a WITH that count the receipts of the rows `w`, once: in the usage, and in the balances of those who earned. */
+export const counting = (sql: StoreSql, rows: Statement.Fragment): Statement.Fragment => sql`
+  counted AS MATERIALIZED (
+    SELECT u.* FROM ${rows} CROSS JOIN LATERAL usage_of(w.receipt_ids) u WHERE NOT w.counted
+  ), counted_usage AS (
+    ${addUsage(sql, sql`counted`)}
+  ), counted_earnings AS (
+    ${addEarnings(sql, sql`counted c CROSS JOIN LATERAL earnings_of(c.provider_id, c.settled_on, c.spend, c.fee)`)}
+  )`
 
 interface SumsRow {
   readonly calls: bigint

@@ -19,7 +19,7 @@ export interface ClosedTogether {
   readonly unused: ReadonlyArray<ReceiptId>
 }
 
-export interface KeyedClosing {
+interface KeyedClosing {
   readonly receiptId: ReceiptId
   readonly keyHash: string
   /** Stored instead of the response, which is not kept here: what the call cost. */

@@ -6,12 +6,12 @@ import { Effect, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { BACKLOG_COUNTED_MAX, SchemaKeeper, type StoreBacklog, StoreWatch } from "../../../domain/platform/Health.ts"
 import { dieUnlessUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import { rowReader } from "../shared/RowReader.ts"
-import { changeableTables } from "../shared/ServiceRole.ts"
+import { changeableTables } from "../shared/DatabaseCheck.ts"
+import { rowReader } from "../shared/Rows.ts"
 import { raise } from "../shared/SqlFailures.ts"
 import { storeFailures, storeSql } from "../shared/StoreSql.ts"
 
-export interface Migrations<E> {
+interface Migrations<E> {
   readonly latestVersion: number
   /** Applies pending migrations and returns them; waits for other nodes that do the same. */
   readonly run: Effect.Effect<ReadonlyArray<readonly [id: number, name: string]>, E, PgClient.PgClient>

@@ -7,13 +7,130 @@
 import { PgConnection } from "@effect/sql-pg"
 import { Duration, Effect, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
+import { connect, type Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import { rootMessage } from "../../../domain/shared/StoreUnavailable.ts"
 import { monotonicNowMs } from "../../../domain/shared/Time.ts"
 import { DatabaseUnfit } from "../shared/DatabaseCheck.ts"
 import { connectionError } from "../shared/SqlFailures.ts"
 import type { DatabaseHost, DatabaseHosts } from "./DatabaseUrl.ts"
-import { type HostRoute, makeHostRoute } from "./HostRoute.ts"
-import { describeHosts, differentClusters, type HostState, type Known, primaryAmong } from "./HostState.ts"
+
+// Where the connections of a pool go: the host that is the primary now, or the read replica in use. They are all opened
+// here, so that a move closes those that lead to another host, also if that host is silent and would never end them.
+
+export interface HostRoute {
+  readonly current: DatabaseHost
+  /** The driver calls it for every connection. */
+  readonly stream: () => Duplex
+  /** New connections go there. Returns how many connections to other hosts were closed. */
+  moveTo(host: DatabaseHost): number
+  /** After the server rejected a write, or is silent: a new connection may find the primary. At most once a second. */
+  reconnect(): void
+}
+
+/** The peer of a waiting connection may have vanished: the first probe is sent after this time. */
+const KEEP_ALIVE_MS = 10_000
+const RECONNECT_EVERY_MS = 1_000
+
+export const makeHostRoute = (first: DatabaseHost): HostRoute => {
+  const open = new Map<Socket, DatabaseHost>()
+  let current = first
+  let reconnectedAtMs = Number.NEGATIVE_INFINITY
+
+  const close = (leads: (to: DatabaseHost) => boolean): number => {
+    const closing = [...open].filter(([, to]) => leads(to))
+    // Without an error: the driver fails the statements of a connection that closes.
+    for (const [socket] of closing) socket.destroy()
+    return closing.length
+  }
+
+  return {
+    get current() {
+      return current
+    },
+    stream: () => {
+      const socket = connectTo(current)
+      open.set(socket, current)
+      socket.once("close", () => open.delete(socket))
+      return socket
+    },
+    moveTo: (host) => {
+      current = host
+      return close((to) => to !== host)
+    },
+    reconnect: () => {
+      const nowMs = performance.now()
+      if (nowMs - reconnectedAtMs < RECONNECT_EVERY_MS) return
+      reconnectedAtMs = nowMs
+      close(() => true)
+    }
+  }
+}
+
+const connectTo = ({ host, port }: DatabaseHost): Socket =>
+  host.startsWith("/")
+    ? connect({ path: `${host}/.s.PGSQL.${port}` })
+    : connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS })
+
+// What the watch knows of a host, and the choice of the primary. After a promotion the new primary has a higher timeline
+// than the old one, which may still accept writes: only the highest timeline that this process has seen counts.
+
+export type HostState =
+  | { readonly _tag: "Unavailable"; readonly problem: string }
+  | {
+      readonly _tag: "Available"
+      readonly isWritable: boolean
+      /** 0 where the server does not tell. */
+      readonly timeline: number
+      /** PostgreSQL's system identifier. Servers that replicate each other have the same. */
+      readonly cluster: string | undefined
+    }
+
+export type HostStates = ReadonlyMap<DatabaseHost, HostState>
+
+export interface Known {
+  readonly current: DatabaseHost | undefined
+  /** The highest of a primary so far. */
+  readonly timeline: number
+  readonly cluster: string | undefined
+}
+
+/** Undefined: none of them is a writable primary now. */
+export const primaryAmong = (
+  states: HostStates,
+  { cluster, current, timeline }: Known
+): { readonly host: DatabaseHost; readonly timeline: number; readonly cluster: string | undefined } | undefined => {
+  const writable = [...states].flatMap(([host, state]) =>
+    state._tag === "Available" &&
+    state.isWritable &&
+    state.timeline >= timeline &&
+    (cluster === undefined || state.cluster === undefined || state.cluster === cluster)
+      ? [{ host, timeline: state.timeline, cluster: state.cluster }]
+      : []
+  )
+  const highest = Math.max(...writable.map((one) => one.timeline))
+  const best = writable.filter((one) => one.timeline === highest)
+  return best.find(({ host }) => host === current) ?? best[0]
+}
+
+/** Hosts with different data, which must not stand in for each other. */
+export const differentClusters = (states: HostStates): ReadonlyArray<string> => {
+  const byCluster = new Map<string, string>()
+  for (const [host, state] of states) {
+    if (state._tag === "Available" && state.cluster !== undefined && !byCluster.has(state.cluster)) {
+      byCluster.set(state.cluster, host.name)
+    }
+  }
+  return byCluster.size > 1 ? [...byCluster.values()] : []
+}
+
+export const describeHosts = (states: HostStates): string =>
+  [...states].map(([{ name }, state]) => `${name} ${inWords(state)}`).join("; ")
+
+const inWords = (state: HostState): string => {
+  if (state._tag === "Unavailable") return `is not available (${state.problem})`
+  return state.isWritable ? `accepts writes on timeline ${state.timeline}` : "is a standby, or read-only"
+}
 
 const ASK_EVERY = Duration.seconds(1)
 /** A server that takes longer counts as unavailable. */

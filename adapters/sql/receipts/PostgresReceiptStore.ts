@@ -2,14 +2,124 @@
  * Receipts in PostgreSQL, returned byte for byte as signed: times have milliseconds, signatures 32 bytes.
  */
 import { DateTime, Effect, Layer } from "effect"
-import { ReceiptStore } from "../../../domain/receipts/Receipts.ts"
+import type { Statement } from "effect/sql"
+import type { Receipt, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
+import { type ReceiptOwner, ReceiptStore } from "../../../domain/receipts/Receipts.ts"
+import {
+  type ConsumerId,
+  isIssuedReceiptId,
+  type ProviderId,
+  type ReceiptId,
+  type ToolId
+} from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
-import { pageOf } from "../../../domain/shared/Page.ts"
-import { causeOfCode } from "../ledger/LedgerCodes.ts"
-import { storeSql } from "../shared/StoreSql.ts"
-import { belongsTo, beyond, calledBefore, calledSince, hasReceiptId, hasStatus } from "./ReceiptQueries.ts"
-import { RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "./ReceiptRows.ts"
-import { requestIdOf } from "./RequestIds.ts"
+import { pageOf, type Position } from "../../../domain/shared/Page.ts"
+import { causeOfCode, codesOfStatus, receiptOfUuid, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
+import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
+
+// IDs of requests in `receipts.request_id`: generated ones, which are most, take 17 bytes instead of 36.
+
+/** A byte that no ID contains, and the 16 bytes of the UUID. Any other ID is its own characters. */
+const UUID_MARK = 1
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
+
+/** As PostgreSQL reads a bytea. */
+export const packedRequestId = (id: string): string =>
+  UUID.test(id) ? `\\x01${id.replaceAll("-", "")}` : `\\x${Buffer.from(id, "latin1").toString("hex")}`
+
+const requestIdOf = (packed: Uint8Array): string => {
+  const bytes = Buffer.from(packed)
+  if (bytes[0] !== UUID_MARK) return bytes.toString("latin1")
+  const hex = bytes.toString("hex", 1)
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")
+}
+
+// Conditions over receipts that several stores share. Receipt ids are UUIDs of version 7, so their order is
+// chronological and a period is a range of ids: one index serves owner, order and period.
+
+export const STATUS_OF_CODE: Readonly<Record<number, ReceiptStatus>> = {
+  1: "success",
+  2: "error",
+  3: "timeout",
+  4: "rate_limited",
+  // With a cause: see `LedgerCodes`.
+  5: "error",
+  6: "error"
+}
+
+/** An id may be older than its call's time: by the clock skew allowed for a reported time, plus a margin. */
+const ID_SLACK_MS = 6 * 60_000
+
+export const belongsTo = (sql: StoreSql, owner: ReceiptOwner, table: "r" | "h"): Statement.Fragment =>
+  owner.role === "consumer"
+    ? sql`${sql.literal(table)}.consumer_id = ${owner.ownerId}`
+    : sql`${sql.literal(table)}.provider_id = ${owner.ownerId}`
+
+export const calledSince = (sql: StoreSql, since: DateTime.Utc): Statement.Fragment =>
+  sql`(r.receipt_id >= ${smallestIdAt(since.epochMilliseconds - ID_SLACK_MS)}::uuid
+    AND r.called_at >= ${DateTime.toDate(since)})`
+
+export const hasStatus = (sql: StoreSql, status: ReceiptStatus): Statement.Fragment =>
+  sql.in("r.status", codesOfStatus(status))
+
+/** By time only: a metered call may be reported later than it was made. */
+const calledBefore = (sql: StoreSql, until: DateTime.Utc): Statement.Fragment =>
+  sql`r.called_at < ${DateTime.toDate(until)}`
+
+/** Newest first: rows after a position have smaller ids. A position that is not a receipt id ends the list. */
+export const beyond = (sql: StoreSql, after: Position | undefined): ReadonlyArray<Statement.Fragment> => {
+  if (after === undefined) return []
+  return isIssuedReceiptId(after.id) ? [sql`r.receipt_id < ${uuidOfReceipt(after.id)}::uuid`] : [sql`false`]
+}
+
+/** An id that was not issued here matches no row. */
+export const hasReceiptId = (sql: StoreSql, column: string, id: ReceiptId): Statement.Fragment =>
+  isIssuedReceiptId(id) ? sql`${sql.literal(column)} = ${uuidOfReceipt(id)}` : sql`false`
+
+const smallestIdAt = (epochMs: number): string => {
+  const hex = Math.max(0, epochMs).toString(16).padStart(12, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
+}
+
+// Receipts as stored in PostgreSQL: times with milliseconds, signatures as 32 bytes, so that each is returned byte for
+// byte as signed.
+
+export interface ReceiptRow {
+  readonly receipt_id: string
+  readonly tool_id: string
+  readonly tool_name: string
+  readonly consumer_id: string
+  readonly provider_id: string
+  readonly called_at: Date
+  readonly created_at: Date
+  readonly duration_ms: number
+  readonly cost: bigint
+  readonly status: number
+  readonly signature: Uint8Array
+}
+
+/** For `receipts r`. */
+export const RECEIPT_COLUMNS =
+  "r.receipt_id, r.tool_id, r.tool_name, r.consumer_id, r.provider_id, r.called_at, r.created_at, r.duration_ms, " +
+  "r.cost, r.status, r.signature"
+
+/** The column types are as strict as the brands. The rows are not validated again, because there are many. */
+export const toReceipt = (row: ReceiptRow): Receipt => ({
+  receipt_id: receiptOfUuid(row.receipt_id),
+  tool_id: row.tool_id as ToolId,
+  tool_name: row.tool_name,
+  agent_id: row.consumer_id as ConsumerId,
+  provider_id: row.provider_id as ProviderId,
+  timestamp: row.called_at.toISOString(),
+  duration_ms: row.duration_ms,
+  cost_microcents: row.cost as Microcents,
+  status: STATUS_OF_CODE[row.status]!,
+  signature: hexOf(row.signature),
+  created_at: row.created_at.toISOString()
+})
+
+const hexOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")
 
 interface SettledRow {
   readonly status: number

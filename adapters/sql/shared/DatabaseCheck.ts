@@ -1,9 +1,12 @@
 /**
- * Whether a database can hold the service's data: its encoding, that it is no standby, and the privileges of its role.
- * Runs before the schema is touched, so that the error names the reason and not the first statement that fails.
+ * Checks whether the service can run on a database: its encoding, that it is no standby, the privileges of its role, and that
+ * each connection is a session of its own. The checks run before the schema is touched, so that the error names the reason
+ * and not the first statement that fails.
  */
+import { PgClient, PgConnection, PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { randomBytes } from "node:crypto"
 
 /** A database that the service cannot run on, and why. */
 export class DatabaseUnfit extends Schema.TaggedError<DatabaseUnfit>()("DatabaseUnfit", {
@@ -68,3 +71,106 @@ export const problemOf = ({
     ? undefined
     : `the role "${role}" may not read and write the tables ${closed.slice(0, TABLES_NAMED_MAX).join(", ")}${closed.length > TABLES_NAMED_MAX ? " and others" : ""}. Make it their owner or grant it SELECT, INSERT, UPDATE and DELETE.`
 }
+
+// The privileges of the service's role, which protect append-only tables. The role that owns the tables runs the
+// migrations. The service connects as a second role that may read and add their rows, but not change or delete them.
+
+export const APPEND_ONLY_TABLES = ["audit_trail", "invoices", "posted_transfers", "provider_fees", "receipts"] as const
+
+export const currentRole = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly role: string }>`SELECT current_user::text AS role`
+  return row!.role
+})
+
+/** Run as the owner of the tables, after migrations. Nodes that start together wait for each other. */
+export const grantTo = Effect.fnUntraced(function* (role: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`LOCK TABLE agent_tool_billing_migrations IN ACCESS EXCLUSIVE MODE`
+      const owned = yield* sql<{ readonly schema: string; readonly name: string }>`
+        SELECT schemaname::text AS schema, tablename::text AS name FROM pg_tables
+        WHERE schemaname = current_schema() AND pg_has_role(tableowner, 'USAGE')`
+      yield* sql`GRANT USAGE ON SCHEMA ${sql(owned[0]!.schema)} TO ${sql(role)}`
+      yield* sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ${sql.csv(owned.map(({ name }) => sql`${sql(name)}`))} TO ${sql(role)}`
+      yield* sql`GRANT SELECT ON transfers, account_totals, usage_totals TO ${sql(role)}`
+      yield* sql`REVOKE UPDATE, DELETE, TRUNCATE ON ${sql.csv(APPEND_ONLY_TABLES.map((name) => sql`${sql(name)}`))}
+        FROM ${sql(role)}`
+    })
+  )
+})
+
+/** The append-only tables whose rows the current role may change or delete. A superuser may always. */
+export const changeableTables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly name: string }>`
+    SELECT name FROM unnest(${[...APPEND_ONLY_TABLES]}::text[]) name
+    WHERE has_any_column_privilege(to_regclass(name)::oid, 'UPDATE') OR has_table_privilege(to_regclass(name)::oid, 'DELETE')
+      OR has_table_privilege(to_regclass(name)::oid, 'TRUNCATE')
+    ORDER BY name`
+  return rows.map(({ name }) => name)
+})
+
+/** Logs one line at every start where append-only is not enforced. */
+export const warnIfChangeable = Effect.gen(function* () {
+  const tables = yield* changeableTables
+  if (tables.length > 0) {
+    yield* Effect.logWarning(
+      `The role "${yield* currentRole}" may change or delete rows of ${tables.join(", ")}, which are append-only. ` +
+        'Let the service connect as a role that does not own them: see "Two database roles" in docs/operations.md.'
+    )
+  }
+})
+
+// Whether a connection to the database is a session of its own, with the settings that the service asks for. A connection
+// pooler in between may give each transaction another session, and drop settings. Prepared statements, LISTEN and limits on
+// locks would then fail later, in the middle of calls.
+
+const MARKER = "agent_tool_billing.session"
+const ROUNDS = 4
+/** A pooler whose pool is used up lets its clients wait. */
+const CHECKED_WITHIN = "15 seconds"
+
+const DIRECTLY = "or connect to PostgreSQL directly: the service pools its connections itself"
+const SHARED_SESSIONS =
+  "a connection pooler in between gives every transaction another session, but the service needs prepared statements and " +
+  `LISTEN. Use pool_mode = session, ${DIRECTLY}.`
+const NO_CONNECTION = `a connection pooler in between does not give it two connections at a time. Enlarge its pool (PgBouncer: default_pool_size), ${DIRECTLY}.`
+
+/** In words; undefined without a pooler, and with one that is transparent. */
+export const poolerProblem = Effect.fnUntraced(function* (config: PgClient.PgClientConfig) {
+  const connect = PgConnection.make({ ...config, multiplex: false, prepare: false })
+  const first = yield* connect
+  const ask = (sql: string, ...params: ReadonlyArray<string>) =>
+    Effect.map(first.queryValues(sql, params.map(PgTypes.text)), ([row]) => row?.[0])
+  // Poolers give their clients process ids of their own.
+  if ((yield* ask("SELECT pg_backend_pid()")) === first.processId) return undefined
+  return yield* Effect.gen(function* () {
+    const second = yield* connect
+    const marker = randomBytes(8).toString("hex")
+    yield* ask("SELECT set_config($1, $2, false)", MARKER, marker)
+    for (let round = 0; round < ROUNDS; round++) {
+      // In transaction mode, this takes the session that the first connection had.
+      yield* second.queryValues("BEGIN")
+      yield* second.queryValues("SELECT 1")
+      const kept = yield* ask("SELECT current_setting($1, true)", MARKER)
+      yield* second.queryValues("ROLLBACK")
+      if (kept !== marker) return SHARED_SESSIONS
+    }
+    for (const [name, value] of Object.entries(config.startupParameters ?? {})) {
+      const found = yield* ask("SELECT current_setting($1)", name)
+      // In the form in which PostgreSQL shows it, and only in this statement.
+      if (found === (yield* ask("SELECT set_config($1, $2, true)", name, value))) continue
+      const role = yield* ask("SELECT current_user::text")
+      return `a connection pooler in between drops the setting ${name}. Run \`ALTER ROLE ${String(role)} SET ${name} = '${value}'\` and restart the pooler, ${DIRECTLY}.`
+    }
+    return undefined
+  }).pipe(Effect.timeoutOrElse({ duration: CHECKED_WITHIN, orElse: () => Effect.succeed(NO_CONNECTION) }))
+}, Effect.scoped)
+
+export const checkSession = Effect.gen(function* () {
+  const { config } = yield* PgClient.PgClient
+  const problem = yield* poolerProblem(config)
+  if (problem !== undefined) return yield* new DatabaseUnfit({ problem })
+})

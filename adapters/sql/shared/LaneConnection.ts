@@ -32,13 +32,13 @@ const decode = (bytes: Uint8Array): ReadonlyArray<unknown> => {
 }
 
 /** For all connections: a registry of one connection would make its other types slower. */
-export const registerRecords = (): void =>
+const registerRecords = (): void =>
   PgTypes.register(RECORD_OID, {
     encode: () => Result.fail(new PgTypes.CodecError({ message: "Records can only be read" })),
     decode: (bytes) => Result.succeed(decode(bytes))
   })
 
-export type Rows = ReadonlyArray<ReadonlyArray<unknown>>
+type Rows = ReadonlyArray<ReadonlyArray<unknown>>
 
 export interface LaneConnection {
   /** Positional rows of a prepared statement. */

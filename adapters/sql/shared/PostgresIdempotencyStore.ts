@@ -6,10 +6,9 @@ import { Effect, Layer } from "effect"
 import { SqlError } from "effect/sql"
 import { IdempotencyInFlight, IdempotencyStore } from "../../../domain/shared/Idempotency.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import { toDate } from "./Instants.ts"
-import { prune } from "./Prune.ts"
+import { toDate } from "./Rows.ts"
 import { isLockTimeout } from "./SqlFailures.ts"
-import { storeSql } from "./StoreSql.ts"
+import { prune, storeSql } from "./StoreSql.ts"
 
 const WAIT_MS_MAX = 5_000
 const RETRY_AFTER_SECONDS = 2

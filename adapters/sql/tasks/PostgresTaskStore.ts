@@ -10,9 +10,8 @@ import {
   type TaskProgress,
   TaskStore
 } from "../../../domain/tasks/CallTask.ts"
-import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
-import { prune } from "../shared/Prune.ts"
-import { storeSql } from "../shared/StoreSql.ts"
+import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Rows.ts"
+import { prune, storeSql } from "../shared/StoreSql.ts"
 
 interface TaskRow {
   readonly id: string

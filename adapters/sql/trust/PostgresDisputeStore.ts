@@ -18,10 +18,8 @@ import {
 } from "../../../domain/trust/DisputeStore.ts"
 import type { ConsumerRulings } from "../../../domain/trust/PaidCalls.ts"
 import { causeOfCode, receiptOfUuid, STATUS_CODE, statusCodeOf, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
-import { STATUS_OF_CODE } from "../receipts/ReceiptQueries.ts"
-import { toDate, toDateOrNull } from "../shared/Instants.ts"
-import { beginsBefore, timeIn } from "../shared/NewestFirst.ts"
-import { rowReader } from "../shared/RowReader.ts"
+import { STATUS_OF_CODE } from "../receipts/PostgresReceiptStore.ts"
+import { beginsBefore, rowReader, timeIn, toDate, toDateOrNull } from "../shared/Rows.ts"
 import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
 
 // Rows of disputes, and their integer codes.

@@ -7,10 +7,10 @@ import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { countedCallsOf, scoredDisputesOf } from "../../../domain/trust/PaidCalls.ts"
 import { type Evidence, ProviderEvidence } from "../../../domain/trust/ProviderEvidence.ts"
 import type { ProofLevel } from "../../../domain/trust/VerificationStore.ts"
-import { toDate, toInstant } from "../shared/Instants.ts"
+import { toDate, toInstant } from "../shared/Rows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
-import { readPayers } from "./PaidCallRows.ts"
 import { FILED_BY_CODE, readRulings, TALLY_COLUMNS, tallyOf, type TallyRow } from "./PostgresDisputeStore.ts"
+import { readPayers } from "./PostgresSlaStore.ts"
 import { HIGHEST_LEVEL_FIRST } from "./PostgresVerificationStore.ts"
 
 interface EvidenceRow extends TallyRow {

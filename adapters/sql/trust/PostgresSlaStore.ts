@@ -2,8 +2,15 @@
  * SLA figures, trust scores and their inputs, in PostgreSQL.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
-import { ProviderId, type ToolId } from "../../../domain/shared/Ids.ts"
+import { type ConsumerId, ProviderId, type ToolId } from "../../../domain/shared/Ids.ts"
+import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { bounded } from "../../../domain/trust/Latencies.ts"
+import {
+  PAID_CONSUMER_MICROCENTS_MIN,
+  PAID_CONSUMERS_READ_MAX,
+  type PaidCalls,
+  type PaidDay
+} from "../../../domain/trust/PaidCalls.ts"
 import { added, type SlaHour } from "../../../domain/trust/Sla.ts"
 import {
   type CatalogScore,
@@ -13,11 +20,65 @@ import {
   SlaStore
 } from "../../../domain/trust/SlaStore.ts"
 import { column, columnsOf, OID } from "../shared/Columns.ts"
-import { toDate, toInstant } from "../shared/Instants.ts"
-import { prune } from "../shared/Prune.ts"
-import { rowReader } from "../shared/RowReader.ts"
-import { type StoreSql, storeSql, type StoreStatement } from "../shared/StoreSql.ts"
-import { addPaidDays, readPayers } from "./PaidCallRows.ts"
+import { rowReader, toDate, toInstant } from "../shared/Rows.ts"
+import { prune, type StoreSql, storeSql, type StoreStatement } from "../shared/StoreSql.ts"
+
+// Days of paid calls in PostgreSQL, by provider and consumer.
+
+interface PaidCallsRow {
+  readonly consumer_id: string
+  readonly paid: bigint
+  readonly paid_calls: bigint
+  readonly failed_calls: bigint
+  readonly input_rejected: bigint
+  readonly up_to: ReadonlyArray<bigint>
+  readonly longest_ms: number
+}
+
+/** One statement reads a day's row, adds to it and writes it back: only one sequencer runs at a time. */
+const addPaidDays = (sql: StoreSql, days: ReadonlyArray<PaidDay>): StoreStatement<object> => {
+  const { int8, text, uuid } = columnsOf(days)
+  return sql`
+    INSERT INTO trust_daily AS t (provider_id, consumer_id, day, paid, paid_calls, failed_calls, input_rejected,
+      up_to_200_ms, up_to_500_ms, up_to_1000_ms, up_to_2000_ms, up_to_5000_ms, longest_ms)
+    SELECT provider_id, consumer_id, d.day::date, paid, paid_calls, failed_calls, input_rejected, a, b, c, e, f, longest
+    FROM unnest(${uuid((day) => day.providerId)}, ${uuid((day) => day.consumerId)}, ${text((day) => day.date)}, ${int8((day) => day.paidMicrocents)}, ${int8((day) => day.paidCalls)}, ${int8((day) => day.failedCalls)}, ${int8((day) => day.inputRejected)},
+      ${int8((day) => day.upTo[0]!)}, ${int8((day) => day.upTo[1]!)}, ${int8((day) => day.upTo[2]!)},
+      ${int8((day) => day.upTo[3]!)}, ${int8((day) => day.upTo[4]!)}, ${int8((day) => day.longestMs)})
+      AS d (provider_id, consumer_id, day, paid, paid_calls, failed_calls, input_rejected, a, b, c, e, f, longest)
+    ON CONFLICT (provider_id, day, consumer_id) DO UPDATE SET paid = t.paid + excluded.paid,
+      paid_calls = t.paid_calls + excluded.paid_calls, failed_calls = t.failed_calls + excluded.failed_calls,
+      input_rejected = t.input_rejected + excluded.input_rejected,
+      up_to_200_ms = t.up_to_200_ms + excluded.up_to_200_ms, up_to_500_ms = t.up_to_500_ms + excluded.up_to_500_ms,
+      up_to_1000_ms = t.up_to_1000_ms + excluded.up_to_1000_ms, up_to_2000_ms = t.up_to_2000_ms + excluded.up_to_2000_ms,
+      up_to_5000_ms = t.up_to_5000_ms + excluded.up_to_5000_ms, longest_ms = greatest(t.longest_ms, excluded.longest_ms)`
+}
+
+export const readPayers = (
+  sql: StoreSql,
+  providerId: ProviderId,
+  sinceDate: string
+): Effect.Effect<ReadonlyArray<PaidCalls>, StoreUnavailable> =>
+  sql<PaidCallsRow>`
+    SELECT consumer_id, sum(paid)::int8 AS paid, sum(paid_calls)::int8 AS paid_calls,
+      sum(failed_calls)::int8 AS failed_calls, sum(input_rejected)::int8 AS input_rejected,
+      ARRAY[sum(up_to_200_ms), sum(up_to_500_ms), sum(up_to_1000_ms), sum(up_to_2000_ms), sum(up_to_5000_ms)]::int8[]
+        AS up_to,
+      max(longest_ms) AS longest_ms
+    FROM trust_daily WHERE provider_id = ${providerId} AND day >= ${sinceDate}::text::date
+    GROUP BY consumer_id HAVING sum(paid) >= ${PAID_CONSUMER_MICROCENTS_MIN}
+    ORDER BY sum(paid) DESC, consumer_id LIMIT ${PAID_CONSUMERS_READ_MAX}`.all(toPaidCalls)
+
+/** Not a `rowReader`: there are thousands of rows. */
+const toPaidCalls = (row: PaidCallsRow): PaidCalls => ({
+  consumerId: row.consumer_id as ConsumerId,
+  paidMicrocents: row.paid,
+  paidCalls: Number(row.paid_calls),
+  failedCalls: Number(row.failed_calls),
+  inputRejected: Number(row.input_rejected),
+  upTo: row.up_to.map(Number),
+  longestMs: row.longest_ms
+})
 
 // Calls per hour in PostgreSQL, for each provider and each of its tools. For the provider as a whole, `tool_id` is the
 // provider's own id. One sequencer at a time adds to them, so rows are read, added to and written back.
@@ -38,7 +99,7 @@ interface HourRow extends CountsRow {
 }
 
 /** `hours` contains each hour of a tool at most once. */
-export const addHours = Effect.fnUntraced(function* (sql: StoreSql, hours: ReadonlyArray<SlaHour>) {
+const addHours = Effect.fnUntraced(function* (sql: StoreSql, hours: ReadonlyArray<SlaHour>) {
   const known = yield* sql<HourRow>`
     SELECT h.* FROM sla_hourly h JOIN unnest(${keysOf(sql, hours)}) AS k (provider_id, hour, tool_id)
       USING (provider_id, hour, tool_id)`
@@ -56,7 +117,7 @@ export const addHours = Effect.fnUntraced(function* (sql: StoreSql, hours: Reado
 })
 
 /** Stores totals of whole days. A day with more calls is not replaced by one with fewer. */
-export const keepDays = Effect.fnUntraced(function* (sql: StoreSql, days: ReadonlyArray<SlaHour>) {
+const keepDays = Effect.fnUntraced(function* (sql: StoreSql, days: ReadonlyArray<SlaHour>) {
   if (days.length === 0) return
   const { timestamptz, uuid } = columnsOf(days)
   yield* sql`
@@ -74,7 +135,7 @@ export const keepDays = Effect.fnUntraced(function* (sql: StoreSql, days: Readon
  * would cost more than its work. `MATERIALIZED` and `OFFSET 0` prevent the planner from joining its parts: it chooses a
  * bad plan on tables that have just grown.
  */
-export const readHours = Effect.fnUntraced(function* (sql: StoreSql, providerId: ProviderId, since: DateTime.Utc) {
+const readHours = Effect.fnUntraced(function* (sql: StoreSql, providerId: ProviderId, since: DateTime.Utc) {
   const ofProvider = sql`provider_id = ${providerId}`
   const hours = sql`${ofProvider} AND tool_id = ${providerId} AND hour >= ${toDate(since)}`
   const rows = yield* sql<CountsRow>`
@@ -94,7 +155,7 @@ export const readHours = Effect.fnUntraced(function* (sql: StoreSql, providerId:
 })
 
 /** Of one tool, or of all tools of the provider. */
-export const readToolHours = Effect.fnUntraced(function* (
+const readToolHours = Effect.fnUntraced(function* (
   sql: StoreSql,
   providerId: ProviderId,
   since: DateTime.Utc,
@@ -139,7 +200,7 @@ const toCounts = (row: CountsRow, providerId: ProviderId, toolId: ToolId | undef
 // Lifetime figures of tools, and which consumers ever called through the proxy, in PostgreSQL. Hours and days are
 // pruned; these rows stay.
 
-export const addToolFigures = (sql: StoreSql, { consumers, hours, tools }: Followed): StoreStatement<object> => {
+const addToolFigures = (sql: StoreSql, { consumers, hours, tools }: Followed): StoreStatement<object> => {
   const { int8, timestamptz, uuid } = columnsOf([
     ...hours.flatMap((hour) => (hour.toolId === undefined ? [] : [{ ...NO_CALLS, ...hour, toolId: hour.toolId }])),
     ...tools.map((tool) => ({ ...NO_CALLS, ...tool }))

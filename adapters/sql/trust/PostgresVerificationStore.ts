@@ -6,13 +6,11 @@ import { ProviderId } from "../../../domain/shared/Ids.ts"
 import {
   type Proof,
   type ProofLevel,
-  type Verified,
-  VerificationStore
+  VerificationStore,
+  type Verified
 } from "../../../domain/trust/VerificationStore.ts"
-import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Instants.ts"
-import { prune } from "../shared/Prune.ts"
-import { rowReader } from "../shared/RowReader.ts"
-import { storeSql } from "../shared/StoreSql.ts"
+import { rowReader, toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Rows.ts"
+import { prune, storeSql } from "../shared/StoreSql.ts"
 
 interface LevelRow {
   readonly provider_id: string

@@ -4,8 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import * as zod from "zod/v4/core"
-import { linearPattern } from "../../../adapters/jsonschema/LinearPattern.ts"
-import { PatternFault } from "../../../adapters/jsonschema/PatternSyntax.ts"
+import { linearPattern, PatternFault } from "../../../adapters/jsonschema/LinearPattern.ts"
 
 const isLinear = (pattern: string): boolean => {
   try {

@@ -7,7 +7,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import type { Worker } from "node:worker_threads"
-import { schemaBudgets } from "../../../adapters/jsonschema/SchemaBudgets.ts"
+import { schemaBudgets } from "../../../adapters/jsonschema/SchemaCost.ts"
 import { makeSchemaWorker } from "../../../adapters/jsonschema/SchemaWorker.ts"
 import { someProvider } from "../../support/checks/SchemaUses.ts"
 

@@ -4,9 +4,8 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { auditFees } from "../../../adapters/sql/accounts/FeeAudit.ts"
-import * as PostgresAccountStore from "../../../adapters/sql/accounts/PostgresAccountStore.ts"
-import { recordDefaultFee } from "../../../adapters/sql/accounts/RecordedDefaultFee.ts"
+import { auditFees, recordDefaultFee } from "../../../adapters/sql/accounts/FeeAudit.ts"
+import * as PostgresAccountStores from "../../../adapters/sql/accounts/PostgresAccountStores.ts"
 import { AccountStore } from "../../../domain/accounts/Account.ts"
 import { DefaultFeeBasisPoints, type OwnFee, type ProviderFee } from "../../../domain/ledger/PlatformFee.ts"
 import { MARKET_OWNER } from "../../../domain/ledger/Transfer.ts"
@@ -19,7 +18,7 @@ import { earlier } from "../../support/metering/TestTime.ts"
 const PG = { timeout: "60 seconds", excludeTestServices: true } as const
 const DEFAULT = 1_000
 
-const ports = PostgresAccountStore.layer.pipe(Layer.provideMerge(postgresLedgerPorts))
+const ports = PostgresAccountStores.layer.pipe(Layer.provideMerge(postgresLedgerPorts))
 
 const registered = (days: number) =>
   earlier(`${days} days`)(Effect.flatMap(DateTime.now, (createdAt) => aProvider({ createdAt })))

@@ -5,9 +5,14 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { uuidOfReceipt } from "../../../adapters/sql/ledger/LedgerCodes.ts"
-import { storedDigest } from "../../../adapters/sql/metering/KeyDigests.ts"
-import { type LostCall, lostCalls, recordLost, reviewLost } from "../../../adapters/sql/metering/LostCalls.ts"
-import { closeAgain } from "../../../adapters/sql/metering/LostCallsWatch.ts"
+import { storedDigest } from "../../../adapters/sql/metering/CallRows.ts"
+import {
+  closeAgain,
+  type LostCall,
+  lostCalls,
+  recordLost,
+  reviewLost
+} from "../../../adapters/sql/metering/LostCalls.ts"
 import { makeRecentClosings, RecentClosings } from "../../../adapters/sql/metering/RecentClosings.ts"
 import { storeSql } from "../../../adapters/sql/shared/StoreSql.ts"
 import { LedgerStore } from "../../../domain/ledger/LedgerStore.ts"

@@ -2,11 +2,10 @@
  * What `doctor` concludes from the facts of a database.
  */
 import { assert, describe, it } from "@effect/vitest"
-import type { DatabaseFacts } from "../../../adapters/sql/doctor/DatabaseFacts.ts"
-import { judge, judgeHosts, judgeReplicas } from "../../../adapters/sql/doctor/Findings.ts"
-import { parseDatabaseUrl } from "../../../adapters/sql/primary/DatabaseUrl.ts"
-import type { HostState } from "../../../adapters/sql/primary/HostState.ts"
 import { Result } from "effect"
+import { type DatabaseFacts, judge, judgeHosts, judgeReplicas } from "../../../adapters/sql/doctor/Findings.ts"
+import { parseDatabaseUrl } from "../../../adapters/sql/primary/DatabaseUrl.ts"
+import type { HostState } from "../../../adapters/sql/primary/PrimaryWatch.ts"
 
 const healthy: DatabaseFacts = {
   database: "billing",

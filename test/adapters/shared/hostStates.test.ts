@@ -10,7 +10,7 @@ import {
   type HostState,
   type Known,
   primaryAmong
-} from "../../../adapters/sql/primary/HostState.ts"
+} from "../../../adapters/sql/primary/PrimaryWatch.ts"
 
 const host = (name: string): DatabaseHost => ({ name, host: name, port: 5432, url: Redacted.make(name) })
 const [one, two] = [host("one"), host("two")]

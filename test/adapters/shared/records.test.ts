@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Field, record, records } from "../../../adapters/sql/shared/Records.ts"
+import { type Field, record, records } from "../../../adapters/sql/shared/Columns.ts"
 import { postgresPorts } from "../../contracts/ports.ts"
 import { LIVE } from "../../support/servers/PostgresTest.ts"
 

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
-import { rowReader } from "../../../adapters/sql/shared/RowReader.ts"
+import { rowReader } from "../../../adapters/sql/shared/Rows.ts"
 
 interface Entry {
   readonly id: string

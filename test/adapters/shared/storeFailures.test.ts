@@ -5,7 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer } from "effect"
 import { SqlError } from "effect/sql"
-import * as PostgresAccountStore from "../../../adapters/sql/accounts/PostgresAccountStore.ts"
+import * as PostgresAccountStores from "../../../adapters/sql/accounts/PostgresAccountStores.ts"
 import * as PostgresUnitOfWork from "../../../adapters/sql/shared/PostgresUnitOfWork.ts"
 import { raiseAll, unavailableReason } from "../../../adapters/sql/shared/SqlFailures.ts"
 import { storeSql } from "../../../adapters/sql/shared/StoreSql.ts"
@@ -61,7 +61,7 @@ it("keeps what is no failure of SQL, and finds failures of SQL among defects", (
   assert.deepInclude(fourth, { _tag: "Die", defect: broken })
 })
 
-const linked = Layer.mergeAll(PostgresAccountStore.layer, PostgresUnitOfWork.layer).pipe(
+const linked = Layer.mergeAll(PostgresAccountStores.layer, PostgresUnitOfWork.layer).pipe(
   Layer.provideMerge(Layer.unwrap(Effect.map(DatabaseLink, ({ url }) => PgClient.layer({ url, maxConnections: 2 })))),
   Layer.provideMerge(DatabaseLink.layer),
   Layer.provideMerge(PostgresTest.layerDatabase)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { lexemesOf, prefixQueryOf } from "../../../adapters/sql/catalog/SearchLexemes.ts"
+import { lexemesOf, prefixQueryOf } from "../../../adapters/sql/catalog/PostgresCatalogStore.ts"
 import {
   matches,
   SEARCH_TOKEN_CHARS_MAX,
@@ -57,7 +57,7 @@ describe("SearchTokens", () => {
   })
 })
 
-describe("SearchLexemes", () => {
+describe("lexemes of search tokens", () => {
   it("add the first one, two and three letters of every word, marked", () => {
     assert.deepStrictEqual(lexemesOf(["data", "da", "\u{1F600}é"]), [
       "data",

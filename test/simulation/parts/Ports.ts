@@ -7,9 +7,9 @@ import { ChangeFeed } from "../../../domain/shared/ChangeFeed.ts"
 import { UnitOfWork } from "../../../domain/shared/StoreUnavailable.ts"
 import { ToolUpstream } from "../../../domain/upstream/ToolUpstream.ts"
 import { Books } from "../../../src/layers/Books.ts"
-import type { memoryProfile } from "../../../src/layers/MemoryProfile.ts"
-import { unreachable } from "./Providers.ts"
+import type { memoryProfile } from "../../../src/layers/MemoryStores.ts"
 import { type Process, storeFailed, type Switchboard } from "../world/Switchboard.ts"
+import { unreachable } from "./Providers.ts"
 
 export type Stores = Layer.Success<typeof memoryProfile>
 export type Ports = Stores | PaymentGateway | ToolUpstream

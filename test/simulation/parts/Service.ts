@@ -24,9 +24,8 @@ import { RateLimits, RateLimitSettings } from "../../../adapters/http/pipeline/S
 import { Draining, OpenStreams } from "../../../adapters/http/pipeline/WebRequest.ts"
 import { disputesRoutes } from "../../../adapters/http/trust/Disputes.ts"
 import * as AjvJsonSchemas from "../../../adapters/jsonschema/AjvJsonSchemas.ts"
-import * as NoMailer from "../../../adapters/mail/NoMailer.ts"
 import * as BoundedRateLimiterStore from "../../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
-import * as NoProviderServers from "../../../adapters/memory/mcp/NoProviderServers.ts"
+import { noMailer, noProviderServers } from "../../../adapters/memory/shared/UnconnectedPorts.ts"
 import * as PdfInvoicePrinter from "../../../adapters/pdf/PdfInvoicePrinter.ts"
 import { OperatorKey } from "../../../domain/accounts/Authentication.ts"
 import { RateLimitPolicy } from "../../../domain/accounts/Principal.ts"
@@ -91,8 +90,8 @@ const adapters = Layer.mergeAll(
   NodeLogSigner.layer(Redacted.make("5eed".repeat(16))),
   RateLimiter.layer.pipe(Layer.provide(BoundedRateLimiterStore.layer)),
   NodeDigest.layer,
-  NoMailer.layer,
-  NoProviderServers.layer,
+  noMailer,
+  noProviderServers,
   PublishedProofs.layer({ fetch: () => Effect.fail({ message: "nothing is published here" }), dnsServers: [] }),
   PdfInvoicePrinter.layer
 )

@@ -3,7 +3,7 @@
  */
 import { Clock, Effect, Layer, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { memoryProfile } from "../../../src/layers/MemoryProfile.ts"
+import { memoryProfile } from "../../../src/layers/MemoryStores.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
 import { temporaryPostgres } from "../../support/servers/TemporaryPostgres.ts"
 import { connectedTo, createDatabase, dropDatabase, urlOf } from "../../support/servers/TestDatabases.ts"

@@ -18,7 +18,7 @@ const EXEMPT = new Set([
 
 /** The list of reserved handles contains these words; `nobody` is also an account of the operating system. */
 const ALLOWED: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "adapters/sql/embedded/ServerAccount.ts": ["nobody"],
+  "adapters/sql/embedded/Command.ts": ["nobody"],
   "domain/accounts/Handle.ts": ["nobody", "catalogue"]
 }
 

@@ -16,10 +16,10 @@ import { BaseUrl } from "../../../adapters/http/contract/BaseUrl.ts"
 import { RateLimitSettings } from "../../../adapters/http/pipeline/Stages.ts"
 import { MetricsAccess } from "../../../adapters/http/platform/Metrics.ts"
 import * as AjvJsonSchemas from "../../../adapters/jsonschema/AjvJsonSchemas.ts"
-import * as NoMailer from "../../../adapters/mail/NoMailer.ts"
-import { publicAndLoopback } from "../../../adapters/mcp/egress/AddressGuard.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
+import { publicAndLoopback } from "../../../adapters/mcp/egress/AddressGuard.ts"
 import * as BoundedRateLimiterStore from "../../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
+import { noMailer } from "../../../adapters/memory/shared/UnconnectedPorts.ts"
 import * as DryRunGateway from "../../../adapters/payments/DryRunGateway.ts"
 import * as PdfInvoicePrinter from "../../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as SitePages from "../../../adapters/site/SitePages.ts"
@@ -40,12 +40,12 @@ import { CheckoutReturn } from "../../../domain/payments/Loads.ts"
 import type { Mailer } from "../../../domain/trust/Mailer.ts"
 import type { ProofReader } from "../../../domain/trust/Verification.ts"
 import { core } from "../../../src/layers/Core.ts"
-import { memoryProfile } from "../../../src/layers/MemoryProfile.ts"
+import { memoryProfile } from "../../../src/layers/MemoryStores.ts"
 import { offers } from "../../../src/layers/Offers.ts"
 import { postgresStores } from "../../../src/layers/PostgresStores.ts"
-import { overBoth, PostgresTest } from "../servers/PostgresTest.ts"
 import { ServiceUnderTest } from "../market/ServiceUnderTest.ts"
 import { DeclaredRoutes } from "../security/DeclaredRoutes.ts"
+import { overBoth, PostgresTest } from "../servers/PostgresTest.ts"
 
 /** From opening a call until the sweeper may end it: two attempts of this length, and 30 s. */
 export const UPSTREAM_TIMEOUT_MS = 10_000
@@ -102,7 +102,7 @@ const NOTHING_PUBLISHED = PublishedProofs.layer({
   dnsServers: []
 })
 
-const NO_EVIDENCE: Layer.Layer<Mailer | ProofReader> = Layer.merge(NoMailer.layer, NOTHING_PUBLISHED)
+const NO_EVIDENCE: Layer.Layer<Mailer | ProofReader> = Layer.merge(noMailer, NOTHING_PUBLISHED)
 
 const on = <G>(
   stores: Layer.Layer<Layer.Success<typeof memoryProfile>>,

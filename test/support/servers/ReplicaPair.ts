@@ -3,16 +3,15 @@
  * killed, stopped and continued, and the standby promoted. Both are durable and removed with their scope.
  */
 import { Effect, Redacted, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import { spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { binaries } from "../../../adapters/sql/embedded/Binaries.ts"
-import { environment, run } from "../../../adapters/sql/embedded/Command.ts"
 import { initdbOptions } from "../../../adapters/sql/embedded/ClusterSettings.ts"
+import { environment, run, serverAccount } from "../../../adapters/sql/embedded/Command.ts"
 import type { BinariesUnusable, NoServerAccount } from "../../../adapters/sql/embedded/EmbeddedPostgresError.ts"
-import { serverAccount } from "../../../adapters/sql/embedded/ServerAccount.ts"
-import { SqlClient } from "effect/sql"
 import { certificatesFor } from "./Certificates.ts"
 import { until } from "./EmbeddedFolders.ts"
 import { freePort } from "./FreePort.ts"

@@ -10,11 +10,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { binaries } from "../../../adapters/sql/embedded/Binaries.ts"
-import { environment } from "../../../adapters/sql/embedded/Command.ts"
-import type { BinariesUnusable, NoServerAccount } from "../../../adapters/sql/embedded/EmbeddedPostgresError.ts"
-import { closedTo, serverAccount } from "../../../adapters/sql/embedded/ServerAccount.ts"
-import type { ServerAccount } from "../../../adapters/sql/embedded/Command.ts"
 import { initdbOptions } from "../../../adapters/sql/embedded/ClusterSettings.ts"
+import { closedTo, environment, serverAccount, type ServerAccount } from "../../../adapters/sql/embedded/Command.ts"
+import type { BinariesUnusable, NoServerAccount } from "../../../adapters/sql/embedded/EmbeddedPostgresError.ts"
 import type { Orders } from "./PostgresGuardian.ts"
 
 export interface TemporaryPostgres {

@@ -1,0 +1,153 @@
+/**
+ * The operator's lists of accounts, audit trail and sessions in PostgreSQL.
+ */
+import { Effect, Layer, Schema } from "effect"
+import type { Consumer } from "../../../domain/accounts/Account.ts"
+import { type OperatorSession, OperatorSessionStore, type SessionTimes } from "../../../domain/accounts/Principal.ts"
+import { AccountSearch } from "../../../domain/operator/AccountSearch.ts"
+import { type AuditEntry, AuditTrailStore } from "../../../domain/operator/AuditTrail.ts"
+import { Uuid } from "../../../domain/shared/Ids.ts"
+import { COUNTED_MAX, pageOf } from "../../../domain/shared/Page.ts"
+import { type FrozenRow, PROVIDER_COLUMNS, toProvider } from "../accounts/PostgresAccountStores.ts"
+import { beginsBefore, isStorable, rowReader, toDate } from "../shared/Rows.ts"
+import { storeSql } from "../shared/StoreSql.ts"
+
+const toConsumer = rowReader<Consumer>({ default_cap_microcents: "defaultCap" })
+
+const isUuid = Schema.is(Uuid)
+
+/** As a pattern of LIKE. */
+const beginningWith = (search: string): string => `${search.toLowerCase().replaceAll(/[\\%_]/gu, "\\$&")}%`
+
+const accountSearch = Layer.effect(
+  AccountSearch,
+  Effect.gen(function* () {
+    const sql = yield* storeSql
+
+    const asked = (search: string | undefined, named: "consumers" | "providers") => {
+      if (search === undefined) return sql`true`
+      if (!isStorable(search)) return sql`false`
+      const id = search.toLowerCase()
+      if (isUuid(id)) return sql`id = ${id}`
+      const start = beginningWith(search)
+      return named === "consumers"
+        ? sql`(lower(name) LIKE ${start} OR email LIKE ${start})`
+        : sql`(lower(name) LIKE ${start} OR email LIKE ${start} OR handle LIKE ${start})`
+    }
+
+    return AccountSearch.of({
+      consumers: Effect.fn("PostgresAccountSearch.consumers")(function* (search, page) {
+        const where = asked(search, "consumers")
+        const total = yield* sql<{ readonly total: bigint }>`
+          SELECT count(*) AS total FROM (SELECT FROM consumers WHERE ${where} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
+          (row) => Number(row.total)
+        )
+        const rows = yield* sql`
+          SELECT * FROM consumers WHERE ${where} AND id < ${beginsBefore(page)}
+          ORDER BY id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toConsumer)
+        return pageOf(rows, page.limit, total, ({ id }) => ({ key: "", id }))
+      }),
+
+      providers: Effect.fn("PostgresAccountSearch.providers")(function* (search, page) {
+        const where = asked(search, "providers")
+        const total = yield* sql<{ readonly total: bigint }>`
+          SELECT count(*) AS total FROM (SELECT FROM providers WHERE ${where} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
+          (row) => Number(row.total)
+        )
+        const rows = yield* sql<FrozenRow>`
+          SELECT ${sql.literal(PROVIDER_COLUMNS)} FROM providers WHERE ${where} AND id < ${beginsBefore(page)}
+          ORDER BY id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toProvider)
+        return pageOf(rows, page.limit, total, ({ id }) => ({ key: "", id }))
+      }),
+
+      consumersOf: Effect.fn("PostgresAccountSearch.consumersOf")((ids) =>
+        sql`SELECT * FROM consumers WHERE id = ANY (${ids}::uuid[])`.all(toConsumer)
+      ),
+
+      providersOf: Effect.fn("PostgresAccountSearch.providersOf")((ids) =>
+        sql<FrozenRow>`
+          SELECT ${sql.literal(PROVIDER_COLUMNS)} FROM providers WHERE id = ANY (${ids}::uuid[])`.all(toProvider)
+      )
+    })
+  })
+)
+
+// The audit trail in PostgreSQL. The service's role may not change or delete its rows.
+
+const toEntry = rowReader<AuditEntry>({ entry_id: "id", recorded_at: "at" })
+
+const auditTrailStore = Layer.effect(
+  AuditTrailStore,
+  Effect.gen(function* () {
+    const sql = yield* storeSql
+    return AuditTrailStore.of({
+      append: Effect.fn("PostgresAuditTrailStore.append")(
+        (entry) => sql`
+          INSERT INTO audit_trail (entry_id, recorded_at, action, actor, session_id, address, subject, reason, details)
+          VALUES (${entry.id}, ${toDate(entry.at)}, ${entry.action}, ${entry.actor}, ${entry.sessionId ?? null}::uuid,
+            ${entry.address}, ${entry.subject ?? null}, ${entry.reason ?? null}, ${entry.details ?? null})`,
+        Effect.asVoid
+      ),
+
+      list: Effect.fn("PostgresAuditTrailStore.list")(function* ({ action, subject }, page) {
+        const where = sql.and([
+          sql`true`,
+          ...(action === undefined ? [] : [sql`action = ${action}`]),
+          ...(subject === undefined ? [] : [sql`subject = ${subject}`])
+        ])
+        const total = yield* sql<{ readonly total: bigint }>`
+          SELECT count(*) AS total FROM audit_trail WHERE ${where}`.unprepared.one((row) => Number(row.total))
+        const rows = yield* sql`
+          SELECT * FROM audit_trail WHERE ${where} AND entry_id < ${beginsBefore(page)}
+          ORDER BY entry_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toEntry)
+        return pageOf(rows, page.limit, total, ({ id }) => ({ key: "", id }))
+      })
+    })
+  })
+)
+
+const toSession = rowReader<OperatorSession>({ session_id: "id" })
+
+const operatorSessionStore = Layer.effect(
+  OperatorSessionStore,
+  Effect.gen(function* () {
+    const sql = yield* storeSql
+    const isOver = ({ idleSince, now }: SessionTimes) =>
+      sql`(expires_at <= ${toDate(now)} OR last_used_at < ${toDate(idleSince)})`
+
+    return OperatorSessionStore.of({
+      insert: Effect.fn("PostgresOperatorSessionStore.insert")(function* (session, hash, liveMax) {
+        yield* sql`
+          INSERT INTO operator_sessions (session_id, hash, name, created_at, expires_at, last_used_at)
+          VALUES (${session.id}, decode(${hash}, 'hex'), ${session.name}, ${toDate(session.createdAt)},
+            ${toDate(session.expiresAt)}, ${toDate(session.lastUsedAt)})`
+        yield* sql`
+          DELETE FROM operator_sessions WHERE session_id IN (
+            SELECT session_id FROM operator_sessions ORDER BY created_at DESC, session_id DESC OFFSET ${liveMax})`
+      }),
+
+      use: Effect.fn("PostgresOperatorSessionStore.use")((hash, times) =>
+        sql`
+          UPDATE operator_sessions SET last_used_at = ${toDate(times.now)}
+          WHERE hash = decode(${hash}, 'hex') AND NOT ${isOver(times)}
+          RETURNING session_id, name, created_at, expires_at, last_used_at`.first(toSession)
+      ),
+
+      end: Effect.fn("PostgresOperatorSessionStore.end")(
+        (id) => sql`DELETE FROM operator_sessions WHERE session_id = ${id} RETURNING session_id`.hasRows
+      ),
+
+      endAll: sql`DELETE FROM operator_sessions RETURNING session_id`.count,
+
+      prune: Effect.fn("PostgresOperatorSessionStore.prune")(
+        (times, limit) =>
+          sql`
+            DELETE FROM operator_sessions WHERE session_id IN (
+              SELECT session_id FROM operator_sessions WHERE ${isOver(times)} LIMIT ${limit})
+            RETURNING session_id`.count
+      )
+    })
+  })
+)
+
+export const layer = Layer.mergeAll(accountSearch, auditTrailStore, operatorSessionStore)

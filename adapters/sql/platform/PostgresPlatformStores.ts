@@ -1,0 +1,150 @@
+/**
+ * Health history, figures, submissions and the waitlist in PostgreSQL.
+ */
+import { Effect, Layer } from "effect"
+import { HealthHistoryStore, type HealthSamples, totalsOf } from "../../../domain/platform/HealthHistory.ts"
+import { type MarketCounts, PlatformFigures } from "../../../domain/platform/PlatformStats.ts"
+import {
+  type Submission,
+  SubmissionStore,
+  type WaitlistEntry,
+  WaitlistStore
+} from "../../../domain/platform/Submissions.ts"
+import { columnsOf } from "../shared/Columns.ts"
+import { rowReader, toDate } from "../shared/Rows.ts"
+import { prune, storeSql } from "../shared/StoreSql.ts"
+
+const toSamples = rowReader<HealthSamples>({ check_name: "check" }, { ok: Number, degraded: Number, down: Number })
+
+const healthHistoryStore = Layer.effect(
+  HealthHistoryStore,
+  Effect.gen(function* () {
+    const sql = yield* storeSql
+    return HealthHistoryStore.of({
+      add: Effect.fn("PostgresHealthHistoryStore.add")(function* (samples) {
+        const rows = totalsOf(samples)
+        if (rows.length === 0) return
+        const { int8, text } = columnsOf(rows)
+        yield* sql`
+          INSERT INTO health_history AS known (day, check_name, ok, degraded, down)
+          SELECT day::date, check_name, ok, degraded, down FROM unnest(${text(({ date }) => date)},
+            ${text(({ check }) => check)}, ${int8(({ ok }) => ok)}, ${int8(({ degraded }) => degraded)},
+            ${int8(({ down }) => down)}) AS given (day, check_name, ok, degraded, down)
+          ON CONFLICT (day, check_name) DO UPDATE SET ok = known.ok + excluded.ok,
+            degraded = known.degraded + excluded.degraded, down = known.down + excluded.down`
+      }),
+
+      since: Effect.fn("PostgresHealthHistoryStore.since")((date) =>
+        sql`
+          SELECT to_char(day, 'YYYY-MM-DD') AS date, check_name, ok, degraded, down FROM health_history
+          WHERE day >= ${date}::text::date ORDER BY day, check_name`.all(toSamples)
+      ),
+
+      prune: Effect.fn("PostgresHealthHistoryStore.prune")((before, limit) =>
+        prune(sql, "health_history", sql`day < ${before}::text::date`, limit)
+      )
+    })
+  })
+)
+
+// Counts over the whole platform, in PostgreSQL. Calls are counted from hourly totals, never one by one.
+
+const toCounts = rowReader<MarketCounts>(
+  {},
+  { providers: Number, consumers: Number, tools: Number, invocations: Number }
+)
+
+export const platformFigures = Layer.effect(
+  PlatformFigures,
+  Effect.gen(function* () {
+    const sql = yield* storeSql
+
+    const all = sql`SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers,
+      (SELECT coalesce(sum(tools), 0)::int8 FROM catalog_tallies) - (
+        SELECT count(*) FROM tools WHERE withdrawn_at IS NULL
+          AND provider_id IN (SELECT id FROM providers WHERE frozen_at IS NOT NULL)
+      ) AS tools,
+      (SELECT coalesce(sum(calls), 0)::int8 FROM usage_totals) AS invocations`
+
+    const since = (from: Date) => sql`
+      SELECT (SELECT count(*) FROM providers WHERE created_at >= ${from}) AS providers,
+        (SELECT count(*) FROM consumers WHERE created_at >= ${from}) AS consumers,
+        (SELECT count(*) FROM tools WHERE created_at >= ${from}) AS tools,
+        (SELECT coalesce(sum(calls), 0)::int8 FROM usage_totals WHERE hour >= ${from}) AS invocations`
+
+    return PlatformFigures.of({
+      count: Effect.fn("PostgresPlatformFigures.count")((sinceHour) =>
+        (sinceHour === undefined ? all : since(toDate(sinceHour))).one(toCounts)
+      )
+    })
+  })
+)
+
+const submissionStore = Layer.effect(
+  SubmissionStore,
+  Effect.gen(function* () {
+    const sql = yield* storeSql
+    return SubmissionStore.of({
+      add: Effect.fn("PostgresSubmissionStore.add")(
+        ({ content, id, kind, submittedAt }) => sql`
+          INSERT INTO submissions (id, kind, content, submitted_at)
+          VALUES (${id}, ${kind}, ${JSON.stringify(content)}::text::json, ${toDate(submittedAt)})`,
+        Effect.asVoid
+      ),
+
+      recent: Effect.fn("PostgresSubmissionStore.recent")((kind, limit) =>
+        sql`
+          SELECT * FROM submissions WHERE kind = ${kind}
+          ORDER BY submitted_at DESC, id DESC LIMIT ${limit}`.all(rowReader<Submission>())
+      ),
+
+      eraseOf: Effect.fn("PostgresSubmissionStore.eraseOf")(
+        (contact) =>
+          sql`
+            UPDATE submissions SET content = '{}'
+            WHERE lower(btrim(content ->> 'contact')) = lower(${contact}) RETURNING id`.count
+      ),
+
+      count: Effect.fn("PostgresSubmissionStore.count")((kind, since) =>
+        sql<{ readonly found: bigint }>`
+          SELECT count(*) AS found FROM submissions
+          WHERE kind = ${kind} ${since === undefined ? sql`` : sql`AND submitted_at >= ${toDate(since)}`}`.one(
+          ({ found }) => Number(found)
+        )
+      )
+    })
+  })
+)
+
+const waitlistStore = Layer.effect(
+  WaitlistStore,
+  Effect.gen(function* () {
+    const sql = yield* storeSql
+    return WaitlistStore.of({
+      add: Effect.fn("PostgresWaitlistStore.add")(
+        ({ email, id, joinedAt, source }) =>
+          sql`
+            INSERT INTO waitlist (id, email, source, joined_at)
+            VALUES (${id}, ${email}, ${source}, ${toDate(joinedAt)})
+            ON CONFLICT (email) DO NOTHING RETURNING id`.hasRows
+      ),
+
+      find: (email) => sql`SELECT * FROM waitlist WHERE email = ${email}`.first(rowReader<WaitlistEntry>()),
+
+      erase: Effect.fn("PostgresWaitlistStore.erase")(
+        (email) =>
+          sql`
+            UPDATE waitlist SET email = 'erased+' || id || '@erased.invalid', source = '' WHERE email = ${email}
+            RETURNING id`.hasRows
+      ),
+
+      count: Effect.fn("PostgresWaitlistStore.count")((since) =>
+        sql<{ readonly found: bigint }>`
+          SELECT count(*) AS found FROM waitlist
+          ${since === undefined ? sql`` : sql`WHERE joined_at >= ${toDate(since)}`}`.one(({ found }) => Number(found))
+      )
+    })
+  })
+)
+
+export const layer = Layer.mergeAll(healthHistoryStore, platformFigures, submissionStore, waitlistStore)
