@@ -88,7 +88,11 @@ export const ENTRY_COLUMNS =
   "p.frozen_at, p.frozen_reason, " +
   FEE_COLUMNS
 
-export const toPriceVersion = rowReader<PriceVersion>({ price_microcents: "price", max_cost_microcents: "maximum" })
+export const toPriceVersion = rowReader<PriceVersion>({
+  price_microcents: "price",
+  max_cost_microcents: "maximum",
+  leaving: "cancellation"
+})
 
 export const toEntry = (row: EntryRow): CatalogEntry => {
   const outputSchema = row.output_schema ?? undefined
