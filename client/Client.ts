@@ -3,8 +3,7 @@
  * browsers and workers.
  */
 import { type Operations, ROUTES } from "./Contract.ts"
-import type { Progress } from "./Progress.ts"
-import { makeSend, type SendOptions } from "./Send.ts"
+import { makeSend, type Progress, type SendOptions } from "./Send.ts"
 
 /** Which service to call, with which key, and how long to wait and retry. */
 export interface ClientOptions extends SendOptions {

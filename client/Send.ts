@@ -2,8 +2,6 @@
  * Sends a request, again where that is safe, and reads its answer.
  */
 import { NoAnswerError, type Problem, ProblemError } from "./Problem.ts"
-import { type Progress, readEvents } from "./Progress.ts"
-import { backoffMs, delayAfterProblem, isInFlight } from "./Retries.ts"
 
 export interface SendOptions {
   /** API key of a consumer, a provider or the operator. */
@@ -18,14 +16,14 @@ export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface OutgoingRequest {
+interface OutgoingRequest {
   readonly method: string
   readonly url: string
   readonly payload: unknown
   readonly takesKey: boolean
 }
 
-export interface Handling {
+interface Handling {
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
   readonly accept?: string
@@ -117,3 +115,92 @@ const pause = (
     }, delayMs)
     signal?.addEventListener("abort", aborted, { once: true })
   })
+
+// When a request is sent again, and after how long. A request that may have been executed is only repeated with the same
+// Idempotency-Key, or if it changes nothing.
+
+const FIRST_DELAY_MS = 250
+export const DELAY_MS_MAX = 30_000
+
+/** Undefined: do not retry. `attempt`: number of the attempt that failed, from 1. */
+const delayAfterProblem = (problem: Problem, attempt: number, isRepeatable: boolean): number | undefined => {
+  const wantedMs = "retry_after_seconds" in problem ? (problem.retry_after_seconds ?? 0) * 1_000 : undefined
+  if (!isRetryable(problem, isRepeatable)) return undefined
+  if (wantedMs !== undefined && wantedMs > DELAY_MS_MAX) return undefined
+  return Math.max(wantedMs ?? 0, backoffMs(attempt))
+}
+
+const isRetryable = (problem: Problem, isRepeatable: boolean): boolean => {
+  switch (problem.code) {
+    // Nothing was executed.
+    case "RATE_LIMITED":
+      return true
+    // A problem with a receipt is the outcome of a call, which a retry repeats.
+    case "UNAVAILABLE":
+      return isRepeatable && problem.receipt_id === undefined
+    case "INTERNAL_ERROR":
+      return isRepeatable
+    case "IDEMPOTENCY_CONFLICT":
+      return isInFlight(problem)
+    default:
+      return false
+  }
+}
+
+/** The first request with this key is still being executed. */
+const isInFlight = (problem: Problem): boolean =>
+  problem.code === "IDEMPOTENCY_CONFLICT" && problem.retry_after_seconds !== undefined
+
+/** Exponential, with jitter: between half and all of it. */
+export const backoffMs = (attempt: number): number =>
+  Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), DELAY_MS_MAX) * (0.5 + Math.random() / 2)
+
+// Reads the server-sent events of a call: progress events, then the result or a problem.
+
+/** Progress of a call, in the tool's own unit. Without `total` the end is not known. */
+export interface Progress {
+  readonly progress: number
+  readonly total?: number
+  readonly message?: string
+}
+
+const EVENT_CHARS_MAX = 16_777_216
+
+/** The text of the last event. Undefined if the stream ended before it. */
+const readEvents = async (
+  body: ReadableStream<Uint8Array>,
+  onProgress: (progress: Progress) => void
+): Promise<string | undefined> => {
+  const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader()
+  let buffer = ""
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return undefined
+      buffer += value
+      const events = buffer.split("\n\n")
+      buffer = events.pop()!
+      if (buffer.length > EVENT_CHARS_MAX) throw new Error("An event of the stream is longer than 16 MiB.")
+      for (const event of events) {
+        const lines = event.split("\n")
+        const data = lines
+          .filter((line) => line.startsWith("data: "))
+          .map((line) => line.slice(6))
+          .join("\n")
+        if (lines.includes("event: progress")) report(onProgress, JSON.parse(data) as Progress)
+        else if (lines.includes("event: result") || lines.includes("event: problem")) return data
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {})
+  }
+}
+
+/** An error of the callback must not lose the result of a call that is paid for. */
+const report = (onProgress: (progress: Progress) => void, progress: Progress): void => {
+  try {
+    onProgress(progress)
+  } catch {
+    // The callback is the caller's code: its error does not end the call.
+  }
+}

@@ -4,5 +4,5 @@
 export { type Client, type ClientOptions, createClient, type RequestOptions } from "./Client.ts"
 export type { Operations, Schemas } from "./Contract.ts"
 export { NoAnswerError, type Problem, type ProblemCode, ProblemError } from "./Problem.ts"
-export type { Progress } from "./Progress.ts"
+export type { Progress } from "./Send.ts"
 export { verifyReceipt } from "./VerifyReceipt.ts"

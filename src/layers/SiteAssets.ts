@@ -5,14 +5,14 @@
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { stripTypeScriptTypes } from "node:module"
 import { CHANGELOG } from "../../adapters/site/changelog/ChangelogPage.ts"
-import { guides } from "../../adapters/site/docs/DocsMap.ts"
-import { Documents } from "../../adapters/site/docs/Markdown.ts"
 import {
+  guides,
   OPERATOR_PAGES,
   OPERATOR_TEXT_BYTES_MAX,
   type OperatorPage,
   OperatorTexts
-} from "../../adapters/site/docs/OperatorPages.ts"
+} from "../../adapters/site/docs/DocsNavigation.ts"
+import { Documents } from "../../adapters/site/docs/Markdown.ts"
 import { type Asset, Assets } from "../../adapters/site/kit/Assets.ts"
 import { SPEC } from "../../adapters/site/spec/SpecPage.ts"
 import { type AppConfig, ConfigInvalid } from "../config/AppConfig.ts"

@@ -5,12 +5,12 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Client, createClient } from "../../client/Client.ts"
 import { ProblemError } from "../../client/Problem.ts"
-import type { Progress } from "../../client/Progress.ts"
+import type { Progress } from "../../client/Send.ts"
 import { verifyReceipt } from "../../client/VerifyReceipt.ts"
 import { type Answer, event, result, stream, text } from "../../testing/mcp/ScriptedServer.ts"
+import { LIVE } from "../support/market/ServiceUnderTest.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { RawHttp } from "../support/servers/RawHttp.ts"
-import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
 const PRICE_MICROCENTS = 500
 

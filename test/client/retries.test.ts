@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createClient } from "../../client/Client.ts"
 import { NoAnswerError, ProblemError } from "../../client/Problem.ts"
-import { backoffMs, DELAY_MS_MAX } from "../../client/Retries.ts"
+import { backoffMs, DELAY_MS_MAX } from "../../client/Send.ts"
 
 const answer = (status: number, body: object): Response => Response.json(body, { status })
 const problem = (status: number, code: string, extra: object = {}): Response =>

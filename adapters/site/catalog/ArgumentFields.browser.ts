@@ -9,7 +9,7 @@ export type Json = null | boolean | number | string | ReadonlyArray<Json> | { re
 export type Schema = Readonly<Record<string, unknown>>
 
 /** One property, or the whole input where `property` is absent. */
-export interface Argument {
+interface Argument {
   readonly property?: string
   readonly field: Field
   /** The value, or an error message. */

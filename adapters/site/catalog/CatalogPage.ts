@@ -1,25 +1,117 @@
 /**
  * The catalog page: search and filter tools, without scripts. A script adds the buttons of a signed-in developer.
  */
+import { Option, Schema } from "effect"
 import type { Provider } from "../../../domain/accounts/Account.ts"
+import type { CatalogSort } from "../../../domain/catalog/CatalogStore.ts"
+import { Category } from "../../../domain/catalog/Tool.ts"
+import { ProviderId } from "../../../domain/shared/Ids.ts"
+import { type Microcents, parseDollars } from "../../../domain/shared/Microcents.ts"
+import { PAGE_OFFSET_MAX } from "../../../domain/shared/Page.ts"
 import type { CatalogTool } from "../../http/catalog/CatalogApi.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { type Html, html } from "../kit/Html.ts"
 import type { Site } from "../kit/Site.ts"
-import {
-  type CatalogQuery,
-  catalogUrl,
-  isFiltered,
-  isPriceInvalid,
-  lastPageOf,
-  providerPath,
-  SORTS,
-  TOOLS_PER_PAGE
-} from "./CatalogQuery.ts"
-import { catalogStyle } from "./CatalogStyle.ts"
 import { badges, count, milliseconds, plural, priceUnit } from "./ToolLabels.ts"
 
-export interface CatalogResults {
+// The query of the catalog page, read from its URL and written back. Invalid parameters are ignored.
+
+export const TOOLS_PER_PAGE = 20
+const PAGES_MAX = PAGE_OFFSET_MAX / TOOLS_PER_PAGE
+const QUERY_CHARS_MAX = 200
+
+const SORTS = [
+  ["name", "Name"],
+  ["price", "Price: low to high"],
+  ["price_desc", "Price: high to low"],
+  ["newest", "Newest"]
+] as const satisfies ReadonlyArray<readonly [CatalogSort, string]>
+
+interface CatalogQuery {
+  readonly q: string
+  readonly category: string | undefined
+  /** In dollars, as entered. */
+  readonly maxPriceText: string
+  readonly maxPrice: Microcents | undefined
+  readonly providerId: ProviderId | undefined
+  readonly sort: CatalogSort
+  /** From 1. */
+  readonly page: number
+}
+
+const providerIdOf = Schema.decodeUnknownOption(ProviderId)
+const isCategory = Schema.is(Category)
+
+export const parseCatalogQuery = (query: Readonly<Record<string, string>>): CatalogQuery => {
+  const { category = "", max_price: maxPriceText = "", page = "", provider_id, q = "", sort } = query
+  return {
+    q: q.slice(0, QUERY_CHARS_MAX).toWellFormed().trim(),
+    category: isCategory(category) ? category : undefined,
+    maxPriceText: maxPriceText.slice(0, QUERY_CHARS_MAX).toWellFormed().trim(),
+    maxPrice: parseDollars(maxPriceText),
+    providerId: Option.getOrUndefined(providerIdOf(provider_id)),
+    sort: SORTS.find(([name]) => name === sort)?.[0] ?? "name",
+    page: pageIn(page)
+  }
+}
+
+/** From 1, as the query's `page` asks for it. */
+export const pageIn = (page = ""): number => (/^[1-9]\d{0,4}$/u.test(page) ? Math.min(Number(page), PAGES_MAX) : 1)
+
+export const lastPageOf = (total: number): number => Math.max(1, Math.ceil(total / TOOLS_PER_PAGE))
+
+const isPriceInvalid = ({ maxPrice, maxPriceText }: CatalogQuery): boolean =>
+  maxPriceText !== "" && maxPrice === undefined
+
+const isFiltered = ({ category, maxPriceText, providerId, q }: CatalogQuery): boolean =>
+  q !== "" || category !== undefined || maxPriceText !== "" || providerId !== undefined
+
+/** The same query with changes, on the first page unless `page` is given. */
+const catalogUrl = (query: CatalogQuery, changes: Partial<CatalogQuery> = {}): string => {
+  const { category, maxPriceText, page, providerId, q, sort } = { ...query, page: 1, ...changes }
+  const parts = new URLSearchParams({
+    ...(q === "" ? {} : { q }),
+    ...(category === undefined ? {} : { category }),
+    ...(maxPriceText === "" ? {} : { max_price: maxPriceText }),
+    ...(providerId === undefined ? {} : { provider_id: providerId }),
+    ...(sort === "name" ? {} : { sort }),
+    ...(page === 1 ? {} : { page: String(page) })
+  }).toString()
+  return parts === "" ? "/catalog" : `/catalog?${parts}`
+}
+
+/** The page of a provider. */
+export const providerPath = (handle: string, page = 1): string =>
+  `/catalog/providers/${handle}${page === 1 ? "" : `?page=${page}`}`
+
+export const catalogStyle = `
+.search{display:grid;gap:.9rem;grid-template-columns:minmax(0,1fr);align-items:start;margin:0 0 1.75rem}
+@media (min-width:44rem){.search{grid-template-columns:minmax(0,5fr) minmax(0,3fr) minmax(0,3fr) minmax(0,3fr) auto}.search .go{padding-top:1.85rem}}
+.chip{display:inline-flex;flex-wrap:wrap;gap:0 .6rem;margin:0 0 1rem}
+.found{margin:0 0 .25rem;color:var(--muted)}
+.tools{list-style:none;padding:0;margin:0 0 1.5rem}
+.tools>li{border-top:1px solid var(--line);padding:1.15rem 0;margin:0;display:grid;gap:.75rem 2rem;grid-template-columns:minmax(0,1fr)}
+@media (min-width:50rem){.tools>li{grid-template-columns:minmax(0,1fr) 25rem}}
+.tools h2{font-size:1.15rem;margin:0 0 .15rem;overflow-wrap:anywhere}
+.tools p{margin:0;overflow-wrap:anywhere}
+.by{font-size:.9375rem;color:var(--muted)}
+.by .badge{margin-left:.15rem}
+.tools .about{margin-top:.4rem;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden}
+.toolbox:not(:empty){margin-top:.6rem}
+.toolbox .notice{margin:.6rem 0 0}
+.terms{display:grid;grid-template-columns:1.2fr 1.3fr 1.1fr .7fr;gap:.5rem 1rem;margin:0;align-content:start}
+@media (max-width:30rem){.terms{grid-template-columns:1fr 1fr}}
+.terms div{min-width:0}
+.terms dt{color:var(--muted);font-size:.8125rem}
+.terms dd{margin:0;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+.terms .price{font-weight:650}
+.crumb{margin:0 0 1rem}
+.title{margin-bottom:.5rem;overflow-wrap:anywhere}
+.lead.about{white-space:pre-line;overflow-wrap:anywhere}
+.turn{display:flex;flex-wrap:wrap;gap:.5rem 1.25rem;align-items:center}
+`
+
+interface CatalogResults {
   readonly tools: ReadonlyArray<CatalogTool>
   readonly total: number
   readonly categories: ReadonlyArray<string>
@@ -33,7 +125,7 @@ export const catalogPage = (site: Site, query: CatalogQuery, results: CatalogRes
     description: "Tools that agents can call, with price, latency and trust score.",
     path: "/catalog",
     style: catalogStyle,
-    module: "catalog/CatalogPage",
+    modules: ["catalog/CatalogPage"],
     body: html`
       <h1>Catalog</h1>
       <p class="lead">Call any tool with one key. You know the price before each call and get a receipt after it.</p>

@@ -14,28 +14,37 @@ import { marketDoor, providerDoor } from "../connect/ClientConfigs.ts"
 import { connectSection, connectStyle } from "../connect/ConnectSection.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { makeSite, notFoundPage, type Site } from "../kit/Site.ts"
-import { catalogPage, pageLinks, shortened, toolItem } from "./CatalogPage.ts"
-import { lastPageOf, pageIn, parseCatalogQuery, providerPath, TOOLS_PER_PAGE } from "./CatalogQuery.ts"
-import { catalogStyle } from "./CatalogStyle.ts"
+import {
+  catalogPage,
+  catalogStyle,
+  lastPageOf,
+  pageIn,
+  pageLinks,
+  parseCatalogQuery,
+  providerPath,
+  shortened,
+  toolItem,
+  TOOLS_PER_PAGE
+} from "./CatalogPage.ts"
 import { badges, plural } from "./ToolLabels.ts"
 import { toolPage } from "./ToolPage.ts"
 
 // The page of a provider: how to connect to its server, and all of its tools with their prices.
 
-export interface ProviderTools {
+interface ProviderTools {
   readonly tools: ReadonlyArray<CatalogTool>
   readonly total: number
   /** From 1. */
   readonly page: number
 }
 
-export const providerPage = (site: Site, provider: Provider, found: ProviderTools, baseUrl: string): EncodedReply =>
+const providerPage = (site: Site, provider: Provider, found: ProviderTools, baseUrl: string): EncodedReply =>
   site({
     title: provider.name,
     description: provider.description === "" ? `MCP tools of ${provider.name}.` : shortened(provider.description, 160),
     path: providerPath(provider.handle),
     style: catalogStyle + connectStyle,
-    module: "connect/ConnectPage",
+    modules: ["connect/ConnectPage"],
     connects: false,
     body: html`
       <p class="crumb"><a href="/catalog">Catalog</a></p>

@@ -2,11 +2,9 @@
  * Calls, success rate and latency of a tool by day.
  */
 import { Fragment } from "preact"
-import { TimeChart } from "../console/TimeChart.browser.ts"
-import { Figures } from "../console/Values.browser.ts"
-import { h, type View } from "../console/View.browser.ts"
+import { type ChartOptions, type Point, TimeChart } from "../console/TimeChart.browser.ts"
+import { Figures, h, type View } from "../console/View.browser.ts"
 import type { ToolSla } from "../kit/ApiResponses.browser.ts"
-import type { ChartOptions, Point } from "../kit/ChartDrawing.browser.ts"
 import { count, milliseconds, percent } from "../kit/Format.browser.ts"
 
 export const ServiceLevelCharts = ({ sla }: { readonly sla: ToolSla }): View => {

@@ -7,16 +7,11 @@ import type { Json } from "../../http/openapi/OpenApiModel.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { marketDoor, providerDoor } from "../connect/ClientConfigs.ts"
 import { connectSection, connectStyle } from "../connect/ConnectSection.ts"
-import { kitStyle } from "../console/ConsolePages.ts"
-import { curlPost } from "../kit/CurlExample.ts"
-import { figures, table } from "../kit/Elements.ts"
-import { type Html, html } from "../kit/Html.ts"
-import { jsonView } from "../kit/Json.ts"
-import { sampleInput } from "../kit/SampleInput.ts"
+import { kitStyle } from "../kit/SiteStyle.ts"
+import { figures, type Html, html, jsonView, table } from "../kit/Html.ts"
+import { curlPost, sampleInput } from "../kit/Samples.ts"
 import { copyable, type Site } from "../kit/Site.ts"
-import { nameOf, shortened, toolboxPlace } from "./CatalogPage.ts"
-import { providerPath } from "./CatalogQuery.ts"
-import { toolStyle } from "./CatalogStyle.ts"
+import { nameOf, providerPath, shortened, toolboxPlace } from "./CatalogPage.ts"
 import {
   badges,
   BILLING_POLICIES,
@@ -29,6 +24,27 @@ import {
   priceUnit
 } from "./ToolLabels.ts"
 
+const toolStyle = `
+.crumb{margin:0 0 1rem}
+.title{margin-bottom:.5rem;overflow-wrap:anywhere}
+.by{color:var(--muted);overflow-wrap:anywhere}
+.about{white-space:pre-line;overflow-wrap:anywhere;max-width:44rem}
+.toolbox:not(:empty){margin:0 0 1.25rem}
+.toolbox .notice{margin:.6rem 0 0}
+.split{display:grid;gap:2rem;grid-template-columns:minmax(0,1fr)}
+@media (min-width:58rem){.split{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}
+.schema{max-height:26rem;overflow:auto;color-scheme:dark;scrollbar-width:thin}
+.schema:focus-visible{outline-offset:-3px;outline-color:var(--code-key)}
+.key{color:var(--code-key)}.str{color:var(--code-text)}.lit{color:var(--code-literal)}
+.result{max-height:26rem;overflow:auto}
+.charts{display:grid;gap:1.5rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr))}
+.charts h3{font-size:1rem;margin:0 0 .25rem}
+.charts figure{margin:0}
+form.stack{max-width:none}
+#account{margin:1.25rem 0}
+.keyless #arguments .actions{display:none}
+`
+
 export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): EncodedReply =>
   site({
     title: nameOf(tool),
@@ -36,7 +52,7 @@ export const toolPage = (site: Site, tool: ToolDetails, baseUrl: string): Encode
       tool.description === "" ? `Price and usage of ${tool.qualified_name}.` : shortened(tool.description, 160),
     path: `/catalog/${tool.id}`,
     style: kitStyle + toolStyle + connectStyle,
-    module: "catalog/ToolPage",
+    modules: ["catalog/ToolPage", "kit/LocalTimes"],
     charts: true,
     body: html`
       <p class="crumb"><a href="/catalog">Catalog</a></p>

@@ -18,7 +18,7 @@ export interface Door {
   readonly url: string
 }
 
-export interface Snippet {
+interface Snippet {
   /** Where it belongs: a file, or the terminal. */
   readonly place: string
   readonly code: string

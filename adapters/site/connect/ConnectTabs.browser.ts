@@ -4,8 +4,7 @@
  */
 import { type ComponentChildren, Fragment, render } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
-import { CodeBlock } from "../console/Values.browser.ts"
-import { h, type View } from "../console/View.browser.ts"
+import { CodeBlock, h, type View } from "../console/View.browser.ts"
 import { KEY_CHANGED, type Role, storedKey } from "../kit/Session.browser.ts"
 
 /** The key of this browser tab, as a component sees it: shown anew when the reader signs in or out. */

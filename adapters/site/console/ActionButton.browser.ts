@@ -8,7 +8,7 @@ import { announce, clearAnnouncement, useFocusAfterRemoval } from "./Announcemen
 import { type Confirmation, confirmed } from "./Modal.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
-export interface ActionButtonProps {
+interface ActionButtonProps {
   readonly label: string
   /** Accessible name, where the label alone is ambiguous. */
   readonly name?: string

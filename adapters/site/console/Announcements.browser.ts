@@ -6,8 +6,7 @@ import { effect, signal } from "@preact/signals"
 import type { ComponentChildren, RefObject } from "preact"
 import { useEffect } from "preact/hooks"
 import { place } from "./Place.browser.ts"
-import { Notice } from "./Values.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { h, Notice, type View } from "./View.browser.ts"
 
 interface Announcement {
   readonly style: "good" | "bad"

@@ -6,8 +6,7 @@ import { milliseconds, money } from "../kit/Format.browser.ts"
 import type { Column } from "./DataTable.browser.ts"
 import type { ListFilter } from "./ListView.browser.ts"
 import { pathTo } from "./Place.browser.ts"
-import { type Badges, statusBadge, TimeText } from "./Values.browser.ts"
-import { h } from "./View.browser.ts"
+import { type Badges, h, statusBadge, TimeText } from "./View.browser.ts"
 
 export type Call = UsagePage["records"][number]
 

@@ -10,12 +10,11 @@ import { type ConsoleApi, useConsole } from "./ConsoleContext.browser.ts"
 import { pathTo } from "./Place.browser.ts"
 import { ReceiptCheck } from "./ReceiptCheck.browser.ts"
 import { Loaded, useResource } from "./Resource.browser.ts"
-import { CopyValue, Facts, Notice, statusBadge, TimeText } from "./Values.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { CopyValue, Facts, h, Notice, statusBadge, TimeText, type View } from "./View.browser.ts"
 
 export type Receipt = ReceiptResponse["receipt"]
 
-export interface CallDetailProps {
+interface CallDetailProps {
   readonly id: string
   /** What the reader can do with this call, such as a dispute. */
   readonly actions?: (receipt: Receipt) => ComponentChildren

@@ -12,8 +12,7 @@ import { Modals } from "./Modal.browser.ts"
 import { followPlace, pathTo, place } from "./Place.browser.ts"
 import { Loaded, Skeleton, useResource } from "./Resource.browser.ts"
 import { type Identified, keyField, SignInForm } from "./SignInForm.browser.ts"
-import { Notice, TimeText } from "./Values.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { h, Notice, TimeText, type View } from "./View.browser.ts"
 
 const MEANINGS: Readonly<Record<KeyRole, string>> = {
   consumer: "Your keys cannot call tools. Calls in progress end as usual, and you can read everything and add funds. ",
@@ -23,13 +22,13 @@ const MEANINGS: Readonly<Record<KeyRole, string>> = {
   operator: ""
 }
 
-export interface FreezeNoticeProps {
+interface FreezeNoticeProps {
   readonly role: KeyRole
   readonly account: ConsoleAccount
 }
 
 /** Says on every tab that the account is frozen: since when, why, what that means and how it ends. */
-export const FreezeNotice = ({ account, role }: FreezeNoticeProps): View | undefined =>
+const FreezeNotice = ({ account, role }: FreezeNoticeProps): View | undefined =>
   typeof account.frozen_at === "string"
     ? h(
         "div",
@@ -49,7 +48,7 @@ export const FreezeNotice = ({ account, role }: FreezeNoticeProps): View | undef
     : undefined
 
 /** A console that opens with a key, which this browser tab keeps. */
-export interface KeyAccess {
+interface KeyAccess {
   readonly role: Role
   readonly keyLabel: string
   readonly help?: ComponentChildren
@@ -58,12 +57,12 @@ export interface KeyAccess {
 }
 
 /** A console that opens with a session, which a cookie proves. */
-export interface SessionAccess {
+interface SessionAccess {
   readonly role: "operator"
   readonly session: ConsoleSession
 }
 
-export type ConsoleDefinition = (KeyAccess | SessionAccess) & {
+type ConsoleDefinition = (KeyAccess | SessionAccess) & {
   /** Of its first tab; the others are below it. */
   readonly path: string
   readonly name: string

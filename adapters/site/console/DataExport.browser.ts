@@ -2,10 +2,9 @@
  * Exports what the service stores about the account, as one JSON file.
  */
 import { useState } from "preact/hooks"
-import { saveFile } from "../kit/SavedFile.browser.ts"
 import { plural } from "../kit/Format.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
-import { useConsole } from "./ConsoleContext.browser.ts"
+import { saveFile, useConsole } from "./ConsoleContext.browser.ts"
 import { h, type View } from "./View.browser.ts"
 
 export interface ExportedList {

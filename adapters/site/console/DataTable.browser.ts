@@ -21,7 +21,7 @@ export interface Sorting {
   readonly isDescending: boolean
 }
 
-export interface DataTableProps<Row> {
+interface DataTableProps<Row> {
   readonly caption: string
   readonly columns: ReadonlyArray<Column<Row>>
   readonly rows: ReadonlyArray<Row>

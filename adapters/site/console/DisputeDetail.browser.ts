@@ -4,13 +4,13 @@
 import { type ComponentChildren, Fragment } from "preact"
 import type { Disputes } from "../kit/ApiResponses.browser.ts"
 import { money } from "../kit/Format.browser.ts"
+import type { KeyRole } from "../kit/Session.browser.ts"
 import { type ConsoleApi, useConsole } from "./ConsoleContext.browser.ts"
 import type { Column } from "./DataTable.browser.ts"
 import type { ListFilter, RowPage } from "./ListView.browser.ts"
 import { pathTo } from "./Place.browser.ts"
 import { Loaded, useResource } from "./Resource.browser.ts"
-import { TimeText } from "./Values.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { type Badges, h, TimeText, type View } from "./View.browser.ts"
 
 export type Dispute = Disputes["disputes"][number]
 
@@ -27,6 +27,31 @@ export const DISPUTE_REASONS = [
 
 export const reasonLabel = (reason: string): string =>
   DISPUTE_REASONS.find(([value]) => value === reason)?.[1] ?? reason
+
+/** What each status means to the account that reads it. */
+export const DISPUTE_STATUSES: Readonly<Record<KeyRole, Badges<Dispute["status"]>>> = {
+  consumer: {
+    filed: ["Waiting for provider", "info"],
+    under_review: ["Under review", "info"],
+    resolved_refund: ["Refunded", "good"],
+    resolved_credit: ["Credited", "good"],
+    resolved_denied: ["Denied", "bad"]
+  },
+  provider: {
+    filed: ["Response required", "info"],
+    under_review: ["Under review", "info"],
+    resolved_refund: ["Refunded", "bad"],
+    resolved_denied: ["Denied", "good"],
+    resolved_credit: ["Credited by platform", ""]
+  },
+  operator: {
+    filed: ["Waiting for the provider", ""],
+    under_review: ["Waiting for you", "info"],
+    resolved_refund: ["Refunded", "good"],
+    resolved_credit: ["Credited", "good"],
+    resolved_denied: ["Denied", "bad"]
+  }
+}
 
 export const disputePage = async (
   api: ConsoleApi,
@@ -76,7 +101,7 @@ export const decisionDeadline = ({ decide_by: deadline, status }: Dispute): View
     ? h("div", { class: "small muted", key: "deadline" }, "Decision by ", h(TimeText, { at: deadline }))
     : undefined
 
-export interface DisputeDetailProps<Found> {
+interface DisputeDetailProps<Found> {
   /** Of all disputes in the API. */
   readonly path: string
   readonly id: string

@@ -3,13 +3,11 @@
  */
 import type { Invoices } from "../kit/ApiResponses.browser.ts"
 import { money, month } from "../kit/Format.browser.ts"
-import { saveFile } from "../kit/SavedFile.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
-import { type ConsoleContext, useConsole } from "./ConsoleContext.browser.ts"
+import { type ConsoleContext, saveFile, useConsole } from "./ConsoleContext.browser.ts"
 import type { Column } from "./DataTable.browser.ts"
 import { ListView } from "./ListView.browser.ts"
-import { TimeText } from "./Values.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { h, TimeText, type View } from "./View.browser.ts"
 
 type Invoice = Invoices["invoices"][number]
 

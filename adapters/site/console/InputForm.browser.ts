@@ -6,8 +6,7 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { ApiError, errorMessage, idempotentRequest } from "../kit/ApiRequest.browser.ts"
 import { useFocusAfterRemoval } from "./Announcements.browser.ts"
-import { Notice } from "./Values.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { h, Notice, type View } from "./View.browser.ts"
 
 export interface Field {
   readonly name: string
@@ -21,14 +20,14 @@ export interface Field {
   readonly choices?: ReadonlyArray<readonly [value: string, label: string]>
 }
 
-export interface FieldInputProps {
+interface FieldInputProps {
   readonly formId: string
   readonly field: Field
   readonly error: string | undefined
 }
 
 /** One field of a form: label, input, hint and error. */
-export const FieldInput = ({ error, field, formId }: FieldInputProps): View => {
+const FieldInput = ({ error, field, formId }: FieldInputProps): View => {
   const id = `${formId}-${field.name}`
   const shared = {
     id,
@@ -76,7 +75,7 @@ export type Values = Readonly<Record<string, string>>
 /** Resolves to what to show below the fields, if anything. */
 type Send = (values: Values, idempotencyKey: string) => Promise<ComponentChildren | void>
 
-export interface InputFormProps {
+interface InputFormProps {
   readonly id: string
   readonly fields: ReadonlyArray<Field>
   readonly submit: string

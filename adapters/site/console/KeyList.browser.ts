@@ -12,8 +12,7 @@ import type { Column } from "./DataTable.browser.ts"
 import { InputForm } from "./InputForm.browser.ts"
 import { ListView } from "./ListView.browser.ts"
 import { NewKeyCard } from "./NewKeyCard.browser.ts"
-import { Badge, type Badges, statusBadge, TimeText } from "./Values.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { Badge, type Badges, h, statusBadge, TimeText, type View } from "./View.browser.ts"
 
 type Key = Keys["keys"][number]
 

@@ -6,13 +6,12 @@ import { type ComponentChildren, Fragment } from "preact"
 import { useState } from "preact/hooks"
 import { errorMessage } from "../kit/ApiRequest.browser.ts"
 import { count, plural } from "../kit/Format.browser.ts"
-import { saveFile } from "../kit/SavedFile.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
+import { saveFile } from "./ConsoleContext.browser.ts"
 import { type Column, DataTable, sorted, type Sorting } from "./DataTable.browser.ts"
 import { place, setQuery } from "./Place.browser.ts"
 import { Loaded, useResource } from "./Resource.browser.ts"
-import { Empty, Notice } from "./Values.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { Empty, h, Notice, type View } from "./View.browser.ts"
 
 export interface ListFilter {
   readonly name: string
@@ -21,7 +20,7 @@ export interface ListFilter {
   readonly choices: ReadonlyArray<readonly [value: string, label: string]>
 }
 
-export interface ListQuery {
+interface ListQuery {
   /** Without those at their default. */
   readonly filters: Readonly<Record<string, string>>
   readonly search: string
@@ -33,7 +32,7 @@ export interface ListQuery {
 const SEARCH = "q"
 const SORT = "sort"
 
-export const useListQuery = (filters: ReadonlyArray<ListFilter>): ListQuery => {
+const useListQuery = (filters: ReadonlyArray<ListFilter>): ListQuery => {
   const { query } = place.value
   const chosen = filters.flatMap(({ choices, name }) => {
     const value = query.get(name) ?? ""
@@ -52,7 +51,7 @@ export const useListQuery = (filters: ReadonlyArray<ListFilter>): ListQuery => {
   }
 }
 
-export interface FiltersProps {
+interface FiltersProps {
   readonly id: string
   readonly filters: ReadonlyArray<ListFilter>
   readonly query: ListQuery
@@ -60,7 +59,7 @@ export interface FiltersProps {
   readonly action: ComponentChildren
 }
 
-export const Filters = ({ action, filters, hasSearch, id, query }: FiltersProps): View =>
+const Filters = ({ action, filters, hasSearch, id, query }: FiltersProps): View =>
   h(
     "div",
     { class: "filters" },
@@ -116,7 +115,7 @@ export interface RowPage<Row> {
   readonly next: string | null
 }
 
-export interface ListViewProps<Row> {
+interface ListViewProps<Row> {
   /** Of the rows, such as `calls`: names the CSV file. */
   readonly id: string
   readonly caption: string

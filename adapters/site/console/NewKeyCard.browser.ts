@@ -1,10 +1,9 @@
 /**
  * Shows a new API key once, to copy or download.
  */
-import { useCopy } from "./Values.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { h, useCopy, type View } from "./View.browser.ts"
 
-export interface NewKeyCardProps {
+interface NewKeyCardProps {
   readonly apiKey: string
   readonly ownerId: string
 }

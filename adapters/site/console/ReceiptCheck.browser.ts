@@ -4,11 +4,13 @@
 import { Fragment } from "preact"
 import { useState } from "preact/hooks"
 import { request, requestFile } from "../kit/ApiRequest.browser.ts"
-import { saveFile } from "../kit/SavedFile.browser.ts"
+import type { ReceiptResponse } from "../kit/ApiResponses.browser.ts"
 import { type ReceiptVerdict, verifyReceipt } from "../verify/ReceiptVerifier.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
-import { Notice } from "./Values.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { Announcements } from "./Announcements.browser.ts"
+import { saveFile } from "./ConsoleContext.browser.ts"
+import { Loaded, useResource } from "./Resource.browser.ts"
+import { Facts, h, Notice, type View } from "./View.browser.ts"
 
 type Reason = ReceiptVerdict["reason"]
 
@@ -27,7 +29,7 @@ interface Checked {
   readonly key: string
 }
 
-export interface ReceiptCheckProps {
+interface ReceiptCheckProps {
   readonly receipt: { readonly receipt_id: string }
 }
 
@@ -110,4 +112,28 @@ const CheckResult = ({ checked: { key, proof, verdict } }: { readonly checked: C
       h("pre", null, h("code", null, proof))
     )
   )
+}
+
+// A receipt with its verification result, its proof, and downloads of both.
+
+export const ReceiptView = ({ id }: { readonly id: string }): View => {
+  const found = useResource(() => request<ReceiptResponse>("GET", `/api/v1/market/receipts/${id}`), [id])
+  return h(Loaded<ReceiptResponse>, {
+    of: found,
+    show: ({ receipt, verification }) =>
+      h(
+        Fragment,
+        null,
+        verification.valid
+          ? h(Notice, { style: "good" }, "Valid: signed by this service.")
+          : h(Notice, { style: "bad" }, "Not valid: the signature does not match."),
+        h(Facts, {
+          all: Object.entries(receipt).map(
+            ([name, value]) => [name, h("span", { class: "number" }, String(value))] as const
+          )
+        }),
+        h(Announcements, null),
+        h(ReceiptCheck, { receipt })
+      )
+  })
 }

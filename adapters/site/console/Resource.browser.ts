@@ -5,8 +5,7 @@ import { type ReadonlySignal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { ApiError, errorMessage } from "../kit/ApiRequest.browser.ts"
-import { Notice } from "./Values.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { h, Notice, type View } from "./View.browser.ts"
 
 interface State<A> {
   readonly value?: A
@@ -19,7 +18,7 @@ export interface Resource<A> {
   readonly reload: () => Promise<void>
 }
 
-export interface ResourceOptions<A> {
+interface ResourceOptions<A> {
   /** How long until the value is loaded again while the page is visible. Undefined: never. */
   readonly refreshMs?: (value: A) => number | undefined
 }
@@ -67,7 +66,7 @@ export const useResource = <A>(
   return { state, reload }
 }
 
-export interface LoadedProps<A> {
+interface LoadedProps<A> {
   readonly of: Resource<A>
   readonly show: (value: A) => ComponentChildren
 }

@@ -3,16 +3,16 @@
  */
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
-import { errorMessage } from "../kit/ApiRequest.browser.ts"
+import { ApiError, errorMessage, request } from "../kit/ApiRequest.browser.ts"
+import { CONSOLE_PATHS, type Role, ROLE_NAMES } from "../kit/Session.browser.ts"
 import { useFocusAfterRemoval } from "./Announcements.browser.ts"
 import type { ConsoleAccount } from "./ConsoleContext.browser.ts"
-import { Notice } from "./Values.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { h, Notice, type View } from "./View.browser.ts"
 
 /** The account of a key, or why the key cannot open this console. */
 export type Identified = { readonly account: ConsoleAccount } | { readonly error: ComponentChildren }
 
-export interface SignInField {
+interface SignInField {
   /** Also its ID. */
   readonly name: string
   readonly label: string
@@ -29,7 +29,7 @@ export const keyField = (label: string, hint: string): SignInField => ({
   properties: { type: "password", autocomplete: "off", spellcheck: false }
 })
 
-export interface SignInFormProps {
+interface SignInFormProps {
   readonly fields: ReadonlyArray<SignInField>
   readonly submit: string
   /** Resolves to why it cannot open the console, if it cannot. */
@@ -89,3 +89,36 @@ const fieldOf = ({ hint, label, name, properties }: SignInField): View =>
     h("input", { ...properties, id: name, name, required: true, "aria-describedby": `${name}-hint` }),
     h("p", { class: "hint", id: `${name}-hint` }, hint)
   )
+
+/** Of `GET /api/v1/market/whoami`. */
+interface WhoAmI {
+  readonly role: Role
+  readonly id: string
+  readonly name: string
+  readonly handle: string | null
+  readonly frozen_at: string | null
+  readonly frozen_reason: string | null
+}
+
+export const identifyAccount =
+  (role: Role) =>
+  async (key: string): Promise<Identified> => {
+    // Other characters cannot be sent in a header.
+    if (!/^[!-~]+$/u.test(key)) return { error: "This is not an API key: it contains invalid characters." }
+    try {
+      const account = await request<WhoAmI>("GET", "/api/v1/market/whoami", { key, isConsole: true })
+      return account.role === role ? { account } : { error: wrongRole(account.role) }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (error.status === 401) return { error: `Invalid API key. ${error.message}` }
+      if (error.status === 403)
+        return { error: "This is an operator key. Dashboards are for developers and providers." }
+      throw error
+    }
+  }
+
+const wrongRole = (role: Role) => [
+  `This is a ${ROLE_NAMES[role]} key. Use it on the `,
+  h("a", { href: CONSOLE_PATHS[role] }, `${ROLE_NAMES[role]} dashboard`),
+  "."
+]

@@ -1,7 +1,11 @@
 /**
- * Elements and components; the properties of components are checked. Text stays text: user content never becomes markup.
+ * Elements and components, and values as the pages show them: badges, notices, times, figures, and text to copy. The
+ * properties of components are checked. Text stays text: user content never becomes markup.
  */
 import { type Attributes, type ComponentChildren, type ComponentType, h as create, type VNode } from "preact"
+import { useRef, useState } from "preact/hooks"
+import { copyText } from "../kit/CopiedText.browser.ts"
+import { exactTime, localTime, preciseTime } from "../kit/Format.browser.ts"
 
 export type View = VNode<object>
 
@@ -19,3 +23,104 @@ export interface Create {
 }
 
 export const h = create as Create
+
+/** Label and style of each status. */
+export type Badges<Status extends string> = Readonly<Record<Status, readonly [label: string, style: BadgeStyle]>>
+
+type BadgeStyle = "good" | "bad" | "info" | ""
+
+export const Badge = ({ label, style = "" }: { readonly label: string; readonly style?: BadgeStyle }): View =>
+  h("span", { class: `badge ${style}` }, label)
+
+export const statusBadge = <Status extends string>(all: Badges<Status>, status: Status): View => {
+  const [label, style] = all[status] ?? [status, ""]
+  return h(Badge, { label, style })
+}
+
+interface NoticeProps {
+  readonly style?: "good" | "bad" | ""
+  readonly children?: ComponentChildren
+}
+
+export const Notice = ({ children, style = "" }: NoticeProps): View =>
+  h("div", { class: `notice ${style}`, role: style === "bad" ? "alert" : "status" }, children)
+
+/** Says what will be here and how to get it. */
+export const Empty = ({ children }: { readonly children?: ComponentChildren }): View =>
+  h("div", { class: "empty" }, children)
+
+interface TimeTextProps {
+  /** In ISO 8601. */
+  readonly at: string
+  /** Shows the seconds, where many rows are of the same minute. */
+  readonly isPrecise?: boolean
+}
+
+/** A time in the reader's time zone. Its tooltip has the seconds and the name of the zone. */
+export const TimeText = ({ at, isPrecise = false }: TimeTextProps): View =>
+  h("time", { dateTime: at, title: exactTime(at) }, isPrecise ? preciseTime(at) : localTime(at))
+
+export type Figure = readonly [name: string, value: ComponentChildren, note?: ComponentChildren]
+
+/** Single values: large figures, and names with their values. */
+export const Figures = ({ all }: { readonly all: ReadonlyArray<Figure> }): View =>
+  h(
+    "dl",
+    { class: "figures" },
+    all.map(([name, value, note]) =>
+      h(
+        "div",
+        { class: "figure", key: name },
+        h("dt", null, name),
+        h("dd", null, value, note === undefined ? undefined : h("small", null, note))
+      )
+    )
+  )
+
+/** Those without a value are left out. */
+export const Facts = ({ all }: { readonly all: ReadonlyArray<readonly [name: string, value: ComponentChildren]> }) =>
+  h(
+    "dl",
+    { class: "facts" },
+    all.flatMap(([name, value]) =>
+      value === undefined || value === null
+        ? []
+        : [h("dt", { key: `${name}-name` }, name), h("dd", { key: `${name}-value` }, value)]
+    )
+  )
+
+/** Copies the text of another element. */
+export const useCopy = (label: string) => {
+  const source = useRef<HTMLElement>(null)
+  const [shown, setShown] = useState(label)
+  const copy = async () => {
+    if (source.current !== null) await copyText(source.current, label, setShown)
+  }
+  return { source, shown, copy }
+}
+
+export const CodeBlock = ({ text }: { readonly text: string }): View => {
+  const { copy, shown, source } = useCopy("Copy")
+  return h(
+    "div",
+    { class: "copyable" },
+    h("pre", null, h("code", { ref: source }, text)),
+    h("button", { type: "button", class: "tiny", onClick: () => void copy() }, shown)
+  )
+}
+
+/** A value in one line, such as an ID. */
+export const CopyValue = ({ name, text }: { readonly name: string; readonly text: string }): View => {
+  const { copy, shown, source } = useCopy("Copy")
+  return h(
+    "span",
+    { class: "value" },
+    h("code", { ref: source, class: "whole" }, text),
+    " ",
+    h(
+      "button",
+      { type: "button", class: "tiny plain", "aria-label": `${shown} ${name}`, onClick: () => void copy() },
+      shown
+    )
+  )
+}

@@ -7,8 +7,7 @@ import { BaseUrl } from "../../http/contract/BaseUrl.ts"
 import { documentRoute, type EncodedReply, type Route } from "../../http/pipeline/Route.ts"
 import { docsNavigation } from "../docs/DocsNavigation.ts"
 import { html } from "../kit/Html.ts"
-import { ICON_SVG } from "../kit/PageDocument.ts"
-import { siteLinks } from "../kit/Site.ts"
+import { ICON_SVG, siteLinks } from "../kit/Site.ts"
 
 /** Where vulnerabilities are reported: a `mailto:` or `https:` URL. Undefined: there is no security.txt. */
 export const SecurityContact = Context.Reference<string | undefined>(

@@ -1,8 +1,8 @@
 /**
  * The developer console: its tabs, in the order of the navigation.
  */
-import { identifyAccount } from "../console/AccountKey.browser.ts"
 import { startConsole } from "../console/ConsoleShell.browser.ts"
+import { identifyAccount } from "../console/SignInForm.browser.ts"
 import { h } from "../console/View.browser.ts"
 
 startConsole({

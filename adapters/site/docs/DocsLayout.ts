@@ -6,8 +6,7 @@ import { BaseUrl, prefixOf } from "../../http/contract/BaseUrl.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { Assets, assetsVersion, importsOf } from "../kit/Assets.ts"
 import { Html, html } from "../kit/Html.ts"
-import { pageReply } from "../kit/PageDocument.ts"
-import { siteFooter, siteHeader } from "../kit/Site.ts"
+import { pageReply, siteFooter, siteHeader } from "../kit/Site.ts"
 import { siteStyle } from "../kit/SiteStyle.ts"
 import type { DocsNavigation, NavigationLink } from "./DocsNavigation.ts"
 import type { Heading } from "./Markdown.ts"
@@ -163,9 +162,9 @@ figcaption,[role=tablist]{font-size:.8125rem;font-weight:600;padding:.55rem 1.1r
 @media print{.contents,.skip,.bar,.toc,.turn{display:none!important}.tall{max-height:none}pre,figure{break-inside:avoid}}
 `
 
-export const docsStyle = `${siteStyle}${frame}${text}${reference}`
+const docsStyle = `${siteStyle}${frame}${text}${reference}`
 
-export interface DocsPage extends DocsContent {
+interface DocsPage extends DocsContent {
   readonly path: string
 }
 

@@ -12,17 +12,14 @@ import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
 import { documentedLimits } from "./ConventionsPage.ts"
 import { type DocsContent, type DocsSource, makeDocsLayout, SEARCH_PATH } from "./DocsLayout.ts"
 import { docsNavigation, operationPath, resourcePath } from "./DocsNavigation.ts"
-import { documentedCodes } from "./ErrorsPage.ts"
 import { demoListed, writtenPages, writtenPaths } from "./GuidePages.ts"
-import { markdownOf } from "./HtmlMarkdown.ts"
-import type { Rendered } from "./Markdown.ts"
-import { referencePages } from "./ReferencePages.ts"
-import { resourcesOf } from "./ResourcePage.ts"
+import { markdownOf, type Rendered } from "./Markdown.ts"
+import { documentedCodes, referencePages, resourcesOf } from "./ReferencePages.ts"
 
 // The index of the documentation's search: an entry for each section of a guide, each endpoint and each error.
 
 /** Page and heading, address, words of the text in lower case, first words of it as written. */
-export type IndexEntry = readonly [title: string, address: string, words: string, excerpt: string]
+type IndexEntry = readonly [title: string, address: string, words: string, excerpt: string]
 
 const EXCERPT_CHARS_MAX = 110
 
@@ -38,14 +35,14 @@ const entry = (title: string, address: string, text: string): IndexEntry => {
 }
 
 /** A page that was written as Markdown, with its address. */
-export const pageEntries = (path: string, { headings, texts, title }: Rendered): ReadonlyArray<IndexEntry> => [
+const pageEntries = (path: string, { headings, texts, title }: Rendered): ReadonlyArray<IndexEntry> => [
   entry(title, path, texts[0] ?? ""),
   ...headings.map((heading, index) =>
     entry(`${title}: ${heading.title}`, `${path}#${heading.id}`, texts[index + 1] ?? "")
   )
 ]
 
-export const referenceEntries = (document: OpenApiDocument): ReadonlyArray<IndexEntry> => [
+const referenceEntries = (document: OpenApiDocument): ReadonlyArray<IndexEntry> => [
   ...resourcesOf(document).flatMap(({ description, id, name, operations }) => [
     entry(name, resourcePath(id), description),
     ...operations.map(({ method, operation, path }) =>

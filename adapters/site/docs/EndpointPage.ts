@@ -14,10 +14,8 @@ import {
   type Response,
   responseOf
 } from "../../http/openapi/OpenApiModel.ts"
-import { curlExample, readingVariables, variablesIn } from "../kit/CurlExample.ts"
-import { responsiveTable } from "../kit/Elements.ts"
-import { breakable, type Html, html, prose } from "../kit/Html.ts"
-import { jsonText, jsonView, literalText } from "../kit/Json.ts"
+import { breakable, type Html, html, jsonText, jsonView, literalText, prose, responsiveTable } from "../kit/Html.ts"
+import { curlExample, readingVariables, variablesIn } from "../kit/Samples.ts"
 import { copyable } from "../kit/Site.ts"
 
 // Labels for a schema's type and limits.
@@ -27,7 +25,7 @@ type Components = OpenApiDocument["components"]["schemas"]
 const UUID = "[0-9a-f]{8}-[0-9a-f]{4}"
 const INSTANT = "T\\d{2}:\\d{2}:\\d{2}"
 
-export const typeOf = (schema: JsonSchema, components: Components): string => {
+const typeOf = (schema: JsonSchema, components: Components): string => {
   if (schema.$ref !== undefined) return typeOf(components[nameOfRef(schema.$ref)] ?? {}, components)
   const choices = schema.anyOf ?? schema.oneOf
   if (choices !== undefined) return [...new Set(choices.map((choice) => typeOf(choice, components)))].join(" or ")
@@ -47,7 +45,7 @@ export const typeOf = (schema: JsonSchema, components: Components): string => {
   }
 }
 
-export const limitsOf = (schema: JsonSchema, components: Components): ReadonlyArray<string> => {
+const limitsOf = (schema: JsonSchema, components: Components): ReadonlyArray<string> => {
   if (schema.$ref !== undefined) return limitsOf(components[nameOfRef(schema.$ref)] ?? {}, components)
   const choices = schema.anyOf?.filter((choice) => choice.type !== "null")
   if (choices?.length === 1) return limitsOf(choices[0]!, components)
@@ -93,7 +91,7 @@ interface Field {
 const DEPTH_MAX = 4
 
 /** One table, or one per variant of the body. */
-export const fieldTables = (
+const fieldTables = (
   caption: string,
   schema: JsonSchema,
   components: Components,
@@ -110,7 +108,7 @@ export const fieldTables = (
   })
 }
 
-export const parameterTable = (parameters: ReadonlyArray<Parameter>, components: Components): Html =>
+const parameterTable = (parameters: ReadonlyArray<Parameter>, components: Components): Html =>
   table(
     "Parameters",
     parameters.map(({ name, required, schema, description, in: place }) => ({
@@ -167,7 +165,7 @@ const kindOf = ({ note, schema }: Field, components: Components): string =>
 
 // A form that sends an endpoint's request. A script shows it: without scripts there is nothing to send.
 
-export const tryIt = ({ method, operation, path }: Located, baseUrl: string): Html => {
+const tryIt = ({ method, operation, path }: Located, baseUrl: string): Html => {
   const roles = operation["x-roles"]
   const body = operation.requestBody?.content["application/json"]?.example
   return html`<form
@@ -299,7 +297,7 @@ export const endpointPage = (located: Located, document: OpenApiDocument): Html 
 }
 
 /** Tabs, if scripts run. */
-export const requestExamples = (located: Located, document: OpenApiDocument): Html => {
+const requestExamples = (located: Located, document: OpenApiDocument): Html => {
   const baseUrl = document.servers[0]?.url ?? ""
   const sample = curlExample(located, baseUrl)
   const variables = variablesIn(sample)

@@ -8,9 +8,17 @@ import { DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
 import { DEMO_PROVIDER_ID } from "../../../domain/providers/BuiltInProvider.ts"
 import { BaseUrl } from "../../http/contract/BaseUrl.ts"
 import type { DocsContent } from "./DocsLayout.ts"
-import { type Guide, guidePath, guides, hasSamples } from "./DocsMap.ts"
+import {
+  type Guide,
+  guidePath,
+  guides,
+  hasSamples,
+  OPERATOR_PAGES,
+  operatorPageNames,
+  OperatorTexts,
+  unpublished
+} from "./DocsNavigation.ts"
 import { Documents, type Rendered, renderMarkdown } from "./Markdown.ts"
-import { OPERATOR_PAGES, operatorPageNames, OperatorTexts, unpublished } from "./OperatorPages.ts"
 
 // The glossary for users: the words of docs/glossary.md that have a meaning in the product, with their meanings.
 
@@ -26,7 +34,7 @@ const rowsOf = (lines: ReadonlyArray<string>): ReadonlyArray<readonly [word: str
     return meaning === undefined || word === undefined ? [] : [[word.trim(), meaning.trim()] as const]
   })
 
-export const glossaryMarkdown = (source: string): string => {
+const glossaryMarkdown = (source: string): string => {
   const chapters = source.split(/^## /mu).slice(1)
   const shown = chapters.filter((chapter) => CHAPTERS.includes(chapter.split("\n")[0]!.trim()))
   return [
@@ -59,13 +67,13 @@ export const pageLink = (from: string, href: string, ending = ""): string | unde
 const LINK = /\[(?<text>[^\]]*)\]\((?<href>[^)\s]+)\)/gu
 
 /** The Markdown of a page for agents: its links lead to Markdown as well. */
-export const withPageLinks = ({ file }: Guide, text: string): string =>
+const withPageLinks = ({ file }: Guide, text: string): string =>
   text.replaceAll(LINK, (_, label: string, href: string) => {
     const to = pageLink(file, href, ".md")
     return to === undefined ? label : `[${label}](${to})`
   })
 
-export interface WrittenPage {
+interface WrittenPage {
   readonly path: `/${string}`
   readonly rendered: Rendered
   readonly content: DocsContent

@@ -1,18 +1,26 @@
 /**
  * The pages that are generated from the contract: overview, conventions, resources, endpoints and errors.
  */
-import { ERRORS_PAGE, problemAnchor } from "../../http/contract/Problem.ts"
+import {
+  codes,
+  codesByStatus,
+  ERRORS_PAGE,
+  exampleProblem,
+  problemAnchor,
+  type ProblemCode,
+  type ProblemStatus,
+  statuses,
+  titles
+} from "../../http/contract/Problem.ts"
 import { allEndpoints } from "../../http/openapi/Api.ts"
 import { callers } from "../../http/openapi/OpenApiDocument.ts"
-import { type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
-import { breakable, type Html, html } from "../kit/Html.ts"
+import { type Located, type OpenApiDocument, operationsOf } from "../../http/openapi/OpenApiModel.ts"
+import { breakable, type Html, html, jsonText, prose } from "../kit/Html.ts"
 import { conventionHeadings, conventionsPage, type DocumentedLimits } from "./ConventionsPage.ts"
 import type { DocsContent, DocsSource } from "./DocsLayout.ts"
-import { guidePath, guideSections } from "./DocsMap.ts"
-import { API_PAGE, operationPath, resourcePath } from "./DocsNavigation.ts"
-import { endpointPage } from "./EndpointPage.ts"
-import { documentedCodes, errorHeadings, errorsPage } from "./ErrorsPage.ts"
-import { type Resource, resourcePage, resourcesOf } from "./ResourcePage.ts"
+import { API_PAGE, guidePath, guideSections, operationPath, resourcePath } from "./DocsNavigation.ts"
+import { codesOfOperation, endpointPage, methodBadge, statusBadge } from "./EndpointPage.ts"
+import type { Heading } from "./Markdown.ts"
 
 // The first page of the documentation: every page, by section. The documentation was one
 // page before: its anchors are kept here, each with a link to the page that has the chapter now.
@@ -30,7 +38,7 @@ const MOVED: ReadonlyArray<readonly [anchor: string, path: string, title: string
   ["pages", `${API_PAGE}#pages`, "Pagination"]
 ]
 
-export const overviewPage = (resources: ReadonlyArray<Resource>, baseUrl: string): Html => html`
+const overviewPage = (resources: ReadonlyArray<Resource>, baseUrl: string): Html => html`
   <h1>Documentation</h1>
   <p class="lead">Billing, metering and authentication between agents and the MCP tools that they call.</p>
   <p>Base URL: <code class="whole">${breakable(baseUrl)}</code></p>
@@ -131,3 +139,105 @@ export const referencePages = (limits: DocumentedLimits): ReadonlyArray<Source> 
 const groupIds = (): ReadonlyArray<string> => [
   ...new Set(allEndpoints().map(({ operationId }) => operationId.split(".")[0]!))
 ]
+
+// The page of a resource: its endpoints in the contract's order.
+
+interface Resource {
+  /** The group's identifier in the contract. */
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly operations: ReadonlyArray<Located>
+}
+
+/** In the contract's order; the document is sorted by path. */
+export const resourcesOf = (document: OpenApiDocument): ReadonlyArray<Resource> => {
+  const order = new Map(allEndpoints().map(({ operationId }, index) => [operationId, index]))
+  const positionOf = ({ operation }: Located) => order.get(operation.operationId) ?? order.size
+  const operations = operationsOf(document).toSorted((a, b) => positionOf(a) - positionOf(b))
+  return document.tags.map(({ description, name }) => {
+    const own = operations.filter(({ operation }) => operation.tags.includes(name))
+    return { id: own[0]?.operation.operationId.split(".")[0] ?? "", name, description, operations: own }
+  })
+}
+
+export const resourcePage = ({ description, name, operations }: Resource): Html =>
+  html`<h1>${name}</h1>
+    <p class="lead">${prose(description)}</p>
+    <ul class="index">
+      ${operations.map(
+        ({ method, operation, path }) =>
+          html`<li>
+            <a href="${operationPath(operation.operationId)}">${operation.summary}</a>
+            <span class="line">${methodBadge(method)} <code>${breakable(path)}</code></span>
+          </li>`
+      )}
+    </ul>`
+
+// Every error code: what it means, what to do, and an example. The `type` of a problem leads to its entry.
+
+/** Above this number, an entry does not list the endpoints. */
+const PLACES_SHOWN_MAX = 12
+
+interface DocumentedCode {
+  readonly status: ProblemStatus
+  readonly code: ProblemCode
+}
+
+export const documentedCodes: ReadonlyArray<DocumentedCode> = statuses.flatMap((status) =>
+  codesByStatus[status].map((code) => ({ status, code }))
+)
+
+const errorHeadings: ReadonlyArray<Heading> = documentedCodes.map(({ code }) => ({
+  id: problemAnchor(code),
+  title: code,
+  level: 2
+}))
+
+export const errorsPage = (document: OpenApiDocument): Html => {
+  const places = placesByCode(document)
+  return html`<h1>Errors</h1>
+    <p class="lead">
+      One entry for each <code>code</code> of a problem. <a href="/docs/api#errors">Conventions</a> describe the
+      response.
+    </p>
+    ${documentedCodes.map((one) => entry(one, places.get(one.code) ?? []))}`
+}
+
+const entry = ({ code, status }: DocumentedCode, places: ReadonlyArray<Located>): Html => {
+  const id = problemAnchor(code)
+  return html`<section class="error" id="${id}" aria-labelledby="${id}-title">
+    <h2 id="${id}-title">
+      <a class="anchor" href="#${id}"><code>${code}</code></a>
+    </h2>
+    <p>${statusBadge(String(status))} ${titles[status]}. For example: “${prose(codes[code].message)}”</p>
+    <p><strong>What to do.</strong> ${prose(codes[code].remedy)}</p>
+    ${whereOf(places)}
+    <details>
+      <summary>Example</summary>
+      <pre><code>${jsonText(exampleProblem(status, code))}</code></pre>
+    </details>
+  </section>`
+}
+
+const whereOf = (places: ReadonlyArray<Located>): Html | undefined =>
+  places.length === 0 || places.length > PLACES_SHOWN_MAX
+    ? undefined
+    : html`<p><strong>Endpoints.</strong></p>
+        <ul>
+          ${places.map(
+            ({ method, operation, path }) =>
+              html`<li>
+                <a href="${operationPath(operation.operationId)}">${operation.summary}</a>:
+                <code>${method} ${path}</code>
+              </li>`
+          )}
+        </ul>`
+
+const placesByCode = (document: OpenApiDocument): ReadonlyMap<string, ReadonlyArray<Located>> => {
+  const places = new Map<string, Array<Located>>()
+  for (const located of operationsOf(document)) {
+    for (const code of codesOfOperation(located, document)) places.set(code, [...(places.get(code) ?? []), located])
+  }
+  return places
+}

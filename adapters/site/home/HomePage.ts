@@ -17,15 +17,13 @@ import { BaseUrl } from "../../http/contract/BaseUrl.ts"
 import { pageRoute } from "../../http/pipeline/Route.ts"
 import { marketDoor } from "../connect/ClientConfigs.ts"
 import { connectSection, connectStyle } from "../connect/ConnectSection.ts"
-import { singleQuoted } from "../kit/CurlExample.ts"
-import { figures } from "../kit/Elements.ts"
-import { type Html, html } from "../kit/Html.ts"
-import { sampleInput } from "../kit/SampleInput.ts"
+import { figures, type Html, html } from "../kit/Html.ts"
+import { sampleInput, singleQuoted } from "../kit/Samples.ts"
 import { copyable, makeSite } from "../kit/Site.ts"
 
 // Quickstart commands for the home page. They run in sequence in one shell.
 
-export interface Step {
+interface Step {
   readonly text: string
   readonly command: string
 }
@@ -39,11 +37,7 @@ const registration = (url: string, body: object, keyPrefix: string): string =>
 const authorized = (url: string, body?: object): string =>
   `curl -s ${url} -H "Authorization: Bearer $KEY"${body === undefined ? "" : ` ${JSON_TYPE} -d ${singleQuoted(JSON.stringify(body))}`}`
 
-export const developerSteps = (
-  baseUrl: string,
-  tool: CatalogEntry | undefined,
-  isLive: boolean
-): ReadonlyArray<Step> => {
+const developerSteps = (baseUrl: string, tool: CatalogEntry | undefined, isLive: boolean): ReadonlyArray<Step> => {
   const name = tool === undefined ? "<handle>/<tool>" : qualifiedName(tool.provider.handle, tool.tool.toolName)
   const call = {
     tool_name: name,
@@ -74,7 +68,7 @@ export const developerSteps = (
   ]
 }
 
-export const providerSteps = (baseUrl: string): ReadonlyArray<Step> => [
+const providerSteps = (baseUrl: string): ReadonlyArray<Step> => [
   {
     text: "Register your MCP server with a first tool and save your key.",
     command: registration(
@@ -145,7 +139,7 @@ export const homeRoutes = Effect.gen(function* () {
       description: "Billing, metering and authentication for MCP tools.",
       path: "/",
       style: STYLE + connectStyle,
-      module: "connect/ConnectPage",
+      modules: ["connect/ConnectPage"],
       connects: false,
       body
     })

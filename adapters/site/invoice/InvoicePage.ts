@@ -5,8 +5,8 @@ import type { Invoice, InvoiceLine } from "../../../domain/invoices/Invoice.ts"
 import { amountText, columnsOf, movementText, summaryOf, titleOf } from "../../../domain/invoices/InvoiceText.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { type Html, html } from "../kit/Html.ts"
-import { pageReply } from "../kit/PageDocument.ts"
-import { cssVariables, darkColors, lightColors } from "../kit/PageStyle.ts"
+import { pageReply } from "../kit/Site.ts"
+import { cssVariables, darkColors, lightColors } from "../kit/SiteStyle.ts"
 
 const STYLE = `
 :root{${cssVariables(lightColors)};color-scheme:light dark}

@@ -34,7 +34,7 @@ export class ApiError extends Error {
 export const invalid = (messages: Readonly<Record<string, string>>): ApiError =>
   new ApiError(422, { details: Object.entries(messages).map(([name, message]) => ({ path: [name], message })) })
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly key?: string | undefined
   /** Instead of a key: the cookie of the operator's session. */
   readonly sendsCookie?: boolean
@@ -87,7 +87,7 @@ export const requestFile = async (path: string, options?: RequestOptions): Promi
 export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The idempotency keys of an operation that may be retried. The key stays the same until the outcome is known. */
-export interface IdempotentRequest {
+interface IdempotentRequest {
   /** `operation`: the whole request. Another operation gets another key. */
   readonly keyFor: (operation: string) => string
   /** Call it with the error if the request failed. */
@@ -110,3 +110,12 @@ export const idempotentRequest = (): IdempotentRequest => {
 /** `crypto.randomUUID` is missing on pages that were loaded over plain HTTP. */
 const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
+
+/** A request as a curl command. `key`: a key, or the shell variable that holds it. */
+export const curl = (path: string, key: string, body: unknown): string =>
+  [
+    `curl ${location.origin}${path}`,
+    `-H "Authorization: Bearer ${key}"`,
+    `-H 'Content-Type: application/json'`,
+    `-d '${JSON.stringify(body, null, 2).replaceAll("'", `'\\''`)}'`
+  ].join(" \\\n  ")

@@ -23,6 +23,10 @@ export const parseDollars = (text = ""): number | undefined => {
   return Number(parts[1]!.replaceAll(",", "")) * MICROCENTS_PER_DOLLAR + Number((parts[2] ?? "").padEnd(6, "0"))
 }
 
+/** Not a number where it is no amount of whole cents. */
+export const centsIn = (dollars: string | undefined): number =>
+  (parseDollars(dollars) ?? Number.NaN) / MICROCENTS_PER_CENT
+
 export const INVALID_PRICE = "Enter an amount in dollars with up to 6 decimal places, such as 0.002."
 
 /** Proposed as the default cap of a new account. */

@@ -1,11 +1,9 @@
 /**
- * Shows the page's times in the reader's time zone.
+ * Shows the times of pages from the server in the reader's time zone.
  */
 import { exactTime, localTime } from "./Format.browser.ts"
 
-export const showLocalTimes = (): void => {
-  for (const time of document.querySelectorAll<HTMLTimeElement>("time[data-moment]")) {
-    time.title = exactTime(time.dateTime)
-    time.textContent = localTime(time.dateTime)
-  }
+for (const time of document.querySelectorAll<HTMLTimeElement>("time[data-moment]")) {
+  time.title = exactTime(time.dateTime)
+  time.textContent = localTime(time.dateTime)
 }

@@ -1,25 +1,87 @@
 /**
- * The layout of the site's pages: navigation, content, footer.
+ * The site's pages: the document, and its layout of navigation, content and footer.
  */
 import { Effect } from "effect"
+import { createHash } from "node:crypto"
 import { API_VERSION } from "../../http/contract/BaseUrl.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { Assets, assetsVersion, importsOf } from "./Assets.ts"
 import { type Html, html } from "./Html.ts"
-import { pageReply } from "./PageDocument.ts"
 import { siteStyle } from "./SiteStyle.ts"
 
-export interface SitePage {
+// HTML pages with inline style and, where needed, scripts of this service. The content security policy allows nothing else.
+
+interface PageParts {
+  readonly title: string
+  readonly description: string
+  readonly style: string
+  /** URLs of this service's modules. */
+  readonly modules?: ReadonlyArray<string>
+  /** URLs of the modules that those import. */
+  readonly preloads?: ReadonlyArray<string>
+  /** Whether scripts may send requests to the service. */
+  readonly connects?: boolean
+  readonly status?: number
+  readonly body: Html
+}
+
+export const pageReply = (parts: PageParts): EncodedReply => ({
+  status: parts.status ?? 200,
+  headers: {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": policyFor(parts)
+  },
+  body: pageText(parts)
+})
+
+const policyFor = ({ connects, modules, style }: PageParts): string =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+    ...(modules === undefined ? [] : ["script-src 'self'"]),
+    ...(connects === true ? ["connect-src 'self'"] : []),
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+
+export const ICON_SVG =
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0f6b50"/>` +
+  `<path d="M9 21V11h14M9 16h10M23 11v10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+
+/** Inline, so that browsers do not request /favicon.ico. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`
+
+const pageText = ({ title, description, modules = [], preloads = [], style, body }: PageParts): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<meta name="description" content="${description}">
+<link rel="icon" href="${ICON}">
+<style>`.markup +
+  style +
+  html`</style>
+${preloads.map((preload) => html`<link rel="modulepreload" href="${preload}" />`)}
+${modules.map((module) => html`<script type="module" src="${module}"></script>`)}
+</head>
+<body>${body}</body>
+</html>
+`.markup
+
+interface SitePage {
   readonly title: string
   readonly description: string
   /** Marked as current in the navigation. */
   readonly path: string
   /** In addition to the site's style. */
   readonly style?: string
-  /** Its browser module, as `folder/Name`. The page may call the API unless `connects` is false. */
-  readonly module?: string
-  /** A module that `module` loads at once: the page loads both together. */
-  readonly tabModule?: string
+  /** Its browser modules, as `folder/Name`. A page with modules may call the API unless `connects` is false. */
+  readonly modules?: ReadonlyArray<string>
   readonly connects?: boolean
   /** Whether its modules draw charts. */
   readonly charts?: boolean
@@ -56,10 +118,8 @@ export const makeSite = Effect.gen(function* () {
   const assets = yield* Assets
   const chartStyle = assets.get("uPlot.css")?.source ?? ""
   const site: Site = (page) => {
-    const { body, charts, connects, description, module, path, status, style = "", tabModule, title } = page
-    const modules = [...new Set(["kit/CopyButtons", module, tabModule])].flatMap((name) =>
-      name === undefined ? [] : [`${name}.js`]
-    )
+    const { body, charts, connects, description, path, status, style = "", title } = page
+    const modules = [...new Set(["kit/CopyButtons", ...(page.modules ?? [])])].map((name) => `${name}.js`)
     const address = (name: string) => `/assets/${version}/${name}`
     return pageReply({
       title: path === "/" ? title : `${title} · Agent Tool Billing`,
@@ -67,7 +127,7 @@ export const makeSite = Effect.gen(function* () {
       style: siteStyle + style + (charts === true ? chartStyle : ""),
       modules: modules.map(address),
       preloads: [...new Set(modules.flatMap((name) => importsOf(assets, name)))].map(address),
-      connects: connects ?? module !== undefined,
+      connects: connects ?? page.modules !== undefined,
       ...(status === undefined ? {} : { status }),
       body: html`
         <a class="skip" href="#main">Skip to content</a>

@@ -1,10 +1,93 @@
 /**
- * Styles of the site's components.
+ * Styles of the site's pages and components. Text has a contrast of at least 4.5:1 in light and dark, as a test checks.
  */
-import { pageStyle } from "./PageStyle.ts"
+export const lightColors = {
+  ground: "#ffffff",
+  panel: "#f5f8f6",
+  ink: "#14201b",
+  muted: "#53625b",
+  line: "#dde5e1",
+  accent: "#0a6a4d",
+  tint: "#ecf2ef",
+  "get-ground": "#dcf2e7",
+  get: "#07573d",
+  "post-ground": "#e1ebfb",
+  post: "#1a4690",
+  "delete-ground": "#fde4df",
+  delete: "#95210f",
+  "code-ground": "#10201a",
+  "code-ink": "#dcebe4",
+  "code-muted": "#9db5aa",
+  "code-key": "#86dab6",
+  "code-text": "#f2cf94",
+  "code-literal": "#a9cdff"
+}
+
+export const darkColors: typeof lightColors = {
+  ground: "#0e1513",
+  panel: "#141d1a",
+  ink: "#e3ece8",
+  muted: "#a0b1a9",
+  line: "#27342f",
+  accent: "#63d3a7",
+  tint: "#1c2824",
+  "get-ground": "#12372a",
+  get: "#84dfb8",
+  "post-ground": "#172d4e",
+  post: "#a5c8ff",
+  "delete-ground": "#481c15",
+  delete: "#ffb5a8",
+  "code-ground": "#080e0c",
+  "code-ink": "#dcebe4",
+  "code-muted": "#9db5aa",
+  "code-key": "#86dab6",
+  "code-text": "#f2cf94",
+  "code-literal": "#a9cdff"
+}
+
+export const cssVariables = (colors: typeof lightColors): string =>
+  Object.entries(colors)
+    .map(([name, value]) => `--${name}:${value}`)
+    .join(";")
+
+const pageStyle = `
+:root{color-scheme:light dark;${cssVariables(lightColors)}}
+@media (prefers-color-scheme:dark){:root{${cssVariables(darkColors)}}}
+*,*::before,*::after{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%;text-size-adjust:100%;scroll-padding-top:1.5rem}
+body{margin:0;background:var(--ground);color:var(--ink);font:1rem/1.6 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
+code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.875em}
+code{overflow-wrap:anywhere}
+.short{white-space:nowrap}
+p,ul,ol,pre,table,figure{margin:0 0 1rem}
+p,li,td{overflow-wrap:break-word}
+ul,ol{padding-left:1.25rem}
+li+li{margin-top:.35rem}
+h1,h2,h3{line-height:1.2;margin:0 0 1rem;letter-spacing:-.015em;text-wrap:balance;overflow-wrap:anywhere}
+label{overflow-wrap:anywhere}
+h1{font-size:clamp(2rem,1.4rem + 2.5vw,3rem);letter-spacing:-.03em}
+h2{font-size:1.75rem}
+h3{font-size:1.25rem}
+a{color:var(--accent);text-underline-offset:.2em;text-decoration-thickness:.06em}
+a:hover{text-decoration-thickness:.12em}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px;border-radius:4px}
+main:focus{outline:none}
+p code,li code,td code,th code{background:var(--tint);border-radius:4px;padding:.1em .3em}
+a code{color:inherit}
+pre{background:var(--code-ground);color:var(--code-ink);border-radius:10px;padding:1rem 1.1rem;white-space:pre-wrap;font-size:.9375rem;line-height:1.55}
+pre code,li pre code{display:block;background:none;padding:0;border-radius:0}
+.whole{user-select:all;-webkit-user-select:all}
+.skip{position:absolute;left:1rem;top:-5rem;background:var(--ink);color:var(--ground);padding:.6rem 1rem;border-radius:8px;z-index:1}
+.skip:focus{top:1rem}
+table{width:100%;border-collapse:collapse;font-size:.9375rem}
+caption{text-align:left;font-weight:650;padding:0 0 .4rem}
+th,td{text-align:left;vertical-align:top;padding:.55rem .75rem .55rem 0;border-top:1px solid var(--line)}
+thead th{color:var(--muted);font-weight:500;font-size:.8125rem;border-top:0;padding-top:0}
+tbody th{font-weight:500}
+`
 
 /** Header and footer. */
-export const frameStyle = `
+const frameStyle = `
 .site{border-bottom:1px solid var(--line)}
 .site nav,.foot{max-width:68rem;margin:0 auto;padding:0 1rem}
 .site nav{display:flex;flex-wrap:wrap;align-items:center;gap:.1rem 1.25rem;padding-top:.7rem;padding-bottom:.7rem}
@@ -121,4 +204,33 @@ meter{width:7rem}
 [hidden]{display:none!important}
 ${cardTables("40rem")}
 @media (max-width:30rem){.facts{grid-template-columns:minmax(0,1fr);gap:0}.facts dd{margin-bottom:.6rem}.figures{gap:.5rem;grid-template-columns:minmax(0,1fr)}.figure{display:flex;justify-content:space-between;align-items:baseline;gap:1rem;padding:.5rem .8rem}.figure dd{font-size:1.2rem;text-align:right}}
+`
+
+/** Styles of the components that consoles and other pages share. */
+export const kitStyle = `
+.hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.dismissible{display:grid;grid-template-columns:minmax(0,1fr) auto;gap:.75rem;align-items:start}
+.skeleton{display:grid;gap:.75rem;opacity:0;animation:shown 0s 300ms forwards}
+.skeleton>div{height:1.5rem;border-radius:8px;background:var(--tint)}
+.skeleton>div:nth-of-type(2){width:80%}
+.skeleton>div:nth-of-type(3){width:60%}
+@keyframes shown{to{opacity:1}}
+@media (prefers-reduced-motion:no-preference){.skeleton>div{animation:pulse 1.6s ease-in-out infinite}}
+@keyframes pulse{50%{opacity:.45}}
+form.row{align-items:flex-start}
+form.row .field{flex:1 1 12rem;max-width:20rem}
+form.row .row-actions{margin-top:1.85rem;display:flex;gap:.5rem}
+form.row .form-status{flex-basis:100%}
+.form-status:empty{display:none}
+button.sort{text-align:inherit;background:none;border:0;color:inherit;padding:0;font:inherit;cursor:pointer}
+table.data td .actions{margin:0;justify-content:flex-end}
+td.right .actions{justify-content:flex-end}
+.value{display:inline-flex;flex-wrap:wrap;gap:.3rem .5rem;align-items:center}
+.checks{list-style:none;padding:0;display:grid;gap:.5rem}
+.checks li{display:grid;grid-template-columns:1.5rem minmax(0,1fr);margin:0}
+.sign-in{max-width:36rem}
+@media (max-width:40rem){
+form.row .row-actions{margin-top:0;flex-basis:100%}
+form.row .field{max-width:none;flex-basis:100%}
+}
 `

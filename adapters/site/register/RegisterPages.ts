@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { publicRead } from "../../http/contract/Access.ts"
 import { documentRoute } from "../../http/pipeline/Route.ts"
-import { kitStyle } from "../console/ConsolePages.ts"
+import { kitStyle } from "../kit/SiteStyle.ts"
 import { html } from "../kit/Html.ts"
 import { makeSite, needsScript } from "../kit/Site.ts"
 
@@ -35,7 +35,7 @@ export const registerRoutes = Effect.map(makeSite, (site) =>
           description,
           path: `${path}/register`,
           style: kitStyle,
-          module: "register/RegisterPage",
+          modules: ["register/RegisterPage"],
           body: html`
             <h1>${title}</h1>
             <p class="lead">${description}</p>

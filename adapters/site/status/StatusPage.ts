@@ -18,13 +18,12 @@ import { uncached } from "../../http/contract/Access.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
 import { RateLimits } from "../../http/pipeline/Stages.ts"
 import { percentOf } from "../../http/platform/Platform.ts"
-import { table } from "../kit/Elements.ts"
-import { type Html, html } from "../kit/Html.ts"
+import { type Html, html, table } from "../kit/Html.ts"
 import { makeSite, type Site } from "../kit/Site.ts"
 
 // Styles of the status page. The failed share of a day hangs from the top of its bar.
 
-export const statusStyle = `
+const statusStyle = `
 .status{--good:#1f7a56;--warn:#a85f00;--down:#b3261e}
 @media (prefers-color-scheme:dark){.status{--good:#3fae85;--warn:#f0b13c;--down:#ff7a6b}}
 .summary{display:grid;gap:.15rem;border-radius:14px;padding:1.1rem 1.25rem;border:1px solid var(--line);border-left:.5rem solid var(--good);background:var(--panel);margin:0 0 1.5rem}
@@ -65,7 +64,7 @@ export const statusStyle = `
 
 // The health history: one bar per day and check, and a table of incidents.
 
-export const historySection = (checks: ReadonlyArray<CheckHistory>): Html => {
+const historySection = (checks: ReadonlyArray<CheckHistory>): Html => {
   return html`<ul class="legend">
       <li><i></i> Operational</li>
       <li><i class="degraded"></i> Degraded</li>
@@ -90,7 +89,7 @@ const NAMES: Readonly<Record<string, string>> = {
   schema: "Database schema"
 }
 
-export const nameOf = (check: string): string => NAMES[check] ?? check
+const nameOf = (check: string): string => NAMES[check] ?? check
 
 const row = ({ days, name }: CheckHistory): Html => {
   const share = percentOf(operationalShare(days))
@@ -118,7 +117,7 @@ const row = ({ days, name }: CheckHistory): Html => {
 /** Limits of the share of failed checks for each bar height. */
 const STEPS = [0.01, 0.1, 0.5] as const
 
-export const shapeOf = (day: DayOfCheck): string => {
+const shapeOf = (day: DayOfCheck): string => {
   const all = samplesOf(day)
   if (all === 0) return "none"
   const bad = (day.degraded + day.down) / all
@@ -127,7 +126,7 @@ export const shapeOf = (day: DayOfCheck): string => {
   return `${day.down > 0 ? "down" : "degraded"} d${step}`
 }
 
-export const summaryOf = (day: DayOfCheck): string => {
+const summaryOf = (day: DayOfCheck): string => {
   const all = samplesOf(day)
   if (all === 0) return `${dayText(day.date)}: no data`
   const parts = [
@@ -196,7 +195,7 @@ const statusPage = (site: Site, report: HealthReport, known: Html | undefined): 
     title: "Status",
     description: `Current status of Agent Tool Billing and its health checks of the last ${HISTORY_DAYS} days.`,
     path: "/status",
-    module: "status/StatusPage",
+    modules: ["kit/LocalTimes"],
     style: statusStyle,
     body: html`
       <div class="status">

@@ -41,7 +41,7 @@ const verifyPage = (site: Site, key: string): EncodedReply =>
     description: "Verify in your browser that a receipt is in the transparency log.",
     style,
     path: "/verify",
-    module: "verify/VerifyPage",
+    modules: ["verify/VerifyPage"],
     connects: false,
     body: html`
       <div class="narrow">

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { scaleTicks } from "../../../adapters/site/kit/ChartDrawing.browser.ts"
+import { scaleTicks } from "../../../adapters/site/console/TimeChart.browser.ts"
 
 const Highest = Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 1e15 }))
 

@@ -6,11 +6,11 @@ import { Effect } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { guides } from "../../../adapters/site/docs/DocsMap.ts"
+import { guides } from "../../../adapters/site/docs/DocsNavigation.ts"
 import { elementsOf, parseHtml, wordsOf } from "../../support/checks/HtmlCheck.ts"
 import { expecting } from "../../support/market/Market.ts"
-import { start } from "../../support/servers/ServiceProcess.ts"
 import { LIVE, send, ServiceUnderTest } from "../../support/market/ServiceUnderTest.ts"
+import { start } from "../../support/servers/ServiceProcess.ts"
 
 const BASE_URL = "https://market.example"
 const DAY_MS = 86_400_000

@@ -10,10 +10,9 @@ import { openApiDocument } from "../../../adapters/http/openapi/OpenApiDocument.
 import { type OpenApiDocument, operationsOf } from "../../../adapters/http/openapi/OpenApiModel.ts"
 import { conventionsPage } from "../../../adapters/site/docs/ConventionsPage.ts"
 import { endpointPage, typeScriptExample } from "../../../adapters/site/docs/EndpointPage.ts"
-import { errorsPage } from "../../../adapters/site/docs/ErrorsPage.ts"
-import { resourcePage, resourcesOf } from "../../../adapters/site/docs/ResourcePage.ts"
-import { curlExample, SAMPLE_IDS } from "../../../adapters/site/kit/CurlExample.ts"
-import { darkColors, lightColors } from "../../../adapters/site/kit/PageStyle.ts"
+import { errorsPage, resourcePage, resourcesOf } from "../../../adapters/site/docs/ReferencePages.ts"
+import { curlExample, SAMPLE_IDS } from "../../../adapters/site/kit/Samples.ts"
+import { darkColors, lightColors } from "../../../adapters/site/kit/SiteStyle.ts"
 import { contrast, elementsOf, parseHtml, textOf, wordsOf } from "../../support/checks/HtmlCheck.ts"
 import { LIVE, send, ServiceUnderTest } from "../../support/market/ServiceUnderTest.ts"
 

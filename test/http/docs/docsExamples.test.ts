@@ -8,7 +8,7 @@ import { execFile, spawnSync } from "node:child_process"
 import { openApiDocument } from "../../../adapters/http/openapi/OpenApiDocument.ts"
 import { operationsOf } from "../../../adapters/http/openapi/OpenApiModel.ts"
 import { typeScriptExample } from "../../../adapters/site/docs/EndpointPage.ts"
-import { curlExample } from "../../../adapters/site/kit/CurlExample.ts"
+import { curlExample } from "../../../adapters/site/kit/Samples.ts"
 import { SampleReader, type Values } from "../../support/project/SampleReader.ts"
 import { SourcePackage } from "../../support/project/SourcePackage.ts"
 

@@ -2,13 +2,13 @@
  * What a reader of the API reference has who runs its samples: accounts, tools, calls and documents, made through the API. A dry
  * run has most of it; payout accounts need a payment processor.
  */
-import { variablesIn } from "../../../adapters/site/kit/CurlExample.ts"
 import { Context, Effect, Layer, Schedule, type Scope } from "effect"
 import { createHmac } from "node:crypto"
+import { variablesIn } from "../../../adapters/site/kit/Samples.ts"
 import { json, result, scriptedServer } from "../../../testing/mcp/ScriptedServer.ts"
 import { behind, bought, got, OPERATOR_KEY, posted } from "../market/HttpMarket.ts"
-import { fine, onOther } from "../mcp/ADoor.ts"
 import { onboarded, paidMarket, WEBHOOK_SECRET } from "../market/PaidMarket.ts"
+import { fine, onOther } from "../mcp/ADoor.ts"
 
 export type Values = Readonly<Record<string, string>>
 

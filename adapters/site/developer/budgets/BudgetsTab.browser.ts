@@ -10,24 +10,23 @@ import { type Field, InputForm, type Values } from "../../console/InputForm.brow
 import { ListView } from "../../console/ListView.browser.ts"
 import type { Confirmation } from "../../console/Modal.browser.ts"
 import { ProviderLink, toolIdOf, ToolLink } from "../../console/PublicNames.browser.ts"
-import { type Badges, statusBadge, TimeText } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { type Badges, h, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import type { Budgets, Grants } from "../../kit/ApiResponses.browser.ts"
 import { money, parseDollars, plural } from "../../kit/Format.browser.ts"
 
 // Amount and period of a limit.
 
-export const LIMIT_PERIODS = [
+const LIMIT_PERIODS = [
   ["day", "per day"],
   ["month", "per month"],
   ["total", "in total"]
 ] as const
 
-export const periodLabel = (period = ""): string => LIMIT_PERIODS.find(([value]) => value === period)?.[1] ?? period
+const periodLabel = (period = ""): string => LIMIT_PERIODS.find(([value]) => value === period)?.[1] ?? period
 
 /** The limit that was entered into the field `cap_microcents`. */
-export const limitIn = (dollars: string | undefined): number => {
+const limitIn = (dollars: string | undefined): number => {
   const microcents = parseDollars(dollars)
   if (microcents === undefined) throw invalid({ cap_microcents: "Enter an amount in dollars, such as 5.00." })
   return microcents
@@ -35,7 +34,7 @@ export const limitIn = (dollars: string | undefined): number => {
 
 // A list of limits that the developer creates and ends: budgets and grants.
 
-export interface LimitListProps<Row, List> {
+interface LimitListProps<Row, List> {
   readonly id: string
   readonly title: string
   readonly path: string
@@ -61,7 +60,7 @@ export interface LimitListProps<Row, List> {
   }
 }
 
-export const LimitList = <Row, List>(props: LimitListProps<Row, List>): View => {
+const LimitList = <Row, List>(props: LimitListProps<Row, List>): View => {
   const { columns, empty, ending, form, id, idOf, path, purpose, rowsOf, title } = props
   const { api } = useConsole()
   const [version, setVersion] = useState(0)
@@ -122,7 +121,7 @@ interface Limit {
 
 const limitText = (one: Limit): string => `${money(one.cap_microcents)} ${periodLabel(one.period)}`
 
-export const limitColumn: Column<Limit> = {
+const limitColumn: Column<Limit> = {
   name: "Limit",
   cell: limitText,
   isNumber: true,
@@ -130,7 +129,7 @@ export const limitColumn: Column<Limit> = {
   csv: limitText
 }
 
-export const spentColumn: Column<Limit> = {
+const spentColumn: Column<Limit> = {
   name: "Spent",
   cell: (one) => money(one.spent_microcents),
   isNumber: true,
@@ -142,7 +141,7 @@ export const spentColumn: Column<Limit> = {
 
 type Budget = Budgets["budgets"][number]
 
-export const BudgetList = (): View =>
+const BudgetList = (): View =>
   h(LimitList<Budget, Budgets>, {
     id: "budgets",
     title: "Budgets",
@@ -222,7 +221,7 @@ const STATUSES: Badges<Grant["status"]> = {
   expired: ["Expired", ""]
 }
 
-export const GrantList = (): View =>
+const GrantList = (): View =>
   h(LimitList<Grant, Grants>, {
     id: "grants",
     title: "Grants",

@@ -10,6 +10,7 @@ import type { Column } from "../../console/DataTable.browser.ts"
 import {
   type Dispute,
   DISPUTE_REASONS,
+  DISPUTE_STATUSES,
   disputePage,
   DISPUTES_PATH,
   reasonLabel
@@ -18,17 +19,15 @@ import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Badge, Empty, statusBadge } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { Badge, Empty, h, statusBadge, type View } from "../../console/View.browser.ts"
 import type { UsagePage } from "../../kit/ApiResponses.browser.ts"
-import { STATUSES } from "../disputes/DisputeStatuses.browser.ts"
 
 // The developer's disputes by the receipt of their call.
 
 const READ_LIMIT = 100
 
 /** Those filed since then. Disputes are listed newest first. */
-export const disputedCalls = async (api: ConsoleApi, sinceMs: number): Promise<ReadonlyMap<string, Dispute>> => {
+const disputedCalls = async (api: ConsoleApi, sinceMs: number): Promise<ReadonlyMap<string, Dispute>> => {
   const found = new Map<string, Dispute>()
   let cursor: string | undefined
   do {
@@ -45,7 +44,7 @@ export const disputedCalls = async (api: ConsoleApi, sinceMs: number): Promise<R
 const DISPUTABLE_DAYS = 30
 const DAY_MS = 86_400_000
 
-export const CallDispute = ({ receipt }: { readonly receipt: Receipt }): View => {
+const CallDispute = ({ receipt }: { readonly receipt: Receipt }): View => {
   const { api } = useConsole()
   const dispute = useResource(async () => {
     // A dispute is filed after its call.
@@ -69,7 +68,7 @@ const filedDispute = (dispute: Dispute): View =>
     null,
     h("a", { href: pathTo("disputes", dispute.dispute_id) }, reasonLabel(dispute.reason)),
     " ",
-    statusBadge(STATUSES, dispute.status)
+    statusBadge(DISPUTE_STATUSES.consumer, dispute.status)
   )
 
 interface NewDisputeProps {

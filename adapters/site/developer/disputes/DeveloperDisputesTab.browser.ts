@@ -7,6 +7,7 @@ import {
   costColumn,
   decisionDeadline,
   type Dispute,
+  DISPUTE_STATUSES,
   DisputeDetail,
   disputePage,
   DISPUTES_PATH,
@@ -19,12 +20,10 @@ import {
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { CallLink } from "../../console/PublicNames.browser.ts"
-import { Facts, statusBadge, TimeText } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { Facts, h, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
-import { STATUSES } from "./DisputeStatuses.browser.ts"
 
-const FILTERS = [statusFilter(STATUSES)]
+const FILTERS = [statusFilter(DISPUTE_STATUSES.consumer)]
 
 export const tab = ({ detail }: TabProps): View => {
   const { api } = useConsole()
@@ -55,7 +54,7 @@ const COLUMNS: ReadonlyArray<Column<Dispute>> = [
   costColumn,
   {
     name: "Status",
-    cell: (one) => [statusBadge(STATUSES, one.status), decisionDeadline(one)],
+    cell: (one) => [statusBadge(DISPUTE_STATUSES.consumer, one.status), decisionDeadline(one)],
     sortBy: (one) => one.status,
     csv: (one) => one.status
   },
@@ -89,7 +88,7 @@ function responseOf(one: Dispute): View {
 const factsOf = (one: Dispute): View =>
   h(Facts, {
     all: [
-      ["Status", [statusBadge(STATUSES, one.status), decisionDeadline(one)]],
+      ["Status", [statusBadge(DISPUTE_STATUSES.consumer, one.status), decisionDeadline(one)]],
       ["Call", h(CallLink, { href: pathTo("calls", one.receipt_id), receiptId: one.receipt_id })],
       ["Cost", money(one.cost_microcents)],
       ["Refunded", one.resolved_at === null ? undefined : refundOf(one)],

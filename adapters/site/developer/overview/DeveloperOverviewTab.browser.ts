@@ -8,14 +8,13 @@ import { DataTable } from "../../console/DataTable.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { PeriodChoice, TimeChart, usePeriod } from "../../console/TimeChart.browser.ts"
-import { Empty, Figures, Notice, TimeText } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { Empty, Figures, h, Notice, TimeText, type View } from "../../console/View.browser.ts"
 import type { Balance, ConsumerOverview, FreeTiers, UsageSummary } from "../../kit/ApiResponses.browser.ts"
 import { bytes, count, money, percent, plural } from "../../kit/Format.browser.ts"
 
 // Free calls used and remaining this month.
 
-export const FreeCalls = ({ free_tiers: all, resets_at: resets }: FreeTiers): View =>
+const FreeCalls = ({ free_tiers: all, resets_at: resets }: FreeTiers): View =>
   h(
     "section",
     { id: "free-calls" },

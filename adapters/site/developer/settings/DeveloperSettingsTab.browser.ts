@@ -7,24 +7,28 @@ import { DataExport } from "../../console/DataExport.browser.ts"
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { type Badges, CopyValue, Empty, Facts, statusBadge, TimeText } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import {
+  type Badges,
+  CopyValue,
+  Empty,
+  Facts,
+  h,
+  statusBadge,
+  TimeText,
+  type View
+} from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import type { WithdrawalList, WithdrawalResponse } from "../../kit/ApiResponses.browser.ts"
-import { dollarsInput, money } from "../../kit/Format.browser.ts"
-import { centsIn } from "../funds/AddFunds.browser.ts"
+import { centsIn, dollarsInput, MICROCENTS_PER_CENT, moneyOfCents } from "../../kit/Format.browser.ts"
 
 // Withdrawals of unspent funds to the payment methods that paid for them.
 
 type Withdrawal = WithdrawalList["withdrawals"][number]
 
 const PATH = "/api/v1/market/balance/withdraw"
-const MICROCENTS_PER_CENT = 10_000
 const CENTS_MIN = 100
 /** While the payment processor works on one. */
 const LIVE_MS = 3_000
-
-const dollars = (cents: number): string => money(cents * MICROCENTS_PER_CENT)
 
 const STATUSES: Badges<Withdrawal["status"]> = {
   pending: ["Pending", "info"],
@@ -33,13 +37,13 @@ const STATUSES: Badges<Withdrawal["status"]> = {
   failed: ["Failed", "bad"]
 }
 
-export const WithdrawFunds = (): View => {
+const WithdrawFunds = (): View => {
   const { api } = useConsole()
   const all = useResource(() => api.get<WithdrawalList>(PATH), [], {
     refreshMs: ({ withdrawals }) => (withdrawals.some(({ status }) => status === "pending") ? LIVE_MS : undefined)
   })
   const withdraw = (available: number) => {
-    const range = `from ${dollars(CENTS_MIN)} to ${dollars(available)}`
+    const range = `from ${moneyOfCents(CENTS_MIN)} to ${moneyOfCents(available)}`
     return h(InputForm, {
       id: "withdraw",
       key: available,
@@ -79,7 +83,7 @@ export const WithdrawFunds = (): View => {
           Fragment,
           null,
           available < CENTS_MIN
-            ? h(Empty, null, `You can withdraw ${dollars(available)}. The minimum is ${dollars(CENTS_MIN)}.`)
+            ? h(Empty, null, `You can withdraw ${moneyOfCents(available)}. The minimum is ${moneyOfCents(CENTS_MIN)}.`)
             : withdraw(available),
           withdrawals.length === 0
             ? undefined
@@ -97,9 +101,9 @@ export const WithdrawFunds = (): View => {
 const COLUMNS: ReadonlyArray<Column<Withdrawal>> = [
   { name: "Time", cell: (one) => h(TimeText, { at: one.created_at }) },
   { name: "Status", cell: (one) => statusBadge(STATUSES, one.status) },
-  { name: "Amount", cell: (one) => dollars(one.amount_cents), isNumber: true },
-  { name: "Processor fee", cell: (one) => dollars(one.processor_fee_cents), isNumber: true },
-  { name: "Refunded", cell: (one) => dollars(one.refund_cents), isNumber: true }
+  { name: "Amount", cell: (one) => moneyOfCents(one.amount_cents), isNumber: true },
+  { name: "Processor fee", cell: (one) => moneyOfCents(one.processor_fee_cents), isNumber: true },
+  { name: "Refunded", cell: (one) => moneyOfCents(one.refund_cents), isNumber: true }
 ]
 
 export const tab = (): View => {

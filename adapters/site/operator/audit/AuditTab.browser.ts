@@ -7,14 +7,19 @@ import type { Column } from "../../console/DataTable.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { place, setQuery } from "../../console/Place.browser.ts"
-import { TimeText } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { h, TimeText, type View } from "../../console/View.browser.ts"
 import { forgetKey } from "../../kit/Session.browser.ts"
-import { consumerLink, disputeLink, OPERATOR, providerLink, rowsOf } from "../lists/OperatorLists.browser.ts"
-import type { AuditTrail } from "../lists/OperatorResponses.browser.ts"
+import {
+  type AuditTrail,
+  consumerLink,
+  disputeLink,
+  OPERATOR,
+  providerLink,
+  rowsOf
+} from "../lists/OperatorLists.browser.ts"
 
 /** Ends every session of the operator, such as one that was stolen. */
-export const EndSessions = (): View => {
+const EndSessions = (): View => {
   const { api } = useConsole()
   return h(
     "details",

@@ -5,11 +5,9 @@ import { Fragment } from "preact"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DataTable } from "../../console/DataTable.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Badge, Empty, TimeText } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { Badge, Empty, h, TimeText, type View } from "../../console/View.browser.ts"
 import { milliseconds } from "../../kit/Format.browser.ts"
-import { OPERATOR } from "../lists/OperatorLists.browser.ts"
-import type { Jobs } from "../lists/OperatorResponses.browser.ts"
+import { type Jobs, OPERATOR } from "../lists/OperatorLists.browser.ts"
 
 type Job = Jobs["jobs"][number]
 

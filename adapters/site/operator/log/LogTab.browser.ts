@@ -4,10 +4,9 @@
 import { Fragment } from "preact"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Badge, CodeBlock, CopyValue, Facts, Notice } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { Badge, CodeBlock, CopyValue, Facts, h, Notice, type View } from "../../console/View.browser.ts"
 import { count } from "../../kit/Format.browser.ts"
-import type { Logs } from "../lists/OperatorResponses.browser.ts"
+import type { Logs } from "../lists/OperatorLists.browser.ts"
 
 type Log = Logs["logs"][number]
 

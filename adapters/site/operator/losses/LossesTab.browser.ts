@@ -7,20 +7,21 @@ import type { Column } from "../../console/DataTable.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { type Badges, Figures, statusBadge, TimeText } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { type Badges, Figures, h, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import { MICROCENTS_PER_CENT, money, moneyOfCents, parseDollars } from "../../kit/Format.browser.ts"
 import {
+  type Chargebacks,
+  type Claims,
   consumerLink,
   disputeLink,
   named,
   namedId,
   OPERATOR,
   providerLink,
-  rowsOf
+  rowsOf,
+  type Solvency
 } from "../lists/OperatorLists.browser.ts"
-import type { Chargebacks, Claims, Solvency } from "../lists/OperatorResponses.browser.ts"
 
 type Claim = Claims["claims"][number]
 type Chargeback = Chargebacks["chargebacks"][number]

@@ -6,12 +6,10 @@ import { type ConsoleApi, useConsole } from "../../console/ConsoleContext.browse
 import { DataTable } from "../../console/DataTable.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Badge, Figures, Notice, TimeText } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { Badge, Figures, h, Notice, TimeText, type View } from "../../console/View.browser.ts"
 import { ApiError } from "../../kit/ApiRequest.browser.ts"
 import { count, milliseconds, money } from "../../kit/Format.browser.ts"
-import { OPERATOR } from "../lists/OperatorLists.browser.ts"
-import type { Health, Solvency, Summary } from "../lists/OperatorResponses.browser.ts"
+import { type Health, OPERATOR, type Solvency, type Summary } from "../lists/OperatorLists.browser.ts"
 
 const REFRESH_MS = 30_000
 

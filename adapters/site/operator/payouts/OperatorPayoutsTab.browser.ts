@@ -9,11 +9,17 @@ import type { Column } from "../../console/DataTable.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { openModal } from "../../console/Modal.browser.ts"
-import { type Badges, statusBadge, TimeText } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { type Badges, h, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
 import { moneyOfCents } from "../../kit/Format.browser.ts"
-import { named, namedId, OPERATOR, providerLink, rowsOf } from "../lists/OperatorLists.browser.ts"
-import type { Payouts, RetriedPayout } from "../lists/OperatorResponses.browser.ts"
+import {
+  named,
+  namedId,
+  OPERATOR,
+  type Payouts,
+  providerLink,
+  type RetriedPayout,
+  rowsOf
+} from "../lists/OperatorLists.browser.ts"
 
 interface RetryProps {
   readonly payout: Payouts["payouts"][number]
@@ -21,7 +27,7 @@ interface RetryProps {
 }
 
 /** Retries a failed payout, after asking for the reason. */
-export const RetryButton = ({ payout, retried }: RetryProps): View => {
+const RetryButton = ({ payout, retried }: RetryProps): View => {
   const { api } = useConsole()
   const path = `${OPERATOR}/payouts/${encodeURIComponent(payout.payout_id)}/retry`
   const ask = () =>

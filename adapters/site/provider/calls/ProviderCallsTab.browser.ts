@@ -9,8 +9,7 @@ import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo, place } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeChart } from "../../console/TimeChart.browser.ts"
-import { Figures } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { Figures, h, type View } from "../../console/View.browser.ts"
 import type { UsagePage, UsageSummary } from "../../kit/ApiResponses.browser.ts"
 import { bytes, count, milliseconds, percent } from "../../kit/Format.browser.ts"
 
@@ -21,7 +20,7 @@ interface Totals {
   readonly averageMs: number | null
 }
 
-export const CallTotals = (): View => {
+const CallTotals = (): View => {
   const { api } = useConsole()
   const period = place.value.query.get("period") ?? "30d"
   const totals = useResource(async () => {

@@ -2,11 +2,10 @@
  * Says how many disputes wait for the provider's response, and until when.
  */
 import { pathTo } from "../../console/Place.browser.ts"
-import { Notice } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { h, Notice, type View } from "../../console/View.browser.ts"
 import { plural, relativeTime } from "../../kit/Format.browser.ts"
 
-export interface OpenDisputesNoticeProps {
+interface OpenDisputesNoticeProps {
   readonly open: number
   /** The one with the next deadline. */
   readonly next: { readonly dispute_id: string; readonly respond_by: string } | null | undefined

@@ -10,6 +10,7 @@ import {
   costColumn,
   decisionDeadline,
   type Dispute,
+  DISPUTE_STATUSES,
   DisputeDetail,
   disputePage,
   DISPUTES_PATH,
@@ -24,29 +25,20 @@ import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { CallLink } from "../../console/PublicNames.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { type Badges, Facts, statusBadge, TimeText } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { Facts, h, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
 import type { DisputeResponse } from "../../kit/ApiResponses.browser.ts"
 import { money, relativeTime } from "../../kit/Format.browser.ts"
 import { OpenDisputesNotice } from "./OpenDisputesNotice.browser.ts"
 
 // What the status of a dispute means to the provider, and who decided it.
 
-export const STATUSES: Badges<Dispute["status"]> = {
-  filed: ["Response required", "info"],
-  under_review: ["Under review", "info"],
-  resolved_refund: ["Refunded", "bad"],
-  resolved_denied: ["Denied", "good"],
-  resolved_credit: ["Credited by platform", ""]
-}
-
 /** Refunds that the provider began itself need no response. */
-export const needsResponse = ({ filed_by_type: by, status }: Dispute): boolean => status === "filed" && by === "agent"
+const needsResponse = ({ filed_by_type: by, status }: Dispute): boolean => status === "filed" && by === "agent"
 
-export const providerBadge = (dispute: Dispute): View =>
+const providerBadge = (dispute: Dispute): View =>
   dispute.status === "filed" && !needsResponse(dispute)
     ? statusBadge({ filed: ["Refunding", "info"] }, "filed")
-    : statusBadge(STATUSES, dispute.status)
+    : statusBadge(DISPUTE_STATUSES.provider, dispute.status)
 
 const DECIDERS: Readonly<Record<NonNullable<Dispute["decided_by"]>, string>> = {
   evidence: "Receipt",
@@ -57,26 +49,26 @@ const DECIDERS: Readonly<Record<NonNullable<Dispute["decided_by"]>, string>> = {
   chargeback: "Chargeback"
 }
 
-export const deciderOf = ({ decided_by: by }: Dispute): string | undefined => (by === null ? undefined : DECIDERS[by])
+const deciderOf = ({ decided_by: by }: Dispute): string | undefined => (by === null ? undefined : DECIDERS[by])
 
 // Disputes that wait for the provider's response.
 
 const READ_MAX = 100
 
 /** Of the newest ones, the oldest first: its deadline is the next. */
-export const openDisputes = async (api: ConsoleApi): Promise<ReadonlyArray<Dispute>> => {
+const openDisputes = async (api: ConsoleApi): Promise<ReadonlyArray<Dispute>> => {
   const { rows } = await disputePage(api, undefined, "filed", READ_MAX)
   return rows.filter(needsResponse).toReversed()
 }
 
 // The provider's answer to a dispute: refund the call, or contest the claim.
 
-export interface DisputeAnswerProps {
+interface DisputeAnswerProps {
   readonly dispute: Dispute
   readonly answered: () => Promise<void>
 }
 
-export const DisputeAnswer = ({ answered, dispute }: DisputeAnswerProps): View => {
+const DisputeAnswer = ({ answered, dispute }: DisputeAnswerProps): View => {
   const { api } = useConsole()
   const cost = money(dispute.cost_microcents)
   const respond = (body: object, idempotencyKey: string) =>
@@ -144,7 +136,7 @@ export const DisputeAnswer = ({ answered, dispute }: DisputeAnswerProps): View =
 
 // One dispute: the developer's claim, the provider's answer and the decision.
 
-export const ProviderDispute = ({ id }: { readonly id: string }): View =>
+const ProviderDispute = ({ id }: { readonly id: string }): View =>
   h(DisputeDetail<Dispute>, {
     path: DISPUTES_PATH,
     id,
@@ -191,7 +183,7 @@ const refundOf = (one: Dispute): string =>
     ? `${money(one.refunded_microcents)}. You owe ${money(one.outstanding_microcents)}, which your next earnings pay.`
     : money(one.refunded_microcents)
 
-const FILTERS = [statusFilter(STATUSES)]
+const FILTERS = [statusFilter(DISPUTE_STATUSES.provider)]
 
 export const tab = ({ detail }: TabProps): View => {
   if (detail !== undefined) return h(ProviderDispute, { key: detail, id: detail })

@@ -17,23 +17,24 @@ import {
   Facts,
   type Figure,
   Figures,
+  h,
   Notice,
   statusBadge,
-  TimeText
-} from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+  TimeText,
+  type View
+} from "../../console/View.browser.ts"
 import { errorMessage, idempotentRequest } from "../../kit/ApiRequest.browser.ts"
 import type { Connection, ConnectResponse, Earnings, PayoutResponse, Payouts } from "../../kit/ApiResponses.browser.ts"
 import { count, day, money, moneyOfCents } from "../../kit/Format.browser.ts"
 
 // Paths of payouts.
 
-export const PAYOUTS_PATH = "/api/market/payouts"
-export const CONNECT_PATH = "/api/market/connect"
+const PAYOUTS_PATH = "/api/market/payouts"
+const CONNECT_PATH = "/api/market/connect"
 
 // Earnings of a period: `7d`, `30d`, `90d` or `all`.
 
-export const readEarnings = (api: ConsoleApi, period: string): Promise<Earnings> =>
+const readEarnings = (api: ConsoleApi, period: string): Promise<Earnings> =>
   api.post<Earnings>("/api/v1/market/billing/provider-summary", { period })
 
 // Earnings by period, by week and by tool.
@@ -47,7 +48,7 @@ const PERIODS = [
   ["all", "All time"]
 ] as const
 
-export const EarningsSummary = (): View => {
+const EarningsSummary = (): View => {
   const { api } = useConsole()
   const period = usePeriod(PERIODS)
   const earnings = useResource(() => readEarnings(api, period === "" ? "30d" : period), [period])
@@ -138,12 +139,12 @@ const MEANINGS: Readonly<Record<Status, string>> = {
   restricted: "Payouts are disabled until you provide the required information."
 }
 
-export interface PayoutAccountProps {
+interface PayoutAccountProps {
   readonly connection: Connection
   readonly isDryRun: boolean
 }
 
-export const PayoutAccount = ({ connection, isDryRun }: PayoutAccountProps): View =>
+const PayoutAccount = ({ connection, isDryRun }: PayoutAccountProps): View =>
   h(
     "section",
     { id: "payout-account" },
@@ -201,7 +202,7 @@ const requirementLabel = (name: string): string => {
 
 // The switch for automatic payouts.
 
-export const AutomaticPayouts = ({ payouts }: { readonly payouts: Payouts }): View => {
+const AutomaticPayouts = ({ payouts }: { readonly payouts: Payouts }): View => {
   const { api } = useConsole()
   const request = useMemo(idempotentRequest, [])
   const [isOn, setOn] = useState(payouts.automatic)
@@ -251,12 +252,12 @@ export const AutomaticPayouts = ({ payouts }: { readonly payouts: Payouts }): Vi
 
 // Says that the last payout failed: why, where its money is, and what to do.
 
-export interface FailedPayoutProps {
+interface FailedPayoutProps {
   readonly payouts: Payouts
   readonly connection: Connection
 }
 
-export const FailedPayout = ({ connection, payouts }: FailedPayoutProps): View | undefined => {
+const FailedPayout = ({ connection, payouts }: FailedPayoutProps): View | undefined => {
   const [last] = payouts.history
   if (last?.status !== "failed") return undefined
   return h(
@@ -298,7 +299,7 @@ const PAYOUT_STATUSES: Badges<Payout["status"]> = {
   reversed: ["Reversed", "bad"]
 }
 
-export const PayoutHistory = ({ history }: { readonly history: ReadonlyArray<Payout> }): View =>
+const PayoutHistory = ({ history }: { readonly history: ReadonlyArray<Payout> }): View =>
   h(
     Fragment,
     null,
@@ -327,7 +328,7 @@ const stepsOf = (amount: string): ReadonlyArray<readonly [status: string, text: 
   ["Paid", "The payout history shows the transfer."]
 ]
 
-export const showSimulation = (cents: number): Promise<void> =>
+const showSimulation = (cents: number): Promise<void> =>
   openModal("Simulated payout", () =>
     h(
       Fragment,
@@ -349,12 +350,12 @@ export const showSimulation = (cents: number): Promise<void> =>
 /** Of `minimum_payout`, which is formatted in dollars. */
 const centsOf = (text: string): number => Math.round(Number(text.replace(/[$,]/gu, "")) * 100)
 
-export interface PayoutBalanceProps {
+interface PayoutBalanceProps {
   readonly payouts: Payouts
   readonly changed: () => Promise<void>
 }
 
-export const PayoutBalance = ({ changed, payouts }: PayoutBalanceProps): View => {
+const PayoutBalance = ({ changed, payouts }: PayoutBalanceProps): View => {
   const last = payouts.history.find(({ status }) => status === "paid")
   if (payouts.pending_balance_cents === 0 && last === undefined) {
     return h(

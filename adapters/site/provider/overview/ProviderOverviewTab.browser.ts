@@ -6,19 +6,17 @@ import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeChart } from "../../console/TimeChart.browser.ts"
-import { Badge, CodeBlock, Figures } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { Badge, CodeBlock, Figures, h, type View } from "../../console/View.browser.ts"
+import { curl } from "../../kit/ApiRequest.browser.ts"
 import type { ProviderOverview } from "../../kit/ApiResponses.browser.ts"
-import { curl } from "../../kit/Curl.browser.ts"
 import { count, money, moneyOfCents, percent } from "../../kit/Format.browser.ts"
 import { OpenDisputesNotice } from "../disputes/OpenDisputesNotice.browser.ts"
 
 // The first steps of a new provider.
 
-export const isStarted = ({ calls_in_all: calls, listed_tools: tools }: ProviderOverview): boolean =>
-  tools > 0 && calls > 0
+const isStarted = ({ calls_in_all: calls, listed_tools: tools }: ProviderOverview): boolean => tools > 0 && calls > 0
 
-export const GetStarted = (overview: ProviderOverview): View =>
+const GetStarted = (overview: ProviderOverview): View =>
   h(
     "section",
     { id: "start" },

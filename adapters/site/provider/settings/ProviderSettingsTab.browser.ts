@@ -11,8 +11,7 @@ import { type Column, DataTable } from "../../console/DataTable.browser.ts"
 import { InputForm, type Values } from "../../console/InputForm.browser.ts"
 import { KeyList } from "../../console/KeyList.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Badge, CodeBlock, CopyValue, Facts, TimeText } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { Badge, CodeBlock, CopyValue, Facts, h, TimeText, type View } from "../../console/View.browser.ts"
 import type { McpFeatures, Profile, SigningSecret } from "../../kit/ApiResponses.browser.ts"
 
 // The provider's profile: what it says of itself, where its server is, and its email address.
@@ -20,7 +19,7 @@ import type { McpFeatures, Profile, SigningSecret } from "../../kit/ApiResponses
 const PROFILE_PATH = "/api/v1/market/providers/profile"
 const EMAIL_PATH = "/api/v1/market/providers/email"
 
-export const ProfileForm = (): View => {
+const ProfileForm = (): View => {
   const { api } = useConsole()
   const profile = useResource(() => api.get<Profile>(PROFILE_PATH), [])
   return h(Loaded<Profile>, {
@@ -137,7 +136,7 @@ const FEATURES: ReadonlyArray<NamedFeature> = [
   ["logging", "Log messages"]
 ]
 
-export const PassedFeatures = (): View => {
+const PassedFeatures = (): View => {
   const { api } = useConsole()
   const features = useResource(() => api.get<McpFeatures>(FEATURES_PATH), [])
   return h(
@@ -201,7 +200,7 @@ const FeatureSwitch = ({ changed, feature, label, off }: FeatureSwitchProps): Vi
 
 // The secret that signs requests to the provider's server.
 
-export const RequestSigning = (): View => {
+const RequestSigning = (): View => {
   const { api } = useConsole()
   const [shown, setShown] = useState<SigningSecret>()
   return h(

@@ -9,8 +9,7 @@ import { type Column, DataTable } from "../../console/DataTable.browser.ts"
 import { InputForm, type Values } from "../../console/InputForm.browser.ts"
 import { go, pathTo } from "../../console/Place.browser.ts"
 import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Badge, Empty, Facts, Notice, TimeText } from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { Badge, Empty, Facts, h, Notice, TimeText, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import type { ImportReport, ToolSync } from "../../kit/ApiResponses.browser.ts"
 import { dollarsInput, INVALID_PRICE, money, parseDollars } from "../../kit/Format.browser.ts"
@@ -19,14 +18,14 @@ import { dollarsInput, INVALID_PRICE, money, parseDollars } from "../../kit/Form
 
 type ImportRecord = ToolSync["history"][number]
 
-export const SYNC_PATH = "/api/v1/market/tools/sync"
+const SYNC_PATH = "/api/v1/market/tools/sync"
 
-export interface SyncStateProps {
+interface SyncStateProps {
   readonly sync: ToolSync
   readonly changed: () => Promise<void>
 }
 
-export const SyncState = ({ changed, sync }: SyncStateProps): View => {
+const SyncState = ({ changed, sync }: SyncStateProps): View => {
   const { api } = useConsole()
   const { checked_at: checked, enabled, next_sync_at: next, problem } = sync
   return h(
@@ -66,7 +65,7 @@ export const SyncState = ({ changed, sync }: SyncStateProps): View => {
   )
 }
 
-export const SyncHistory = ({ history }: { readonly history: ReadonlyArray<ImportRecord> }): View =>
+const SyncHistory = ({ history }: { readonly history: ReadonlyArray<ImportRecord> }): View =>
   h(
     "section",
     { id: "import-history" },
@@ -124,7 +123,7 @@ const ACTIONS: Readonly<Record<PlannedTool["action"], string>> = {
   restore: "List again"
 }
 
-export const ImportPreview = ({ report }: { readonly report: ImportReport }): View =>
+const ImportPreview = ({ report }: { readonly report: ImportReport }): View =>
   h(
     "div",
     { id: "import-preview" },

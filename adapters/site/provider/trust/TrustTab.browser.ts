@@ -16,18 +16,19 @@ import {
   Empty,
   Facts,
   Figures,
+  h,
   Notice,
   statusBadge,
-  TimeText
-} from "../../console/Values.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+  TimeText,
+  type View
+} from "../../console/View.browser.ts"
 import { request } from "../../kit/ApiRequest.browser.ts"
 import type { Sla, Trust, VerifyResponse } from "../../kit/ApiResponses.browser.ts"
 import { count, milliseconds, percent, plural, relativeTime } from "../../kit/Format.browser.ts"
 
 // The trust score by component, each with what would raise it.
 
-export const TRUST_BADGES: Badges<Trust["badge"]> = {
+const TRUST_BADGES: Badges<Trust["badge"]> = {
   unrated: ["Not rated", ""],
   basic: ["Basic", "info"],
   trusted: ["Trusted", "good"],
@@ -42,7 +43,7 @@ const COMPONENTS = [
 ] as const
 const COMPONENT_POINTS_MAX = 25
 
-export const ScoreComponents = ({ trust }: { readonly trust: Trust }): View =>
+const ScoreComponents = ({ trust }: { readonly trust: Trust }): View =>
   h(
     "section",
     { id: "trust" },
@@ -99,7 +100,7 @@ const columnsOf = (trust: Trust): ReadonlyArray<Column<(typeof COMPONENTS)[numbe
 
 // Success rate and latency of the provider's tools by day.
 
-export const ServiceLevels = ({ sla }: { readonly sla: Sla }): View =>
+const ServiceLevels = ({ sla }: { readonly sla: Sla }): View =>
   sla.total_calls_30d === 0
     ? h(Empty, null, "No calls measured yet. Only developers' calls through the proxy count.")
     : h(
@@ -124,7 +125,7 @@ export const ServiceLevels = ({ sla }: { readonly sla: Sla }): View =>
 
 // The provider's trust score.
 
-export const readTrust = (providerId: string): Promise<Trust> =>
+const readTrust = (providerId: string): Promise<Trust> =>
   request<Trust>("GET", `/api/v1/market/providers/${providerId}/trust`, { isFresh: true })
 
 // Verification of the provider's email address, domain or source repository.
@@ -135,7 +136,7 @@ type Method = Exclude<Level, "unverified">
 const PATH = "/api/v1/market/providers/verify"
 const WELL_KNOWN_FILE = "/.well-known/mcp-billing-verify.txt"
 
-export interface ProviderVerificationProps {
+interface ProviderVerificationProps {
   readonly level: Level
   /** Called when a verification succeeds. */
   readonly verified: () => void
@@ -152,7 +153,7 @@ const verifier =
     return response
   }
 
-export const ProviderVerification = ({ level, verified }: ProviderVerificationProps): View => {
+const ProviderVerification = ({ level, verified }: ProviderVerificationProps): View => {
   const { api } = useConsole()
   const verify = verifier(api, verified)
   return h(
