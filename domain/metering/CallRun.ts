@@ -5,7 +5,7 @@
 import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { BookGuard } from "../ledger/Ledger.ts"
-import { makeDeadlines } from "../shared/Deadlines.ts"
+import { type Deadline, makeDeadlines } from "../shared/Deadlines.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -82,7 +82,8 @@ export const makeForwarding = Effect.gen(function* () {
     { consumerId, extraMs, invocationId, progressMsMax = 0, timeoutMs }: UpstreamCall,
     progress: CallProgress,
     onWait: ((leftMs: number) => void) | undefined,
-    startedMs: number
+    startedMs: number,
+    context: Context.Context<never>
   ) => {
     /** Negative while the caller is asked. */
     const spentMs = () => monotonicMs(clock) - startedMs - (extraMs?.() ?? 0)
@@ -95,15 +96,18 @@ export const makeForwarding = Effect.gen(function* () {
       }
       onWait?.(progress.limitMs - spentMs())
     }
-    return (): Effect.Effect<void> | undefined => {
+    return (): void => {
+      if (progress.ended) return
       neededMs = Math.max(neededMs, Math.min(spentMs() + timeoutMs, progressMsMax) + GRACE_MS)
       apply()
-      if (neededMs <= progress.limitMs || isMoved !== undefined) return undefined
+      if (neededMs <= progress.limitMs || isMoved !== undefined) return
       isMoved = false
-      return Effect.map(moveDeadline(consumerId, invocationId, timeoutMs, 0), (moved) => {
-        isMoved = moved
-        if (moved && !progress.ended) apply()
-      })
+      Effect.runForkWith(context)(
+        Effect.map(moveDeadline(consumerId, invocationId, timeoutMs, 0), (moved) => {
+          isMoved = moved
+          if (moved && !progress.ended) apply()
+        })
+      )
     }
   }
 
@@ -115,13 +119,7 @@ export const makeForwarding = Effect.gen(function* () {
     Effect.withFiber(({ context }) =>
       Effect.callback<UpstreamResponse>((resume) => {
         const startedMs = monotonicMs(clock)
-        let reported: ReturnType<typeof reporting> | undefined
-        const onReported = () => {
-          if (progress.ended) return
-          reported ??= reporting(call, progress, onWait, startedMs)
-          const moving = reported()
-          if (moving !== undefined) Effect.runForkWith(context)(moving)
-        }
+        const onReported = reporting(call, progress, onWait, startedMs, context)
         const fiber = Effect.runForkWith(context)(upstream.call({ ...call, onReported }))
         const ended = fiber.pollUnsafe()
         if (ended !== undefined) {
@@ -129,15 +127,16 @@ export const makeForwarding = Effect.gen(function* () {
           return resume(ended)
         }
         let end = resume
-        progress.restart = (ms) => deadline.restart(ms)
         const deadline = deadlines.start(progress.limitMs + (call.extraMs?.() ?? 0), () => {
           progress.ended = true
           fiber.interruptUnsafe()
           end(Effect.succeed(noResponse("timeout", TIMED_OUT, progress.forwarded, monotonicMs(clock) - startedMs)))
         })
+        progress.restart = restarting(deadline)
         fiber.addObserver((exit) => {
           if (!deadline.end()) return
           progress.ended = true
+          progress.restart = undefined
           end(exit)
         })
         // Canceled: the deadline also applies to the interruption.
@@ -149,6 +148,9 @@ export const makeForwarding = Effect.gen(function* () {
       })
     )
 })
+
+/** Outside of the call's own scope, all of which a closure inside would keep alive. */
+const restarting = (deadline: Deadline) => (ms: number) => deadline.restart(ms)
 
 const TIMED_OUT: UpstreamProblem = { kind: "timeout", message: "The provider did not respond in time" }
 

@@ -107,14 +107,17 @@ class Ring extends RingItem {
     }
     // A callback may end other deadlines.
     for (const running of late) {
-      if (running.end()) running.onLate()
+      const { onLate } = running
+      if (running.end()) onLate()
     }
   }
 }
 
+const nothing = () => {}
+
 class Running extends RingItem implements Deadline {
   lateAtMs = 0
-  readonly onLate: () => void
+  onLate: () => void
   private readonly ring: Ring
 
   constructor(ring: Ring, ms: number, onLate: () => void) {
@@ -123,6 +126,12 @@ class Running extends RingItem implements Deadline {
     this.onLate = onLate
     ring.add(this)
     this.restart(ms)
+  }
+
+  /** What has ended keeps nothing of its call alive. */
+  override end(): boolean {
+    this.onLate = nothing
+    return super.end()
   }
 
   restart(ms: number): void {

@@ -4,6 +4,8 @@
 import { assert, it } from "@effect/vitest"
 import { Clock, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { makeDeadlines, SWEEP_EVERY } from "../../../domain/shared/Deadlines.ts"
 import { eventually } from "../../support/mcp/McpClient.ts"
 
@@ -114,5 +116,27 @@ it.live("are not late at once when they start with what keeps them", () =>
     start(0, () => late.push("due"))
     yield* eventually(() => late.length > 0)
     assert.deepStrictEqual(late, ["due"])
+  })
+)
+
+it.effect("keep nothing of what ended alive", () =>
+  Effect.gen(function* () {
+    const deadlines = yield* makeDeadlines
+    const begin = () => {
+      const call = { onLate: () => {} }
+      return { call: new WeakRef(call), deadline: deadlines.start(1_000, () => call.onLate()) }
+    }
+    const { call, deadline } = begin()
+    setFlagsFromString("--expose-gc")
+    const collect = runInNewContext("gc") as () => void
+    // A WeakRef keeps its target until the turn of the event loop ends.
+    yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    collect()
+    assert.isDefined(call.deref())
+    yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    assert.isTrue(deadline.end())
+    collect()
+    assert.isUndefined(call.deref())
+    assert.isFalse(deadline.end())
   })
 )
