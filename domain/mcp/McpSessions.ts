@@ -130,9 +130,9 @@ export class McpSessionNotFound extends Schema.TaggedError<McpSessionNotFound>()
 }
 
 const messages = {
-  unknown: "This MCP session is unknown, or it has ended. Initialize another one.",
+  unknown: "This MCP session is unknown, or it has ended.",
   server_restarted:
-    "The provider's server no longer knows this MCP session, and its subscriptions and settings are lost. Initialize another one."
+    "The provider's server no longer knows this MCP session, and its subscriptions and settings are lost."
 }
 
 /** Why a client's `initialize` opens no session. */

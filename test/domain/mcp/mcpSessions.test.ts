@@ -238,7 +238,7 @@ it.layer(memoryPorts)("McpSessions", (it) => {
       for (const session of [marked, outdated, older]) {
         if (session === older) fake.version = "2025-03-26"
         const error = yield* Effect.flip(sessions.renew(session))
-        assert.include(error.message, "Initialize another")
+        assert.include(error.message, "its subscriptions and settings are lost")
         const gone = yield* Effect.flip(sessions.find(session.id, consumerId, server))
         assert.strictEqual(gone._tag, "McpSessionNotFound")
       }

@@ -92,6 +92,10 @@ it.layer(GatedDoor.layer, { timeout: "60 seconds", excludeTestServices: true })(
       const stolen = yield* ping({ "mcp-session-id": id }, thief)
       const unknown = yield* ping({ "mcp-session-id": "f".repeat(64) }, thief)
       assert.deepStrictEqual([stolen.status, stolen.text], [404, unknown.text])
+      assert.include(
+        unknown.text,
+        "or it has ended. Send initialize without an Mcp-Session-Id header to open another one."
+      )
       const unauthenticated = yield* ping({ "mcp-session-id": id }, { ...door, key: "atb_c_none" })
       assert.strictEqual(unauthenticated.status, 401)
       for (const method of ["GET", "DELETE"]) {

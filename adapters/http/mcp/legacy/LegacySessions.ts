@@ -110,4 +110,8 @@ export const makeLegacySessions = Effect.fnUntraced(function* (dialect: DoorDial
 
 /** A client that gets 404 opens another session. */
 export const sessionGone = ({ message }: McpSessionNotFound, id?: string): RpcFault =>
-  faultOf(INVALID_REQUEST, NOT_FOUND)(`${message} Send initialize without an Mcp-Session-Id header.`, undefined, id)
+  faultOf(INVALID_REQUEST, NOT_FOUND)(
+    `${message} Send initialize without an Mcp-Session-Id header to open another one.`,
+    undefined,
+    id
+  )
