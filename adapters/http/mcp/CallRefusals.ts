@@ -2,6 +2,7 @@
  * Why a call was not made, as a result that a model can act on: an HTTP status would reach it as a broken transport.
  */
 import { withMeta } from "../../../domain/mcp/PassedResults.ts"
+import { inSeconds } from "../../../domain/shared/Time.ts"
 import { BILLING_META, MAX_COST_META } from "../../../domain/upstream/Protocol.ts"
 import { defaultCapPage, pageUrl } from "../contract/BaseUrl.ts"
 import { type HandlerError, problemOf } from "../metering/CallProblems.ts"
@@ -44,7 +45,7 @@ export const refusalOf = (error: HandlerError, at: RefusedAt, nowMs: number): Re
     load_balance_url: `${baseUrl}/api/market/balance/load`,
     ...extrasOf(extra)
   }
-  return { text: [message, ...charge(error, message), ...advice(error, retryAfterMs)].join(" "), billing }
+  return { text: [message, ...charge(error, message), ...advice(error, message, retryAfterMs)].join(" "), billing }
 }
 
 /** The call was made, and its response is not stored. */
@@ -53,10 +54,14 @@ const isCharged = (error: HandlerError): boolean => error._tag === "ResultNotRet
 const charge = (error: HandlerError, message: string): ReadonlyArray<string> =>
   isCharged(error) || /nothing (?:was|is) charged/iu.test(message) ? [] : ["Nothing was charged."]
 
-const advice = (error: HandlerError, retryAfterMs: number | undefined): ReadonlyArray<string> => {
-  if (retryAfterMs !== undefined) return [`Retry after ${Math.max(1, Math.ceil(retryAfterMs / 1_000))} seconds.`]
+const advice = (error: HandlerError, message: string, retryAfterMs: number | undefined): ReadonlyArray<string> => {
+  if (retryAfterMs !== undefined) return retryAfter(message, Math.ceil(retryAfterMs / 1_000))
   return NEEDS_FUNDS.has(error._tag) ? ["Do not repeat the call before that."] : []
 }
+
+/** Nothing where the message already says it. */
+export const retryAfter = (message: string, seconds: number): ReadonlyArray<string> =>
+  message.includes("Retry after") ? [] : [`Retry after ${inSeconds(Math.max(1, seconds))}.`]
 
 const NEEDS_FUNDS: ReadonlySet<string> = new Set(["InsufficientFunds", "BudgetExceeded", "AccountFrozen"])
 

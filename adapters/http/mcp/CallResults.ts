@@ -10,6 +10,7 @@ import { formatPrice } from "../../../domain/shared/Microcents.ts"
 import { BILLING_META } from "../../../domain/upstream/Protocol.ts"
 import type { UpstreamProblem, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
 import { problemOfKind } from "../metering/Proxy.ts"
+import { retryAfter } from "./CallRefusals.ts"
 import { type DoorAnswer, errorAnswer } from "./RpcReply.ts"
 
 /** The statuses of stored responses: only these two. */
@@ -57,13 +58,14 @@ const failedResult = (report: CallReport, problem: UpstreamProblem | undefined):
   const { code, retryable } = failureOf(report.answer)
   const retryAfterSeconds = problem?.retryAfterSeconds
   const charged = receipt.cost_microcents > 0n
+  const message = sentence(problem?.message ?? "The provider gave no result")
   const text = [
-    sentence(problem?.message ?? "The provider gave no result"),
+    message,
     charged
       ? `The call costs ${formatPrice(receipt.cost_microcents)}, as the tool's billing policy says.`
       : "Nothing was charged.",
     `Receipt: ${receipt.receipt_id}.`,
-    ...(retryAfterSeconds === undefined ? [] : [`Retry after ${Math.max(1, retryAfterSeconds)} seconds.`])
+    ...(retryAfterSeconds === undefined ? [] : retryAfter(message, retryAfterSeconds))
   ].join(" ")
   const billing = {
     ...billingOf(report),

@@ -25,7 +25,10 @@ it.layer(RawHttp.layer({ ...SETTINGS, RATE_LIMIT_RPM: String(RPM) }), LIVE)(
         assert.strictEqual(at(answer.body, "result", "resultType"), "complete")
         assert.include(billingOf(answer) as object, { code: "RATE_LIMITED", charged: false, retryable: true })
         assert.isAtLeast(Number(at(billingOf(answer), "retry_after_ms")), 1_000)
-        assert.match(textOf(answer), /Nothing was charged\. Retry after \d+ seconds?\./u)
+        assert.match(
+          textOf(answer),
+          /^Too many requests: the limit is 10 a minute\. Retry after \d+ seconds?\. Nothing was charged\.$/u
+        )
         assert.isAbove(Number(answer.headers.get("retry-after")), 0)
         const forwarded = server.of("tools/call").length
         assert.isAtMost(forwarded, RPM)
