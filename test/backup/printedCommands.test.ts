@@ -12,7 +12,8 @@ import { echoProvider } from "../support/load/EchoProvider.ts"
 import { loadMarket, OPEN_TO_LOAD } from "../support/load/LoadMarket.ts"
 import { until } from "../support/servers/EmbeddedFolders.ts"
 import { NO_TOOLS, toolsHere } from "../support/backup/PostgresTools.ts"
-import { MAIN, ready, temporaryFolder } from "../support/servers/ServiceProcess.ts"
+import { serviceBundle } from "../support/servers/ServiceBundle.ts"
+import { ready, temporaryFolder } from "../support/servers/ServiceProcess.ts"
 import { temporaryPostgres } from "../support/servers/TemporaryPostgres.ts"
 import { connectedTo, createDatabase, urlOf } from "../support/servers/TestDatabases.ts"
 
@@ -56,7 +57,8 @@ it.live(
       )
 
       const cwd = yield* temporaryFolder
-      const scripts = { cli: `node ${MAIN}` }
+      const { main } = yield* Effect.promise(serviceBundle)
+      const scripts = { cli: `node ${main}` }
       yield* Effect.promise(() => writeFile(join(cwd, "package.json"), JSON.stringify({ private: true, scripts })))
       const at = new URL(admin)
       const env = {

@@ -5,6 +5,9 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { compileEdited } from "../support/project/PlantedProject.ts"
 
+/** The compiler checks the whole service, which took more than two minutes on a busy machine. */
+const TIMEOUT_MS = 600_000
+
 it.live(
   "The compiler rejects a gateway without selection, an endpoint without handler, and an MCP outcome without problem",
   () =>
@@ -17,5 +20,6 @@ it.live(
       assert.match(output, /^src\/layers\/Payments\.ts.*'paypal'/mu)
       assert.match(output, /^adapters\/http\/HttpService\.ts[^]*?"POST \/api\/v1\/apply"/mu)
       assert.match(output, /^adapters\/http\/metering\/Proxy\.ts.*'planted'/mu)
-    })
+    }),
+  TIMEOUT_MS
 )

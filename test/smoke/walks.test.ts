@@ -13,7 +13,7 @@ import { aFundedConsumer, loadMarket, OPEN_TO_LOAD } from "../support/load/LoadM
 import { modernCall } from "../support/mcp/ModernClient.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
 import { PostgresTest } from "../support/servers/PostgresTest.ts"
-import { json, post, ready, temporaryFolder } from "../support/servers/ServiceProcess.ts"
+import { json, MAIN, post, ready, temporaryFolder } from "../support/servers/ServiceProcess.ts"
 
 const ROOT = join(import.meta.dirname, "../..")
 const CALLS = 40
@@ -56,7 +56,7 @@ const measured = Effect.gen(function* () {
     (started) => Effect.promise(() => started.stop())
   )
   const counts = join(yield* temporaryFolder, "counts")
-  const { child } = yield* ready({
+  const settings = {
     ...OPEN_TO_LOAD,
     PORT: String(port),
     DATABASE_URL: Redacted.value(database),
@@ -69,7 +69,9 @@ const measured = Effect.gen(function* () {
     STRIPE_WEBHOOK_SECRET: "whsec_double",
     COUNTS_FILE: counts,
     NODE_OPTIONS: `--import=${join(ROOT, "test/support/walks/countFunctions.ts")}`
-  })
+  }
+  // Files are counted.
+  const { child } = yield* ready(settings, { command: [process.execPath, MAIN, "serve"] })
   let taken = 0
   /** What ran since it was asked last. */
   const ran = Effect.promise(async (): Promise<Counts> => {

@@ -131,7 +131,10 @@ it.layer(linked, { timeout: "60 seconds", excludeTestServices: true })("the stat
 
         yield* isReadable(page, "status")
 
-        const context = yield* Effect.promise(() => opened.newContext({ javaScriptEnabled: false }))
+        const context = yield* Effect.acquireRelease(
+          Effect.promise(() => opened.newContext({ javaScriptEnabled: false })),
+          (made) => Effect.promise(() => made.close())
+        )
         const plain = yield* Effect.promise(() => context.newPage())
         yield* Effect.promise(() => plain.goto(`${url}/status`))
         assert.include(yield* Effect.promise(() => plain.innerText("main")), "UTC")

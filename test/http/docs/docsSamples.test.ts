@@ -9,7 +9,8 @@ import { dirname, join } from "node:path"
 import { guides, hasSamples } from "../../../adapters/site/docs/DocsNavigation.ts"
 import { type Answer, json, result, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { providing } from "../../support/metering/Provider.ts"
-import { MAIN, ready, temporaryFolder } from "../../support/servers/ServiceProcess.ts"
+import { serviceBundle } from "../../support/servers/ServiceBundle.ts"
+import { ready, temporaryFolder } from "../../support/servers/ServiceProcess.ts"
 
 /** Without it the test is counted as skipped. */
 const hasCurl = spawnSync("curl", ["--version"]).status === 0
@@ -70,7 +71,8 @@ it.live.skipIf(!hasCurl)(
       assert.isAbove(all.length, 25)
 
       const cwd = yield* temporaryFolder
-      const scripts = { cli: `node ${MAIN}` }
+      const { main } = yield* Effect.promise(serviceBundle)
+      const scripts = { cli: `node ${main}` }
       writeFileSync(join(cwd, "package.json"), JSON.stringify({ private: true, scripts }))
       const { notes, output } = yield* run(scriptOf(all), cwd)
       const [, ...parts] = notes.split(/^sample /mu)

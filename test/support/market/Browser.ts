@@ -18,19 +18,30 @@ const executablePath = PLACES.find((place) => existsSync(place))
 /** Without it the tests that need it are counted as skipped. */
 export const hasBrowser = executablePath !== undefined
 
+const launch = (args: ReadonlyArray<string>): Promise<Browser> =>
+  chromium.launch({
+    executablePath: executablePath!,
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", ...args]
+  })
+
 /** `args`: additional command-line arguments. */
 export const browserWith = (args: ReadonlyArray<string>): Effect.Effect<Browser, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.promise(() =>
-      chromium.launch({
-        executablePath: executablePath!,
-        args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", ...args]
-      })
-    ),
+    Effect.promise(() => launch(args)),
     (opened) => Effect.promise(() => opened.close())
   )
 
-export const browser = browserWith([])
+let shared: Promise<Browser> | undefined
+
+/** One for all tests of a worker, which ends with it: each test has contexts of its own, and a launch takes longer than most tests. */
+export const browser: Effect.Effect<Browser> = Effect.promise(async () => {
+  const isOpen = await shared?.then(
+    (opened) => opened.isConnected(),
+    () => false
+  )
+  if (isOpen !== true) shared = launch([])
+  return await shared!
+})
 
 /** Of a step in a page, on a busy machine. */
 const STEP_MS_MAX = 120_000

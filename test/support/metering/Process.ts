@@ -3,10 +3,9 @@
  */
 import { Effect, Schema } from "effect"
 import { spawn } from "node:child_process"
-import { join } from "node:path"
 import { kill } from "../servers/EmbeddedFolders.ts"
 import { freePort } from "../servers/FreePort.ts"
-import { COMPILED } from "../servers/ServiceProcess.ts"
+import { serviceBundle } from "../servers/ServiceBundle.ts"
 
 export interface Process {
   readonly url: string
@@ -16,14 +15,12 @@ export interface Process {
 }
 
 const READY_SECONDS_MAX = 120
-const MAIN = join(import.meta.dirname, "../../../src/main.ts")
 
 /** Without the test runner's variables, such as a BASE_URL of its own. */
 const cleanEnvironment = {
   ...Object.fromEntries(
     ["PATH", "HOME", "TMPDIR"].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
   ),
-  NODE_COMPILE_CACHE: COMPILED,
   // A test's catalog has only the tools that it lists.
   DEMO_PROVIDER: "off"
 }
@@ -31,6 +28,7 @@ const cleanEnvironment = {
 /** Ended with the scope, unless it ended before. */
 export const serve = Effect.fnUntraced(function* (dataDir: string, settings: Readonly<Record<string, string>> = {}) {
   const port = yield* freePort
+  const { compiled, main } = yield* Effect.promise(serviceBundle)
   const options = {
     profile: "embedded",
     "data-dir": dataDir,
@@ -42,8 +40,8 @@ export const serve = Effect.fnUntraced(function* (dataDir: string, settings: Rea
     Effect.sync(() =>
       spawn(
         process.execPath,
-        [MAIN, "serve", ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])],
-        { stdio: ["ignore", "pipe", "pipe"], env: cleanEnvironment }
+        [main, "serve", ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])],
+        { stdio: ["ignore", "pipe", "pipe"], env: { ...cleanEnvironment, NODE_COMPILE_CACHE: compiled } }
       )
     ),
     (running) =>

@@ -93,8 +93,14 @@ process.on("message", ({ name, variables }) => {
 })
 `
 
+/** Programs load the same modules one after the other: they share what Node has compiled. */
+const env = {
+  PATH: process.env["PATH"],
+  HOME: process.env["HOME"],
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]
+}
+
 const running = Effect.fnUntraced(function* (cwd: string) {
-  const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] }
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => fork("runner.js", { cwd, env, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] })),
     (started) => Effect.sync(() => started.kill("SIGKILL"))
@@ -113,7 +119,6 @@ const running = Effect.fnUntraced(function* (cwd: string) {
 
 const run = (cwd: string, args: ReadonlyArray<string>): Effect.Effect<Ran> =>
   Effect.callback((resume) => {
-    const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] }
     const options = { cwd, env, maxBuffer: OUTPUT_BYTES_MAX, timeout: RUN_MS_MAX }
     const child = execFile(process.execPath, args, options, (error, stdout, stderr) =>
       resume(Effect.succeed({ code: error === null ? 0 : Number(error.code ?? -1), output: stdout + stderr }))

@@ -8,7 +8,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { isAlive } from "./EmbeddedFolders.ts"
 import { freePort } from "./FreePort.ts"
+import { serviceBundle } from "./ServiceBundle.ts"
 
+/** The service from source, as `npm start` runs it. */
 export const MAIN = join(import.meta.dirname, "../../../src/main.ts")
 
 export interface Started {
@@ -23,15 +25,12 @@ export interface Started {
 export interface StartOptions {
   readonly settings?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Instead of `node src/main.ts`, as on a machine that has never started it. */
+  /** Instead of the bundle, and without its compiled code: as on a machine that has never started it. */
   readonly command?: readonly [file: string, ...args: ReadonlyArray<string>]
   readonly account?: { readonly uid: number; readonly gid: number }
   /** Its stdin; otherwise it has none. */
   readonly input?: string
 }
-
-/** Node caches compiled code there: tests start the service again and again. */
-export const COMPILED = join(import.meta.dirname, "../../../node_modules/.cache/compiled")
 
 const READY_SECONDS_MAX = 120
 const EXIT_SECONDS_MAX = 120
@@ -42,9 +41,10 @@ export const start = Effect.fnUntraced(function* (
   { account, command, cwd, input, settings = {} }: StartOptions = {}
 ): Effect.fn.Return<Started, never, Scope.Scope> {
   const folder = cwd ?? (yield* temporaryFolder)
+  const bundle = yield* Effect.promise(serviceBundle)
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
-      spawn(command?.[0] ?? process.execPath, [...(command?.slice(1) ?? [MAIN]), ...args], {
+      spawn(command?.[0] ?? process.execPath, [...(command?.slice(1) ?? [bundle.main]), ...args], {
         cwd: folder,
         detached: true,
         stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
@@ -53,7 +53,7 @@ export const start = Effect.fnUntraced(function* (
           HOME: process.env["HOME"],
           // A test's catalog has only the tools that it lists.
           DEMO_PROVIDER: "off",
-          ...(command === undefined && account === undefined ? { NODE_COMPILE_CACHE: COMPILED } : {}),
+          ...(command === undefined && account === undefined ? { NODE_COMPILE_CACHE: bundle.compiled } : {}),
           ...settings
         },
         ...account

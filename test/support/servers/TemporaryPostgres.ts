@@ -142,7 +142,7 @@ const spawnGuardian = (orders: Orders) =>
     cwd: "/",
     detached: true,
     stdio: ["pipe", "pipe", "inherit"],
-    env: environment
+    env: { ...environment, NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] }
   })
 
 type Guardian = ReturnType<typeof spawnGuardian>

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { eventually } from "../mcp/McpClient.ts"
-import { COMPILED, MAIN } from "../servers/ServiceProcess.ts"
+import { serviceBundle } from "../servers/ServiceBundle.ts"
 
 /** `script` of util-linux gives a command a terminal. That of other systems has other options. */
 export const isTerminalHere = (): boolean =>
@@ -26,9 +26,10 @@ export interface Terminal {
 
 export const inTerminal = (args: ReadonlyArray<string>, home: string) =>
   Effect.gen(function* () {
+    const { compiled, main } = yield* Effect.promise(serviceBundle)
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        spawn("script", ["-qfec", [process.execPath, MAIN, ...args].map(quoted).join(" "), "/dev/null"], {
+        spawn("script", ["-qfec", [process.execPath, main, ...args].map(quoted).join(" "), "/dev/null"], {
           cwd: home,
           env: {
             PATH: process.env["PATH"],
@@ -36,7 +37,7 @@ export const inTerminal = (args: ReadonlyArray<string>, home: string) =>
             XDG_CONFIG_HOME: home,
             TERM: "xterm",
             SHELL: "/bin/sh",
-            NODE_COMPILE_CACHE: COMPILED
+            NODE_COMPILE_CACHE: compiled
           }
         })
       ),
