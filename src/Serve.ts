@@ -7,14 +7,11 @@ import { setFlagsFromString } from "node:v8"
 import { parseTrustedProxies } from "../adapters/http/pipeline/WebRequest.ts"
 import { MetricsAccess } from "../adapters/http/platform/Metrics.ts"
 import { layer as nodeServer, ListeningAt, portToListenOn } from "../adapters/http/server/NodeServer.ts"
-import { type AppConfig, valueOf } from "./config/AppConfig.ts"
+import { type AppConfig, baseUrlOf, valueOf } from "./config/AppConfig.ts"
 import { listOf } from "./config/SettingValues.ts"
 import { demoByDefault } from "./layers/DemoProvider.ts"
-import { Fatal } from "./layers/Fatal.ts"
-import { metricsAccess, upstreamPolicy } from "./layers/Policies.ts"
-import { nodeClock } from "./layers/Process.ts"
-import { baseUrlOf } from "./layers/Secrets.ts"
-import { serviceOf } from "./layers/Service.ts"
+import { Fatal, nodeClock } from "./layers/Process.ts"
+import { metricsAccess, serviceOf, upstreamPolicy } from "./layers/Service.ts"
 import { telemetry } from "./layers/Telemetry.ts"
 
 /**
@@ -40,7 +37,7 @@ export const serve = Effect.fnUntraced(function* (given: AppConfig) {
 const serveOn = (config: AppConfig) =>
   Effect.gen(function* () {
     yield* Console.log(welcome(config, yield* ListeningAt))
-    // For the next start, also if this process is killed. Does nothing without NODE_COMPILE_CACHE.
+    // The next start reads it, also if this process is killed. Does nothing without NODE_COMPILE_CACHE.
     yield* Effect.sync(flushCompileCache)
     return yield* Deferred.await(yield* Fatal)
   }).pipe(

@@ -8,9 +8,9 @@ interface Failure {
   readonly _tag?: string
   readonly message: string
   readonly cause?: unknown
-  /** That names the database. Default: `DATABASE_URL`. */
+  /** The setting that names the database. Default: `DATABASE_URL`. */
   readonly setting?: string
-  /** The book of the database, of a `WrongBook`. */
+  /** A `WrongBook` has the book of the database. */
   readonly found?: { readonly mode: BookMode }
 }
 
@@ -43,7 +43,7 @@ const bookAdvice: Readonly<Record<BookMode, string>> = {
 const sqlSentence = (error: Failure, setting: string): string =>
   `The database of ${setting} cannot be used: ${rootMessage(error)}. ${adviceOn(codeIn(error), setting)}`
 
-/** By SQLSTATE, or by the error code of the socket. */
+/** `code` is a SQLSTATE, or the error code of the socket. */
 const adviceOn = (code: string, setting: string): string => {
   if (code === "28P01") return `Check user and password in ${setting}.`
   if (code === "28000") return `Check the user in ${setting}, and what pg_hba.conf allows it.`

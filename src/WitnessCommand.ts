@@ -1,10 +1,9 @@
 /**
- * `witness --log <url> --vkey <key>`: follows a log, checks that it only grows, and signs what it saw. The last tree is
- * stored before its signature is published. An inconsistent log ends the witness, which keeps both notes as evidence.
+ * `witness` follows a log, checks that it only grows, and signs what it saw. The last tree is stored before its signature is
+ * published. An inconsistent log ends the witness, which keeps both notes as evidence.
  */
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Console, Duration, Effect, FileSystem, Layer, Path, type Redacted, Schema } from "effect"
-import { parseArgs } from "node:util"
+import { Console, Duration, Effect, FileSystem, Layer, Option, Path } from "effect"
+import { Command, Flag } from "effect/cli"
 import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
 import * as NodeLogSigner from "../adapters/crypto/NodeLogSigner.ts"
@@ -12,44 +11,67 @@ import { httpLogReader, serveCheckpoints } from "../adapters/witness/HttpWitness
 import { parseKey } from "../domain/log/SignedNote.ts"
 import { Witness } from "../domain/log/Witness.ts"
 import { Digest } from "../domain/shared/Cryptography.ts"
-import { ArgumentsInvalid } from "./config/Arguments.ts"
-import { localSecret } from "./config/LocalSecrets.ts"
+import { localSecret } from "./layers/Secrets.ts"
+import { failed } from "./user/CommandFailure.ts"
+import { given, switchFlag } from "./user/CommandInput.ts"
 
-const USAGE =
-  "Usage: witness --log https://billing.example.org/api/v1/market/log/1 --vkey <the log's key> [--name witness.example.org] " +
-  "[--state ./witness] [--every seconds] [--listen 127.0.0.1:3100] [--once]."
-
-class WitnessStopped extends Schema.TaggedError<WitnessStopped>()("WitnessStopped", { problem: Schema.String }) {
-  override get message() {
-    return this.problem
-  }
+const flags = {
+  log: Flag.String("log").pipe(
+    Flag.withDescription("URL of the log, such as https://billing.example.org/api/v1/market/log/1"),
+    Flag.map((url) => url.replace(/\/$/u, ""))
+  ),
+  vkey: Flag.String("vkey").pipe(Flag.withDescription("Public key of the log, as a C2SP vkey")),
+  name: Flag.String("name").pipe(
+    Flag.withDescription("Name of the witness, such as witness.example.org"),
+    Flag.withDefault("witness.localhost"),
+    Flag.filter(
+      (name) => /^[^\s+]+$/u.test(name),
+      () => "Expected a name without spaces and +"
+    )
+  ),
+  state: Flag.String("state").pipe(
+    Flag.withDescription("Folder of its key, the last tree and its signature"),
+    Flag.withDefault("./witness")
+  ),
+  everySeconds: Flag.Finite("every").pipe(
+    Flag.withDescription("Seconds between two looks at the log"),
+    Flag.withDefault(10),
+    Flag.filter(
+      (seconds) => seconds >= 1,
+      () => "Expected at least 1"
+    )
+  ),
+  listen: Flag.String("listen").pipe(
+    Flag.withDescription("Address that serves its checkpoints, such as 127.0.0.1:3100"),
+    Flag.filterMap(
+      (text) => {
+        const [, host, port] = /^(.+):(\d{1,5})$/u.exec(text) ?? []
+        return host === undefined ? Option.none() : Option.some({ host, port: Number(port) })
+      },
+      () => "Expected an address and a port, such as 127.0.0.1:3100"
+    ),
+    Flag.optional
+  ),
+  once: switchFlag("once", "Look once, and end")
 }
 
-interface Options {
-  readonly log: string
-  readonly vkey: string
-  readonly name: string
-  readonly state: string
-  readonly everySeconds: number
-  readonly listen: { readonly host: string; readonly port: number } | undefined
-  readonly once: boolean
-}
+type Options = Command.Command.Config.Infer<typeof flags>
 
-export const witness = Effect.fnUntraced(
-  function* (argv: ReadonlyArray<string>) {
-    const options = yield* Effect.try({ try: () => read(argv), catch: () => new ArgumentsInvalid({ problem: USAGE }) })
-    if (options === undefined) return yield* new ArgumentsInvalid({ problem: USAGE })
-    const seed = yield* localSecret(options.state, "witness-key")
-    yield* Effect.provide(follow(options), witnessOf(options, seed))
-  },
-  Effect.scoped,
-  Effect.provide(Layer.mergeAll(NodeServices.layer, NodeEntropy.layer, NodeDigest.layer))
-)
-
-const witnessOf = (options: Options, seed: Redacted.Redacted) =>
-  Witness.layer(options.name).pipe(
-    Layer.provide([httpLogReader(options.log), NodeLogSigner.layer(seed), NodeDigest.layer])
+export const witness = Command.make(
+  "witness",
+  flags,
+  Effect.fn("witness")(
+    function* (options) {
+      const seed = yield* localSecret(options.state, "witness-key")
+      const witness = Witness.layer(options.name).pipe(
+        Layer.provide([httpLogReader(options.log), NodeLogSigner.layer(seed)])
+      )
+      yield* Effect.provide(follow(options), witness)
+    },
+    Effect.scoped,
+    Effect.provide(Layer.merge(NodeEntropy.layer, NodeDigest.layer))
   )
+).pipe(Command.withDescription("Follow a log and sign its checkpoints"))
 
 const follow = Effect.fnUntraced(function* (options: Options) {
   const witness = yield* Witness
@@ -57,7 +79,7 @@ const follow = Effect.fnUntraced(function* (options: Options) {
   const path = yield* Path.Path
   const { sha256 } = yield* Digest
   const log = parseKey(sha256, options.vkey)
-  if (log === undefined) return yield* new ArgumentsInvalid({ problem: "--vkey is not a C2SP vkey." })
+  if (log === undefined) return yield* failed("invalid", "--vkey is not a C2SP vkey.")
   const seenFile = path.join(options.state, "seen")
   const cosignedFile = path.join(options.state, "checkpoint")
   let cosigned = (yield* fs.exists(cosignedFile)) ? yield* fs.readFileString(cosignedFile) : undefined
@@ -81,45 +103,18 @@ const follow = Effect.fnUntraced(function* (options: Options) {
       LogBroken: Effect.fnUntraced(function* (error) {
         const evidence = path.join(options.state, "evidence")
         yield* keep(evidence, `${error.message}\n\nSeen before:\n${error.seen ?? ""}\n\nShown now:\n${error.note}`)
-        return yield* new WitnessStopped({ problem: `${error.message} Both notes are in ${evidence}.` })
+        return yield* failed("failed", `${error.message} Both notes are in ${evidence}.`)
       })
     })
   )
 
   yield* Console.log(`Witness ${witness.key}`)
-  if (options.listen !== undefined) {
-    const { host, port } = options.listen
+  const address = given(options.listen)
+  if (address !== undefined) {
+    const { host, port } = address
     const served = yield* serveCheckpoints(host, port, { key: witness.key, checkpoint: () => cosigned })
     yield* Console.log(`Signed checkpoints at http://${host}:${served.port}/checkpoint`)
   }
   if (options.once) return yield* lookOnce
   return yield* Effect.forever(Effect.andThen(lookOnce, Effect.sleep(Duration.seconds(options.everySeconds))))
 })
-
-const read = (argv: ReadonlyArray<string>): Options | undefined => {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
-      log: { type: "string" },
-      vkey: { type: "string" },
-      name: { type: "string", default: "witness.localhost" },
-      state: { type: "string", default: "./witness" },
-      every: { type: "string", default: "10" },
-      listen: { type: "string" },
-      once: { type: "boolean", default: false }
-    }
-  })
-  const [, host, port] = /^(.+):(\d{1,5})$/u.exec(values.listen ?? "") ?? []
-  const everySeconds = Number(values.every)
-  if (values.log === undefined || values.vkey === undefined || !(everySeconds >= 1)) return undefined
-  if (!/^[^\s+]+$/u.test(values.name) || (values.listen !== undefined && host === undefined)) return undefined
-  return {
-    log: values.log.replace(/\/$/u, ""),
-    vkey: values.vkey,
-    name: values.name,
-    state: values.state,
-    everySeconds,
-    listen: host === undefined ? undefined : { host, port: Number(port) },
-    once: values.once
-  }
-}

@@ -33,7 +33,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 /** Settings by name as text, such as `process.env`. */
 export type Source = Readonly<Record<string, string | undefined>>
 
-/** What a command needs in production: `database` only a connection, `books` also the keys of receipts and log. */
+/** A command needs in production `database`, a connection only; `books`, also the keys of receipts and log; or `everything`. */
 export type Needs = "database" | "books" | "everything"
 
 /** Reads and checks all settings. Earlier sources take precedence. An empty text counts as absent. */
@@ -94,7 +94,7 @@ const missingFor = (profile: AppConfig["profile"], config: Values, needs: Needs)
   return faults
 }
 
-/** Where the demo provider is possible: its prices are test credit, and its tools are for trying out. */
+/** The demo provider is possible where money is test credit, because its tools are for trying out. */
 export const mayHaveDemo = (profile: AppConfig["profile"], { PAYMENTS }: Pick<Values, "PAYMENTS">): boolean =>
   profile !== "production" && PAYMENTS !== "stripe"
 
@@ -109,6 +109,12 @@ const ring = (config: Values): ReadonlyArray<Redacted.Redacted> =>
 /** A setting with a fallback always has a value. */
 export const valueOf = <N extends WithFallback>(config: AppConfig, name: N): SettingValue<N> =>
   config[name] as SettingValue<N>
+
+/** The URL of a service on its own socket. */
+export const baseUrlOf = (config: AppConfig): string =>
+  config.BASE_URL ?? `http://${hostInUrl(valueOf(config, "HOST"))}:${valueOf(config, "PORT")}`
+
+const hostInUrl = (host: string): string => (host.includes(":") ? `[${host}]` : host)
 
 /** `NAME=value` lines; secrets are not shown. */
 export const describeConfig = (config: AppConfig): string =>

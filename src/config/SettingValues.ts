@@ -16,7 +16,7 @@ export const whole = (min: number, max: number) => {
   )
 }
 
-/** Ignores case: `DRY_RUN` is `dry_run`. */
+/** The case of a value does not matter: `DRY_RUN` is `dry_run`. */
 export const oneOf = <const L extends ReadonlyArray<string>>(values: L) => {
   const byName = new Map(values.map((value): [string, L[number]] => [value.toLowerCase(), value]))
   const message = `Expected one of ${values.join(", ")}`
@@ -52,7 +52,7 @@ export const redactedText = Schema.RedactedFromValue(text)
 
 const HTTP_URL = "Expected an http or https URL without a trailing slash"
 
-/** In its normal form, because links are the value and a path, and the prefix of the API is what follows its host. */
+/** A URL must be in its normal form, because links are the value and a path, and the prefix of the API is what follows its host. */
 export const httpUrl = text.check(
   Schema.makeFilter((value: string) => {
     const url = URL.parse(value)

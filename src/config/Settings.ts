@@ -27,7 +27,7 @@ import {
 export interface Setting<A, F extends string | undefined> {
   readonly schema: Schema.ConstraintDecoder<A>
   readonly meaning: string
-  /** As text; undefined: the setting is absent by default. */
+  /** The default as text. A setting without one is absent by default. */
   readonly fallback: F
   readonly secret: boolean
 }
@@ -38,13 +38,13 @@ export const setting = <A, const F extends string | undefined = undefined>(
   fallback?: F
 ): Setting<A, F> => ({ schema, meaning, fallback: fallback as F, secret: false })
 
-/** Not shown by `config`. */
-export const secretSetting = <A>(schema: Schema.ConstraintDecoder<A>, meaning: string): Setting<A, undefined> => ({
+/** `config` does not show its value. */
+const secretSetting = <A>(schema: Schema.ConstraintDecoder<A>, meaning: string): Setting<A, undefined> => ({
   ...setting(schema, meaning),
   secret: true
 })
 
-/** Of the process that the command runs: `service()` has no option for it. */
+/** The setting is of the process that the command runs: `service()` has no option for it. */
 const ofCommand = <S>(one: S): S & { readonly onlyCommand: true } => ({ ...one, onlyCommand: true })
 
 export const settings = {

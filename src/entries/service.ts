@@ -13,7 +13,7 @@ export {
 export { layer as routerMount, WrongPrefix } from "../../adapters/http/server/RouterMount.ts"
 export { ConfigInvalid } from "../config/AppConfig.ts"
 export type { ServiceOptions } from "../config/ServiceOptions.ts"
-export { Fatal } from "../layers/Fatal.ts"
+export { Fatal } from "../layers/Process.ts"
 export { type OptionalPackage, PackageMissing } from "../layers/OptionalPackages.ts"
 export type { CannotReplace, ReplaceablePort, Replacements } from "../layers/Replacements.ts"
 export { service } from "../layers/Service.ts"

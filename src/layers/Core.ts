@@ -89,7 +89,7 @@ const sequencing = Layer.effect(
   Effect.flatMap(ProviderTrust, ({ follow }) => makeSequencer({ follow }))
 ).pipe(Layer.provideMerge(ProviderTrust.layer), Layer.provideMerge(Trust.layer))
 
-/** Of this core alone: the metrics read it. */
+/** Each core has its own, which the metrics read. */
 const tally = Layer.sync(CallTally, makeCallTally)
 
 /** Every service of the core, on the ports that you provide. Fails with `BooksMixed` if stores do not share their data. */

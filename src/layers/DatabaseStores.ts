@@ -1,11 +1,11 @@
 /**
  * The stores of a profile with a database: its own PostgreSQL, or the one of DATABASE_URL.
  */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { EmbeddedPostgres } from "../../adapters/sql/embedded/EmbeddedPostgres.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { EarlyPostgres } from "./EarlyPostgres.ts"
-import { watch } from "./Fatal.ts"
+import { watch } from "./Process.ts"
 import { postgresStores } from "./PostgresStores.ts"
 
 export const databaseStores = (config: AppConfig) => {
@@ -25,4 +25,7 @@ export const databaseStores = (config: AppConfig) => {
 }
 
 const embeddedPostgres = (config: AppConfig) =>
-  Effect.flatMap(EarlyPostgres, (early) => early ?? EmbeddedPostgres.start({ dataDir: valueOf(config, "DATA_DIR") }))
+  Effect.flatMap(
+    Effect.serviceOption(EarlyPostgres),
+    Option.getOrElse(() => EmbeddedPostgres.start({ dataDir: valueOf(config, "DATA_DIR") }))
+  )

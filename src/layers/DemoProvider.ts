@@ -8,7 +8,7 @@ import { ToolImport } from "../../domain/catalog/ToolImport.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import { type AppConfig, mayHaveDemo } from "../config/AppConfig.ts"
 
-/** For a service on its own socket. Where another app mounts the API, the catalog is empty at first. */
+/** The default of a service on its own socket. Where another app mounts the API, the catalog is empty at first. */
 export const demoByDefault = (config: AppConfig): "on" | "off" =>
   config.DEMO_PROVIDER ?? (mayHaveDemo(config.profile, config) ? "on" : "off")
 
@@ -32,7 +32,7 @@ const builtIn = {
   defaultPrice: zero
 }
 
-/** What its server does not say. */
+/** Its server does not say these terms. */
 const terms = Effect.map(
   Effect.promise(() => import("../../adapters/demo/DemoTools.ts")),
   ({ demoTools }) =>
@@ -50,7 +50,7 @@ const listTools = Effect.gen(function* () {
   const { apply, read } = yield* ToolImport
   if (!(yield* register(builtIn))) return
   const list = yield* read({ providerId: builtIn.id, endpointUrl: builtIn.endpointUrl })
-  // As any provider imports its tools: names, schemas and annotations are the server's.
+  // It imports tools as any provider does: names, schemas and annotations are the server's.
   const { rejected } = yield* apply(builtIn.id, list, {
     defaultPrice: undefined,
     overrides: yield* terms,

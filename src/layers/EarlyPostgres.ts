@@ -8,10 +8,11 @@ import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { logging } from "./Process.ts"
 import { isInstalled } from "./OptionalPackages.ts"
 
-/** Waits for the server that was started early, if one was. */
-export const EarlyPostgres = Context.Reference<
-  Effect.Effect<EmbeddedPostgres["Service"], EmbeddedPostgresError> | undefined
->("agent-tool-billing/src/layers/EarlyPostgres", { defaultValue: () => undefined })
+/** Waits for the server that was started early. Without one the profile starts its own. */
+export class EarlyPostgres extends Context.Service<
+  EarlyPostgres,
+  Effect.Effect<EmbeddedPostgres["Service"], EmbeddedPostgresError>
+>()("agent-tool-billing/src/layers/EarlyPostgres") {}
 
 export const withEarlyPostgres = <A, E, R>(config: AppConfig, loadAndServe: Effect.Effect<A, E, R>) =>
   canStartEarly(config)

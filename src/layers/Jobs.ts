@@ -118,14 +118,14 @@ const repeatUntilDrained = (round: Effect.Effect<number, StoreUnavailable>) =>
     schedule: Schedule.spaced(PRUNE_PAUSE).pipe(Schedule.upTo({ times: PRUNE_ROUNDS_MAX }))
   })
 
-/** Of a service that imports tools. */
+/** A service that imports tools has these jobs. */
 export const importJobs = Layer.effectDiscard(
   Effect.gen(function* () {
     yield* every({ name: "tool sync", interval: Duration.minutes(1), limit: LONG_ROUND_LIMIT }, (yield* ToolSync).work)
   })
 )
 
-/** Of a service whose doors speak MCP. */
+/** A service whose doors speak MCP has these jobs. */
 export const taskJobs = Layer.effectDiscard(
   Effect.gen(function* () {
     const tasks = yield* Tasks
@@ -137,7 +137,7 @@ export const taskJobs = Layer.effectDiscard(
   })
 )
 
-/** `probes`: of a node's adapters besides the core's own parts, for background checks. */
+/** `probes` check the node's adapters, in addition to the core's own parts. */
 export const runJobs = Effect.fnUntraced(function* (probes: ReadonlyArray<Probe>) {
   const idempotency = yield* IdempotencyStore
   const calls = yield* CallStore

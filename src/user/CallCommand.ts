@@ -2,14 +2,13 @@
  * `call`: calls a tool. The tool's result is on stdout; cost, receipt and progress are on stderr.
  */
 import { Console, Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import type { Schemas } from "../../client/Contract.ts"
 import { formatPrice } from "../../domain/shared/Microcents.ts"
 import { type CommandFailure, failed } from "./CommandFailure.ts"
-import { dollars, given, json, shown } from "./Flags.ts"
-import { fromFile, fromStdin } from "./LimitedInput.ts"
+import { dollars, fromFile, fromStdin, given, json, switchFlag, textFlag } from "./CommandInput.ts"
+import { safeJson, safeLine, safeText, shown } from "./CommandOutput.ts"
 import { Market } from "./Market.ts"
-import { safeJson, safeLine, safeText } from "./SafeText.ts"
 
 type Input = NonNullable<Schemas["ProxyCall"]["input"]>
 
@@ -22,19 +21,12 @@ const parameters = {
     Argument.withDescription("JSON object, @file or - for stdin. Default: {}"),
     Argument.optional
   ),
-  maxCost: Flag.String("max-cost").pipe(
-    Flag.withDescription("The most that the call may cost, in dollars. Required for tools that are priced by usage"),
-    Flag.optional
+  maxCost: textFlag(
+    "max-cost",
+    "The most that the call may cost, in dollars. Required for tools that are priced by usage"
   ),
-  idempotencyKey: Flag.String("idempotency-key").pipe(
-    Flag.withDescription("Repeats with the same key are executed and charged once"),
-    Flag.optional
-  ),
-  dryRun: Flag.Boolean("dry-run").pipe(
-    Flag.withDescription("Print a quote; call and charge nothing"),
-    Flag.withDefault(false),
-    Flag.withoutNegation
-  )
+  idempotencyKey: textFlag("idempotency-key", "Repeats with the same key are executed and charged once"),
+  dryRun: switchFlag("dry-run", "Print a quote; call and charge nothing")
 }
 
 export const call = Command.make(

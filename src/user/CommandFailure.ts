@@ -5,10 +5,10 @@ import { Runtime, Schema } from "effect"
 import { NoAnswerError, type Problem, ProblemError } from "../../client/Problem.ts"
 import { formatPrice } from "../../domain/shared/Microcents.ts"
 import { rootMessage } from "../../domain/shared/StoreUnavailable.ts"
-import { safeLine } from "./SafeText.ts"
+import { safeLine } from "./CommandOutput.ts"
 
 /** Documented in docs/guides/command-line.md; they never change. */
-export const EXIT_CODES = {
+const EXIT_CODES = {
   failed: 1,
   invalid: 2,
   signed_out: 3,
@@ -19,12 +19,12 @@ export const EXIT_CODES = {
   not_valid: 8
 } as const
 
-export type FailureKind = keyof typeof EXIT_CODES
+type FailureKind = keyof typeof EXIT_CODES
 
 export class CommandFailure extends Schema.TaggedError<CommandFailure>()("CommandFailure", {
   kind: Schema.Literals(Object.keys(EXIT_CODES) as ReadonlyArray<FailureKind>),
   text: Schema.String,
-  /** What a program reads besides, with `--json`. */
+  /** A program reads these fields too, with `--json`. */
   details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   asJson: Schema.optionalKey(Schema.Boolean)
 }) {
@@ -38,7 +38,7 @@ export class CommandFailure extends Schema.TaggedError<CommandFailure>()("Comman
 export const failed = (kind: FailureKind, text: string, details: Readonly<Record<string, unknown>> = {}) =>
   new CommandFailure({ kind, text, details })
 
-/** Of a request to the service at `url`. */
+/** Explains why a request to the service at `url` failed. */
 export const failureOf = (error: unknown, url: string): CommandFailure => {
   if (error instanceof ProblemError) return ofProblem(error)
   if (error instanceof NoAnswerError) {

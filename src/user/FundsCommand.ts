@@ -6,10 +6,9 @@ import { Argument, Command, Flag } from "effect/cli"
 import type { Schemas } from "../../client/Contract.ts"
 import { formatPrice, MICROCENTS_PER_CENT } from "../../domain/shared/Microcents.ts"
 import { failed } from "./CommandFailure.ts"
-import { dollars, json, shown } from "./Flags.ts"
+import { dollars, json, switchFlag } from "./CommandInput.ts"
+import { safeLine, shown, textFields } from "./CommandOutput.ts"
 import { Market } from "./Market.ts"
-import { safeLine } from "./SafeText.ts"
-import { textFields } from "./TextTable.ts"
 
 const POLL = Duration.seconds(2)
 
@@ -32,11 +31,7 @@ const load = Command.make(
   {
     json,
     amount: Argument.String("amount").pipe(Argument.withDescription("Dollars, such as 5 or 12.50")),
-    wait: Flag.Boolean("wait").pipe(
-      Flag.withDescription("Wait until the payment is credited"),
-      Flag.withDefault(false),
-      Flag.withoutNegation
-    ),
+    wait: switchFlag("wait", "Wait until the payment is credited"),
     timeout: Flag.Int("timeout").pipe(Flag.withDescription("Seconds to wait"), Flag.withDefault(900))
   },
   Effect.fn("funds load")(function* ({ amount, json, timeout, wait }) {
@@ -76,7 +71,7 @@ const load = Command.make(
   })
 ).pipe(Command.withDescription("Add funds: prints where to pay; in a dry run adds test credit"))
 
-/** Until the funds are more than before. */
+/** Waits until the funds are more than before. */
 const credited = Effect.fnUntraced(function* (before: number) {
   for (;;) {
     const now = yield* readBalance

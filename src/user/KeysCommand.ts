@@ -4,9 +4,9 @@
 import { Console, DateTime, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { failed } from "./CommandFailure.ts"
-import { dollars, given, json, shown } from "./Flags.ts"
+import { dollars, given, json, switchFlag, textFlag } from "./CommandInput.ts"
+import { shown, textTable } from "./CommandOutput.ts"
 import { Market } from "./Market.ts"
-import { textTable } from "./TextTable.ts"
 
 const list = Command.make(
   "list",
@@ -34,11 +34,11 @@ const create = Command.make(
   "create",
   {
     json,
-    label: Flag.String("label").pipe(Flag.withDescription("What the key is for"), Flag.optional),
+    label: textFlag("label", "What the key is for"),
     expiresInDays: Flag.Int("expires-in-days").pipe(Flag.withDescription("Days until the key expires"), Flag.optional),
-    defaultCap: Flag.String("default-cap").pipe(
-      Flag.withDescription("The most that one call with this key may cost unless it says otherwise, in dollars"),
-      Flag.optional
+    defaultCap: textFlag(
+      "default-cap",
+      "The most that one call with this key may cost unless it says otherwise, in dollars"
     )
   },
   Effect.fn("keys create")(function* ({ defaultCap, expiresInDays, json, label }) {
@@ -62,11 +62,7 @@ const revoke = Command.make(
   {
     json,
     id: Argument.String("key-id").pipe(Argument.withDescription("ID of the key, as `keys list` prints it")),
-    yes: Flag.Boolean("yes").pipe(
-      Flag.withDescription("Also if it is the key that you are signed in with"),
-      Flag.withDefault(false),
-      Flag.withoutNegation
-    )
+    yes: switchFlag("yes", "Also if it is the key that you are signed in with")
   },
   Effect.fn("keys revoke")(function* ({ id, json, yes }) {
     const { ask } = yield* Market

@@ -3,43 +3,27 @@
  * history and in the list of processes.
  */
 import { Console, Effect, Option, Redacted, Result, Schema, Stdio } from "effect"
-import { Command, Flag, Prompt } from "effect/cli"
+import { Command, Prompt } from "effect/cli"
 import { formatPrice } from "../../domain/shared/Microcents.ts"
 import { isPlainKey } from "../../adapters/site/connect/ClientConfigs.ts"
 import { DEFAULT_CAP_DOLLARS } from "../../adapters/site/kit/Format.browser.ts"
 import { httpUrl } from "../config/SettingValues.ts"
 import { type CommandFailure, failed } from "./CommandFailure.ts"
-import { dollars, given, json, shown } from "./Flags.ts"
-import { fromStdin } from "./LimitedInput.ts"
-import { LoginFile, shownKey } from "./LoginFile.ts"
-import { Market, marketAt } from "./Market.ts"
-import { safeLine } from "./SafeText.ts"
-import { textFields } from "./TextTable.ts"
+import { dollars, fromStdin, given, json, switchFlag, textFlag } from "./CommandInput.ts"
+import { safeLine, shown, textFields } from "./CommandOutput.ts"
+import { LoginFile, Market, marketAt, shownKey } from "./Market.ts"
 
 const DEFAULT_URL = "http://127.0.0.1:3000"
 
 const flags = {
-  url: Flag.String("url").pipe(
-    Flag.withDescription("URL of the service, such as https://market.example.com"),
-    Flag.optional
-  ),
-  keyStdin: Flag.Boolean("key-stdin").pipe(
-    Flag.withDescription("Read the API key from stdin instead of asking for it"),
-    Flag.withDefault(false),
-    Flag.withoutNegation
-  ),
-  register: Flag.Boolean("register").pipe(
-    Flag.withDescription("Register a new account, with --name and --email"),
-    Flag.withDefault(false),
-    Flag.withoutNegation
-  ),
-  name: Flag.String("name").pipe(Flag.withDescription("Name of the new account"), Flag.optional),
-  email: Flag.String("email").pipe(Flag.withDescription("Email address of the new account"), Flag.optional),
-  defaultCap: Flag.String("default-cap").pipe(
-    Flag.withDescription(
-      `The most that one call of a usage-priced tool may cost unless it says otherwise, in dollars, or none. Default: ${DEFAULT_CAP_DOLLARS}`
-    ),
-    Flag.optional
+  url: textFlag("url", "URL of the service, such as https://market.example.com"),
+  keyStdin: switchFlag("key-stdin", "Read the API key from stdin instead of asking for it"),
+  register: switchFlag("register", "Register a new account, with --name and --email"),
+  name: textFlag("name", "Name of the new account"),
+  email: textFlag("email", "Email address of the new account"),
+  defaultCap: textFlag(
+    "default-cap",
+    `The most that one call of a usage-priced tool may cost unless it says otherwise, in dollars, or none. Default: ${DEFAULT_CAP_DOLLARS}`
   )
 }
 
@@ -158,7 +142,7 @@ export const whoami = Command.make(
   }, Effect.provide(Market.layer))
 ).pipe(Command.withDescription("Show the service and the account that you are signed in to"))
 
-/** What is missing, where there is no person to ask. */
+/** Fails with the flag to give where there is no person to ask. */
 const asked = <A>(flag: string, prompt: Prompt.Prompt<A>) =>
   Effect.gen(function* () {
     const { stdinIsTerminal } = yield* Stdio.Stdio
@@ -196,7 +180,7 @@ const checkedUrl = (text: string) =>
 
 const NOT_A_KEY = "This is not an API key."
 
-/** Without the key, which may be a real one with a stray character. */
+/** The failure does not contain the key, which may be a real one with a stray character. */
 const checkedKey = (text: string) =>
   isPlainKey(text) ? Effect.succeed(Redacted.make(text)) : Effect.fail(failed("invalid", NOT_A_KEY))
 

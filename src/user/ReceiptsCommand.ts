@@ -1,5 +1,5 @@
 /**
- * `receipts`: lists, shows and verifies receipts.
+ * `receipts` lists, shows and verifies receipts, and `verify` verifies one from files alone.
  */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -7,22 +7,18 @@ import { type ReceiptVerdict, verifyReceipt } from "../../adapters/site/verify/R
 import type { Schemas } from "../../client/Contract.ts"
 import { formatPrice } from "../../domain/shared/Microcents.ts"
 import { failed } from "./CommandFailure.ts"
-import { cursor, given, json, limit, moreAfter, shown } from "./Flags.ts"
-import { fromFile, fromStdin } from "./LimitedInput.ts"
-import { LoginFile } from "./LoginFile.ts"
-import { Market } from "./Market.ts"
-import { safeLine } from "./SafeText.ts"
-import { textFields, textTable } from "./TextTable.ts"
+import { cursor, fromFile, fromStdin, given, json, limit, textFlag, vkeyIn } from "./CommandInput.ts"
+import { moreAfter, safeLine, shown, textFields, textTable } from "./CommandOutput.ts"
+import { LoginFile, Market } from "./Market.ts"
 
-// What the offline verification of a receipt checked, one step after the other, and which step failed.
-
-export interface Step {
+/** The offline verification of a receipt has one step after the other. */
+interface Step {
   readonly step: "key" | "receipt" | "proof" | "signature" | "inclusion"
   readonly state: "passed" | "failed" | "not_checked"
   readonly says: string
 }
 
-/** In the order in which the verifier works. */
+/** The verifier works in this order. */
 const CHECKS: ReadonlyArray<readonly [Step["step"], says: string, reasons: ReadonlyArray<ReceiptVerdict["reason"]>]> = [
   ["key", "The key is the public key of a log.", ["bad_key", "unsupported"]],
   ["receipt", "The receipt has exactly the eleven fields of a receipt.", ["bad_receipt"]],
@@ -31,7 +27,7 @@ const CHECKS: ReadonlyArray<readonly [Step["step"], says: string, reasons: Reado
   ["inclusion", "The receipt is in the signed tree, unchanged.", ["not_in_tree"]]
 ]
 
-export const stepsOf = (verdict: ReceiptVerdict): ReadonlyArray<Step> => {
+const stepsOf = (verdict: ReceiptVerdict): ReadonlyArray<Step> => {
   const failedAt = verdict.valid ? CHECKS.length : CHECKS.findIndex(([, , reasons]) => reasons.includes(verdict.reason))
   return CHECKS.map(([step, says], index) => {
     if (index < failedAt) return { step, state: "passed", says }
@@ -42,28 +38,22 @@ export const stepsOf = (verdict: ReceiptVerdict): ReadonlyArray<Step> => {
 
 const MARKS: Readonly<Record<Step["state"], string>> = { passed: "ok", failed: "FAILED", not_checked: "-" }
 
-export const stepLine = ({ says, state, step }: Step): string =>
+const stepLine = ({ says, state, step }: Step): string =>
   `${MARKS[state].padEnd(6)}  ${step.padEnd(9)}  ${safeLine(says)}`
 
-// `receipts verify`: verifies a receipt offline, step by step. What is not given is fetched; the verification itself trusts
-// only the log's public key. Keys that were noted by `login` take precedence over those that the service publishes now.
-
 const RECEIPT_ID = /^rcpt_[0-9a-f]{16,}$/u
-const VKEY = /^\S+\+[0-9a-f]{8}\+\S+$/u
 
-export const receiptsVerify = Command.make(
+/**
+ * Fetches what is not given. The verification itself trusts only the log's public key. Keys that `login` noted take
+ * precedence over those that the service publishes now.
+ */
+const receiptsVerify = Command.make(
   "verify",
   {
     json,
     receipt: Argument.String("receipt").pipe(Argument.withDescription("ID, file or - for stdin")),
-    proof: Flag.String("proof").pipe(
-      Flag.withDescription("File with the proof. Default: the service's proof of the receipt"),
-      Flag.optional
-    ),
-    vkey: Flag.String("vkey").pipe(
-      Flag.withDescription("Public key of the log, or a file that contains it. Default: the one noted by `login`"),
-      Flag.optional
-    )
+    proof: textFlag("proof", "File with the proof. Default: the service's proof of the receipt"),
+    vkey: textFlag("vkey", "Public key of the log, or a file that contains it. Default: the one noted by `login`")
   },
   Effect.fn("receipts verify")(function* ({ json, proof: proofFile, receipt: source, vkey }) {
     const receipt = yield* receiptOf(source)
@@ -139,11 +129,8 @@ const fetchedProof = Effect.fnUntraced(function* (receipt: string) {
   )
 }, Effect.provide(Market.layerPublic))
 
-/** `given`: a key, or a file that contains one. */
 const keyFor = Effect.fnUntraced(function* (proof: string, given: string | undefined) {
-  if (given !== undefined) {
-    return { key: VKEY.test(given) ? given : (yield* fromFile(given)).trim(), source: "given" as const }
-  }
+  if (given !== undefined) return { key: yield* vkeyIn(given), source: "given" as const }
   const origins = new Set(proof.split("\n"))
   const isOfProof = (vkey: string) => origins.has(vkey.slice(0, vkey.indexOf("+")))
   const login = yield* (yield* LoginFile).read
@@ -170,8 +157,8 @@ const list = Command.make(
       Flag.withDescription("Outcome of the calls"),
       Flag.optional
     ),
-    from: Flag.String("from").pipe(Flag.withDescription("Earliest time, such as 2026-11-01T00:00:00Z"), Flag.optional),
-    to: Flag.String("to").pipe(Flag.withDescription("Time before which the calls were"), Flag.optional)
+    from: textFlag("from", "Earliest time, such as 2026-11-01T00:00:00Z"),
+    to: textFlag("to", "Time before which the calls were")
   },
   Effect.fn("receipts list")(function* ({ json, limit, ...filters }) {
     const { ask } = yield* Market
@@ -235,3 +222,30 @@ export const receipts = Command.make("receipts").pipe(
     receiptsVerify
   ])
 )
+
+export const verify = Command.make(
+  "verify",
+  {
+    receipt: Argument.String("receipt").pipe(Argument.withDescription("File with the receipt, such as receipt.json")),
+    proof: Argument.String("proof").pipe(Argument.withDescription("File with the proof, such as receipt.tlog-proof")),
+    vkey: Flag.String("vkey").pipe(
+      Flag.withDescription("Public key of the log as a C2SP vkey, or a file that contains it")
+    ),
+    checkpoint: textFlag("checkpoint", "File with a checkpoint that witnesses signed"),
+    witnesses: Flag.String("witness").pipe(
+      Flag.withDescription("Key of a witness that must have signed the checkpoint, or its file. Can be repeated"),
+      Flag.atLeast(0)
+    )
+  },
+  Effect.fn("verify")(function* (files) {
+    const receipt = yield* fromFile(files.receipt)
+    const proof = yield* fromFile(files.proof)
+    const vkey = yield* vkeyIn(files.vkey)
+    const witnesses = yield* Effect.forEach(files.witnesses, vkeyIn)
+    const checkpoint = Option.isNone(files.checkpoint) ? {} : { checkpoint: yield* fromFile(files.checkpoint.value) }
+    const verdict = yield* Effect.promise(() => verifyReceipt(receipt, proof, vkey, { witnesses, ...checkpoint }))
+    if (!verdict.valid) return yield* failed("not_valid", `NOT VALID (${verdict.reason}): ${verdict.message}`)
+    const seen = verdict.witnesses.length === 0 ? "" : `, seen by ${verdict.witnesses.join(", ")}`
+    yield* Console.log(`Valid: receipt ${verdict.leafIndex + 1} of ${verdict.treeSize} in ${verdict.origin}${seen}.`)
+  })
+).pipe(Command.withDescription("Verify a receipt offline, from files. Exit code 1 if it is not valid"))

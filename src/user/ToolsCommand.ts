@@ -7,22 +7,21 @@ import type { Schemas } from "../../client/Contract.ts"
 import { formatPrice } from "../../domain/shared/Microcents.ts"
 import { GUESSES_MAX, guessOf, nearestNames } from "../../domain/shared/NearestName.ts"
 import { type CommandFailure, failed } from "./CommandFailure.ts"
-import { cursor, dollars, given, json, limit, moreAfter, shown } from "./Flags.ts"
+import { cursor, dollars, given, json, limit, textFlag } from "./CommandInput.ts"
+import { moreAfter, safeJson, safeText, shown, textFields, textTable } from "./CommandOutput.ts"
 import { Market } from "./Market.ts"
-import { safeJson, safeText } from "./SafeText.ts"
-import { textFields, textTable } from "./TextTable.ts"
 
 type Tool = Schemas["CatalogTool"]
 
-/** Of the catalog, that a misspelled bare name is compared with. */
+/** A misspelled bare name is compared with the first tools of the catalog. */
 const CANDIDATES_MAX = 100
 
 const filters = {
   json,
   limit,
   cursor,
-  category: Flag.String("category").pipe(Flag.withDescription("Category of the tools"), Flag.optional),
-  maxPrice: Flag.String("max-price").pipe(Flag.withDescription("Highest cost of a call, in dollars"), Flag.optional),
+  category: textFlag("category", "Category of the tools"),
+  maxPrice: textFlag("max-price", "Highest cost of a call, in dollars"),
   sort: Flag.Literals("sort", ["name", "price", "price_desc", "newest"]).pipe(
     Flag.withDescription("Order of the tools"),
     Flag.withDefault("name")

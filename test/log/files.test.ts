@@ -88,16 +88,18 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
         const dearer = yield* verify("dearer.json", "receipt.tlog-proof", "--vkey", vkey)
         assert.strictEqual(dearer.code, 1)
         assert.include(dearer.problem, "NOT VALID (not_in_tree)")
-        for (const args of [
-          [],
-          ["receipt.json"],
-          ["receipt.json", "receipt.tlog-proof"],
-          ["--vkey", vkey],
-          ["--what"]
-        ]) {
+        for (const [args, says] of [
+          [[], "receipt"],
+          [["receipt.json", "--vkey", vkey], "proof"],
+          [["receipt.json", "receipt.tlog-proof"], "--vkey"],
+          [["--vkey", vkey], "receipt"],
+          [["receipt.json", "receipt.tlog-proof", "another", "--vkey", vkey], '"another"'],
+          [["--what"], "--what"]
+        ] as const) {
           const wrong = yield* verify(...args)
           assert.strictEqual(wrong.code, 1)
-          assert.include(wrong.problem, "Usage: verify", args.join(" "))
+          assert.include(wrong.problem, says, args.join(" "))
+          assert.include(wrong.problem, "verify --help` shows what it takes")
         }
         assert.include((yield* verify("none.json", "receipt.tlog-proof", "--vkey", vkey)).problem, "none.json")
 

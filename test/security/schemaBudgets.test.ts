@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { JsonSchemas, SchemaBudgetSpent } from "../../domain/catalog/JsonSchemas.ts"
-import { Fatal } from "../../src/layers/Fatal.ts"
+import { Fatal } from "../../src/layers/Process.ts"
 import { serviceOf } from "../../src/layers/Service.ts"
 import { longestTurnMs } from "../support/checks/EventLoop.ts"
 import { aProvider, at, putTools, textAt, TOOLS as TOOLS_PATH } from "../support/market/Market.ts"

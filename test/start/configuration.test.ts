@@ -2,19 +2,24 @@
  * The configuration, read from flags, environment and `.env`: its precedence, and errors that name every fault at
  * once.
  */
-import { assert, describe, it } from "@effect/vitest"
-import { Redacted, Result } from "effect"
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { Effect, Redacted, Result, Runtime } from "effect"
+import { TestConsole } from "effect/testing"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { runCommand } from "../../src/Commands.ts"
 import { describeConfig, readConfig, type Source } from "../../src/config/AppConfig.ts"
-import { checkDotEnv, commands, helpText, parseArguments, readDotEnv } from "../../src/config/Arguments.ts"
 import { settings } from "../../src/config/Settings.ts"
 import { headersOf } from "../../src/config/SettingValues.ts"
+import { checkedDotEnv } from "../../src/Start.ts"
+import { sentenceOf } from "../../src/StartFailure.ts"
 import { withSettingsTable } from "../support/api/SettingsTable.ts"
 
 const SECRET = "0123456789abcdef0123456789abcdef"
 const SEED = "1".repeat(64)
 const DATABASE_URL = "postgres://user:hunter2@db/x"
+
+const flagOf = (name: string) => `--${name.toLowerCase().replaceAll("_", "-")}`
 
 const config = (...sources: ReadonlyArray<Source>) => Result.getOrThrow(readConfig(sources))
 
@@ -211,16 +216,18 @@ describe("the configuration", () => {
     assert.deepStrictEqual(ring.map(Redacted.value), [SECRET, "old one", "older one"])
   })
 
-  it("may be read from a file in the usual syntax", () => {
-    const read = readDotEnv(
-      '# a comment\nPORT=1234\nHOST="::1"\n\nexport LOG_LEVEL=Warn\nBASE_URL=https://a.example # why\n'
-    )
-    const shown = config(read)
-    assert.deepStrictEqual(
-      [shown.PORT, shown.HOST, shown.LOG_LEVEL, shown.BASE_URL],
-      [1_234, "::1", "Warn", "https://a.example"]
-    )
-  })
+  it.effect("may be read from a file in the usual syntax", () =>
+    Effect.gen(function* () {
+      const read = yield* checkedDotEnv(
+        '# a comment\nPORT=1234\nHOST="::1"\n\nexport LOG_LEVEL=Warn\nBASE_URL=https://a.example # why\n'
+      )
+      const shown = config(read)
+      assert.deepStrictEqual(
+        [shown.PORT, shown.HOST, shown.LOG_LEVEL, shown.BASE_URL],
+        [1_234, "::1", "Warn", "https://a.example"]
+      )
+    })
+  )
 })
 
 it("documents every setting in docs/settings.md, as `npm run api-docs` writes it", () => {
@@ -236,97 +243,121 @@ it("reads a collector's headers with any characters in their values", () => {
   })
 })
 
+const printed = (...words: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    yield* runCommand(words)
+    return (yield* TestConsole.logLines).join("\n")
+  })
+
+const problemOf = (...words: ReadonlyArray<string>) => Effect.map(Effect.flip(runCommand(words)), sentenceOf)
+
 describe("the command line", () => {
-  it("runs the server by default", () => {
-    for (const [argv, command] of [
-      [[], "serve"],
-      [["--port", "1"], "serve"],
-      [["serve"], "serve"],
-      [["migrate"], "migrate"],
-      [["config"], "config"],
-      [["--help"], "help"],
-      [["serve", "--help"], "help"]
-    ] as const) {
-      assert.strictEqual(Result.getOrThrow(parseArguments(argv)).command, command)
-    }
-  })
+  // Vite sets it.
+  beforeAll(() => vi.stubEnv("BASE_URL", ""))
+  afterAll(() => vi.unstubAllEnvs())
 
-  it("has a flag for every setting, with its value beside it or after an equals sign", () => {
-    for (const name of Object.keys(settings)) {
-      const flag = `--${name.toLowerCase().replaceAll("_", "-")}`
-      for (const argv of [[flag, "a=b"], [`${flag}=a=b`]]) {
-        assert.deepStrictEqual(Result.getOrThrow(parseArguments(argv)).flags, { [name]: "a=b" })
+  it.effect("lists every command and every setting", () =>
+    Effect.gen(function* () {
+      for (const words of [["help"], ["--help"]]) {
+        const text = yield* printed(...words)
+        for (const name of Object.keys(settings)) assert.include(text, flagOf(name))
+        for (const command of ["serve", "migrate", "end-sessions", "config", "login", "receipts"])
+          assert.match(text, new RegExp(`^  ${command} `, "mu"))
       }
-      assert.include(helpText(), flag)
-    }
-    for (const command of Object.keys(commands)) assert.include(helpText(), command)
-  })
-
-  it("reads the account to erase, and the operator's name", () => {
-    const read = (...argv: ReadonlyArray<string>) => Result.getOrThrow(parseArguments(argv))
-    assert.deepStrictEqual(read("forget", "an-id", "--by", "Ada", "--leave-money", "--port", "1"), {
-      command: "forget",
-      subject: "an-id",
-      flags: { PORT: "1" },
-      forget: { by: "Ada", leaveMoney: true }
+      assert.include(yield* printed("serve", "--help"), "--shutdown-grace-ms")
     })
-    assert.deepStrictEqual(read("forget").forget, { leaveMoney: false })
-    assert.isTrue(Result.isFailure(parseArguments(["audit", "--leave-money"])))
-  })
+  )
 
-  it("rejects an unknown flag with the nearest one", () => {
-    const messageOf = (...argv: ReadonlyArray<string>) => Result.getOrThrow(Result.flip(parseArguments(argv))).message
-    assert.include(messageOf("--rate-limit-rpn", "1"), "Did you mean `--rate-limit-rpm`?")
-    assert.include(messageOf("audit", "--databse-url=x"), "Did you mean `--database-url`?")
-  })
+  it.effect("has a flag for every setting, with its value beside it or after an equals sign", () =>
+    Effect.gen(function* () {
+      const flags = Object.keys(settings).map(flagOf)
+      for (const words of [flags.flatMap((flag) => [flag, "a=b"]), flags.map((flag) => `${flag}=a=b`)]) {
+        const problem = yield* problemOf("config", ...words)
+        for (const name of ["PROFILE", "PORT", "RATE_LIMIT_RPM", "OTLP_TRACES_RATIO"])
+          assert.include(problem, `${name}=a=b: Expected`)
+      }
+      assert.include(yield* printed("config", "--mail-from", "a=b", "--host=::1"), "MAIL_FROM=a=b")
+    })
+  )
 
-  it("rejects a name of .env that is almost a setting's, and leaves those of other programs", () => {
-    const problemOf = (text: string) =>
-      Result.match(checkDotEnv(readDotEnv(text)), { onFailure: ({ message }) => message, onSuccess: () => undefined })
-    assert.include(problemOf("OPERATER_KEY=x")!, "OPERATER_KEY: Unknown setting. Did you mean `OPERATOR_KEY`?")
-    assert.include(
-      problemOf("A=1\nTRUST_PROXIES=x\nPAYMENT=stripe")!,
-      "PAYMENT: Unknown setting. Did you mean `PAYMENTS`?"
-    )
-    for (const text of [
-      "PATH=/bin",
-      "DATABASE_PASSWORD=x",
-      "PORT=1",
-      "OTEL_EXPORTER_OTLP_ENDPOINT=http://a",
-      "POSTGRES_USER=x",
-      "PGHOST=db",
-      "DB_PORT=5432",
-      "DATABASE_USER=x",
-      "REDIS_TLS_URL=x",
-      "SITE_URL=x",
-      "HTTP_URL=x",
-      "EMAIL_FROM=x",
-      "VITE_BASE_URL=x",
-      "STRIPE_SECRET=x",
-      "REPORT=x",
-      "OPERATER_KEY="
-    ])
-      assert.isUndefined(problemOf(text), text)
-  })
+  it.effect("runs the service without a command", () =>
+    Effect.gen(function* () {
+      for (const words of [
+        ["--port", "none"],
+        ["serve", "--port=none"]
+      ]) {
+        assert.include(yield* problemOf(...words), "PORT=none: Expected an integer")
+      }
+    })
+  )
 
-  it("rejects unknown arguments by name, and names the help", () => {
-    for (const [argv, says] of [
-      [["--colour", "red"], "--colour"],
-      [["--colour=red"], "--colour"],
-      [["--PORT", "1"], "--PORT"],
-      [["dance"], "dance"],
-      [["constructor"], "constructor"],
-      [["--port"], "--port"],
-      [["serve", "now"], "now"],
-      [["-p", "1"], "-p"],
-      [["--"], "--"],
-      [["--__proto__", "x"], "--__proto__"]
-    ] as const) {
-      const parsed = parseArguments(argv)
-      assert.isTrue(Result.isFailure(parsed), argv.join(" "))
-      if (Result.isSuccess(parsed)) continue
-      assert.include(parsed.failure.message, says)
-      assert.include(parsed.failure.message, "help")
-    }
-  })
+  it.effect("has settings beside the flags of a command, which no other command has", () =>
+    Effect.gen(function* () {
+      const forget = ["forget", "an-id", "--by", "Ada", "--leave-money"]
+      assert.include(yield* problemOf(...forget, "--port", "none"), "PORT=none: Expected an integer")
+      assert.include(yield* problemOf("audit", "--leave-money"), 'Unknown flag "--leave-money"')
+      assert.include(yield* problemOf("forget", "an-id"), "Missing required flag: --by")
+    })
+  )
+
+  it.effect("rejects an unknown flag or command with the nearest one", () =>
+    Effect.gen(function* () {
+      assert.include(yield* problemOf("--rate-limit-rpn", "1"), "Did you mean `--rate-limit-rpm`?")
+      assert.include(yield* problemOf("audit", "--databse-url=x"), "Did you mean `--database-url`?")
+      assert.include(yield* problemOf("migrat"), "Did you mean `migrate`?")
+    })
+  )
+
+  it.effect("rejects a name of .env that is almost a setting's, and leaves those of other programs", () =>
+    Effect.gen(function* () {
+      const faultOf = (text: string) =>
+        Effect.match(checkedDotEnv(text), { onFailure: ({ message }) => message, onSuccess: () => undefined })
+      assert.include(yield* faultOf("OPERATER_KEY=x"), "OPERATER_KEY: Unknown setting. Did you mean `OPERATOR_KEY`?")
+      assert.include(
+        yield* faultOf("A=1\nTRUST_PROXIES=x\nPAYMENT=stripe"),
+        "PAYMENT: Unknown setting. Did you mean `PAYMENTS`?"
+      )
+      for (const text of [
+        "PATH=/bin",
+        "DATABASE_PASSWORD=x",
+        "PORT=1",
+        "OTEL_EXPORTER_OTLP_ENDPOINT=http://a",
+        "POSTGRES_USER=x",
+        "PGHOST=db",
+        "DB_PORT=5432",
+        "DATABASE_USER=x",
+        "REDIS_TLS_URL=x",
+        "SITE_URL=x",
+        "HTTP_URL=x",
+        "EMAIL_FROM=x",
+        "VITE_BASE_URL=x",
+        "STRIPE_SECRET=x",
+        "REPORT=x",
+        "OPERATER_KEY="
+      ])
+        assert.isUndefined(yield* faultOf(text), text)
+    })
+  )
+
+  it.effect("rejects unknown arguments by name with exit code 1, and names the help", () =>
+    Effect.gen(function* () {
+      for (const [words, says] of [
+        [["--colour", "red"], "--colour"],
+        [["--colour=red"], "--colour"],
+        [["--PORT", "1"], "--PORT"],
+        [["dance"], "dance"],
+        [["constructor"], "constructor"],
+        [["--port"], "--port"],
+        [["--port", "1", "--port", "2"], "--port"],
+        [["serve", "now"], "now"],
+        [["-p", "1"], "-p"],
+        [["--__proto__", "x"], "--__proto__"]
+      ] as const) {
+        const failure = yield* Effect.flip(runCommand(words))
+        assert.include(failure.message, says)
+        assert.include(failure.message, "--help` shows what it takes.")
+        assert.strictEqual(Runtime.getErrorExitCode(failure), 1)
+      }
+    })
+  )
 })

@@ -37,10 +37,16 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
         assert.strictEqual(yield* status, 200)
 
         const end = (...args: ReadonlyArray<string>) => finished(["end-sessions", ...args], { settings })
-        for (const args of [[], ["--by", "Ada"], ["--by", " ", "--reason", "x"], ["--reason", "stolen"]]) {
+        for (const [args, says] of [
+          [[], "--by"],
+          [["--by", "Ada"], "--reason"],
+          [["--by", " ", "--reason", "x"], "--by must have 1 to 100 characters"],
+          [["--by", "Ada", "--reason", "x".repeat(501)], "--reason must have 1 to 500 characters; it has 501"],
+          [["--reason", "stolen"], "--by"]
+        ] as const) {
           const wrong = yield* end(...args)
           assert.deepStrictEqual([wrong.code, wrong.output], [1, ""])
-          assert.include(wrong.problem, "Usage: end-sessions", args.join(" "))
+          assert.include(wrong.problem, says, args.join(" "))
         }
         assert.strictEqual(yield* status, 200)
         const done = yield* end("--by", "Grace", "--reason", "A laptop was stolen.")

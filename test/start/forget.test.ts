@@ -77,10 +77,15 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
         assert.strictEqual(yield* status, 200)
 
         const forget = (...args: ReadonlyArray<string>) => finished(["forget", ...args], { settings })
-        for (const args of [[id], ["not-an-id", "--by", "Ada"]]) {
+        for (const [args, says] of [
+          [["--by", "Ada"], "account-id"],
+          [[id], "--by"],
+          [[id, "--by", " "], "--by must have 1 to"],
+          [["not-an-id", "--by", "Ada"], "not-an-id is not the id of a consumer or a provider"]
+        ] as const) {
           const wrong = yield* forget(...args)
           assert.deepStrictEqual([wrong.code, wrong.output], [1, ""])
-          assert.include(wrong.problem, "Usage: forget", args.join(" "))
+          assert.include(wrong.problem, says, args.join(" "))
         }
         const [its, others] = yield* Effect.forEach([id, randomUUID()], aSettledTask)
 

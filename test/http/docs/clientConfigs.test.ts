@@ -154,11 +154,10 @@ describe("mcp config", () => {
     () =>
       Effect.gen(function* () {
         for (const [args, says] of [
-          [[], "Usage: mcp config"],
-          [["configure", "cursor"], "Usage: mcp config"],
-          [["config"], "Usage: mcp config"],
-          [["config", "cursor", "vscode"], "Usage: mcp config"],
-          [["config", "cursor", "--colour"], "Usage: mcp config"],
+          [["configure", "cursor"], 'Unknown command "configure"'],
+          [["config"], "Missing required argument: client"],
+          [["config", "cursor", "vscode"], '"vscode"'],
+          [["config", "cursor", "--colour"], 'Unknown flag "--colour"'],
           [["config", "curser"], 'Unknown client "curser". Did you mean "cursor"?'],
           [["config", "emacs"], "Known clients: claude-code"],
           [["config", "cursor", "--provider", "Ada Tools"], "--provider must be"],

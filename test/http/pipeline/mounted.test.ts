@@ -7,7 +7,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { pageUrl } from "../../../adapters/http/contract/BaseUrl.ts"
 import { BODY_BYTES_MAX } from "../../../adapters/http/pipeline/Decoding.ts"
 import * as RouterMount from "../../../adapters/http/server/RouterMount.ts"
-import { Fatal } from "../../../src/layers/Fatal.ts"
+import { Fatal } from "../../../src/layers/Process.ts"
 import { service, serviceOf } from "../../../src/layers/Service.ts"
 import { memoryConfig, wholeService } from "../../support/market/ServiceConfig.ts"
 

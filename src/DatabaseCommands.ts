@@ -1,7 +1,8 @@
 /**
- * `doctor`: reports what is wrong with the database before it causes failures. Changes nothing. Exit code 1 on a problem.
+ * `migrate` updates the schema of the database, `doctor` reports what is wrong with it before it causes failures, and
+ * `lost-calls` lists calls that were forwarded and that it lost.
  */
-import { Console, Effect, Redacted, Result, Schema } from "effect"
+import { Console, Effect, Redacted, Result } from "effect"
 import {
   type DatabaseFacts,
   type Finding,
@@ -12,33 +13,72 @@ import {
   replicaFacts
 } from "../adapters/sql/doctor/Findings.ts"
 import { EmbeddedPostgres } from "../adapters/sql/embedded/EmbeddedPostgres.ts"
+import { lostCalls, type LostCall, reviewLost } from "../adapters/sql/metering/LostCalls.ts"
 import { type DatabaseHost, parseDatabaseUrl } from "../adapters/sql/primary/DatabaseUrl.ts"
 import { askHost, primaryAmong } from "../adapters/sql/primary/PrimaryWatch.ts"
 import { systemIdentifier, walPosition } from "../adapters/sql/replica/ReplicaWatch.ts"
 import { checkDatabase } from "../adapters/sql/shared/DatabaseCheck.ts"
+import { storeSql } from "../adapters/sql/shared/StoreSql.ts"
 import * as migrations from "../migrations/index.ts"
 import { sentenceOf } from "./StartFailure.ts"
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
-import { client, type Database } from "./layers/Database.ts"
+import { client, database, type Database, migrateAs, OwnerUrl } from "./layers/Database.ts"
+import { failed } from "./user/CommandFailure.ts"
 
-export class DatabaseUnhealthy extends Schema.TaggedError<DatabaseUnhealthy>()("DatabaseUnhealthy", {
-  problems: Schema.Int
-}) {
-  override get message() {
-    return `The database has ${this.problems === 1 ? "a problem" : `${this.problems} problems`}.`
-  }
-}
+const NO_DATABASE = Console.log("The memory profile has no database.")
+
+export const migrate = (config: AppConfig) =>
+  config.profile === "memory"
+    ? Console.log("The memory profile has no schema.")
+    : Effect.gen(function* () {
+        const applied = yield* migrateAs(yield* OwnerUrl)
+        yield* Console.log(
+          applied.length === 0
+            ? `The schema is up to date (${migrations.latestVersion}).`
+            : `Applied ${applied.map(([, name]) => name).join(", ")}. The schema is at ${migrations.latestVersion}.`
+        )
+      }).pipe(Effect.provide(database(config)))
+
+const LOST_CALLS_MAX = 100_000
+
+/** A review ends the alert. */
+export const listLostCalls = (config: AppConfig, isReviewed: boolean) =>
+  config.profile === "memory"
+    ? NO_DATABASE
+    : Effect.gen(function* () {
+        const sql = yield* storeSql
+        for (const call of yield* lostCalls(sql, LOST_CALLS_MAX)) yield* Console.log(lineOf(call))
+        if (isReviewed) yield* Console.log(`${yield* reviewLost(sql)} calls were marked as reviewed.`)
+      }).pipe(Effect.provide(database(config)))
+
+/** One JSON object a line. */
+const lineOf = ({ costMicrocents, isAcknowledged, isRepeated, ...call }: LostCall): string =>
+  JSON.stringify({
+    receipt_id: call.receiptId,
+    consumer_id: call.consumerId,
+    provider_id: call.providerId,
+    tool_name: call.toolName,
+    cost_microcents: Number(costMicrocents),
+    called_at: call.calledAt.toISOString(),
+    found_at: call.foundAt.toISOString(),
+    acknowledged: isAcknowledged,
+    forwarded_twice: isRepeated,
+    reviewed_at: call.reviewedAt?.toISOString() ?? null
+  })
 
 const READ_WITHIN_SECONDS = 60
 
+/** Changes nothing. */
 export const doctor = (config: AppConfig, asJson: boolean) =>
   config.profile === "memory"
-    ? Console.log("The memory profile has no database.")
+    ? NO_DATABASE
     : Effect.gen(function* () {
         const findings = yield* onDatabaseOf(config)
         yield* Console.log(asJson ? JSON.stringify({ findings }, undefined, 2) : table(findings))
         const problems = findings.filter(({ severity }) => severity === "problem").length
-        if (problems > 0) return yield* new DatabaseUnhealthy({ problems })
+        if (problems > 0) {
+          return yield* failed("failed", `The database has ${problems === 1 ? "a problem" : `${problems} problems`}.`)
+        }
       })
 
 const onDatabaseOf = (config: AppConfig) => {
@@ -79,7 +119,7 @@ const examineHost = ({ url }: DatabaseHost, { connectionsMax, ownerUrl, readLagM
     const unfit = yield* checkDatabase.pipe(
       Effect.provide(client({ url: ownerUrl ?? url, connectionsMax: 1 })),
       Effect.as(undefined),
-      // Also an owner's role that cannot connect.
+      // An owner's role that cannot connect is a finding, too.
       Effect.catch((error) => {
         const setting = ownerUrl === undefined ? "DATABASE_URL" : "MIGRATION_DATABASE_URL"
         return Effect.succeed(sentenceOf(Object.assign(error, { setting })))
