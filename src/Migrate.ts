@@ -4,13 +4,13 @@
 import { Console, Effect } from "effect"
 import * as migrations from "../migrations/index.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
-import { database, migrateAs, OwnerUrl } from "./layers/Database.ts"
+import { database, migrateSchema, OwnerUrl } from "./layers/Database.ts"
 
 export const migrate = (config: AppConfig) =>
   config.profile === "memory"
     ? Console.log("The memory profile has no schema.")
     : Effect.gen(function* () {
-        const applied = yield* migrateAs(yield* OwnerUrl)
+        const applied = yield* migrateSchema({ ownerUrl: yield* OwnerUrl })
         yield* Console.log(
           applied.length === 0
             ? `The schema is up to date (${migrations.latestVersion}).`
