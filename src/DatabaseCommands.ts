@@ -22,7 +22,7 @@ import { storeSql } from "../adapters/sql/shared/StoreSql.ts"
 import * as migrations from "../migrations/index.ts"
 import { sentenceOf } from "./StartFailure.ts"
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
-import { client, database, type Database, migrateAs, OwnerUrl } from "./layers/Database.ts"
+import { client, database, type Database, migrateSchema, OwnerUrl } from "./layers/Database.ts"
 import { failed } from "./user/CommandFailure.ts"
 
 const NO_DATABASE = Console.log("The memory profile has no database.")
@@ -31,7 +31,7 @@ export const migrate = (config: AppConfig) =>
   config.profile === "memory"
     ? Console.log("The memory profile has no schema.")
     : Effect.gen(function* () {
-        const applied = yield* migrateAs(yield* OwnerUrl)
+        const applied = yield* migrateSchema({ ownerUrl: yield* OwnerUrl })
         yield* Console.log(
           applied.length === 0
             ? `The schema is up to date (${migrations.latestVersion}).`

@@ -15,7 +15,7 @@ export const layer = (secrets: Arr.NonEmptyReadonlyArray<Redacted.Redacted>): La
     return ReceiptSigner.of({
       sign: (canonical) => Effect.succeed(ring[0]!(canonical)),
       verify: (canonical, signatureHex) => {
-        // Of any other character only a part would be compared.
+        // A character outside of ASCII would be compared in part only.
         if (!SIGNATURE.test(signatureHex)) return Effect.succeed(false)
         given.write(signatureHex, "latin1")
         const isGenuine = ring.some((sign) => {

@@ -25,7 +25,6 @@ const chemicalElements: ReadonlyArray<ChemicalElement> = ROWS.split(";").map((ro
   return { atomic_number: index + 1, symbol, name, atomic_weight: Number(weight) }
 })
 
-/** By symbol, name or atomic number, in any case. */
 const elementNamed = (text: string): ChemicalElement | undefined => {
   const wanted = text.trim().toLowerCase()
   return chemicalElements.find(
@@ -54,7 +53,6 @@ export interface SlowResult {
 
 export interface DemoTool {
   readonly definition: ToolDefinition
-  /** In microcents. */
   readonly price: bigint
   /** The most that a call of a usage-priced tool costs, in microcents. */
   readonly maxCost?: bigint
@@ -71,7 +69,7 @@ const READ_ONLY = { readOnlyHint: true, idempotentHint: true, destructiveHint: f
 const text = (value: string): JsonObject => ({ content: [{ type: "text", text: value }] })
 const failed = (message: string) => ({ result: { ...text(message), isError: true } })
 
-/** As text too, for clients that do not read structured content. */
+/** The content has it as text too, for clients that do not read structured content. */
 const structured = (value: JsonObject): JsonObject => ({ ...text(JSON.stringify(value)), structuredContent: value })
 
 const echo: DemoTool = {

@@ -32,7 +32,6 @@ import { schemaBudgets, type SchemaWork, stepsOfCheck } from "./SchemaCost.ts"
 import { makeSchemaWorker } from "./SchemaWorker.ts"
 
 export interface Held<A> {
-  /** Undefined after it was evicted. */
   value: A | undefined
   readonly weight: number
   lastUse: number
@@ -45,7 +44,7 @@ export interface Held<A> {
 export interface OwnedCache<A> {
   get(owner: string, key: string): Held<A> | undefined
   set(owner: string, key: string, value: A, weight: number): Held<A>
-  /** For a caller that holds it already. */
+  /** Requires that its caller holds it already. */
   use(held: Held<A>): void
   weight(): number
 }
@@ -111,7 +110,7 @@ export const ownedCache = <A>(weightMax: number): OwnedCache<A> => {
 /** Approximate memory of all compiled schemas together. */
 export const COMPILED_BYTES_MAX = 128 * 1024 * 1024
 /**
- * Of a schema that is compiled and checked on the main thread. Of 60 shapes at this limit, the most expensive one takes 11 ms of
+ * Limits a schema that is compiled and checked on the main thread. Of 60 shapes at this limit, the most expensive one takes 11 ms of
  * CPU time to compile and 3 ms for its first check. The worker thread checks by larger ones.
  */
 export const MAIN_THREAD_PARTS_MAX = 200
@@ -128,7 +127,7 @@ const OUT_OF_TIME_MAX = 3
 const OUT_OF_TIME_WINDOW_MS = 60_000
 
 interface Kept {
-  /** Undefined if the worker thread checks by it. */
+  /** The worker thread checks by a schema that has none. */
   readonly compiled: CompiledSchema | undefined
   readonly text: string
   outOfTime: number
@@ -144,7 +143,7 @@ export const layer = Layer.effect(
     const cache = ownedCache<Kept>(COMPILED_BYTES_MAX)
     // Every call of a tool brings the same object, whose text is then not needed again.
     const known = new WeakMap<JsonSchemaObject, Held<Kept>>()
-    // What the worker thread said of a schema, oldest first: a request that is sent again goes on where it stopped.
+    // The oldest outcome of the worker thread comes first: a request that is sent again goes on where it stopped.
     const verdicts = new Map<string, string | undefined>()
     // A registration checks a schema before its unit of work and in it.
     const problems = new WeakMap<JsonSchemaObject, string | undefined>()
@@ -285,7 +284,6 @@ export const layer = Layer.effect(
 
 const TYPICAL = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false }
 
-/** Undefined if it takes too long for the main thread. */
 const compiledHere = (schema: JsonSchemaObject, textLength: number): CompiledSchema | undefined => {
   if (sizeOf(schema).parts > MAIN_THREAD_PARTS_MAX) return undefined
   try {
@@ -319,7 +317,7 @@ const tooCostly: ReadonlyArray<SchemaViolation> = [
   { path: [], message: `could not be checked against the tool's schema within ${CHECK_CPU_MS_MAX} ms` }
 ]
 
-/** What forbids a schema before it is compiled: its draft, size or depth. */
+/** Finds what forbids a schema before it is compiled: its draft, size or depth. */
 const sizeProblem = (schema: JsonSchemaObject): string | undefined => {
   const { levels, parts } = sizeOf(schema)
   if (levels > JSON_SCHEMA_DEPTH_MAX) return `it is nested more than ${JSON_SCHEMA_DEPTH_MAX} levels deep`

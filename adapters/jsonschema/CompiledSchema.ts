@@ -39,7 +39,6 @@ const DRAFTS: ReadonlyMap<string, Draft> = new Map([
   ["json-schema.org/draft-07/schema", "draft-07"]
 ])
 
-/** Undefined for any other draft. */
 export const draftOf = ({ $schema }: JsonSchemaObject): Draft | undefined => {
   if ($schema === undefined) return "2020-12"
   if (typeof $schema !== "string") return undefined
@@ -114,7 +113,7 @@ export const compile = (schema: JsonSchemaObject, textLength: number, patternWor
       patterns.set(pattern, one)
       return one.engine
     },
-    // Only for schemas that are written to a file as code.
+    // Needed only where schemas are written to a file as code.
     { code: "" }
   )
   const ajv = new VALIDATORS[draftOf(schema)!]({

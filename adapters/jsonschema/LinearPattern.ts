@@ -140,7 +140,6 @@ const parsePattern = (pattern: string): Array<Array<PatternNode>> => {
     return [[code, code]]
   }
 
-  /** After the backslash. */
   const escaped = (): Ranges => {
     const char = pattern[at]!
     if (taken(PROPERTY) !== undefined) return ANY
@@ -252,7 +251,6 @@ export const linearPattern = (pattern: string, onWork: Spend = () => undefined):
 /** Steps of about 100 ns. */
 type Spend = (steps: number) => void
 
-/** How often each place is reached. */
 type Ways = ReadonlyMap<number, number>
 
 /** A part of the automaton: the places where it can begin and end, and the ways to match nothing. */
@@ -260,14 +258,12 @@ interface Part {
   readonly first: Ways
   readonly last: Ways
   readonly empty: number
-  /** At the start of the text, where `^` matches. */
   readonly firstAtStart: Ways
   readonly emptyAtStart: number
 }
 
 interface Automaton {
   readonly whole: Part
-  /** What each place matches, and the places after it. */
   readonly places: ReadonlyArray<{ readonly ranges: Ranges; readonly next: Map<number, number> }>
 }
 
@@ -403,7 +399,7 @@ const total = (ways: Ways): number => {
   return all
 }
 
-/** What matches one character of each kind that the places tell apart. */
+/** Maps each kind of characters that the places tell apart to a matcher. */
 const kindsOf = (all: ReadonlySet<Ranges>, spend: Spend): ReadonlyArray<ReadonlySet<Ranges>> => {
   const borders = new Set([0])
   let size = 0

@@ -7,7 +7,7 @@ import { SCHEMA_CHECKS_CPU_MS_MAX, type SchemaBudgetSpent } from "../../domain/c
 export interface SchemaCost {
   /** Parts of the schema, references expanded; infinite if it is recursive. */
   readonly parts: number
-  /** How often a pattern can be checked for one text. */
+  /** The number of times that a pattern can be checked for one text. */
   readonly patterns: number
   /** Steps per character of the most expensive of them. */
   readonly patternSteps: number
@@ -149,7 +149,7 @@ export const schemaBudgets = (): SchemaBudgets => {
     input: workBudget(OF_PROCESS.input),
     output: workBudget(OF_PROCESS.output)
   }
-  // In the order of their last spending.
+  // The order is that of their last spending.
   const providers = new Map<string, WorkBudget>()
 
   return {

@@ -18,7 +18,7 @@ import {
 export interface SchemaJob {
   /** The schema as JSON. */
   readonly text: string
-  /** To check. Without one, the schema is judged. */
+  /** Without a value to check, the schema is judged. */
   readonly value?: { readonly of: unknown }
   /** Multiple of the CPU time that may elapse. */
   readonly patience: number

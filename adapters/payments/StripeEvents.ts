@@ -16,7 +16,7 @@ const loadIdIn = Schema.decodeUnknownOption(LoadId)
 const partIdIn = Schema.decodeUnknownOption(WithdrawalPartId)
 const payoutIdIn = Schema.decodeUnknownOption(PayoutId)
 
-/** Undefined for a session that is not ours. A paid session must have a valid amount. */
+/** A session that is not ours is none. A paid session must have a valid amount. */
 export const checkoutOf = (session: Stripe.Checkout.Session): CheckoutStatus | undefined => {
   const sessionId = nameIn(session.id)
   const isPaid = session.payment_status === "paid"
@@ -32,7 +32,6 @@ export const checkoutOf = (session: Stripe.Checkout.Session): CheckoutStatus | u
   }
 }
 
-/** Undefined for a payment that is not ours. */
 export const loadIdOf = ({ id, metadata }: Stripe.PaymentIntent): LoadId | undefined => {
   nameIn(id)
   return Option.getOrUndefined(loadIdIn(metadata["load_id"]))
@@ -161,7 +160,7 @@ const disputeStateOf = (type: DisputeEvent, status: string) => {
   return status === "lost" ? "lost" : "won"
 }
 
-/** Without a valid amount the event is invalid. */
+/** An event without a valid amount is invalid. */
 const wholeCents = (value: unknown): number => {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value
   throw new TypeError("Expected whole cents")

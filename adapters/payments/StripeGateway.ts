@@ -102,7 +102,7 @@ const isIdempotency = (error: Stripe.errors.StripeError): boolean =>
   error instanceof Stripe.errors.StripeIdempotencyError
 
 /**
- * For responses that are valid JSON but not objects: the package would neither settle the request's promise nor catch its
+ * Rejects responses that are valid JSON but not objects: the package would neither settle the request's promise nor catch its
  * own error, and an uncaught error ends the process.
  */
 const objectsOnly = (): ReturnType<typeof Stripe.createNodeHttpClient> => {
@@ -152,14 +152,14 @@ const isThin = (body: string): boolean => {
   return typeof event === "object" && event !== null && "object" in event && event.object === "v2.core.event"
 }
 
-/** As the package reads the header: the last `t` counts. Anything but a number is treated as infinitely late. */
+/** The last `t` counts, as in the package. Anything but a number is treated as infinitely late. */
 const signedAtSeconds = (signature: string): number => {
   const last = signature.split(",").findLast((part) => part.split("=")[0] === "t")
   const seconds = Number.parseInt(last?.split("=")[1] ?? "", 10)
   return Number.isNaN(seconds) ? Number.POSITIVE_INFINITY : seconds
 }
 
-/** Of 100 events each. */
+/** A page has 100 events. */
 const EVENT_PAGES_MAX = 10
 
 const make = (settings: StripeSettings): PaymentGateway["Service"] => {
@@ -381,7 +381,7 @@ const madeRefund = (refund: Stripe.Refund): Refunded => ({
   state: refundStateOf(refund.status)
 })
 
-/** Undefined until the charge has been booked. */
+/** A charge that has not been booked has none. */
 const feeOf = ({ latest_charge: charge }: Stripe.PaymentIntent): Effect.Effect<number | undefined, PaymentFailed> => {
   if (charge === null || charge === undefined || typeof charge === "string") return Effect.undefined
   const booked = charge.balance_transaction

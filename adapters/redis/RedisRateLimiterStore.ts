@@ -10,7 +10,7 @@ import { monotonicMs } from "../../domain/shared/Time.ts"
 
 const WAIT_MAX = Duration.millis(500)
 const WAIT_AT_START_MAX = Duration.seconds(3)
-/** How often Redis is tried while it does not respond, instead of on every request. */
+/** While Redis does not respond, it is tried this often instead of on every request. */
 const RETRY_AFTER_MS = 1_000
 const RECONNECT_SCHEDULE = Schedule.spaced("1 second")
 const UNAVAILABLE = "Redis does not respond: each node counts rate limits alone."
@@ -39,7 +39,7 @@ const closedInTime = Layer.effectDiscard(
 
 const connected = (url: Redacted.Redacted) =>
   Layer.merge(RateLimiter.layerStoreRedis(), closedInTime).pipe(
-    // Without a connection a command fails at once instead of waiting.
+    // A command without a connection fails at once instead of waiting.
     Layer.provide(NodeRedis.layer({ url: Redacted.value(url), disableOfflineQueue: true })),
     // The client reports every attempt to connect; one line is logged below instead.
     Layer.provide(Logger.layer([]))

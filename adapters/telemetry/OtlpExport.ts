@@ -18,7 +18,7 @@ import { TraceSampler } from "../../domain/shared/TraceSampler.ts"
 // pauses for a minute.
 
 export const COLLECTOR_LIMITS = {
-  /** Of one attempt, from the connection to the end of the response. */
+  /** An attempt lasts from the connection to the end of the response. */
   attemptMs: 5_000,
   attemptsMax: 3,
   pauseMs: 1_000,
@@ -29,7 +29,6 @@ export type CollectorLimits = Readonly<typeof COLLECTOR_LIMITS>
 
 const CONNECTIONS_MAX = 2
 const SILENT_MS = 60_000
-/** Worth a retry. */
 const TRANSIENT: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 /** Only the status of a response is used. */
 const RESPONSE_BYTES_MAX = 65_536
@@ -131,7 +130,7 @@ interface SamplerOptions {
   /** Share of all work: 0 for none, 1 for all up to the bound. */
   readonly ratio: number
   readonly perSecondMax?: number
-  /** Of the work whose caller requests a trace. */
+  /** Limits the work whose caller requests a trace. */
   readonly askedPerSecondMax?: number
 }
 
@@ -180,11 +179,9 @@ const bucket = (perSecond: number, nowMs: () => number): (() => boolean) => {
 interface OtlpOptions {
   /** The collector: `/v1/traces` and `/v1/logs` are appended. */
   readonly url: Redacted.Redacted
-  /** Such as a vendor's API key. */
   readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>
   readonly serviceName: string
   readonly version: string
-  /** Of this process. */
   readonly instanceId: string
   readonly sampling: SamplerOptions
   readonly limits?: CollectorLimits
@@ -194,12 +191,12 @@ interface OtlpOptions {
 const SPANS_IN_BATCH_MAX = 512
 const LINES_IN_BATCH_MAX = 256
 const EXPORT_EVERY_MS = 1_000
-/** For each signal: a stop may wait for one after the other. */
+/** Each signal has so long: a stop may wait for one after the other. */
 export const FLUSH_MS_MAX = 2_000
 /** Longer texts, such as stacks, are cut. */
 export const TEXT_CHARS_MAX = 8_192
 
-/** In addition to `loggers`. */
+/** Exports in addition to `loggers`. */
 export const layer = (options: OtlpOptions, loggers: ReadonlyArray<Logger.Logger<unknown, unknown>>) =>
   Logger.layer([
     ...loggers,

@@ -19,6 +19,7 @@ import {
   warnIfChangeable
 } from "../../adapters/sql/shared/DatabaseCheck.ts"
 import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
+import { hostPool } from "../../adapters/sql/shared/HostPool.ts"
 import { ReadOnlyServer } from "../../adapters/sql/shared/StoreSql.ts"
 import type { ReadReplica } from "../../domain/platform/Health.ts"
 import * as migrations from "../../migrations/index.ts"
@@ -26,24 +27,27 @@ import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 
 export interface Database {
   readonly url: Redacted.Redacted
-  /** Of the role that owns the tables and migrates. Default: the role of `url`. */
+  /** Its role owns the tables and migrates. Default: `url`. */
   readonly ownerUrl?: Redacted.Redacted | undefined
-  /** Of its read replicas. */
+  /** Names the database's read replicas. */
   readonly readUrl?: Redacted.Redacted | undefined
   readonly connectionsMax: number
   /** A schema of its own for all tables, in a database that other programs use too. It is created. Default: the role's. */
   readonly schema?: string | undefined
 }
 
-/** A node that hangs or is disconnected in a transaction must not keep its locks, for example on wallets. */
-const startupParameters = { idle_in_transaction_session_timeout: "20s" }
+/** The pool of a program that has one already. */
+export interface HostDatabase extends Pick<Database, "ownerUrl" | "schema"> {
+  /** Decodes values as `PgTypes` does by default. Stays open when the stores close. */
+  readonly client: PgClient.PgClient
+}
 
 /** Rows that another session keeps locked must not stop a round of background work, whose other items would wait too. */
 export const LockTimeoutMs = Context.Reference<number>("agent-tool-billing/src/layers/LockTimeoutMs", {
   defaultValue: () => 10_000
 })
 
-/** With several hosts: to the primary among them, also after it changes. */
+/** Connects to the primary among the hosts, also after it changes. */
 export const client = ({ connectionsMax, schema, url }: Database) =>
   Layer.effectContext(
     Effect.gen(function* () {
@@ -53,7 +57,7 @@ export const client = ({ connectionsMax, schema, url }: Database) =>
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
-/** To a read replica of the primary that is in the context. */
+/** Connects to a read replica of the primary that is in the context. */
 export const replicaClient = (
   url: Redacted.Redacted,
   { connectionsMax, schema }: Pick<Database, "connectionsMax" | "schema">,
@@ -79,17 +83,27 @@ const hostsOf = (url: Redacted.Redacted, role: DatabaseRole) =>
 /** Plain, so that a pooler and `ALTER ROLE` show it as it was sent. */
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/u
 
+/** The settings of every session in which the stores work. */
+const sessionSettings = Effect.fnUntraced(function* (schema: string | undefined) {
+  if (schema !== undefined && !SCHEMA_NAME.test(schema)) {
+    const problem = `\`schema\` must be 1 to 63 lowercase letters, digits and \`_\`, and not begin with a digit. \`${schema}\` was given.`
+    return yield* new DatabaseUnfit({ problem })
+  }
+  return {
+    // A node that hangs or is disconnected in a transaction must not keep its locks, for example on wallets.
+    idle_in_transaction_session_timeout: "20s",
+    // `public` is left out, where the tables of other programs may have the same names.
+    ...(schema === undefined ? {} : { search_path: schema }),
+    lock_timeout: `${yield* LockTimeoutMs}ms`
+  }
+})
+
 const pool = Effect.fnUntraced(function* (
   { url }: DatabaseHost,
   route: HostRoute,
   connectionsMax: number,
   schema: string | undefined
 ) {
-  if (schema !== undefined && !SCHEMA_NAME.test(schema)) {
-    const problem = `\`schema\` must be 1 to 63 lowercase letters, digits and \`_\`, and not begin with a digit. \`${schema}\` was given.`
-    return yield* new DatabaseUnfit({ problem })
-  }
-  const lockTimeoutMs = yield* LockTimeoutMs
   const postgres = yield* PgClient.make({
     url,
     // TLS checks the certificate for the host of the connection.
@@ -99,12 +113,7 @@ const pool = Effect.fnUntraced(function* (
     stream: route.stream,
     maxConnections: connectionsMax,
     applicationName: "agent-tool-billing",
-    startupParameters: {
-      ...startupParameters,
-      // Without `public`, where the tables of other programs may have the same names.
-      ...(schema === undefined ? {} : { search_path: schema }),
-      lock_timeout: `${lockTimeoutMs}ms`
-    }
+    startupParameters: yield* sessionSettings(schema)
   })
   return Context.make(PgClient.PgClient, postgres).pipe(
     Context.add(SqlClient.SqlClient, postgres),
@@ -112,16 +121,30 @@ const pool = Effect.fnUntraced(function* (
   )
 })
 
-/** Over one connection that waits as long as it takes: nodes that start together wait for the migrations of the first. */
-const withoutLockTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(PgClient.PgClient, ({ config }) => {
-    const patient = { ...config.startupParameters, lock_timeout: "0" }
-    return Effect.provide(effect, PgClient.layer({ ...config, maxConnections: 1, startupParameters: patient }))
-  })
+/** Works on the pool of a host program. */
+export const hostClient = ({ client: host, schema }: HostDatabase) =>
+  PgClient.layerFrom(
+    Effect.gen(function* () {
+      if (host.config.types !== undefined) {
+        const problem = "it decodes values by `types` of its own. Give one without `types`."
+        return yield* new DatabaseUnfit({ problem, setting: "`client`" })
+      }
+      return yield* hostPool(host, yield* sessionSettings(schema))
+    })
+  )
+
+/** Uses one connection that waits as long as it takes: nodes that start together wait for the migrations of the first. */
+const withoutLockTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>, host: HostDatabase | undefined) =>
+  host === undefined
+    ? Effect.flatMap(PgClient.PgClient, ({ config }) => {
+        const patient = { ...config.startupParameters, lock_timeout: "0" }
+        return Effect.provide(effect, PgClient.layer({ ...config, maxConnections: 1, startupParameters: patient }))
+      })
+    : effect.pipe(Effect.provide(hostClient(host)), Effect.provideService(LockTimeoutMs, 0))
 
 /** Migrates as the role that owns the tables, if there is a separate one. Returns what was applied. */
-export const migrateAs = (ownerUrl: Redacted.Redacted | undefined, schema?: string) =>
-  Effect.andThen(checkSession, migrated(ownerUrl, schema))
+export const migrateSchema = (database: Partial<Database> | HostDatabase) =>
+  Effect.andThen(checkSession, migrated(database, "client" in database ? database : undefined))
 
 /** Any number that no other lock of the service has. */
 const SCHEMA_LOCK = 7_301_118
@@ -131,7 +154,7 @@ const createSchema = Effect.fnUntraced(function* (schema: string | undefined) {
   if (schema === undefined) return
   const sql = yield* SqlClient.SqlClient
   const create = Effect.gen(function* () {
-    // Of nodes that start together, one creates it: IF NOT EXISTS alone may fail.
+    // One of the nodes that start together creates it: IF NOT EXISTS alone may fail.
     yield* sql`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`
     const [found] = yield* sql<{ readonly exists: boolean }>`
       SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = ${schema}) AS "exists"`
@@ -140,9 +163,9 @@ const createSchema = Effect.fnUntraced(function* (schema: string | undefined) {
   yield* sql.withTransaction(create)
 })
 
-const migrated = (ownerUrl: Redacted.Redacted | undefined, schema: string | undefined) =>
+const migrated = ({ ownerUrl, schema }: Partial<Database>, host: HostDatabase | undefined) =>
   ownerUrl === undefined
-    ? withoutLockTimeout(Effect.andThen(Effect.andThen(createSchema(schema), checkDatabase), migrations.run))
+    ? withoutLockTimeout(Effect.andThen(Effect.andThen(createSchema(schema), checkDatabase), migrations.run), host)
     : withoutLockTimeout(
         Effect.gen(function* () {
           yield* migrations.rejectForeignSchema
@@ -158,12 +181,13 @@ const migrated = (ownerUrl: Redacted.Redacted | undefined, schema: string | unde
             Effect.provideService(LockTimeoutMs, 0),
             Effect.mapError((error) => Object.assign(error, { setting: "MIGRATION_DATABASE_URL" }))
           )
-        })
+        }),
+        host
       )
 
-/** Before the service opens. */
-export const prepareSchema = ({ ownerUrl, schema }: Database) =>
-  Effect.all([migrateAs(ownerUrl, schema), warnIfChangeable, recordDefaultFee], { discard: true })
+/** Runs before the service opens. */
+export const prepareSchema = (database: Database | HostDatabase) =>
+  Effect.all([migrateSchema(database), warnIfChangeable, recordDefaultFee], { discard: true })
 
 const COMMAND_CONNECTIONS = 2
 
@@ -172,7 +196,7 @@ export const OwnerUrl = Context.Reference<Redacted.Redacted | undefined>("agent-
   defaultValue: () => undefined
 })
 
-/** For commands that need nothing else. */
+/** Serves commands that need nothing else. */
 export const database = (config: AppConfig) => PostgresTime.layer.pipe(Layer.provideMerge(connection(config)))
 
 const connection = (config: AppConfig) =>

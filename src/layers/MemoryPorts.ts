@@ -31,7 +31,7 @@ const secrets = Layer.unwrap(
   })
 )
 
-/** For a log that no other party reads, and payments that are simulated. */
+/** They suit a log that no other party reads, and simulated payments. */
 const addresses = Layer.merge(
   Layer.succeed(LogHome, "localhost/log"),
   Layer.succeed(CheckoutReturn, { successUrl: "http://localhost/paid", cancelUrl: "http://localhost/canceled" })

@@ -1,7 +1,9 @@
 /**
  * Every store on one PostgreSQL, after migrating its schema.
  */
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { Cause, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import * as PostgresAccountStores from "../../adapters/sql/accounts/PostgresAccountStores.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalogStore.ts"
 import * as PostgresImportStore from "../../adapters/sql/catalog/PostgresImportStore.ts"
@@ -40,9 +42,17 @@ import { ReadReplica } from "../../domain/platform/Health.ts"
 import { PlatformFigures } from "../../domain/platform/PlatformStats.ts"
 import { latestVersion } from "../../migrations/index.ts"
 import { Books } from "./Books.ts"
-import { client, type Database, migrateAs, prepareSchema, replicaClient } from "./Database.ts"
+import {
+  client,
+  type Database,
+  hostClient,
+  type HostDatabase,
+  migrateSchema,
+  prepareSchema,
+  replicaClient
+} from "./Database.ts"
 
-// Which reads a read replica answers: the catalog, the totals of market and platform, and usage. A replica is behind by up
+// A read replica answers reads of the catalog, the totals of market and platform, and usage. A replica is behind by up
 // to DATABASE_READ_LAG_MS_MAX, so nothing is read from it on which money, keys or access depend, or that is cached longer
 // than a few seconds: balances, prices of calls, idempotency, payouts, receipts and a provider's own tools.
 
@@ -57,7 +67,7 @@ const storesToRead = Layer.fresh(
 )
 
 /** Replaces the stores whose reads a replica may answer. Without a replica, the stores stay as they are. */
-const replicaReads = ({ connectionsMax, readUrl, schema }: Database) =>
+const replicaReads = (database: Database | HostDatabase) =>
   Layer.effectContext(
     Effect.gen(function* () {
       // Not whatever else is around, such as the clock of the program that builds this.
@@ -68,20 +78,18 @@ const replicaReads = ({ connectionsMax, readUrl, schema }: Database) =>
         UsageStore
       )(yield* Effect.context<CatalogStore | MarketFigures | PlatformFigures | UsageStore>())
       const replica = yield* ReadReplica
-      if (readUrl === undefined || replica === undefined) return primary
+      if (!("url" in database) || database.readUrl === undefined || replica === undefined) return primary
       const copy = yield* Layer.build(
-        storesToRead.pipe(Layer.provide(replicaClient(readUrl, { connectionsMax, schema }, replica)))
+        storesToRead.pipe(Layer.provide(replicaClient(database.readUrl, database, replica)))
       )
       const either = yield* makeEither(replica)
 
-      const catalog = Context.get(primary, CatalogStore)
-      const catalogCopy = Context.get(copy, CatalogStore)
-      const market = Context.get(primary, MarketFigures)
-      const marketCopy = Context.get(copy, MarketFigures)
-      const platform = Context.get(primary, PlatformFigures)
-      const platformCopy = Context.get(copy, PlatformFigures)
-      const usage = Context.get(primary, UsageStore)
-      const usageCopy = Context.get(copy, UsageStore)
+      const both = <Port, Store>(port: Context.Key<Port, Store>) =>
+        [Context.getUnsafe(primary, port), Context.getUnsafe(copy, port)] as const
+      const [catalog, catalogCopy] = both(CatalogStore)
+      const [market, marketCopy] = both(MarketFigures)
+      const [platform, platformCopy] = both(PlatformFigures)
+      const [usage, usageCopy] = both(UsageStore)
 
       return Context.mergeAll(
         Context.make(CatalogStore, {
@@ -166,23 +174,28 @@ export const storesOfCommands = Layer.mergeAll(
   PostgresTime.layer
 )
 
-export const postgresStores = (database: Database) =>
+export const postgresStores = (database: Database | HostDatabase) =>
   Books.layer(
     Layer.mergeAll(
       replicaReads(database).pipe(Layer.provideMerge(storesOfCommands)),
       PostgresCallStore.layer.pipe(Layer.provide(RecentClosings.layer)),
       LostCalls.layer.pipe(Layer.provide([RecentClosings.layer, storesOfCommands])),
-      PostgresUpkeep.layer({ latestVersion, run: migrateAs(database.ownerUrl, database.schema) })
+      PostgresUpkeep.layer({ latestVersion, run: migrateSchema(database) })
     )
   ).pipe(onDatabase(database, prepareSchema(database)))
 
 /** The ports of `Ledger` alone. The default fee is that of the service: this program has none to record. */
-export const postgresLedger = (database: Database) =>
-  Layer.merge(PostgresLedgerStore.layer, PostgresUnitOfWork.layer).pipe(
-    onDatabase(database, migrateAs(database.ownerUrl, database.schema))
-  )
+export const postgresLedger = (database: Database | HostDatabase) =>
+  Layer.merge(PostgresLedgerStore.layer, PostgresUnitOfWork.layer).pipe(onDatabase(database, migrateSchema(database)))
 
+/** The client in the output is the host's own, where it has one. */
 const onDatabase =
-  <E2, R2>(database: Database, prepare: Effect.Effect<unknown, E2, R2>) =>
-  <A, E, R>(stores: Layer.Layer<A, E, R>) =>
-    stores.pipe(Layer.provide(Layer.effectDiscard(prepare)), Layer.provideMerge(client(database)))
+  <E2, R2>(database: Database | HostDatabase, prepare: Effect.Effect<unknown, E2, R2>) =>
+  <A, E, R>(stores: Layer.Layer<A, E, R>) => {
+    const prepared = Layer.provide(stores, Layer.effectDiscard(prepare))
+    if (!("client" in database)) return Layer.provideMerge(prepared, client(database))
+    const given = Context.make(PgClient.PgClient, database.client)
+    return Layer.provide(prepared, hostClient(database)).pipe(
+      Layer.merge(Layer.succeedContext(Context.add(given, SqlClient.SqlClient, database.client)))
+    )
+  }

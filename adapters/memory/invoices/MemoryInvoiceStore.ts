@@ -22,7 +22,6 @@ import { pageById } from "../shared/MemoryRows.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
 
-/** What issued documents cover. */
 interface Part {
   readonly seen: ReadonlySet<unknown>
   readonly documents: ReadonlySet<InvoiceId>

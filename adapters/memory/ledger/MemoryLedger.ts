@@ -43,7 +43,7 @@ export interface OpenCallRow {
 /** A closed call. Its two transfers follow from its receipt and fee. */
 export type ClosedCallRow = Omit<CloseCall, "answer" | "free" | "usesFreeCall"> & {
   readonly fee: Microcents
-  /** Whether this is a proxied call that the free tier covered. */
+  /** The free tier covered this proxied call. */
   readonly isFreeCall: boolean
 }
 
@@ -63,11 +63,10 @@ export interface BudgetRow extends Omit<BudgetStatus, "cap" | "spentMicrocents" 
 
 export class MemoryLedger extends Context.Service<MemoryLedger>()("agent-tool-billing/adapters/memory/MemoryLedger", {
   make: Effect.sync(() => ({
-    /** Undefined before the first posting. */
     book: { current: undefined as Book | undefined },
     wallets: new Map<ConsumerId, WalletRow>(),
     frozen: new Map<ConsumerId, Freeze>(),
-    /** By account, owner and lot. Contains no wallets. */
+    /** The keys have account, owner and lot. Wallets are apart. */
     balances: new Map<string, BalanceRow>(),
     /** Oldest first. */
     splits: new Map<ConsumerId, ReadonlyArray<WalletSplit>>(),
@@ -77,15 +76,15 @@ export class MemoryLedger extends Context.Service<MemoryLedger>()("agent-tool-bi
     /** Per provider account: its rows of `balances`, by settlement day. */
     lots: new Map<string, Map<string, BalanceRow>>(),
     openCalls: new Map<ReceiptId, OpenCallRow>(),
-    /** By consumer and key: see `keyOf`. */
+    /** See `keyOf`. */
     openKeys: new Map<string, ReceiptId>(),
     answers: new Map<string, AnswerRow>(),
-    /** In closing order, as are the lists per owner. */
+    /** The order is that of closing, also in the lists of owners. */
     closedCalls: new Map<ReceiptId, ClosedCallRow>(),
     /** Receipts that are not in the log yet, oldest first. */
     unlogged: new Array<ClosedCallRow>(),
     closedCallsOf: new Map<ConsumerId | ProviderId, Array<ClosedCallRow>>(),
-    /** By consumer, tool and month: see `freeTierKey`. */
+    /** See `freeTierKey`. */
     freeCallsUsed: new Map<string, number>(),
     budgets: new Map<ConsumerId, Map<BudgetId, BudgetRow>>()
   }))

@@ -354,7 +354,7 @@ const paidFunds = Layer.effect(
   )
 )
 
-/** After the posting. Returns the splits before, to be restored if it is undone. */
+/** Runs after the posting. Returns the splits before, to be restored if it is undone. */
 const recordSplits = (state: State, posting: Posting) => {
   const changed = new Map<ConsumerId, State["splits"] extends Map<ConsumerId, infer Splits> ? Splits : never>()
   for (const consumerId of splitConsumers(posting)) {
@@ -377,7 +377,7 @@ const balanceIn = (state: State, consumerId: ConsumerId): bigint => {
   return credits - debits
 }
 
-/** In the order in which PostgreSQL compares them. */
+/** The order is that of PostgreSQL. */
 const settledBefore = ({ receipt: one }: ClosedCallRow, { receipt: other }: ClosedCallRow): boolean => {
   const [a, b] = [DateTime.makeUnsafe(one.created_at), DateTime.makeUnsafe(other.created_at)]
   return DateTime.isLessThan(a, b) || (DateTime.Equivalence(a, b) && one.receipt_id < other.receipt_id)

@@ -1,5 +1,5 @@
 /**
- * What metering stores beside the calls, in memory: grants, bound keys, pinned tool names, unfit outputs and usage.
+ * Grants, bound keys, pinned tool names, unfit outputs and usage in memory.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import { type MeterKey, MeterKeyStore } from "../../../domain/metering/DirectMetering.ts"

@@ -71,7 +71,6 @@ const auditTrailStore = Layer.sync(AuditTrailStore, () => {
 })
 
 const operatorSessionStore = Layer.sync(OperatorSessionStore, () => {
-  /** By hash. */
   const sessions = new Map<string, OperatorSession>()
 
   const isOver = ({ expiresAt, lastUsedAt }: OperatorSession, { idleSince, now }: SessionTimes): boolean =>

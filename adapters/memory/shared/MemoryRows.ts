@@ -1,5 +1,5 @@
 /**
- * What memory stores do with the rows of a Map, besides single reads and writes.
+ * Conditional writes, orders and pages of the rows of a Map.
  */
 import { DateTime, Effect, Order } from "effect"
 import { type Page, pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
@@ -29,7 +29,6 @@ export const prune = <K, V>(map: Map<K, V>, isOld: (value: V) => boolean, limit:
     }
   ).pipe(Effect.map((old) => old.length))
 
-/** By a time, then by id. */
 export const oldestFirst = <Row extends { readonly id: string }>(timeOf: (row: Row) => DateTime.Utc) =>
   Order.combine(
     Order.mapInput(DateTime.Order, timeOf),

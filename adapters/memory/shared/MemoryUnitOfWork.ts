@@ -28,27 +28,20 @@ export const write = <A>(apply: () => A, revert: (done: A) => void): Effect.Effe
 
 /** `map.set`, undone on failure. */
 export const put = <K, V>(map: Map<K, V>, key: K, value: V): Effect.Effect<void> =>
+  changing(map, key, () => map.set(key, value))
+
+/** `map.delete`, undone on failure; the restored row is then the newest of its map. */
+export const remove = <K, V>(map: Map<K, V>, key: K): Effect.Effect<void> => changing(map, key, () => map.delete(key))
+
+const changing = <K, V>(map: Map<K, V>, key: K, change: () => void): Effect.Effect<void> =>
   Effect.asVoid(
     write(
       () => {
         const before = { had: map.has(key), value: map.get(key) }
-        map.set(key, value)
+        change()
         return before
       },
       (before) => (before.had ? map.set(key, before.value as V) : map.delete(key))
-    )
-  )
-
-/** `map.delete`, undone on failure; the restored row is then the newest of its map. */
-export const remove = <K, V>(map: Map<K, V>, key: K): Effect.Effect<void> =>
-  Effect.asVoid(
-    write(
-      () => {
-        const before = { had: map.has(key), value: map.get(key) }
-        map.delete(key)
-        return before
-      },
-      (before) => before.had && map.set(key, before.value as V)
     )
   )
 

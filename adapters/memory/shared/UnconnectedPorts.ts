@@ -10,7 +10,7 @@ import { ProviderServers, ServerFailed } from "../../../domain/upstream/Provider
 /** Every mail fails, because no mailer is configured. */
 export const noMailer = Layer.succeed(Mailer, Mailer.of({ send: () => Effect.fail(new MailNotConfigured()) }))
 
-/** For a service without the package that makes PDF files. The first request is logged with what to install. */
+/** Stands in for the package that makes PDF files. The first request is logged with what to install. */
 export const noInvoicePrinter = (advice: string): Layer.Layer<InvoicePrinter> =>
   Layer.effect(
     InvoicePrinter,
@@ -19,7 +19,7 @@ export const noInvoicePrinter = (advice: string): Layer.Layer<InvoicePrinter> =>
     )
   )
 
-/** For a program whose tools are called in another way. */
+/** Suits a program whose tools are called in another way. */
 export const noProviderServers: Layer.Layer<ProviderServers> = Layer.sync(ProviderServers, () => {
   const unreachable = Effect.fail(
     new ServerFailed({

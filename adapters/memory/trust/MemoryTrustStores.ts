@@ -206,7 +206,6 @@ const slaStore = Layer.effect(
     const prune = Effect.fnUntraced(function* (beforeDay: DateTime.Utc, limit: number) {
       const date = DateTime.formatIsoDateUtc(beforeDay)
       const remaining = [limit, limit, limit]
-      /** Whether to delete this row; `lefts` has the remaining limit of each kind. */
       const goes = (kind: number, isOld: boolean): boolean => isOld && remaining[kind]! > 0 && remaining[kind]!-- > 0
       for (const [id, known] of hours) {
         const left = [...known].filter(([, one]) => !goes(0, DateTime.isLessThan(one.hour, beforeDay)))

@@ -86,7 +86,7 @@ const historyOf = (id: string): string => (id === MARKET_OWNER ? "the service, t
 
 // The default fee of the nodes in the history of fees. A node adds it when it starts, if it is not the last one.
 
-/** Of nodes that start together, one adds it. */
+/** One of the nodes that start together adds it. */
 export const recordDefaultFee = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const basisPoints = yield* DefaultFeeBasisPoints

@@ -46,8 +46,6 @@ const toFeeChange = (row: FeeChangeRow): FeeChange => ({
   reason: row.reason ?? undefined
 })
 
-// Rows of providers, and the freeze in them.
-
 export interface FrozenRow {
   readonly frozen_at: Date | null
   readonly frozen_reason: string | null
@@ -62,7 +60,7 @@ export const PROVIDER_COLUMNS =
 
 const toFields = rowReader<Provider>({ default_price_microcents: "defaultPrice" })
 
-/** Of `PROVIDER_COLUMNS`. */
+/** The row has `PROVIDER_COLUMNS`. */
 export const toProvider = ({ frozen_at, frozen_reason, ...row }: FrozenRow): Provider => {
   const frozen = toFreeze({ frozen_at, frozen_reason })
   return frozen === undefined ? toFields(row) : { ...toFields(row), frozen }
@@ -202,7 +200,6 @@ const handleStore = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* storeSql
     const hashOf = (handle: string) => sql`sha256(convert_to(${handle}::text, 'UTF8'))`
-    /** Whether the provider of handle `h` is verified. */
     const isVerified = sql`EXISTS (
       SELECT FROM provider_proofs v WHERE v.provider_id = h.provider_id AND v.verified_at IS NOT NULL)`
 

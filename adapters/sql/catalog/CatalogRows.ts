@@ -76,7 +76,7 @@ const UPCOMING =
   "'effective_ms', (extract(epoch FROM u.effective_from) * 1000)::int8) " +
   "FROM tool_prices u WHERE u.tool_id = t.id AND u.version = t.upcoming_version) END AS upcoming"
 
-/** For `tools t` joined to `providers p`. */
+/** The tables are `tools t` and `providers p`. */
 export const ENTRY_COLUMNS =
   "t.id, t.provider_id, t.tool_name, t.category, t.display_name, t.description, t.price_microcents, " +
   "t.free_tier_calls, t.effective_price_microcents, t.effective_free_tier_calls, " +

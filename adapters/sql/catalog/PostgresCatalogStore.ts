@@ -49,7 +49,7 @@ export const prefixQueryOf = (tokens: ReadonlyArray<string>): string =>
 
 const quote = (lexeme: string): string => `'${lexeme.replace(/['\\]/gu, "$&$&")}'`
 
-// How many tools match a search. Counting tens of thousands costs more than the page itself, so a total is cached with
+// Totals of searches. Counting tens of thousands costs more than the page itself, so a total is cached with
 // the catalog's number of changes and the frozen providers, and is valid only while these stay the same.
 
 const TOTALS_KEPT_MAX = 1_000
@@ -75,7 +75,7 @@ interface CatalogTotals {
 
 const FROZEN = "(SELECT id FROM providers WHERE frozen_at IS NOT NULL)"
 
-/** Of `tools t`. The few frozen providers are read once and hashed. */
+/** The few frozen providers are read once and hashed. */
 const ofNoFrozenProvider = (sql: StoreSql): Statement.Fragment => sql`t.provider_id NOT IN ${sql.literal(FROZEN)}`
 
 const catalogTotals = (sql: StoreSql): CatalogTotals => {
@@ -173,7 +173,7 @@ const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
     const isOffered = state === "listed" && filter.own !== true
     const narrowed = conditions(filter)
     const tally = yield* totals.tally
-    // Without a frozen provider, positions are found in indexes alone, which do not have the provider.
+    // Unless a provider is frozen, positions are found in indexes alone, which do not have the provider.
     const notFrozen = isOffered && tally.frozen !== null ? [ofNoFrozenProvider(sql)] : []
     const where = [...ofState[state], ...notFrozen, ...narrowed]
     const total =
@@ -450,8 +450,7 @@ export const layer = Layer.effect(
 
       countOf: Effect.fn("PostgresCatalogStore.countOf")(function* (providerId) {
         if (yield* sql.isInTransaction) yield* sql`SELECT 1 FROM providers WHERE id = ${providerId} FOR NO KEY UPDATE`
-        return yield* sql<{ readonly count: bigint }>`
-          SELECT count(*) AS count FROM tools WHERE provider_id = ${providerId}`.one(({ count }) => Number(count))
+        return yield* sql`SELECT count(*) FROM tools WHERE provider_id = ${providerId}`.number
       }),
 
       find: Effect.fn("PostgresCatalogStore.find")((id) =>

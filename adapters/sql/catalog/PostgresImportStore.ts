@@ -1,5 +1,5 @@
 /**
- * What is known of providers' servers, in PostgreSQL.
+ * Imports of providers' servers in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
 import { definitionOf, type ToolDefinition } from "../../../domain/catalog/CatalogStore.ts"

@@ -21,7 +21,7 @@ const toCounts = rowReader<CallCounts>(
   { calls: Number, successes: Number, input_rejected: Number, latency_ms: Number, reported: Number }
 )
 
-/** With the columns of `CallCounts`. */
+/** The row has the columns of `CallCounts`, too. */
 interface TotalsRow {
   readonly agents: bigint
   readonly tools: bigint

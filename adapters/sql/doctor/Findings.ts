@@ -17,11 +17,9 @@ import {
 } from "../primary/PrimaryWatch.ts"
 import { changeableTables, poolerProblem } from "../shared/DatabaseCheck.ts"
 
-// What `doctor` reads of a database, with the role of the service and without changing anything.
-
 interface InactiveSlot {
   readonly name: string
-  /** Of WAL that the slot keeps. */
+  /** The size of the WAL that the slot keeps. */
   readonly bytes: number
 }
 
@@ -111,7 +109,7 @@ const readSettings = Effect.flatMap(
     FROM pg_database d, pg_roles r WHERE d.datname = current_database() AND r.rolname = current_user`
 )
 
-/** After another statement: the first response on a new connection is slow. */
+/** Needs a statement before it: the first response on a new connection is slow. */
 const clockSkew = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const askedMs = yield* Clock.currentTimeMillis
@@ -175,13 +173,12 @@ export const replicaFacts = Effect.fnUntraced(function* (host: DatabaseHost, pos
 export interface Finding {
   readonly check: string
   readonly severity: "ok" | "warning" | "problem"
-  /** What was found, and what to do about it. */
   readonly message: string
 }
 
 /** `settings.md` names it, too. */
 const VERSION_MIN = 15
-/** Of each node, beside its pool: the connection of calls, the change feed and the watch of the primary. */
+/** Beside its pool a node has the connection of calls, the change feed and the watch of the primary. */
 const CONNECTIONS_BESIDE_POOL = 3
 const REPLAY_LAG_SECONDS_MAX = 10
 const SLOT_BYTES_MAX = 1024 ** 3

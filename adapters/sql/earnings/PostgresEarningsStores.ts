@@ -6,8 +6,8 @@ import { type Claim, ClaimStore, type ClaimTotals } from "../../../domain/earnin
 import { type Payee, PayeeStore, type Payout, PayoutStore } from "../../../domain/earnings/PayoutStore.ts"
 import { PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { COUNTED_MAX, pageOf } from "../../../domain/shared/Page.ts"
-import { beginsBefore, beginsBeforeTime, rowReader, toDate, toDateOrNull } from "../shared/Rows.ts"
-import { storeSql } from "../shared/StoreSql.ts"
+import { beginsBeforeTime, rowReader, toDate, toDateOrNull } from "../shared/Rows.ts"
+import { pageById, storeSql } from "../shared/StoreSql.ts"
 
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
 
@@ -52,16 +52,9 @@ const claimStore = Layer.effect(
           ORDER BY debtor LIMIT ${limit}`.all((row) => ProviderId.make(row.debtor))
       ),
 
-      list: Effect.fn("PostgresClaimStore.list")(function* (openOnly, page) {
+      list: Effect.fn("PostgresClaimStore.list")((openOnly, page) => {
         const where = openOnly ? sql`paid < amount` : sql`true`
-        const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM (SELECT FROM claims WHERE ${where} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
-          (row) => Number(row.total)
-        )
-        const rows = yield* sql`
-          SELECT * FROM claims WHERE ${where} AND claim_id < ${beginsBefore(page)}
-          ORDER BY claim_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toClaim)
-        return pageOf(rows, page.limit, total, ({ id }) => ({ key: "", id }))
+        return pageById(sql, page, { table: "claims", id: "claim_id", where, countedMax: COUNTED_MAX, read: toClaim })
       }),
 
       ofSubjects: Effect.fn("PostgresClaimStore.ofSubjects")((subjects) =>
@@ -96,13 +89,16 @@ const claimStore = Layer.effect(
 /** The status is JSON text that only this store writes and reads. */
 const toPayee = rowReader<Payee>({ standing: "status" }, { standing: (text: string) => JSON.parse(text) as unknown })
 
-const FIRST_ID = "00000000-0000-0000-0000-000000000000"
-
 const payeeStore = Layer.effect(
   PayeeStore,
   Effect.gen(function* () {
     const sql = yield* storeSql
     const columns = sql.literal("provider_id, automatic, reserve_lifted, updated_at, standing")
+
+    const putFlag = (id: ProviderId, flag: "automatic" | "reserve_lifted", value: boolean, at: DateTime.Utc) =>
+      Effect.asVoid(sql`
+        INSERT INTO payees (provider_id, ${sql(flag)}, updated_at) VALUES (${id}, ${value}, ${toDate(at)})
+        ON CONFLICT (provider_id) DO UPDATE SET ${sql(flag)} = excluded.${sql(flag)}, updated_at = excluded.updated_at`)
 
     return PayeeStore.of({
       find: (providerId) => sql`SELECT ${columns} FROM payees WHERE provider_id = ${providerId}`.first(toPayee),
@@ -118,26 +114,17 @@ const payeeStore = Layer.effect(
         Effect.asVoid
       ),
 
-      putAutomatic: Effect.fn("PostgresPayeeStore.putAutomatic")(
-        (providerId, automatic, at) => sql`
-          INSERT INTO payees (provider_id, automatic, updated_at)
-          VALUES (${providerId}, ${automatic}, ${toDate(at)})
-          ON CONFLICT (provider_id) DO UPDATE SET automatic = excluded.automatic, updated_at = excluded.updated_at`,
-        Effect.asVoid
+      putAutomatic: Effect.fn("PostgresPayeeStore.putAutomatic")((providerId, automatic, at) =>
+        putFlag(providerId, "automatic", automatic, at)
       ),
 
-      putReserveLifted: Effect.fn("PostgresPayeeStore.putReserveLifted")(
-        (providerId, lifted, at) => sql`
-          INSERT INTO payees (provider_id, reserve_lifted, updated_at)
-          VALUES (${providerId}, ${lifted}, ${toDate(at)})
-          ON CONFLICT (provider_id) DO UPDATE SET reserve_lifted = excluded.reserve_lifted,
-            updated_at = excluded.updated_at`,
-        Effect.asVoid
+      putReserveLifted: Effect.fn("PostgresPayeeStore.putReserveLifted")((providerId, lifted, at) =>
+        putFlag(providerId, "reserve_lifted", lifted, at)
       ),
 
       automatic: Effect.fn("PostgresPayeeStore.automatic")((after, limit) =>
         sql<{ readonly provider_id: string }>`
-          SELECT provider_id FROM payees WHERE automatic AND provider_id > ${after ?? FIRST_ID}
+          SELECT provider_id FROM payees WHERE automatic AND provider_id > ${after ?? BEFORE_ALL}
           ORDER BY provider_id LIMIT ${limit}`.all((row) => ProviderId.make(row.provider_id))
       )
     })
@@ -195,10 +182,8 @@ const payoutStore = Layer.effect(
           ...(state === undefined ? [] : [sql`state = ${state}`]),
           ...(providerId === undefined ? [] : [sql`provider_id = ${providerId}`])
         ])
-        const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM (SELECT FROM payouts WHERE ${where} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
-          (row) => Number(row.total)
-        )
+        const total = yield* sql`
+          SELECT count(*) FROM (SELECT FROM payouts WHERE ${where} LIMIT ${COUNTED_MAX}) counted`.unprepared.number
         const before = beginsBeforeTime(page)
         const rows = yield* sql`
           SELECT * FROM payouts WHERE ${where} AND (created_at, payout_id) < (${before.at}, ${before.id}::uuid)

@@ -27,7 +27,6 @@ import { BinariesUnusable } from "./EmbeddedPostgresError.ts"
 export interface Binaries {
   readonly initdb: string
   readonly postgres: string
-  /** For example `18.4`. */
   readonly version: string
 }
 

@@ -35,7 +35,7 @@ export interface Cluster {
   readonly folder: string
   /** The folder as named for the server: not by its path if the server's account cannot enter that path. */
   readonly folderForServer: string
-  /** Whether the server listens on a Unix socket in its folder. */
+  /** The server listens on a Unix socket in its folder, too. */
   readonly hasSocket: boolean
   readonly account: ServerAccount | undefined
   readonly binaries: Binaries
@@ -148,7 +148,7 @@ const runTool = Effect.fnUntraced(function* (cluster: Cluster, file: string, arg
   if (!ok) return yield* rejectionOf(cluster, output)
 })
 
-/** On Linux, /proc/self/cwd leads to the working directory of the process, regardless of permissions on its parents. */
+/** Linux only: /proc/self/cwd leads to the working directory of the process, regardless of permissions on its parents. */
 const folderNameFor = Effect.fnUntraced(function* (
   folder: string,
   dataDir: string,
@@ -218,7 +218,6 @@ const passwordIn = (file: string) =>
 const keepPassword = (cluster: Cluster) =>
   writeDurably(cluster.passwordFile, `${Redacted.value(cluster.password)}\n`, 0o600)
 
-/** Of the output or the log of a process that failed. */
 export const isDiskFull = (output: string): boolean => /No space left on device|Disk quota exceeded/u.test(output)
 
 const rejectionOf = (cluster: Cluster, output: string): DiskFull | StartFailed => {

@@ -15,7 +15,6 @@ export const SETTINGS_FILE = "service.conf"
 interface ServerSettings {
   readonly port: number
   readonly version: string
-  /** Whether the server listens on a Unix socket in its folder, too. */
   readonly hasSocket: boolean
 }
 

@@ -88,7 +88,7 @@ const killGroup = (pid: number | undefined): void => {
 
 const MADE_ACCOUNT = "agent-tool-billing"
 
-/** In order of preference. `nobody` is the fallback on a machine where no account can be created. */
+/** The first one that exists is taken. `nobody` is the fallback on a machine where no account can be created. */
 const usual = ["postgres", "_postgres", MADE_ACCOUNT]
 
 /** `undefined` is the account of the service. An existing cluster keeps the account that owns it. */
@@ -104,7 +104,7 @@ export const serverAccount = Effect.fnUntraced(function* (clusterFolder: string)
   return made
 })
 
-/** Whether permissions on the path prevent the account from entering the folder or executing the file. */
+/** Permissions on the path prevent the account from entering the folder or executing the file. */
 export const closedTo = (path: string, account: ServerAccount | undefined): Effect.Effect<boolean> =>
   account === undefined
     ? Effect.succeed(false)

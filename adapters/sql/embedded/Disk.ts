@@ -131,7 +131,7 @@ const lockRejectionOf = (folder: string, cause: unknown): FolderInUse | DiskFull
   return new FolderUnusable({ folder, problem: `its file service.lock cannot be locked (${sentenceOf(cause)})` })
 }
 
-/** Only for the error message: the lock decides who owns the folder. */
+/** Serves the error message only: the lock decides who owns the folder. */
 const ownerPid = (dataDir: string): number | null => {
   try {
     const pid = Number(readFileSync(pidFile(dataDir), "utf8"))

@@ -13,7 +13,7 @@ import { supervise } from "./Supervisor.ts"
 export interface EmbeddedPostgresOptions {
   /** Created if missing; the cluster is in its folder `postgres`. One service at a time. */
   readonly dataDir: string
-  /** On 127.0.0.1; a free port if not given. */
+  /** Default: a free port of 127.0.0.1. */
   readonly port?: number | undefined
 }
 
@@ -22,10 +22,10 @@ export class EmbeddedPostgres extends Context.Service<
   {
     /** Database `billing` as the service's role, `billing`. Constant while the scope is open, across restarts. */
     readonly url: Redacted.Redacted<string>
-    /** As the role that owns the database and its tables. */
+    /** Its role owns the database and its tables. */
     readonly ownerUrl: Redacted.Redacted<string>
     readonly port: number
-    /** Whether a running server of an earlier service was taken over. */
+    /** A running server of an earlier service was taken over. */
     readonly adopted: boolean
     readonly logFile: string
     /** Waits until the server died and could not be restarted, then fails. */

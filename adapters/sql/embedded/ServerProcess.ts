@@ -22,7 +22,7 @@ interface PostmasterFile {
   readonly status: string
 }
 
-/** What the running server, or the last one, reports about itself. */
+/** Reads what the running server, or the last one, reports about itself. */
 export const postmasterFile = (cluster: Cluster): Effect.Effect<PostmasterFile | undefined> =>
   Effect.tryPromise(() => readFile(join(cluster.folder, "postmaster.pid"), "utf8")).pipe(
     Effect.map((text) => {
@@ -107,7 +107,7 @@ const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
   }
 }
 
-// The server's standard error, in a file of the data folder with a limited size.
+// The server's standard error goes to a file of the data folder with a limited size.
 
 const LOG_BYTES_MAX = 8 * 1024 * 1024
 const TAIL_BYTES_MAX = 16 * 1024
@@ -180,7 +180,6 @@ export const launch = Effect.fnUntraced(function* (cluster: Cluster, port: numbe
   }
 })
 
-/** Whether the server on this port accepts the service's password. */
 export const answers = (cluster: Cluster, port: number): Effect.Effect<"yes" | "password refused" | "no"> =>
   Effect.scoped(PgConnection.make({ url: urlOf(cluster, ROLE, port), connectTimeout: "5 seconds" })).pipe(
     Effect.as("yes" as const),

@@ -34,7 +34,7 @@ const RESTART_AFTER_MS = 100
 const CHECK_ADOPTED_MS = 500
 const CHECK_MS = 5_000
 const BACKOFF_MS_MAX = 5_000
-/** After this uptime the count of failures starts again. */
+/** The count of failures starts again after this uptime. */
 const STABLE_MS = 1_000
 const ADOPTION_SECONDS_MAX = 30
 const PORT_TRIES_MAX = 20

@@ -17,14 +17,11 @@ import {
   type OwnerMonth,
   seriesOf
 } from "../../../domain/invoices/Invoice.ts"
-import { pageOf } from "../../../domain/shared/Page.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { ACCOUNT_CODE, TRANSFER_CODE, wordOf } from "../ledger/LedgerCodes.ts"
 import { column, columnsOf, OID } from "../shared/Columns.ts"
-import { beginsBefore, rowReader, toDate } from "../shared/Rows.ts"
-import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
-
-// Maps rows of a month's totals to lines and movements of a document.
+import { rowReader, toDate } from "../shared/Rows.ts"
+import { pageById, type StoreSql, storeSql } from "../shared/StoreSql.ts"
 
 const ROLE = { consumer: 1, provider: 2 } as const
 
@@ -35,7 +32,7 @@ interface OwnerRow {
   readonly email: string
 }
 
-/** With the columns of `InvoiceLine`. */
+/** The row has the columns of `InvoiceLine`, too. */
 interface LineRow {
   readonly role: number
   readonly owner_id: string
@@ -265,9 +262,8 @@ export const layer = Layer.effect(
         ${columnsOf(made).int8((one) => one.total)}, ${columnsOf(made).text((one) => written(one))}) fresh`
 
     return InvoiceStore.of({
-      openCallsBefore: Effect.fn("PostgresInvoiceStore.openCallsBefore")((instant) =>
-        sql<{ readonly open: bigint }>`
-          SELECT count(*) AS open FROM calls_open WHERE opened_at < ${toDate(instant)}`.one(({ open }) => Number(open))
+      openCallsBefore: Effect.fn("PostgresInvoiceStore.openCallsBefore")(
+        (instant) => sql`SELECT count(*) FROM calls_open WHERE opened_at < ${toDate(instant)}`.number
       ),
 
       stage,
@@ -303,14 +299,15 @@ export const layer = Layer.effect(
         )
       }),
 
-      list: Effect.fn("PostgresInvoiceStore.list")(function* (owner, page) {
-        const rows = yield* sql<DocumentRow>`
-          SELECT document FROM invoices WHERE owner_id = ${owner} AND invoice_id < ${beginsBefore(page)}
-          ORDER BY invoice_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.all(toInvoice)
-        const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM invoices WHERE owner_id = ${owner}`.one((row) => Number(row.total))
-        return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.id }))
-      })
+      list: Effect.fn("PostgresInvoiceStore.list")((owner, page) =>
+        pageById(sql, page, {
+          table: "invoices",
+          columns: "document",
+          id: "invoice_id",
+          where: sql`owner_id = ${owner}`,
+          read: toInvoice
+        })
+      )
     })
   })
 )

@@ -43,7 +43,7 @@ export const NO_LOT = "1970-01-01"
 
 export const STATUS_CODE: Codes<ReceiptStatus> = { success: 1, error: 2, timeout: 3, rate_limited: 4 }
 
-/** In `receipts.status`: an `error` with a known cause. */
+/** A code of `receipts.status`: an `error` with a known cause. */
 export const CAUSE_CODE: Codes<CallCause> = { input_rejected: 5, canceled: 6 }
 
 /** The value of `receipts.status`: the status and, for an error, its cause. */
@@ -61,7 +61,7 @@ export const codesOfStatus = (status: ReceiptStatus): ReadonlyArray<number> =>
 
 export const ORIGIN_CODE: Codes<OpenCall["origin"]> = { proxy: 1, meter: 2 }
 
-/** In `receipts.origin`: a proxied call that the free tier covered. */
+/** A code of `receipts.origin`: a proxied call that the free tier covered. */
 export const FREE_PROXY_CODE = 3
 
 /** The value of `receipts.origin`: the origin, and whether the free tier covered the call. */

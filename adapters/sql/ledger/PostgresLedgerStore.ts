@@ -28,18 +28,14 @@ import {
   type Posting,
   sameContent,
   type Transfer,
-  TransferId,
   type Wallet
 } from "../../../domain/ledger/Transfer.ts"
-import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { Microcents } from "../../../domain/shared/Microcents.ts"
+import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { column, columnsOf, OID } from "../shared/Columns.ts"
-import { toInstant } from "../shared/Rows.ts"
+import { rowReader } from "../shared/Rows.ts"
 import { type StoreSql, storeSql, type StoreStatement } from "../shared/StoreSql.ts"
 import { ACCOUNT_CODE, NO_LOT, receiptOfUuid, TRANSFER_CODE, wordOf } from "./LedgerCodes.ts"
 import { recordSplit } from "./PostgresPaidFunds.ts"
-
-// How what calls earned enters `account_balances`.
 
 /** Adds rows with the columns of `account_balances`, in the order of their keys, in which other nodes lock them too. */
 export const addEarnings = (sql: StoreSql, rows: Statement.Fragment): StoreStatement<object> => sql`
@@ -47,39 +43,15 @@ export const addEarnings = (sql: StoreSql, rows: Statement.Fragment): StoreState
   SELECT owner_id, account, lane, day, sum(credits) FROM ${rows} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
   ON CONFLICT (owner_id, account, day, lane) DO UPDATE SET credits = b.credits + excluded.credits`
 
-// Rows of transfers.
-
-interface TransferRow {
-  readonly transfer_id: string
-  readonly leg: number
-  readonly consumer_id: string
-  readonly provider_id: string | null
-  readonly kind: number
-  readonly debit: number
-  readonly credit: number
-  readonly amount: bigint
-  readonly lot: string | null
-  readonly effective_at: Date
-  readonly recorded_at: Date
-  readonly reference: string | null
-}
-
-const toTransfer = (row: TransferRow): Transfer => {
-  return {
-    transferId: TransferId.make(row.transfer_id),
-    leg: row.leg,
-    kind: wordOf(TRANSFER_CODE, row.kind),
-    debit: wordOf(ACCOUNT_CODE, row.debit),
-    credit: wordOf(ACCOUNT_CODE, row.credit),
-    amount: Microcents.make(row.amount),
-    consumerId: row.consumer_id === MARKET_OWNER ? undefined : ConsumerId.make(row.consumer_id),
-    providerId: row.provider_id === null ? undefined : ProviderId.make(row.provider_id),
-    lot: row.lot ?? undefined,
-    reference: row.reference ?? undefined,
-    effectiveAt: toInstant(row.effective_at),
-    recordedAt: toInstant(row.recorded_at)
+const toTransfer = rowReader<Transfer>(
+  {},
+  {
+    consumer_id: (id: string) => (id === MARKET_OWNER ? undefined : id),
+    kind: (code: number) => wordOf(TRANSFER_CODE, code),
+    debit: (code: number) => wordOf(ACCOUNT_CODE, code),
+    credit: (code: number) => wordOf(ACCOUNT_CODE, code)
   }
-}
+)
 
 // Totals of the ledger in PostgreSQL: as stored, and recomputed. One statement each, so that all figures describe the
 // same moment while calls are settled. The fee of a call is recomputed from its id, as `feeOf` does it.
@@ -192,12 +164,12 @@ const auditOf = Effect.fnUntraced(function* (sql: StoreSql) {
   return audit
 })
 
-/** What calls earned has another lane. One row per account: a posting locks it and reads the whole balance afterwards. */
+/** Earnings from calls have another lane. One row per account: a posting locks it and reads the whole balance afterwards. */
 const POSTING_LANE = 0
 
 const CREDITED_BY_CALLS: ReadonlySet<AccountKind> = new Set(["provider", "platform_fee"])
 
-/** Where an account's balance is complete. The view reads every call that is not counted yet. */
+/** Names the relation where an account's balance is complete. The view reads every call that is not counted yet. */
 const balancesWith = (accounts: ReadonlyArray<AccountKind>) =>
   accounts.some((account) => CREDITED_BY_CALLS.has(account)) ? "account_totals" : "account_balances"
 
@@ -341,7 +313,7 @@ export const layer = Layer.effect(
     })
 
     const byReference = Effect.fn("PostgresLedgerStore.byReference")((reference: string) =>
-      sql<TransferRow>`SELECT * FROM posted_transfers WHERE reference = ${reference} ORDER BY leg`.all(toTransfer)
+      sql`SELECT * FROM posted_transfers WHERE reference = ${reference} ORDER BY leg`.all(toTransfer)
     )
 
     return LedgerStore.of({
@@ -372,7 +344,7 @@ export const layer = Layer.effect(
       balance: balanceOf,
 
       transfers: Effect.fn("PostgresLedgerStore.transfers")((id) =>
-        sql<TransferRow>`SELECT * FROM transfers WHERE transfer_id = ${id} ORDER BY leg`.all(toTransfer)
+        sql`SELECT * FROM transfers WHERE transfer_id = ${id} ORDER BY leg`.all(toTransfer)
       ),
 
       byReference,

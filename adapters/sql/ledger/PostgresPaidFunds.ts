@@ -52,7 +52,7 @@ export const layer = Layer.effect(
   })
 )
 
-/** After the posting, in its transaction. */
+/** Runs after the posting, in its transaction. */
 export const recordSplit = Effect.fnUntraced(function* (sql: StoreSql, consumerId: ConsumerId, posting: Posting) {
   const { balance, split } = yield* walletNow(sql, consumerId)
   if (split === undefined && !bringsCredit(consumerId, posting)) return

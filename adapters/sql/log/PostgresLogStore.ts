@@ -142,7 +142,7 @@ export const layer = Layer.effect(
   })
 )
 
-/** Null where there is none. */
+/** The hashes of a tile without parts are null. */
 const wholeTile = (sql: StoreSql, isOfTile: Statement.Fragment) =>
   sql`SELECT string_agg(part.hashes, '' ORDER BY part.part) AS hashes FROM receipt_log_tiles part WHERE ${isOfTile}`
 

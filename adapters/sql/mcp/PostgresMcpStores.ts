@@ -6,24 +6,27 @@ import { ToolboxStore } from "../../../domain/accounts/ToolboxStore.ts"
 import { type McpSession, McpSessionStore, McpStreamStore, type StoredEvent } from "../../../domain/mcp/McpStores.ts"
 import { ToolAliasStore } from "../../../domain/mcp/ToolAliases.ts"
 import { scopeId } from "../../../domain/mcp/Toolbox.ts"
-import { ConsumerId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
+import { type ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { column, OID } from "../shared/Columns.ts"
-import { rowReader, toDate, toInstant } from "../shared/Rows.ts"
+import { rowReader, toDate } from "../shared/Rows.ts"
 import { prune, storeSql } from "../shared/StoreSql.ts"
 
-interface SessionRow {
-  readonly id: string
-  readonly consumer_id: string
-  readonly provider_id: string | null
-  readonly endpoint_url: string | null
-  readonly version: string
-  readonly upstream_version: string | null
-  readonly upstream_session_id: string | null
-  readonly client_params: string
-  readonly has_state: boolean
-  readonly created_at: Date
-  readonly last_seen_at: Date
-  readonly expires_at: Date
+interface SessionColumns extends Omit<McpSession, "server" | "upstream"> {
+  readonly providerId: ProviderId | undefined
+  readonly endpointUrl: string | undefined
+  readonly upstreamVersion: string | undefined
+  readonly upstreamSessionId: string | undefined
+}
+
+const toSessionColumns = rowReader<SessionColumns>()
+
+const toSession = (row: object): McpSession => {
+  const { endpointUrl, providerId, upstreamSessionId, upstreamVersion, ...session } = toSessionColumns(row)
+  return {
+    ...session,
+    server: providerId === undefined ? undefined : { providerId, endpointUrl: endpointUrl! },
+    upstream: upstreamVersion === undefined ? undefined : { version: upstreamVersion, sessionId: upstreamSessionId }
+  }
 }
 
 const mcpSessionStore = Layer.effect(
@@ -34,7 +37,7 @@ const mcpSessionStore = Layer.effect(
     return McpSessionStore.of({
       // A statement does not see the row that it inserts: the others are counted without it.
       open: Effect.fn("PostgresMcpSessionStore.open")((session, sessionsMax) =>
-        sql<SessionRow>`
+        sql`
           WITH opened AS (
             INSERT INTO mcp_sessions (id, consumer_id, provider_id, endpoint_url, version, upstream_version,
               upstream_session_id, client_params, has_state, created_at, last_seen_at, expires_at)
@@ -49,7 +52,7 @@ const mcpSessionStore = Layer.effect(
           RETURNING *`.all(toSession)
       ),
 
-      find: (id) => sql<SessionRow>`SELECT * FROM mcp_sessions WHERE id = ${id}`.first(toSession),
+      find: (id) => sql`SELECT * FROM mcp_sessions WHERE id = ${id}`.first(toSession),
 
       touch: Effect.fn("PostgresMcpSessionStore.touch")(
         (id, lastSeenAt, expiresAt) => sql`
@@ -73,7 +76,7 @@ const mcpSessionStore = Layer.effect(
       ),
 
       end: Effect.fn("PostgresMcpSessionStore.end")((id) =>
-        sql<SessionRow>`DELETE FROM mcp_sessions WHERE id = ${id} RETURNING *`.first(toSession)
+        sql`DELETE FROM mcp_sessions WHERE id = ${id} RETURNING *`.first(toSession)
       ),
 
       removeAll: Effect.fn("PostgresMcpSessionStore.removeAll")(
@@ -87,25 +90,6 @@ const mcpSessionStore = Layer.effect(
     })
   })
 )
-
-const toSession = (row: SessionRow): McpSession => ({
-  id: row.id,
-  consumerId: ConsumerId.make(row.consumer_id),
-  server:
-    row.provider_id === null
-      ? undefined
-      : { providerId: ProviderId.make(row.provider_id), endpointUrl: row.endpoint_url! },
-  version: row.version,
-  upstream:
-    row.upstream_version === null
-      ? undefined
-      : { version: row.upstream_version, sessionId: row.upstream_session_id ?? undefined },
-  clientParams: row.client_params,
-  hasState: row.has_state,
-  createdAt: toInstant(row.created_at),
-  lastSeenAt: toInstant(row.last_seen_at),
-  expiresAt: toInstant(row.expires_at)
-})
 
 const mcpStreamStore = Layer.effect(
   McpStreamStore,

@@ -104,7 +104,7 @@ export const openParams = (
     : [null, column(wallets, OID.uuid), ...openingBatch(calls, wallets)])
 ]
 
-/** For openings whose wallets `closeParams` names, with those of the closings. */
+/** `closeParams` names the wallets of these openings, with those of the closings. */
 export const openWithClosingsParams = (
   calls: ReadonlyArray<OpenCall>,
   wallets: ReadonlyArray<string>,
@@ -241,7 +241,6 @@ const budgetExceeded = (call: OpenCall, detail: string): Opened => {
   }
 }
 
-/** With its answer as it is stored. */
 export interface StoredClosing extends CloseCall {
   readonly stored: AnswerColumns | undefined
 }
@@ -338,7 +337,7 @@ const closingOf = (call: StoredClosing, i: number): ReadonlyArray<Field> => {
 
 const INT4_MAX = 2_147_483_647
 
-/** What a provider reports is counted up to the maximum of an int4. */
+/** Reported numbers are counted up to the maximum of an int4. */
 const count = (n = 0): number => (n > 0 ? Math.min(Math.trunc(n), INT4_MAX) : 0)
 
 /** The single row that the function returns; `same` is null where every receipt is the one that closed its call. */

@@ -26,16 +26,16 @@ export interface GroupCommitOptions<Item, Answer> {
   readonly keyOf?: (item: Item) => string | undefined
   /** The maximum number of waiting items. The lane rejects more, so that a slow database cannot fill the memory. */
   readonly queueMax: number
-  /** After a lock timeout: the items that wait for a lock of another transaction. */
+  /** Finds, after a lock timeout, the items that wait for a lock of another transaction. */
   readonly lockedOut?: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlySet<Item>, SqlError.SqlError>
   /** One result per item, in the same order. `again`: an earlier attempt may have succeeded for some items. */
   readonly run: (items: ReadonlyArray<Item>, again: boolean) => Effect.Effect<ReadonlyArray<Answer>, SqlError.SqlError>
 }
 
-/** In multiples of `batchEnough`: so many items may be in one batch, even if they are more than half of the queue. */
+/** A multiple of `batchEnough`: so many items may be in one batch, even if they are more than half of the queue. */
 const SPREAD_FROM = 4
 
-/** After a broken connection or a deadlock: 6 more attempts within about 3 s, fewer if each of them takes long. */
+/** A broken connection or a deadlock is followed by 6 more attempts within about 3 s, fewer if each of them takes long. */
 const retrySchedule = Schedule.exponential("50 millis").pipe(
   Schedule.jittered,
   Schedule.upTo({ times: 6, duration: "5 seconds" })

@@ -1,5 +1,5 @@
 /**
- * How the answer of a call with an idempotency key is stored. Answers of the two doors differ in a few values only: with a
+ * The stored form of the answer of a call with an idempotency key. Answers of the two doors differ in a few values only: with a
  * dictionary of the rest, a typical one takes a sixth of its bytes, on disk and in the WAL.
  */
 import { constants, deflateRawSync, inflateRawSync } from "node:zlib"

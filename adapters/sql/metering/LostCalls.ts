@@ -21,9 +21,9 @@ export interface LostCall {
   readonly costMicrocents: bigint
   readonly calledAt: Date
   readonly foundAt: Date
-  /** Whether its caller got the receipt. Otherwise it got an error. */
+  /** Its caller got the receipt. Otherwise it got an error. */
   readonly isAcknowledged: boolean
-  /** Whether its idempotency key was used again, so that the call was forwarded twice. */
+  /** Its idempotency key was used again, so that the call was forwarded twice. */
   readonly isRepeated: boolean
   readonly reviewedAt: Date | null
 }

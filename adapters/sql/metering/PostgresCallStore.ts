@@ -55,7 +55,7 @@ import { keyedOf, RecentClosings } from "./RecentClosings.ts"
 
 // Calls between two legs, in PostgreSQL. They are rare, so they use the pool instead of the lane of calls.
 
-/** As `call_suspend` returns them (migrations/ledger/SuspendCalls.ts). */
+/** The places are the codes of `call_suspend` (migrations/ledger/SuspendCalls.ts). */
 const SUSPENDED: ReadonlyArray<Suspended> = ["suspended", "too_many", "gone"]
 
 interface ResumedRow {
@@ -72,7 +72,7 @@ const suspending = (sql: StoreSql): Pick<CallStore["Service"], "suspend" | "mayW
         AS code`.one(({ code }) => SUSPENDED[code]!)
   ),
 
-  // By the rule of `call_suspend`, without its lock: a call that is suspended in between counts there.
+  // The rule is that of `call_suspend`, without its lock: a call that is suspended in between counts there.
   mayWait: Effect.fn("PostgresCallStore.mayWait")((consumerId, providerId, max) =>
     sql<{ readonly may: boolean }>`
       SELECT count(*) < ${max} AND 2 * count(*) FILTER (WHERE provider_id = ${providerId}) < ${max} AS may
@@ -112,7 +112,7 @@ const toResumed = ({ available, free, free_calls_left, held }: ResumedRow): Resu
 const BATCH_MAX = 512
 /** Short batches spread bursts of calls: with 256 callers of a tool that takes 100 ms, 8 % more calls. */
 const BATCH_ENOUGH = 16
-/** Of kept responses: a batch stays well below PostgreSQL's maximum message size. */
+/** Limits kept responses: a batch stays well below PostgreSQL's maximum message size. */
 const BATCH_BYTES_MAX = 16 * 1024 * 1024
 const QUEUE_MAX = 20_000
 
@@ -244,24 +244,26 @@ export const layer = Layer.effect(
         )
       ),
 
-      forget: Effect.fn("PostgresCallStore.forget")((before, limit) =>
-        sql<{ readonly forgotten: bigint }>`
+      forget: Effect.fn("PostgresCallStore.forget")(
+        (before, limit) =>
+          sql`
           WITH forgotten AS (
             DELETE FROM call_idempotency WHERE ctid = ANY (ARRAY(
               SELECT ctid FROM call_idempotency WHERE created_at < ${toDate(before)} LIMIT ${limit}
             )) RETURNING 1
-          ) SELECT count(*) AS forgotten FROM forgotten`.one(({ forgotten }) => Number(forgotten))
+          ) SELECT count(*) FROM forgotten`.number
       ),
 
-      pruneRetained: Effect.fn("PostgresCallStore.pruneRetained")((before, limit) =>
-        sql<{ readonly forgotten: bigint }>`
+      pruneRetained: Effect.fn("PostgresCallStore.pruneRetained")(
+        (before, limit) =>
+          sql`
           WITH forgotten AS (
             UPDATE call_idempotency SET answer_body = '' WHERE ctid = ANY (ARRAY(
               SELECT ctid FROM call_idempotency
               WHERE answer_headers LIKE '{"left"%' AND answer_body <> '' AND created_at < ${toDate(before)}
               LIMIT ${limit} FOR UPDATE SKIP LOCKED
             )) RETURNING 1
-          ) SELECT count(*) AS forgotten FROM forgotten`.one(({ forgotten }) => Number(forgotten))
+          ) SELECT count(*) FROM forgotten`.number
       )
     })
   })

@@ -1,5 +1,5 @@
 /**
- * What metering stores beside calls and usage, in PostgreSQL: grants, bound keys, pinned tool names and unfit outputs.
+ * Grants, bound keys, pinned tool names and unfit outputs in PostgreSQL.
  */
 import { type DateTime, Effect, Layer } from "effect"
 import { MeterKeyStore } from "../../../domain/metering/DirectMetering.ts"
@@ -97,8 +97,7 @@ const grantStore = Layer.effect(
   })
 )
 
-// Which consumer each key of a provider bills, in PostgreSQL. One statement each: the row lock orders concurrent
-// reports.
+// A report is one statement: the row lock orders concurrent ones.
 
 const meterKeyStore = Layer.effect(
   MeterKeyStore,

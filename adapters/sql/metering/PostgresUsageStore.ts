@@ -19,8 +19,6 @@ import { belongsTo, beyond, calledSince, hasStatus, STATUS_OF_CODE } from "../re
 import { rowReader } from "../shared/Rows.ts"
 import { type StoreSql, storeSql, type StoreStatement } from "../shared/StoreSql.ts"
 
-// How rows enter `usage_hourly`, which totals calls by consumer, hour, tool and provider.
-
 const TOTALS = [
   "calls",
   "successes",
@@ -116,12 +114,11 @@ export const layer = Layer.effect(
       coalesce(sum(h.request_bytes), 0)::int8 AS request_bytes, coalesce(sum(h.response_bytes), 0)::int8 AS response_bytes,
       coalesce(sum(h.tokens_input), 0)::int8 AS tokens_input, coalesce(sum(h.tokens_output), 0)::int8 AS tokens_output`)
 
-    /** From the rollups where they have the total, so that a long list is not read to its end. */
+    /** The rollups have the total of most lists, so that a long list is not read to its end. */
     const matching = Effect.fnUntraced(function* (filter: UsageFilter, summed: MatchingRow, where: Statement.Fragment) {
       if (filter.status === undefined) return Number(summed.matching_calls)
       if (filter.status === "success") return Number(summed.matching_successes)
-      return yield* sql<{ readonly total: bigint }>`
-        SELECT count(*) AS total FROM receipts r WHERE ${where}`.unprepared.one((row) => Number(row.total))
+      return yield* sql`SELECT count(*) FROM receipts r WHERE ${where}`.unprepared.number
     })
 
     return UsageStore.of({
@@ -163,8 +160,9 @@ export const layer = Layer.effect(
       }),
 
       /** A day's row is the row of its first hour. If two nodes roll up at once, each hour is moved only once. */
-      rollUp: Effect.fn("PostgresUsageStore.rollUp")((beforeDay, limit) =>
-        sql<{ readonly hours: bigint }>`
+      rollUp: Effect.fn("PostgresUsageStore.rollUp")(
+        (beforeDay, limit) =>
+          sql`
           WITH hours AS (
             DELETE FROM usage_hourly WHERE ctid = ANY (ARRAY(
               SELECT ctid FROM usage_hourly
@@ -173,19 +171,18 @@ export const layer = Layer.effect(
           ), days AS (
             ${addUsage(sql, sql`hours`, "date_trunc('day', hour, 'UTC')")}
           )
-          SELECT count(*) AS hours FROM hours`.one(({ hours }) => Number(hours))
+          SELECT count(*) FROM hours`.number
       ),
 
-      countWaiting: Effect.fn("PostgresUsageStore.countWaiting")((limit) =>
-        sql<{ readonly calls: bigint }>`
+      countWaiting: Effect.fn("PostgresUsageStore.countWaiting")(
+        (limit) =>
+          sql`
           WITH waiting AS (
             UPDATE receipts_unlogged SET counted = true WHERE first_receipt = ANY (ARRAY(
               ${waitingRows(sql, limit, sql`NOT counted`, sql`FOR UPDATE SKIP LOCKED`)}))
             RETURNING receipt_ids, false AS counted
           ), ${counting(sql, sql`waiting w`)}
-          SELECT coalesce(sum(cardinality(receipt_ids)), 0)::int8 AS calls FROM waiting`.one(({ calls }) =>
-          Number(calls)
-        )
+          SELECT coalesce(sum(cardinality(receipt_ids)), 0)::int8 FROM waiting`.number
       )
     })
   })

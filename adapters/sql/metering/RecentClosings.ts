@@ -27,7 +27,7 @@ interface KeyedClosing {
 }
 
 export interface RecentClosings {
-  /** After the statement has succeeded. */
+  /** The statement has succeeded. */
   add(rows: string, calls: ReadonlyArray<CloseCall>, closed: ReadonlyArray<Closed>): void
   /** Newest first. */
   all(): Iterable<ClosedTogether>
@@ -89,5 +89,5 @@ export const keyedOf = ({ keyHash, receipt }: CloseCall): ReadonlyArray<KeyedClo
 const NO_RESULT: KeptResult = { status: 200, headers: {}, body: "" }
 const isUnused = ({ _tag }: Closed): boolean => _tag === "AlreadyClosed"
 
-/** Of one service: those who provide it to several layers share it. */
+/** One service has one: it is provided to several layers. */
 export const layer = Layer.sync(RecentClosings, () => makeRecentClosings(() => performance.now()))

@@ -7,16 +7,15 @@ import { type OperatorSession, OperatorSessionStore, type SessionTimes } from ".
 import { AccountSearch } from "../../../domain/operator/AccountSearch.ts"
 import { type AuditEntry, AuditTrailStore } from "../../../domain/operator/AuditTrail.ts"
 import { Uuid } from "../../../domain/shared/Ids.ts"
-import { COUNTED_MAX, pageOf } from "../../../domain/shared/Page.ts"
+import { COUNTED_MAX } from "../../../domain/shared/Page.ts"
 import { type FrozenRow, PROVIDER_COLUMNS, toProvider } from "../accounts/PostgresAccountStores.ts"
-import { beginsBefore, isStorable, rowReader, toDate } from "../shared/Rows.ts"
-import { storeSql } from "../shared/StoreSql.ts"
+import { isStorable, rowReader, toDate } from "../shared/Rows.ts"
+import { pageById, storeSql } from "../shared/StoreSql.ts"
 
 const toConsumer = rowReader<Consumer>({ default_cap_microcents: "defaultCap" })
 
 const isUuid = Schema.is(Uuid)
 
-/** As a pattern of LIKE. */
 const beginningWith = (search: string): string => `${search.toLowerCase().replaceAll(/[\\%_]/gu, "\\$&")}%`
 
 const accountSearch = Layer.effect(
@@ -36,29 +35,24 @@ const accountSearch = Layer.effect(
     }
 
     return AccountSearch.of({
-      consumers: Effect.fn("PostgresAccountSearch.consumers")(function* (search, page) {
-        const where = asked(search, "consumers")
-        const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM (SELECT FROM consumers WHERE ${where} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
-          (row) => Number(row.total)
-        )
-        const rows = yield* sql`
-          SELECT * FROM consumers WHERE ${where} AND id < ${beginsBefore(page)}
-          ORDER BY id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toConsumer)
-        return pageOf(rows, page.limit, total, ({ id }) => ({ key: "", id }))
-      }),
+      consumers: Effect.fn("PostgresAccountSearch.consumers")((search, page) =>
+        pageById(sql, page, {
+          table: "consumers",
+          where: asked(search, "consumers"),
+          countedMax: COUNTED_MAX,
+          read: toConsumer
+        })
+      ),
 
-      providers: Effect.fn("PostgresAccountSearch.providers")(function* (search, page) {
-        const where = asked(search, "providers")
-        const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM (SELECT FROM providers WHERE ${where} LIMIT ${COUNTED_MAX}) counted`.unprepared.one(
-          (row) => Number(row.total)
-        )
-        const rows = yield* sql<FrozenRow>`
-          SELECT ${sql.literal(PROVIDER_COLUMNS)} FROM providers WHERE ${where} AND id < ${beginsBefore(page)}
-          ORDER BY id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toProvider)
-        return pageOf(rows, page.limit, total, ({ id }) => ({ key: "", id }))
-      }),
+      providers: Effect.fn("PostgresAccountSearch.providers")((search, page) =>
+        pageById(sql, page, {
+          table: "providers",
+          columns: PROVIDER_COLUMNS,
+          where: asked(search, "providers"),
+          countedMax: COUNTED_MAX,
+          read: toProvider
+        })
+      ),
 
       consumersOf: Effect.fn("PostgresAccountSearch.consumersOf")((ids) =>
         sql`SELECT * FROM consumers WHERE id = ANY (${ids}::uuid[])`.all(toConsumer)
@@ -89,18 +83,13 @@ const auditTrailStore = Layer.effect(
         Effect.asVoid
       ),
 
-      list: Effect.fn("PostgresAuditTrailStore.list")(function* ({ action, subject }, page) {
+      list: Effect.fn("PostgresAuditTrailStore.list")(({ action, subject }, page) => {
         const where = sql.and([
           sql`true`,
           ...(action === undefined ? [] : [sql`action = ${action}`]),
           ...(subject === undefined ? [] : [sql`subject = ${subject}`])
         ])
-        const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM audit_trail WHERE ${where}`.unprepared.one((row) => Number(row.total))
-        const rows = yield* sql`
-          SELECT * FROM audit_trail WHERE ${where} AND entry_id < ${beginsBefore(page)}
-          ORDER BY entry_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toEntry)
-        return pageOf(rows, page.limit, total, ({ id }) => ({ key: "", id }))
+        return pageById(sql, page, { table: "audit_trail", id: "entry_id", where, read: toEntry })
       })
     })
   })

@@ -45,10 +45,7 @@ const chargebackStore = Layer.effect(
       ),
 
       list: Effect.fn("PostgresChargebackStore.list")(function* (page) {
-        const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM (SELECT FROM chargebacks LIMIT ${COUNTED_MAX}) counted`.one((row) =>
-          Number(row.total)
-        )
+        const total = yield* sql`SELECT count(*) FROM (SELECT FROM chargebacks LIMIT ${COUNTED_MAX}) counted`.number
         const from = timeIn(page)
         const before =
           from === undefined ? sql`true` : sql`(opened_at, chargeback_id) < (${from}, ${storable(page.after?.id)})`
@@ -192,10 +189,9 @@ const loadStore = Layer.effect(
           ORDER BY updated_at, load_id LIMIT ${limit}`.all(toLoad)
       ),
 
-      unsettledOf: Effect.fn("PostgresLoadStore.unsettledOf")((consumerId) =>
-        sql<{ readonly found: bigint }>`
-          SELECT count(*) AS found FROM loads
-          WHERE state IN ('opening', 'open') AND consumer_id = ${consumerId}`.one(({ found }) => Number(found))
+      unsettledOf: Effect.fn("PostgresLoadStore.unsettledOf")(
+        (consumerId) =>
+          sql`SELECT count(*) FROM loads WHERE state IN ('opening', 'open') AND consumer_id = ${consumerId}`.number
       ),
 
       reversal: Effect.fn("PostgresLoadStore.reversal")((id) =>

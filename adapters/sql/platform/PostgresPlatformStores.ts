@@ -105,12 +105,11 @@ const submissionStore = Layer.effect(
             WHERE lower(btrim(content ->> 'contact')) = lower(${contact}) RETURNING id`.count
       ),
 
-      count: Effect.fn("PostgresSubmissionStore.count")((kind, since) =>
-        sql<{ readonly found: bigint }>`
-          SELECT count(*) AS found FROM submissions
-          WHERE kind = ${kind} ${since === undefined ? sql`` : sql`AND submitted_at >= ${toDate(since)}`}`.one(
-          ({ found }) => Number(found)
-        )
+      count: Effect.fn("PostgresSubmissionStore.count")(
+        (kind, since) =>
+          sql`
+            SELECT count(*) FROM submissions
+            WHERE kind = ${kind} ${since === undefined ? sql`` : sql`AND submitted_at >= ${toDate(since)}`}`.number
       )
     })
   })
@@ -138,10 +137,10 @@ const waitlistStore = Layer.effect(
             RETURNING id`.hasRows
       ),
 
-      count: Effect.fn("PostgresWaitlistStore.count")((since) =>
-        sql<{ readonly found: bigint }>`
-          SELECT count(*) AS found FROM waitlist
-          ${since === undefined ? sql`` : sql`WHERE joined_at >= ${toDate(since)}`}`.one(({ found }) => Number(found))
+      count: Effect.fn("PostgresWaitlistStore.count")(
+        (since) =>
+          sql`SELECT count(*) FROM waitlist ${since === undefined ? sql`` : sql`WHERE joined_at >= ${toDate(since)}`}`
+            .number
       )
     })
   })

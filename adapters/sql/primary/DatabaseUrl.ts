@@ -7,12 +7,12 @@ import { Redacted, Result } from "effect"
 import { nearestNames } from "../../../domain/shared/NearestName.ts"
 
 export interface DatabaseHost {
-  /** As in the URL, for messages. */
+  /** Messages name it as the URL does. */
   readonly name: string
   /** A name, an address, or the folder of a Unix socket. */
   readonly host: string
   readonly port: number
-  /** Of this host alone. */
+  /** It names this host alone. */
   readonly url: Redacted.Redacted
 }
 
@@ -30,7 +30,7 @@ const SCHEME = "Expected a URL that starts with postgres:// or postgresql://"
 const ENCODE = "Percent-encode special characters of user and password, such as / as %2F"
 const FORM = `Expected postgres://user:password@host:port/database. ${ENCODE}`
 
-/** What the driver reads, and what is read here. The driver ignores all others, such as a misspelled `sslmode`. */
+/** The driver or this module reads these. The driver ignores all others, such as a misspelled `sslmode`. */
 const PARAMETERS: ReadonlyArray<string> = [
   "application_name",
   "connect_timeout",
@@ -102,7 +102,7 @@ interface Named {
   readonly port: number
 }
 
-/** As in libpq, the parameters `host` and `port` replace the hosts before the path. One port counts for all hosts. */
+/** The parameters `host` and `port` replace the hosts before the path, as in libpq. One port counts for all hosts. */
 const namesIn = (hosts: string, parameters: URLSearchParams): Result.Result<ReadonlyArray<Named>, string> => {
   const listed = parameters.get("host")
   const pairs =

@@ -15,7 +15,7 @@ import { DatabaseUnfit } from "../shared/DatabaseCheck.ts"
 import { connectionError } from "../shared/SqlFailures.ts"
 import type { DatabaseHost, DatabaseHosts } from "./DatabaseUrl.ts"
 
-// Where the connections of a pool go: the host that is the primary now, or the read replica in use. They are all opened
+// The connections of a pool go to one host: the one that is the primary now, or the read replica in use. They are all opened
 // here, so that a move closes those that lead to another host, also if that host is silent and would never end them.
 
 export interface HostRoute {
@@ -24,7 +24,7 @@ export interface HostRoute {
   readonly stream: () => Duplex
   /** New connections go there. Returns how many connections to other hosts were closed. */
   moveTo(host: DatabaseHost): number
-  /** After the server rejected a write, or is silent: a new connection may find the primary. At most once a second. */
+  /** Called when the server rejected a write, or is silent: a new connection may find the primary. At most once a second. */
   reconnect(): void
 }
 
@@ -39,7 +39,7 @@ export const makeHostRoute = (first: DatabaseHost): HostRoute => {
 
   const close = (leads: (to: DatabaseHost) => boolean): number => {
     const closing = [...open].filter(([, to]) => leads(to))
-    // Without an error: the driver fails the statements of a connection that closes.
+    // No error is given: the driver fails the statements of a connection that closes.
     for (const [socket] of closing) socket.destroy()
     return closing.length
   }
@@ -72,8 +72,8 @@ const connectTo = ({ host, port }: DatabaseHost): Socket =>
     ? connect({ path: `${host}/.s.PGSQL.${port}` })
     : connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS })
 
-// What the watch knows of a host, and the choice of the primary. After a promotion the new primary has a higher timeline
-// than the old one, which may still accept writes: only the highest timeline that this process has seen counts.
+// The choice of the primary. After a promotion the new primary has a higher timeline than the old one, which may still
+// accept writes: only the highest timeline that this process has seen counts.
 
 export type HostState =
   | { readonly _tag: "Unavailable"; readonly problem: string }
@@ -138,7 +138,7 @@ const ANSWER_WITHIN = Duration.seconds(2)
 /** Requests do not wait for a primary that is silent for longer. */
 const SILENT_MS_MAX = 5_000
 const ASK_AGAIN_AFTER = Duration.millis(250)
-/** At start: for the first response of every host, in case that several of them accept writes. */
+/** The start waits so long for the first response of every host, in case that several of them accept writes. */
 const ALL_HEARD_WITHIN_MS = 3_000
 const FOUND_WITHIN_MS = 15_000
 const LOOK_EVERY = Duration.millis(20)
@@ -162,7 +162,7 @@ export const followPrimary = Effect.fnUntraced(function* (
   let isMissed = false
   let lastResponseMs = yield* monotonicNowMs
 
-  /** At start, nothing is chosen before every host had the time to respond. */
+  /** Nothing is chosen at the start before every host had the time to respond. */
   const choose = Effect.suspend(() => {
     const before = known.current
     const best = primaryAmong(states, known)

@@ -23,7 +23,7 @@ import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
 const UUID_MARK = 1
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
 
-/** As PostgreSQL reads a bytea. */
+/** The text is one that PostgreSQL reads as a bytea. */
 export const packedRequestId = (id: string): string =>
   UUID.test(id) ? `\\x01${id.replaceAll("-", "")}` : `\\x${Buffer.from(id, "latin1").toString("hex")}`
 
@@ -42,7 +42,7 @@ export const STATUS_OF_CODE: Readonly<Record<number, ReceiptStatus>> = {
   2: "error",
   3: "timeout",
   4: "rate_limited",
-  // With a cause: see `LedgerCodes`.
+  // These have a cause: see `LedgerCodes`.
   5: "error",
   6: "error"
 }
@@ -62,7 +62,7 @@ export const calledSince = (sql: StoreSql, since: DateTime.Utc): Statement.Fragm
 export const hasStatus = (sql: StoreSql, status: ReceiptStatus): Statement.Fragment =>
   sql.in("r.status", codesOfStatus(status))
 
-/** By time only: a metered call may be reported later than it was made. */
+/** Compares times, not ids: a metered call may be reported later than it was made. */
 const calledBefore = (sql: StoreSql, until: DateTime.Utc): Statement.Fragment =>
   sql`r.called_at < ${DateTime.toDate(until)}`
 
@@ -81,9 +81,6 @@ const smallestIdAt = (epochMs: number): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
 }
 
-// Receipts as stored in PostgreSQL: times with milliseconds, signatures as 32 bytes, so that each is returned byte for
-// byte as signed.
-
 export interface ReceiptRow {
   readonly receipt_id: string
   readonly tool_id: string
@@ -98,7 +95,7 @@ export interface ReceiptRow {
   readonly signature: Uint8Array
 }
 
-/** For `receipts r`. */
+/** The table is `receipts r`. */
 export const RECEIPT_COLUMNS =
   "r.receipt_id, r.tool_id, r.tool_name, r.consumer_id, r.provider_id, r.called_at, r.created_at, r.duration_ms, " +
   "r.cost, r.status, r.signature"
@@ -162,8 +159,7 @@ export const layer = Layer.effect(
           ...(filter.from === undefined ? [] : [calledSince(sql, DateTime.makeUnsafe(filter.from))]),
           ...(filter.to === undefined ? [] : [calledBefore(sql, DateTime.makeUnsafe(filter.to))])
         ])
-        const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM receipts r WHERE ${where}`.unprepared.one((row) => Number(row.total))
+        const total = yield* sql`SELECT count(*) FROM receipts r WHERE ${where}`.unprepared.number
         const rows = yield* sql<ReceiptRow>`
           SELECT ${columns} FROM receipts r WHERE ${sql.and([where, ...beyond(sql, page.after)])}
           ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toReceipt)

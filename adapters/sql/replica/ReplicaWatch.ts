@@ -14,9 +14,7 @@ import { askHost, type HostRoute, makeHostRoute } from "../primary/PrimaryWatch.
 import { DatabaseUnfit } from "../shared/DatabaseCheck.ts"
 import { connectionError } from "../shared/SqlFailures.ts"
 
-// What a read replica is compared with: the primary's position in its write-ahead log, and its identity.
-
-/** Of the primary, read anew each time. */
+/** Reads the primary's position in its write-ahead log. */
 export const walPosition = Effect.map(SqlClient.SqlClient, (sql) =>
   Effect.map(
     sql<{ readonly position: bigint }>`SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::int8 AS position`,
@@ -62,7 +60,7 @@ export const makeWalSamples = (windowMs: number): WalSamples => {
     add: (sample) => {
       samples = [...samples.filter(({ atMs }) => atMs >= sample.atMs - windowMs), sample]
     },
-    // After a failover the positions of the new primary may be lower than those of the old one.
+    // The positions of the new primary after a failover may be lower than those of the old one.
     asOfMs: (replayed) => samples.findLast(({ position }) => position <= replayed)?.atMs
   }
 }
@@ -70,11 +68,11 @@ export const makeWalSamples = (windowMs: number): WalSamples => {
 const ASK_EVERY = Duration.millis(500)
 /** A server that takes longer counts as unavailable. */
 const ANSWER_WITHIN = Duration.seconds(2)
-/** At the start, so that the log does not report a replica as missing before its first response. */
+/** The start waits so long, so that the log does not report a replica as missing before its first response. */
 const HEARD_WITHIN_MS = 5_000
 const APPLICATION_NAME = "agent-tool-billing replica watch"
 
-/** Also valid on a primary, where nothing is replayed. */
+/** A primary, where nothing is replayed, has no row. */
 const REPLAYED = `SELECT pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::int8 WHERE pg_is_in_recovery()`
 
 const silence = connectionError("watch", "The server does not answer", new Error("no answer within 2 seconds"))

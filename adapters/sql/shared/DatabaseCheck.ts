@@ -123,9 +123,9 @@ export const warnIfChangeable = Effect.gen(function* () {
   }
 })
 
-// Whether a connection to the database is a session of its own, with the settings that the service asks for. A connection
-// pooler in between may give each transaction another session, and drop settings. Prepared statements, LISTEN and limits on
-// locks would then fail later, in the middle of calls.
+// A connection must be a session of its own, with the settings that the service asks for. A connection pooler in between may
+// give each transaction another session, and drop settings. Prepared statements, LISTEN and limits on locks would then fail
+// later, in the middle of calls.
 
 const MARKER = "agent_tool_billing.session"
 const ROUNDS = 4
@@ -138,7 +138,7 @@ const SHARED_SESSIONS =
   `LISTEN. Use pool_mode = session, ${DIRECTLY}.`
 const NO_CONNECTION = `a connection pooler in between does not give it two connections at a time. Enlarge its pool (PgBouncer: default_pool_size), ${DIRECTLY}.`
 
-/** In words; undefined without a pooler, and with one that is transparent. */
+/** Describes a pooler in between that is not transparent. */
 export const poolerProblem = Effect.fnUntraced(function* (config: PgClient.PgClientConfig) {
   const connect = PgConnection.make({ ...config, multiplex: false, prepare: false })
   const first = yield* connect

@@ -31,7 +31,7 @@ const decode = (bytes: Uint8Array): ReadonlyArray<unknown> => {
   return values
 }
 
-/** For all connections: a registry of one connection would make its other types slower. */
+/** Registers for all connections: a registry of one connection would make its other types slower. */
 const registerRecords = (): void =>
   PgTypes.register(RECORD_OID, {
     encode: () => Result.fail(new PgTypes.CodecError({ message: "Records can only be read" })),
@@ -45,7 +45,7 @@ export interface LaneConnection {
   query(sql: string, params: ReadonlyArray<unknown>): Effect.Effect<Rows, SqlError.SqlError>
 }
 
-/** As the server identifies it. Process ids are reused, so the start time is part of it. */
+/** Identifies a session at the server. Process ids are reused, so the start time is part of it. */
 interface Session {
   readonly pid: number
   readonly startedAt: string
@@ -72,7 +72,7 @@ const settings = {
   statement_timeout: "10s"
 }
 
-/** By a statement: a connection pooler drops settings of the startup message. */
+/** A statement sets them, because a connection pooler drops settings of the startup message. */
 const APPLY = `SELECT ${Object.entries(settings)
   .map(([name, value]) => `set_config('${name}', '${value}', false)`)
   .join(", ")}`

@@ -56,16 +56,15 @@ const LATEST = DateTime.toDate(DateTime.makeUnsafe("9999-12-31T00:00:00.000Z"))
 
 const uuidIn = Schema.decodeUnknownOption(Uuid)
 
-/** In the order of ids that grow with time: the id before which a page begins. */
+/** The id before which a page begins, in the order of ids that grow with time. */
 export const beginsBefore = ({ after }: PageRequest): string => Option.getOrElse(uuidIn(after?.id), () => NEWEST)
 
-/** In the order of times: the time and the id before which a page begins. */
+/** The time and the id before which a page begins, in the order of times. */
 export const beginsBeforeTime = (page: PageRequest): { readonly at: Date; readonly id: string } => {
   const at = timeIn(page)
   return at === undefined ? { at: LATEST, id: NEWEST } : { at, id: beginsBefore(page) }
 }
 
-/** Undefined without a valid cursor. */
 export const timeIn = ({ after }: PageRequest): Date | undefined => {
   const at = Option.getOrUndefined(Option.map(DateTime.make(after?.key ?? ""), DateTime.toDate))
   return at === undefined || at > LATEST || at.getUTCFullYear() < 1 ? undefined : at

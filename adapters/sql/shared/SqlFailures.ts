@@ -1,5 +1,5 @@
 /**
- * What a failure of PostgreSQL means. The database is away, or busy: `StoreUnavailable`. Anything else is an error in our
+ * The meaning of a failure of PostgreSQL. The database is away, or busy: `StoreUnavailable`. Anything else is an error in our
  * SQL, and a defect.
  */
 import { Cause, Effect } from "effect"
@@ -15,7 +15,7 @@ const NEVER_OPENED = "P0002"
 export const raise = (error: SqlError.SqlError): Effect.Effect<never, StoreUnavailable> =>
   Effect.failCause(Cause.fromReasons([meaningOf(error)]))
 
-/** Of a transaction: if its cleanup fails too, which it does on a lost connection, Effect makes the first failure a defect. */
+/** Reads the cause of a transaction. If its cleanup fails too, as on a lost connection, Effect makes the first failure a defect. */
 export const raiseAll = <E>(cause: Cause.Cause<E>): Cause.Cause<Exclude<E, SqlError.SqlError> | StoreUnavailable> =>
   Cause.fromReasons(cause.reasons.map(meaningIn))
 

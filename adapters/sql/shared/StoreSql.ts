@@ -4,7 +4,9 @@
  */
 import { type Cause, Context, Effect, Effectable, Option } from "effect"
 import { SqlClient, type SqlConnection, SqlError, type Statement } from "effect/sql"
+import { pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import { beginsBefore } from "./Rows.ts"
 import { isReadOnly, raise, raiseAll } from "./SqlFailures.ts"
 
 /**
@@ -93,14 +95,18 @@ export class StoreStatement<A extends object>
     return Effect.map(this, ([row]) => read(row!))
   }
 
-  /** How many rows it returns. */
   get count(): Effect.Effect<number, StoreUnavailable> {
     return Effect.map(this, (rows) => rows.length)
   }
 
-  /** Whether it returns a row: for a write with RETURNING, whether it changed something. */
+  /** A write with RETURNING has rows if it changed something. */
   get hasRows(): Effect.Effect<boolean, StoreUnavailable> {
     return Effect.map(this, (rows) => rows.length > 0)
+  }
+
+  /** The only value of the only row, such as a count. */
+  get number(): Effect.Effect<number, StoreUnavailable> {
+    return Effect.map(this, ([row]) => Number(Object.values(row!)[0]))
   }
 
   asEffect(): Effect.Effect<ReadonlyArray<A>, StoreUnavailable> {
@@ -109,7 +115,7 @@ export class StoreStatement<A extends object>
   }
 }
 
-/** Of statements that are sent by the client itself. */
+/** Maps the failures of statements that the client itself sends. */
 export const storeFailures = <A, R>(
   effect: Effect.Effect<A, SqlError.SqlError, R>
 ): Effect.Effect<A, StoreUnavailable, R> => effect.pipe(Effect.catch(raise))
@@ -123,12 +129,36 @@ export const prune = (
   isOld: Statement.Fragment,
   limit: number
 ): Effect.Effect<number, StoreUnavailable> =>
-  Effect.map(
-    sql<{ readonly pruned: bigint }>`
-      WITH gone AS (
-        DELETE FROM ${sql(table)} WHERE ctid = ANY (ARRAY(
-          SELECT ctid FROM ${sql(table)} WHERE ${isOld} LIMIT ${limit} FOR UPDATE SKIP LOCKED))
-        RETURNING 1
-      ) SELECT count(*) AS pruned FROM gone`,
-    ([row]) => Number(row!.pruned)
-  )
+  sql`
+    WITH gone AS (
+      DELETE FROM ${sql(table)} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${sql(table)} WHERE ${isOld} LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+      RETURNING 1
+    ) SELECT count(*) FROM gone`.number
+
+interface Listed<Row extends object, A> {
+  readonly table: string
+  /** Default: all. */
+  readonly columns?: string
+  /** The column of ids that grow with time. Default: `id`. */
+  readonly id?: string
+  readonly where: Statement.Fragment
+  /** Larger totals are not counted. */
+  readonly countedMax?: number
+  readonly read: (row: Row) => A
+}
+
+/** A page of a table in the order of ids, newest first. Planned for its conditions. */
+export const pageById = Effect.fnUntraced(function* <Row extends object, A extends { readonly id: string }>(
+  sql: StoreSql,
+  page: PageRequest,
+  { columns = "*", countedMax, id = "id", read, table, where }: Listed<Row, A>
+) {
+  const limit = countedMax === undefined ? sql`` : sql`LIMIT ${countedMax}`
+  const total = yield* sql`
+    SELECT count(*) FROM (SELECT FROM ${sql(table)} WHERE ${where} ${limit}) counted`.unprepared.number
+  const rows = yield* sql<Row>`
+    SELECT ${sql.literal(columns)} FROM ${sql(table)} WHERE ${where} AND ${sql(id)} < ${beginsBefore(page)}
+    ORDER BY ${sql(id)} DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(read)
+  return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.id }))
+})

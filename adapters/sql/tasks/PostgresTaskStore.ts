@@ -1,8 +1,7 @@
 /**
  * Tasks of calls in PostgreSQL.
  */
-import { Effect, Layer } from "effect"
-import { ConsumerId, ProviderId, ReceiptId } from "../../../domain/shared/Ids.ts"
+import { type DateTime, Effect, Layer } from "effect"
 import {
   type CallTask,
   type FinalStatus,
@@ -10,37 +9,42 @@ import {
   type TaskProgress,
   TaskStore
 } from "../../../domain/tasks/CallTask.ts"
-import { toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Rows.ts"
+import { rowReader, toDate, toDateOrNull } from "../shared/Rows.ts"
 import { prune, storeSql } from "../shared/StoreSql.ts"
 
-interface TaskRow {
-  readonly id: string
-  readonly consumer_id: string
-  readonly provider_id: string
-  readonly endpoint_url: string
-  readonly upstream_version: string | null
-  readonly upstream_session_id: string | null
-  readonly receipt_id: string
-  readonly upstream_id: string
-  readonly key_hash: string | null
-  readonly terms: string
-  readonly created_at: Date
-  readonly state: string
-  readonly poll_ms: number
-  readonly expires_at: Date
-  readonly asked_at: Date
-  readonly due_at: Date
-  readonly failures: number
-  readonly waited_ms: number
-  readonly waiting_since: Date | null
-  readonly canceled: boolean
-  readonly outcome: string | null
-  readonly ended_at: Date | null
-  readonly status: FinalStatus | null
-  readonly final: string | null
+/** A task with its session, its progress and its end as columns. */
+interface Columns extends Omit<CallTask, "ended" | "final" | "progress" | "session">, TaskProgress {
+  readonly upstreamVersion: string | undefined
+  readonly upstreamSessionId: string | undefined
+  readonly outcome: string | undefined
+  readonly endedAt: DateTime.Utc | undefined
+  readonly status: FinalStatus | undefined
+  readonly final: string | undefined
 }
 
-type ListedRow = Omit<TaskRow, "terms" | "outcome" | "final">
+const toColumns = rowReader<Columns>({ receipt_id: "invocationId" })
+
+const toTask = (row: object): CallTask => {
+  const { askedAt, dueAt, expiresAt, failures, pollMs, state, waitedMs, waitingSince, ...columns } = toColumns(row)
+  const { endedAt, final, outcome, status, upstreamSessionId, upstreamVersion, ...task } = columns
+  return {
+    ...task,
+    session: upstreamVersion === undefined ? undefined : { version: upstreamVersion, sessionId: upstreamSessionId },
+    progress: { askedAt, dueAt, expiresAt, failures, pollMs, state, waitedMs, waitingSince },
+    ended: endedAt === undefined ? undefined : { outcome: outcome!, at: endedAt },
+    final: final === undefined ? undefined : { status: status!, text: final }
+  }
+}
+
+const toListed = (row: object): ListedTask => {
+  const { createdAt, endedAt, id, status, ...progress } = toColumns(row)
+  return {
+    id,
+    createdAt,
+    progress,
+    final: status === undefined ? undefined : { status, endedAt: endedAt! }
+  }
+}
 
 export const layer = Layer.effect(
   TaskStore,
@@ -60,15 +64,15 @@ export const layer = Layer.effect(
               ${progress.failures}, ${progress.waitedMs}, ${toDateOrNull(progress.waitingSince)}, ${task.canceled})`
       }, Effect.asVoid),
 
-      find: (id) => sql<TaskRow>`SELECT * FROM mcp_tasks WHERE id = ${id}`.first(toTask),
+      find: (id) => sql`SELECT * FROM mcp_tasks WHERE id = ${id}`.first(toTask),
 
       findByKey: (consumerId, keyHash) =>
-        sql<TaskRow>`
+        sql`
           SELECT * FROM mcp_tasks WHERE consumer_id = ${consumerId} AND key_hash = ${keyHash}
           ORDER BY created_at DESC LIMIT 1`.first(toTask),
 
       list: Effect.fn("PostgresTaskStore.list")(({ consumerId, providerId }, after, limit) =>
-        sql<ListedRow>`
+        sql`
           SELECT id, created_at, state, poll_ms, expires_at, asked_at, due_at, failures, waited_ms, waiting_since,
             ended_at, status
           FROM mcp_tasks WHERE ${sql.and([
@@ -80,13 +84,13 @@ export const layer = Layer.effect(
       ),
 
       claim: Effect.fn("PostgresTaskStore.claim")((id, askedBefore, now) =>
-        sql<TaskRow>`
+        sql`
           UPDATE mcp_tasks SET asked_at = ${toDate(now)}
           WHERE id = ${id} AND final IS NULL AND asked_at <= ${toDate(askedBefore)} RETURNING *`.first(toTask)
       ),
 
       claimDue: Effect.fn("PostgresTaskStore.claimDue")((now, nextAt, limit) =>
-        sql<TaskRow>`
+        sql`
           UPDATE mcp_tasks SET asked_at = ${toDate(now)}, due_at = ${toDate(nextAt)} WHERE id IN (
             SELECT id FROM mcp_tasks WHERE final IS NULL AND due_at <= ${toDate(now)}
             ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
@@ -142,41 +146,3 @@ export const layer = Layer.effect(
     })
   })
 )
-
-const toListed = (row: ListedRow): ListedTask => ({
-  id: row.id,
-  createdAt: toInstant(row.created_at),
-  progress: toProgress(row),
-  final: row.status === null ? undefined : { status: row.status, endedAt: toInstant(row.ended_at!) }
-})
-
-const toProgress = (row: ListedRow): TaskProgress => ({
-  state: row.state,
-  pollMs: row.poll_ms,
-  expiresAt: toInstant(row.expires_at),
-  askedAt: toInstant(row.asked_at),
-  dueAt: toInstant(row.due_at),
-  failures: row.failures,
-  waitedMs: row.waited_ms,
-  waitingSince: toInstantOrUndefined(row.waiting_since)
-})
-
-const toTask = (row: TaskRow): CallTask => ({
-  id: row.id,
-  consumerId: ConsumerId.make(row.consumer_id),
-  providerId: ProviderId.make(row.provider_id),
-  endpointUrl: row.endpoint_url,
-  session:
-    row.upstream_version === null
-      ? undefined
-      : { version: row.upstream_version, sessionId: row.upstream_session_id ?? undefined },
-  invocationId: ReceiptId.make(row.receipt_id),
-  upstreamId: row.upstream_id,
-  keyHash: row.key_hash ?? undefined,
-  terms: row.terms,
-  createdAt: toInstant(row.created_at),
-  progress: toProgress(row),
-  canceled: row.canceled,
-  ended: row.ended_at === null ? undefined : { outcome: row.outcome!, at: toInstant(row.ended_at) },
-  final: row.final === null ? undefined : { status: row.status!, text: row.final }
-})

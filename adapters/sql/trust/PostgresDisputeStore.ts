@@ -20,7 +20,7 @@ import type { ConsumerRulings } from "../../../domain/trust/PaidCalls.ts"
 import { causeOfCode, receiptOfUuid, STATUS_CODE, statusCodeOf, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
 import { STATUS_OF_CODE } from "../receipts/PostgresReceiptStore.ts"
 import { beginsBefore, rowReader, timeIn, toDate, toDateOrNull } from "../shared/Rows.ts"
-import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
+import { pageById, type StoreSql, storeSql } from "../shared/StoreSql.ts"
 
 // Rows of disputes, and their integer codes.
 
@@ -156,24 +156,16 @@ export const layer = Layer.effect(
         Effect.asVoid
       ),
 
-      list: Effect.fn("PostgresDisputeStore.list")(function* (owner, status, page) {
+      list: Effect.fn("PostgresDisputeStore.list")((owner, status, page) => {
         const where = sql.and([
           owner === undefined ? sql`true` : belongsTo(owner),
           ...(status === undefined ? [] : [sql`status = ${STATUS_CODES[status]}`])
         ])
-        const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM disputes WHERE ${where}`.unprepared.one((row) => Number(row.total))
-        const rows = yield* sql`
-          SELECT * FROM disputes WHERE ${where} AND dispute_id < ${beginsBefore(page)}
-          ORDER BY dispute_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toDispute)
-        return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.id }))
+        return pageById(sql, page, { table: "disputes", id: "dispute_id", where, read: toDispute })
       }),
 
       contested: Effect.fn("PostgresDisputeStore.contested")(function* (page) {
-        const total = yield* sql<{ readonly total: bigint }>`
-          SELECT count(*) AS total FROM disputes WHERE status = 2 AND decide_by IS NOT NULL`.one((row) =>
-          Number(row.total)
-        )
+        const total = yield* sql`SELECT count(*) FROM disputes WHERE status = 2 AND decide_by IS NOT NULL`.number
         const from = timeIn(page)
         const after =
           from === undefined ? sql`true` : sql`(decide_by, dispute_id) > (${from}, ${beginsBefore(page)}::uuid)`

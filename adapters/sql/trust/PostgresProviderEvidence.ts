@@ -1,5 +1,5 @@
 /**
- * What is known about a provider besides its calls, in few statements: a round trip costs more than any of their parts.
+ * The evidence about a provider besides its calls, in few statements: a round trip costs more than any of their parts.
  */
 import { Array as Arr, DateTime, Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"

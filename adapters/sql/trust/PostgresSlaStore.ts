@@ -131,7 +131,7 @@ const keepDays = Effect.fnUntraced(function* (sql: StoreSql, days: ReadonlyArray
 })
 
 /**
- * Of the provider as a whole: stored days where they are complete, hours elsewhere. One statement, because round trips
+ * Reads the hours of the provider as a whole: stored days where they are complete, hours elsewhere. One statement, because round trips
  * would cost more than its work. `MATERIALIZED` and `OFFSET 0` prevent the planner from joining its parts: it chooses a
  * bad plan on tables that have just grown.
  */
@@ -154,7 +154,7 @@ const readHours = Effect.fnUntraced(function* (sql: StoreSql, providerId: Provid
   return rows.map((row) => toCounts(row, providerId, undefined))
 })
 
-/** Of one tool, or of all tools of the provider. */
+/** Reads one tool, or all tools of the provider. */
 const readToolHours = Effect.fnUntraced(function* (
   sql: StoreSql,
   providerId: ProviderId,

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { client, LockTimeoutMs, migrateAs } from "../../../src/layers/Database.ts"
+import { client, LockTimeoutMs, migrateSchema } from "../../../src/layers/Database.ts"
 import { PostgresTest } from "../../support/servers/PostgresTest.ts"
 
 const sessions = Layer.unwrap(Effect.map(PostgresTest, ({ url }) => client({ url, connectionsMax: 2 }))).pipe(
@@ -60,7 +60,7 @@ it.layer(impatient, { timeout: "60 seconds", excludeTestServices: true })("A ses
       const other = sql.withTransaction(Effect.andThen(lock, Effect.sleep(HELD_MS)))
       const first = yield* Effect.forkChild(other)
       yield* isMigrating.await
-      assert.deepStrictEqual(yield* migrateAs(undefined), [])
+      assert.deepStrictEqual(yield* migrateSchema({}), [])
       yield* Fiber.join(first)
     })
   )

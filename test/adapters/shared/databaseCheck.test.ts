@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import { checkDatabase, problemOf } from "../../../adapters/sql/shared/DatabaseCheck.ts"
-import { migrateAs } from "../../../src/layers/Database.ts"
+import { migrateSchema } from "../../../src/layers/Database.ts"
 import { sentenceOf } from "../../../src/StartFailure.ts"
 import { PostgresTest } from "../../support/servers/PostgresTest.ts"
 import { LIVE } from "../../support/market/ServiceUnderTest.ts"
@@ -68,10 +68,14 @@ it.layer(PostgresTest.layerDatabase, LIVE)("a real database", (it) => {
       guest.password = "guest"
       const rights = yield* Effect.flip(checkDatabase.pipe(connectedTo(Redacted.make(guest.href))))
       assert.include(sentenceOf(rights), `the role "${role}" may`)
-      const ownerRights = yield* Effect.flip(migrateAs(Redacted.make(guest.href)).pipe(connectedTo(url)))
+      const ownerRights = yield* Effect.flip(
+        migrateSchema({ ownerUrl: Redacted.make(guest.href) }).pipe(connectedTo(url))
+      )
       assert.match(sentenceOf(ownerRights), /^The database of MIGRATION_DATABASE_URL cannot be used: the role /u)
       guest.port = "1"
-      const ownerAway = yield* Effect.flip(migrateAs(Redacted.make(guest.href)).pipe(connectedTo(url)))
+      const ownerAway = yield* Effect.flip(
+        migrateSchema({ ownerUrl: Redacted.make(guest.href) }).pipe(connectedTo(url))
+      )
       assert.match(
         sentenceOf(ownerAway),
         /^The database of MIGRATION_DATABASE_URL cannot be used: connect ECONNREFUSED/u

@@ -4,17 +4,14 @@
 import { Layer } from "effect"
 import * as PostgresUpkeep from "../../../adapters/sql/platform/PostgresUpkeep.ts"
 import { latestVersion } from "../../../migrations/index.ts"
-import { migrateAs } from "../../../src/layers/Database.ts"
+import { migrateSchema } from "../../../src/layers/Database.ts"
 import { memoryStores } from "../../../src/layers/MemoryStores.ts"
 import { schemaKeeperContract } from "../../../testing/contracts/catalog/SchemaKeeperContract.ts"
 import { storeWatchContract } from "../../../testing/contracts/platform/StoreWatchContract.ts"
 import { contractOver } from "../../contracts/contractOver.ts"
 import { postgresStores } from "../../contracts/contractOverEveryStore.ts"
 
-const onPostgres = Layer.provideMerge(
-  PostgresUpkeep.layer({ latestVersion, run: migrateAs(undefined) }),
-  postgresStores
-)
+const onPostgres = Layer.provideMerge(PostgresUpkeep.layer({ latestVersion, run: migrateSchema({}) }), postgresStores)
 
 contractOver("StoreWatch over memory", storeWatchContract, memoryStores)
 contractOver("StoreWatch over PostgreSQL", storeWatchContract, onPostgres)
