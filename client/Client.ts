@@ -3,6 +3,7 @@
  * browsers and workers.
  */
 import { type Operations, ROUTES } from "./Contract.ts"
+import { type ProblemCode, ProblemError, type ProblemErrorOf } from "./Problem.ts"
 import { makeSend, type Progress, type SendOptions } from "./Send.ts"
 
 /** Which service to call, with which key, and how long to wait and retry. */
@@ -11,22 +12,29 @@ export interface ClientOptions extends SendOptions {
   readonly baseUrl: string
 }
 
-/** What a single request may change. All of it is optional. */
+/** Options of a single request. */
 export interface RequestOptions {
   /** Makes a request safe to retry. The client makes one for each request that takes one, and reuses it in its retries. */
-  readonly idempotencyKey?: string
-  readonly signal?: AbortSignal
+  readonly idempotencyKey?: string | undefined
+  readonly signal?: AbortSignal | undefined
   /** Another media type of the answer, such as `text/plain` of a proof: the result is then a string, or a Blob. */
-  readonly accept?: string
+  readonly accept?: string | undefined
   /** Called for each progress event of a proxied call. What it throws is ignored. */
-  readonly onProgress?: (progress: Progress) => void
+  readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-type Shape = { readonly params?: object; readonly query?: object; readonly payload?: object; readonly success: unknown }
+interface Shape {
+  readonly params?: object
+  readonly query?: object
+  readonly payload?: object
+  readonly success: unknown
+  /** The codes that the operation declares. */
+  readonly problem: ProblemCode
+}
 
-/** What an operation takes. A payload of which every field is optional is optional. */
+/** A payload of which every field is optional is optional. */
 type Input<Op extends Shape> = RequestOptions &
-  Omit<Op, "success" | "payload"> &
+  Omit<Op, "success" | "problem" | "payload"> &
   (Op extends { readonly payload: infer Payload }
     ? Record<never, never> extends Payload
       ? { readonly payload?: Payload }
@@ -35,8 +43,10 @@ type Input<Op extends Shape> = RequestOptions &
 
 type Arguments<Op extends Shape> = Record<never, never> extends Input<Op> ? [input?: Input<Op>] : [input: Input<Op>]
 
-type Operation<Op extends Shape> = ((...given: Arguments<Op>) => Promise<Op["success"]>) &
-  (Op["success"] extends { next_cursor: string | null }
+type Operation<Op extends Shape> = ((...given: Arguments<Op>) => Promise<Op["success"]>) & {
+  /** Narrows what the operation rejected with: `code` is one that it declares. */
+  isProblem(error: unknown): error is ProblemErrorOf<Op["problem"]>
+} & (Op["success"] extends { next_cursor: string | null }
     ? {
         /** Every page from the first on. */
         pages(...given: Arguments<Op>): AsyncGenerator<Op["success"], void>
@@ -52,7 +62,6 @@ export type Client = {
   }
 }
 
-/** What an operation takes at run time. */
 type Given = RequestOptions & Partial<Record<"params" | "query" | "payload", Readonly<Record<string, unknown>>>>
 
 /** Makes a client of the service at `baseUrl`. Without a key only public operations succeed. */
@@ -73,7 +82,10 @@ export const createClient = ({ baseUrl, ...options }: ClientOptions): Client => 
         },
         given
       )
-    return Object.assign(run, { pages: (given?: Given) => pages(run, given) })
+    return Object.assign(run, {
+      pages: (given?: Given) => pages(run, given),
+      isProblem: (error: unknown) => error instanceof ProblemError
+    })
   }
 
   return Object.fromEntries(

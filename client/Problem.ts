@@ -13,18 +13,25 @@ export type Problem = {
 /** Every code that a problem document can have. Compare with it to decide what to do. */
 export type ProblemCode = Problem["code"]
 
-/** The service rejected the request, or a proxied call failed. Branch on `problem.code`. */
+/** The service rejected the request, or a proxied call failed. Branch on `code`. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError"
+  readonly code: ProblemCode
   readonly problem: Problem
   /** To repeat the request, for example after `UNAVAILABLE`: with the same key it is executed at most once. */
   readonly idempotencyKey: string | undefined
   constructor(problem: Problem, idempotencyKey: string | undefined) {
     super(problem.message)
+    this.code = problem.code
     this.problem = problem
     this.idempotencyKey = idempotencyKey
   }
 }
+
+/** One of these errors: a comparison of `code` decides which fields `problem` has. */
+export type ProblemErrorOf<Code> = Code extends ProblemCode
+  ? ProblemError & { readonly code: Code; readonly problem: Extract<Problem, { readonly code: Code }> }
+  : never
 
 /**
  * The service did not answer, or with something else than this API, or the request was aborted. It may have been executed:

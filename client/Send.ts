@@ -5,15 +5,15 @@ import { NoAnswerError, type Problem, ProblemError } from "./Problem.ts"
 
 export interface SendOptions {
   /** API key of a consumer, a provider or the operator. */
-  readonly key?: string
+  readonly key?: string | undefined
   /** Attempts per request. Default: 3. */
-  readonly attemptsMax?: number
+  readonly attemptsMax?: number | undefined
   /** Limit of one attempt. Default: 120,000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** Default: the platform's. */
-  readonly fetch?: typeof globalThis.fetch
+  readonly fetch?: typeof globalThis.fetch | undefined
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 interface OutgoingRequest {
@@ -24,10 +24,10 @@ interface OutgoingRequest {
 }
 
 interface Handling {
-  readonly idempotencyKey?: string
-  readonly signal?: AbortSignal
-  readonly accept?: string
-  readonly onProgress?: (progress: Progress) => void
+  readonly idempotencyKey?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly accept?: string | undefined
+  readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
 const JSON_TYPE = "application/json"

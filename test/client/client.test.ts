@@ -106,6 +106,22 @@ it.layer(RawHttp.layer({ PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback" }), LIV
     })
   )
 
+  it.effect("narrows the problem of an operation to the codes that its endpoint declares", () =>
+    Effect.gen(function* () {
+      const { agent, toolId } = yield* market()
+      yield* Effect.promise(async () => {
+        const error: unknown = await call(agent, toolId).catch((reason: unknown) => reason)
+        const { balance, proxy } = { ...agent.money, ...agent.calls }
+        if (!proxy.isProblem(error) || error.code !== "INSUFFICIENT_FUNDS") return assert.fail(String(error))
+        assert.strictEqual(error.problem.cost_microcents, PRICE_MICROCENTS)
+        const other: unknown = error
+        // @ts-expect-error A read of the balance costs nothing.
+        assert.isTrue(balance.isProblem(other) && other.code === "INSUFFICIENT_FUNDS")
+        assert.isFalse(proxy.isProblem(new Error("Another one")))
+      })
+    })
+  )
+
   it.effect("pages through a list", () =>
     Effect.gen(function* () {
       const { agent, toolId } = yield* market()

@@ -1,10 +1,11 @@
 /**
- * A client of the API for Effect programs, made from the contract: a method for each operation, each problem a typed error
- * with its `code` and fields.
+ * A client of the API for Effect programs, made from the contract: a method for each operation, which fails with the problems
+ * that its endpoint declares. Each is an error tagged by its code, with its fields.
  */
-import { Context, Effect, identity, Layer, Record, type Redacted } from "effect"
-import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
-import { HttpApiClient } from "effect/http-api"
+import { Context, Effect, identity, Layer, Predicate, Record, type Redacted, type Schema } from "effect"
+import { HttpClient, type HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { type HttpApi, HttpApiClient, type HttpApiEndpoint } from "effect/http-api"
+import type { ProblemBody } from "../contract/Problem.ts"
 import { Api } from "../openapi/Api.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
@@ -18,7 +19,44 @@ export interface ApiClientOptions {
   readonly key?: Redacted.Redacted | undefined
 }
 
-export type ApiClient = HttpApiClient.ForApi<typeof Api>
+type Groups = typeof Api extends HttpApi.HttpApi<infer _Id, infer All> ? All : never
+
+/** The operations of the contract by group and name. */
+export type ApiClient = {
+  readonly [Group in Groups as Group["identifier"]]: {
+    readonly [Name in keyof Group["endpoints"]]: Group["endpoints"][Name] extends HttpApiEndpoint.ConstraintRequest
+      ? Operation<Group["endpoints"][Name]>
+      : never
+  }
+}
+
+type Operation<Endpoint extends HttpApiEndpoint.ConstraintRequest> = <
+  Mode extends HttpApiEndpoint.ClientResponseMode = "decoded-only"
+>(
+  ...given: Given<Input<Endpoint>, { readonly responseMode?: Mode }>
+) => Effect.Effect<
+  HttpApiClient.Client.Response<HttpApiClient.SuccessType<Endpoint["~Success"]>, Mode>,
+  | HttpClientError.HttpClientError
+  | (Mode extends "response-only" ? never : Tagged<Endpoint["~Error"]["Type"]> | Schema.SchemaError)
+>
+
+/** A problem as an error: its `_tag` is its code, so that `Effect.catchTag` finds it. */
+export type Tagged<Problem> = Problem extends { readonly code: infer Code }
+  ? Problem & Error & { readonly _tag: Code }
+  : never
+
+/** Optional where every field is. */
+type Part<Name extends string, Fields> = [Fields] extends [never]
+  ? unknown
+  : Record<never, never> extends Fields
+    ? { readonly [_ in Name]?: Fields }
+    : { readonly [_ in Name]: Fields }
+
+type Input<Endpoint extends HttpApiEndpoint.ConstraintRequest> = Part<"params", Endpoint["~Params"]["Type"]> &
+  Part<"query", Endpoint["~Query"]["Type"]> &
+  Part<"payload", Endpoint["~Payload"]["Type"]>
+
+type Given<Input, Options> = Record<never, never> extends Input ? [input?: Input & Options] : [input: Input & Options]
 
 /** For the requests of an effect: makes one that changes something safe to repeat. Default: none. */
 export const IdempotencyKey = Context.Reference<string | undefined>(
@@ -37,15 +75,24 @@ export const make = ({ baseUrl, key }: ApiClientOptions): Effect.Effect<ApiClien
           idempotencyKey === undefined ? identity : HttpClientRequest.setHeader("idempotency-key", idempotencyKey)
         )
       )
-    )
-  }).pipe(Effect.map(withoutHeaders))
+    ),
+    transformResponse: Effect.mapError(tagged)
+  }).pipe(Effect.map(withOptionalParts))
+
+const tagged = (error: unknown): unknown =>
+  isProblem(error) ? Object.assign(new Error(error.message), error, { _tag: error.code, name: error.code }) : error
+
+const isProblem = (error: unknown): error is ProblemBody =>
+  Predicate.hasProperty(error, "error") && error.error === true && Predicate.hasProperty(error, "code")
 
 type Operations = Readonly<Record<string, Readonly<Record<string, (request: object) => unknown>>>>
 
-/** The declared headers are all optional, and set above. */
-const withoutHeaders = (client: ApiClient): ApiClient =>
-  Record.map(client as unknown as Operations, (group) =>
-    Record.map(group, (operation) => (request: object) => operation({ headers: {}, ...request }))
+const NOTHING = { headers: {}, query: {}, payload: {} }
+
+/** The declared headers are all optional, and set above. A part that an endpoint does not have is not sent. */
+const withOptionalParts = (client: object): ApiClient =>
+  Record.map(client as Operations, (group) =>
+    Record.map(group, (operation) => (request: object) => operation({ ...NOTHING, ...request }))
   ) as unknown as ApiClient
 
 /** An `HttpClient` without sockets: every request goes to the service of this process. */

@@ -54,6 +54,10 @@ type Implied<Params, Query, Payload, Rule> =
   | Given<Payload, 400 | 413 | 415>
   | (Rule extends { readonly idempotent: true } ? 400 | 409 : never)
 
+type NamedBy<Rule, Problems> =
+  | Extract<Problems, NamedCode>
+  | (Rule extends { readonly idempotent: true } ? "IDEMPOTENCY_CONFLICT" : never)
+
 type StructOf<Fields> = [Fields] extends [Schema.Struct.Fields] ? Schema.Struct<Fields> : never
 type OneOf<Schemas> = Schemas extends ReadonlyArray<infer S extends Schema.Top> ? S : Schemas & Schema.Top
 
@@ -105,7 +109,7 @@ const declare =
       Payload,
       never,
       OneOf<Success>,
-      ProblemsOf<DeclaredStatus<Problems> | Implied<Params, Query, Payload, Rule>>
+      ProblemsOf<DeclaredStatus<Problems> | Implied<Params, Query, Payload, Rule>, NamedBy<Rule, Problems>>
     > &
       Declares<DeclaredStatus<Problems> | Implied<Params, Query, Payload, Rule>>
   }

@@ -414,8 +414,10 @@ type Bodies = {
 }
 /** Any problem; its code decides which fields it has. */
 export type ProblemBody = Bodies[ProblemCode]["Type"]
-/** The errors of an endpoint, for typed clients. */
-export type ProblemsOf<Status extends ProblemStatus> = Schema.Codec<Extract<ProblemBody, { readonly status: Status }>>
+/** The errors of an endpoint, for typed clients: all that come with a status, and the named ones that it declares. */
+export type ProblemsOf<Status extends ProblemStatus, Named extends NamedCode> = Schema.Codec<
+  Exclude<Extract<ProblemBody, { readonly status: Status }>, { readonly code: Exclude<NamedCode, Named> }>
+>
 
 const bodyOf = (code: ProblemCode, status: ProblemStatus): Schema.Codec<ProblemBody, ProblemBody> =>
   Schema.Struct(fieldsOf(code)).annotate({

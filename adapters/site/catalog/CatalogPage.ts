@@ -115,7 +115,7 @@ interface CatalogResults {
   readonly tools: ReadonlyArray<CatalogTool>
   readonly total: number
   readonly categories: ReadonlyArray<string>
-  /** Of the provider filter; undefined if the provider does not exist. */
+  /** Undefined if the provider of the filter does not exist. */
   readonly provider: Pick<Provider, "handle" | "name"> | undefined
 }
 

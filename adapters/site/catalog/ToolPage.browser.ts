@@ -1,13 +1,13 @@
 /**
  * The interactive parts of a tool's page: call form, service levels, configurations of MCP clients.
  */
-import { type ComponentChildren, Fragment, render } from "preact"
+import { type ComponentChildren, render } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { connectPage } from "../connect/ConnectTabs.browser.ts"
 import { type ConsoleAccount, consoleApi } from "../console/ConsoleContext.browser.ts"
 import { InputForm, type Values } from "../console/InputForm.browser.ts"
 import { Modals, openModal } from "../console/Modal.browser.ts"
-import { Loaded, useResource } from "../console/Resource.browser.ts"
+import { loaded, useResource } from "../console/Resource.browser.ts"
 import { identifyAccount, keyField, SignInForm } from "../console/SignInForm.browser.ts"
 import { CodeBlock, Empty, h, Notice, type View } from "../console/View.browser.ts"
 import { ApiError, curl, request } from "../kit/ApiRequest.browser.ts"
@@ -44,12 +44,8 @@ const storedAccount = async (): Promise<Stored> => {
   return found
 }
 
-interface CallAccountProps {
-  readonly signedIn: () => void
-}
-
 /** The account that pays for calls from a tool's page: asks for its key, unless this browser tab has one. */
-const CallAccount = ({ signedIn }: CallAccountProps): View => {
+const CallAccount = ({ signedIn }: { readonly signedIn: () => void }): View => {
   const stored = useResource(storedAccount, [])
   const [entered, setEntered] = useState<ConsoleAccount>()
   const account = entered ?? stored.state.value.value?.account
@@ -64,17 +60,15 @@ const CallAccount = ({ signedIn }: CallAccountProps): View => {
     return undefined
   }
   if (account !== undefined) return h(BilledTo, { account })
-  return h(Loaded<Stored>, {
-    of: stored,
-    show: ({ error }) =>
-      h(SignInForm, {
-        fields: [keyField("Your developer key", "Kept in this tab until you close it or sign out.")],
-        submit: "Use this key",
-        enter,
-        error,
-        help: ["No key yet? ", h("a", { href: REGISTRATION_PATHS[ROLE] }, "Register as a developer"), "."]
-      })
-  })
+  return loaded(stored, ({ error }) =>
+    h(SignInForm, {
+      fields: [keyField("Your developer key", "Kept in this tab until you close it or sign out.")],
+      submit: "Use this key",
+      enter,
+      error,
+      help: ["No key yet? ", h("a", { href: REGISTRATION_PATHS[ROLE] }, "Register as a developer"), "."]
+    })
+  )
 }
 
 const BilledTo = ({ account }: { readonly account: ConsoleAccount }): View =>
@@ -110,13 +104,7 @@ const ReceiptButton = ({ id }: { readonly id: string }): View => {
 const freeCalls = (left: number | null): string =>
   left === null ? "" : `${plural(left, "free call")} remaining this month. `
 
-interface QuoteViewProps {
-  readonly quote: Quote["quote"]
-  /** What a call costs at most. */
-  readonly maximum: number
-}
-
-const QuoteView = ({ maximum, quote }: QuoteViewProps): View => {
+const QuoteView = ({ maximum, quote }: { readonly quote: Quote["quote"]; readonly maximum: number }): View => {
   const { cost_microcents: cost, free_tier_remaining: free } = quote
   const isFree = cost === 0 && quote.hold_microcents === 0
   return h(
@@ -190,15 +178,9 @@ const pre = (label: string, text: string): View =>
 const FORM = "arguments"
 const PATH = "/api/market/proxy"
 
-interface CallFormProps {
-  readonly tool: ToolDetails
-  readonly sample: Schema
-}
-
-const CallForm = ({ sample, tool }: CallFormProps): View => {
+const CallForm = ({ sample, tool }: { readonly tool: ToolDetails; readonly sample: Schema }): View => {
   const { free_tier_calls, max_cost_microcents, price_version } = tool.pricing
   const asFields = useMemo(() => argumentFields(tool.input_schema), [tool])
-  /** What the whole input was when the reader switched to JSON. */
   const [written, setWritten] = useState<Json>()
   const all = useMemo(() => (written === undefined ? asFields : [jsonArgument(written)]), [asFields, written])
   const [values, setValues] = useState<Values>({})
@@ -309,7 +291,7 @@ interface CallSectionProps {
 }
 
 /** The call form with the tool's current terms: the page may be cached. */
-const CallSection = ({ price, sample, shown, toolId }: CallSectionProps): View => {
+const CallSection = ({ price, sample, shown, toolId }: CallSectionProps): ComponentChildren => {
   const tool = useResource(
     () => request<ToolDetails>("GET", `/api/v1/market/tools/${toolId}`, { isFresh: true }),
     [toolId]
@@ -318,30 +300,24 @@ const CallSection = ({ price, sample, shown, toolId }: CallSectionProps): View =
   useEffect(() => {
     if (isLoaded) shown()
   }, [isLoaded])
-  return h(
-    Fragment,
-    null,
-    h(Loaded<ToolDetails>, {
-      of: tool,
-      show: (found) =>
-        found.provider_frozen_at !== null
-          ? h(Notice, null, "The operator has frozen the provider: this tool is not for sale at present.")
-          : found.withdrawn_at !== null
-            ? h(Notice, null, "The provider has withdrawn this tool.")
-            : h(
-                Fragment,
-                null,
-                price === found.pricing.price
-                  ? undefined
-                  : h(Notice, null, `The price has changed. A call now costs ${found.pricing.price}.`),
-                h(CallForm, { tool: found, sample: JSON.parse(sample) as Schema })
-              )
-    }),
+  return [
+    loaded(tool, (found) =>
+      found.provider_frozen_at !== null
+        ? h(Notice, null, "The operator has frozen the provider: this tool is not for sale at present.")
+        : found.withdrawn_at !== null
+          ? h(Notice, null, "The provider has withdrawn this tool.")
+          : [
+              price === found.pricing.price
+                ? undefined
+                : h(Notice, null, `The price has changed. A call now costs ${found.pricing.price}.`),
+              h(CallForm, { tool: found, sample: JSON.parse(sample) as Schema })
+            ]
+    ),
     h(Modals, null)
-  )
+  ]
 }
 
-/** What a tool achieved in the last 30 days. The charts are loaded only where there were calls. */
+/** Shows the last 30 days. The charts are loaded only where there were calls. */
 const ToolServiceLevels = ({ toolId }: { readonly toolId: string }): View => {
   const levels = useResource(async () => {
     const sla = await request<ToolSla>("GET", `/api/v1/market/tools/${toolId}/sla`)
@@ -349,7 +325,7 @@ const ToolServiceLevels = ({ toolId }: { readonly toolId: string }): View => {
     const { ServiceLevelCharts } = await import("./ServiceLevelCharts.browser.ts")
     return h(ServiceLevelCharts, { sla })
   }, [toolId])
-  return h(Loaded<View>, { of: levels, show: (view) => view })
+  return loaded(levels, (view) => view)
 }
 
 /** Withdrawn tools have no call form. */

@@ -197,7 +197,6 @@ const upcomingTerms = ({ pricing: { upcoming, ...now } }: ToolDetails): Html | u
         ${canceledCost(upcoming) === canceledCost(now) ? "" : canceledCalls(upcoming)}
       </p>`
 
-/** What the provider's MCP server says of the tool. */
 const hintsOf = (hints: ToolDetails["annotations"]): ReadonlyArray<readonly [name: string, text: string]> => {
   if (hints === null) return []
   const parts = [

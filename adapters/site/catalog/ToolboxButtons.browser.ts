@@ -1,11 +1,11 @@
 /**
  * Buttons of a signed-in developer that add tools to the account's toolbox or remove them.
  */
-import { type ComponentChildren, Fragment, render } from "preact"
+import { type ComponentChildren, render } from "preact"
 import { useState } from "preact/hooks"
 import { ActionButton } from "../console/ActionButton.browser.ts"
 import { consoleApi } from "../console/ConsoleContext.browser.ts"
-import { h, Notice, type View } from "../console/View.browser.ts"
+import { h, Notice } from "../console/View.browser.ts"
 import type { Toolbox } from "../kit/ApiResponses.browser.ts"
 
 const TOOLBOX = "/api/market/toolbox"
@@ -32,14 +32,12 @@ interface ToolboxButtonProps {
   readonly isChosenAtFirst: boolean
 }
 
-const ToolboxButton = ({ id, isChosenAtFirst, name }: ToolboxButtonProps): View => {
+const ToolboxButton = ({ id, isChosenAtFirst, name }: ToolboxButtonProps): ComponentChildren => {
   const [isChosen, setChosen] = useState(isChosenAtFirst)
   const [status, setStatus] = useState<ComponentChildren>()
   const api = consoleApi("consumer")
   const label = isChosen ? "Remove from toolbox" : "Add to toolbox"
-  return h(
-    Fragment,
-    null,
+  return [
     h(ActionButton, {
       label,
       name: `${label}: ${name}`,
@@ -53,5 +51,5 @@ const ToolboxButton = ({ id, isChosenAtFirst, name }: ToolboxButtonProps): View 
       }
     }),
     h("div", { "aria-live": "polite" }, status)
-  )
+  ]
 }

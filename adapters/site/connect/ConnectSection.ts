@@ -17,7 +17,7 @@ button.tab[aria-selected=true]{color:var(--accent);border-bottom-color:var(--acc
 
 type LabeledDoor = readonly [label: string, door: Door]
 
-/** What the script needs: the configurations for each door, with the placeholder that it replaces. */
+/** The script needs the configurations for each door, with the placeholder that it replaces. */
 export const connectData = (doors: ReadonlyArray<LabeledDoor>): string =>
   JSON.stringify({
     placeholder: KEY_PLACEHOLDER,

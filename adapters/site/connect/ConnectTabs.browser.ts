@@ -4,7 +4,7 @@
  */
 import { type ComponentChildren, Fragment, render } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
-import { CodeBlock, h, type View } from "../console/View.browser.ts"
+import { Choice, CodeBlock, h, type View } from "../console/View.browser.ts"
 import { KEY_CHANGED, type Role, storedKey } from "../kit/Session.browser.ts"
 
 /** The key of this browser tab, as a component sees it: shown anew when the reader signs in or out. */
@@ -33,32 +33,24 @@ interface ConnectData {
 }
 
 /** `data`: as the server wrote it. */
-export const ConnectTabs = ({ data }: { readonly data: string }): View => {
+export const ConnectTabs = ({ data }: { readonly data: string }): ComponentChildren => {
   const { doors, placeholder } = useMemo(() => JSON.parse(data) as ConnectData, [data])
   const [door, setDoor] = useState(0)
   const key = useStoredKey("consumer")
   const withKey = (code: string) => (key === undefined ? code : code.replaceAll(placeholder, () => key))
-  return h(
-    Fragment,
-    null,
+  return [
     doors.length > 1
-      ? h(
-          "div",
-          { class: "choice" },
-          h("label", { for: "connect-door" }, "Tools"),
-          h(
-            "select",
-            {
-              id: "connect-door",
-              onChange: (event: Event) => setDoor(Number((event.currentTarget as HTMLSelectElement).value))
-            },
-            doors.map(({ label }, index) => h("option", { key: label, value: index }, label))
-          )
-        )
+      ? h(Choice, {
+          id: "connect-door",
+          label: "Tools",
+          choices: doors.map(({ label }, index) => [String(index), label] as const),
+          value: String(door),
+          changed: (value) => setDoor(Number(value))
+        })
       : undefined,
     h(ClientTabs, { configs: doors[door]!.configs, withKey }),
     h("p", { class: "small muted", "aria-live": "polite" }, key === undefined ? WITHOUT_KEY : WITH_KEY)
-  )
+  ]
 }
 
 /** On a page that the server rendered with a place for them. */

@@ -2,11 +2,11 @@
  * Calls, as the lists of both consoles show them.
  */
 import type { UsagePage } from "../kit/ApiResponses.browser.ts"
-import { milliseconds, money } from "../kit/Format.browser.ts"
-import type { Column } from "./DataTable.browser.ts"
+import { milliseconds } from "../kit/Format.browser.ts"
+import { type Column, column, moneyColumn, statusColumn } from "./DataTable.browser.ts"
 import type { ListFilter } from "./ListView.browser.ts"
 import { pathTo } from "./Place.browser.ts"
-import { type Badges, h, statusBadge, TimeText } from "./View.browser.ts"
+import { type Badges, h, statusChoices, TimeText } from "./View.browser.ts"
 
 export type Call = UsagePage["records"][number]
 
@@ -28,49 +28,19 @@ export const PERIODS: ReadonlyArray<readonly [value: string, label: string]> = [
 
 export const CALL_FILTERS: ReadonlyArray<ListFilter> = [
   { name: "period", label: "Period", choices: PERIODS },
-  {
-    name: "status",
-    label: "Outcome",
-    choices: [
-      ["", "All"],
-      ["success", "Success"],
-      ["error", "Error"],
-      ["timeout", "Timeout"],
-      ["rate_limited", "Rate limited"]
-    ]
-  }
+  { name: "status", label: "Outcome", choices: statusChoices(OUTCOMES) }
 ]
 
 /** Each row leads to its details. */
 export const callColumns: ReadonlyArray<Column<Call>> = [
-  {
-    name: "Time",
+  column("Time", (call) => call.created_at, {
     cell: (call) =>
-      h("a", { href: pathTo("calls", call.receipt_id) }, h(TimeText, { at: call.created_at, isPrecise: true })),
-    sortBy: ({ created_at }) => created_at,
-    csv: ({ created_at }) => created_at
-  },
-  { name: "Tool", cell: (call) => call.tool_name, sortBy: (call) => call.tool_name, csv: (call) => call.tool_name },
-  {
-    name: "Outcome",
-    cell: ({ status }) => statusBadge(OUTCOMES, status),
-    sortBy: ({ status }) => status,
-    csv: ({ status }) => status
-  },
-  {
-    name: "Cost",
-    cell: (call) => money(call.cost_microcents),
-    isNumber: true,
-    sortBy: (call) => call.cost_microcents,
-    csv: (call) => money(call.cost_microcents)
-  },
-  {
-    name: "Duration",
-    cell: (call) => milliseconds(call.duration_ms),
-    isNumber: true,
-    sortBy: (call) => call.duration_ms,
-    csv: (call) => call.duration_ms
-  }
+      h("a", { href: pathTo("calls", call.receipt_id) }, h(TimeText, { at: call.created_at, isPrecise: true }))
+  }),
+  column("Tool", (call) => call.tool_name),
+  statusColumn("Outcome", OUTCOMES, ({ status }) => status),
+  moneyColumn("Cost", (call) => call.cost_microcents),
+  column("Duration", (call) => call.duration_ms, { cell: (call) => milliseconds(call.duration_ms), isNumber: true })
 ]
 
 /** In CSV only. */

@@ -1,75 +1,61 @@
 /**
  * One call: outcome, cost and why it costs that, receipt and proof.
  */
-import { type ComponentChildren, Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { request } from "../kit/ApiRequest.browser.ts"
 import type { CallDetails, ReceiptResponse, ToolDetails } from "../kit/ApiResponses.browser.ts"
 import { milliseconds, money } from "../kit/Format.browser.ts"
 import { OUTCOMES } from "./CallColumns.browser.ts"
 import { type ConsoleApi, useConsole } from "./ConsoleContext.browser.ts"
 import { pathTo } from "./Place.browser.ts"
-import { ReceiptCheck } from "./ReceiptCheck.browser.ts"
-import { Loaded, useResource } from "./Resource.browser.ts"
-import { CopyValue, Facts, h, Notice, statusBadge, TimeText, type View } from "./View.browser.ts"
+import { ReceiptCheck, SignatureNotice } from "./ReceiptCheck.browser.ts"
+import { loaded, useResource } from "./Resource.browser.ts"
+import { CopyValue, facts, h, statusBadge, TimeText } from "./View.browser.ts"
 
 export type Receipt = ReceiptResponse["receipt"]
 
 interface CallDetailProps {
   readonly id: string
-  /** What the reader can do with this call, such as a dispute. */
+  /** Shows the reader's actions on this call, such as a dispute. */
   readonly actions?: (receipt: Receipt) => ComponentChildren
 }
 
-export const CallDetail = ({ actions, id }: CallDetailProps): View => {
+export const CallDetail = ({ actions, id }: CallDetailProps): ComponentChildren => {
   const { api } = useConsole()
   const call = useResource(() => readCall(api, id), [id])
-  return h(
-    Fragment,
-    null,
+  return [
     h("a", { href: pathTo("calls"), class: "back" }, "← All calls"),
-    h(Loaded<CallRead>, {
-      of: call,
-      show: ({ details, tool, response: { receipt, verification } }) =>
-        h(
-          Fragment,
-          null,
-          h(Facts, {
-            all: [
-              ["Tool", h("a", { href: `/catalog/${receipt.tool_id}` }, receipt.tool_name)],
-              ["Provider", tool === undefined ? undefined : tool.provider.name],
-              ["Time", h(TimeText, { at: receipt.timestamp, isPrecise: true })],
-              ["Outcome", statusBadge(OUTCOMES, receipt.status)],
-              ["Cost", h("strong", null, money(receipt.cost_microcents))],
-              ["Receipt ID", h(CopyValue, { name: "receipt ID", text: receipt.receipt_id })],
-              [
-                "Request ID",
-                typeof details?.request_id === "string"
-                  ? h(CopyValue, { name: "request ID", text: details.request_id })
-                  : undefined
-              ]
-            ]
-          }),
-          h("h2", null, "Timing"),
-          h(Facts, { all: timingOf(receipt, details) }),
-          h("h2", null, "Price"),
-          priceOf(receipt, details, tool).map((sentence) => h("p", { key: sentence }, sentence)),
-          actions?.(receipt),
-          h("h2", null, "Receipt"),
-          verification.valid
-            ? h(Notice, { style: "good" }, "Valid: signed by this service.")
-            : h(Notice, { style: "bad" }, "Not valid: the signature does not match."),
-          h(ReceiptCheck, { receipt }),
-          h(
-            "details",
-            { class: "receipt-fields" },
-            h("summary", null, "All fields"),
-            h(Facts, {
-              all: Object.entries(receipt).map(([name, value]) => [name, h("code", null, String(value))] as const)
-            })
-          )
-        )
-    })
-  )
+    loaded(call, ({ details, tool, response: { receipt, verification } }) => [
+      facts([
+        ["Tool", h("a", { href: `/catalog/${receipt.tool_id}` }, receipt.tool_name)],
+        ["Provider", tool === undefined ? undefined : tool.provider.name],
+        ["Time", h(TimeText, { at: receipt.timestamp, isPrecise: true })],
+        ["Outcome", statusBadge(OUTCOMES, receipt.status)],
+        ["Cost", h("strong", null, money(receipt.cost_microcents))],
+        ["Receipt ID", h(CopyValue, { name: "receipt ID", text: receipt.receipt_id })],
+        [
+          "Request ID",
+          typeof details?.request_id === "string"
+            ? h(CopyValue, { name: "request ID", text: details.request_id })
+            : undefined
+        ]
+      ]),
+      h("h2", null, "Timing"),
+      facts(timingOf(receipt, details)),
+      h("h2", null, "Price"),
+      priceOf(receipt, details, tool).map((sentence) => h("p", { key: sentence }, sentence)),
+      actions?.(receipt),
+      h("h2", null, "Receipt"),
+      h(SignatureNotice, verification),
+      h(ReceiptCheck, { receipt }),
+      h(
+        "details",
+        { class: "receipt-fields" },
+        h("summary", null, "All fields"),
+        facts(Object.entries(receipt).map(([name, value]) => [name, h("code", null, String(value))] as const))
+      )
+    ])
+  ]
 }
 
 interface CallRead {

@@ -48,9 +48,7 @@ const withQuery = (path: string, query: Query): string => {
 export interface ConsoleAccount {
   readonly id: string
   readonly name: string
-  /** Of a provider. */
   readonly handle?: string | null
-  /** Of a frozen account: since when, and why. */
   readonly frozen_at?: string | null
   readonly frozen_reason?: string | null
 }
@@ -68,7 +66,7 @@ export const Context = createContext<ConsoleContext | undefined>(undefined)
 export const useConsole = (): ConsoleContext => useContext(Context)!
 
 export interface TabProps {
-  /** Of the row whose details are shown; undefined for the whole tab. */
+  /** Names the row whose details are shown; undefined for the whole tab. */
   readonly detail: string | undefined
 }
 

@@ -2,7 +2,7 @@
  * A console: signs in, then shows one tab at a time beside the list of all of them.
  */
 import { signal } from "@preact/signals"
-import { type ComponentChildren, Fragment, render } from "preact"
+import { type ComponentChildren, render } from "preact"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { errorMessage } from "../kit/ApiRequest.browser.ts"
 import { forgetKey, KEY_CHANGED, type KeyRole, type Role, storedKey, storeKey } from "../kit/Session.browser.ts"
@@ -10,7 +10,7 @@ import { announce, Announcements } from "./Announcements.browser.ts"
 import { type ConsoleAccount, consoleApi, type ConsoleSession, Context, type Tab } from "./ConsoleContext.browser.ts"
 import { Modals } from "./Modal.browser.ts"
 import { followPlace, pathTo, place } from "./Place.browser.ts"
-import { Loaded, Skeleton, useResource } from "./Resource.browser.ts"
+import { loaded, Skeleton, useResource } from "./Resource.browser.ts"
 import { type Identified, keyField, SignInForm } from "./SignInForm.browser.ts"
 import { h, Notice, TimeText, type View } from "./View.browser.ts"
 
@@ -63,7 +63,7 @@ interface SessionAccess {
 }
 
 type ConsoleDefinition = (KeyAccess | SessionAccess) & {
-  /** Of its first tab; the others are below it. */
+  /** The first tab is there, and the others are below it. */
   readonly path: string
   readonly name: string
   /** In the order of the navigation. */
@@ -102,22 +102,18 @@ export const startConsole = (definition: ConsoleDefinition): void => {
   const entered = (account: ConsoleAccount) => {
     session.value = { kind: "signed-in", account }
   }
-  const Root = (): View => {
+  const Root = (): ComponentChildren => {
     const current = session.value
     switch (current.kind) {
       case "checking":
         return h(Skeleton, null)
       case "failed":
-        return h(
-          Fragment,
-          null,
+        return [
           h(Notice, { style: "bad" }, errorMessage(current.error)),
           h("button", { type: "button", onClick: () => void check() }, "Try again")
-        )
+        ]
       case "signed-out":
-        return h(
-          Fragment,
-          null,
+        return [
           h("h1", null, definition.name),
           definition.session === undefined
             ? h(SignInForm, {
@@ -134,7 +130,7 @@ export const startConsole = (definition: ConsoleDefinition): void => {
                 help: definition.help
               })
             : h(definition.session.form, { entered, error: current.error })
-        )
+        ]
       case "signed-in":
         return h(Console, { definition, account: current.account, data: root.dataset })
       default:
@@ -246,7 +242,7 @@ interface OpenTabProps {
 }
 
 /** Going to another tab or row moves the focus to the heading, as loading a page would. */
-const OpenTab = ({ detail, of, tab }: OpenTabProps): View => {
+const OpenTab = ({ detail, of, tab }: OpenTabProps): ComponentChildren => {
   const heading = useRef<HTMLHeadingElement>(null)
   const shown = useRef(detail)
   const module = useResource(() => loadedTab(tab), [tab])
@@ -258,11 +254,9 @@ const OpenTab = ({ detail, of, tab }: OpenTabProps): View => {
     shown.current = detail
     if (isMoved) heading.current?.focus({ preventScroll: true })
   }, [tab, detail])
-  return h(
-    Fragment,
-    null,
+  return [
     h("h1", { ref: heading, tabIndex: -1 }, tab.title),
     h(Announcements, null),
-    h(Loaded<TabModule>, { of: module, show: ({ tab: Content }) => h(Content, { detail }) })
-  )
+    loaded(module, ({ tab: Content }) => h(Content, { detail }))
+  ]
 }

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks"
 import { plural } from "../kit/Format.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
 import { saveFile, useConsole } from "./ConsoleContext.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { h, section, type View } from "./View.browser.ts"
 
 export interface ExportedList {
   readonly name: string
@@ -17,7 +17,7 @@ export interface ExportedList {
 type Answer = Readonly<Record<string, unknown>>
 
 const PAGE_SIZE = 100
-/** Of one list. The API returns all of them. */
+/** Limits each list. The API returns all items. */
 const ITEMS_MAX = 10_000
 
 export const DataExport = ({ lists }: { readonly lists: ReadonlyArray<ExportedList> }): View => {
@@ -37,9 +37,8 @@ export const DataExport = ({ lists }: { readonly lists: ReadonlyArray<ExportedLi
     } while (cursor !== undefined && all.length < ITEMS_MAX)
     return { items: all, is_complete: cursor === undefined }
   }
-  return h(
-    "section",
-    { id: "export" },
+  return section(
+    "export",
     h("h2", null, "Data export"),
     h(
       "p",

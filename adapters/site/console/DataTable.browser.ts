@@ -1,8 +1,9 @@
 /**
  * Tables. On narrow screens each row becomes a card with the names of its columns, so that nothing is cut.
  */
-import { type ComponentChildren } from "preact"
-import { h, type View } from "./View.browser.ts"
+import type { ComponentChildren } from "preact"
+import { money } from "../kit/Format.browser.ts"
+import { type Badges, h, statusBadge, TimeText, type View } from "./View.browser.ts"
 
 export interface Column<Row> {
   readonly name: string
@@ -10,11 +11,38 @@ export interface Column<Row> {
   readonly isNumber?: boolean
   /** Text of several words: keeps a minimum width. */
   readonly isLong?: boolean
-  /** What rows are sorted by. Undefined: the column cannot be sorted. */
+  /** Undefined: the column cannot be sorted. */
   readonly sortBy?: (row: Row) => number | string
   /** The value in CSV. Undefined: the column is left out there. */
   readonly csv?: (row: Row) => number | string
 }
+
+type Value = number | string | null
+
+/** A column whose cells, order and CSV are the same values, except for what `others` says. */
+export const column = <Row>(name: string, of: (row: Row) => Value, others: Partial<Column<Row>> = {}): Column<Row> => ({
+  name,
+  cell: of,
+  sortBy: (row) => of(row) ?? "",
+  csv: (row) => of(row) ?? "",
+  ...others
+})
+
+/** `of`: in microcents. */
+export const moneyColumn = <Row>(name: string, of: (row: Row) => number): Column<Row> => {
+  const text = (row: Row) => money(of(row))
+  return column(name, of, { cell: text, csv: text, isNumber: true })
+}
+
+/** `of`: in ISO 8601. */
+export const timeColumn = <Row>(name: string, of: (row: Row) => string): Column<Row> =>
+  column(name, of, { cell: (row) => h(TimeText, { at: of(row) }) })
+
+export const statusColumn = <Row, Status extends string>(
+  name: string,
+  badges: Badges<Status>,
+  of: (row: Row) => Status
+): Column<Row> => column(name, of, { cell: (row) => statusBadge(badges, of(row)) })
 
 export interface Sorting {
   readonly column: string

@@ -1,15 +1,14 @@
 /**
  * Disputes in lists, and one dispute below the way back to all of them.
  */
-import { type ComponentChildren, Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import type { Disputes } from "../kit/ApiResponses.browser.ts"
-import { money } from "../kit/Format.browser.ts"
 import type { KeyRole } from "../kit/Session.browser.ts"
 import { type ConsoleApi, useConsole } from "./ConsoleContext.browser.ts"
-import type { Column } from "./DataTable.browser.ts"
-import type { ListFilter, RowPage } from "./ListView.browser.ts"
+import { type Column, column, moneyColumn } from "./DataTable.browser.ts"
+import type { RowPage } from "./ListView.browser.ts"
 import { pathTo } from "./Place.browser.ts"
-import { Loaded, useResource } from "./Resource.browser.ts"
+import { loaded, useResource } from "./Resource.browser.ts"
 import { type Badges, h, TimeText, type View } from "./View.browser.ts"
 
 export type Dispute = Disputes["disputes"][number]
@@ -28,7 +27,6 @@ export const DISPUTE_REASONS = [
 export const reasonLabel = (reason: string): string =>
   DISPUTE_REASONS.find(([value]) => value === reason)?.[1] ?? reason
 
-/** What each status means to the account that reads it. */
 export const DISPUTE_STATUSES: Readonly<Record<KeyRole, Badges<Dispute["status"]>>> = {
   consumer: {
     filed: ["Waiting for provider", "info"],
@@ -64,36 +62,15 @@ export const disputePage = async (
 }
 
 /** Each row leads to its details. */
-export const filedColumn: Column<Dispute> = {
-  name: "Filed",
-  cell: (one) => h("a", { href: pathTo("disputes", one.dispute_id) }, h(TimeText, { at: one.created_at })),
-  sortBy: (one) => one.created_at,
-  csv: (one) => one.created_at
-}
-
-export const reasonColumn: Column<Dispute> = {
-  name: "Reason",
-  cell: (one) => reasonLabel(one.reason),
-  sortBy: (one) => one.reason,
-  csv: (one) => one.reason
-}
-
-export const costColumn: Column<Dispute> = {
-  name: "Cost",
-  cell: (one) => money(one.cost_microcents),
-  isNumber: true,
-  sortBy: (one) => one.cost_microcents,
-  csv: (one) => money(one.cost_microcents)
-}
-
-/** `labels`: what each status means to this role. */
-export const statusFilter = (
-  labels: Readonly<Record<string, readonly [label: string, ...rest: Array<unknown>]>>
-): ListFilter => ({
-  name: "status",
-  label: "Status",
-  choices: [["", "All"], ...Object.entries(labels).map(([value, [label]]) => [value, label] as const)]
+export const filedColumn: Column<Dispute> = column("Filed", (one) => one.created_at, {
+  cell: (one) => h("a", { href: pathTo("disputes", one.dispute_id) }, h(TimeText, { at: one.created_at }))
 })
+
+export const reasonColumn: Column<Dispute> = column("Reason", (one) => one.reason, {
+  cell: (one) => reasonLabel(one.reason)
+})
+
+export const costColumn: Column<Dispute> = moneyColumn("Cost", (one) => one.cost_microcents)
 
 /** When a dispute under review is decided at the latest. */
 export const decisionDeadline = ({ decide_by: deadline, status }: Dispute): View | undefined =>
@@ -102,25 +79,22 @@ export const decisionDeadline = ({ decide_by: deadline, status }: Dispute): View
     : undefined
 
 interface DisputeDetailProps<Found> {
-  /** Of all disputes in the API. */
   readonly path: string
   readonly id: string
   readonly show: (dispute: Found, reload: () => Promise<void>) => ComponentChildren
 }
 
 /** Disputes, as the lists of both consoles show them. */
-export const DisputeDetail = <Found>({ id, path, show }: DisputeDetailProps<Found>): View => {
+export const DisputeDetail = <Found>({ id, path, show }: DisputeDetailProps<Found>): ComponentChildren => {
   const { api } = useConsole()
   const dispute = useResource(() => api.get<Found>(`${path}/${encodeURIComponent(id)}`), [path, id])
-  return h(
-    Fragment,
-    null,
+  return [
     h("a", { href: pathTo("disputes"), class: "back" }, "← All disputes"),
-    h(Loaded<Found>, { of: dispute, show: (found) => show(found, dispute.reload) })
-  )
+    loaded(dispute, (found) => show(found, dispute.reload))
+  ]
 }
 
-/** What a party sent as evidence: text, never markup, because parties write anything. Undefined: nothing was sent. */
+/** Evidence is text, never markup, because parties write anything. Undefined: nothing was sent. */
 export const evidenceOf = (evidence: unknown): View | undefined =>
   evidence === null || evidence === undefined
     ? undefined

@@ -2,12 +2,12 @@
  * Invoices, statements and credit notes of an account, each as HTML or PDF.
  */
 import type { Invoices } from "../kit/ApiResponses.browser.ts"
-import { money, month } from "../kit/Format.browser.ts"
+import { month } from "../kit/Format.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
 import { type ConsoleContext, saveFile, useConsole } from "./ConsoleContext.browser.ts"
-import type { Column } from "./DataTable.browser.ts"
+import { type Column, column, moneyColumn, timeColumn } from "./DataTable.browser.ts"
 import { ListView } from "./ListView.browser.ts"
-import { h, TimeText, type View } from "./View.browser.ts"
+import { h, section, type View } from "./View.browser.ts"
 
 type Invoice = Invoices["invoices"][number]
 
@@ -19,9 +19,8 @@ const KINDS = { invoice: "Invoice", statement: "Statement", credit_note: "Credit
 /** `title`: what the documents of this role are called. */
 export const DocumentList = ({ title }: { readonly title: "Invoices" | "Statements" }): View => {
   const console = useConsole()
-  return h(
-    "section",
-    { id: "documents" },
+  return section(
+    "documents",
     h(ListView<Invoice>, {
       id: title.toLowerCase(),
       caption: title,
@@ -38,22 +37,13 @@ export const DocumentList = ({ title }: { readonly title: "Invoices" | "Statemen
 }
 
 const columnsOf = (console: ConsoleContext, title: string): ReadonlyArray<Column<Invoice>> => [
-  { name: "Month", cell: (one) => month(one.month), sortBy: (one) => one.month, csv: (one) => one.month },
-  { name: "Type", cell: (one) => KINDS[one.kind], sortBy: (one) => one.kind, csv: (one) => one.kind },
+  column("Month", (one) => one.month, { cell: (one) => month(one.month) }),
+  column("Type", (one) => one.kind, { cell: (one) => KINDS[one.kind] }),
   { name: "Number", cell: (one) => h("span", { class: "nowrap" }, one.number), csv: (one) => one.number },
-  {
-    name: "Issued",
-    cell: (one) => h(TimeText, { at: one.issued_at }),
-    sortBy: (one) => one.issued_at,
-    csv: (one) => one.issued_at
-  },
-  {
-    name: title === "Statements" ? "Net" : "Total",
-    cell: (one) => money(amountOf(one, title)),
-    isNumber: true,
-    sortBy: (one) => amountOf(one, title),
-    csv: (one) => money(amountOf(one, title))
-  },
+  timeColumn("Issued", (one) => one.issued_at),
+  title === "Statements"
+    ? moneyColumn("Net", (one) => one.net_microcents)
+    : moneyColumn("Total", (one) => one.total_microcents),
   {
     name: "",
     cell: (one) =>
@@ -64,9 +54,6 @@ const columnsOf = (console: ConsoleContext, title: string): ReadonlyArray<Column
       )
   }
 ]
-
-const amountOf = (one: Invoice, title: string): number =>
-  title === "Statements" ? one.net_microcents : one.total_microcents
 
 interface DownloadButtonProps {
   readonly of: Invoice

@@ -1,18 +1,17 @@
 /**
  * API keys of the account: create, rotate, revoke.
  */
-import { Fragment } from "preact"
 import { useState } from "preact/hooks"
 import type { Keys, NewKey } from "../kit/ApiResponses.browser.ts"
 import { forgetKey, storeKey } from "../kit/Session.browser.ts"
 import { ActionButton } from "./ActionButton.browser.ts"
 import { announce } from "./Announcements.browser.ts"
 import { type ConsoleContext, useConsole } from "./ConsoleContext.browser.ts"
-import type { Column } from "./DataTable.browser.ts"
+import { type Column, column, statusColumn, timeColumn } from "./DataTable.browser.ts"
 import { InputForm } from "./InputForm.browser.ts"
 import { ListView } from "./ListView.browser.ts"
 import { NewKeyCard } from "./NewKeyCard.browser.ts"
-import { Badge, type Badges, h, statusBadge, TimeText, type View } from "./View.browser.ts"
+import { Badge, type Badges, h, section, TimeText, type View } from "./View.browser.ts"
 
 type Key = Keys["keys"][number]
 
@@ -50,9 +49,8 @@ export const KeyList = (): View => {
     if (key !== undefined) setCreated(key)
     setVersion((before) => before + 1)
   }
-  return h(
-    "section",
-    { id: "keys" },
+  return section(
+    "keys",
     h(
       "div",
       { "aria-live": "polite" },
@@ -93,28 +91,15 @@ const columnsOf = (console: ConsoleContext, changed: (key?: string) => void): Re
     cell: (key) => h("code", { class: "short" }, `${key.api_key_prefix}…`),
     csv: (key) => key.api_key_prefix
   },
-  {
-    name: "Label",
+  column("Label", ({ label }) => label, {
     cell: (key) => [
       key.label === "" ? "–" : key.label,
       " ",
       key.current ? h(Badge, { key: "current", label: "Current", style: "info" }) : ""
-    ],
-    sortBy: ({ label }) => label,
-    csv: ({ label }) => label
-  },
-  {
-    name: "Status",
-    cell: (key) => statusBadge(STATUSES, key.status),
-    sortBy: ({ status }) => status,
-    csv: ({ status }) => status
-  },
-  {
-    name: "Created",
-    cell: (key) => h(TimeText, { at: key.created_at }),
-    sortBy: (key) => key.created_at,
-    csv: (key) => key.created_at
-  },
+    ]
+  }),
+  statusColumn("Status", STATUSES, ({ status }) => status),
+  timeColumn("Created", (key) => key.created_at),
   {
     name: "Expires",
     cell: (key) => {
@@ -155,9 +140,7 @@ const RotateButton = ({ changed, console: { api, role }, of: key }: KeyActionPro
     style: "tiny plain",
     confirm: {
       title: `Rotate key ${nameOf(key)}?`,
-      text: h(
-        Fragment,
-        null,
+      text: [
         h("p", null, "Creates a new key with the same label. Update your clients before the old key expires."),
         h(
           "div",
@@ -176,7 +159,7 @@ const RotateButton = ({ changed, console: { api, role }, of: key }: KeyActionPro
             )
           )
         )
-      ),
+      ],
       action: "Rotate key"
     },
     run: async (idempotencyKey) => {
@@ -196,12 +179,10 @@ const RevokeButton = ({ changed, console: { api, role }, of: key }: KeyActionPro
     style: "tiny danger",
     confirm: {
       title: `Revoke key ${nameOf(key)}?`,
-      text: h(
-        Fragment,
-        null,
+      text: [
         h("p", null, "Requests with this key are rejected within a second. This cannot be undone."),
         key.current ? h("p", null, "You are signed in with this key and will be signed out.") : undefined
-      ),
+      ],
       action: "Revoke key",
       isDangerous: true
     },

@@ -2,7 +2,7 @@
  * Lists of rows that are loaded page by page: filters, search, sorting and CSV. Filters, search and sorting are kept in the
  * query of the address: a link or a reload shows the same list.
  */
-import { type ComponentChildren, Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { errorMessage } from "../kit/ApiRequest.browser.ts"
 import { count, plural } from "../kit/Format.browser.ts"
@@ -10,8 +10,8 @@ import { ActionButton } from "./ActionButton.browser.ts"
 import { saveFile } from "./ConsoleContext.browser.ts"
 import { type Column, DataTable, sorted, type Sorting } from "./DataTable.browser.ts"
 import { place, setQuery } from "./Place.browser.ts"
-import { Loaded, useResource } from "./Resource.browser.ts"
-import { Empty, h, Notice, type View } from "./View.browser.ts"
+import { loaded, useResource } from "./Resource.browser.ts"
+import { Choice, Empty, h, Notice, type View } from "./View.browser.ts"
 
 export interface ListFilter {
   readonly name: string
@@ -69,27 +69,21 @@ const Filters = ({ action, filters, hasSearch, id, query }: FiltersProps): View 
           "aria-label": "Search",
           placeholder: "Search",
           value: query.search,
-          onInput: (event: Event) => setQuery({ [SEARCH]: valueOf(event) })
+          onInput: (event: Event) => setQuery({ [SEARCH]: (event.target as HTMLInputElement).value })
         })
       : undefined,
     filters.map(({ choices, label, name }) =>
-      h(
-        "div",
-        { class: "choice", key: name },
-        h("label", { for: `${id}-${name}` }, label),
-        h(
-          "select",
-          { id: `${id}-${name}`, onChange: (event: Event) => setQuery({ [name]: valueOf(event) }) },
-          choices.map(([value, text]) =>
-            h("option", { key: value, value, selected: value === (query.filters[name] ?? "") }, text)
-          )
-        )
-      )
+      h(Choice, {
+        key: name,
+        id: `${id}-${name}`,
+        label,
+        choices,
+        value: query.filters[name] ?? "",
+        changed: (value) => setQuery({ [name]: value })
+      })
     ),
     h("div", { class: "filters-action" }, action)
   )
-
-const valueOf = ({ target }: Event): string => (target as HTMLInputElement | HTMLSelectElement).value
 
 export const csvOf = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>): string => {
   const written = columns.filter(({ csv }) => csv !== undefined)
@@ -116,7 +110,7 @@ export interface RowPage<Row> {
 }
 
 interface ListViewProps<Row> {
-  /** Of the rows, such as `calls`: names the CSV file. */
+  /** Names the rows, such as `calls`, and the CSV file. */
   readonly id: string
   readonly caption: string
   readonly columns: ReadonlyArray<Column<Row>>
@@ -148,48 +142,43 @@ export const ListView = <Row>(props: ListViewProps<Row>): View => {
     [chosen, version],
     refreshMs === undefined ? {} : { refreshMs: ({ rows }) => refreshMs(rows) }
   )
-  return h(Loaded<RowPage<Row>>, {
-    of: first,
-    show: (page) => {
-      const more = further?.of === page ? further.page : undefined
-      const rows = more === undefined ? page.rows : [...page.rows, ...more.rows]
-      const next = more === undefined ? page.next : more.next
-      const isFiltered = chosen !== "{}"
-      if (rows.length === 0 && !isFiltered) return h(Empty, null, empty)
-      const found = query.search === "" ? rows : rows.filter((row) => isMatch(textOf?.(row) ?? "", query.search))
-      const shown = sorted(found, columns, query.sorting)
-      const loadMore = async (cursor: string) => {
-        const after = await load(cursor, query.filters)
-        setFurther({ of: page, page: { rows: [...(more?.rows ?? []), ...after.rows], next: after.next } })
-      }
-      return h(
-        Fragment,
-        null,
-        h(Filters, {
-          id: props.id,
-          filters,
-          query,
-          hasSearch: textOf !== undefined,
-          action: h(CsvButton<Row>, { ...props, chosen: query.filters })
-        }),
-        shown.length === 0
-          ? h(Empty, null, next === null ? "No matches." : "No matches among the loaded rows.")
-          : h(DataTable<Row>, { caption, columns, rows: shown, keyOf, sorting: query.sorting, sort: query.sort }),
-        h(
-          "p",
-          { class: "small muted" },
-          found.length === rows.length
-            ? plural(rows.length, "row")
-            : `${count(found.length)} of ${plural(rows.length, "row")}`,
-          next === null
-            ? ""
-            : query.search === "" && query.sorting === undefined
-              ? ", more available"
-              : " that are loaded"
-        ),
-        next === null ? undefined : h(MoreButton, { key: next, load: () => loadMore(next) })
-      )
+  return loaded(first, (page) => {
+    const more = further?.of === page ? further.page : undefined
+    const rows = more === undefined ? page.rows : [...page.rows, ...more.rows]
+    const next = more === undefined ? page.next : more.next
+    const isFiltered = chosen !== "{}"
+    if (rows.length === 0 && !isFiltered) return h(Empty, null, empty)
+    const found = query.search === "" ? rows : rows.filter((row) => isMatch(textOf?.(row) ?? "", query.search))
+    const shown = sorted(found, columns, query.sorting)
+    const loadMore = async (cursor: string) => {
+      const after = await load(cursor, query.filters)
+      setFurther({ of: page, page: { rows: [...(more?.rows ?? []), ...after.rows], next: after.next } })
     }
+    return [
+      h(Filters, {
+        id: props.id,
+        filters,
+        query,
+        hasSearch: textOf !== undefined,
+        action: h(CsvButton<Row>, { ...props, chosen: query.filters })
+      }),
+      shown.length === 0
+        ? h(Empty, null, next === null ? "No matches." : "No matches among the loaded rows.")
+        : h(DataTable<Row>, { caption, columns, rows: shown, keyOf, sorting: query.sorting, sort: query.sort }),
+      h(
+        "p",
+        { class: "small muted" },
+        found.length === rows.length
+          ? plural(rows.length, "row")
+          : `${count(found.length)} of ${plural(rows.length, "row")}`,
+        next === null
+          ? ""
+          : query.search === "" && query.sorting === undefined
+            ? ", more available"
+            : " that are loaded"
+      ),
+      next === null ? undefined : h(MoreButton, { key: next, load: () => loadMore(next) })
+    ]
   })
 }
 
@@ -218,12 +207,12 @@ const MoreButton = ({ load }: { readonly load: () => Promise<void> }): View => {
 }
 
 /** Exports all pages with the chosen filters, not only the loaded ones. */
-const CsvButton = <Row>(props: ListViewProps<Row> & { readonly chosen: Readonly<Record<string, string>> }): View => {
+const CsvButton = <Row>(
+  props: ListViewProps<Row> & { readonly chosen: Readonly<Record<string, string>> }
+): ComponentChildren => {
   const { chosen, columns, id, load } = props
   const [read, setRead] = useState<number>()
-  return h(
-    Fragment,
-    null,
+  return [
     read === undefined
       ? undefined
       : h("span", { class: "small muted", role: "status" }, `${plural(read, "row")} read…`),
@@ -249,5 +238,5 @@ const CsvButton = <Row>(props: ListViewProps<Row> & { readonly chosen: Readonly<
           : `Exported the newest ${count(EXPORTED_MAX)} rows. The API returns all of them.`
       }
     })
-  )
+  ]
 }

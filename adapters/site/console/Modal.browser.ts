@@ -2,7 +2,7 @@
  * Modal dialogs: with any content, or to confirm an operation. Escape closes or cancels them.
  */
 import { signal } from "@preact/signals"
-import { type ComponentChildren, Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { h, type View } from "./View.browser.ts"
 
@@ -32,40 +32,31 @@ export interface Confirmation {
 
 export const confirmed = async ({ action, isDangerous, text, title }: Confirmation): Promise<boolean> => {
   let answer = false
-  await openModal(title, (close) =>
+  await openModal(title, (close) => [
+    typeof text === "string" ? h("p", null, text) : text,
     h(
-      Fragment,
-      null,
-      typeof text === "string" ? h("p", null, text) : text,
+      "div",
+      { class: "actions" },
       h(
-        "div",
-        { class: "actions" },
-        h(
-          "button",
-          {
-            type: "button",
-            class: isDangerous === true ? "danger" : "",
-            onClick: () => {
-              answer = true
-              close()
-            }
-          },
-          action
-        ),
-        h("button", { type: "button", class: "plain", autofocus: true, onClick: close }, "Cancel")
-      )
+        "button",
+        {
+          type: "button",
+          class: isDangerous === true ? "danger" : "",
+          onClick: () => {
+            answer = true
+            close()
+          }
+        },
+        action
+      ),
+      h("button", { type: "button", class: "plain", autofocus: true, onClick: close }, "Cancel")
     )
-  )
+  ])
   return answer
 }
 
 /** Where the console shows them. */
-export const Modals = (): View =>
-  h(
-    Fragment,
-    null,
-    all.value.map((one) => h(Modal, { key: one.id, one }))
-  )
+export const Modals = (): ComponentChildren => all.value.map((one) => h(Modal, { key: one.id, one }))
 
 const Modal = ({ one }: { readonly one: Open }): View => {
   const element = useRef<HTMLDialogElement>(null)

@@ -3,15 +3,10 @@
  */
 import { h, useCopy, type View } from "./View.browser.ts"
 
-interface NewKeyCardProps {
-  readonly apiKey: string
-  readonly ownerId: string
-}
-
 /** The variable that the documentation's examples use. */
 const variableOf = (key: string): string => (key.startsWith("atb_p_") ? "PROVIDER_KEY" : "CONSUMER_KEY")
 
-export const NewKeyCard = ({ apiKey, ownerId }: NewKeyCardProps): View => {
+export const NewKeyCard = ({ apiKey, ownerId }: { readonly apiKey: string; readonly ownerId: string }): View => {
   const { copy, shown, source } = useCopy("Copy key")
   return h(
     "div",

@@ -7,7 +7,7 @@ import { signal } from "@preact/signals"
 export interface Place {
   /** Undefined on the first tab, whose address is the console's own. */
   readonly tab: string | undefined
-  /** Of the row whose details are shown. */
+  /** Names the row whose details are shown. */
   readonly detail: string | undefined
   readonly query: URLSearchParams
 }

@@ -1,7 +1,7 @@
 /**
  * Verifies a receipt in the browser with one click, and shows each step of the proof.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { request, requestFile } from "../kit/ApiRequest.browser.ts"
 import type { ReceiptResponse } from "../kit/ApiResponses.browser.ts"
@@ -9,8 +9,8 @@ import { type ReceiptVerdict, verifyReceipt } from "../verify/ReceiptVerifier.br
 import { ActionButton } from "./ActionButton.browser.ts"
 import { Announcements } from "./Announcements.browser.ts"
 import { saveFile } from "./ConsoleContext.browser.ts"
-import { Loaded, useResource } from "./Resource.browser.ts"
-import { Facts, h, Notice, type View } from "./View.browser.ts"
+import { loaded, useResource } from "./Resource.browser.ts"
+import { facts, h, Notice, type View } from "./View.browser.ts"
 
 type Reason = ReceiptVerdict["reason"]
 
@@ -29,11 +29,7 @@ interface Checked {
   readonly key: string
 }
 
-interface ReceiptCheckProps {
-  readonly receipt: { readonly receipt_id: string }
-}
-
-export const ReceiptCheck = ({ receipt }: ReceiptCheckProps): View => {
+export const ReceiptCheck = ({ receipt }: { readonly receipt: { readonly receipt_id: string } }): ComponentChildren => {
   const [checked, setChecked] = useState<Checked>()
   const id = receipt.receipt_id
   const verify = async () => {
@@ -47,9 +43,7 @@ export const ReceiptCheck = ({ receipt }: ReceiptCheckProps): View => {
     const key = logs.find(({ origin }) => proof.includes(`\n${origin}\n`))?.vkey ?? logs.at(-1)?.vkey ?? ""
     setChecked({ verdict: await verifyReceipt(receipt, proof, key), proof, key })
   }
-  return h(
-    Fragment,
-    null,
+  return [
     h(
       "p",
       { class: "muted" },
@@ -75,7 +69,7 @@ export const ReceiptCheck = ({ receipt }: ReceiptCheckProps): View => {
       })
     ),
     checked === undefined ? undefined : h(CheckResult, { checked })
-  )
+  ]
 }
 
 const CheckResult = ({ checked: { key, proof, verdict } }: { readonly checked: Checked }): View => {
@@ -116,24 +110,20 @@ const CheckResult = ({ checked: { key, proof, verdict } }: { readonly checked: C
 
 // A receipt with its verification result, its proof, and downloads of both.
 
+/** The service checks its own signature. */
+export const SignatureNotice = ({ valid }: ReceiptResponse["verification"]): View =>
+  valid
+    ? h(Notice, { style: "good" }, "Valid: signed by this service.")
+    : h(Notice, { style: "bad" }, "Not valid: the signature does not match.")
+
 export const ReceiptView = ({ id }: { readonly id: string }): View => {
   const found = useResource(() => request<ReceiptResponse>("GET", `/api/v1/market/receipts/${id}`), [id])
-  return h(Loaded<ReceiptResponse>, {
-    of: found,
-    show: ({ receipt, verification }) =>
-      h(
-        Fragment,
-        null,
-        verification.valid
-          ? h(Notice, { style: "good" }, "Valid: signed by this service.")
-          : h(Notice, { style: "bad" }, "Not valid: the signature does not match."),
-        h(Facts, {
-          all: Object.entries(receipt).map(
-            ([name, value]) => [name, h("span", { class: "number" }, String(value))] as const
-          )
-        }),
-        h(Announcements, null),
-        h(ReceiptCheck, { receipt })
-      )
-  })
+  return loaded(found, ({ receipt, verification }) => [
+    h(SignatureNotice, verification),
+    facts(
+      Object.entries(receipt).map(([name, value]) => [name, h("span", { class: "number" }, String(value))] as const)
+    ),
+    h(Announcements, null),
+    h(ReceiptCheck, { receipt })
+  ])
 }

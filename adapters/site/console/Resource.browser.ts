@@ -71,8 +71,10 @@ interface LoadedProps<A> {
   readonly show: (value: A) => ComponentChildren
 }
 
-/** The value, an error with a button that retries, or a skeleton that appears after 300 ms. */
-export const Loaded = <A>({ of, show }: LoadedProps<A>): View => {
+/** Shows the value, an error with a button that retries, or a skeleton that appears after 300 ms. */
+export const loaded = <A>(of: Resource<A>, show: (value: A) => ComponentChildren): View => h(Loaded<A>, { of, show })
+
+const Loaded = <A>({ of, show }: LoadedProps<A>): View => {
   const { error, isLoading, value } = of.state.value
   const content =
     error !== undefined
@@ -83,13 +85,8 @@ export const Loaded = <A>({ of, show }: LoadedProps<A>): View => {
   return h("div", { class: "loaded", "aria-busy": isLoading && value === undefined ? "true" : "false" }, content)
 }
 
-interface LoadFailureProps {
-  readonly error: unknown
-  readonly retry: () => void
-}
-
-/** What does not exist does not appear by a retry. Its ID comes from the address, so the API's advice does not help. */
-const LoadFailure = ({ error, retry }: LoadFailureProps): View =>
+/** A retry does not help where nothing exists. The ID comes from the address, so the API's advice does not help. */
+const LoadFailure = ({ error, retry }: { readonly error: unknown; readonly retry: () => void }): View =>
   error instanceof ApiError && error.status === 404
     ? h(Notice, { style: "bad" }, "Not found. The ID in the address is wrong, or belongs to another account.")
     : h(

@@ -17,7 +17,6 @@ interface SignInField {
   readonly name: string
   readonly label: string
   readonly hint: string
-  /** Of its input. */
   readonly properties: Readonly<Record<string, unknown>>
 }
 
@@ -90,7 +89,7 @@ const fieldOf = ({ hint, label, name, properties }: SignInField): View =>
     h("p", { class: "hint", id: `${name}-hint` }, hint)
   )
 
-/** Of `GET /api/v1/market/whoami`. */
+/** `GET /api/v1/market/whoami` answers so. */
 interface WhoAmI {
   readonly role: Role
   readonly id: string

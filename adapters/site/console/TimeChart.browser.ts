@@ -6,7 +6,7 @@ import uPlot from "uplot"
 import { day } from "../kit/Format.browser.ts"
 import { DataTable } from "./DataTable.browser.ts"
 import { place, setQuery } from "./Place.browser.ts"
-import { h, type View } from "./View.browser.ts"
+import { Choice, h, type View } from "./View.browser.ts"
 
 // Ticks of a chart's scale. They are whole numbers of the unit, so that no label is rounded, and the last one is not below the
 // highest value, so that every value can be read against a label.
@@ -197,22 +197,12 @@ export const usePeriod = (periods: Periods): string => {
   return periods.some(([value]) => value === chosen) ? chosen : ""
 }
 
-interface PeriodChoiceProps {
-  readonly id: string
-  readonly periods: Periods
-}
-
 /** The period that a tab shows, kept in the query of the address. */
-export const PeriodChoice = ({ id, periods }: PeriodChoiceProps): View => {
-  const period = usePeriod(periods)
-  return h(
-    "div",
-    { class: "choice" },
-    h("label", { for: id }, "Period"),
-    h(
-      "select",
-      { id, onChange: ({ currentTarget }: Event) => setQuery({ [NAME]: (currentTarget as HTMLSelectElement).value }) },
-      periods.map(([value, label]) => h("option", { key: value, value, selected: value === period }, label))
-    )
-  )
-}
+export const PeriodChoice = ({ id, periods }: { readonly id: string; readonly periods: Periods }): View =>
+  h(Choice, {
+    id,
+    label: "Period",
+    choices: periods,
+    value: usePeriod(periods),
+    changed: (value) => setQuery({ [NAME]: value })
+  })

@@ -24,6 +24,28 @@ export interface Create {
 
 export const h = create as Create
 
+interface ChoiceProps {
+  readonly id: string
+  readonly name?: string
+  readonly label: string
+  readonly choices: ReadonlyArray<readonly [value: string, label: string]>
+  readonly value: string
+  readonly changed: (value: string) => void
+}
+
+/** A list of choices with its label. */
+export const Choice = ({ changed, choices, label, value, ...names }: ChoiceProps): View =>
+  h(
+    "div",
+    { class: "choice" },
+    h("label", { for: names.id }, label),
+    h(
+      "select",
+      { ...names, onChange: (event: Event) => changed((event.currentTarget as HTMLSelectElement).value) },
+      choices.map(([choice, text]) => h("option", { key: choice, value: choice, selected: choice === value }, text))
+    )
+  )
+
 /** Label and style of each status. */
 export type Badges<Status extends string> = Readonly<Record<Status, readonly [label: string, style: BadgeStyle]>>
 
@@ -36,6 +58,12 @@ export const statusBadge = <Status extends string>(all: Badges<Status>, status: 
   const [label, style] = all[status] ?? [status, ""]
   return h(Badge, { label, style })
 }
+
+/** The choices of a filter by status. */
+export const statusChoices = (all: Badges<string>): ReadonlyArray<readonly [value: string, label: string]> => [
+  ["", "All"],
+  ...Object.entries(all).map(([value, [label]]) => [value, label] as const)
+]
 
 interface NoticeProps {
   readonly style?: "good" | "bad" | ""
@@ -62,8 +90,12 @@ export const TimeText = ({ at, isPrecise = false }: TimeTextProps): View =>
 
 export type Figure = readonly [name: string, value: ComponentChildren, note?: ComponentChildren]
 
-/** Single values: large figures, and names with their values. */
-export const Figures = ({ all }: { readonly all: ReadonlyArray<Figure> }): View =>
+/** A part of a page, which links and styles find by its ID. */
+export const section = (id: string, ...children: ReadonlyArray<ComponentChildren>): View =>
+  h("section", { id }, ...children)
+
+/** Large single values. */
+export const figures = (all: ReadonlyArray<Figure>): View =>
   h(
     "dl",
     { class: "figures" },
@@ -77,8 +109,8 @@ export const Figures = ({ all }: { readonly all: ReadonlyArray<Figure> }): View 
     )
   )
 
-/** Those without a value are left out. */
-export const Facts = ({ all }: { readonly all: ReadonlyArray<readonly [name: string, value: ComponentChildren]> }) =>
+/** Names with their values. Those without a value are left out. */
+export const facts = (all: ReadonlyArray<readonly [name: string, value: ComponentChildren]>): View =>
   h(
     "dl",
     { class: "facts" },

@@ -93,7 +93,6 @@ main h1{font-size:clamp(1.6rem,1.3rem + 1.2vw,2.1rem);margin-bottom:1.1rem}
 .filters-action{margin-left:auto;display:flex;gap:.6rem;align-items:center}
 .back{display:inline-block;margin-bottom:1rem}
 .connect .choice,.choice{margin:0}
-.wide{max-width:none}
 .console-account button{white-space:nowrap}
 ${cardTables("70rem")}
 @media (max-width:75rem){.console-main td time{white-space:normal}.console{grid-template-columns:10rem minmax(0,1fr);gap:1rem}}
@@ -115,7 +114,7 @@ interface ConsolePages {
   readonly module: string
   /** In addition to the styles of consoles. */
   readonly style?: string
-  /** For its browser modules: the value of `data-connect`. */
+  /** Browser modules read it from `data-connect`. */
   readonly connectData: string
 }
 

@@ -16,7 +16,6 @@ export interface DocsContent {
   readonly title: string
   readonly description: string
   readonly headings: ReadonlyArray<Heading>
-  /** Whether the page has a form that sends requests. */
   readonly tries?: boolean
   readonly body: Html
   /** Default: written from the body. */
@@ -105,7 +104,7 @@ const text = `
 const reference = `
 .method{display:inline-block;font:650 .75rem/1.5 ${MONO};border-radius:5px;padding:.05rem .4rem;letter-spacing:.02em;background:var(--tint);color:var(--ink)}
 .method.get{background:var(--get-ground);color:var(--get)}
-.method.post,.method.put,.method.patch{background:var(--post-ground);color:var(--post)}
+.method.post,.method.put{background:var(--post-ground);color:var(--post)}
 .method.delete{background:var(--delete-ground);color:var(--delete)}
 .index{list-style:none;padding:0;max-width:none!important}
 .index li{margin:0;padding:.7rem 0;border-top:1px solid var(--line)}

@@ -92,7 +92,7 @@ export const guides: ReadonlyArray<Guide> = guideSections.flatMap((section) => s
 
 export const guidePath = ({ slug }: Guide): string => `/docs/${slug}`
 
-/** Whether its samples call this service. */
+/** Samples of a guide call this service. */
 export const hasSamples = ({ file }: Guide): boolean => file.startsWith("guides/")
 
 // The pages that the operator publishes: terms, privacy and fees. Without a text of the operator, the page says so.
@@ -106,7 +106,7 @@ export const OperatorTexts = Context.Reference<ReadonlyMap<OperatorPage, string>
   { defaultValue: () => new Map() }
 )
 
-/** Of one text, so that its page stays small. */
+/** Keeps the page of a text small. */
 export const OPERATOR_TEXT_BYTES_MAX = 32_768
 
 export const operatorPageNames: Readonly<Record<OperatorPage, { readonly title: string; readonly summary: string }>> = {

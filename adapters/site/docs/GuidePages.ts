@@ -25,7 +25,7 @@ import { Documents, type Rendered, renderMarkdown } from "./Markdown.ts"
 /** Chapters about how this project writes are left out. */
 const CHAPTERS = ["People and things", "Calls", "Money", "Receipts and the log", "Trust"]
 
-/** Of a row `| meaning | word | what not to write |`. */
+/** Reads a row `| meaning | word | what not to write |`. */
 const ROW = /^\|((?:[^|\\]|\\.)+)\|((?:[^|\\]|\\.)+)\|/u
 
 const rowsOf = (lines: ReadonlyArray<string>): ReadonlyArray<readonly [word: string, meaning: string]> =>
@@ -77,7 +77,7 @@ interface WrittenPage {
   readonly path: `/${string}`
   readonly rendered: Rendered
   readonly content: DocsContent
-  /** For a service whose catalog does not have the tools of the samples. */
+  /** Is shown where the catalog does not have the tools of the samples. */
   readonly withoutDemo: DocsContent
 }
 
@@ -137,7 +137,7 @@ export const writtenPages = Effect.gen(function* () {
 /** Below the title. */
 const withNote = (text: string): string => text.replace("\n\n", `\n\n${NO_DEMO}\n\n`)
 
-/** Whether the samples work as they are. */
+/** The samples work as they are where the demo provider is listed. */
 export const demoListed = Effect.map(Catalog, (catalog) =>
   catalog.findOf(DEMO_PROVIDER_ID, "echo").pipe(
     Effect.map((found) => Option.exists(found, isOffered)),

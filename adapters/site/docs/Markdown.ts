@@ -16,7 +16,7 @@ export interface Rendered {
   readonly title: string
   readonly headings: ReadonlyArray<Heading>
   readonly body: Html
-  /** What the page says below each heading, as words for the search; the first belongs to the title. */
+  /** The search finds these words below each heading; the first belong to the title. */
   readonly texts: ReadonlyArray<string>
 }
 

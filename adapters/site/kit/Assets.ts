@@ -10,7 +10,7 @@ export interface Asset {
   readonly contentType: string
   /** As its file says, perhaps with types. The version and the imports are read from it. */
   readonly source: string
-  /** What is served. Removing types takes time, so it is done for the first request. */
+  /** Is served. Removing types takes time, so it is done for the first request. */
   readonly text: () => string
 }
 

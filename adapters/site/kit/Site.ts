@@ -19,7 +19,7 @@ interface PageParts {
   readonly modules?: ReadonlyArray<string>
   /** URLs of the modules that those import. */
   readonly preloads?: ReadonlyArray<string>
-  /** Whether scripts may send requests to the service. */
+  /** Scripts may send requests to the service. */
   readonly connects?: boolean
   readonly status?: number
   readonly body: Html
@@ -83,7 +83,6 @@ interface SitePage {
   /** Its browser modules, as `folder/Name`. A page with modules may call the API unless `connects` is false. */
   readonly modules?: ReadonlyArray<string>
   readonly connects?: boolean
-  /** Whether its modules draw charts. */
   readonly charts?: boolean
   readonly status?: number
   readonly body: Html

@@ -25,7 +25,6 @@ interface Registered {
   readonly role: Role
   readonly apiKey: string
   readonly id: string
-  /** What to do first. */
   readonly next: ReadonlyArray<View>
 }
 

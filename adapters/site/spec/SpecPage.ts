@@ -60,7 +60,7 @@ const FEE_EXAMPLES = [1n, 4n, 5n, 14n, 15n, 500n, 1_000_000n]
 
 const grouped = (value: number | bigint): string => value.toLocaleString("en-US")
 
-/** What a service may set stands in the text as `{{name}}`. */
+/** A value that a service may set stands in the text as `{{name}}`. */
 const withSettings = (text: string, { feeBasisPoints, freeCalls, retriesMax, timeoutMs }: SpecSettings): string => {
   const examples = FEE_EXAMPLES.map((amount) => {
     const fee = feeOf(amount, feeBasisPoints)

@@ -161,7 +161,7 @@ const verifies = async ({ publicKey }: Key, signature: Bytes, text: string): Pro
   return crypto.subtle.verify("Ed25519", key, signature, utf8(text))
 }
 
-/** Whether the proof shows that the receipt is in the log and, if not, the first reason why. */
+/** Says that the proof shows the receipt in the log, or the first reason why it does not. */
 export type ReceiptVerdict =
   | {
       readonly valid: true

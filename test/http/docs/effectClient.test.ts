@@ -21,7 +21,7 @@ it.layer(layerInProcess.pipe(Layer.provide(wholeService(memoryConfig({ PAYMENTS:
         return yield* make({ baseUrl, key: Redacted.make(api_key) })
       })
 
-    it.effect("authenticates, and narrows a problem by its code", () =>
+    it.effect("authenticates, and fails with problems that are tagged by their codes", () =>
       Effect.gen(function* () {
         const anyone = yield* make({ baseUrl })
         yield* anyone.accounts.registerProvider({
@@ -33,16 +33,46 @@ it.layer(layerInProcess.pipe(Layer.provide(wholeService(memoryConfig({ PAYMENTS:
             tools: [{ tool_name: "search", price_microcents: Microcents.make(500n) }]
           }
         })
-        const unauthorized = yield* Effect.flip(anyone.money.balance({}))
-        assert.strictEqual("code" in unauthorized ? unauthorized.code : unauthorized._tag, "UNAUTHORIZED")
+        assert.strictEqual((yield* Effect.flip(anyone.money.balance()))._tag, "UNAUTHORIZED")
 
         const client = yield* registered("narrow@example.org")
-        const problem = yield* Effect.flip(
-          client.calls.proxy({ payload: { tool_name: "ada-tools/search", input: {} } })
+        const call = client.calls.proxy({ payload: { tool_name: "ada-tools/search", input: {} } })
+        const found = yield* call.pipe(
+          // Only this code has these fields: this does not compile for others.
+          Effect.catchTag("INSUFFICIENT_FUNDS", ({ balance_cents, cost_microcents, status }) =>
+            Effect.succeed([status, balance_cents, cost_microcents])
+          )
         )
-        if (!("code" in problem) || problem.code !== "INSUFFICIENT_FUNDS") return assert.fail(JSON.stringify(problem))
-        // Only this code has these fields: this does not compile for others.
-        assert.deepStrictEqual([problem.status, problem.balance_cents, problem.cost_microcents], [402, 0, 500])
+        assert.deepStrictEqual(found, [402, 0, 500])
+        const problem = yield* Effect.flip(call)
+        assert.instanceOf(problem, Error)
+        assert.match(String(problem), /^INSUFFICIENT_FUNDS: Insufficient balance/u)
+      })
+    )
+
+    it.effect("knows of each operation which problems its endpoint declares", () =>
+      Effect.gen(function* () {
+        const { catalog, money } = yield* make({ baseUrl })
+        yield* money.load({ payload: { amount_cents: 500 } }).pipe(Effect.catchTag("UNAUTHORIZED", () => Effect.void))
+        // @ts-expect-error A read of the balance costs nothing.
+        const balance = money.balance().pipe(Effect.catchTag("INSUFFICIENT_FUNDS", () => Effect.void))
+        // @ts-expect-error Other endpoints declare this code of the same status.
+        const overview = money.overview().pipe(Effect.catchTag("BELOW_MINIMUM", () => Effect.void))
+        // @ts-expect-error The catalog is public.
+        const tools = catalog.catalog().pipe(Effect.catchTag("UNAUTHORIZED", () => Effect.void))
+        assert.lengthOf([balance, overview, tools], 3)
+      })
+    )
+
+    it.effect("leaves out what an operation does not need, and returns the response where it is asked for", () =>
+      Effect.gen(function* () {
+        const { catalog } = yield* make({ baseUrl })
+        assert.isArray((yield* catalog.catalog()).tools)
+        const [{ tools }, { status }] = yield* catalog.catalog({
+          query: { q: "search" },
+          responseMode: "decoded-and-response"
+        })
+        assert.deepStrictEqual([tools.length, status], [1, 200])
       })
     )
 
@@ -51,9 +81,9 @@ it.layer(layerInProcess.pipe(Layer.provide(wholeService(memoryConfig({ PAYMENTS:
         const client = yield* registered("once@example.org")
         const load = client.money.load({ payload: { amount_cents: 500 } })
         yield* Effect.provideService(Effect.andThen(load, load), IdempotencyKey, "order-17")
-        assert.strictEqual((yield* client.money.balance({})).balance_cents, 500)
+        assert.strictEqual((yield* client.money.balance()).balance_cents, 500)
         yield* load
-        assert.strictEqual((yield* client.money.balance({})).balance_cents, 1_000)
+        assert.strictEqual((yield* client.money.balance()).balance_cents, 1_000)
       })
     )
   }

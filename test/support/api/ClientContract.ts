@@ -27,8 +27,13 @@ interface Operation {
   readonly summary?: string
   readonly parameters?: ReadonlyArray<Parameter & Schema>
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
-  readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
+  readonly responses: Readonly<Record<string, Response>>
+}
+
+interface Response {
+  readonly $ref?: string
+  readonly content?: Readonly<
+    Record<string, { readonly schema: Schema; readonly examples?: Readonly<Record<string, unknown>> }>
   >
 }
 
@@ -46,7 +51,10 @@ export const clientContract = async (): Promise<string> => {
       operation: operation as unknown as Operation
     }))
   )
-  const text = [HEADER, await schemas(document.components.schemas), routes(operations), types(operations)].join("\n")
+  const shared = document.components.responses as unknown as Operation["responses"]
+  const text = [HEADER, await schemas(document.components.schemas), routes(operations), types(operations, shared)].join(
+    "\n"
+  )
   const { code, errors } = await format("Contract.ts", text, style as FormatConfig)
   if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join("\n"))
   return code
@@ -102,20 +110,21 @@ const routes = (all: ReadonlyArray<Route>): string => {
   return `/** By group and name. A path without a slash is below /api/. \`*\`: the operation takes an Idempotency-Key. */\nexport const ROUTES = { ${lines.join(", ")} } as const\n`
 }
 
-const types = (all: ReadonlyArray<Route>): string => {
+const types = (all: ReadonlyArray<Route>, shared: Operation["responses"]): string => {
   const groups = groupsOf(all).map(([group, members]) => {
     const entries = members.map(({ operation }) => {
       const parts = [
         fieldsOf("params", "path", operation),
         fieldsOf("query", "query", operation),
         bodyOf(operation),
-        `success: ${successOf(operation)}`
+        `success: ${successOf(operation)}`,
+        `problem: ${problemsOf(operation, shared)}`
       ].filter((part) => part !== undefined)
       return `/** ${operation.summary ?? nameOf(operation)}. */\n${nameOf(operation)}: { ${parts.join("; ")} }`
     })
     return `${group}: { ${entries.join("\n")} }`
   })
-  return `/** Every operation by group and name: what a request takes, and what a success returns. */\nexport interface Operations { ${groups.join("\n")} }\n`
+  return `/** Every operation by group and name: what a request takes, what a success returns, and the codes of its problems. */\nexport interface Operations { ${groups.join("\n")} }\n`
 }
 
 const groupsOf = (all: ReadonlyArray<Route>): ReadonlyArray<readonly [string, ReadonlyArray<Route>]> => [
@@ -149,6 +158,14 @@ const successOf = ({ responses }: Operation): string => {
     .map(([, { content = {} }]) => content["application/json"]?.schema)
   return [...new Set(found.map((schema) => (schema === undefined ? "string" : typeOf(schema))))].join(" | ")
 }
+
+/** Each example is of a code that the operation declares. */
+const problemsOf = ({ responses }: Operation, shared: Operation["responses"]): string =>
+  Object.values(responses)
+    .map((response) => (response.$ref === undefined ? response : shared[response.$ref.split("/").at(-1)!]!))
+    .flatMap(({ content = {} }) => Object.keys(content["application/problem+json"]?.examples ?? {}))
+    .map((code) => JSON.stringify(code))
+    .join(" | ")
 
 const typeOf = (schema: Schema): string => {
   if (schema.$ref !== undefined) return `Schemas["${schema.$ref.split("/").at(-1)}"]`

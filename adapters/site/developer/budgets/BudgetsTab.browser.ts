@@ -1,16 +1,16 @@
 /**
  * Limits of the developer's spending: budgets, and grants that let providers bill.
  */
-import { type ComponentChildren, Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import type { Column } from "../../console/DataTable.browser.ts"
+import { type Column, column, moneyColumn, statusColumn } from "../../console/DataTable.browser.ts"
 import { type Field, InputForm, type Values } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import type { Confirmation } from "../../console/Modal.browser.ts"
 import { ProviderLink, toolIdOf, ToolLink } from "../../console/PublicNames.browser.ts"
-import { type Badges, h, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
+import { type Badges, h, section, TimeText, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import type { Budgets, Grants } from "../../kit/ApiResponses.browser.ts"
 import { money, parseDollars, plural } from "../../kit/Format.browser.ts"
@@ -38,7 +38,6 @@ interface LimitListProps<Row, List> {
   readonly id: string
   readonly title: string
   readonly path: string
-  /** What such a limit does. */
   readonly purpose: string
   readonly rowsOf: (list: List) => ReadonlyArray<Row>
   readonly idOf: (row: Row) => string
@@ -81,9 +80,8 @@ const LimitList = <Row, List>(props: LimitListProps<Row, List>): View => {
             }
           })
   }
-  return h(
-    "section",
-    { id },
+  return section(
+    id,
     h("h2", null, title),
     h("p", { class: "muted" }, purpose),
     h(ListView<Row>, {
@@ -121,21 +119,13 @@ interface Limit {
 
 const limitText = (one: Limit): string => `${money(one.cap_microcents)} ${periodLabel(one.period)}`
 
-const limitColumn: Column<Limit> = {
-  name: "Limit",
+const limitColumn: Column<Limit> = column("Limit", (one) => one.cap_microcents, {
   cell: limitText,
-  isNumber: true,
-  sortBy: (one) => one.cap_microcents,
-  csv: limitText
-}
+  csv: limitText,
+  isNumber: true
+})
 
-const spentColumn: Column<Limit> = {
-  name: "Spent",
-  cell: (one) => money(one.spent_microcents),
-  isNumber: true,
-  sortBy: (one) => one.spent_microcents,
-  csv: (one) => money(one.spent_microcents)
-}
+const spentColumn: Column<Limit> = moneyColumn("Spent", (one) => one.spent_microcents)
 
 // Budgets: limits that a developer sets on its own spending.
 
@@ -201,13 +191,7 @@ const BUDGET_COLUMNS: ReadonlyArray<Column<Budget>> = [
   { name: "Scope", cell: scopeOf, csv: (one) => one.tool_id ?? one.provider_id ?? "All calls" },
   limitColumn,
   spentColumn,
-  {
-    name: "Remaining",
-    cell: (one) => money(one.left_microcents),
-    isNumber: true,
-    sortBy: (one) => one.left_microcents,
-    csv: (one) => money(one.left_microcents)
-  },
+  moneyColumn("Remaining", (one) => one.left_microcents),
   { name: "Resets", cell: (one) => (one.resets_at === null ? "Never" : h(TimeText, { at: one.resets_at })) }
 ]
 
@@ -268,15 +252,10 @@ const GRANT_COLUMNS: ReadonlyArray<Column<Grant>> = [
     ],
     csv: (one) => one.provider_id
   },
-  {
-    name: "Status",
-    cell: (one) => statusBadge(STATUSES, one.status),
-    sortBy: (one) => one.status,
-    csv: (one) => one.status
-  },
+  statusColumn("Status", STATUSES, ({ status }) => status),
   limitColumn,
   spentColumn,
   { name: "Expires", cell: (one) => (one.expires_at === null ? "Never" : h(TimeText, { at: one.expires_at })) }
 ]
 
-export const tab = (): View => h(Fragment, null, h(BudgetList, null), h(GrantList, null))
+export const tab = (): ComponentChildren => [h(BudgetList, null), h(GrantList, null)]

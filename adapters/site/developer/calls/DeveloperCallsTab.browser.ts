@@ -1,7 +1,7 @@
 /**
  * The developer's calls, newest first, each with its details.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { useRef } from "preact/hooks"
 import { type Call, CALL_FILTERS, callColumns, receiptColumn, USAGE_PATH } from "../../console/CallColumns.browser.ts"
 import { CallDetail, type Receipt } from "../../console/CallDetail.browser.ts"
@@ -18,8 +18,8 @@ import {
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Badge, Empty, h, statusBadge, type View } from "../../console/View.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
+import { Badge, Empty, h, section, statusBadge, type View } from "../../console/View.browser.ts"
 import type { UsagePage } from "../../kit/ApiResponses.browser.ts"
 
 // The developer's disputes by the receipt of their call.
@@ -51,14 +51,12 @@ const CallDispute = ({ receipt }: { readonly receipt: Receipt }): View => {
     const disputed = await disputedCalls(api, Date.parse(receipt.created_at))
     return disputed.get(receipt.receipt_id) ?? null
   }, [receipt.receipt_id])
-  return h(
-    "section",
-    { id: "dispute" },
+  return section(
+    "dispute",
     h("h2", null, "Dispute"),
-    h(Loaded<Dispute | null>, {
-      of: dispute,
-      show: (found) => (found === null ? h(NewDispute, { receipt, filed: dispute.reload }) : filedDispute(found))
-    })
+    loaded(dispute, (found) =>
+      found === null ? h(NewDispute, { receipt, filed: dispute.reload }) : filedDispute(found)
+    )
   )
 }
 
@@ -76,15 +74,13 @@ interface NewDisputeProps {
   readonly filed: () => Promise<void>
 }
 
-const NewDispute = ({ filed, receipt }: NewDisputeProps): View => {
+const NewDispute = ({ filed, receipt }: NewDisputeProps): ComponentChildren => {
   const { api } = useConsole()
   if (receipt.cost_microcents === 0) return h(Empty, null, "This call was not charged, so there is nothing to dispute.")
   if (Date.now() - Date.parse(receipt.timestamp) > DISPUTABLE_DAYS * DAY_MS) {
     return h(Empty, null, `A call can be disputed for ${DISPUTABLE_DAYS} days.`)
   }
-  return h(
-    Fragment,
-    null,
+  return [
     h("p", { class: "muted" }, "If the provider does not respond within 7 days, you are refunded."),
     h(InputForm, {
       id: "new-dispute",
@@ -99,7 +95,7 @@ const NewDispute = ({ filed, receipt }: NewDisputeProps): View => {
         await filed()
       }
     })
-  )
+  ]
 }
 
 const PAGE_SIZE = 20
@@ -114,9 +110,8 @@ export const tab = ({ detail }: TabProps): View => {
       actions: (receipt) => (receipt.agent_id === account.id ? h(CallDispute, { receipt }) : undefined)
     })
   }
-  return h(
-    "section",
-    { id: "calls" },
+  return section(
+    "calls",
     h(ListView<DeveloperCall>, {
       id: "calls",
       caption: "Calls",

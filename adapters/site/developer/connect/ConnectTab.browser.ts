@@ -1,21 +1,19 @@
 /**
  * How to connect an MCP client to the tools of all providers, and what its calls may cost.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { ConnectTabs } from "../../connect/ConnectTabs.browser.ts"
 import { DEFAULT_CAP, defaultCapField, defaultCapIn } from "../../connect/DefaultCapField.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { h, type View } from "../../console/View.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
+import { h, section, type View } from "../../console/View.browser.ts"
 import type { WhoAmI } from "../../kit/ApiResponses.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
 
-export const tab = (): View => {
+export const tab = (): ComponentChildren => {
   const { data } = useConsole()
-  return h(
-    Fragment,
-    null,
+  return [
     h("div", { id: "connect", class: "connect" }, h(ConnectTabs, { data: data["connect"]! })),
     h(DefaultCap, null),
     h(
@@ -25,56 +23,51 @@ export const tab = (): View => {
       h("a", { href: "/catalog" }, "catalog"),
       "."
     )
-  )
+  ]
 }
 
-/** For the signed-in developer. */
 const DefaultCap = (): View => {
   const { api } = useConsole()
   const account = useResource(() => api.get<WhoAmI>("/api/v1/market/whoami"), [])
-  return h(
-    "section",
-    { id: "default-cap" },
+  return section(
+    "default-cap",
     h("h2", null, "Default cap"),
-    h(Loaded<WhoAmI>, {
-      of: account,
-      show: ({ account_default_cap_microcents: cap, default_cap_microcents: ofKey }) => [
-        ...(cap === null
-          ? [
-              h(
-                "p",
-                { key: "none" },
-                "Your account has no default cap: usage-priced tools are rejected unless a call names one."
-              )
-            ]
-          : []),
-        ...(ofKey === cap || ofKey === null
-          ? []
-          : [
-              h(
-                "p",
-                { key: "key" },
-                `This key has a default cap of its own, which applies to its calls: ${money(ofKey)}.`
-              )
-            ]),
-        h(InputForm, {
-          id: "cap",
-          key: "form",
-          submit: "Save cap",
-          keepsValues: true,
-          fields: [defaultCapField(cap ?? undefined)],
-          send: async (values, idempotencyKey) => {
-            const body = { [DEFAULT_CAP]: defaultCapIn(values) ?? null }
-            const { message } = await api.post<{ readonly message: string }>(
-              "/api/v1/market/default-cap",
-              body,
-              idempotencyKey
+    loaded(account, ({ account_default_cap_microcents: cap, default_cap_microcents: ofKey }) => [
+      ...(cap === null
+        ? [
+            h(
+              "p",
+              { key: "none" },
+              "Your account has no default cap: usage-priced tools are rejected unless a call names one."
             )
-            await account.reload()
-            return message
-          }
-        })
-      ]
-    })
+          ]
+        : []),
+      ...(ofKey === cap || ofKey === null
+        ? []
+        : [
+            h(
+              "p",
+              { key: "key" },
+              `This key has a default cap of its own, which applies to its calls: ${money(ofKey)}.`
+            )
+          ]),
+      h(InputForm, {
+        id: "cap",
+        key: "form",
+        submit: "Save cap",
+        keepsValues: true,
+        fields: [defaultCapField(cap ?? undefined)],
+        send: async (values, idempotencyKey) => {
+          const body = { [DEFAULT_CAP]: defaultCapIn(values) ?? null }
+          const { message } = await api.post<{ readonly message: string }>(
+            "/api/v1/market/default-cap",
+            body,
+            idempotencyKey
+          )
+          await account.reload()
+          return message
+        }
+      })
+    ])
   )
 }

@@ -2,7 +2,7 @@
  * Disputes of the developer, each with its details.
  */
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
-import type { Column } from "../../console/DataTable.browser.ts"
+import { type Column, column, moneyColumn } from "../../console/DataTable.browser.ts"
 import {
   costColumn,
   decisionDeadline,
@@ -14,23 +14,21 @@ import {
   evidenceOf,
   filedColumn,
   reasonColumn,
-  reasonLabel,
-  statusFilter
+  reasonLabel
 } from "../../console/DisputeDetail.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { CallLink } from "../../console/PublicNames.browser.ts"
-import { Facts, h, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
+import { facts, h, section, statusBadge, statusChoices, TimeText, type View } from "../../console/View.browser.ts"
 import { money } from "../../kit/Format.browser.ts"
 
-const FILTERS = [statusFilter(DISPUTE_STATUSES.consumer)]
+const FILTERS = [{ name: "status", label: "Status", choices: statusChoices(DISPUTE_STATUSES.consumer) }]
 
 export const tab = ({ detail }: TabProps): View => {
   const { api } = useConsole()
   if (detail !== undefined) return h(DisputeDetail<Dispute>, { path: DISPUTES_PATH, id: detail, show: factsOf })
-  return h(
-    "section",
-    { id: "disputes" },
+  return section(
+    "disputes",
     h(ListView<Dispute>, {
       id: "disputes",
       caption: "Disputes",
@@ -52,19 +50,10 @@ const COLUMNS: ReadonlyArray<Column<Dispute>> = [
   filedColumn,
   reasonColumn,
   costColumn,
-  {
-    name: "Status",
-    cell: (one) => [statusBadge(DISPUTE_STATUSES.consumer, one.status), decisionDeadline(one)],
-    sortBy: (one) => one.status,
-    csv: (one) => one.status
-  },
-  {
-    name: "Refunded",
-    cell: (one) => refundOf(one),
-    isNumber: true,
-    sortBy: (one) => one.refunded_microcents,
-    csv: (one) => money(one.refunded_microcents)
-  },
+  column("Status", (one) => one.status, {
+    cell: (one) => [statusBadge(DISPUTE_STATUSES.consumer, one.status), decisionDeadline(one)]
+  }),
+  { ...moneyColumn("Refunded", (one) => one.refunded_microcents), cell: (one) => refundOf(one) },
   { name: "Response", cell: responseOf, isLong: true, csv: (one) => one.answer?.text ?? one.note ?? "" }
 ]
 
@@ -86,19 +75,17 @@ function responseOf(one: Dispute): View {
 }
 
 const factsOf = (one: Dispute): View =>
-  h(Facts, {
-    all: [
-      ["Status", [statusBadge(DISPUTE_STATUSES.consumer, one.status), decisionDeadline(one)]],
-      ["Call", h(CallLink, { href: pathTo("calls", one.receipt_id), receiptId: one.receipt_id })],
-      ["Cost", money(one.cost_microcents)],
-      ["Refunded", one.resolved_at === null ? undefined : refundOf(one)],
-      ["Reason", reasonLabel(one.reason)],
-      ["Description", one.claim.text ?? undefined],
-      ["Evidence", evidenceOf(one.claim.evidence)],
-      ["Filed", h(TimeText, { at: one.created_at })],
-      ["Response", responseOf(one)],
-      ["Provider's evidence", evidenceOf(one.answer?.evidence)],
-      ["Decision", one.note ?? undefined],
-      ["Decided", one.resolved_at === null ? undefined : h(TimeText, { at: one.resolved_at })]
-    ]
-  })
+  facts([
+    ["Status", [statusBadge(DISPUTE_STATUSES.consumer, one.status), decisionDeadline(one)]],
+    ["Call", h(CallLink, { href: pathTo("calls", one.receipt_id), receiptId: one.receipt_id })],
+    ["Cost", money(one.cost_microcents)],
+    ["Refunded", one.resolved_at === null ? undefined : refundOf(one)],
+    ["Reason", reasonLabel(one.reason)],
+    ["Description", one.claim.text ?? undefined],
+    ["Evidence", evidenceOf(one.claim.evidence)],
+    ["Filed", h(TimeText, { at: one.created_at })],
+    ["Response", responseOf(one)],
+    ["Provider's evidence", evidenceOf(one.answer?.evidence)],
+    ["Decision", one.note ?? undefined],
+    ["Decided", one.resolved_at === null ? undefined : h(TimeText, { at: one.resolved_at })]
+  ])

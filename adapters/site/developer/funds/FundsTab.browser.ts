@@ -1,42 +1,31 @@
 /**
  * The developer's money: balance, adding funds, and withdrawals of unspent funds.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { pathTo, place } from "../../console/Place.browser.ts"
-import { Loaded, type Resource, useResource } from "../../console/Resource.browser.ts"
-import { Figures, h, Notice, type View } from "../../console/View.browser.ts"
+import { loaded, type Resource, useResource } from "../../console/Resource.browser.ts"
+import { figures, h, Notice, section, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import type { Balance, LoadResponse } from "../../kit/ApiResponses.browser.ts"
 import { centsIn, money, moneyOfCents } from "../../kit/Format.browser.ts"
 import { KEY_CHANGED, storedKey } from "../../kit/Session.browser.ts"
 
-export const tab = (): View => {
+export const tab = (): ComponentChildren => {
   const { api } = useConsole()
   const balance = useResource(() => api.get<Balance>("/api/v1/market/balance"), [], { refreshMs: checkoutRefreshMs })
-  return h(
-    Fragment,
-    null,
-    h(
-      "section",
-      { id: "wallet" },
-      h(Loaded<Balance>, {
-        of: balance,
-        show: (value) =>
-          h(
-            Fragment,
-            null,
-            h(CheckoutResult, { balance: value }),
-            h(Figures, {
-              all: [
-                ["Available balance", money(value.available_microcents)],
-                ["Reserved", money(value.held_microcents), "for calls in progress"],
-                ["Total balance", money(value.balance_microcents)]
-              ]
-            })
-          )
-      }),
+  return [
+    section(
+      "wallet",
+      loaded(balance, (value) => [
+        h(CheckoutResult, { balance: value }),
+        figures([
+          ["Available balance", money(value.available_microcents)],
+          ["Reserved", money(value.held_microcents), "for calls in progress"],
+          ["Total balance", money(value.balance_microcents)]
+        ])
+      ]),
       h("h2", null, "Add funds"),
       h(AddFunds, { balance }),
       h(
@@ -47,7 +36,7 @@ export const tab = (): View => {
         "."
       )
     )
-  )
+  ]
 }
 
 // Adds funds: by a payment, or as test credit in a dry run.
@@ -130,11 +119,7 @@ const LOAD_CENTS_MIN = 100
 const LOAD_CENTS_MAX = 100_000
 const LIMITS = `From ${moneyOfCents(LOAD_CENTS_MIN)} to ${moneyOfCents(LOAD_CENTS_MAX)}.`
 
-interface AddFundsProps {
-  readonly balance: Resource<Balance>
-}
-
-const AddFunds = ({ balance }: AddFundsProps): View => {
+const AddFunds = ({ balance }: { readonly balance: Resource<Balance> }): View => {
   const { api } = useConsole()
   return h(InputForm, {
     id: "load",
@@ -150,7 +135,7 @@ const AddFunds = ({ balance }: AddFundsProps): View => {
       if (loaded.mode === "live") {
         rememberFunds(await api.get<Balance>("/api/v1/market/balance"))
         location.assign(loaded.checkout_url)
-        return h(Fragment, null, loaded.message, " ", h("a", { href: loaded.checkout_url }, "Continue to payment"))
+        return [loaded.message, " ", h("a", { href: loaded.checkout_url }, "Continue to payment")]
       }
       // In a dry run, the funds arrive at once.
       await balance.reload()

@@ -1,29 +1,26 @@
 /**
  * Balance, spending and free calls at a glance.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { PERIODS } from "../../console/CallColumns.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DataTable } from "../../console/DataTable.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
 import { PeriodChoice, TimeChart, usePeriod } from "../../console/TimeChart.browser.ts"
-import { Empty, Figures, h, Notice, TimeText, type View } from "../../console/View.browser.ts"
+import { Empty, figures, h, Notice, section, TimeText, type View } from "../../console/View.browser.ts"
 import type { Balance, ConsumerOverview, FreeTiers, UsageSummary } from "../../kit/ApiResponses.browser.ts"
 import { bytes, count, money, percent, plural } from "../../kit/Format.browser.ts"
 
 // Free calls used and remaining this month.
 
 const FreeCalls = ({ free_tiers: all, resets_at: resets }: FreeTiers): View =>
-  h(
-    "section",
-    { id: "free-calls" },
+  section(
+    "free-calls",
     h("h2", null, "Free calls"),
     all.length === 0
       ? h(Empty, null, "No free calls used this month. Free calls are used before paid ones.")
-      : h(
-          Fragment,
-          null,
+      : [
           h(DataTable<FreeTiers["free_tiers"][number]>, {
             caption: "Free calls this month",
             columns: [
@@ -36,7 +33,7 @@ const FreeCalls = ({ free_tiers: all, resets_at: resets }: FreeTiers): View =>
             keyOf: ({ tool_id }) => tool_id
           }),
           h("p", { class: "muted small" }, "Resets ", h(TimeText, { at: resets }), ".")
-        )
+        ]
   )
 
 /** While calls are in flight, all of it changes. */
@@ -50,35 +47,26 @@ export const tab = (): View => {
     [period],
     { refreshMs: ({ balance }) => (balance.held_microcents > 0 ? LIVE_MS : undefined) }
   )
-  return h(Loaded<ConsumerOverview>, {
-    of: overview,
-    show: ({ balance, free_tiers: tiers, usage }) =>
+  return loaded(overview, ({ balance, free_tiers: tiers, usage }) => [
+    section("wallet", balanceOf(balance)),
+    section(
+      "spending",
       h(
-        Fragment,
-        null,
-        h("section", { id: "wallet" }, balanceOf(balance)),
-        h(
-          "section",
-          { id: "spending" },
-          h(
-            "div",
-            { class: "toolbar" },
-            h("h2", null, "Spending"),
-            h(PeriodChoice, { id: "spending-period", periods: PERIODS })
-          ),
-          spendingOf(usage)
-        ),
-        h(FreeCalls, tiers)
-      )
-  })
+        "div",
+        { class: "toolbar" },
+        h("h2", null, "Spending"),
+        h(PeriodChoice, { id: "spending-period", periods: PERIODS })
+      ),
+      spendingOf(usage)
+    ),
+    h(FreeCalls, tiers)
+  ])
 }
 
-const balanceOf = (balance: Balance): View => {
+const balanceOf = (balance: Balance): ComponentChildren => {
   const debt = balance.debt_microcents
   const isEmpty = balance.available_microcents === 0 && balance.held_microcents === 0
-  return h(
-    Fragment,
-    null,
+  return [
     debt > 0
       ? h(
           Notice,
@@ -95,21 +83,19 @@ const balanceOf = (balance: Balance): View => {
           " to call paid tools; free calls work without a balance."
         )
       : undefined,
-    h(Figures, {
-      all: [
-        ["Available balance", money(balance.available_microcents)],
-        ["Reserved", money(balance.held_microcents), "for calls in progress"],
-        ["Total balance", money(balance.balance_microcents)],
-        ["Rate limit", count(balance.rate_limit_rpm), "requests per minute"]
-      ]
-    })
-  )
+    figures([
+      ["Available balance", money(balance.available_microcents)],
+      ["Reserved", money(balance.held_microcents), "for calls in progress"],
+      ["Total balance", money(balance.balance_microcents)],
+      ["Rate limit", count(balance.rate_limit_rpm), "requests per minute"]
+    ])
+  ]
 }
 
 /** Only some providers report tokens. */
 const tokensOf = (tokens: number): string => (tokens === 0 ? "requests and responses" : plural(tokens, "token"))
 
-const spendingOf = (usage: UsageSummary): View => {
+const spendingOf = (usage: UsageSummary): ComponentChildren => {
   if (usage.total_calls === 0) {
     return h(
       Empty,
@@ -123,17 +109,13 @@ const spendingOf = (usage: UsageSummary): View => {
   }
   const { summary } = usage
   const { request_bytes, response_bytes, tokens_input, tokens_output } = summary.data_volume
-  return h(
-    Fragment,
-    null,
-    h(Figures, {
-      all: [
-        ["Spent", money(summary.total_spend_microcents)],
-        ["Calls", count(summary.total_calls)],
-        ["Error rate", percent(summary.error_rate), plural(summary.total_calls - summary.successful_calls, "call")],
-        ["Data transferred", bytes(request_bytes + response_bytes), tokensOf(tokens_input + tokens_output)]
-      ]
-    }),
+  return [
+    figures([
+      ["Spent", money(summary.total_spend_microcents)],
+      ["Calls", count(summary.total_calls)],
+      ["Error rate", percent(summary.error_rate), plural(summary.total_calls - summary.successful_calls, "call")],
+      ["Data transferred", bytes(request_bytes + response_bytes), tokensOf(tokens_input + tokens_output)]
+    ]),
     h(TimeChart, {
       title: "Spending by day",
       unit: "Spent",
@@ -150,5 +132,5 @@ const spendingOf = (usage: UsageSummary): View => {
       rows: usage.top_tools,
       keyOf: ({ tool_id }) => tool_id
     })
-  )
+  ]
 }

@@ -1,18 +1,19 @@
 /**
  * Settings of the developer: withdrawal of unspent funds, and an export of the account's data.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DataExport } from "../../console/DataExport.browser.ts"
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
 import {
   type Badges,
   CopyValue,
   Empty,
-  Facts,
+  facts,
   h,
+  section,
   statusBadge,
   TimeText,
   type View
@@ -67,34 +68,27 @@ const WithdrawFunds = (): View => {
       }
     })
   }
-  return h(
-    "section",
-    { id: "withdrawals" },
+  return section(
+    "withdrawals",
     h("h2", null, "Withdraw unspent funds"),
     h(
       "p",
       { class: "muted" },
       "Refunds unspent funds to the payment methods that paid for them. The payment processor's fee is not refunded, and credits cannot be withdrawn."
     ),
-    h(Loaded<WithdrawalList>, {
-      of: all,
-      show: ({ withdrawable_cents: available, withdrawals }) =>
-        h(
-          Fragment,
-          null,
-          available < CENTS_MIN
-            ? h(Empty, null, `You can withdraw ${moneyOfCents(available)}. The minimum is ${moneyOfCents(CENTS_MIN)}.`)
-            : withdraw(available),
-          withdrawals.length === 0
-            ? undefined
-            : h(DataTable<Withdrawal>, {
-                caption: "Withdrawals",
-                columns: COLUMNS,
-                rows: withdrawals,
-                keyOf: ({ withdrawal_id }) => withdrawal_id
-              })
-        )
-    })
+    loaded(all, ({ withdrawable_cents: available, withdrawals }) => [
+      available < CENTS_MIN
+        ? h(Empty, null, `You can withdraw ${moneyOfCents(available)}. The minimum is ${moneyOfCents(CENTS_MIN)}.`)
+        : withdraw(available),
+      withdrawals.length === 0
+        ? undefined
+        : h(DataTable<Withdrawal>, {
+            caption: "Withdrawals",
+            columns: COLUMNS,
+            rows: withdrawals,
+            keyOf: ({ withdrawal_id }) => withdrawal_id
+          })
+    ])
   )
 }
 
@@ -106,24 +100,19 @@ const COLUMNS: ReadonlyArray<Column<Withdrawal>> = [
   { name: "Refunded", cell: (one) => moneyOfCents(one.refund_cents), isNumber: true }
 ]
 
-export const tab = (): View => {
+export const tab = (): ComponentChildren => {
   const { account } = useConsole()
-  return h(
-    Fragment,
-    null,
-    h(
-      "section",
-      { id: "account" },
-      h(Facts, {
-        all: [
-          ["Name", account.name],
-          ["Account ID", h(CopyValue, { name: "account ID", text: account.id })]
-        ]
-      })
+  return [
+    section(
+      "account",
+      facts([
+        ["Name", account.name],
+        ["Account ID", h(CopyValue, { name: "account ID", text: account.id })]
+      ])
     ),
     h(WithdrawFunds, null),
     h(DataExport, { lists: EXPORTED })
-  )
+  ]
 }
 
 const EXPORTED = [

@@ -1,15 +1,26 @@
 /**
  * Accounts of consumers and providers: search, details, freeze and unfreeze.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { announce } from "../../console/Announcements.browser.ts"
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
-import { type Column, DataTable } from "../../console/DataTable.browser.ts"
+import { type Column, column, DataTable, timeColumn } from "../../console/DataTable.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo, place, setQuery } from "../../console/Place.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Badge, CopyValue, Facts, Figures, h, Notice, TimeText, type View } from "../../console/View.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
+import {
+  Badge,
+  Choice,
+  CopyValue,
+  facts,
+  figures,
+  h,
+  Notice,
+  section,
+  TimeText,
+  type View
+} from "../../console/View.browser.ts"
 import { count, money, plural } from "../../kit/Format.browser.ts"
 import {
   auditLink,
@@ -42,9 +53,8 @@ export const tab = ({ detail }: TabProps): View => {
   const { query } = place.value
   const kind = query.get("kind") ?? ""
   const search = kind === "frozen" ? undefined : (query.get("find") ?? undefined)
-  return h(
-    "section",
-    { id: "accounts" },
+  return section(
+    "accounts",
     h(
       "form",
       {
@@ -56,25 +66,17 @@ export const tab = ({ detail }: TabProps): View => {
           setQuery({ kind: String(values.get("kind")), find: String(values.get("find") ?? "").trim() })
         }
       },
-      h(
-        "div",
-        { class: "choice" },
-        h("label", { for: "accounts-kind" }, "Accounts"),
-        h(
-          "select",
-          {
-            id: "accounts-kind",
-            name: "kind",
-            onChange: (event: Event) => setQuery({ kind: (event.currentTarget as HTMLSelectElement).value, find: "" })
-          },
-          KINDS.map(([value, label]) => h("option", { key: value, value, selected: value === kind }, label))
-        )
-      ),
+      h(Choice, {
+        id: "accounts-kind",
+        name: "kind",
+        label: "Accounts",
+        choices: KINDS,
+        value: kind,
+        changed: (value) => setQuery({ kind: value, find: "" })
+      }),
       kind === "frozen"
         ? undefined
-        : h(
-            Fragment,
-            null,
+        : [
             h("input", {
               key: kind,
               type: "search",
@@ -85,7 +87,7 @@ export const tab = ({ detail }: TabProps): View => {
               defaultValue: search ?? ""
             }),
             h("button", { type: "submit", class: "plain tiny" }, "Find")
-          )
+          ]
     ),
     kind === "providers" ? h(ProviderList, { key: "providers", search }) : h(ConsumerList, { key: kind, kind, search })
   )
@@ -129,97 +131,62 @@ const found = (search: string | undefined): string =>
     : "No account has this ID, or begins with this text."
 
 const CONSUMER_COLUMNS: ReadonlyArray<Column<ConsumerRow>> = [
-  {
-    name: "Name",
-    cell: ({ consumer_id: id, name }) => consumerLink(id, name),
-    sortBy: ({ name }) => name,
-    csv: ({ name }) => name
-  },
-  { name: "Email", cell: ({ email }) => email, sortBy: ({ email }) => email, csv: ({ email }) => email },
-  {
-    name: "Registered",
-    cell: ({ created_at: at }) => h(TimeText, { at }),
-    sortBy: ({ created_at: at }) => at,
-    csv: ({ created_at: at }) => at
-  },
-  {
-    name: "Status",
-    cell: ({ frozen, frozen_reason: reason }) =>
-      frozen
-        ? [
-            h(Badge, { label: "Frozen", style: "bad", key: "badge" }),
-            h("div", { class: "small muted", key: "reason" }, reason)
-          ]
-        : h(Badge, { label: "Active", style: "good" }),
-    sortBy: ({ frozen }) => (frozen ? 1 : 0),
+  column("Name", ({ name }) => name, { cell: ({ consumer_id: id, name }) => consumerLink(id, name) }),
+  column("Email", ({ email }) => email),
+  timeColumn("Registered", (one) => one.created_at),
+  column("Status", ({ frozen }) => (frozen ? 1 : 0), {
+    cell: ({ frozen, frozen_reason: reason }) => [
+      freezeBadge(frozen),
+      frozen ? h("div", { class: "small muted", key: "reason" }, reason) : undefined
+    ],
     csv: ({ frozen, frozen_reason: reason }) => (frozen ? `frozen: ${reason ?? ""}` : "active")
-  },
+  }),
   { name: "ID", cell: ({ consumer_id: id }) => shortId(id), csv: ({ consumer_id: id }) => id }
 ]
 
 const PROVIDER_COLUMNS: ReadonlyArray<Column<ProviderRow>> = [
-  {
-    name: "Name",
-    cell: ({ name, provider_id: id }) => providerLink(id, name),
-    sortBy: ({ name }) => name,
-    csv: ({ name }) => name
-  },
-  { name: "Handle", cell: ({ handle }) => handle, sortBy: ({ handle }) => handle, csv: ({ handle }) => handle },
-  { name: "Email", cell: ({ email }) => email, sortBy: ({ email }) => email, csv: ({ email }) => email },
-  {
-    name: "Registered",
-    cell: ({ created_at: at }) => h(TimeText, { at }),
-    sortBy: ({ created_at: at }) => at,
-    csv: ({ created_at: at }) => at
-  },
-  {
-    name: "Status",
-    cell: ({ frozen }) =>
-      frozen ? h(Badge, { label: "Frozen", style: "bad" }) : h(Badge, { label: "Active", style: "good" }),
-    sortBy: ({ frozen }) => (frozen ? 1 : 0),
+  column("Name", ({ name }) => name, { cell: ({ name, provider_id: id }) => providerLink(id, name) }),
+  column("Handle", ({ handle }) => handle),
+  column("Email", ({ email }) => email),
+  timeColumn("Registered", (one) => one.created_at),
+  column("Status", ({ frozen }) => (frozen ? 1 : 0), {
+    cell: ({ frozen }) => freezeBadge(frozen),
     csv: ({ frozen }) => (frozen ? "frozen" : "active")
-  },
+  }),
   { name: "ID", cell: ({ provider_id: id }) => shortId(id), csv: ({ provider_id: id }) => id }
 ]
 
+const freezeBadge = (frozen: boolean): View =>
+  frozen ? h(Badge, { label: "Frozen", style: "bad" }) : h(Badge, { label: "Active", style: "good" })
+
 // One consumer with its money and its record; freeze and unfreeze.
 
-const ConsumerDetail = ({ id }: { readonly id: string }): View => {
+const ConsumerDetail = ({ id }: { readonly id: string }): ComponentChildren => {
   const { api } = useConsole()
   const path = `${OPERATOR}/consumers/${encodeURIComponent(id)}`
   const consumer = useResource(() => api.get<Consumer>(path), [id])
-  return h(
-    Fragment,
-    null,
+  return [
     h("a", { href: pathTo("accounts"), class: "back" }, "← All accounts"),
-    h(Loaded<Consumer>, {
-      of: consumer,
-      show: (one) =>
-        h(
-          Fragment,
-          null,
-          h("h2", null, one.name),
-          one.frozen ? h(Notice, { style: "bad" }, frozenBy(one), one.frozen_reason) : undefined,
-          h(Figures, {
-            all: [
-              ["Available balance", money(one.available_microcents)],
-              ["Reserved", money(one.held_microcents), "for calls in progress"],
-              ["Owed", money(one.owed_microcents), "after chargebacks and refunds"],
-              ["Disputes", count(one.disputes_filed), `${count(one.disputes_denied)} denied`]
-            ]
-          }),
-          h(Facts, { all: consumerFacts(one) }),
-          h(FreezeForm, {
-            path,
-            frozen: one.frozen,
-            effect:
-              "Its calls are rejected until you unfreeze it. Calls in progress end as usual, and the owner can still read and add funds.",
-            end: "Its calls are accepted again. Known chargebacks do not freeze it again; a new one does.",
-            changed: consumer.reload
-          })
-        )
-    })
-  )
+    loaded(consumer, (one) => [
+      h("h2", null, one.name),
+      one.frozen ? h(Notice, { style: "bad" }, frozenBy(one), one.frozen_reason) : undefined,
+      figures([
+        ["Available balance", money(one.available_microcents)],
+        ["Reserved", money(one.held_microcents), "for calls in progress"],
+        ["Owed", money(one.owed_microcents), "after chargebacks and refunds"],
+        ["Disputes", count(one.disputes_filed), `${count(one.disputes_denied)} denied`]
+      ]),
+      facts(consumerFacts(one)),
+      h(FreezeForm, {
+        path,
+        frozen: one.frozen,
+        effect:
+          "Its calls are rejected until you unfreeze it. Calls in progress end as usual, and the owner can still read and add funds.",
+        end: "Its calls are accepted again. Known chargebacks do not freeze it again; a new one does.",
+        changed: consumer.reload
+      })
+    ])
+  ]
 }
 
 const frozenBy = ({ frozen_at: at, frozen_by_operator: byOperator }: Consumer) => [
@@ -230,7 +197,7 @@ const frozenBy = ({ frozen_at: at, frozen_by_operator: byOperator }: Consumer) =
 
 const consumerFacts = (one: Consumer) =>
   [
-    ["Status", one.frozen ? h(Badge, { label: "Frozen", style: "bad" }) : h(Badge, { label: "Active", style: "good" })],
+    ["Status", freezeBadge(one.frozen)],
     ["ID", h(CopyValue, { name: "the ID", text: one.consumer_id })],
     ["Email", one.email],
     ["Registered", h(TimeText, { at: one.created_at })],
@@ -269,83 +236,68 @@ const FEE_COLUMNS: ReadonlyArray<Column<FeeChange>> = [
   { name: "Reason", cell: ({ reason }) => reason ?? "–", isLong: true }
 ]
 
-const ProviderDetail = ({ id }: { readonly id: string }): View => {
+const ProviderDetail = ({ id }: { readonly id: string }): ComponentChildren => {
   const { api } = useConsole()
   const path = `${OPERATOR}/providers/${encodeURIComponent(id)}`
   const provider = useResource(() => api.get<Provider>(path), [id])
-  return h(
-    Fragment,
-    null,
+  return [
     h("a", { href: `${pathTo("accounts")}?kind=providers`, class: "back" }, "← All providers"),
-    h(Loaded<Provider>, {
-      of: provider,
-      show: (one) =>
-        h(
-          Fragment,
-          null,
-          h("h2", null, one.name),
-          one.frozen_at === null
-            ? undefined
-            : h(
-                Notice,
-                { style: "bad" },
-                "Frozen since ",
-                h(TimeText, { at: one.frozen_at }),
-                `: ${one.frozen_reason ?? ""}`
-              ),
-          h(Figures, {
-            all: [
-              ["Available earnings", money(one.available_microcents)],
-              ["Maturing", money(one.maturing_microcents)],
-              [
-                "Reserved",
-                money(one.reserved_microcents),
-                one.reserve_lifted ? "the reserve is lifted" : "rolling reserve"
-              ],
-              ["Frozen", money(one.frozen_microcents), "by open disputes"],
-              ["Owed", money(one.owed_microcents), "to consumers, for refunds"]
-            ]
-          }),
-          h(Facts, { all: providerFacts(one) }),
-          h(
-            "section",
-            { id: "fee" },
-            h("h2", null, "Platform fee"),
-            h("p", null, "A lower fee applies at once, a higher one after the notice period. The provider sees both."),
-            h(InputForm, {
-              id: "set-fee",
-              submit: "Set fee",
-              style: "row",
-              fields: [
-                {
-                  name: "platform_fee_bps",
-                  label: "Fee in basis points",
-                  type: "number",
-                  value: String(one.platform_fee_bps),
-                  hint: "100 basis points are 1%."
-                },
-                { name: "reason", label: "Reason", optional: true, hint: "For the history and the audit trail." }
-              ],
-              send: async ({ platform_fee_bps: points, reason }, idempotencyKey) => {
-                await api.post(`${path}/platform-fee`, { platform_fee_bps: Number(points), reason }, idempotencyKey)
-                await provider.reload()
-                announce("good", "The fee is set.")
-              }
-            }),
-            h(FeeChanges, { all: one.fee_changes })
+    loaded(provider, (one) => [
+      h("h2", null, one.name),
+      one.frozen_at === null
+        ? undefined
+        : h(
+            Notice,
+            { style: "bad" },
+            "Frozen since ",
+            h(TimeText, { at: one.frozen_at }),
+            `: ${one.frozen_reason ?? ""}`
           ),
-          h(FreezeForm, {
-            path,
-            frozen: one.frozen,
-            effect:
-              "Its tools are not listed and cannot be called, and nothing is paid out until you unfreeze it. Calls in progress are settled, a " +
-              "payout in progress ends, and refunds are taken from its earnings.",
-            end: "Its tools are listed and can be called, and it can be paid out again.",
-            changed: provider.reload
-          })
-        )
-    })
-  )
+      figures([
+        ["Available earnings", money(one.available_microcents)],
+        ["Maturing", money(one.maturing_microcents)],
+        ["Reserved", money(one.reserved_microcents), one.reserve_lifted ? "the reserve is lifted" : "rolling reserve"],
+        ["Frozen", money(one.frozen_microcents), "by open disputes"],
+        ["Owed", money(one.owed_microcents), "to consumers, for refunds"]
+      ]),
+      facts(providerFacts(one)),
+      section(
+        "fee",
+        h("h2", null, "Platform fee"),
+        h("p", null, "A lower fee applies at once, a higher one after the notice period. The provider sees both."),
+        h(InputForm, {
+          id: "set-fee",
+          submit: "Set fee",
+          style: "row",
+          fields: [
+            {
+              name: "platform_fee_bps",
+              label: "Fee in basis points",
+              type: "number",
+              value: String(one.platform_fee_bps),
+              hint: "100 basis points are 1%."
+            },
+            { name: "reason", label: "Reason", optional: true, hint: "For the history and the audit trail." }
+          ],
+          send: async ({ platform_fee_bps: points, reason }, idempotencyKey) => {
+            await api.post(`${path}/platform-fee`, { platform_fee_bps: Number(points), reason }, idempotencyKey)
+            await provider.reload()
+            announce("good", "The fee is set.")
+          }
+        }),
+        h(FeeChanges, { all: one.fee_changes })
+      ),
+      h(FreezeForm, {
+        path,
+        frozen: one.frozen,
+        effect:
+          "Its tools are not listed and cannot be called, and nothing is paid out until you unfreeze it. Calls in progress are settled, a " +
+          "payout in progress ends, and refunds are taken from its earnings.",
+        end: "Its tools are listed and can be called, and it can be paid out again.",
+        changed: provider.reload
+      })
+    ])
+  ]
 }
 
 const feeOf = ({ is_default: isDefault, platform_fee_bps: points }: Provider): string =>
@@ -377,10 +329,9 @@ const providerFacts = (one: Provider) =>
 // Freezes and unfreezes an account, with a reason.
 
 interface FreezeProps {
-  /** Of the account at the API. */
   readonly path: string
   readonly frozen: boolean
-  /** What a freeze means for this account, and its end. */
+  /** Both say what happens to the account. */
   readonly effect: string
   readonly end: string
   readonly changed: () => Promise<void>

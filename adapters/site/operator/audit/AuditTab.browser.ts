@@ -1,13 +1,12 @@
 /**
  * Everything that the operator changed.
  */
-import { Fragment } from "preact"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import type { Column } from "../../console/DataTable.browser.ts"
+import { type Column, column, timeColumn } from "../../console/DataTable.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { place, setQuery } from "../../console/Place.browser.ts"
-import { h, TimeText, type View } from "../../console/View.browser.ts"
+import { h, section, type View } from "../../console/View.browser.ts"
 import { forgetKey } from "../../kit/Session.browser.ts"
 import {
   type AuditTrail,
@@ -68,9 +67,8 @@ const ACTIONS: Readonly<Record<Entry["action"], string>> = {
 export const tab = (): View => {
   const { api } = useConsole()
   const subject = place.value.query.get("subject") ?? undefined
-  return h(
-    "section",
-    { id: "audit" },
+  return section(
+    "audit",
     subject === undefined
       ? undefined
       : h(
@@ -98,19 +96,11 @@ export const tab = (): View => {
 }
 
 const COLUMNS: ReadonlyArray<Column<Entry>> = [
-  { name: "Time", cell: ({ at }) => h(TimeText, { at }), sortBy: ({ at }) => at, csv: ({ at }) => at },
-  {
-    name: "Action",
-    cell: ({ action }) => ACTIONS[action],
-    sortBy: ({ action }) => action,
-    csv: ({ action }) => action
-  },
-  {
-    name: "By",
-    cell: ({ actor, address }) => h(Fragment, null, actor, h("div", { class: "small muted" }, address)),
-    sortBy: ({ actor }) => actor,
-    csv: ({ actor }) => actor
-  },
+  timeColumn("Time", ({ at }) => at),
+  column("Action", ({ action }) => action, { cell: ({ action }) => ACTIONS[action] }),
+  column("By", ({ actor }) => actor, {
+    cell: ({ actor, address }) => [actor, h("div", { class: "small muted" }, address)]
+  }),
   { name: "Subject", cell: subjectOf, csv: ({ subject }) => subject ?? "" },
   { name: "Reason", cell: ({ reason }) => reason ?? "–", isLong: true, csv: ({ reason }) => reason ?? "" },
   {

@@ -1,10 +1,9 @@
 /**
  * Disputes that wait for the operator's decision, and all others.
  */
-import { Fragment } from "preact"
 import { announce } from "../../console/Announcements.browser.ts"
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
-import type { Column } from "../../console/DataTable.browser.ts"
+import { type Column, column, statusColumn } from "../../console/DataTable.browser.ts"
 import {
   costColumn,
   DISPUTE_STATUSES,
@@ -18,7 +17,7 @@ import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { confirmed } from "../../console/Modal.browser.ts"
 import { CallLink } from "../../console/PublicNames.browser.ts"
-import { Facts, h, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
+import { facts, h, section, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import { money, parseDollars, plural, relativeTime } from "../../kit/Format.browser.ts"
 import {
@@ -47,9 +46,8 @@ const CHOICES = [
 export const tab = ({ detail }: TabProps): View => {
   const { api } = useConsole()
   if (detail !== undefined) return h(DisputeDecision, { id: detail })
-  return h(
-    "section",
-    { id: "disputes" },
+  return section(
+    "disputes",
     h("p", null, "A contested dispute that you do not decide in time is refunded."),
     h(ListView<DisputeRow>, {
       id: "disputes",
@@ -68,30 +66,20 @@ export const tab = ({ detail }: TabProps): View => {
 
 const COLUMNS: ReadonlyArray<Column<DisputeRow>> = [
   filedColumn,
-  {
-    name: "Decide by",
+  column("Decide by", ({ decide_by: at }) => at, {
     cell: ({ decide_by: at }) =>
       at === null
-        ? "–"
-        : [h(TimeText, { at, key: "at" }), h("div", { class: "small muted", key: "in" }, relativeTime(at))],
-    sortBy: ({ decide_by: at }) => at ?? "",
-    csv: ({ decide_by: at }) => at ?? ""
-  },
+        ? undefined
+        : [h(TimeText, { at, key: "at" }), h("div", { class: "small muted", key: "in" }, relativeTime(at))]
+  }),
   reasonColumn,
   costColumn,
-  {
-    name: "Provider",
+  column("Provider", (one) => one.provider_name, {
     cell: (one) => named(providerLink, one.provider_name, one.provider_id),
-    sortBy: (one) => one.provider_name,
     csv: (one) => namedId(one.provider_name, one.provider_id)
-  },
-  { name: "Claim", cell: ({ claim }) => claim.text ?? "–", isLong: true, csv: ({ claim }) => claim.text ?? "" },
-  {
-    name: "Status",
-    cell: ({ status }) => statusBadge(DISPUTE_STATUSES.operator, status),
-    sortBy: ({ status }) => status,
-    csv: ({ status }) => status
-  }
+  }),
+  { name: "Claim", cell: ({ claim }) => claim.text, isLong: true, csv: ({ claim }) => claim.text ?? "" },
+  statusColumn("Status", DISPUTE_STATUSES.operator, ({ status }) => status)
 ]
 
 // One dispute with both statements, the filer's record, and the decision.
@@ -100,15 +88,10 @@ const DisputeDecision = ({ id }: { readonly id: string }): View =>
   h(DisputeDetail<Dispute>, {
     path: `${OPERATOR}/disputes`,
     id,
-    show: (one, reload) =>
-      h(
-        Fragment,
-        null,
-        h(Facts, { all: factsOf(one) }),
-        one.status === "under_review" || one.status === "filed"
-          ? h(Decide, { dispute: one, decided: reload })
-          : undefined
-      )
+    show: (one, reload) => [
+      facts(factsOf(one)),
+      one.status === "under_review" || one.status === "filed" ? h(Decide, { dispute: one, decided: reload }) : undefined
+    ]
   })
 
 const factsOf = (one: Dispute) =>
@@ -172,16 +155,10 @@ const effectOf = (resolution: keyof typeof CONFIRMATIONS, one: Dispute, credit: 
   }
 }
 
-interface DecideProps {
-  readonly dispute: Dispute
-  readonly decided: () => Promise<void>
-}
-
-const Decide = ({ decided, dispute }: DecideProps): View => {
+const Decide = ({ decided, dispute }: { readonly dispute: Dispute; readonly decided: () => Promise<void> }): View => {
   const { api } = useConsole()
-  return h(
-    "section",
-    { id: "decide" },
+  return section(
+    "decide",
     h("h2", null, "Decision"),
     h(InputForm, {
       id: "decision",

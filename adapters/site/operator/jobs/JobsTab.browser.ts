@@ -1,11 +1,10 @@
 /**
  * The background jobs of the node that answers.
  */
-import { Fragment } from "preact"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DataTable } from "../../console/DataTable.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Badge, Empty, h, TimeText, type View } from "../../console/View.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
+import { Badge, Empty, h, section, TimeText, type View } from "../../console/View.browser.ts"
 import { milliseconds } from "../../kit/Format.browser.ts"
 import { type Jobs, OPERATOR } from "../lists/OperatorLists.browser.ts"
 
@@ -16,22 +15,17 @@ const REFRESH_MS = 10_000
 export const tab = (): View => {
   const { api } = useConsole()
   const jobs = useResource(() => api.get<Jobs>(`${OPERATOR}/jobs`), [], { refreshMs: () => REFRESH_MS })
-  return h(
-    "section",
-    { id: "jobs" },
+  return section(
+    "jobs",
     h("p", null, "Every node runs every job. This list is of the node that answered."),
-    h(Loaded<Jobs>, {
-      of: jobs,
-      show: ({ jobs: all, timestamp }) =>
-        all.length === 0
-          ? h(Empty, null, "This node runs no jobs.")
-          : h(
-              Fragment,
-              null,
-              h(DataTable<Job>, { caption: "Jobs", columns: COLUMNS, rows: all, keyOf: ({ job }) => job }),
-              h("p", { class: "small muted" }, "As of ", h(TimeText, { at: timestamp }), ".")
-            )
-    })
+    loaded(jobs, ({ jobs: all, timestamp }) =>
+      all.length === 0
+        ? h(Empty, null, "This node runs no jobs.")
+        : [
+            h(DataTable<Job>, { caption: "Jobs", columns: COLUMNS, rows: all, keyOf: ({ job }) => job }),
+            h("p", { class: "small muted" }, "As of ", h(TimeText, { at: timestamp }), ".")
+          ]
+    )
   )
 }
 

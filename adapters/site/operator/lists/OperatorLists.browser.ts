@@ -1,7 +1,7 @@
 /**
  * What the operator's lists share: pages of the API, and links between accounts, disputes and the audit trail.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import type { LogApi } from "../../../http/log/LogApi.ts"
 import type { OperatorApi } from "../../../http/operator/OperatorApi.ts"
 import type { OperatorListsApi } from "../../../http/operator/OperatorListsApi.ts"
@@ -39,15 +39,16 @@ export const providerLink = (id: string, text = id): View =>
 export const shortId = (id: string): View => h("code", { class: "short", title: id }, `…${id.slice(-ID_CHARS_SHOWN)}`)
 
 /** A link to an account by its name, with its ID: several accounts can have one name. */
-export const named = (link: typeof consumerLink, name: string, id: string): View =>
-  h(Fragment, null, link(id, name), h("div", { class: "small muted" }, shortId(id)))
+export const named = (link: typeof consumerLink, name: string, id: string): ComponentChildren => [
+  link(id, name),
+  h("div", { class: "small muted" }, shortId(id))
+]
 
 /** With its ID, in details and exported lists. */
 export const namedId = (name: string, id: string): string => `${name} (${id})`
 
 export const disputeLink = (id: string): View => h("a", { href: pathTo("disputes", id) }, id)
 
-/** What the operator did about an account, a dispute or a document. */
 export const auditLink = (subject: string): View =>
   h("a", { href: `${pathTo("audit")}?${new URLSearchParams({ subject })}` }, "In the audit trail")
 

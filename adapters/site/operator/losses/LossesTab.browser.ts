@@ -1,13 +1,13 @@
 /**
  * Recorded losses, movements of platform funds that cover them, claims and chargebacks.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import type { Column } from "../../console/DataTable.browser.ts"
+import { type Column, moneyColumn } from "../../console/DataTable.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { type Badges, Figures, h, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
+import { type Badges, figures, h, section, statusBadge, TimeText } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import { MICROCENTS_PER_CENT, money, moneyOfCents, parseDollars } from "../../kit/Format.browser.ts"
 import {
@@ -26,28 +26,21 @@ import {
 type Claim = Claims["claims"][number]
 type Chargeback = Chargebacks["chargebacks"][number]
 
-export const tab = (): View => {
+export const tab = (): ComponentChildren => {
   const { api } = useConsole()
   const solvency = useResource(() => api.get<Solvency>(`${OPERATOR}/solvency`), [])
-  return h(
-    Fragment,
-    null,
-    h(
-      "section",
-      { id: "losses" },
-      h(Loaded<Solvency>, {
-        of: solvency,
-        show: (found) =>
-          h(Figures, {
-            all: [
-              ["Losses to cover", money(found.shortfall_microcents)],
-              ["Platform funds", money(found.platform_funds_microcents)],
-              ["Owed by providers", money(found.claims_on_providers_microcents), "to consumers"],
-              ["Owed by the platform", money(found.claims_on_platform_microcents), "to consumers"],
-              ["Advanced", money(found.advanced_microcents), "for providers"]
-            ]
-          })
-      }),
+  return [
+    section(
+      "losses",
+      loaded(solvency, (found) =>
+        figures([
+          ["Losses to cover", money(found.shortfall_microcents)],
+          ["Platform funds", money(found.platform_funds_microcents)],
+          ["Owed by providers", money(found.claims_on_providers_microcents), "to consumers"],
+          ["Owed by the platform", money(found.claims_on_platform_microcents), "to consumers"],
+          ["Advanced", money(found.advanced_microcents), "for providers"]
+        ])
+      ),
       h("h2", null, "Platform funds"),
       h(InputForm, {
         id: "funds",
@@ -79,9 +72,8 @@ export const tab = (): View => {
         }
       })
     ),
-    h(
-      "section",
-      { id: "claims" },
+    section(
+      "claims",
       h("h2", null, "Claims"),
       h(
         "p",
@@ -108,9 +100,8 @@ export const tab = (): View => {
         empty: "No claims: every refund was paid at its decision."
       })
     ),
-    h(
-      "section",
-      { id: "chargebacks" },
+    section(
+      "chargebacks",
       h("h2", null, "Chargebacks"),
       h(ListView<Chargeback>, {
         id: "chargebacks",
@@ -122,7 +113,7 @@ export const tab = (): View => {
         empty: "No chargebacks: no payment was disputed at a bank."
       })
     )
-  )
+  ]
 }
 
 const CLAIM_COLUMNS: ReadonlyArray<Column<Claim>> = [
@@ -139,13 +130,7 @@ const CLAIM_COLUMNS: ReadonlyArray<Column<Claim>> = [
       id === null ? "Platform" : named(consumerLink, name ?? id, id),
     csv: ({ creditor_id: id, creditor_name: name }) => (id === null ? "platform" : namedId(name ?? id, id))
   },
-  {
-    name: "Amount",
-    cell: (one) => money(one.amount_microcents),
-    isNumber: true,
-    sortBy: (one) => one.amount_microcents,
-    csv: (one) => money(one.amount_microcents)
-  },
+  moneyColumn("Amount", (one) => one.amount_microcents),
   { name: "Paid", cell: (one) => money(one.paid_microcents), isNumber: true, csv: (one) => money(one.paid_microcents) }
 ]
 

@@ -1,12 +1,12 @@
 /**
  * Solvency, what waits for the operator, and the health of the service.
  */
-import { type ComponentChildren, Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { type ConsoleApi, useConsole } from "../../console/ConsoleContext.browser.ts"
 import { DataTable } from "../../console/DataTable.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Badge, Figures, h, Notice, TimeText, type View } from "../../console/View.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
+import { Badge, figures, h, Notice, section, TimeText, type View } from "../../console/View.browser.ts"
 import { ApiError } from "../../kit/ApiRequest.browser.ts"
 import { count, milliseconds, money } from "../../kit/Format.browser.ts"
 import { type Health, OPERATOR, type Solvency, type Summary } from "../lists/OperatorLists.browser.ts"
@@ -19,19 +19,15 @@ type Overview = Summary | { readonly health: Health; readonly problem: string }
 export const tab = (): View => {
   const { api } = useConsole()
   const overview = useResource(() => readOverview(api), [], { refreshMs: () => REFRESH_MS })
-  return h(Loaded<Overview>, {
-    of: overview,
-    show: (found) =>
-      "problem" in found
-        ? h(Fragment, null, h(Notice, { style: "bad" }, found.problem), h(Checks, found.health))
-        : h(
-            Fragment,
-            null,
-            h("section", { id: "solvency" }, h("h2", null, "Solvency"), solvencyOf(found.solvency)),
-            h(Waiting, found.waiting),
-            h(Checks, found.health)
-          )
-  })
+  return loaded(overview, (found) =>
+    "problem" in found
+      ? [h(Notice, { style: "bad" }, found.problem), h(Checks, found.health)]
+      : [
+          section("solvency", h("h2", null, "Solvency"), solvencyOf(found.solvency)),
+          h(Waiting, found.waiting),
+          h(Checks, found.health)
+        ]
+  )
 }
 
 const readOverview = async (api: ConsoleApi): Promise<Overview> => {
@@ -43,31 +39,26 @@ const readOverview = async (api: ConsoleApi): Promise<Overview> => {
   }
 }
 
-const solvencyOf = (found: Solvency): View =>
-  h(
-    Fragment,
-    null,
-    verdictOf(found),
-    h(Figures, {
-      all: [
-        ["Spendable", money(found.spendable_microcents), "balances, earnings and platform funds"],
-        [
-          "Received less sent",
-          money(found.received_microcents - found.sent_microcents),
-          `${money(found.received_microcents)} received, ${money(found.sent_microcents)} sent`
-        ],
-        ["Platform funds", money(found.platform_funds_microcents), "fees and deposits"],
-        ["Unbacked", money(found.unbacked_microcents), "0 unless the service has a fault"],
-        ["Shortfall", money(found.shortfall_microcents), "recorded losses to cover"],
-        [
-          "Claims",
-          money(found.claims_on_providers_microcents + found.claims_on_platform_microcents),
-          h("a", { href: pathTo("losses") }, "Losses and claims")
-        ]
-      ]
-    }),
-    h("p", { class: "small muted" }, "As of ", h(TimeText, { at: found.timestamp }), ".")
-  )
+const solvencyOf = (found: Solvency): ComponentChildren => [
+  verdictOf(found),
+  figures([
+    ["Spendable", money(found.spendable_microcents), "balances, earnings and platform funds"],
+    [
+      "Received less sent",
+      money(found.received_microcents - found.sent_microcents),
+      `${money(found.received_microcents)} received, ${money(found.sent_microcents)} sent`
+    ],
+    ["Platform funds", money(found.platform_funds_microcents), "fees and deposits"],
+    ["Unbacked", money(found.unbacked_microcents), "0 unless the service has a fault"],
+    ["Shortfall", money(found.shortfall_microcents), "recorded losses to cover"],
+    [
+      "Claims",
+      money(found.claims_on_providers_microcents + found.claims_on_platform_microcents),
+      h("a", { href: pathTo("losses") }, "Losses and claims")
+    ]
+  ]),
+  h("p", { class: "small muted" }, "As of ", h(TimeText, { at: found.timestamp }), ".")
+]
 
 const verdictOf = ({ shortfall_microcents: shortfall, unbacked_microcents: unbacked }: Solvency): View => {
   if (unbacked > 0) {
@@ -85,35 +76,31 @@ const verdictOf = ({ shortfall_microcents: shortfall, unbacked_microcents: unbac
 }
 
 const Waiting = (waiting: Summary["waiting"]): View =>
-  h(
-    "section",
-    { id: "waiting" },
+  section(
+    "waiting",
     h("h2", null, "Waiting"),
-    h(Figures, {
-      all: [
-        [
-          "Disputes to decide",
-          h("a", { href: pathTo("disputes") }, count(waiting.disputes)),
-          deadlineOf(waiting.next_decision_at)
-        ],
-        ["Frozen accounts", h("a", { href: `${pathTo("accounts")}?kind=frozen` }, count(waiting.frozen_consumers))],
-        ["Payouts in progress", h("a", { href: pathTo("payouts") }, count(waiting.open_payouts))],
-        [
-          "Failed payouts",
-          h("a", { href: `${pathTo("payouts")}?state=failed` }, count(waiting.failed_payouts)),
-          "including retried ones"
-        ]
+    figures([
+      [
+        "Disputes to decide",
+        h("a", { href: pathTo("disputes") }, count(waiting.disputes)),
+        deadlineOf(waiting.next_decision_at)
+      ],
+      ["Frozen accounts", h("a", { href: `${pathTo("accounts")}?kind=frozen` }, count(waiting.frozen_consumers))],
+      ["Payouts in progress", h("a", { href: pathTo("payouts") }, count(waiting.open_payouts))],
+      [
+        "Failed payouts",
+        h("a", { href: `${pathTo("payouts")}?state=failed` }, count(waiting.failed_payouts)),
+        "including retried ones"
       ]
-    })
+    ])
   )
 
 const deadlineOf = (at: string | null): ComponentChildren =>
   at === null ? "none" : ["first due ", h(TimeText, { at })]
 
 const Checks = ({ checks }: Health): View =>
-  h(
-    "section",
-    { id: "health" },
+  section(
+    "health",
     h("h2", null, "Health"),
     h(DataTable<readonly [string, Health["checks"][string]]>, {
       caption: "Checks of the node that answers",

@@ -1,16 +1,15 @@
 /**
  * Payouts of all providers.
  */
-import { Fragment } from "preact"
 import { useState } from "preact/hooks"
 import { announce } from "../../console/Announcements.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
-import type { Column } from "../../console/DataTable.browser.ts"
+import { type Column, column, moneyColumn, statusColumn, timeColumn } from "../../console/DataTable.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { openModal } from "../../console/Modal.browser.ts"
-import { type Badges, h, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
-import { moneyOfCents } from "../../kit/Format.browser.ts"
+import { type Badges, h, section, statusChoices, TimeText, type View } from "../../console/View.browser.ts"
+import { MICROCENTS_PER_CENT, moneyOfCents } from "../../kit/Format.browser.ts"
 import {
   named,
   namedId,
@@ -31,28 +30,24 @@ const RetryButton = ({ payout, retried }: RetryProps): View => {
   const { api } = useConsole()
   const path = `${OPERATOR}/payouts/${encodeURIComponent(payout.payout_id)}/retry`
   const ask = () =>
-    openModal("Retry the payout", (close) =>
+    openModal("Retry the payout", (close) => [
       h(
-        Fragment,
+        "p",
         null,
-        h(
-          "p",
-          null,
-          "A new payout goes to the provider's own account: what it has available now, which may differ from the failed payout."
-        ),
-        h(InputForm, {
-          id: "retry-payout",
-          submit: "Retry payout",
-          fields: [{ name: "reason", label: "Reason", hint: "For the audit trail." }],
-          send: async ({ reason }, idempotencyKey) => {
-            const found = await api.post<RetriedPayout>(path, { reason }, idempotencyKey)
-            close()
-            retried()
-            announce(found.state === "failed" ? "bad" : "good", resultOf(found))
-          }
-        })
-      )
-    )
+        "A new payout goes to the provider's own account: what it has available now, which may differ from the failed payout."
+      ),
+      h(InputForm, {
+        id: "retry-payout",
+        submit: "Retry payout",
+        fields: [{ name: "reason", label: "Reason", hint: "For the audit trail." }],
+        send: async ({ reason }, idempotencyKey) => {
+          const found = await api.post<RetriedPayout>(path, { reason }, idempotencyKey)
+          close()
+          retried()
+          announce(found.state === "failed" ? "bad" : "good", resultOf(found))
+        }
+      })
+    ])
   return h("button", { type: "button", class: "plain tiny", onClick: () => void ask() }, "Retry")
 }
 
@@ -77,9 +72,8 @@ export const tab = (): View => {
   const { api } = useConsole()
   const [version, setVersion] = useState(0)
   const columns = [...COLUMNS, retryColumn(() => setVersion((before) => before + 1))]
-  return h(
-    "section",
-    { id: "payouts" },
+  return section(
+    "payouts",
     h(
       "p",
       null,
@@ -88,13 +82,7 @@ export const tab = (): View => {
     h(ListView<Payout>, {
       id: "payouts",
       caption: "Payouts",
-      filters: [
-        {
-          name: "state",
-          label: "State",
-          choices: [["", "All"], ...Object.entries(STATES).map(([value, [label]]) => [value, label] as const)]
-        }
-      ],
+      filters: [{ name: "state", label: "State", choices: statusChoices(STATES) }],
       load: rowsOf<"payouts", Payout>(api, "/payouts", "payouts"),
       keyOf: ({ payout_id }) => payout_id,
       textOf: (one) =>
@@ -113,41 +101,22 @@ const retryColumn = (retried: () => void): Column<Payout> => ({
 })
 
 const COLUMNS: ReadonlyArray<Column<Payout>> = [
-  {
-    name: "Requested",
-    cell: ({ created_at: at }) => h(TimeText, { at }),
-    sortBy: ({ created_at: at }) => at,
-    csv: ({ created_at: at }) => at
-  },
-  {
-    name: "Provider",
+  timeColumn("Requested", (one) => one.created_at),
+  column("Provider", (one) => one.provider_name, {
     cell: (one) => named(providerLink, one.provider_name, one.provider_id),
-    sortBy: (one) => one.provider_name,
     csv: (one) => namedId(one.provider_name, one.provider_id)
-  },
-  {
-    name: "Amount",
-    cell: ({ amount_cents: cents }) => moneyOfCents(cents),
-    isNumber: true,
-    sortBy: ({ amount_cents: cents }) => cents,
-    csv: ({ amount_cents: cents }) => moneyOfCents(cents)
-  },
-  {
-    name: "State",
-    cell: ({ state }) => statusBadge(STATES, state),
-    sortBy: ({ state }) => state,
-    csv: ({ state }) => state
-  },
+  }),
+  moneyColumn("Amount", (one) => one.amount_cents * MICROCENTS_PER_CENT),
+  statusColumn("State", STATES, ({ state }) => state),
   { name: "Attempts", cell: ({ attempts }) => attempts, isNumber: true, csv: ({ attempts }) => attempts },
   {
     name: "Next attempt",
-    cell: ({ next_attempt_at: at }) => (at === null ? "–" : h(TimeText, { at })),
+    cell: ({ next_attempt_at: at }) => (at === null ? undefined : h(TimeText, { at })),
     csv: ({ next_attempt_at: at }) => at ?? ""
   },
-  {
-    name: "Result",
-    cell: (one) => one.failure ?? one.transfer_id ?? "–",
-    isLong: true,
-    csv: (one) => one.failure ?? one.transfer_id ?? ""
-  }
+  { name: "Result", cell: resultIn, isLong: true, csv: (one) => resultIn(one) ?? "" }
 ]
+
+function resultIn({ failure, transfer_id: transfer }: Payout): string | null {
+  return failure ?? transfer
+}

@@ -1,15 +1,15 @@
 /**
  * Calls of the provider's tools, newest first, each with its details.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { type Call, CALL_FILTERS, callColumns, receiptColumn, USAGE_PATH } from "../../console/CallColumns.browser.ts"
 import { CallDetail } from "../../console/CallDetail.browser.ts"
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo, place } from "../../console/Place.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeChart } from "../../console/TimeChart.browser.ts"
-import { Figures, h, type View } from "../../console/View.browser.ts"
+import { figures, h, section, type View } from "../../console/View.browser.ts"
 import type { UsagePage, UsageSummary } from "../../kit/ApiResponses.browser.ts"
 import { bytes, count, milliseconds, percent } from "../../kit/Format.browser.ts"
 
@@ -30,23 +30,19 @@ const CallTotals = (): View => {
     ])
     return { usage, averageMs: summary.avg_latency_ms }
   }, [period])
-  return h("section", { id: "call-totals" }, h(Loaded<Totals>, { of: totals, show: totalsOf }))
+  return section("call-totals", loaded(totals, totalsOf))
 }
 
-const totalsOf = ({ averageMs, usage }: Totals): View | undefined => {
+const totalsOf = ({ averageMs, usage }: Totals): ComponentChildren => {
   const { calls_by_day: days, summary, total_calls: total } = usage
   if (total === 0) return undefined
-  return h(
-    Fragment,
-    null,
-    h(Figures, {
-      all: [
-        ["Calls", count(total)],
-        ["Success rate", percent(summary.successful_calls / total)],
-        ["Average latency", milliseconds(averageMs)],
-        ["Data sent", bytes(summary.data_volume.response_bytes)]
-      ]
-    }),
+  return [
+    figures([
+      ["Calls", count(total)],
+      ["Success rate", percent(summary.successful_calls / total)],
+      ["Average latency", milliseconds(averageMs)],
+      ["Data sent", bytes(summary.data_volume.response_bytes)]
+    ]),
     days.length < 2
       ? undefined
       : h(TimeChart, {
@@ -55,23 +51,20 @@ const totalsOf = ({ averageMs, usage }: Totals): View | undefined => {
           points: days.map(({ calls: value, date }) => ({ date, value })),
           format: (value) => count(Math.round(value * 10) / 10)
         })
-  )
+  ]
 }
 
 const PAGE_SIZE = 20
 
 const COLUMNS = [...callColumns, receiptColumn]
 
-export const tab = ({ detail }: TabProps): View => {
+export const tab = ({ detail }: TabProps): ComponentChildren => {
   const { api } = useConsole()
   if (detail !== undefined) return h(CallDetail, { id: detail })
-  return h(
-    Fragment,
-    null,
+  return [
     h(CallTotals, null),
-    h(
-      "section",
-      { id: "calls" },
+    section(
+      "calls",
       h(ListView<Call>, {
         id: "calls",
         caption: "Calls",
@@ -92,5 +85,5 @@ export const tab = ({ detail }: TabProps): View => {
         ]
       })
     )
-  )
+  ]
 }

@@ -1,11 +1,11 @@
 /**
  * Disputes about calls of the provider's tools, each with its details and the provider's answer.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
 import { announce } from "../../console/Announcements.browser.ts"
 import { type ConsoleApi, type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
-import type { Column } from "../../console/DataTable.browser.ts"
+import { type Column, column } from "../../console/DataTable.browser.ts"
 import {
   costColumn,
   decisionDeadline,
@@ -17,15 +17,14 @@ import {
   evidenceOf,
   filedColumn,
   reasonColumn,
-  reasonLabel,
-  statusFilter
+  reasonLabel
 } from "../../console/DisputeDetail.browser.ts"
 import { InputForm } from "../../console/InputForm.browser.ts"
 import { ListView } from "../../console/ListView.browser.ts"
 import { pathTo } from "../../console/Place.browser.ts"
 import { CallLink } from "../../console/PublicNames.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Facts, h, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
+import { facts, h, section, statusBadge, statusChoices, TimeText, type View } from "../../console/View.browser.ts"
 import type { DisputeResponse } from "../../kit/ApiResponses.browser.ts"
 import { money, relativeTime } from "../../kit/Format.browser.ts"
 import { OpenDisputesNotice } from "./OpenDisputesNotice.browser.ts"
@@ -55,7 +54,7 @@ const deciderOf = ({ decided_by: by }: Dispute): string | undefined => (by === n
 
 const READ_MAX = 100
 
-/** Of the newest ones, the oldest first: its deadline is the next. */
+/** The oldest of the newest ones comes first: its deadline is the next. */
 const openDisputes = async (api: ConsoleApi): Promise<ReadonlyArray<Dispute>> => {
   const { rows } = await disputePage(api, undefined, "filed", READ_MAX)
   return rows.filter(needsResponse).toReversed()
@@ -73,9 +72,8 @@ const DisputeAnswer = ({ answered, dispute }: DisputeAnswerProps): View => {
   const cost = money(dispute.cost_microcents)
   const respond = (body: object, idempotencyKey: string) =>
     api.post<DisputeResponse>(`${DISPUTES_PATH}/${dispute.dispute_id}/respond`, body, idempotencyKey)
-  return h(
-    "section",
-    { id: "answer" },
+  return section(
+    "answer",
     h("h2", null, "Your response"),
     h(
       "p",
@@ -90,16 +88,14 @@ const DisputeAnswer = ({ answered, dispute }: DisputeAnswerProps): View => {
         style: "danger",
         confirm: {
           title: `Refund ${cost}?`,
-          text: h(
-            Fragment,
-            null,
+          text: [
             h(
               "p",
               null,
               "The refund is paid from your balance; your next earnings cover the rest. The platform refunds its fee."
             ),
             h("p", null, "This cannot be undone, and counts as a lost dispute.")
-          ),
+          ],
           action: "Refund",
           isDangerous: true
         },
@@ -140,19 +136,16 @@ const ProviderDispute = ({ id }: { readonly id: string }): View =>
   h(DisputeDetail<Dispute>, {
     path: DISPUTES_PATH,
     id,
-    show: (one, reload) =>
-      h(
-        Fragment,
-        null,
-        h(Facts, { all: factsOf(one) }),
-        one.claim.text === null || one.claim.text === ""
-          ? undefined
-          : h(Fragment, null, h("h2", null, "Claim"), h("blockquote", null, one.claim.text)),
-        one.claim.evidence === null
-          ? undefined
-          : h("details", null, h("summary", null, "Evidence"), evidenceOf(one.claim.evidence)),
-        needsResponse(one) ? h(DisputeAnswer, { dispute: one, answered: reload }) : undefined
-      )
+    show: (one, reload) => [
+      facts(factsOf(one)),
+      one.claim.text === null || one.claim.text === ""
+        ? undefined
+        : [h("h2", null, "Claim"), h("blockquote", null, one.claim.text)],
+      one.claim.evidence === null
+        ? undefined
+        : h("details", null, h("summary", null, "Evidence"), evidenceOf(one.claim.evidence)),
+      needsResponse(one) ? h(DisputeAnswer, { dispute: one, answered: reload }) : undefined
+    ]
   })
 
 const factsOf = (one: Dispute) =>
@@ -183,26 +176,20 @@ const refundOf = (one: Dispute): string =>
     ? `${money(one.refunded_microcents)}. You owe ${money(one.outstanding_microcents)}, which your next earnings pay.`
     : money(one.refunded_microcents)
 
-const FILTERS = [statusFilter(DISPUTE_STATUSES.provider)]
+const FILTERS = [{ name: "status", label: "Status", choices: statusChoices(DISPUTE_STATUSES.provider) }]
 
 export const tab = ({ detail }: TabProps): View => {
   if (detail !== undefined) return h(ProviderDispute, { key: detail, id: detail })
   return h(DisputeList, null)
 }
 
-const DisputeList = (): View => {
+const DisputeList = (): ComponentChildren => {
   const { api } = useConsole()
   const open = useResource(() => openDisputes(api), [])
-  return h(
-    Fragment,
-    null,
-    h(Loaded<ReadonlyArray<Dispute>>, {
-      of: open,
-      show: (all) => h(OpenDisputesNotice, { open: all.length, next: all[0] })
-    }),
-    h(
-      "section",
-      { id: "disputes" },
+  return [
+    loaded(open, (all) => h(OpenDisputesNotice, { open: all.length, next: all[0] })),
+    section(
+      "disputes",
       h(ListView<Dispute>, {
         id: "disputes",
         caption: "Disputes",
@@ -214,7 +201,7 @@ const DisputeList = (): View => {
         empty: "No disputes. Developers can dispute a call for 30 days; you then have 7 days to respond."
       })
     )
-  )
+  ]
 }
 
 const textOf = (one: Dispute): string => one.note ?? one.answer?.text ?? one.claim.text ?? ""
@@ -223,18 +210,15 @@ const COLUMNS: ReadonlyArray<Column<Dispute>> = [
   filedColumn,
   reasonColumn,
   costColumn,
-  {
-    name: "Status",
+  column("Status", (one) => one.status, {
     cell: (one) => [
       providerBadge(one),
       decisionDeadline(one),
       needsResponse(one)
         ? h("div", { key: "respond", class: "small muted" }, "by ", h(TimeText, { at: one.respond_by }))
         : undefined
-    ],
-    sortBy: (one) => one.status,
-    csv: (one) => one.status
-  },
-  { name: "Decided by", cell: (one) => deciderOf(one) ?? "–", csv: (one) => deciderOf(one) ?? "" },
-  { name: "Details", cell: (one) => (textOf(one) === "" ? "–" : textOf(one)), isLong: true, csv: textOf }
+    ]
+  }),
+  { name: "Decided by", cell: deciderOf, csv: (one) => deciderOf(one) ?? "" },
+  { name: "Details", cell: textOf, isLong: true, csv: textOf }
 ]

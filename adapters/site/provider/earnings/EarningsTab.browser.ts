@@ -1,24 +1,25 @@
 /**
  * The provider's money: earnings, payouts and statements.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
 import { announce } from "../../console/Announcements.browser.ts"
-import { type ConsoleApi, useConsole } from "../../console/ConsoleContext.browser.ts"
+import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
 import { DocumentList } from "../../console/DocumentList.browser.ts"
 import { openModal } from "../../console/Modal.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
 import { PeriodChoice, TimeChart, usePeriod } from "../../console/TimeChart.browser.ts"
 import {
   type Badges,
   Empty,
-  Facts,
+  facts,
   type Figure,
-  Figures,
+  figures,
   h,
   Notice,
+  section,
   statusBadge,
   TimeText,
   type View
@@ -27,17 +28,8 @@ import { errorMessage, idempotentRequest } from "../../kit/ApiRequest.browser.ts
 import type { Connection, ConnectResponse, Earnings, PayoutResponse, Payouts } from "../../kit/ApiResponses.browser.ts"
 import { count, day, money, moneyOfCents } from "../../kit/Format.browser.ts"
 
-// Paths of payouts.
-
 const PAYOUTS_PATH = "/api/market/payouts"
 const CONNECT_PATH = "/api/market/connect"
-
-// Earnings of a period: `7d`, `30d`, `90d` or `all`.
-
-const readEarnings = (api: ConsoleApi, period: string): Promise<Earnings> =>
-  api.post<Earnings>("/api/v1/market/billing/provider-summary", { period })
-
-// Earnings by period, by week and by tool.
 
 type ToolEarnings = Earnings["by_tool"][number]
 
@@ -51,27 +43,27 @@ const PERIODS = [
 const EarningsSummary = (): View => {
   const { api } = useConsole()
   const period = usePeriod(PERIODS)
-  const earnings = useResource(() => readEarnings(api, period === "" ? "30d" : period), [period])
-  return h(
-    "section",
-    { id: "earnings" },
+  const earnings = useResource(
+    () => api.post<Earnings>("/api/v1/market/billing/provider-summary", { period: period === "" ? "30d" : period }),
+    [period]
+  )
+  return section(
+    "earnings",
     h(
       "div",
       { class: "toolbar" },
       h("h2", null, "Earnings"),
       h(PeriodChoice, { id: "earnings-period", periods: PERIODS })
     ),
-    h(Loaded<Earnings>, {
-      of: earnings,
-      show: (summary) =>
-        summary.total_calls === 0
-          ? h(
-              Empty,
-              null,
-              "No calls in this period. Your net earnings are the price of each paid call less the platform fee."
-            )
-          : contentOf(summary)
-    })
+    loaded(earnings, (summary) =>
+      summary.total_calls === 0
+        ? h(
+            Empty,
+            null,
+            "No calls in this period. Your net earnings are the price of each paid call less the platform fee."
+          )
+        : contentOf(summary)
+    )
   )
 }
 
@@ -80,38 +72,29 @@ const feeText = ({ platform_fee_rate, platform_fee_terms: { upcoming } }: Earnin
     ? `now ${platform_fee_rate}`
     : `now ${platform_fee_rate}, from ${day(upcoming.effective_from)} ${upcoming.platform_fee_bps / 100}%`
 
-const contentOf = (summary: Earnings): View =>
-  h(
-    Fragment,
-    null,
-    h(Figures, {
-      all: [
-        [
-          "Net earnings",
-          money(summary.earnings.net_earnings_microcents),
-          `after the platform fee, ${feeText(summary)}`
-        ],
-        ["Gross revenue", money(summary.earnings.gross_revenue_microcents)],
-        ["Platform fee", money(summary.earnings.platform_fee_microcents)],
-        ["Calls", count(summary.total_calls), "including free and failed calls"]
-      ]
-    }),
-    h(TimeChart, {
-      title: "Net earnings by week",
-      unit: "Net",
-      pointLabel: "Week of",
-      points: summary.by_week.map(({ net_microcents: value, week_of: date }) => ({ date, value })),
-      // Ticks of a small scale may be fractions of a microcent.
-      format: (value) => money(Math.round(value))
-    }),
-    h("h3", null, "By tool"),
-    h(DataTable<ToolEarnings>, {
-      caption: "Earnings by tool",
-      columns: EARNING_COLUMNS,
-      rows: summary.by_tool,
-      keyOf: ({ tool }) => tool
-    })
-  )
+const contentOf = (summary: Earnings): ComponentChildren => [
+  figures([
+    ["Net earnings", money(summary.earnings.net_earnings_microcents), `after the platform fee, ${feeText(summary)}`],
+    ["Gross revenue", money(summary.earnings.gross_revenue_microcents)],
+    ["Platform fee", money(summary.earnings.platform_fee_microcents)],
+    ["Calls", count(summary.total_calls), "including free and failed calls"]
+  ]),
+  h(TimeChart, {
+    title: "Net earnings by week",
+    unit: "Net",
+    pointLabel: "Week of",
+    points: summary.by_week.map(({ net_microcents: value, week_of: date }) => ({ date, value })),
+    // Ticks of a small scale may be fractions of a microcent.
+    format: (value) => money(Math.round(value))
+  }),
+  h("h3", null, "By tool"),
+  h(DataTable<ToolEarnings>, {
+    caption: "Earnings by tool",
+    columns: EARNING_COLUMNS,
+    rows: summary.by_tool,
+    keyOf: ({ tool }) => tool
+  })
+]
 
 const EARNING_COLUMNS: ReadonlyArray<Column<ToolEarnings>> = [
   { name: "Tool", cell: (tool) => tool.tool_name },
@@ -145,9 +128,8 @@ interface PayoutAccountProps {
 }
 
 const PayoutAccount = ({ connection, isDryRun }: PayoutAccountProps): View =>
-  h(
-    "section",
-    { id: "payout-account" },
+  section(
+    "payout-account",
     h("h3", null, "Payout account"),
     isDryRun
       ? h(
@@ -158,21 +140,17 @@ const PayoutAccount = ({ connection, isDryRun }: PayoutAccountProps): View =>
       : h(Account, { connection })
   )
 
-const Account = ({ connection }: { readonly connection: Connection }): View => {
+const Account = ({ connection }: { readonly connection: Connection }): ComponentChildren => {
   const { api } = useConsole()
   const { requirements, status, stripe_account_id: accountId } = connection
-  return h(
-    Fragment,
-    null,
+  return [
     h("p", null, statusBadge(ACCOUNT_STATUSES, status), " ", MEANINGS[status]),
-    h(Facts, {
-      all: [
-        ["Account ID", accountId === null ? undefined : h("code", null, accountId)],
-        ["Required now", listOf(requirements.currently_due)],
-        ["Required later", listOf(requirements.eventually_due)],
-        ["Errors", listOf(requirements.errors)]
-      ]
-    }),
+    facts([
+      ["Account ID", accountId === null ? undefined : h("code", null, accountId)],
+      ["Required now", listOf(requirements.currently_due)],
+      ["Required later", listOf(requirements.eventually_due)],
+      ["Errors", listOf(requirements.errors)]
+    ]),
     h(
       "div",
       { class: "actions" },
@@ -187,7 +165,7 @@ const Account = ({ connection }: { readonly connection: Connection }): View => {
         }
       })
     )
-  )
+  ]
 }
 
 const listOf = (all: ReadonlyArray<string>): ReadonlyArray<View> | undefined =>
@@ -299,13 +277,10 @@ const PAYOUT_STATUSES: Badges<Payout["status"]> = {
   reversed: ["Reversed", "bad"]
 }
 
-const PayoutHistory = ({ history }: { readonly history: ReadonlyArray<Payout> }): View =>
-  h(
-    Fragment,
-    null,
-    h("h3", null, "Payout history"),
-    h(DataTable<Payout>, { caption: "Payout history", columns: PAYOUT_COLUMNS, rows: history, keyOf: ({ id }) => id })
-  )
+const PayoutHistory = ({ history }: { readonly history: ReadonlyArray<Payout> }): ComponentChildren => [
+  h("h3", null, "Payout history"),
+  h(DataTable<Payout>, { caption: "Payout history", columns: PAYOUT_COLUMNS, rows: history, keyOf: ({ id }) => id })
+]
 
 const PAYOUT_COLUMNS: ReadonlyArray<Column<Payout>> = [
   { name: "Requested", cell: ({ created_at: at }) => h(TimeText, { at }) },
@@ -329,25 +304,21 @@ const stepsOf = (amount: string): ReadonlyArray<readonly [status: string, text: 
 ]
 
 const showSimulation = (cents: number): Promise<void> =>
-  openModal("Simulated payout", () =>
+  openModal("Simulated payout", () => [
+    h("p", null, `A payout of ${moneyOfCents(cents)} succeeds:`),
     h(
-      Fragment,
-      null,
-      h("p", null, `A payout of ${moneyOfCents(cents)} succeeds:`),
-      h(
-        "ol",
-        { class: "steps" },
-        stepsOf(moneyOfCents(cents)).map(([status, text]) =>
-          h("li", { key: status }, h("strong", null, status), ": ", text)
-        )
-      ),
-      h("p", null, "This service runs in dry run mode: nothing was paid, and your balance is unchanged.")
-    )
-  )
+      "ol",
+      { class: "steps" },
+      stepsOf(moneyOfCents(cents)).map(([status, text]) =>
+        h("li", { key: status }, h("strong", null, status), ": ", text)
+      )
+    ),
+    h("p", null, "This service runs in dry run mode: nothing was paid, and your balance is unchanged.")
+  ])
 
 // What can be paid out and what cannot yet, and the button that pays it out.
 
-/** Of `minimum_payout`, which is formatted in dollars. */
+/** `minimum_payout` is formatted in dollars. */
 const centsOf = (text: string): number => Math.round(Number(text.replace(/[$,]/gu, "")) * 100)
 
 interface PayoutBalanceProps {
@@ -355,7 +326,7 @@ interface PayoutBalanceProps {
   readonly changed: () => Promise<void>
 }
 
-const PayoutBalance = ({ changed, payouts }: PayoutBalanceProps): View => {
+const PayoutBalance = ({ changed, payouts }: PayoutBalanceProps): ComponentChildren => {
   const last = payouts.history.find(({ status }) => status === "paid")
   if (payouts.pending_balance_cents === 0 && last === undefined) {
     return h(
@@ -364,21 +335,17 @@ const PayoutBalance = ({ changed, payouts }: PayoutBalanceProps): View => {
       `No earnings yet. Paid calls earn money, which matures for some days and can then be paid out, from ${payouts.minimum_payout}.`
     )
   }
-  return h(
-    Fragment,
-    null,
-    h(Figures, {
-      all: [
-        ["Available for payout", moneyOfCents(payouts.available_cents), `minimum ${payouts.minimum_payout}`],
-        ["Maturing", moneyOfCents(payouts.maturing_cents), nextMaturity(payouts)],
-        ...unavailable(payouts),
-        last === undefined
-          ? ["Last payout", "None"]
-          : ["Last payout", moneyOfCents(last.amount_cents), day(last.paid_at ?? last.created_at)]
-      ]
-    }),
+  return [
+    figures([
+      ["Available for payout", moneyOfCents(payouts.available_cents), `minimum ${payouts.minimum_payout}`],
+      ["Maturing", moneyOfCents(payouts.maturing_cents), nextMaturity(payouts)],
+      ...unavailable(payouts),
+      last === undefined
+        ? ["Last payout", "None"]
+        : ["Last payout", moneyOfCents(last.amount_cents), day(last.paid_at ?? last.created_at)]
+    ]),
     h(PayOut, { payouts, changed })
-  )
+  ]
 }
 
 const PayOut = ({ changed, payouts }: PayoutBalanceProps): View => {
@@ -437,12 +404,7 @@ const unavailable = (payouts: Payouts): ReadonlyArray<Figure> =>
 /** While the payment processor works on a payout. */
 const LIVE_MS = 3_000
 
-interface Money {
-  readonly payouts: Payouts
-  readonly connection: Connection
-}
-
-export const tab = (): View => {
+export const tab = (): ComponentChildren => {
   const { api } = useConsole()
   const money = useResource(
     async () => {
@@ -455,31 +417,22 @@ export const tab = (): View => {
     [],
     { refreshMs: ({ payouts }) => (payouts.history.some(({ status }) => OPEN.has(status)) ? LIVE_MS : undefined) }
   )
-  return h(
-    Fragment,
-    null,
+  return [
     h(EarningsSummary, null),
-    h(
-      "section",
-      { id: "payouts" },
+    section(
+      "payouts",
       h("h2", null, "Payouts"),
-      h(Loaded<Money>, {
-        of: money,
-        show: ({ connection, payouts }) =>
-          h(
-            Fragment,
-            null,
-            h(FailedPayout, { payouts, connection }),
-            h(PayoutBalance, { payouts, changed: money.reload }),
-            h(AutomaticPayouts, { payouts }),
-            h(PayoutAccount, { connection, isDryRun: payouts.mode === "dry_run" }),
-            payouts.history.length === 0 ? undefined : h(PayoutHistory, { history: payouts.history })
-          )
-      })
+      loaded(money, ({ connection, payouts }) => [
+        h(FailedPayout, { payouts, connection }),
+        h(PayoutBalance, { payouts, changed: money.reload }),
+        h(AutomaticPayouts, { payouts }),
+        h(PayoutAccount, { connection, isDryRun: payouts.mode === "dry_run" }),
+        payouts.history.length === 0 ? undefined : h(PayoutHistory, { history: payouts.history })
+      ])
     ),
     h("h2", null, "Statements"),
     h(DocumentList, { title: "Statements" })
-  )
+  ]
 }
 
 const OPEN: ReadonlySet<Payouts["history"][number]["status"]> = new Set(["requested", "transferring"])

@@ -2,7 +2,7 @@
  * Settings of the provider: profile, keys, the MCP endpoint and what it passes on, request signing, and an export of the
  * account's data.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
@@ -10,8 +10,8 @@ import { DataExport, type ExportedList } from "../../console/DataExport.browser.
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
 import { InputForm, type Values } from "../../console/InputForm.browser.ts"
 import { KeyList } from "../../console/KeyList.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Badge, CodeBlock, CopyValue, Facts, h, TimeText, type View } from "../../console/View.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
+import { Badge, CodeBlock, CopyValue, facts, h, section, TimeText, type View } from "../../console/View.browser.ts"
 import type { McpFeatures, Profile, SigningSecret } from "../../kit/ApiResponses.browser.ts"
 
 // The provider's profile: what it says of itself, where its server is, and its email address.
@@ -22,10 +22,7 @@ const EMAIL_PATH = "/api/v1/market/providers/email"
 const ProfileForm = (): View => {
   const { api } = useConsole()
   const profile = useResource(() => api.get<Profile>(PROFILE_PATH), [])
-  return h(Loaded<Profile>, {
-    of: profile,
-    show: (value) => h(Fragment, null, h(Account, { value }), h(EmailAddress, { value, changed: profile.reload }))
-  })
+  return loaded(profile, (value) => [h(Account, { value }), h(EmailAddress, { value, changed: profile.reload })])
 }
 
 const Account = ({ value }: { readonly value: Profile }): View => {
@@ -35,16 +32,13 @@ const Account = ({ value }: { readonly value: Profile }): View => {
     const body = { ...fields, ...(unlisted === "yes" ? { unlisted: true } : {}) }
     return (await api.post<Profile>(PROFILE_PATH, body, idempotencyKey)).message
   }
-  return h(
-    "section",
-    { id: "account" },
-    h(Facts, {
-      all: [
-        ["Account ID", h(CopyValue, { name: "account ID", text: value.provider_id })],
-        ["Handle", h("code", null, value.handle)],
-        ["Public page", h("a", { href: `/catalog/providers/${value.handle}` }, "Your page in the catalog")]
-      ]
-    }),
+  return section(
+    "account",
+    facts([
+      ["Account ID", h(CopyValue, { name: "account ID", text: value.provider_id })],
+      ["Handle", h("code", null, value.handle)],
+      ["Public page", h("a", { href: `/catalog/providers/${value.handle}` }, "Your page in the catalog")]
+    ]),
     h(InputForm, {
       id: "profile",
       submit: "Save profile",
@@ -75,12 +69,7 @@ const Account = ({ value }: { readonly value: Profile }): View => {
   )
 }
 
-interface EmailAddressProps {
-  readonly value: Profile
-  readonly changed: () => Promise<void>
-}
-
-const EmailAddress = ({ changed, value }: EmailAddressProps): View => {
+const EmailAddress = ({ changed, value }: { readonly value: Profile; readonly changed: () => Promise<void> }): View => {
   const { api } = useConsole()
   const send = async (values: Values) => {
     const { message } = await api.post<Profile>(EMAIL_PATH, values)
@@ -88,9 +77,8 @@ const EmailAddress = ({ changed, value }: EmailAddressProps): View => {
     return message
   }
   const { email, pending_email: pending, pending_email_expires_at: expiresAt } = value
-  return h(
-    "section",
-    { id: "email" },
+  return section(
+    "email",
     h("h2", null, "Email address"),
     h("p", null, "Your address is ", h("strong", null, email), "."),
     h(InputForm, {
@@ -108,9 +96,7 @@ const EmailAddress = ({ changed, value }: EmailAddressProps): View => {
     }),
     pending === null || expiresAt === null
       ? undefined
-      : h(
-          Fragment,
-          null,
+      : [
           h("p", null, `A code was mailed to ${pending}. It expires `, h(TimeText, { at: expiresAt }), "."),
           h(InputForm, {
             id: "confirm-email",
@@ -118,7 +104,7 @@ const EmailAddress = ({ changed, value }: EmailAddressProps): View => {
             fields: [{ name: "token", label: "Code" }],
             send
           })
-        )
+        ]
   )
 }
 
@@ -139,30 +125,23 @@ const FEATURES: ReadonlyArray<NamedFeature> = [
 const PassedFeatures = (): View => {
   const { api } = useConsole()
   const features = useResource(() => api.get<McpFeatures>(FEATURES_PATH), [])
-  return h(
-    "section",
-    { id: "mcp" },
+  return section(
+    "mcp",
     h("h2", null, "MCP endpoint"),
-    h(Loaded<McpFeatures>, {
-      of: features,
-      show: ({ features_off: off, mcp_url: url }) =>
-        h(
-          Fragment,
-          null,
-          h("p", null, "Agents use your MCP server at ", h(CopyValue, { name: "endpoint", text: url }), "."),
-          h(
-            "p",
-            { class: "narrow muted" },
-            "Besides tools they get what your server declares. A feature that is turned off is not offered."
-          ),
-          h(DataTable<NamedFeature>, {
-            caption: "Features",
-            columns: columnsOf(off, features.reload),
-            rows: FEATURES,
-            keyOf: ([feature]) => feature
-          })
-        )
-    })
+    loaded(features, ({ features_off: off, mcp_url: url }) => [
+      h("p", null, "Agents use your MCP server at ", h(CopyValue, { name: "endpoint", text: url }), "."),
+      h(
+        "p",
+        { class: "narrow muted" },
+        "Besides tools they get what your server declares. A feature that is turned off is not offered."
+      ),
+      h(DataTable<NamedFeature>, {
+        caption: "Features",
+        columns: columnsOf(off, features.reload),
+        rows: FEATURES,
+        keyOf: ([feature]) => feature
+      })
+    ])
   )
 }
 
@@ -203,9 +182,8 @@ const FeatureSwitch = ({ changed, feature, label, off }: FeatureSwitchProps): Vi
 const RequestSigning = (): View => {
   const { api } = useConsole()
   const [shown, setShown] = useState<SigningSecret>()
-  return h(
-    "section",
-    { id: "signing" },
+  return section(
+    "signing",
     h("h2", null, "Request signing"),
     h(
       "p",
@@ -225,32 +203,25 @@ const RequestSigning = (): View => {
   )
 }
 
-const secretView = ({ algorithm, secret, signature_header, signed_text }: SigningSecret): View =>
-  h(
-    Fragment,
-    null,
-    h(CodeBlock, { text: secret }),
-    h(Facts, {
-      all: [
-        ["Header", h("code", null, signature_header)],
-        ["Algorithm", algorithm],
-        ["Signed text", h("code", null, signed_text)]
-      ]
-    })
-  )
+const secretView = ({ algorithm, secret, signature_header, signed_text }: SigningSecret): ComponentChildren => [
+  h(CodeBlock, { text: secret }),
+  facts([
+    ["Header", h("code", null, signature_header)],
+    ["Algorithm", algorithm],
+    ["Signed text", h("code", null, signed_text)]
+  ])
+]
 
-export const tab = (): View => {
+export const tab = (): ComponentChildren => {
   const { account } = useConsole()
-  return h(
-    Fragment,
-    null,
+  return [
     h(ProfileForm, null),
     h(PassedFeatures, null),
     h(RequestSigning, null),
     h("h2", null, "API keys"),
     h(KeyList, null),
     h(DataExport, { lists: exportedOf(account.id) })
-  )
+  ]
 }
 
 const exportedOf = (id: string): ReadonlyArray<ExportedList> => [

@@ -1,15 +1,15 @@
 /**
  * Imports the tools of the provider's MCP server: preview, import, sync settings and history.
  */
-import { type ComponentChildren, Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
 import { announce } from "../../console/Announcements.browser.ts"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
 import { InputForm, type Values } from "../../console/InputForm.browser.ts"
 import { go, pathTo } from "../../console/Place.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { Badge, Empty, Facts, h, Notice, TimeText, type View } from "../../console/View.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
+import { Badge, Empty, facts, h, Notice, section, TimeText, type View } from "../../console/View.browser.ts"
 import { invalid } from "../../kit/ApiRequest.browser.ts"
 import type { ImportReport, ToolSync } from "../../kit/ApiResponses.browser.ts"
 import { dollarsInput, INVALID_PRICE, money, parseDollars } from "../../kit/Format.browser.ts"
@@ -20,17 +20,11 @@ type ImportRecord = ToolSync["history"][number]
 
 const SYNC_PATH = "/api/v1/market/tools/sync"
 
-interface SyncStateProps {
-  readonly sync: ToolSync
-  readonly changed: () => Promise<void>
-}
-
-const SyncState = ({ changed, sync }: SyncStateProps): View => {
+const SyncState = ({ changed, sync }: { readonly sync: ToolSync; readonly changed: () => Promise<void> }): View => {
   const { api } = useConsole()
   const { checked_at: checked, enabled, next_sync_at: next, problem } = sync
-  return h(
-    "section",
-    { id: "sync" },
+  return section(
+    "sync",
     h("h2", null, "Sync"),
     h(
       "p",
@@ -40,13 +34,11 @@ const SyncState = ({ changed, sync }: SyncStateProps): View => {
         : "Your tools do not follow your MCP server."
     ),
     problem === null ? undefined : h(Notice, { style: "bad" }, `The server could not be read: ${problem}`),
-    h(Facts, {
-      all: [
-        ["Sync", enabled ? h(Badge, { label: "On", style: "good" }) : h(Badge, { label: "Off" })],
-        ["Server last read", checked === null ? "Never" : h(TimeText, { at: checked })],
-        ["Next sync", next === null ? undefined : h(TimeText, { at: next })]
-      ]
-    }),
+    facts([
+      ["Sync", enabled ? h(Badge, { label: "On", style: "good" }) : h(Badge, { label: "Off" })],
+      ["Server last read", checked === null ? "Never" : h(TimeText, { at: checked })],
+      ["Next sync", next === null ? undefined : h(TimeText, { at: next })]
+    ]),
     h(
       "div",
       { class: "actions" },
@@ -66,9 +58,8 @@ const SyncState = ({ changed, sync }: SyncStateProps): View => {
 }
 
 const SyncHistory = ({ history }: { readonly history: ReadonlyArray<ImportRecord> }): View =>
-  h(
-    "section",
-    { id: "import-history" },
+  section(
+    "import-history",
     h("h2", null, "Import history"),
     history.length === 0
       ? h(Empty, null, "No imports yet. Each import, and each sync that changes something, is listed here.")
@@ -85,12 +76,7 @@ const RECORD_COLUMNS: ReadonlyArray<Column<ImportRecord>> = [
   { name: "By", cell: ({ source }) => (source === "provider" ? "You" : "Sync") },
   {
     name: "Changes",
-    cell: (one) =>
-      h(
-        Fragment,
-        null,
-        changesOf(one).map((line) => h("div", { key: line }, line))
-      ),
+    cell: (one) => changesOf(one).map((line) => h("div", { key: line }, line)),
     isLong: true
   }
 ]
@@ -194,33 +180,25 @@ const NEW_TOOLS = [
   ["listed", "Listed in the catalog"]
 ] as const
 
-export const ImportTools = (): View => {
+export const ImportTools = (): ComponentChildren => {
   const { api } = useConsole()
   const sync = useResource(() => api.get<ToolSync>(SYNC_PATH), [])
-  return h(
-    Fragment,
-    null,
+  return [
     h("h2", null, "Import tools"),
     h(
       "p",
       { class: "muted" },
       "Reads the tools that your MCP server lists. The preview changes nothing. An import never changes the price of a listed tool."
     ),
-    h(Loaded<ToolSync>, {
-      of: sync,
-      show: (state) =>
-        h(
-          Fragment,
-          null,
-          h(ImportForm, { sync: state }),
-          h(SyncState, { sync: state, changed: sync.reload }),
-          h(SyncHistory, { history: state.history })
-        )
-    })
-  )
+    loaded(sync, (state) => [
+      h(ImportForm, { sync: state }),
+      h(SyncState, { sync: state, changed: sync.reload }),
+      h(SyncHistory, { history: state.history })
+    ])
+  ]
 }
 
-/** Of the last import, or of the registration. An account without a price says nothing about its tools. */
+/** The last import decides, or the registration. An account without a price says nothing about its tools. */
 const defaultPriceOf = (sync: ToolSync): number | undefined => {
   if (sync.default_price_microcents !== null) return sync.default_price_microcents
   return sync.account_price_microcents === 0 ? undefined : sync.account_price_microcents

@@ -1,41 +1,34 @@
 /**
  * The provider's tools; one tool, a new one, and the import are pages of their own.
  */
-import { Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { announce } from "../../console/Announcements.browser.ts"
 import { type TabProps, useConsole } from "../../console/ConsoleContext.browser.ts"
-import { type Column, DataTable } from "../../console/DataTable.browser.ts"
-import { type ListFilter, ListView } from "../../console/ListView.browser.ts"
+import { type Column, column, DataTable, moneyColumn, statusColumn } from "../../console/DataTable.browser.ts"
+import { ListView } from "../../console/ListView.browser.ts"
 import { go, pathTo } from "../../console/Place.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
-import { type Badges, CopyValue, Facts, h, statusBadge, TimeText, type View } from "../../console/View.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
+import { type Badges, CopyValue, facts, h, section, TimeText, type View } from "../../console/View.browser.ts"
 import type { OwnTools, ToolDetails } from "../../kit/ApiResponses.browser.ts"
-import { count, day, milliseconds, money, plural } from "../../kit/Format.browser.ts"
+import { count, day, milliseconds, plural } from "../../kit/Format.browser.ts"
 import { ImportTools } from "./ImportTools.browser.ts"
 import { nameOf, type OwnTool, readTool, ToolActions, ToolForm, TOOLS_PATH } from "./ToolForm.browser.ts"
 
 // Lists a tool by hand.
 
-const NewTool = (): View =>
-  h(
-    Fragment,
-    null,
-    h("h2", null, "List a tool"),
-    h(
-      "p",
-      { class: "muted" },
-      "Your MCP server must list the tool under the same name. Empty fields use the defaults."
-    ),
-    h(ToolForm, {
-      id: "new-tool",
-      tool: undefined,
-      saved: async ({ tool_name: name }) => {
-        go(pathTo("tools"))
-        announce("good", `${name} is listed.`)
-      }
-    })
-  )
+const NewTool = (): ComponentChildren => [
+  h("h2", null, "List a tool"),
+  h("p", { class: "muted" }, "Your MCP server must list the tool under the same name. Empty fields use the defaults."),
+  h(ToolForm, {
+    id: "new-tool",
+    tool: undefined,
+    saved: async ({ tool_name: name }) => {
+      go(pathTo("tools"))
+      announce("good", `${name} is listed.`)
+    }
+  })
+]
 
 // The provider's tools: listed, drafts and withdrawn.
 
@@ -47,39 +40,30 @@ const STATES: Badges<OwnTool["state"]> = {
   withdrawn: ["Withdrawn", ""]
 }
 
-const FILTERS: ReadonlyArray<ListFilter> = [
-  {
-    name: "state",
-    label: "State",
-    choices: [
-      ["", "All"],
-      ["listed", "Listed"],
-      ["draft", "Drafts"],
-      ["withdrawn", "Withdrawn"]
-    ]
-  }
-]
+const CHOICES = [
+  ["", "All"],
+  ["listed", "Listed"],
+  ["draft", "Drafts"],
+  ["withdrawn", "Withdrawn"]
+] as const
 
-const ToolList = (): View => {
+const ToolList = (): ComponentChildren => {
   const { api } = useConsole()
   const [version, setVersion] = useState(0)
   const changed = async () => setVersion((before) => before + 1)
-  return h(
-    Fragment,
-    null,
+  return [
     h(
       "div",
       { class: "actions" },
       h("a", { class: "button", href: pathTo("tools", "new") }, "List tool"),
       h("a", { class: "button plain", href: pathTo("tools", "import") }, "Import tools")
     ),
-    h(
-      "section",
-      { id: "tools" },
+    section(
+      "tools",
       h(ListView<OwnTool>, {
         id: "tools",
         caption: "Tools",
-        filters: FILTERS,
+        filters: [{ name: "state", label: "State", choices: CHOICES }],
         version,
         load: async (cursor, { state }) => {
           const page = await api.get<OwnTools>(TOOLS_PATH, { limit: PAGE_SIZE, cursor, state })
@@ -97,7 +81,7 @@ const ToolList = (): View => {
         ]
       })
     )
-  )
+  ]
 }
 
 const columnsOf = (changed: () => Promise<void>): ReadonlyArray<Column<OwnTool>> => [
@@ -113,29 +97,16 @@ const columnsOf = (changed: () => Promise<void>): ReadonlyArray<Column<OwnTool>>
     sortBy: nameOf,
     csv: (tool) => tool.tool_name
   },
+  statusColumn("State", STATES, ({ state }) => state),
+  column("Category", ({ category }) => category),
   {
-    name: "State",
-    cell: ({ state }) => statusBadge(STATES, state),
-    sortBy: ({ state }) => state,
-    csv: ({ state }) => state
-  },
-  {
-    name: "Category",
-    cell: ({ category }) => category,
-    sortBy: ({ category }) => category,
-    csv: (one) => one.category
-  },
-  {
-    name: "Price",
+    ...moneyColumn("Price", ({ pricing }) => pricing.price_microcents),
     cell: ({ pricing: { price, upcoming } }) => [
       price,
       upcoming === null
         ? undefined
         : h("div", { key: "next", class: "small muted" }, `${upcoming.price} from ${day(upcoming.effective_from)}`)
-    ],
-    isNumber: true,
-    sortBy: ({ pricing }) => pricing.price_microcents,
-    csv: ({ pricing }) => money(pricing.price_microcents)
+    ]
   },
   {
     name: "Free per month",
@@ -143,27 +114,22 @@ const columnsOf = (changed: () => Promise<void>): ReadonlyArray<Column<OwnTool>>
     isNumber: true,
     csv: ({ pricing }) => pricing.free_tier_calls
   },
-  {
-    name: "Calls",
+  column("Calls", ({ stats }) => stats.total_calls, {
     cell: ({ stats }) => count(stats.total_calls),
-    isNumber: true,
-    sortBy: ({ stats }) => stats.total_calls,
-    csv: ({ stats }) => stats.total_calls
-  },
-  {
-    name: "p95 latency",
+    isNumber: true
+  }),
+  column("p95 latency", ({ stats }) => stats.p95_latency_ms, {
     cell: ({ stats }) => milliseconds(stats.p95_latency_ms),
     isNumber: true,
-    sortBy: ({ stats }) => stats.p95_latency_ms ?? -1,
-    csv: ({ stats }) => stats.p95_latency_ms ?? ""
-  },
+    sortBy: ({ stats }) => stats.p95_latency_ms ?? -1
+  }),
   { name: "", cell: (tool) => h(ToolActions, { tool, changed }) }
 ]
 
-export const tab = ({ detail }: TabProps): View =>
+export const tab = ({ detail }: TabProps): ComponentChildren =>
   detail === undefined
     ? h(ToolList, null)
-    : h(Fragment, null, h("a", { href: pathTo("tools"), class: "back" }, "← All tools"), pageOf(detail))
+    : [h("a", { href: pathTo("tools"), class: "back" }, "← All tools"), pageOf(detail)]
 
 /** IDs of tools are UUIDs. */
 const pageOf = (detail: string): View => {
@@ -184,54 +150,47 @@ type Version = ToolDetails["version_history"][number]
 
 const ToolDetail = ({ id }: { readonly id: string }): View => {
   const details = useResource(() => readTool(id), [id])
-  return h(Loaded<ToolDetails>, {
-    of: details,
-    show: (tool) =>
-      h(
-        Fragment,
-        null,
-        h(
-          "div",
-          { class: "toolbar" },
-          h("h2", null, nameOf(tool)),
-          h(ToolActions, { tool, changed: async () => go(pathTo("tools")) })
+  return loaded(details, (tool) => [
+    h(
+      "div",
+      { class: "toolbar" },
+      h("h2", null, nameOf(tool)),
+      h(ToolActions, { tool, changed: async () => go(pathTo("tools")) })
+    ),
+    facts(factsOf(tool)),
+    (tool.unchecked ?? []).map((reason) => h("p", { class: "muted", key: reason }, `Not checked: ${reason}.`)),
+    tool.state === "withdrawn"
+      ? h("p", null, "This tool is withdrawn. List it again to change it.")
+      : section(
+          "edit",
+          h("h2", null, "Edit"),
+          h(ToolForm, {
+            id: "edit-tool",
+            tool: tool.declaration,
+            saved: async ({ tool_name: name }) => {
+              const after = await readTool(id)
+              go(pathTo("tools"))
+              announce("good", savedMessage(name, tool, after))
+            }
+          })
         ),
-        h(Facts, { all: factsOf(tool) }),
-        (tool.unchecked ?? []).map((reason) => h("p", { class: "muted", key: reason }, `Not checked: ${reason}.`)),
-        tool.state === "withdrawn"
-          ? h("p", null, "This tool is withdrawn. List it again to change it.")
-          : h(
-              "section",
-              { id: "edit" },
-              h("h2", null, "Edit"),
-              h(ToolForm, {
-                id: "edit-tool",
-                tool: tool.declaration,
-                saved: async ({ tool_name: name }) => {
-                  const after = await readTool(id)
-                  go(pathTo("tools"))
-                  announce("good", savedMessage(name, tool, after))
-                }
-              })
-            ),
-        h("h2", null, "Prices"),
-        h(DataTable<PriceVersion>, {
-          caption: "Price history",
-          columns: PRICE_COLUMNS,
-          rows: tool.price_history,
+    h("h2", null, "Prices"),
+    h(DataTable<PriceVersion>, {
+      caption: "Price history",
+      columns: PRICE_COLUMNS,
+      rows: tool.price_history,
+      keyOf: ({ version }) => String(version)
+    }),
+    h("h2", null, "Versions"),
+    tool.version_history.length === 0
+      ? h("p", { class: "muted" }, "Names, description and schemas have not changed.")
+      : h(DataTable<Version>, {
+          caption: "Versions of the definition",
+          columns: VERSION_COLUMNS,
+          rows: tool.version_history,
           keyOf: ({ version }) => String(version)
-        }),
-        h("h2", null, "Versions"),
-        tool.version_history.length === 0
-          ? h("p", { class: "muted" }, "Names, description and schemas have not changed.")
-          : h(DataTable<Version>, {
-              caption: "Versions of the definition",
-              columns: VERSION_COLUMNS,
-              rows: tool.version_history,
-              keyOf: ({ version }) => String(version)
-            })
-      )
-  })
+        })
+  ])
 }
 
 const factsOf = ({ id, pricing, qualified_name: name, state, stats, withdrawn_at: withdrawn }: ToolDetails) =>

@@ -1,10 +1,10 @@
 /**
  * The form that lists or edits a tool.
  */
-import { Fragment } from "preact"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
 import { type ConsoleApi, useConsole } from "../../console/ConsoleContext.browser.ts"
 import { type Field, InputForm, type Values } from "../../console/InputForm.browser.ts"
+import type { Confirmation } from "../../console/Modal.browser.ts"
 import { h, type View } from "../../console/View.browser.ts"
 import { ApiError, invalid, request } from "../../kit/ApiRequest.browser.ts"
 import type { Declaration, OwnTools, ToolDetails, ToolsResponse } from "../../kit/ApiResponses.browser.ts"
@@ -266,12 +266,7 @@ interface Action {
   readonly label: string
   readonly name: string
   readonly style?: string
-  readonly confirm?: {
-    readonly title: string
-    readonly text: View
-    readonly action: string
-    readonly isDangerous?: boolean
-  }
+  readonly confirm?: Confirmation
   readonly run: (api: ConsoleApi, idempotencyKey: string) => Promise<string>
 }
 
@@ -280,12 +275,10 @@ const withdraw = ({ id, tool_name: name }: Tool): Action => ({
   name: `Withdraw ${name}`,
   confirm: {
     title: `Withdraw ${name}?`,
-    text: h(
-      Fragment,
-      null,
+    text: [
       h("p", null, "The tool leaves the catalog and new calls are rejected. Calls in progress complete."),
       h("p", null, "Receipts, usage and disputes are kept. You can list the tool again.")
-    ),
+    ],
     action: "Withdraw tool",
     isDangerous: true
   },

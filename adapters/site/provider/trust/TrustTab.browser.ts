@@ -1,23 +1,24 @@
 /**
  * The provider's trust score and how to improve it, verification and service levels.
  */
-import { type ComponentChildren, Fragment } from "preact"
+import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { ActionButton } from "../../console/ActionButton.browser.ts"
 import { type ConsoleApi, useConsole } from "../../console/ConsoleContext.browser.ts"
 import { type Column, DataTable } from "../../console/DataTable.browser.ts"
 import { type Field, InputForm, type Values } from "../../console/InputForm.browser.ts"
-import { Loaded, useResource } from "../../console/Resource.browser.ts"
+import { loaded, useResource } from "../../console/Resource.browser.ts"
 import { TimeChart } from "../../console/TimeChart.browser.ts"
 import {
   Badge,
   type Badges,
   CodeBlock,
   Empty,
-  Facts,
-  Figures,
+  facts,
+  figures,
   h,
   Notice,
+  section,
   statusBadge,
   TimeText,
   type View
@@ -44,12 +45,11 @@ const COMPONENTS = [
 const COMPONENT_POINTS_MAX = 25
 
 const ScoreComponents = ({ trust }: { readonly trust: Trust }): View =>
-  h(
-    "section",
-    { id: "trust" },
+  section(
+    "trust",
     trust.details.counted_calls_30d === 0
       ? h("p", null, `Trust score: ${trust.trust_score} of 100. No counted calls yet.`)
-      : h(Figures, { all: measured(trust) }),
+      : figures(measured(trust)),
     h(
       "p",
       null,
@@ -62,12 +62,7 @@ const ScoreComponents = ({ trust }: { readonly trust: Trust }): View =>
       rows: COMPONENTS,
       keyOf: ([component]) => component
     }),
-    h(
-      "details",
-      null,
-      h("summary", null, "How the score is calculated"),
-      h(Facts, { all: Object.entries(trust.scoring_guide) })
-    )
+    h("details", null, h("summary", null, "How the score is calculated"), facts(Object.entries(trust.scoring_guide)))
   )
 
 const measured = ({ badge, details, trust_score: score }: Trust) =>
@@ -123,11 +118,6 @@ const ServiceLevels = ({ sla }: { readonly sla: Sla }): View =>
         })
       )
 
-// The provider's trust score.
-
-const readTrust = (providerId: string): Promise<Trust> =>
-  request<Trust>("GET", `/api/v1/market/providers/${providerId}/trust`, { isFresh: true })
-
 // Verification of the provider's email address, domain or source repository.
 
 type Level = Trust["details"]["verification_level"]
@@ -156,9 +146,8 @@ const verifier =
 const ProviderVerification = ({ level, verified }: ProviderVerificationProps): View => {
   const { api } = useConsole()
   const verify = verifier(api, verified)
-  return h(
-    "section",
-    { id: "verification" },
+  return section(
+    "verification",
     h("h2", null, "Verification"),
     h(
       "div",
@@ -224,11 +213,9 @@ const Card = ({ children, isVerified, text, title }: CardProps): View =>
     children
   )
 
-const VerifyMailbox = ({ verify }: { readonly verify: Verify }): View => {
+const VerifyMailbox = ({ verify }: { readonly verify: Verify }): ComponentChildren => {
   const [sent, setSent] = useState<VerifyResponse>()
-  return h(
-    Fragment,
-    null,
+  return [
     h(
       "div",
       { class: "actions" },
@@ -245,7 +232,7 @@ const VerifyMailbox = ({ verify }: { readonly verify: Verify }): View => {
       fields: [{ name: "token", label: "Token" }],
       send: async (values) => h(Result, { of: await verify("email", values) })
     })
-  )
+  ]
 }
 
 interface VerifyPublishedProps {
@@ -278,64 +265,49 @@ const Result = ({ of: { challenge, message, verified } }: { readonly of: VerifyR
     challenge === null ? undefined : h(Challenge, { challenge })
   )
 
-const Challenge = ({ challenge }: { readonly challenge: NonNullable<VerifyResponse["challenge"]> }): View => {
+const Challenge = ({
+  challenge
+}: {
+  readonly challenge: NonNullable<VerifyResponse["challenge"]>
+}): ComponentChildren => {
   const { expires_at: at, record_name: name, record_value: value, type } = challenge
   const expiry = h("p", { class: "small muted" }, "Expires ", h(TimeText, { at }), ` (${relativeTime(at)}).`)
   switch (type) {
     case "email":
       return expiry
     case "dns_txt_or_well_known":
-      return h(
-        Fragment,
-        null,
+      return [
         h("p", null, "Add this TXT record:"),
         h(CodeBlock, { text: `${name}. IN TXT "${value}"` }),
         h("p", null, "Or serve this text at ", h("code", null, WELL_KNOWN_FILE), ":"),
         h(CodeBlock, { text: value }),
         expiry
-      )
+      ]
     default:
-      return h(
-        Fragment,
-        null,
-        h("p", null, "Commit this file as ", h("code", null, name), ":"),
-        h(CodeBlock, { text: value }),
-        expiry
-      )
+      return [h("p", null, "Commit this file as ", h("code", null, name), ":"), h(CodeBlock, { text: value }), expiry]
   }
 }
 
 /** The service caches public responses for about this long. */
 const CACHED_MS = 2_500
 
-export const tab = (): View => {
+export const tab = (): ComponentChildren => {
   const { account } = useConsole()
-  const trust = useResource(() => readTrust(account.id), [])
-  const sla = useResource(
-    () => request<Sla>("GET", `/api/v1/market/providers/${account.id}/sla`, { isFresh: true }),
-    []
-  )
-  return h(
-    Fragment,
-    null,
-    h(Loaded<Trust>, {
-      of: trust,
-      show: (value) =>
-        h(
-          Fragment,
-          null,
-          h(ScoreComponents, { trust: value }),
-          h(ProviderVerification, {
-            level: value.details.verification_level,
-            verified: () => setTimeout(() => void trust.reload(), CACHED_MS)
-          })
-        )
-    }),
-    h(
-      "section",
-      { id: "service-levels" },
+  const path = `/api/v1/market/providers/${account.id}`
+  const trust = useResource(() => request<Trust>("GET", `${path}/trust`, { isFresh: true }), [])
+  const sla = useResource(() => request<Sla>("GET", `${path}/sla`, { isFresh: true }), [])
+  return [
+    loaded(trust, (value) => [
+      h(ScoreComponents, { trust: value }),
+      h(ProviderVerification, {
+        level: value.details.verification_level,
+        verified: () => setTimeout(() => void trust.reload(), CACHED_MS)
+      })
+    ]),
+    section(
+      "service-levels",
       h("h2", null, "Service levels, last 30 days"),
-      h(Loaded<Sla>, { of: sla, show: (value) => h(ServiceLevels, { sla: value }) })
+      loaded(sla, (value) => h(ServiceLevels, { sla: value }))
     )
-  )
+  ]
 }
