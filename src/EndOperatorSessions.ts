@@ -3,7 +3,7 @@
  */
 import { Console, Effect, Layer } from "effect"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
-import { OperatorSessionStore } from "../domain/accounts/Principal.ts"
+import { OperatorSessionStore } from "../domain/accounts/Authentication.ts"
 import { AuditTrail } from "../domain/operator/AuditTrail.ts"
 import type { AppConfig } from "./config/AppConfig.ts"
 import { ArgumentsInvalid, type EndSessionsOptions } from "./config/Arguments.ts"

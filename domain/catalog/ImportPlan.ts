@@ -5,9 +5,9 @@
  * import follows the server; one that it has changed stays. Terms of listed tools never follow the server.
  */
 import { DateTime, type Duration, Schema } from "effect"
+import { sameJson } from "../shared/JsonText.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { definitionFault, escapeHidden, withNewlines } from "../shared/PlainText.ts"
-import { sameJson } from "../shared/SameJson.ts"
 import type { ListedTool } from "../upstream/ProviderServers.ts"
 import { DEFINITION_FIELDS, definitionOf, type ToolDefinition } from "./CatalogStore.ts"
 import { JSON_SCHEMA_BYTES_MAX, JSON_SCHEMA_DEPTH_MAX } from "./JsonSchemas.ts"

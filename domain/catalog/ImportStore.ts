@@ -4,8 +4,8 @@
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ProviderId } from "../shared/Ids.ts"
+import { sameJson } from "../shared/JsonText.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import { sameJson } from "../shared/SameJson.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { ChangeSource, ToolDefinition } from "./CatalogStore.ts"
 import type { ImportPlan } from "./ImportPlan.ts"

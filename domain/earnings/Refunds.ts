@@ -2,8 +2,7 @@
  * Refunds calls. Only existing money moves; the missing part becomes a claim. RefundPlan has the order.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import { Ledger } from "../ledger/Ledger.ts"
-import { intoWallet, type Source } from "../ledger/Movements.ts"
+import { intoWallet, Ledger, type Source } from "../ledger/Ledger.ts"
 import { least, PaidFunds, positive } from "../ledger/PaidFunds.ts"
 import { type LotPart, mergedParts, takeFrom, totalOfParts } from "../ledger/Transfer.ts"
 import { Entropy } from "../shared/Cryptography.ts"
@@ -12,7 +11,7 @@ import { fromCents, Microcents } from "../shared/Microcents.ts"
 import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { type Claim, ClaimId, ClaimStore } from "./Claims.ts"
 import { CurrentEarningsPolicy, inOrderOfRecovery } from "./EarningStates.ts"
-import { type ProviderHoldings, ProviderMoney } from "./ProviderMoney.ts"
+import { type ProviderHoldings, ProviderMoney } from "./Earnings.ts"
 
 export interface RefundSources {
   /** What the provider and the platform got of the call. */

@@ -5,8 +5,7 @@
  */
 import { Context, type Effect, type Option } from "effect"
 import type { OpenCall } from "../metering/CallStore.ts"
-import type { Receipt } from "../receipts/Receipt.ts"
-import type { CallCause } from "../receipts/Receipts.ts"
+import type { CallCause, Receipt } from "../receipts/Receipts.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { Hash } from "./MerkleTree.ts"

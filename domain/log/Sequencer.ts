@@ -9,7 +9,6 @@ import { CallTally } from "../metering/CallsInFlight.ts"
 import { Digest, Entropy } from "../shared/Cryptography.ts"
 import { giveUpAfter } from "../shared/Deadlines.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
-import { commitmentOf, saltOf } from "./Commitment.ts"
 import { type Log, LogSigner, LogStore, type NewLog, noteKeyOf, type SequencedReceipt } from "./LogStore.ts"
 import {
   consistencyRanges,
@@ -20,6 +19,7 @@ import {
   sameHash,
   type Sha256
 } from "./MerkleTree.ts"
+import { commitmentOf, saltOf } from "./Commitment.ts"
 import { bytesOf, formatNote, parseCheckpoint, parseNote, signatureLine, signedCheckpoint } from "./SignedNote.ts"
 import { edgeOf, grow, rangeHash, type Tile, type TilePlace, tilesFor } from "./Tiles.ts"
 

@@ -4,21 +4,20 @@
  */
 import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { longestMsOf, TOOL_TIMEOUT_MS_MAX, type UpstreamBounds, UpstreamLimits } from "../metering/CallTerms.ts"
-import { WAIT_MS_MAX } from "./CallerWaits.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Cryptography.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { memberOf, membersOf, objectWith } from "../shared/JsonText.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { SESSION_VERSIONS } from "../upstream/Protocol.ts"
+import { passedParams, SESSION_VERSIONS, withoutTasks, withOwnTasks } from "../upstream/Protocol.ts"
 import {
   listingCapabilities,
   ProviderServers,
   type ServerAddress,
   type ServerFailed
 } from "../upstream/ProviderServers.ts"
-import { passedParams, withoutTasks, withOwnTasks } from "../upstream/TaskSupport.ts"
+import { WAIT_MS_MAX } from "./CallerWaits.ts"
 import { type McpSession, McpSessionStore } from "./McpStores.ts"
 
 // The answer to `initialize` where no server gives its own.

@@ -3,8 +3,7 @@
  */
 import { Cause, type DateTime, Effect, Schedule, Schema } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
-import type { Receipt } from "../receipts/Receipt.ts"
-import type { SignerUnavailable } from "../receipts/Receipts.ts"
+import type { Receipt, SignerUnavailable } from "../receipts/Receipts.ts"
 import { type ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"

@@ -4,8 +4,8 @@
  * does not free a slot.
  */
 import { Cause, Context, type Duration, Effect, Exit, Fiber, Schema } from "effect"
-import { type Durations, Histogram } from "../shared/Histogram.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
+import { type Durations, Histogram } from "../shared/Telemetry.ts"
 import { inSeconds } from "../shared/Time.ts"
 import type { CallStatus } from "../upstream/ToolUpstream.ts"
 

@@ -4,13 +4,12 @@
  * consumer.
  */
 import { type Cause, Context, DateTime, Duration, Effect, Exit, Schema } from "effect"
-import type { KeyOwner } from "../accounts/Principal.ts"
+import type { KeyOwner } from "../accounts/Authentication.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { better, noWorse } from "../catalog/Terms.ts"
 import { BookGuard } from "../ledger/Ledger.ts"
-import type { Receipt } from "../receipts/Receipt.ts"
-import { Receipts } from "../receipts/Receipts.ts"
+import { type Receipt, Receipts } from "../receipts/Receipts.ts"
 import { ConsumerId, type ProviderId, type ReceiptId } from "../shared/Ids.ts"
 import { formatAmount, type Microcents, zero } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"

@@ -3,8 +3,7 @@
  * period begins at a full hour.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import type { ReceiptStatus } from "../receipts/Receipt.ts"
-import type { ReceiptOwner } from "../receipts/Receipts.ts"
+import type { ReceiptOwner, ReceiptStatus } from "../receipts/Receipts.ts"
 import type { ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"

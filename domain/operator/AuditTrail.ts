@@ -2,7 +2,7 @@
  * Records what the operator changes, in the unit of work that changes it: no action succeeds without its entry.
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
-import type { OperatorSessionId } from "../accounts/Principal.ts"
+import type { OperatorSessionId } from "../accounts/Authentication.ts"
 import { Entropy } from "../shared/Cryptography.ts"
 import { Uuid } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"

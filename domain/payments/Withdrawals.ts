@@ -4,8 +4,7 @@
  * crash between any two steps, `work` continues the part.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
-import { Ledger } from "../ledger/Ledger.ts"
-import { intoWallet, legsOf } from "../ledger/Movements.ts"
+import { intoWallet, Ledger, legsOf } from "../ledger/Ledger.ts"
 import { least, PaidFunds, positive } from "../ledger/PaidFunds.ts"
 import { PaymentFailed, PaymentGateway, type RefundState } from "../ledger/PaymentGateway.ts"
 import type { Leg } from "../ledger/Transfer.ts"

@@ -4,9 +4,9 @@
  */
 import { Cause, Clock, Context, DateTime, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
 import { LogStore } from "../log/LogStore.ts"
-import { CorrectedClock } from "../shared/CorrectedClock.ts"
 import { giveUpAfter } from "../shared/Deadlines.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { CorrectedClock } from "../shared/Time.ts"
 
 /** Whether rate limits are shared by all nodes, if there is a store for that. Default: nothing is wrong. */
 export const RateLimitState = Context.Reference<{

@@ -3,9 +3,9 @@
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { AccountStore, type Consumer, type PricingModel, type Provider } from "../accounts/Account.ts"
+import { type Principal, RateLimitPolicy } from "../accounts/Authentication.ts"
 import { type EndpointBlocked, EndpointGuard } from "../accounts/EndpointGuard.ts"
 import { Keys, type MintedKey } from "../accounts/Keys.ts"
-import { type Principal, RateLimitPolicy } from "../accounts/Principal.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { ToolOutcome } from "../catalog/CatalogStore.ts"
 import type { ToolChange } from "../catalog/Tool.ts"

@@ -2,11 +2,19 @@
  * A call whose provider works on it after its response, as a task. Toward the provider the service is the client of the
  * task; its own client gets a task with another id. The call stays open with its hold until the task ends.
  */
-import { Context, type DateTime, type Effect, type Option } from "effect"
-import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
+import { Context, DateTime, type Effect, type Option, Schema } from "effect"
+import { CancellationTerm, STORED_CANCELLATION, termsOf } from "../catalog/Terms.ts"
+import { BillingPolicy } from "../catalog/Tool.ts"
+import { withMembers } from "../mcp/PassedResults.ts"
+import type { HeldCall } from "../metering/Call.ts"
+import type { KeptResult } from "../metering/CallStore.ts"
+import type { Receipt } from "../receipts/Receipts.ts"
+import { type ConsumerId, ProviderId, type ReceiptId, ToolId } from "../shared/Ids.ts"
 import { memberOf, membersOf } from "../shared/JsonText.ts"
+import { Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import type { UpstreamSession } from "../upstream/Protocol.ts"
+import { BILLING_META, type UpstreamSession } from "../upstream/Protocol.ts"
+import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
 /** From the opening of a call until its task counts as timed out. */
 export const TASK_MS_MAX = 24 * 60 * 60_000
@@ -193,3 +201,150 @@ const questionsIn = (state: string): ReadonlySet<string> | undefined => {
 }
 
 const namesIn = (object: string): ReadonlySet<string> => new Set(membersOf(object).map(({ name }) => name))
+
+// What the call of a task is settled by, as it was when the call was opened: stored with the task, since the tool and its
+// terms may have changed when the task ends.
+
+const TaskTerms = Schema.Struct({
+  toolId: ToolId,
+  /** As the caller named it: a success may pin the name. */
+  reference: Schema.Struct({
+    toolId: Schema.optionalKey(ToolId),
+    toolName: Schema.optionalKey(Schema.String),
+    providerId: Schema.optionalKey(ProviderId)
+  }),
+  idempotency: Schema.optionalKey(Schema.Struct({ keyHash: Schema.String, requestHash: Schema.String })),
+  price: Microcents,
+  maximum: Microcents,
+  freeTierCalls: Schema.Int,
+  billingPolicy: BillingPolicy,
+  cancellation: CancellationTerm,
+  priceVersion: Schema.Int,
+  feeBasisPoints: Schema.Int,
+  /** Where it decides what is billed. */
+  outputSchema: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
+  /** The caller's cap, which the provider was told. */
+  holdAmount: Microcents,
+  held: Microcents,
+  free: Schema.Boolean,
+  freeCallsLeft: Schema.optionalKey(Schema.Int),
+  holdMs: Schema.Int,
+  /** Of the request that started the task. */
+  requestId: Schema.optionalKey(Schema.String),
+  /** When the provider had started the task. */
+  startedMs: Schema.Int,
+  /** Time that the provider took until then. */
+  latencyMs: Schema.Int,
+  attempts: Schema.Int,
+  requestBytes: Schema.Int,
+  responseBytes: Schema.Int
+}).pipe(Schema.encodeKeys({ cancellation: STORED_CANCELLATION }))
+type TaskTerms = typeof TaskTerms.Type
+
+const Stored = Schema.fromJsonString(Schema.toCodecJson(TaskTerms))
+const encode = Schema.encodeSync(Stored)
+export const termsIn = Schema.decodeSync(Stored)
+
+export const termsText = (held: HeldCall, answer: UpstreamResponse, startedAt: DateTime.Utc): string => {
+  const { entry, feeBasisPoints, holdAmount, opened, request } = held
+  const { idempotency, tool } = request
+  return encode({
+    toolId: entry.tool.id,
+    reference: {
+      ...(tool.toolId === undefined ? {} : { toolId: tool.toolId }),
+      ...(tool.toolName === undefined ? {} : { toolName: tool.toolName }),
+      ...(tool.providerId === undefined ? {} : { providerId: tool.providerId })
+    },
+    ...(idempotency === undefined ? {} : { idempotency }),
+    ...termsOf(entry),
+    priceVersion: entry.priceVersion,
+    feeBasisPoints,
+    holdAmount,
+    held: opened.held,
+    free: opened.free,
+    ...(opened.freeCallsLeft === undefined ? {} : { freeCallsLeft: opened.freeCallsLeft }),
+    holdMs: held.holdMs,
+    ...(request.requestId === undefined ? {} : { requestId: request.requestId }),
+    startedMs: startedAt.epochMilliseconds,
+    latencyMs: answer.latencyMs,
+    attempts: answer.attempts,
+    requestBytes: answer.requestBytes,
+    responseBytes: answer.responseBytes
+  })
+}
+
+/** The acknowledgment of `tasks/update` and `tasks/cancel`. */
+export const ACKNOWLEDGED = '{"resultType":"complete"}'
+
+/** A task as its client may see it now. */
+export interface SeenTask {
+  readonly status: FinalStatus | "working" | "input_required"
+  /** The result of `tasks/get`. */
+  readonly text: string
+}
+
+/** The result of the call that started it. Whether it asks or has ended is a matter of `tasks/get`. */
+export const createdText = (task: CallTask): string =>
+  text(task, "task", task.ended?.at ?? task.progress.expiresAt, '{"status":"working"}')
+
+/** While nothing is settled. */
+export const runningTask = (task: ListedTask | CallTask): SeenTask => ({
+  status: memberOf(task.progress.state, 0, "status") === '"input_required"' ? "input_required" : "working",
+  text: text(task, "complete", task.progress.expiresAt, task.progress.state)
+})
+
+/** Without its result. */
+export const listedTask = (task: ListedTask): SeenTask => {
+  if (task.final === undefined) return runningTask(task)
+  const { endedAt, status } = task.final
+  return { status, text: text(task, "complete", endedAt, endState(status, endedAt)) }
+}
+
+/** Statuses of stored responses: `adapters/http/mcp/CallResults.ts` renders an error of the provider with the other one. */
+const IS_RESULT = 200
+
+/** After the settlement. `succeeded`: the provider gave a result that is no error. `rendered`: the response of a call that ended so. */
+export const finalTask = (
+  task: CallTask,
+  endedAt: DateTime.Utc,
+  rendered: KeptResult,
+  receipt: Pick<Receipt, "receipt_id" | "cost_microcents">,
+  canceled: boolean,
+  succeeded: boolean
+): FinalTask => {
+  const billing = { receipt_id: receipt.receipt_id, cost_microcents: Number(receipt.cost_microcents) }
+  const status = canceled ? "cancelled" : rendered.status === IS_RESULT ? "completed" : "failed"
+  const given = rendered.status === IS_RESULT ? { result: rendered.body } : { error: rendered.body }
+  return {
+    status: canceled ? "cancelled" : succeeded ? "completed" : "failed",
+    text: withMembers(text(task, "complete", endedAt, endState(status, endedAt)), {
+      ...(canceled ? {} : given),
+      _meta: JSON.stringify({ [BILLING_META]: billing })
+    })
+  }
+}
+
+const endState = (status: FinalStatus, endedAt: DateTime.Utc): string =>
+  `{"status":"${status}","lastUpdatedAt":"${DateTime.formatIso(endedAt)}"}`
+
+/** `until`: how long it takes at most, from when on its result is kept. */
+const text = (
+  { createdAt, id, progress }: Pick<CallTask, "createdAt" | "id" | "progress">,
+  resultType: "task" | "complete",
+  until: DateTime.Utc,
+  state: string
+): string =>
+  withMembers(
+    memberOf(state, 0, "lastUpdatedAt") === undefined
+      ? withMembers(state, { lastUpdatedAt: instant(progress.askedAt) })
+      : state,
+    {
+      resultType: `"${resultType}"`,
+      taskId: `"${id}"`,
+      createdAt: instant(createdAt),
+      ttlMs: String(until.epochMilliseconds - createdAt.epochMilliseconds + TASK_KEPT_MS),
+      pollIntervalMs: String(progress.pollMs)
+    }
+  )
+
+const instant = (at: DateTime.Utc): string => `"${DateTime.formatIso(at)}"`

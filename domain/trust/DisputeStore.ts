@@ -2,8 +2,7 @@
  * Port to disputes. A receipt has at most one that is open or was decided for the filer.
  */
 import { Context, DateTime, type Effect, type Option, Schema } from "effect"
-import type { ReceiptStatus } from "../receipts/Receipt.ts"
-import type { CallCause } from "../receipts/Receipts.ts"
+import type { CallCause, ReceiptStatus } from "../receipts/Receipts.ts"
 import { type ConsumerId, type ProviderId, type ReceiptId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"

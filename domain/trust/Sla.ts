@@ -2,7 +2,7 @@
  * A provider's SLA figures from proxied calls, hour by hour, over thirty days.
  */
 import { DateTime } from "effect"
-import type { ToolFigures } from "../catalog/MarketFigures.ts"
+import type { ToolFigures } from "../catalog/CatalogStore.ts"
 import type { SequencedReceipt } from "../log/LogStore.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import { type Latencies, latenciesOf, merge, percentiles } from "./Latencies.ts"

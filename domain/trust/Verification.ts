@@ -13,16 +13,20 @@ import {
   letter,
   MAIL_TOKEN_HOURS,
   ownsEndpoint,
+  type Proof,
+  type ProofKind,
+  type ProofLevel,
   publication,
   recordName,
   repositoryOf,
   tokenIn,
   tokenInRepository,
-  VerificationEndpoint
+  VerificationEndpoint,
+  VerificationStore,
+  type Verified
 } from "./Challenge.ts"
 import { Mailer, type MailFailed, type MailNotConfigured } from "./Mailer.ts"
 import { SlaStore } from "./SlaStore.ts"
-import { type Proof, type ProofKind, type ProofLevel, VerificationStore, type Verified } from "./VerificationStore.ts"
 
 /** The place could not be read, which says nothing about the provider. Retry later. */
 export class ProofUnreadable extends Schema.TaggedError<ProofUnreadable>()("ProofUnreadable", {

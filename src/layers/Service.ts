@@ -13,13 +13,7 @@ import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
 import { BaseUrl, pageUrl } from "../../adapters/http/contract/BaseUrl.ts"
-import {
-  RateLimits,
-  RateLimitSettings,
-  RequestTimeoutMs,
-  SIGN_INS_PER_MINUTE_MAX,
-  WRONG_KEYS_PER_MINUTE_MAX
-} from "../../adapters/http/pipeline/Stages.ts"
+import { RateLimits, RateLimitSettings, RequestTimeoutMs, SIGN_INS_PER_MINUTE_MAX, WRONG_KEYS_PER_MINUTE_MAX } from "../../adapters/http/pipeline/Stages.ts"
 import { parseTrustedProxies, TrustedProxyRanges } from "../../adapters/http/pipeline/WebRequest.ts"
 import { MetricsAccess } from "../../adapters/http/platform/Metrics.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
@@ -31,9 +25,8 @@ import { noInvoicePrinter } from "../../adapters/memory/shared/UnconnectedPorts.
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as SitePages from "../../adapters/site/SitePages.ts"
 import { SecurityContact } from "../../adapters/site/crawlers/CrawlerRoutes.ts"
-import { OperatorKey } from "../../domain/accounts/Authentication.ts"
+import { OperatorKey, RateLimitPolicy } from "../../domain/accounts/Authentication.ts"
 import { EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
-import { RateLimitPolicy } from "../../domain/accounts/Principal.ts"
 import { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
 import { CatalogPolicy } from "../../domain/catalog/Terms.ts"
 import { CurrentEarningsPolicy } from "../../domain/earnings/EarningStates.ts"
