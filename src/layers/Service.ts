@@ -13,7 +13,13 @@ import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
 import * as NodeSealer from "../../adapters/crypto/NodeSealer.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
 import { BaseUrl, pageUrl } from "../../adapters/http/contract/BaseUrl.ts"
-import { RateLimits, RateLimitSettings, RequestTimeoutMs, SIGN_INS_PER_MINUTE_MAX, WRONG_KEYS_PER_MINUTE_MAX } from "../../adapters/http/pipeline/Stages.ts"
+import {
+  RateLimits,
+  RateLimitSettings,
+  RequestTimeoutMs,
+  SIGN_INS_PER_MINUTE_MAX,
+  WRONG_KEYS_PER_MINUTE_MAX
+} from "../../adapters/http/pipeline/Stages.ts"
 import { parseTrustedProxies, TrustedProxyRanges } from "../../adapters/http/pipeline/WebRequest.ts"
 import { MetricsAccess } from "../../adapters/http/platform/Metrics.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
@@ -192,7 +198,6 @@ const upstream = (config: AppConfig) =>
         policy: upstreamPolicy(config),
         builtIn,
         signerOf: (providerId) => hmacOf(Buffer.from(Redacted.value(secretOf(providerId)))),
-        totalDeadlineMs: UPSTREAM_LIMITS.totalMs,
         answerBytesMax: valueOf(config, "ANSWER_BYTES_IN_FLIGHT_MAX")
       })
     )
