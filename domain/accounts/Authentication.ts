@@ -15,7 +15,6 @@ import { isWellFormed, KeyStore, type KeyWithOwner } from "./Keys.ts"
 export const OperatorSessionId = Uuid.pipe(Schema.brand("OperatorSessionId"))
 export type OperatorSessionId = typeof OperatorSessionId.Type
 
-/** Who signed in, and until when. */
 export interface OperatorSession {
   readonly id: OperatorSessionId
   /** The name that was given at the sign-in. */
@@ -57,7 +56,6 @@ export type Principal =
       readonly name: string
       readonly keyId: KeyId
       readonly rateLimitRpm: number
-      /** Of the key, otherwise of the account. */
       readonly defaultCap?: Microcents | undefined
       readonly accountDefaultCap?: Microcents | undefined
       readonly expiresAt: DateTime.Utc | undefined
@@ -81,7 +79,6 @@ export type Principal =
       readonly session?: OperatorSession | undefined
     }
 
-/** Who acted, for records of what the operator does. */
 export const actorOf = ({ session }: Extract<Principal, { readonly role: "operator" }>): string =>
   session?.name ?? "API key"
 

@@ -20,7 +20,7 @@ export const TOOL_VERSIONS_KEPT_MAX = 50
 /** Of all versions of a tool, as JSON: a server may change its tools in every sync. The newest version always stays. */
 export const TOOL_VERSION_BYTES_KEPT_MAX = 262_144
 
-/** What callers see of a tool, without its terms. A change of it makes a new version. */
+/** A change of any member makes a new version of the tool. */
 export type ToolDefinition = Pick<
   ToolDeclaration,
   "annotations" | "description" | "displayName" | "inputSchema" | "outputSchema"
@@ -60,7 +60,7 @@ export const definitionOf = ({
 export const changedFields = (before: ToolDefinition, after: ToolDefinition): ReadonlyArray<DefinitionField> =>
   DEFINITION_FIELDS.filter((field) => !sameJson(before[field], after[field]))
 
-/** How much of a tool's history is stored. Older versions are deleted; the newest always stays. */
+/** Older versions are deleted; the newest always stays. */
 export interface VersionsKept {
   readonly versionsMax: number
   readonly bytesMax: number
@@ -122,7 +122,6 @@ export interface ToolUpsert {
   readonly draft?: boolean
 }
 
-/** What storing a declaration did to the tool. */
 export interface ToolOutcome {
   readonly id: ToolId
   readonly toolName: string
@@ -150,7 +149,7 @@ export const entryOn = (entry: CatalogEntry, terms: Terms & Pick<CatalogEntry, "
   ...(terms.outputSchema === undefined ? {} : { tool: { ...entry.tool, outputSchema: terms.outputSchema } })
 })
 
-/** Whether it can be called: neither withdrawn nor of a frozen provider. */
+/** A tool can be called unless it was withdrawn or its provider is frozen. */
 export const isOffered = ({ provider, tool }: CatalogEntry): boolean => !tool.withdrawnAt && !provider.frozen
 
 /** With the terms in effect at that time. */
@@ -214,7 +213,6 @@ export class CatalogStore extends Context.Service<
     ): Effect.Effect<Page<CatalogEntry>, StoreUnavailable>
     /** Of listed tools; sorted, without the empty one. */
     readonly categories: Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
-    /** Of listed tools. */
     readonly count: Effect.Effect<number, StoreUnavailable>
     /**
      * Copies announced versions that are now in effect to the columns that are searched and sorted by; returns the
@@ -309,7 +307,6 @@ export interface ToolFigures {
 export interface MarketTotals {
   readonly invocations: number
   readonly successful: number
-  /** Of the rated calls: see `ratedCalls`. */
   readonly successPct: number | undefined
   readonly reported: number
   /** Consumers of the counted proxied calls, and the called tools. */

@@ -23,7 +23,6 @@ export const SYNC_EVERY = Duration.minutes(55)
 const BATCH_MAX = 100
 const PAGE_MAX = TOOLS_PER_PROVIDER_MAX
 
-/** How the tools of an import are priced, and whether they are listed at once. */
 export interface ImportOptions {
   readonly defaultPrice: Microcents | undefined
   readonly overrides: ReadonlyArray<ToolChange>
@@ -220,7 +219,6 @@ const sameImported = (tool: ImportedTool, known: ImportedTool | undefined): bool
   tool.dismissed === known.dismissed &&
   sameJson(tool.definition, known.definition)
 
-/** What the plan changes of tools. */
 export const changesOf = ({ changes, creates, restored }: ImportPlan): ReadonlyArray<ToolChange> =>
   [...creates, ...changes, ...restored].map(({ change }) => change)
 

@@ -171,7 +171,7 @@ export interface ImportRequest {
   readonly dismissed: ReadonlyMap<string, ToolDefinition>
   /** By tool name. Without prices in a sync. */
   readonly overrides: ReadonlyMap<string, ToolChange>
-  /** Of new tools and drafts; undefined: the provider's default. */
+  /** Undefined: new tools and drafts get the provider's default. */
   readonly defaultPrice: Microcents | undefined
   /** New tools are listed, else they are drafts. */
   readonly listNew: boolean

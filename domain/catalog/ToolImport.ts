@@ -135,7 +135,7 @@ const PROVIDERS_PER_ROUND_MAX = 200
 /** Servers that are read at once. */
 const CONCURRENCY = 8
 const PROBLEM_CHARS_MAX = 500
-/** Of a provider whose server keeps announcing changes. */
+/** Limits a provider whose server keeps announcing changes. */
 const SYNCS_APART_MS = 60_000
 /** A write at most this often, per provider and node. */
 const HASTENED_EVERY_MS = 10_000

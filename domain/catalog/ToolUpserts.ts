@@ -138,7 +138,7 @@ export interface RejectedTool {
   readonly error: string
 }
 
-/** What happened to each declaration of a request: one that is rejected does not stop the others. */
+/** One entry for each declaration of a request. A rejected one does not stop the others. */
 export interface UpsertResult {
   readonly stored: ReadonlyArray<ToolOutcome>
   readonly rejected: ReadonlyArray<RejectedTool>

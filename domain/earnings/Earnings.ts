@@ -78,13 +78,11 @@ export interface EarningsTotals {
   readonly netMicrocents: bigint
 }
 
-/** What the calls of one tool earned its provider. */
 export interface EarningsOfTool extends EarningsTotals {
   readonly toolId: ToolId
   readonly toolName: string
 }
 
-/** What a provider's calls of one week earned. */
 export interface EarningsOfWeek extends EarningsTotals {
   /** The Monday that it starts with, `2026-11-16`, UTC. */
   readonly weekOf: string

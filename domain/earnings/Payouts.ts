@@ -333,7 +333,7 @@ const makeOnboarding = Effect.gen(function* () {
 const PAYOUT_HISTORY_MAX = 100
 const AUTOMATIC_PAYOUT_DAYS = 3
 
-/** What a request for a payout led to: in dry run only the amount that would be paid. */
+/** In dry run only the amount that would be paid. */
 export type PayoutAnswer =
   | { readonly mode: "dry_run"; readonly wouldPayoutCents: number }
   | { readonly mode: "live"; readonly payout: Payout; readonly repeated: boolean }
@@ -357,9 +357,7 @@ export class Payouts extends Context.Service<
     reversed(id: PayoutId, transfer: Transferred): Effect.Effect<void, StoreUnavailable>
     payableCents(providerId: ProviderId): Effect.Effect<number, StoreUnavailable>
     history(providerId: ProviderId): Effect.Effect<ReadonlyArray<Payout>, StoreUnavailable>
-    /** What the provider has, by state: maturing, reserved, available, frozen. */
     holdings(providerId: ProviderId): Effect.Effect<ProviderHoldings, StoreUnavailable>
-    /** What the provider's tools earned, by tool and by week. */
     earnings(providerId: ProviderId, period: EarningsPeriod): Effect.Effect<EarningsSummary, StoreUnavailable>
     /** A new link to the processor's pages, where the provider completes its account; opens the account the first time. */
     connect(

@@ -14,7 +14,6 @@ import { CurrentEarningsPolicy, inOrderOfRecovery } from "./EarningStates.ts"
 import { type ProviderHoldings, ProviderMoney } from "./Earnings.ts"
 
 export interface RefundSources {
-  /** What the provider and the platform got of the call. */
   readonly net: bigint
   readonly fee: bigint
   /** The call's own earnings, as far as they existed when the dispute was filed. */
@@ -40,7 +39,6 @@ export interface RefundPlan {
   readonly advanced: bigint
   readonly owedByProvider: bigint
   readonly owedByPlatform: bigint
-  /** What moves now. */
   readonly refunded: bigint
 }
 
@@ -74,7 +72,6 @@ export interface CallToRefund {
   readonly lot: string
   readonly cost: Microcents
   readonly fee: Microcents
-  /** What was frozen for it. */
   readonly frozen: Microcents
 }
 

@@ -73,7 +73,6 @@ export const Invoice = Schema.Struct({
   /** Invoice: what the calls cost. Statement: gross earnings. Credit note: what is refunded. */
   total: Schema.BigInt,
   fee: Schema.BigInt,
-  /** What the owner paid or got in the end. */
   net: Schema.BigInt,
   issuedAt: Timestamp,
   /** The invoice that a credit note corrects; none for the month's refunds. */

@@ -186,7 +186,6 @@ export const unconfirmed = (cause: WrongBook | PaymentFailed): StoreUnavailable 
 export class BookGuard extends Context.Service<
   BookGuard,
   {
-    /** Whether the check has passed. */
     isConfirmed(): boolean
     /** Fails while the modes differ, or this node's mode is not known yet. */
     readonly confirm: Effect.Effect<void, StoreUnavailable>

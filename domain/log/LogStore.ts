@@ -20,7 +20,6 @@ export class LogSigner extends Context.Service<
     readonly publicKey: Uint8Array
     /** 64 bytes. The same text always has the same signature. */
     sign(message: Uint8Array): Uint8Array
-    /** Of any key, the current one or an earlier one. */
     verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean
   }
 >()("agent-tool-billing/domain/log/LogSigner") {}

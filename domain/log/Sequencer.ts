@@ -118,7 +118,6 @@ export const SEQUENCER_BATCH_MAX = 8_192
 /** Hashed at once: a few milliseconds, so that calls are not delayed. */
 const HASHED_AT_ONCE = 256
 
-/** What a program decides of its sequencer. */
 export interface SequencerOptions {
   /** Default: `SEQUENCER_BATCH_MAX`. */
   readonly batchMax?: number

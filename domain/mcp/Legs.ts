@@ -59,7 +59,6 @@ const CallState = Schema.TaggedStruct("Call", {
   /** The caller's cap, which the provider was told. */
   holdAmount: Microcents,
   idempotency: Schema.optionalKey(Idempotency),
-  /** Of all legs so far. */
   attempts: Schema.Int,
   latencyMs: Schema.Int,
   requestBytes: Schema.Int,
@@ -75,7 +74,6 @@ export const FundsState = Schema.TaggedStruct("Funds", {
   expiresMs: Schema.Int,
   /** Names the call, so that it runs once, however often its state is sent. */
   nonce: Schema.String,
-  /** How often funds were asked for. */
   asked: Schema.Int,
   /** What the user was told that the call costs: it never costs more. */
   cost: Microcents

@@ -104,7 +104,6 @@ const nextDelay = (delayMs: number): number => Math.min(delayMs * 2, READ_EVERY_
 // Instead of a refusal for lack of funds: the user of a client that can open addresses is asked to add funds, and the client
 // then repeats the call. Nothing is held meanwhile. The repeated call runs once, however often it is sent.
 
-/** For one call. */
 const ASKED_MAX = 5
 const ASKED_MS_MAX = 10 * 60_000
 /** In `inputRequests` and `inputResponses`. */
@@ -181,7 +180,6 @@ const messageOf = ({ balanceMicrocents, costMicrocents }: InsufficientFunds): st
 
 const amountOf = (amount: bigint): string => (amount === 0n ? "$0.00" : formatPrice(amount))
 
-/** Whether the client can show an address to its user. */
 const opensAddresses = ({ capabilities, inSession }: McpExchange): boolean => {
   if (inSession || capabilities === undefined) return false
   const declared: unknown = JSON.parse(capabilities)

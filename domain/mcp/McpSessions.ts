@@ -22,7 +22,6 @@ import { type McpSession, McpSessionStore } from "./McpStores.ts"
 
 // The answer to `initialize` where no server gives its own.
 
-/** What a server says of itself, as JSON texts. */
 export interface SessionProfile {
   readonly capabilities: string
   readonly serverInfo: string
@@ -62,7 +61,6 @@ export const liveOf = ({ clientParams, ...live }: McpSession): LiveSession => ({
   listingCapabilities: listingCapabilities(memberOf(clientParams, 0, "capabilities"))
 })
 
-/** Whether requests of this account at this server may use the session. */
 export const isUsable = (
   session: LiveSession,
   consumerId: ConsumerId,
@@ -110,7 +108,6 @@ export const makeLateEndings = Effect.fnUntraced(function* (staleMs: number) {
 export const SESSIONS_PER_ACCOUNT_MAX = 100
 export const SESSION_IDLE_MAX = Duration.hours(24)
 export const SESSION_AGE_MAX = Duration.days(7)
-/** Of the params of `initialize`. */
 export const CLIENT_PARAMS_BYTES_MAX = 65_536
 
 const CACHED_MAX = 20_000

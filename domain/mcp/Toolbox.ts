@@ -93,10 +93,9 @@ export class ToolNotInToolbox extends Schema.TaggedError<ToolNotInToolbox>()("To
   }
 }
 
-/** Who chose the tools: the `key`, its `account`, or none, so that they are the account's `recent` ones. */
+/** The key or its account chose the tools; where neither did, they are the account's `recent` ones. */
 export type ToolboxSource = "key" | "account" | "recent"
 
-/** What `tools/list` of the market's MCP door contains for an account. */
 export interface ListedTools {
   readonly source: ToolboxSource
   readonly tools: ReadonlyArray<AliasedTool>
@@ -433,7 +432,6 @@ export class ToolboxChanges extends Context.Service<
         onChange: () => void
       ) {
         const hints = yield* Queue.sliding<void>(1)
-        /** Of the listed tools and their providers. */
         let ids: ReadonlySet<string> = new Set()
         yield* onEachChange(feed, ({ id, topic }) => {
           const concerns =
@@ -475,7 +473,7 @@ export class ToolboxChanges extends Context.Service<
   )
 }
 
-/** What clients see of the list, without the free calls that are left. */
+/** The free calls that are left are not part of it. */
 const versionOf = ({ tools }: ListedTools): string =>
   tools.map(({ alias, entry }) => `${alias} ${entry.priceVersion} ${entry.tool.updatedAt.epochMilliseconds}`).join("\n")
 

@@ -144,7 +144,6 @@ export type CallRejected =
 
 const IN_FLIGHT_RETRY_SECONDS = 1
 
-/** What the store returned instead of opening the call: the response to replay, or an error. */
 export const rejectionOf = (
   opened: Exclude<Opened, { _tag: "Opened" }>,
   holdAmount: Microcents

@@ -162,14 +162,12 @@ export interface CallToRun<Ending, Failure> {
   readonly invocationId: ReceiptId
   readonly openedAt: DateTime.Utc
   readonly feeBasisPoints: number
-  /** What the call may cost. */
   readonly holdAmount: Microcents
   readonly timeoutMs: number
   /** Makes the hold durable, or takes over the one that is. */
   readonly opening: Effect.Effect<Opened, Failure | StoreUnavailable>
   /** Its provider was told less than its caller can do, because too many of the caller's calls wait: an error is not its own. */
   readonly restricted?: boolean | undefined
-  /** What earlier runs of the call took. */
   readonly before?: RunTotals | undefined
   /** The ending of a response instead of its settlement; undefined settles it. */
   readonly handOver?: HandOver<Ending> | undefined

@@ -84,7 +84,7 @@ export interface KeptResult {
   readonly body: string
 }
 
-/** What opening a call led to. Only with `Opened` may the provider be called. */
+/** Only with `Opened` may the provider be called. */
 export type Opened =
   | {
       readonly _tag: "Opened"
@@ -115,7 +115,7 @@ export type Resumed = Extract<Opened, { readonly _tag: "Opened" | "AccountFrozen
 /** The earlier call with the same key. */
 export type Earlier = Extract<Opened, { readonly _tag: "Replay" | "IdempotencyConflict" | "InFlight" }>
 
-/** How a call ended. The store books its cost and fee, releases the rest of the hold and queues the receipt. */
+/** The store books the cost and the fee of the call, releases the rest of the hold and queues the receipt. */
 export interface CloseCall {
   readonly consumerId: ConsumerId
   /** Signed. Its cost is what is billed: at most the amount reserved. */
@@ -153,7 +153,7 @@ export interface CloseCall {
 export const isFreeProxiedCall = ({ free, origin, receipt, usesFreeCall }: CloseCall): boolean =>
   origin === "proxy" && free === true && (usesFreeCall ?? receipt.status === "success")
 
-/** Whether this request closed the call. A call is closed once. */
+/** A call is closed once: `false` if another request closed it. */
 export type Closed =
   /** `now`: closed by this request, not by an earlier one with the same receipt. */
   | { readonly _tag: "Closed"; readonly now: boolean; readonly availableMicrocents: bigint }
@@ -167,13 +167,12 @@ export interface CallFunds {
   readonly freeCallsUsed: number
 }
 
-/** How many calls of a tool's free tier a consumer has used this month. */
 export interface FreeCalls {
   readonly toolId: ToolId
   readonly used: number
 }
 
-/** What the store knows of a call, for a caller that lost the response of `close`. */
+/** Tells a caller that lost the response of `close` how the call stands. */
 export type StoredOutcome =
   | { readonly _tag: "Open" }
   | { readonly _tag: "Closed"; readonly cost: Microcents }
@@ -277,10 +276,8 @@ export const retainedResult = (rendered: KeptResult, receipt: Receipt, keptUntil
     : { ...rendered, headers: { [MARK]: mark, ...rendered.headers } }
 }
 
-/** Whether the caller of the call had disconnected. */
 export const isRetained = ({ headers }: KeptResult): boolean => headers[MARK] !== undefined
 
-/** What a replay returns for a stored response. */
 export const replayedResult = (answer: KeptResult, nowMs: number): Effect.Effect<KeptResult, ResultNotRetained> => {
   const { [MARK]: mark, ...headers } = answer.headers
   if (mark === undefined) return Effect.succeed(answer)

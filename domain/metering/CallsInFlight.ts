@@ -21,7 +21,6 @@ export type CallStep = "hold" | "forward" | "settle"
 export interface CallTally {
   count(origin: CallOrigin, status: CallStatus): void
   took(step: CallStep, ms: number): void
-  /** How many calls were counted. */
   readonly total: number
   /** Waits for the next call. For one waiter at a time. */
   readonly next: Effect.Effect<void>

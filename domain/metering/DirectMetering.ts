@@ -89,7 +89,6 @@ export interface Metered {
   readonly availableMicrocents: bigint
 }
 
-/** How a report ended: recorded with a receipt, or replayed for a repeated idempotency key. */
 export type MeterOutcome =
   | { readonly _tag: "Recorded"; readonly metered: Metered; readonly answer: KeptResult }
   | { readonly _tag: "Replayed"; readonly answer: KeptResult }
@@ -275,7 +274,6 @@ export const makeDirectMetering = Effect.gen(function* () {
   const nameCall = yield* makeCallNames
   const billReport = yield* makeBillReport
 
-  /** What a success costs, and the grant that it counts against. */
   const terms = Effect.fnUntraced(function* (request: MeterRequest, entry: CatalogEntry, invocationId: ReceiptId) {
     const { caller } = request
     if (caller.role === "consumer") {

@@ -19,7 +19,7 @@ import { ChargebackStore, FreezeStore } from "./AccountFreezes.ts"
 import { type Load, LoadStore, uuidFrom } from "./Loads.ts"
 import { ProcessorFees } from "./ProcessorFees.ts"
 
-/** How far a refund is. `failed` and `returned` end with the money in the wallet again. */
+/** `failed` and `returned` end with the money in the wallet again. */
 export const WithdrawalPartState = Schema.Literals(["requested", "refunding", "paid", "failed", "returned"])
 export type WithdrawalPartState = typeof WithdrawalPartState.Type
 
@@ -72,9 +72,8 @@ export class WithdrawalStore extends Context.Service<
     updatePart(part: WithdrawalPart): Effect.Effect<void, StoreUnavailable>
     /** Open ones whose next attempt is due, longest waiting first. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<WithdrawalPartId>, StoreUnavailable>
-    /** Whether a part is still open. */
     hasOpen(consumerId: ConsumerId): Effect.Effect<boolean, StoreUnavailable>
-    /** What was, or is being, withdrawn of each load. */
+    /** Includes withdrawals in progress. */
     withdrawnCents(consumerId: ConsumerId): Effect.Effect<ReadonlyMap<LoadId, number>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/WithdrawalStore") {}

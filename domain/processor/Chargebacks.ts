@@ -21,7 +21,7 @@ import { Disputes } from "../trust/Disputes.ts"
 
 // Port to what a consumer's calls earned which provider on which settlement day.
 
-/** What a consumer's calls earned one provider on one day: the money that a chargeback would take back. */
+/** A chargeback takes back what the consumer's calls earned this provider on this day. */
 export interface EarnedFrom {
   readonly providerId: ProviderId
   /** The settlement day, which identifies the provider's lot. */

@@ -13,7 +13,7 @@ import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 // The public receipt: exactly eleven fields, seven of them signed. What was signed is stored and returned byte for
 // byte.
 
-/** How the call of a receipt ended. By default only `success` is charged. */
+/** By default only `success` is charged. */
 export const ReceiptStatus = Schema.Literals(["success", "error", "timeout", "rate_limited"])
 export type ReceiptStatus = typeof ReceiptStatus.Type
 
@@ -164,7 +164,6 @@ export const causeOf = (answer: UpstreamResponse): CallCause | undefined => {
   return problem?.kind === "json_rpc_error" && REJECTED.has(problem.rpcError?.code) ? "input_rejected" : undefined
 }
 
-/** Who ended the call, where it was not its provider. */
 export const enderOf = ({ endedBy, problem }: UpstreamResponse): UpstreamResponse["endedBy"] => {
   if (endedBy !== undefined) return endedBy
   if (problem?.kind === "overloaded") return "service"
@@ -199,7 +198,7 @@ export type ReceiptOwner =
   | { readonly role: "consumer"; readonly ownerId: ConsumerId }
   | { readonly role: "provider"; readonly ownerId: ProviderId }
 
-/** Which of an owner's receipts are listed. A member that is undefined excludes none. */
+/** A member that is undefined excludes no receipts. */
 export interface ReceiptFilter {
   readonly toolId: ToolId | undefined
   readonly status: ReceiptStatus | undefined
@@ -209,7 +208,6 @@ export interface ReceiptFilter {
   readonly to: string | undefined
 }
 
-/** What was recorded with a receipt and is not part of it. */
 export interface Settled {
   /** Of a call that ended in `error` because of its caller. */
   readonly cause: CallCause | undefined

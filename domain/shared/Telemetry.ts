@@ -105,7 +105,6 @@ export interface LogLoss {
   dropped: number
 }
 
-/** Of a process that does not bound its output: none. */
 export const LogLoss = Context.Reference<LogLoss>("agent-tool-billing/domain/platform/LogLoss", {
   defaultValue: () => ({ dropped: 0 })
 })

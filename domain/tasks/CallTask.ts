@@ -22,13 +22,11 @@ export const TASK_MS_MAX = 24 * 60 * 60_000
 export const TASK_MS_MIN = 60_000
 /** After the end of a task's time, until the sweeper may void its call: for nodes that were down. */
 export const TASK_GRACE_MS = 5 * 60_000
-/** How long the result of a task can be read. */
 export const TASK_KEPT_MS = 24 * 60 * 60_000
 /** Results of ended tasks per account; the oldest ones are deleted first. */
 export const TASKS_KEPT_BYTES_MAX = 64 * 1024 * 1024
 /** Of the state of a task that runs, with the questions that it asks. */
 export const TASK_STATE_CHARS_MAX = 64 * 1024
-/** Of the provider's id. */
 export const UPSTREAM_ID_CHARS_MAX = 1_024
 /** The ids of tasks: unguessable. */
 export const TASK_ID_BYTES = 24
@@ -43,14 +41,13 @@ export interface CallTask {
   readonly id: string
   readonly consumerId: ConsumerId
   readonly providerId: ProviderId
-  /** Of the server that started the task. */
   readonly endpointUrl: string
   /** Of the service at the server, for this task alone; undefined where the server started the task without one. */
   readonly session: UpstreamSession | undefined
   readonly invocationId: ReceiptId
   /** As the provider knows it. */
   readonly upstreamId: string
-  /** Of the call's idempotency key: a repeated call finds its task. */
+  /** A repeated call finds its task by its idempotency key. */
   readonly keyHash: string | undefined
   /** What the call is settled by, as JSON (`TaskTerms.ts`). */
   readonly terms: string
@@ -65,17 +62,15 @@ export interface CallTask {
   readonly final: FinalTask | undefined
 }
 
-/** What the client gets of a settled task. */
 export interface FinalTask {
   readonly status: FinalStatus
-  /** What the client gets from then on, byte for byte. */
+  /** The client gets this text from then on, byte for byte. */
   readonly text: string
 }
 
 /** Of a task in a session. Otherwise a task with a result that is an error is `completed`. */
 export type FinalStatus = "completed" | "failed" | "cancelled"
 
-/** What is known of a task that runs. */
 export interface TaskProgress {
   /** Members of the task as the provider gave them, as JSON. */
   readonly state: string
@@ -86,7 +81,6 @@ export interface TaskProgress {
   readonly askedAt: DateTime.Utc
   /** When it is asked next, unless the client wants to know before. */
   readonly dueAt: DateTime.Utc
-  /** How often in a row the provider could not be asked. */
   readonly failures: number
   /** For its caller's answers, until `waitingSince` or now (`CallerTime`). */
   readonly waitedMs: number
@@ -100,7 +94,6 @@ export interface ListedTask extends Pick<CallTask, "id" | "createdAt" | "progres
   readonly final: { readonly status: FinalStatus; readonly endedAt: DateTime.Utc } | undefined
 }
 
-/** Who asks for a task. */
 export interface TaskCaller {
   readonly consumerId: ConsumerId
   /** At the door of one provider: only its tasks. */
@@ -140,7 +133,7 @@ export class TaskStore extends Context.Service<
       nextAt: DateTime.Utc,
       limit: number
     ): Effect.Effect<ReadonlyArray<CallTask>, StoreUnavailable>
-    /** Of a task that has not ended; another is not changed. */
+    /** A task that has ended is not changed. */
     note(id: string, progress: TaskProgress): Effect.Effect<void, StoreUnavailable>
     /** The caller canceled it. False if it has ended. */
     cancel(id: string): Effect.Effect<boolean, StoreUnavailable>
@@ -229,7 +222,6 @@ const TaskTerms = Schema.Struct({
   free: Schema.Boolean,
   freeCallsLeft: Schema.optionalKey(Schema.Int),
   holdMs: Schema.Int,
-  /** Of the request that started the task. */
   requestId: Schema.optionalKey(Schema.String),
   /** When the provider had started the task. */
   startedMs: Schema.Int,

@@ -145,7 +145,7 @@ export class TaskUnknown extends Schema.TaggedError<TaskUnknown>()("TaskUnknown"
   }
 }
 
-/** What became of a cancellation. `RunsOn`: its tool does not pass cancellations to the provider. */
+/** `RunsOn`: the tool does not pass cancellations to its provider. */
 export type TaskCancellation =
   | { readonly _tag: "EndedBefore" }
   | { readonly _tag: "RunsOn" }

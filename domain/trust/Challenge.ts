@@ -8,13 +8,11 @@ import type { VerificationLevel } from "./TrustScore.ts"
 
 // Port to verifications of providers: one of each kind, with its open challenge and the time since which it is valid.
 
-/** What a provider can verify: a mailbox, a domain or a repository. */
 export type ProofLevel = Exclude<VerificationLevel, "unverified">
 
 /** `new_email`: the mailbox that is to replace the provider's. It counts for nothing before. */
 export type ProofKind = ProofLevel | "new_email"
 
-/** What a provider verified or is about to verify at one level. */
 export interface Proof {
   readonly providerId: ProviderId
   readonly level: ProofKind
@@ -24,7 +22,7 @@ export interface Proof {
   readonly tokenHash: string | undefined
   /** Allows showing the challenge again; undefined for a mailed token. */
   readonly tokenSealed: string | undefined
-  /** Of the challenge. */
+  /** The challenge expires; a verification does not. */
   readonly expiresAt: DateTime.Utc | undefined
   readonly verifiedAt: DateTime.Utc | undefined
   readonly checkedAt: DateTime.Utc | undefined

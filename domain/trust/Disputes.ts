@@ -151,7 +151,7 @@ export const limitOf = (record: FilerRecord): TooManyDisputes | undefined => {
 export interface Ruling {
   readonly resolution: Resolution
   readonly note: string | undefined
-  /** Of a credit. Default: the whole cost. */
+  /** Default: the whole cost. */
   readonly amount: Microcents | undefined
 }
 
@@ -254,7 +254,7 @@ export interface Filing extends Statement {
   readonly reason: DisputeReason
 }
 
-/** What a provider says to a dispute: `accept` refunds the call at once. */
+/** `accept` refunds the call at once. */
 export interface Answer extends Statement {
   readonly action: "accept" | "contest"
 }
@@ -395,7 +395,6 @@ export class Disputes extends Context.Service<
   )
 }
 
-/** What a dispute stores of its receipt. */
 const atStake = (receipt: Receipt, { fee }: Settled) => ({
   receiptId: receipt.receipt_id,
   consumerId: receipt.agent_id,

@@ -63,7 +63,6 @@ export interface PaidCalls {
   readonly longestMs: number
 }
 
-/** What counted calls of one provider cost on one day. */
 export interface PaidDay extends PaidCalls {
   readonly providerId: ProviderId
   /** `2026-11-20`, UTC. */

@@ -57,9 +57,7 @@ export interface Sla {
   readonly timeouts: number
   /** Calls whose input the provider rejected. */
   readonly inputRejected: number
-  /** Of all calls. */
   readonly inputRejectedRate: number | undefined
-  /** Of the rated calls: see `ratedCalls`. */
   readonly uptimePercent: number | undefined
   readonly errorRate: number | undefined
   readonly averageMs: number | undefined

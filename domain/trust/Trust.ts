@@ -24,7 +24,6 @@ import {
 // Port to what is known of a provider besides its calls, in one read. `layer` reads it from several stores; a database
 // can read it in one query.
 
-/** What the catalog shows of a provider beside its score. */
 export interface Evidence {
   readonly name: string
   /** Filed by consumers. */
@@ -105,7 +104,6 @@ export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("Prov
   }
 }
 
-/** What a provider's page shows of its reliability. */
 export interface ProviderSla {
   readonly providerId: ProviderId
   readonly name: string

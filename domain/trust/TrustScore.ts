@@ -268,7 +268,6 @@ export interface Scored {
   readonly trust: TrustScore
   /** What counted, after the rules about consumers, refunds and rejected input. */
   readonly evidence: TrustEvidence
-  /** What would raise the score, by component. */
   readonly advice: TrustAdvice
 }
 

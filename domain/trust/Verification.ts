@@ -97,13 +97,10 @@ export const makeMailLimit = Effect.gen(function* () {
 // What every kind of verification does: it limits attempts, accepts a token once, and answers with the provider's level.
 
 export const CHECKS_PER_HOUR_MAX = 10
-/** Of one provider, for all purposes. */
 export const MAILS_PER_HOUR_MAX = 3
 export const TOKEN_BYTES = 32
 
-/** Whether the proof was found and, if not, what to publish where. */
 export interface VerificationAnswer {
-  /** Whether the requested level is verified. */
   readonly verified: boolean
   readonly standing: Verified
   readonly challenge: Challenge | undefined

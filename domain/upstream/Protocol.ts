@@ -17,7 +17,7 @@ export const MODERN_VERSION = "2026-07-28"
 /** Those whose `initialize` opens a session, best first. Servers on old SDKs report 2024-11-05 over the newer transport. */
 export const SESSION_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const
 
-/** What clients may choose from, newest first. */
+/** Clients may choose one of these. The newest comes first. */
 export const MCP_VERSIONS: ReadonlyArray<string> = [MODERN_VERSION, ...SESSION_VERSIONS]
 
 /** Errors of JSON-RPC. */
