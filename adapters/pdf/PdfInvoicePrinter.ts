@@ -3,8 +3,15 @@
  */
 import { Effect, Layer } from "effect"
 import type PDFDocument from "pdfkit"
-import { type Invoice, InvoicePrinter } from "../../domain/invoices/Invoice.ts"
-import { amountText, columnsOf, movementText, summaryOf, titleOf } from "../../domain/invoices/InvoiceText.ts"
+import {
+  amountText,
+  columnsOf,
+  type Invoice,
+  InvoicePrinter,
+  movementText,
+  summaryOf,
+  titleOf
+} from "../../domain/invoices/Invoice.ts"
 import { escapeHidden } from "../../domain/shared/PlainText.ts"
 
 const MARGIN = 50

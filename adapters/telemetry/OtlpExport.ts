@@ -6,9 +6,8 @@ import { Clock, ConfigProvider, Effect, Layer, Logger, Random, Redacted, Schedul
 import { HttpBody, HttpClient, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { OtlpLogger, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { Agent, request as send } from "undici"
-import { type Signal, TelemetryTally } from "../../domain/platform/TelemetryTally.ts"
+import { type Signal, TelemetryTally, TraceSampler } from "../../domain/shared/Telemetry.ts"
 import { monotonicMs, monotonicNowMs } from "../../domain/shared/Time.ts"
-import { TraceSampler } from "../../domain/shared/TraceSampler.ts"
 
 // Sends batches to the collector. Each batch has a deadline and a few attempts, and batches in flight are bounded in number
 // and bytes: a slow or missing collector costs telemetry, never the service's memory or time.

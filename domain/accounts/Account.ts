@@ -64,7 +64,6 @@ const ANNOUNCED: Readonly<Record<ServerFeature, ReadonlyArray<string>>> = {
   logging: []
 }
 
-/** Whether a message of the server belongs to a feature that is turned off. */
 export const isOfFeatures = (message: string, off: ReadonlyArray<ServerFeature>): boolean => {
   if (off.length === 0) return false
   const { method } = JSON.parse(message) as { readonly method?: unknown }

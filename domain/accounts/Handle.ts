@@ -126,7 +126,7 @@ export class HandleStore extends Context.Service<
     imitated(skeleton: string, except: ProviderId): Effect.Effect<Option.Option<string>, StoreUnavailable>
     /** Current handles that look like a verified provider's, at most `limit`, by name. */
     imitations(limit: number): Effect.Effect<ReadonlyArray<Imitation>, StoreUnavailable>
-    /** Whether another provider has a tool whose name begins with `handle/`. */
+    /** Checks whether another provider has a tool whose name begins with `handle/`. */
     beginsToolName(handle: string, except: ProviderId): Effect.Effect<boolean, StoreUnavailable>
     /** The handles are replaced by hashes: they do not resolve, and no other provider gets them. */
     erase(providerId: ProviderId): Effect.Effect<void, StoreUnavailable>

@@ -8,7 +8,6 @@ import { Digest, Entropy } from "../shared/Cryptography.ts"
 import { type ConsumerId, KeyId, type ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
-import type { KeyOwner } from "./Principal.ts"
 import { ToolboxStore } from "./ToolboxStore.ts"
 
 /**
@@ -114,7 +113,6 @@ export interface MintedKey {
   readonly secret: string
 }
 
-/** What the owner of a new key decides. The key itself is random. */
 export interface KeyRequest {
   readonly label: string
   readonly expiresAt: DateTime.Utc | undefined
@@ -156,7 +154,10 @@ export class ExpiryInThePast extends Schema.TaggedError<ExpiryInThePast>()("Expi
   }
 }
 
-type OwnerRef = Pick<KeyOwner, "role" | "ownerId">
+interface OwnerRef {
+  readonly role: "consumer" | "provider"
+  readonly ownerId: ConsumerId | ProviderId
+}
 
 export class Keys extends Context.Service<
   Keys,

@@ -6,8 +6,8 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import { ProviderId } from "../shared/Ids.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { AccountStore, type Provider } from "./Account.ts"
+import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { AccountStore, type Provider, type ServerFeature } from "./Account.ts"
 import { HandleStore, isHandle } from "./Handle.ts"
 
 const PROVIDERS_MAX = 20_000
@@ -58,6 +58,39 @@ export class ProviderDirectory extends Context.Service<
           Effect.flatMapEager(cache.readThrough(name, load(name), Option.isSome), (found) =>
             Option.isSome(found) ? Effect.succeed(found.value) : Effect.fail(new ProviderNotFound({ named: name }))
           )
+      })
+    })
+  )
+}
+
+/** The features of its MCP server that a provider offers through this service. */
+export class OfferedFeatures extends Context.Service<
+  OfferedFeatures,
+  {
+    /** Those that are turned off. */
+    turnedOff(providerId: ProviderId): Effect.Effect<ReadonlyArray<ServerFeature>, StoreUnavailable>
+    /** Turns these off, and all others on. On every node within a second. */
+    turnOff(providerId: ProviderId, features: ReadonlyArray<ServerFeature>): Effect.Effect<void, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/accounts/OfferedFeatures") {
+  static readonly layer = Layer.effect(
+    OfferedFeatures,
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const feed = yield* ChangeFeed
+      const { atomically } = yield* UnitOfWork
+
+      return OfferedFeatures.of({
+        turnedOff: Effect.fn("OfferedFeatures.turnedOff")((providerId) =>
+          Effect.map(
+            accounts.findProvider(providerId),
+            Option.match({ onNone: () => [], onSome: ({ featuresOff }) => featuresOff ?? [] })
+          )
+        ),
+        turnOff: Effect.fn("OfferedFeatures.turnOff")(function* (providerId, features) {
+          yield* accounts.setFeaturesOff(providerId, features)
+          yield* feed.publish({ topic: "provider", id: providerId })
+        }, atomically)
       })
     })
   )

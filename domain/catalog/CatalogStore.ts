@@ -5,9 +5,9 @@ import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { Provider } from "../accounts/Account.ts"
 import type { ProviderFee } from "../ledger/PlatformFee.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
+import { sameJson } from "../shared/JsonText.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest, Position } from "../shared/Page.ts"
-import { sameJson } from "../shared/SameJson.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { pricesAt, type PriceVersion, type Terms, termsOf, type ToolPrices } from "./Terms.ts"
 import type { StoredTool, Tool, ToolDeclaration } from "./Tool.ts"
@@ -20,7 +20,7 @@ export const TOOL_VERSIONS_KEPT_MAX = 50
 /** Of all versions of a tool, as JSON: a server may change its tools in every sync. The newest version always stays. */
 export const TOOL_VERSION_BYTES_KEPT_MAX = 262_144
 
-/** What callers see of a tool, without its terms. A change of it makes a new version. */
+/** A change of any member makes a new version of the tool. */
 export type ToolDefinition = Pick<
   ToolDeclaration,
   "annotations" | "description" | "displayName" | "inputSchema" | "outputSchema"
@@ -60,7 +60,7 @@ export const definitionOf = ({
 export const changedFields = (before: ToolDefinition, after: ToolDefinition): ReadonlyArray<DefinitionField> =>
   DEFINITION_FIELDS.filter((field) => !sameJson(before[field], after[field]))
 
-/** How much of a tool's history is stored. Older versions are deleted; the newest always stays. */
+/** Older versions are deleted; the newest always stays. */
 export interface VersionsKept {
   readonly versionsMax: number
   readonly bytesMax: number
@@ -122,7 +122,6 @@ export interface ToolUpsert {
   readonly draft?: boolean
 }
 
-/** What storing a declaration did to the tool. */
 export interface ToolOutcome {
   readonly id: ToolId
   readonly toolName: string
@@ -150,7 +149,7 @@ export const entryOn = (entry: CatalogEntry, terms: Terms & Pick<CatalogEntry, "
   ...(terms.outputSchema === undefined ? {} : { tool: { ...entry.tool, outputSchema: terms.outputSchema } })
 })
 
-/** Whether it can be called: neither withdrawn nor of a frozen provider. */
+/** A tool can be called unless it was withdrawn or its provider is frozen. */
 export const isOffered = ({ provider, tool }: CatalogEntry): boolean => !tool.withdrawnAt && !provider.frozen
 
 /** With the terms in effect at that time. */
@@ -214,7 +213,6 @@ export class CatalogStore extends Context.Service<
     ): Effect.Effect<Page<CatalogEntry>, StoreUnavailable>
     /** Of listed tools; sorted, without the empty one. */
     readonly categories: Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
-    /** Of listed tools. */
     readonly count: Effect.Effect<number, StoreUnavailable>
     /**
      * Copies announced versions that are now in effect to the columns that are searched and sorted by; returns the
@@ -289,3 +287,47 @@ export const compareCodePoints = (a: string, b: string): number => {
   // Inside a pair both are low surrogates of the same high one, and have the order of the code points.
   return a.codePointAt(i)! - b.codePointAt(i)!
 }
+
+// Port to figures of past calls: per tool and for the whole catalog. Totals only, no usage of single consumers.
+//
+// Rates and numbers of calls count proxied calls, because anyone can report a call that did not happen. They exclude
+// calls between a provider and a consumer of the same email address, and cancellations that were passed on. Reported
+// calls are counted separately. Revenue includes everything billed.
+
+/** Figures of one tool. Rates count only calls that went through the proxy. */
+export interface ToolFigures {
+  readonly totalCalls: number
+  readonly reportedCalls: number
+  /** Undefined without proxied calls. */
+  readonly avgLatencyMs: number | undefined
+  readonly uptimePct: number | undefined
+}
+
+/** Figures of all calls since the market began. A provider's calls of its own tools do not count. */
+export interface MarketTotals {
+  readonly invocations: number
+  readonly successful: number
+  readonly successPct: number | undefined
+  readonly reported: number
+  /** Consumers of the counted proxied calls, and the called tools. */
+  readonly uniqueAgents: number
+  readonly uniqueTools: number
+  readonly revenueMicrocents: bigint
+  readonly avgLatencyMs: number | undefined
+  /** Invocations that a free tier covered. */
+  readonly freeCalls: number
+  /** Start of the newest invocation. */
+  readonly lastInvocation: string | undefined
+}
+
+export class MarketFigures extends Context.Service<
+  MarketFigures,
+  {
+    /**
+     * Only tools that were called. If more calls are queued for the sequencer than one reading covers, the figures lag
+     * like the sequencer, about a second.
+     */
+    ofTools(ids: ReadonlyArray<ToolId>): Effect.Effect<ReadonlyMap<ToolId, ToolFigures>, StoreUnavailable>
+    readonly totals: Effect.Effect<MarketTotals, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/catalog/MarketFigures") {}

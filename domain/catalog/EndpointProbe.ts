@@ -10,13 +10,12 @@ import { CatalogPolicy } from "./Terms.ts"
 
 /** Any client may register endpoints. */
 export const PROBES_AT_ONCE_MAX = 16
-/** Of one endpoint: registrations of its tools follow each other. */
+/** Registrations of tools at one endpoint follow each other. */
 const KEPT_MS = 30_000
 const KEPT_MAX = 1_000
 const SERVER_NAME_CHARS_MAX = 100
 const NAMES_SHOWN_MAX = 10
 
-/** What a provider's MCP server answered when the service asked it at registration. */
 export interface EndpointReport {
   /** Undefined: it was not asked. */
   readonly reachable: boolean | undefined

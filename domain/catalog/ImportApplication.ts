@@ -4,8 +4,8 @@
 import { DateTime, Duration, Effect, Option } from "effect"
 import { Entropy } from "../shared/Cryptography.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
+import { sameJson } from "../shared/JsonText.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import { sameJson } from "../shared/SameJson.ts"
 import { UnitOfWork } from "../shared/StoreUnavailable.ts"
 import type { ToolList } from "../upstream/ProviderServers.ts"
 import { Catalog } from "./Catalog.ts"
@@ -23,7 +23,6 @@ export const SYNC_EVERY = Duration.minutes(55)
 const BATCH_MAX = 100
 const PAGE_MAX = TOOLS_PER_PROVIDER_MAX
 
-/** How the tools of an import are priced, and whether they are listed at once. */
 export interface ImportOptions {
   readonly defaultPrice: Microcents | undefined
   readonly overrides: ReadonlyArray<ToolChange>
@@ -220,7 +219,6 @@ const sameImported = (tool: ImportedTool, known: ImportedTool | undefined): bool
   tool.dismissed === known.dismissed &&
   sameJson(tool.definition, known.definition)
 
-/** What the plan changes of tools. */
 export const changesOf = ({ changes, creates, restored }: ImportPlan): ReadonlyArray<ToolChange> =>
   [...creates, ...changes, ...restored].map(({ change }) => change)
 

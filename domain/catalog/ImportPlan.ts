@@ -5,9 +5,9 @@
  * import follows the server; one that it has changed stays. Terms of listed tools never follow the server.
  */
 import { DateTime, type Duration, Schema } from "effect"
+import { sameJson } from "../shared/JsonText.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { definitionFault, escapeHidden, withNewlines } from "../shared/PlainText.ts"
-import { sameJson } from "../shared/SameJson.ts"
 import type { ListedTool } from "../upstream/ProviderServers.ts"
 import { DEFINITION_FIELDS, definitionOf, type ToolDefinition } from "./CatalogStore.ts"
 import { JSON_SCHEMA_BYTES_MAX, JSON_SCHEMA_DEPTH_MAX } from "./JsonSchemas.ts"
@@ -171,7 +171,7 @@ export interface ImportRequest {
   readonly dismissed: ReadonlyMap<string, ToolDefinition>
   /** By tool name. Without prices in a sync. */
   readonly overrides: ReadonlyMap<string, ToolChange>
-  /** Of new tools and drafts; undefined: the provider's default. */
+  /** Undefined: new tools and drafts get the provider's default. */
   readonly defaultPrice: Microcents | undefined
   /** New tools are listed, else they are drafts. */
   readonly listNew: boolean

@@ -4,13 +4,12 @@
  */
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { ProviderId } from "../shared/Ids.ts"
+import { sameJson } from "../shared/JsonText.ts"
 import type { Microcents } from "../shared/Microcents.ts"
-import { sameJson } from "../shared/SameJson.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { ChangeSource, ToolDefinition } from "./CatalogStore.ts"
 import type { ImportPlan } from "./ImportPlan.ts"
 
-/** Of each list. */
 export const NAMES_RECORDED_MAX = 100
 
 export interface ChangedTool {
@@ -39,7 +38,7 @@ export interface ImportResult {
   readonly counts: ImportCounts
 }
 
-/** Of whole lists: the lists themselves may be shortened. */
+/** The counts are of whole lists; the lists themselves may be shortened. */
 export interface ImportCounts {
   readonly created: number
   readonly drafts: number
@@ -50,7 +49,6 @@ export interface ImportCounts {
   readonly rejected: number
 }
 
-/** Of a plan that was applied. */
 export const resultOf = (plan: ImportPlan): ImportResult => {
   const created = plan.creates.filter(({ draft }) => !draft).map(nameOf)
   const drafts = plan.creates.filter(({ draft }) => draft).map(nameOf)
@@ -96,12 +94,11 @@ const waiting = (result: ImportResult | undefined) => ({
 
 const nameOf = ({ toolName }: { readonly toolName: string }): string => toolName
 
-/** Whether and how the service reads the tools of a provider again on a schedule. */
 export interface SyncSettings {
   readonly enabled: boolean
   /** New tools are listed, else they are drafts. */
   readonly listed: boolean
-  /** Of new tools; undefined: the provider's default. */
+  /** Undefined: new tools get the provider's default. */
   readonly defaultPrice: Microcents | undefined
 }
 
@@ -124,7 +121,6 @@ export interface ImportedTool {
   readonly dismissed?: true
 }
 
-/** What one import or sync did to a provider's tools, for the provider to read later. */
 export interface ImportRecord {
   /** Ordered by time. */
   readonly id: string

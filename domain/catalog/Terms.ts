@@ -5,8 +5,8 @@
  */
 import { Context, type DateTime, Duration, Schema } from "effect"
 import type { PricingModel } from "../accounts/Account.ts"
+import { sameJson } from "../shared/JsonText.ts"
 import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
-import { sameJson } from "../shared/SameJson.ts"
 import type { BillingPolicy, JsonSchemaObject, ToolDeclaration } from "./Tool.ts"
 
 /**

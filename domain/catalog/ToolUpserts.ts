@@ -8,7 +8,7 @@ import { HandleStore, qualifiedName, splitQualified } from "../accounts/Handle.t
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Cryptography.ts"
 import { type ProviderId, ToolId } from "../shared/Ids.ts"
-import { sameJson } from "../shared/SameJson.ts"
+import { sameJson } from "../shared/JsonText.ts"
 import { UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { inSeconds } from "../shared/Time.ts"
 import {
@@ -23,18 +23,84 @@ import {
   type ToolUpsert
 } from "./CatalogStore.ts"
 import { type InvalidJsonSchema, JsonSchemas, type SchemaBudgetSpent, SchemaChecksLimited } from "./JsonSchemas.ts"
-import { planPrices } from "./PriceNotice.ts"
 import { tokensOfTool } from "./SearchTokens.ts"
 import {
+  better,
   billedSchemaOf,
   CatalogPolicy,
   declaredTerms,
+  judgesTheSame,
+  noWorse,
   pricesAt,
+  type PriceVersion,
+  sameTerms,
   type Terms,
   termsOf,
   type ToolPrices
 } from "./Terms.ts"
 import { applyChange, declarationOf, type Tool, type ToolChange, type ToolDeclaration } from "./Tool.ts"
+
+// When a change of terms takes effect. Better terms for consumers apply at once. Worse ones are announced and apply
+// after the notice period; a smaller free tier applies from the first month after it.
+
+/** The versions after a provider requested these terms. `known` is undefined for a new tool. */
+export const planPrices = (
+  known: ToolPrices | undefined,
+  wanted: Terms,
+  now: DateTime.Utc,
+  notice: Duration.Duration
+): ToolPrices => {
+  if (known === undefined) {
+    const first = { ...wanted, version: 1, announcedAt: now, effectiveFrom: now, replacedAt: undefined }
+    return { inEffect: first, upcoming: undefined, lastVersion: 1 }
+  }
+  const { inEffect: before, lastVersion, upcoming: announced } = pricesAt(known, now.epochMilliseconds)
+  const inEffect = withTextsOf(before, wanted)
+  const upcoming = announced === undefined ? undefined : withTextsOf(announced, wanted)
+  if (sameTerms(wanted, inEffect)) return { inEffect, upcoming: undefined, lastVersion }
+  if (upcoming !== undefined && sameTerms(wanted, upcoming)) return { inEffect, upcoming, lastVersion }
+
+  // The clocks of two nodes may differ: the history never goes backward.
+  const at = DateTime.max(now, inEffect.effectiveFrom)
+  const versions: Array<PriceVersion> = []
+  const add = (terms: Terms, effectiveFrom: DateTime.Utc): PriceVersion => {
+    const version = lastVersion + versions.length + 1
+    // Whether it was announced before or applies at once; stored permanently.
+    const announcedAt = DateTime.isLessThanOrEqualTo(effectiveFrom, at) ? effectiveFrom : now
+    const added = { ...terms, version, announcedAt, effectiveFrom, replacedAt: undefined }
+    versions.push(added)
+    return added
+  }
+
+  const from = effectiveFrom(inEffect, wanted, at, notice)
+  if (DateTime.isLessThanOrEqualTo(from, at)) {
+    return { inEffect: add(wanted, at), upcoming: undefined, lastVersion: lastVersion + 1 }
+  }
+  const atOnce = better(inEffect, wanted)
+  const inEffectNow = sameTerms(atOnce, inEffect) ? inEffect : add(atOnce, at)
+  // Terms that are not worse than announced ones need no longer notice than these.
+  const noticed = upcoming !== undefined && noWorse(wanted, upcoming) ? upcoming.effectiveFrom : from
+  const next = add(wanted, DateTime.min(from, noticed))
+  return { inEffect: inEffectNow, upcoming: next, lastVersion: lastVersion + versions.length }
+}
+
+const effectiveFrom = (inEffect: Terms, wanted: Terms, at: DateTime.Utc, notice: Duration.Duration): DateTime.Utc => {
+  if (Duration.isZero(notice) || noWorse(wanted, inEffect)) return at
+  const noticed = DateTime.addDuration(at, notice)
+  return wanted.freeTierCalls < inEffect.freeTierCalls ? monthFrom(noticed) : noticed
+}
+
+/** Texts of an output schema change without notice. */
+const withTextsOf = (version: PriceVersion, { outputSchema }: Terms): PriceVersion =>
+  outputSchema !== undefined && judgesTheSame(version.outputSchema, outputSchema)
+    ? { ...version, outputSchema }
+    : version
+
+/** The start of the first calendar month (UTC) that is not before `at`. */
+const monthFrom = (at: DateTime.Utc): DateTime.Utc => {
+  const month = DateTime.startOf(at, "month")
+  return DateTime.Equivalence(month, at) ? at : DateTime.add(month, { months: 1 })
+}
 
 // The rule for names of new tools, beside handles: a qualified name always means the tool of that provider.
 
@@ -42,7 +108,7 @@ import { applyChange, declarationOf, type Tool, type ToolChange, type ToolDeclar
  * Why a new tool cannot have this name. A tool named `acme/echo` would be mistaken for the tool `echo` of the provider with
  * the handle `acme`.
  */
-export const nameFault = (
+const nameFault = (
   { handle: own, id }: Provider,
   toolName: string,
   taken: ReadonlySet<string>,
@@ -72,7 +138,7 @@ export interface RejectedTool {
   readonly error: string
 }
 
-/** What happened to each declaration of a request: one that is rejected does not stop the others. */
+/** One entry for each declaration of a request. A rejected one does not stop the others. */
 export interface UpsertResult {
   readonly stored: ReadonlyArray<ToolOutcome>
   readonly rejected: ReadonlyArray<RejectedTool>

@@ -2,8 +2,7 @@
  * Collects claims: from a provider's money in every state except frozen, and from platform funds, oldest claim first.
  */
 import { Context, type DateTime, Effect, Layer, Schema } from "effect"
-import { Ledger } from "../ledger/Ledger.ts"
-import { intoWallet, type Source } from "../ledger/Movements.ts"
+import { intoWallet, Ledger, type Source } from "../ledger/Ledger.ts"
 import { positive } from "../ledger/PaidFunds.ts"
 import { type Leg, mergedParts, takeFrom } from "../ledger/Transfer.ts"
 import { type ConsumerId, type ProviderId, Uuid } from "../shared/Ids.ts"
@@ -12,7 +11,7 @@ import type { Page, PageRequest } from "../shared/Page.ts"
 import { bothOf, roundOfPages } from "../shared/Round.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { inOrderOfRecovery } from "./EarningStates.ts"
-import { ProviderMoney } from "./ProviderMoney.ts"
+import { ProviderMoney } from "./Earnings.ts"
 
 /** Identifies a claim. It is a UUID. */
 export const ClaimId = Uuid.pipe(Schema.brand("ClaimId"))

@@ -2,9 +2,70 @@
  * `Payouts.earnings`: gross, the platform's fee, and net, by tool and by week. Every total equals its parts to the
  * microcent.
  */
-import { DateTime, Effect } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { AccountStore } from "../accounts/Account.ts"
+import { Ledger } from "../ledger/Ledger.ts"
 import { periodDays, sumUp, type UsageOfToolDay, UsageStore } from "../metering/Usage.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { CurrentEarningsPolicy, type EarningStates, earningStatesOf } from "./EarningStates.ts"
+import { PayeeStore } from "./PayoutStore.ts"
+
+/** A provider's earnings that were not paid out, by what they wait for. */
+export interface ProviderHoldings extends EarningStates {
+  readonly frozenMicrocents: bigint
+  /** All four states together. */
+  readonly pendingMicrocents: bigint
+  readonly reserveLifted: boolean
+  /** Nothing is paid out, whatever is available. */
+  readonly isFrozen: boolean
+}
+
+export class ProviderMoney extends Context.Service<
+  ProviderMoney,
+  {
+    holdings(providerId: ProviderId): Effect.Effect<ProviderHoldings, StoreUnavailable>
+    /** The operator lifts or restores the rolling reserve of a provider. */
+    setReserveLifted(providerId: ProviderId, lifted: boolean): Effect.Effect<void, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/earnings/ProviderMoney") {
+  static readonly layer = Layer.effect(
+    ProviderMoney,
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const accounts = yield* AccountStore
+      const payees = yield* PayeeStore
+      const policy = yield* CurrentEarningsPolicy
+
+      const holdings = Effect.fn("ProviderMoney.holdings")(function* (providerId: ProviderId) {
+        const now = yield* DateTime.now
+        const lots = yield* ledger.lots(providerId)
+        const { frozen } = yield* ledger.provider(providerId)
+        const payee = Option.getOrUndefined(yield* payees.find(providerId))
+        const provider = Option.getOrUndefined(yield* accounts.findProvider(providerId))
+        const reserveLifted = payee?.reserveLifted ?? false
+        const states = earningStatesOf(lots, { policy, registeredAt: provider?.createdAt ?? now, reserveLifted }, now)
+        const { availableMicrocents, maturingMicrocents, reservedMicrocents } = states
+        return {
+          ...states,
+          frozenMicrocents: frozen,
+          pendingMicrocents: maturingMicrocents + reservedMicrocents + availableMicrocents + frozen,
+          reserveLifted,
+          isFrozen: provider?.frozen !== undefined
+        }
+      })
+
+      const setReserveLifted = Effect.fn("ProviderMoney.setReserveLifted")(function* (
+        providerId: ProviderId,
+        lifted: boolean
+      ) {
+        yield* payees.putReserveLifted(providerId, lifted, yield* DateTime.now)
+      })
+
+      return ProviderMoney.of({ holdings, setReserveLifted })
+    })
+  )
+}
 
 /** Periods that end now; `all` starts with the first call. */
 export type EarningsPeriod = "7d" | "30d" | "90d" | "all"
@@ -17,13 +78,11 @@ export interface EarningsTotals {
   readonly netMicrocents: bigint
 }
 
-/** What the calls of one tool earned its provider. */
 export interface EarningsOfTool extends EarningsTotals {
   readonly toolId: ToolId
   readonly toolName: string
 }
 
-/** What a provider's calls of one week earned. */
 export interface EarningsOfWeek extends EarningsTotals {
   /** The Monday that it starts with, `2026-11-16`, UTC. */
   readonly weekOf: string
@@ -52,7 +111,7 @@ export const makeEarnings = Effect.gen(function* () {
 })
 
 /** Without `since`: from the first week with calls. */
-export const summarizeEarnings = (
+const summarizeEarnings = (
   rows: ReadonlyArray<UsageOfToolDay>,
   since: DateTime.Utc | undefined,
   now: DateTime.Utc

@@ -9,7 +9,7 @@ import { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
-/** How far a payout is. `failed` and `reversed` end with the money in the balance again. */
+/** `failed` and `reversed` end with the money in the balance again. */
 export const PayoutState = Schema.Literals(["requested", "transferring", "paid", "failed", "reversed"])
 export type PayoutState = typeof PayoutState.Type
 
@@ -50,7 +50,7 @@ export class PayoutStore extends Context.Service<
     update(payout: Payout): Effect.Effect<void, StoreUnavailable>
     /** Open ones whose next attempt is due, longest waiting first. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<PayoutId>, StoreUnavailable>
-    /** Of all providers, newest first. */
+    /** Newest first. */
     list(filter: PayoutFilter, page: PageRequest): Effect.Effect<Page<Payout>, StoreUnavailable>
     /** Newest first. */
     history(providerId: ProviderId, limit: number): Effect.Effect<ReadonlyArray<Payout>, StoreUnavailable>
@@ -99,7 +99,6 @@ export const returningLegs = (
   })
 }
 
-/** How a provider is paid. */
 export interface Payee {
   readonly providerId: ProviderId
   /** Undefined until the provider starts onboarding. */

@@ -3,44 +3,287 @@
  * transfer carries the payout's id, so it is made once; its result posts the money or returns it. After a crash between
  * any two steps, `work` continues the payout.
  */
-import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { AccountStore } from "../accounts/Account.ts"
+import { Ledger } from "../ledger/Ledger.ts"
 import {
   type OnboardingLink,
   type PayeeStatus,
-  type PaymentFailed,
+  PaymentFailed,
   PaymentGateway,
   PaymentsNotConfigured,
   type Transferred
 } from "../ledger/PaymentGateway.ts"
+import { type Leg, LOTS_PER_POSTING_MAX, takeFrom, totalOfParts } from "../ledger/Transfer.ts"
 import { AccountFrozen } from "../metering/CallRejections.ts"
 import { uuidFrom } from "../payments/Loads.ts"
 import { Digest, Entropy } from "../shared/Cryptography.ts"
 import { Idempotency, type IdempotencyConflict, type IdempotencyInFlight } from "../shared/Idempotency.ts"
 import { PayoutId, type ProviderId } from "../shared/Ids.ts"
-import { roundOfPages } from "../shared/Round.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { type EarningsPeriod, type EarningsSummary, makeEarnings } from "./Earnings.ts"
-import { makePayoutAttempts, WORKED_AT_ONCE_MAX } from "./PayoutAttempts.ts"
+import { fromCents, toCents } from "../shared/Microcents.ts"
+import { round, roundOfPages } from "../shared/Round.ts"
+import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { Claims } from "./Claims.ts"
 import {
-  BelowMinimum,
-  makePayoutOpening,
-  type NotOnboarded,
-  PAYOUT_CENTS_MIN,
-  type PayoutRejected
-} from "./PayoutOpening.ts"
-import { type Payee, PayeeStore, type Payout, PayoutStore } from "./PayoutStore.ts"
-import { type ProviderHoldings, ProviderMoney } from "./ProviderMoney.ts"
+  type EarningsPeriod,
+  type EarningsSummary,
+  makeEarnings,
+  type ProviderHoldings,
+  ProviderMoney
+} from "./Earnings.ts"
+import {
+  isOpen,
+  paidLeg,
+  type Payee,
+  PayeeStore,
+  type Payout,
+  payoutReference,
+  PayoutStore,
+  reservingLegs,
+  returningLegs
+} from "./PayoutStore.ts"
 
-// `Payouts.connect` and the account of a payee: how a provider gets ready for payouts: an account at the processor, the processor's pages to complete it, and a copy
-// of its state.
+// Executes a payout whose money is reserved. The processor's transfer carries the payout's id, so it is made once; its
+// result posts the money or returns it to its lots. After a crash between any two steps, `work` continues the payout.
+
+export const WORKED_AT_ONCE_MAX = 50
+/** Longer than an attempt may take, so that one worker at a time processes a payout. */
+const LEASE = Duration.minutes(2)
+const PAUSE_MAX_SECONDS = 3_600
+
+export const makePayoutAttempts = Effect.gen(function* () {
+  const store = yield* PayoutStore
+  const ledger = yield* Ledger
+  const gateway = yield* PaymentGateway
+  const { atomically } = yield* UnitOfWork
+
+  const post = (payout: Payout, step: string, legs: ReadonlyArray<Leg>) =>
+    ledger.post({ reference: `${payoutReference(payout.id)}${step}`, legs })
+
+  const reservedOf = (payout: Payout) => ledger.byReference(payoutReference(payout.id))
+
+  /** Claims the payout, unless another worker has it or it has ended. */
+  const lease = Effect.fnUntraced(function* (id: PayoutId) {
+    const now = yield* DateTime.now
+    const found = Option.getOrUndefined(yield* store.lock(id))
+    if (found === undefined || !isOpen(found) || DateTime.isGreaterThan(found.nextAttemptAt, now)) return undefined
+    const taken: Payout = {
+      ...found,
+      state: "transferring",
+      attempts: found.attempts + 1,
+      nextAttemptAt: DateTime.addDuration(now, LEASE)
+    }
+    yield* store.update(taken)
+    return { taken, first: found.state === "requested" }
+  }, atomically)
+
+  /** A processor forgets an order's id after a while: before an order is repeated, the first one is looked up. */
+  const order = Effect.fnUntraced(function* (payout: Payout, first: boolean) {
+    const made = first ? undefined : yield* gateway.transferOf(payout.id).pipe(Effect.mapError(unknownYet))
+    const { accountId, amountCents, id: payoutId, providerId } = payout
+    const transfer = made ?? (yield* gateway.transfer({ payoutId, providerId, accountId, amountCents }))
+    if (transfer.amountCents === amountCents) return transfer
+    const reason = `transfer ${transfer.transferId} has ${transfer.amountCents} cents, the payout ${amountCents}`
+    return yield* new PaymentFailed({ operation: "transfer", definite: false, reason })
+  })
+
+  /** The platform's own accounts, which every payout touches, are locked last and briefly. */
+  const end = (
+    id: PayoutId,
+    step: string,
+    legsOf: (payout: Payout) => Effect.Effect<ReadonlyArray<Leg>, StoreUnavailable>,
+    changed: (payout: Payout, now: DateTime.Utc) => Payout
+  ) =>
+    atomically(
+      Effect.gen(function* () {
+        const current = Option.getOrThrow(yield* store.lock(id))
+        if (!isOpen(current)) return current
+        const ended = changed(current, yield* DateTime.now)
+        yield* store.update(ended)
+        yield* dieUnlessUnavailable(post(ended, step, yield* legsOf(ended)))
+        return ended
+      })
+    )
+
+  const paid = (id: PayoutId, { transferId }: Transferred) =>
+    end(
+      id,
+      ":paid",
+      (payout) => Effect.succeed([paidLeg(payout.providerId, fromCents(payout.amountCents))]),
+      (payout, now) => ({ ...payout, state: "paid", transferId, paidAt: now })
+    )
+
+  const failed = (id: PayoutId, failure: string) =>
+    end(
+      id,
+      ":failed",
+      (payout) =>
+        Effect.map(reservedOf(payout), (reserved) =>
+          returningLegs(reserved, "payout_clearing", { start: 0n, end: fromCents(payout.amountCents) })
+        ),
+      (payout) => ({ ...payout, state: "failed", failure })
+    )
+
+  const unclear = Effect.fnUntraced(function* (id: PayoutId, error: PaymentFailed) {
+    const current = Option.getOrThrow(yield* store.lock(id))
+    if (!isOpen(current)) return current
+    yield* Effect.logWarning(`Payout ${id} has an unknown outcome after ${current.attempts} attempts: ${error.message}`)
+    const pauseSeconds = Math.min(PAUSE_MAX_SECONDS, 2 ** Math.min(current.attempts, 12))
+    const paused = { ...current, nextAttemptAt: DateTime.add(yield* DateTime.now, { seconds: pauseSeconds }) }
+    yield* store.update(paused)
+    return paused
+  }, atomically)
+
+  /** One attempt; returns the payout after it. */
+  const advance = Effect.fn("Payouts.advance")(function* (id: PayoutId) {
+    const leased = yield* lease(id)
+    if (leased === undefined) return Option.getOrThrow(yield* store.find(id))
+    return yield* order(leased.taken, leased.first).pipe(
+      Effect.flatMap((made) => paid(id, made)),
+      Effect.catchTag("PaymentFailed", (error) => (error.definite ? failed(id, error.reason) : unclear(id, error)))
+    )
+  })
+
+  const work = Effect.gen(function* () {
+    if (gateway.mode !== "live") return 0
+    const due = yield* store.due(yield* DateTime.now, WORKED_AT_ONCE_MAX)
+    const worked = yield* round(due, { failing: "Payouts that could not be continued", concurrency: 8, work: advance })
+    return worked.filter((payout) => !isOpen(payout)).length
+  }).pipe(Effect.withSpan("Payouts.work"))
+
+  const reversed = Effect.fn("Payouts.reversed")(function* (id: PayoutId, transfer: Transferred) {
+    const found = Option.getOrUndefined(yield* store.lock(id))
+    if (found === undefined || found.state === "failed") return
+    const reversedCents = Math.min(transfer.reversedCents, found.amountCents)
+    // A reversed transfer was made: the report of that may still be on its way.
+    const payout = isOpen(found) ? yield* paid(id, transfer) : found
+    const moreCents = reversedCents - payout.reversedCents
+    if (moreCents <= 0) return
+    const part = { start: fromCents(payout.reversedCents), end: fromCents(reversedCents) }
+    const legs = returningLegs(yield* reservedOf(payout), "processor", part)
+    yield* dieUnlessUnavailable(post(payout, `:reversed:${reversedCents}`, legs))
+    const whole = reversedCents >= payout.amountCents
+    yield* store.update({ ...payout, reversedCents, state: whole ? "reversed" : payout.state })
+  }, atomically)
+
+  return { advance, work, reversed }
+})
+
+/** A rejected look-up says nothing about the transfer: it may have been made. */
+const unknownYet = ({ operation, reason }: PaymentFailed) => new PaymentFailed({ operation, reason, definite: false })
+
+// The first step of a payout: drafts it and reserves its money in the ledger, in one unit of work.
+
+export const PAYOUT_CENTS_MIN = 1_000
+
+/** The available balance is smaller than the least amount that is paid out. It stays where it is. */
+export class BelowMinimum extends Schema.TaggedError<BelowMinimum>()("BelowMinimum", { balanceCents: Schema.Int }) {
+  override get message() {
+    return `A payout is at least $${PAYOUT_CENTS_MIN / 100}.00 and $${(this.balanceCents / 100).toFixed(2)} is available.`
+  }
+}
+
+/** The provider has no account at the processor that can receive money. The balance stays. */
+export class NotOnboarded extends Schema.TaggedError<NotOnboarded>()("NotOnboarded", {}) {
+  override get message() {
+    return "The payment processor cannot pay you yet. Complete your account first."
+  }
+}
+
+/** Why no payout was started. The balance is unchanged. */
+export type PayoutRejected = BelowMinimum | NotOnboarded | PaymentsNotConfigured
+
+export const makePayoutOpening = Effect.gen(function* () {
+  const store = yield* PayoutStore
+  const payees = yield* PayeeStore
+  const ledger = yield* Ledger
+  const money = yield* ProviderMoney
+  const claims = yield* Claims
+  const { atomically } = yield* UnitOfWork
+
+  /** What the provider owes is not paid out, even if one collection does not pay all claims. */
+  const payableOf = Effect.fnUntraced(function* (providerId: ProviderId, availableMicrocents: bigint) {
+    const left = availableMicrocents - (yield* claims.owedBy(providerId))
+    return left > 0n ? toCents(left) : 0
+  })
+
+  const payableCents = Effect.fn("Payouts.payableCents")(function* (providerId: ProviderId) {
+    const { availableMicrocents, isFrozen } = yield* money.holdings(providerId)
+    return yield* payableOf(providerId, isFrozen ? 0n : availableMicrocents)
+  })
+
+  /** Undefined if another request was first. */
+  const reserve = Effect.fnUntraced(function* (payout: Payout) {
+    if (!(yield* store.insert(payout))) return undefined
+    const { available, isFrozen } = yield* money.holdings(payout.providerId)
+    const parts = takeFrom(isFrozen ? [] : available, fromCents(payout.amountCents))
+    const covered = totalOfParts(parts)
+    // Money moved, or the provider was frozen, since the payout was drafted; or it is in more lots than one posting takes from.
+    if (covered < fromCents(payout.amountCents)) return yield* new BelowMinimum({ balanceCents: toCents(covered) })
+    yield* ledger.post({ reference: payoutReference(payout.id), legs: reservingLegs(payout.providerId, parts) })
+    return payout
+  })
+
+  const draft = Effect.fnUntraced(function* (id: PayoutId, providerId: ProviderId, accountId: string) {
+    const { available, isFrozen } = yield* money.holdings(providerId)
+    const most = isFrozen ? 0n : totalOfParts(available.slice(0, LOTS_PER_POSTING_MAX))
+    const amountCents = yield* payableOf(providerId, most)
+    if (amountCents < PAYOUT_CENTS_MIN) return yield* new BelowMinimum({ balanceCents: amountCents })
+    const now = yield* DateTime.now
+    const payout: Payout = {
+      id,
+      providerId,
+      accountId,
+      amountCents,
+      state: "requested",
+      transferId: undefined,
+      failure: undefined,
+      reversedCents: 0,
+      attempts: 0,
+      nextAttemptAt: now,
+      createdAt: now,
+      paidAt: undefined
+    }
+    return payout
+  })
+
+  /** The payout of this id, the open one, or a new one, which is only reserved. `repeated`: it existed already. */
+  const open = Effect.fnUntraced(function* (id: PayoutId, providerId: ProviderId) {
+    const status = Option.getOrUndefined(yield* payees.find(providerId))?.status
+    const known = yield* store.find(id)
+    const inTransit = Option.isSome(known) ? known : yield* store.openOf(providerId)
+    if (Option.isSome(inTransit)) return { payout: inTransit.value, repeated: true }
+    // Refunds that the provider owes are paid first.
+    yield* claims.collect(providerId)
+    const payout = yield* draft(id, providerId, status?.accountId ?? "")
+    if (status === undefined || !status.payoutsEnabled) return yield* new NotOnboarded()
+    const reserved = yield* atomically(reserve(payout)).pipe(
+      Effect.catchTags({
+        // The balance decreased meanwhile, by a refund or another payout.
+        InsufficientBalance: ({ availableMicrocents }) =>
+          Effect.fail(new BelowMinimum({ balanceCents: Math.max(0, toCents(availableMicrocents)) })),
+        DuplicateReference: Effect.die
+      })
+    )
+    if (reserved !== undefined) return { payout: reserved, repeated: false }
+    const winner = yield* store.find(id)
+    const other = Option.isSome(winner) ? winner : yield* store.openOf(providerId)
+    if (Option.isSome(other)) return { payout: other.value, repeated: true }
+    return yield* new BelowMinimum({ balanceCents: Math.max(0, yield* payableCents(providerId)) })
+  })
+
+  return { open, payableCents }
+})
+
+// A provider gets ready for payouts with an account at the processor, which it completes on the processor's pages. The service
+// keeps a copy of the account's state.
 
 /** A provider's account at the processor, with the page to complete it. */
 export interface Connected extends OnboardingLink {
   readonly accountId: string
 }
 
-export const makeOnboarding = Effect.gen(function* () {
+const makeOnboarding = Effect.gen(function* () {
   const store = yield* PayeeStore
   const accounts = yield* AccountStore
   const gateway = yield* PaymentGateway
@@ -87,10 +330,10 @@ export const makeOnboarding = Effect.gen(function* () {
   return { connect, accountStatus, refreshAccount, payee: store.find, setAutomatic }
 })
 
-export const PAYOUT_HISTORY_MAX = 100
+const PAYOUT_HISTORY_MAX = 100
 const AUTOMATIC_PAYOUT_DAYS = 3
 
-/** What a request for a payout led to: in dry run only the amount that would be paid. */
+/** In dry run only the amount that would be paid. */
 export type PayoutAnswer =
   | { readonly mode: "dry_run"; readonly wouldPayoutCents: number }
   | { readonly mode: "live"; readonly payout: Payout; readonly repeated: boolean }
@@ -114,9 +357,7 @@ export class Payouts extends Context.Service<
     reversed(id: PayoutId, transfer: Transferred): Effect.Effect<void, StoreUnavailable>
     payableCents(providerId: ProviderId): Effect.Effect<number, StoreUnavailable>
     history(providerId: ProviderId): Effect.Effect<ReadonlyArray<Payout>, StoreUnavailable>
-    /** What the provider has, by state: maturing, reserved, available, frozen. */
     holdings(providerId: ProviderId): Effect.Effect<ProviderHoldings, StoreUnavailable>
-    /** What the provider's tools earned, by tool and by week. */
     earnings(providerId: ProviderId, period: EarningsPeriod): Effect.Effect<EarningsSummary, StoreUnavailable>
     /** A new link to the processor's pages, where the provider completes its account; opens the account the first time. */
     connect(
@@ -238,7 +479,7 @@ const automaticPeriods = (day: string): ReadonlyArray<string> => {
 }
 
 /** The same key of a provider gives the same payout. */
-export const payoutNamed = (sha256Hex: (text: string) => string, providerId: ProviderId, key: string): PayoutId =>
+const payoutNamed = (sha256Hex: (text: string) => string, providerId: ProviderId, key: string): PayoutId =>
   PayoutId.make(uuidFrom(sha256Hex(`payout\n${providerId}\n${key}`)))
 
 /** Why a payout is not retried: nothing was paid. */

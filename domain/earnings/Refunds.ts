@@ -2,8 +2,7 @@
  * Refunds calls. Only existing money moves; the missing part becomes a claim. RefundPlan has the order.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import { Ledger } from "../ledger/Ledger.ts"
-import { intoWallet, type Source } from "../ledger/Movements.ts"
+import { intoWallet, Ledger, type Source } from "../ledger/Ledger.ts"
 import { least, PaidFunds, positive } from "../ledger/PaidFunds.ts"
 import { type LotPart, mergedParts, takeFrom, totalOfParts } from "../ledger/Transfer.ts"
 import { Entropy } from "../shared/Cryptography.ts"
@@ -12,10 +11,9 @@ import { fromCents, Microcents } from "../shared/Microcents.ts"
 import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { type Claim, ClaimId, ClaimStore } from "./Claims.ts"
 import { CurrentEarningsPolicy, inOrderOfRecovery } from "./EarningStates.ts"
-import { type ProviderHoldings, ProviderMoney } from "./ProviderMoney.ts"
+import { type ProviderHoldings, ProviderMoney } from "./Earnings.ts"
 
 export interface RefundSources {
-  /** What the provider and the platform got of the call. */
   readonly net: bigint
   readonly fee: bigint
   /** The call's own earnings, as far as they existed when the dispute was filed. */
@@ -41,7 +39,6 @@ export interface RefundPlan {
   readonly advanced: bigint
   readonly owedByProvider: bigint
   readonly owedByPlatform: bigint
-  /** What moves now. */
   readonly refunded: bigint
 }
 
@@ -75,7 +72,6 @@ export interface CallToRefund {
   readonly lot: string
   readonly cost: Microcents
   readonly fee: Microcents
-  /** What was frozen for it. */
   readonly frozen: Microcents
 }
 

@@ -18,7 +18,7 @@ export class SolvencyWatch extends Context.Service<
   {
     /** Reads the whole ledger. Logs an error if spendable money is unbacked, a warning if there is a shortfall. */
     readonly check: Effect.Effect<SolvencyReading, StoreUnavailable>
-    /** Of the last check; undefined before the first one. */
+    /** Undefined before the first check. */
     readonly last: Effect.Effect<SolvencyReading | undefined>
   }
 >()("agent-tool-billing/domain/earnings/SolvencyWatch") {

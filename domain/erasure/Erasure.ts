@@ -36,8 +36,8 @@ import { formatAmount } from "../shared/Microcents.ts"
 import type { PageRequest } from "../shared/Page.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { TaskStore } from "../tasks/CallTask.ts"
+import { VerificationStore } from "../trust/Challenge.ts"
 import { DisputeStore } from "../trust/DisputeStore.ts"
-import { VerificationStore } from "../trust/VerificationStore.ts"
 
 // Why an account cannot be erased yet.
 

@@ -5,11 +5,11 @@
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
 import { type FundsTooLow, fundsTooLow } from "../ledger/PlatformFunds.ts"
-import { DatabaseTime } from "../shared/CorrectedClock.ts"
 import { Entropy } from "../shared/Cryptography.ts"
 import { ConsumerId, InvoiceId } from "../shared/Ids.ts"
 import { formatAmount, type Microcents } from "../shared/Microcents.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
+import { DatabaseTime } from "../shared/Time.ts"
 import {
   documentsOf,
   type DraftInvoice,

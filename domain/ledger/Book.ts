@@ -46,7 +46,6 @@ export class WrongBook extends Schema.TaggedError<WrongBook>()("WrongBook", {
 const accountOf = ({ accountId, mode }: Book): string =>
   mode === "dry_run" || accountId === undefined ? "" : ` (account ${accountId})`
 
-/** Whether a node of `own` may post to a ledger of `found`. */
 export const isSameBook = (found: Book, own: Book): boolean =>
   found.mode === own.mode && (found.accountId === undefined || found.accountId === own.accountId)
 

@@ -5,7 +5,7 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Entropy } from "../shared/Cryptography.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
-import type { Microcents } from "../shared/Microcents.ts"
+import { Microcents } from "../shared/Microcents.ts"
 import { StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { DRY_RUN, WrongBook } from "./Book.ts"
 import {
@@ -17,16 +17,6 @@ import {
   LedgerStore,
   type Posted
 } from "./LedgerStore.ts"
-import {
-  creditLegs,
-  intoWallet,
-  loadLegs,
-  reinstatementLegs,
-  reversalLegs,
-  type ReversedLoad,
-  throughAccount,
-  type WalletAmount
-} from "./Movements.ts"
 import { type PaymentFailed, PaymentGateway } from "./PaymentGateway.ts"
 import {
   type AccountKind,
@@ -41,8 +31,92 @@ import {
   mayBeOverdrawn,
   type Transfer,
   TransferId,
+  type TransferKind,
   type Wallet
 } from "./Transfer.ts"
+
+// The legs of the ledger's own movements, as pure functions of what the consumer has and owes. Incoming money pays a
+// debt first.
+
+/** An amount that enters or leaves one wallet. */
+interface WalletAmount {
+  readonly consumerId: ConsumerId
+  readonly amount: Microcents
+}
+
+/** A refund at the processor, or a chargeback. */
+export interface ReversedLoad extends WalletAmount {
+  readonly cause: "refund" | "dispute"
+}
+
+/** Incoming money of a consumer: its source, and the owner of that account. */
+export type Source = Omit<Leg, "credit">
+
+export const legsOf = (...legs: ReadonlyArray<Leg>): ReadonlyArray<Leg> => legs.filter((leg) => leg.amount > 0n)
+
+/** Credits the consumer's wallet; a debt is paid first, from the first sources. */
+export const intoWallet = (
+  sources: ReadonlyArray<Source>,
+  { owedMicrocents }: Pick<ConsumerFunds, "owedMicrocents">
+): ReadonlyArray<Leg> => {
+  let owed = owedMicrocents
+  return sources.flatMap((source) => {
+    const paid = owed < source.amount ? owed : source.amount
+    owed -= paid
+    return legsOf(
+      { ...source, credit: "consumer_debt", amount: Microcents.make(paid) },
+      { ...source, credit: "wallet", amount: Microcents.make(source.amount - paid) }
+    )
+  })
+}
+
+/** Through the clearing account, which returns to zero when both movements have happened. */
+const loadLegs = (load: WalletAmount, funds: ConsumerFunds): ReadonlyArray<Leg> => [
+  { ...amountOf(load), kind: "load", debit: "processor", credit: "load_clearing" },
+  ...intoWallet([{ ...amountOf(load), kind: "load", debit: "load_clearing" }], funds)
+]
+
+/** Takes the available part from the wallet; the rest becomes the consumer's debt, a recorded loss until it is paid. */
+const reversalLegs = (back: ReversedLoad, { availableMicrocents }: ConsumerFunds): ReadonlyArray<Leg> => {
+  const { account, kind } = CLEARING[back.cause]
+  const available = availableMicrocents < back.amount ? availableMicrocents : back.amount
+  const parties = { kind, consumerId: back.consumerId, credit: account }
+  return [
+    ...legsOf(
+      { ...parties, debit: "wallet", amount: Microcents.make(available) },
+      { ...parties, debit: "consumer_debt", amount: Microcents.make(back.amount - available) }
+    ),
+    { ...amountOf(back), kind, debit: account, credit: "processor" }
+  ]
+}
+
+const reinstatementLegs = (back: ReversedLoad, funds: ConsumerFunds): ReadonlyArray<Leg> => {
+  const { account, kind } = CLEARING[back.cause]
+  return [
+    { ...amountOf(back), kind, debit: "processor", credit: account },
+    ...intoWallet([{ ...amountOf(back), kind, debit: account }], funds)
+  ]
+}
+
+/** Credit from platform funds. */
+const creditLegs = (credit: WalletAmount, funds: ConsumerFunds): ReadonlyArray<Leg> =>
+  intoWallet([{ ...amountOf(credit), kind: "credit", debit: "platform_fee" }], funds)
+
+/** The total amount of a movement: that of its one leg to or from the given account. */
+const throughAccount = (account: AccountKind, transfers: ReadonlyArray<Transfer>): bigint =>
+  transfers.reduce(
+    (sum, { amount, credit, debit }) => (debit === account || credit === account ? sum + amount : sum),
+    0n
+  )
+
+const amountOf = ({ consumerId, amount }: WalletAmount) => ({ consumerId, amount })
+
+const CLEARING = {
+  refund: { kind: "load", account: "refund_clearing" },
+  dispute: { kind: "dispute", account: "dispute_clearing" }
+} as const satisfies Readonly<
+  Record<ReversedLoad["cause"], { readonly kind: TransferKind; readonly account: AccountKind }>
+>
 
 /**
  * Whether all money that can be spent or withdrawn was received. Double entry keeps debits equal to credits; solvency
@@ -94,7 +168,7 @@ export const solvencyOf = (totals: ReadonlyArray<AccountTotals>): Solvency => {
 const atLeastZero = (amount: bigint): bigint => (amount > 0n ? amount : 0n)
 
 /** The mode of this node. Without a gateway no money enters or leaves. */
-export const ownBook = Effect.map(Effect.serviceOption(PaymentGateway), (found) => {
+const ownBook = Effect.map(Effect.serviceOption(PaymentGateway), (found) => {
   const gateway = Option.getOrUndefined(found)
   return {
     mode: gateway === undefined ? DRY_RUN.mode : gateway.bookMode,
@@ -112,7 +186,6 @@ export const unconfirmed = (cause: WrongBook | PaymentFailed): StoreUnavailable 
 export class BookGuard extends Context.Service<
   BookGuard,
   {
-    /** Whether the check has passed. */
     isConfirmed(): boolean
     /** Fails while the modes differ, or this node's mode is not known yet. */
     readonly confirm: Effect.Effect<void, StoreUnavailable>

@@ -13,7 +13,6 @@ export interface WalletSplit {
   /** Loaded and returned, minus spent, withdrawn and reversed. Below zero if credit paid for a reversal. */
   readonly paid: bigint
   readonly credit: bigint
-  /** What calls have spent in all since the first split. */
   readonly spent: bigint
 }
 

@@ -33,7 +33,7 @@ export type AccountKind = typeof AccountKind.Type
 
 const MAY_BE_OVERDRAWN: ReadonlySet<AccountKind> = new Set(["processor", "consumer_debt", "loss"])
 
-/** Whether an account may be below zero. No other may: it holds money that can be spent or withdrawn. */
+/** Other accounts hold money that can be spent or withdrawn, so they may not be below zero. */
 export const mayBeOverdrawn = (account: AccountKind): boolean => MAY_BE_OVERDRAWN.has(account)
 
 /** The owner of the platform's own accounts. */

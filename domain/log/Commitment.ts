@@ -2,7 +2,7 @@
  * What the log stores of a receipt: a hash over all eleven fields and a secret salt. With the receipt and the salt
  * anyone can verify it; without them the hash reveals nothing, even by trying likely receipts.
  */
-import type { Receipt } from "../receipts/Receipt.ts"
+import type { Receipt } from "../receipts/Receipts.ts"
 import type { Hash, Sha256 } from "./MerkleTree.ts"
 import { bytesOf, concat, toBase64 } from "./SignedNote.ts"
 

@@ -7,13 +7,12 @@ import { Receipts, type SignerUnavailable } from "../receipts/Receipts.ts"
 import { Digest } from "../shared/Cryptography.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { commitmentOf, saltOf } from "./Commitment.ts"
 import { type Log, LogSigner, LogStore, noteKeyOf } from "./LogStore.ts"
 import { emptyRoot, leafHash, sameHash } from "./MerkleTree.ts"
+import { commitmentOf, saltOf } from "./Commitment.ts"
 import { bytesOf, keyIdOf, parseCheckpoint, parseNote } from "./SignedNote.ts"
 import { edgeOf, ENTRIES, grow, split, type Tile, TILE_WIDTH, tilePath, type TilePlace } from "./Tiles.ts"
 
-/** What was checked, and what does not match. */
 export interface LogFindings {
   readonly logs: number
   readonly receipts: number

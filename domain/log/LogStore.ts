@@ -5,8 +5,7 @@
  */
 import { Context, type Effect, type Option } from "effect"
 import type { OpenCall } from "../metering/CallStore.ts"
-import type { Receipt } from "../receipts/Receipt.ts"
-import type { CallCause } from "../receipts/Receipts.ts"
+import type { CallCause, Receipt } from "../receipts/Receipts.ts"
 import type { ReceiptId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { Hash } from "./MerkleTree.ts"
@@ -21,7 +20,6 @@ export class LogSigner extends Context.Service<
     readonly publicKey: Uint8Array
     /** 64 bytes. The same text always has the same signature. */
     sign(message: Uint8Array): Uint8Array
-    /** Of any key, the current one or an earlier one. */
     verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean
   }
 >()("agent-tool-billing/domain/log/LogSigner") {}

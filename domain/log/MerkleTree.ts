@@ -178,7 +178,6 @@ export const sameHash = (one: Hash, other: Hash): boolean =>
 export interface KnownNodes {
   get(node: Node): Hash | undefined
   keep(node: Node, hash: Hash): void
-  /** Of the tree's right edge. */
   getRange(range: Range): Hash | undefined
   keepRange(range: Range, hash: Hash): void
   getTile(level: number, index: number): Uint8Array | undefined

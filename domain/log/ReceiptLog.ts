@@ -4,13 +4,11 @@
  * match.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
-import type { Receipt } from "../receipts/Receipt.ts"
-import { ReceiptStore } from "../receipts/Receipts.ts"
+import { type Receipt, ReceiptStore } from "../receipts/Receipts.ts"
 import { Digest } from "../shared/Cryptography.ts"
 import { ReceiptId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { monotonicNowMs } from "../shared/Time.ts"
-import { commitmentOf, type LogProof, saltOf } from "./Commitment.ts"
 import { type Log, LogSigner, LogStore, noteKeyOf } from "./LogStore.ts"
 import {
   consistencyRanges,
@@ -22,6 +20,7 @@ import {
   type Range,
   sameHash
 } from "./MerkleTree.ts"
+import { commitmentOf, type LogProof, saltOf } from "./Commitment.ts"
 import { formatKey, signedCheckpoint } from "./SignedNote.ts"
 import {
   exists,

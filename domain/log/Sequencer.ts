@@ -9,7 +9,6 @@ import { CallTally } from "../metering/CallsInFlight.ts"
 import { Digest, Entropy } from "../shared/Cryptography.ts"
 import { giveUpAfter } from "../shared/Deadlines.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
-import { commitmentOf, saltOf } from "./Commitment.ts"
 import { type Log, LogSigner, LogStore, type NewLog, noteKeyOf, type SequencedReceipt } from "./LogStore.ts"
 import {
   consistencyRanges,
@@ -20,6 +19,7 @@ import {
   sameHash,
   type Sha256
 } from "./MerkleTree.ts"
+import { commitmentOf, saltOf } from "./Commitment.ts"
 import { bytesOf, formatNote, parseCheckpoint, parseNote, signatureLine, signedCheckpoint } from "./SignedNote.ts"
 import { edgeOf, grow, rangeHash, type Tile, type TilePlace, tilesFor } from "./Tiles.ts"
 
@@ -118,7 +118,6 @@ export const SEQUENCER_BATCH_MAX = 8_192
 /** Hashed at once: a few milliseconds, so that calls are not delayed. */
 const HASHED_AT_ONCE = 256
 
-/** What a program decides of its sequencer. */
 export interface SequencerOptions {
   /** Default: `SEQUENCER_BATCH_MAX`. */
   readonly batchMax?: number

@@ -40,7 +40,7 @@ export interface NoteSignature {
 }
 
 export interface Note {
-  /** What is signed, with its last newline. */
+  /** The signed text ends with a newline. */
   readonly text: string
   readonly signatures: ReadonlyArray<NoteSignature>
 }

@@ -42,7 +42,6 @@ export const leafTile = (index: number): TilePlace => ({ level: 0, index: Math.f
 export const partialWidth = (level: number, size: number): number =>
   Math.floor(size / TILE_WIDTH ** Math.max(0, level)) % TILE_WIDTH
 
-/** Whether a tree of that size has this many hashes there. */
 export const exists = ({ index, level }: TilePlace, width: number, size: number): boolean =>
   index * TILE_WIDTH + width <= Math.floor(size / TILE_WIDTH ** Math.max(0, level))
 

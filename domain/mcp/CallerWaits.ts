@@ -11,7 +11,6 @@ import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { monotonicMs } from "../shared/Time.ts"
 import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
-/** For one call, in total. */
 export const WAIT_MS_MAX = 10 * 60_000
 /** Of one call: further requests are passed on, and the tool's time runs. */
 const WAITS_MAX = 16

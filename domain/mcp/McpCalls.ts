@@ -14,9 +14,14 @@ import type {
 } from "../metering/Call.ts"
 import { CallInFlight, type CallRejected, InsufficientFunds, rejectionOf } from "../metering/CallRejections.ts"
 import { CallRuns } from "../metering/CallRun.ts"
-import { type CallIdempotency, CallStore, type KeptResult } from "../metering/CallStore.ts"
+import {
+  type CallIdempotency,
+  CallStore,
+  type KeptResult,
+  replayed,
+  type ResultNotRetained
+} from "../metering/CallStore.ts"
 import { makeNewCalls, type Render } from "../metering/NewCalls.ts"
-import { replayed, type ResultNotRetained } from "../metering/RetainedResults.ts"
 import { ToolDirectory } from "../metering/ToolDirectory.ts"
 import { Digest, Entropy } from "../shared/Cryptography.ts"
 import type { ConsumerId, ToolId } from "../shared/Ids.ts"
@@ -26,8 +31,7 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { monotonicMs } from "../shared/Time.ts"
 import type { McpExchange } from "../upstream/ToolUpstream.ts"
 import { makeCallerWaits } from "./CallerWaits.ts"
-import { makeLegs } from "./Legs.ts"
-import { type FundsState, makeRequestStates, RequestStateRejected, requestStateText } from "./RequestStates.ts"
+import { type FundsState, makeLegs, makeRequestStates, RequestStateRejected, requestStateText } from "./Legs.ts"
 
 // A call whose idempotency key belongs to a call in flight, on any node, joins it: it waits for that call's response, and
 // returns the same bytes.
@@ -100,7 +104,6 @@ const nextDelay = (delayMs: number): number => Math.min(delayMs * 2, READ_EVERY_
 // Instead of a refusal for lack of funds: the user of a client that can open addresses is asked to add funds, and the client
 // then repeats the call. Nothing is held meanwhile. The repeated call runs once, however often it is sent.
 
-/** For one call. */
 const ASKED_MAX = 5
 const ASKED_MS_MAX = 10 * 60_000
 /** In `inputRequests` and `inputResponses`. */
@@ -177,7 +180,6 @@ const messageOf = ({ balanceMicrocents, costMicrocents }: InsufficientFunds): st
 
 const amountOf = (amount: bigint): string => (amount === 0n ? "$0.00" : formatPrice(amount))
 
-/** Whether the client can show an address to its user. */
 const opensAddresses = ({ capabilities, inSession }: McpExchange): boolean => {
   if (inSession || capabilities === undefined) return false
   const declared: unknown = JSON.parse(capabilities)

@@ -10,7 +10,6 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** JSON that has no other form. */
 const PLAIN_ID = /^(?:0|[1-9]\d{0,14}|"[A-Za-z0-9_:.-]*")$/u
-/** Of a change that is announced. */
 const KEY_CHARS_MAX = 200
 
 export class McpCancellations extends Context.Service<

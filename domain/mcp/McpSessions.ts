@@ -4,26 +4,24 @@
  */
 import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { longestMsOf, TOOL_TIMEOUT_MS_MAX, type UpstreamBounds, UpstreamLimits } from "../metering/CallTerms.ts"
-import { WAIT_MS_MAX } from "./CallerWaits.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Cryptography.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { memberOf, membersOf, objectWith } from "../shared/JsonText.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { SESSION_VERSIONS } from "../upstream/Protocol.ts"
+import { passedParams, SESSION_VERSIONS, withoutTasks, withOwnTasks } from "../upstream/Protocol.ts"
 import {
   listingCapabilities,
   ProviderServers,
   type ServerAddress,
   type ServerFailed
 } from "../upstream/ProviderServers.ts"
-import { passedParams, withoutTasks, withOwnTasks } from "../upstream/TaskSupport.ts"
+import { WAIT_MS_MAX } from "./CallerWaits.ts"
 import { type McpSession, McpSessionStore } from "./McpStores.ts"
 
 // The answer to `initialize` where no server gives its own.
 
-/** What a server says of itself, as JSON texts. */
 export interface SessionProfile {
   readonly capabilities: string
   readonly serverInfo: string
@@ -63,7 +61,6 @@ export const liveOf = ({ clientParams, ...live }: McpSession): LiveSession => ({
   listingCapabilities: listingCapabilities(memberOf(clientParams, 0, "capabilities"))
 })
 
-/** Whether requests of this account at this server may use the session. */
 export const isUsable = (
   session: LiveSession,
   consumerId: ConsumerId,
@@ -111,7 +108,6 @@ export const makeLateEndings = Effect.fnUntraced(function* (staleMs: number) {
 export const SESSIONS_PER_ACCOUNT_MAX = 100
 export const SESSION_IDLE_MAX = Duration.hours(24)
 export const SESSION_AGE_MAX = Duration.days(7)
-/** Of the params of `initialize`. */
 export const CLIENT_PARAMS_BYTES_MAX = 65_536
 
 const CACHED_MAX = 20_000

@@ -5,7 +5,7 @@
  */
 import { Clock, Context, Deferred, Duration, Effect, Fiber, Layer, Option, Queue, type Scope } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
-import { ToolSync } from "../catalog/ToolSync.ts"
+import { ToolSync } from "../catalog/ToolImport.ts"
 import { Digest } from "../shared/Cryptography.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import type { ServerAddress, ToolList } from "../upstream/ProviderServers.ts"

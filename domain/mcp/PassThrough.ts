@@ -5,7 +5,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { inSeconds, monotonicMs } from "../shared/Time.ts"
-import { isTaskMethod } from "../upstream/TaskSupport.ts"
+import { isTaskMethod } from "../upstream/Protocol.ts"
 
 export const PASSED_AT_ONCE_MAX = 32
 /** Requests and results, per minute. */

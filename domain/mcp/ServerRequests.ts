@@ -18,7 +18,7 @@ export const maySend = (declared: string | undefined, message: Members, text: st
 
 const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"])
 
-/** Whether a result, or the state of a task, asks only for what the client has declared. */
+/** A result, or the state of a task, may ask only for what the client has declared. */
 export const isInputPermitted = (declared: string | undefined, inputRequests: unknown): boolean =>
   inputRequests === undefined ||
   (isObject(inputRequests) && Object.values(inputRequests).every((one) => isObject(one) && mayAsk(declared, one)))

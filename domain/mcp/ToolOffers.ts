@@ -19,7 +19,6 @@ const ENTRIES_TTL_MS = 30_000
 const PROVIDERS_MAX = 2_000
 /** Of a provider one for each kind of client. */
 const OFFERS_MAX = 2_000
-/** Of one provider. */
 const ENTRIES_MAX = 10_000
 const FREE_TOOLS_MAX = 1_000
 
@@ -198,7 +197,6 @@ const keyOf = (providerId: ProviderId, client: ListClient | "any" | undefined): 
 
 const NONE_USED: ReadonlyMap<ToolId, number> = new Map()
 
-/** Whether no tool has been changed in between. */
 const isSameEdition = (some: ReadonlyArray<CatalogEntry>, others: ReadonlyArray<CatalogEntry>): boolean =>
   some === others || changedLastMs(some) === changedLastMs(others)
 

@@ -3,8 +3,7 @@
  */
 import { Cause, type DateTime, Effect, Schedule, Schema } from "effect"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
-import type { Receipt } from "../receipts/Receipt.ts"
-import type { SignerUnavailable } from "../receipts/Receipts.ts"
+import type { Receipt, SignerUnavailable } from "../receipts/Receipts.ts"
 import { type ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -84,7 +83,6 @@ const CANCELED = "The call was canceled by its caller, and the cancellation was 
 const LEFT_EARLY = "The caller disconnected before the call was forwarded."
 const STOPPED = "The service was stopped before the provider answered."
 
-/** How the time of a call's caller is told from that of its tool. */
 export interface CallerWait {
   readonly onMessage: McpExchange["onMessage"]
   /** The time of the caller, as far as the call's deadline was moved by it. */
@@ -112,7 +110,7 @@ export interface CallRequest extends Agreement {
   readonly registerDisconnect?: ((disconnect: () => boolean) => void) | undefined
   /** Called with the tool's progress reports. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined
-  /** For a caller that speaks MCP; undefined for all others. */
+  /** Undefined for callers that do not speak MCP. */
   readonly exchange?: McpExchange | undefined
   /** Follows the messages of a provider that may ask the caller for input before its response. */
   readonly follow?:
@@ -134,7 +132,6 @@ export interface CallRequest extends Agreement {
   readonly onWait?: ((leftMs: number) => void) | undefined
 }
 
-/** What a call would cost, computed without calling or reserving anything. */
 export interface CallQuote {
   readonly entry: CatalogEntry
   readonly cost: Microcents
@@ -177,7 +174,6 @@ export type HandOver<Ending> = (
   answer: UpstreamResponse
 ) => Effect.Effect<Ending, Unsettled> | undefined
 
-/** How a call ended: settled now with its receipt, or replayed for a repeated idempotency key. */
 export type CallOutcome =
   | { readonly _tag: "Settled"; readonly report: CallReport; readonly answer: KeptResult }
   | { readonly _tag: "Replayed"; readonly answer: KeptResult }

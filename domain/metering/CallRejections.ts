@@ -8,9 +8,8 @@ import type { ConsumerId } from "../shared/Ids.ts"
 import { formatAmount, type Microcents, zero } from "../shared/Microcents.ts"
 import { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { inSeconds } from "../shared/Time.ts"
-import type { CallIdempotency, CallStore, KeptResult, Opened } from "./CallStore.ts"
+import type { CallIdempotency, CallStore, KeptResult, Opened, ResultNotRetained } from "./CallStore.ts"
 import type { TooManyCallsInFlight } from "./CallsInFlight.ts"
-import type { ResultNotRetained } from "./RetainedResults.ts"
 import type { ToolUnresolved } from "./ToolDirectory.ts"
 
 /** The tool costs more than the caller's cap, such as after a price change. Nothing was called or charged. */
@@ -145,7 +144,6 @@ export type CallRejected =
 
 const IN_FLIGHT_RETRY_SECONDS = 1
 
-/** What the store returned instead of opening the call: the response to replay, or an error. */
 export const rejectionOf = (
   opened: Exclude<Opened, { _tag: "Opened" }>,
   holdAmount: Microcents

@@ -17,7 +17,6 @@ import type {
   Suspended
 } from "./CallStore.ts"
 
-/** What is stored under an idempotency key: an open call, or the response of a closed one. */
 export interface KeyedCall {
   readonly requestHash: string
   readonly invocationId: OpenCall["invocationId"]
@@ -40,7 +39,6 @@ export interface OpeningFacts {
   readonly keyed: KeyedCall | undefined
   readonly frozen: boolean
   readonly availableMicrocents: bigint
-  /** Of this consumer, tool and calendar month. */
   readonly freeCallsUsed: number
   /** Budgets that apply to the tool and its provider, by id. */
   readonly budgets: ReadonlyArray<CoveringBudget>
@@ -93,7 +91,7 @@ export const earlierOf = (keyed: KeyedCall | undefined, requestHash: string | un
   return answer === undefined ? { _tag: "InFlight", invocationId } : { _tag: "Replay", answer }
 }
 
-/** What counts against the cap. Spending of an earlier period does not count. */
+/** Spending of an earlier period does not count against the cap. */
 export const spentIn = (budget: Pick<CoveringBudget, "period" | "periodStartMs" | "spent">, at: DateTime.Utc): bigint =>
   budget.periodStartMs < startOf(budget.period, at) ? 0n : budget.spent
 
@@ -169,7 +167,6 @@ export interface SuspensionFacts {
   readonly open: { readonly consumerId: OpenCall["consumerId"]; readonly suspendedLeg: number | undefined } | undefined
   /** Suspended calls of the consumer. */
   readonly suspended: number
-  /** Of these, those at the call's provider. */
   readonly ofProvider: number
 }
 

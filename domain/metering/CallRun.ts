@@ -9,8 +9,8 @@ import { type Deadline, makeDeadlines } from "../shared/Deadlines.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { step } from "../shared/Telemetry.ts"
 import { monotonicMs } from "../shared/Time.ts"
-import { step } from "../shared/TraceSampler.ts"
 import {
   ToolUpstream,
   type UpstreamCall,
@@ -21,17 +21,16 @@ import {
   type CallOutcome,
   type CallReport,
   type CallRequest,
+  type HandOver,
   type HeldCall,
   noResponse,
-  type HandOver,
   type Unsettled,
   withoutAnswer
 } from "./Call.ts"
 import { type CallRejected, rejectionOf } from "./CallRejections.ts"
-import { CallStore, type KeptResult, type Opened } from "./CallStore.ts"
+import { CallStore, type KeptResult, type Opened, replayed } from "./CallStore.ts"
 import { longestMsOf, type UpstreamBounds, UpstreamLimits, upstreamMsOf } from "./CallTerms.ts"
 import { type CallProgress, CallTally, makeCallsInFlight } from "./CallsInFlight.ts"
-import { replayed } from "./RetainedResults.ts"
 import { makeSettle } from "./Settlement.ts"
 
 // Bounds every forwarded call, whatever its upstream does: a call without a response in time ends as a time-out.
@@ -163,14 +162,12 @@ export interface CallToRun<Ending, Failure> {
   readonly invocationId: ReceiptId
   readonly openedAt: DateTime.Utc
   readonly feeBasisPoints: number
-  /** What the call may cost. */
   readonly holdAmount: Microcents
   readonly timeoutMs: number
   /** Makes the hold durable, or takes over the one that is. */
   readonly opening: Effect.Effect<Opened, Failure | StoreUnavailable>
   /** Its provider was told less than its caller can do, because too many of the caller's calls wait: an error is not its own. */
   readonly restricted?: boolean | undefined
-  /** What earlier runs of the call took. */
   readonly before?: RunTotals | undefined
   /** The ending of a response instead of its settlement; undefined settles it. */
   readonly handOver?: HandOver<Ending> | undefined

@@ -47,7 +47,6 @@ export const UpstreamLimits = Context.Reference<UpstreamBounds>("agent-tool-bill
 export const SETTLE_GRACE = Duration.seconds(30)
 const SETTLE_GRACE_MS = Duration.toMillis(SETTLE_GRACE)
 
-/** What a caller agrees to pay. */
 export interface Agreement {
   /** The maximum cost that the caller accepts: the lowest cap that it sent with the call, wherever it sent one. */
   readonly maxCost: Microcents | undefined
@@ -105,7 +104,6 @@ export const quotedHoldFor = (
 const capOf = (entry: CatalogEntry, { defaultCap, maxCost }: Agreement): Microcents | undefined =>
   maxCost ?? (isUsagePriced(entry) ? defaultCap : undefined)
 
-/** For all attempts and the waits between them. */
 export const upstreamMsOf = (timeoutMs: number, { retriesMax, totalMs }: UpstreamBounds): number =>
   Math.max(timeoutMs * (retriesMax + 1), totalMs)
 

@@ -4,8 +4,8 @@
  * does not free a slot.
  */
 import { Cause, Context, type Duration, Effect, Exit, Fiber, Schema } from "effect"
-import { type Durations, Histogram } from "../shared/Histogram.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
+import { type Durations, Histogram } from "../shared/Telemetry.ts"
 import { inSeconds } from "../shared/Time.ts"
 import type { CallStatus } from "../upstream/ToolUpstream.ts"
 
@@ -21,7 +21,6 @@ export type CallStep = "hold" | "forward" | "settle"
 export interface CallTally {
   count(origin: CallOrigin, status: CallStatus): void
   took(step: CallStep, ms: number): void
-  /** How many calls were counted. */
   readonly total: number
   /** Waits for the next call. For one waiter at a time. */
   readonly next: Effect.Effect<void>

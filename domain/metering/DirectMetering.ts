@@ -4,13 +4,12 @@
  * consumer.
  */
 import { type Cause, Context, DateTime, Duration, Effect, Exit, Schema } from "effect"
-import type { KeyOwner } from "../accounts/Principal.ts"
+import type { KeyOwner } from "../accounts/Authentication.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { better, noWorse } from "../catalog/Terms.ts"
 import { BookGuard } from "../ledger/Ledger.ts"
-import type { Receipt } from "../receipts/Receipt.ts"
-import { Receipts } from "../receipts/Receipts.ts"
+import { type Receipt, Receipts } from "../receipts/Receipts.ts"
 import { ConsumerId, type ProviderId, type ReceiptId } from "../shared/Ids.ts"
 import { formatAmount, type Microcents, zero } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -90,7 +89,6 @@ export interface Metered {
   readonly availableMicrocents: bigint
 }
 
-/** How a report ended: recorded with a receipt, or replayed for a repeated idempotency key. */
 export type MeterOutcome =
   | { readonly _tag: "Recorded"; readonly metered: Metered; readonly answer: KeptResult }
   | { readonly _tag: "Replayed"; readonly answer: KeptResult }
@@ -276,7 +274,6 @@ export const makeDirectMetering = Effect.gen(function* () {
   const nameCall = yield* makeCallNames
   const billReport = yield* makeBillReport
 
-  /** What a success costs, and the grant that it counts against. */
   const terms = Effect.fnUntraced(function* (request: MeterRequest, entry: CatalogEntry, invocationId: ReceiptId) {
     const { caller } = request
     if (caller.role === "consumer") {

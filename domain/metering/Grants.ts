@@ -63,7 +63,7 @@ export const periodStart = (period: GrantPeriod, now: DateTime.Utc): DateTime.Ut
 export const currentStart = (grant: Grant, now: DateTime.Utc): DateTime.Utc =>
   DateTime.max(grant.periodStart, periodStart(grant.period, now))
 
-/** What counts against the cap now. Spending of an earlier period does not count. */
+/** Spending of an earlier period does not count against the cap. */
 export const spentNow = (grant: Grant, now: DateTime.Utc): bigint =>
   DateTime.isLessThan(grant.periodStart, currentStart(grant, now)) ? 0n : grant.spent
 

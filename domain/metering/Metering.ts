@@ -23,7 +23,7 @@ import { ToolDirectory } from "./ToolDirectory.ts"
 export class Metering extends Context.Service<
   Metering,
   {
-    /** What the call would cost now. The provider is not called, and nothing is reserved. */
+    /** The provider is not called, and nothing is reserved. */
     quote(request: CallRequest): Effect.Effect<CallQuote, CallRejected | StoreUnavailable>
     /**
      * `render` makes the response that is stored for replays; it runs once, before the settlement. Interruption means that

@@ -4,19 +4,23 @@
 import { Clock, Context, DateTime, Effect, Schedule } from "effect"
 import { JsonSchemas } from "../catalog/JsonSchemas.ts"
 import type { Tool } from "../catalog/Tool.ts"
-import type { Receipt } from "../receipts/Receipt.ts"
-import { causeOf, enderOf, Receipts } from "../receipts/Receipts.ts"
+import { causeOf, enderOf, type Receipt, Receipts } from "../receipts/Receipts.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
 import { zero } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { step } from "../shared/Telemetry.ts"
 import { monotonicMs } from "../shared/Time.ts"
-import { step } from "../shared/TraceSampler.ts"
 import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 import { CallOverdue, type CallReport, type HeldCall, retrySettlement } from "./Call.ts"
-import { CallStore, type KeptResult } from "./CallStore.ts"
+import {
+  CallStore,
+  type KeptResult,
+  makeRetainedResultQuota,
+  RETAINED_RESULT_MS_MAX,
+  retainedResult
+} from "./CallStore.ts"
 import { billedAmount, canceledAmount } from "./CallTerms.ts"
 import { CallTally } from "./CallsInFlight.ts"
-import { makeRetainedResultQuota, RETAINED_RESULT_MS_MAX, retainedResult } from "./RetainedResults.ts"
 import { NamePins, pinOf } from "./ToolDirectory.ts"
 
 // Paid calls whose output does not fit the tool's output schema. Outputs are not stored, so this record is the only evidence

@@ -3,8 +3,7 @@
  * period begins at a full hour.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import type { ReceiptStatus } from "../receipts/Receipt.ts"
-import type { ReceiptOwner } from "../receipts/Receipts.ts"
+import type { ReceiptOwner, ReceiptStatus } from "../receipts/Receipts.ts"
 import type { ReceiptId, ToolId } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -46,13 +45,11 @@ export interface UsageTotals {
   readonly tokensOutput: bigint
 }
 
-/** What a consumer's calls of one tool cost. */
 export interface UsageOfTool extends UsageTotals {
   readonly toolId: ToolId
   readonly toolName: string
 }
 
-/** What a consumer's calls of one day cost. */
 export interface UsageOfDay {
   /** `2026-11-20`, UTC. */
   readonly date: string
@@ -61,7 +58,7 @@ export interface UsageOfDay {
   readonly spendMicrocents: bigint
 }
 
-/** Which of a consumer's calls count. A member that is undefined excludes none. */
+/** A member that is undefined excludes no calls. */
 export interface UsageFilter {
   readonly since: DateTime.Utc
   readonly toolId: ToolId | undefined

@@ -2,7 +2,7 @@
  * Records what the operator changes, in the unit of work that changes it: no action succeeds without its entry.
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
-import type { OperatorSessionId } from "../accounts/Principal.ts"
+import type { OperatorSessionId } from "../accounts/Authentication.ts"
 import { Entropy } from "../shared/Cryptography.ts"
 import { Uuid } from "../shared/Ids.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
@@ -68,7 +68,6 @@ export class AuditTrailStore extends Context.Service<
 export const AUDIT_DETAILS_CHARS_MAX = 2_000
 export const AUDIT_REASON_CHARS_MAX = 1_000
 
-/** What an entry says besides its id and time. */
 export type AuditedWork = Omit<AuditEntry, "id" | "at">
 
 export class AuditTrail extends Context.Service<

@@ -3,14 +3,15 @@
  * it is not used, when it is signed out, and when the key changes: its hash in the store covers both.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { OperatorKey, operatorPrincipal } from "../accounts/Authentication.ts"
 import {
+  OperatorKey,
+  operatorPrincipal,
   type OperatorSession,
   OperatorSessionId,
   OperatorSessionStore,
   type Principal,
   type SessionTimes
-} from "../accounts/Principal.ts"
+} from "../accounts/Authentication.ts"
 import { Digest, Entropy, isSameText } from "../shared/Cryptography.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 

@@ -62,7 +62,6 @@ export class FreezeStore extends Context.Service<
     /** False if the account is not frozen. */
     unfreeze(consumerId: ConsumerId): Effect.Effect<boolean, StoreUnavailable>
     find(consumerId: ConsumerId): Effect.Effect<Option.Option<Freeze>, StoreUnavailable>
-    /** Of the frozen ones among these accounts. */
     findAll(ids: ReadonlyArray<ConsumerId>): Effect.Effect<ReadonlyMap<ConsumerId, Freeze>, StoreUnavailable>
     /** Ids after `after`, in order. */
     frozen(after: ConsumerId | undefined, limit: number): Effect.Effect<ReadonlyArray<ConsumerId>, StoreUnavailable>

@@ -87,7 +87,7 @@ export class LoadStore extends Context.Service<
     paidOf(consumerId: ConsumerId, limit: number): Effect.Effect<ReadonlyArray<PaidLoad>, StoreUnavailable>
     /** Paid since then, with an unknown fee: longest waiting first. */
     withoutFee(paidSince: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>, StoreUnavailable>
-    /** How many loads of a consumer are `opening` or `open`. */
+    /** Counts loads that are `opening` or `open`. */
     unsettledOf(consumerId: ConsumerId): Effect.Effect<number, StoreUnavailable>
     reversal(id: string): Effect.Effect<Option.Option<Reversal>, StoreUnavailable>
     putReversal(reversal: Reversal): Effect.Effect<void, StoreUnavailable>
@@ -190,7 +190,7 @@ export interface LoadRequest {
   readonly key: string | undefined
 }
 
-/** What a load led to: in dry run the wallet is credited at once, live the payer goes to a checkout first. */
+/** In dry run the wallet is credited at once; live the payer goes to a checkout first. */
 export type Loaded =
   | {
       readonly mode: "dry_run"

@@ -3,8 +3,7 @@
  * loss.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { Ledger } from "../ledger/Ledger.ts"
-import { legsOf } from "../ledger/Movements.ts"
+import { Ledger, legsOf } from "../ledger/Ledger.ts"
 import { type PaymentFailed, PaymentGateway } from "../ledger/PaymentGateway.ts"
 import type { Leg } from "../ledger/Transfer.ts"
 import type { LoadId } from "../shared/Ids.ts"

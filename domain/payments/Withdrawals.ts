@@ -4,8 +4,7 @@
  * crash between any two steps, `work` continues the part.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
-import { Ledger } from "../ledger/Ledger.ts"
-import { intoWallet, legsOf } from "../ledger/Movements.ts"
+import { intoWallet, Ledger, legsOf } from "../ledger/Ledger.ts"
 import { least, PaidFunds, positive } from "../ledger/PaidFunds.ts"
 import { PaymentFailed, PaymentGateway, type RefundState } from "../ledger/PaymentGateway.ts"
 import type { Leg } from "../ledger/Transfer.ts"
@@ -20,7 +19,7 @@ import { ChargebackStore, FreezeStore } from "./AccountFreezes.ts"
 import { type Load, LoadStore, uuidFrom } from "./Loads.ts"
 import { ProcessorFees } from "./ProcessorFees.ts"
 
-/** How far a refund is. `failed` and `returned` end with the money in the wallet again. */
+/** `failed` and `returned` end with the money in the wallet again. */
 export const WithdrawalPartState = Schema.Literals(["requested", "refunding", "paid", "failed", "returned"])
 export type WithdrawalPartState = typeof WithdrawalPartState.Type
 
@@ -73,9 +72,8 @@ export class WithdrawalStore extends Context.Service<
     updatePart(part: WithdrawalPart): Effect.Effect<void, StoreUnavailable>
     /** Open ones whose next attempt is due, longest waiting first. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<WithdrawalPartId>, StoreUnavailable>
-    /** Whether a part is still open. */
     hasOpen(consumerId: ConsumerId): Effect.Effect<boolean, StoreUnavailable>
-    /** What was, or is being, withdrawn of each load. */
+    /** Includes withdrawals in progress. */
     withdrawnCents(consumerId: ConsumerId): Effect.Effect<ReadonlyMap<LoadId, number>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/payments/WithdrawalStore") {}

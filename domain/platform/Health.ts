@@ -4,9 +4,9 @@
  */
 import { Cause, Clock, Context, DateTime, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
 import { LogStore } from "../log/LogStore.ts"
-import { CorrectedClock } from "../shared/CorrectedClock.ts"
 import { giveUpAfter } from "../shared/Deadlines.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
+import { CorrectedClock } from "../shared/Time.ts"
 
 /** Whether rate limits are shared by all nodes, if there is a store for that. Default: nothing is wrong. */
 export const RateLimitState = Context.Reference<{
@@ -40,7 +40,7 @@ export interface Note {
 
 /** Below this PostgreSQL may stop in the middle of its work. */
 export const DISK_FREE_BYTES_MIN = 128 * 1024 * 1024
-/** How long a rejection counts. Load balancers then try again. */
+/** Load balancers try again after this time. */
 const REJECTION_MS = 30_000
 
 /**
@@ -109,7 +109,7 @@ export interface Heartbeat {
   /** The last success; before the first one, the start of the node. */
   readonly lastMs: number
   readonly intervalMs: number
-  /** Of the last successful run; undefined before the first one. */
+  /** Undefined before the first successful run. */
   readonly durationMs: number | undefined
   /** The last failure since the start of the node. */
   readonly failure: JobFailure | undefined
@@ -169,7 +169,6 @@ export interface ReadReplica {
   name(): string | undefined
   /** How far the replica is behind at most. The lag grows while the replica reports nothing. */
   lagMs(): number
-  /** Whether reads may go to the replica now. */
   isFresh(): boolean
   /** Counts a read that the replica may answer, by the server that did. */
   count(by: ReadServer): void
@@ -204,14 +203,13 @@ export const makeReadReplica = (lagMsMax: number, nowMs: () => number): ReadRepl
   }
 }
 
-/** Which migration a database is at. A node serves only the version that it expects. */
+/** A node serves only the version that it expects. */
 export interface SchemaState {
   readonly version: number
   /** The version of this release. */
   readonly expected: number
 }
 
-/** What bringing the schema up to date did, and the tables that exist now. */
 export interface SchemaUpdate {
   /** The migrations applied now, by name. */
   readonly applied: ReadonlyArray<string>
@@ -284,7 +282,6 @@ export interface HealthReport {
 
 const SLOW_MS = 500
 
-/** What a schema that is behind asks for. */
 export const APPLY_MIGRATIONS = "Apply the pending migrations."
 
 export class Health extends Context.Service<

@@ -42,7 +42,6 @@ export const UNSTORED_ROWS_MAX = 600
 const STORE_LIMIT = Duration.seconds(10)
 const PRUNED_AT_ONCE_MAX = 10_000
 
-/** How often a check had each result on one day of UTC. */
 export interface DayOfCheck {
   readonly date: string
   readonly ok: number
@@ -50,7 +49,6 @@ export interface DayOfCheck {
   readonly down: number
 }
 
-/** How a health check went on each day of the last weeks. */
 export interface CheckHistory {
   readonly name: string
   /** Every day of the period, oldest first; a day without a record has no samples. */

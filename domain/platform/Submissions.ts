@@ -30,7 +30,6 @@ export class SubmissionStore extends Context.Service<
   }
 >()("agent-tool-billing/domain/platform/SubmissionStore") {}
 
-/** Of every list in a submission. */
 export const SUBMISSION_ITEMS_MAX = 50
 
 export class Submissions extends Context.Service<

@@ -4,22 +4,43 @@
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { CurrentEarningsPolicy } from "../earnings/EarningStates.ts"
-import { ProviderMoney } from "../earnings/ProviderMoney.ts"
-import { Ledger } from "../ledger/Ledger.ts"
+import { ProviderMoney } from "../earnings/Earnings.ts"
+import { intoWallet, Ledger, legsOf } from "../ledger/Ledger.ts"
 import type { ConsumerFunds } from "../ledger/LedgerStore.ts"
-import { intoWallet, legsOf } from "../ledger/Movements.ts"
 import type { PaymentEvent } from "../ledger/PaymentGateway.ts"
 import type { Leg, Lot, Transfer } from "../ledger/Transfer.ts"
 import { AccountFreezes, type Chargeback, ChargebackStore } from "../payments/AccountFreezes.ts"
 import { type Load, LoadStore } from "../payments/Loads.ts"
 import { ProcessorFees } from "../payments/ProcessorFees.ts"
-import { SpendingByLot } from "../payments/SpendingByLot.ts"
 import { ReceiptStore } from "../receipts/Receipts.ts"
 import type { ConsumerId, LoadId, ProviderId, ReceiptId } from "../shared/Ids.ts"
 import { fromCents, Microcents } from "../shared/Microcents.ts"
 import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import type { Dispute, DisputeStatus } from "../trust/DisputeStore.ts"
 import { Disputes } from "../trust/Disputes.ts"
+
+// Port to what a consumer's calls earned which provider on which settlement day.
+
+/** A chargeback takes back what the consumer's calls earned this provider on this day. */
+export interface EarnedFrom {
+  readonly providerId: ProviderId
+  /** The settlement day, which identifies the provider's lot. */
+  readonly day: string
+  /** Cost minus fee. */
+  readonly net: bigint
+}
+
+export class SpendingByLot extends Context.Service<
+  SpendingByLot,
+  {
+    /** Of calls settled at that time or later, without the given ones. Oldest day first. */
+    since(
+      consumerId: ConsumerId,
+      settledFrom: DateTime.Utc,
+      without: ReadonlyArray<ReceiptId>
+    ): Effect.Effect<ReadonlyArray<EarnedFrom>, StoreUnavailable>
+  }
+>()("agent-tool-billing/domain/payments/SpendingByLot") {}
 
 // The legs of a chargeback, as pure functions: unspent funds first, then earnings that are liable for it, then the
 // consumer's debt, which is a recorded loss. A reinstatement reverses them.
@@ -32,9 +53,9 @@ export interface LiablePart {
 }
 
 /** A posting has a bounded number of legs; what further parts would bring becomes the consumer's debt. */
-export const LIABLE_PARTS_MAX = 400
+const LIABLE_PARTS_MAX = 400
 
-export const withdrawnLegs = (
+const withdrawnLegs = (
   consumerId: ConsumerId,
   amount: bigint,
   { availableMicrocents }: ConsumerFunds,
@@ -56,7 +77,7 @@ export const withdrawnLegs = (
 }
 
 /** Every leg of the withdrawal in reverse. If the debt was paid meanwhile, the amount goes to the wallet. */
-export const reinstatedLegs = (
+const reinstatedLegs = (
   consumerId: ConsumerId,
   withdrawn: ReadonlyArray<Transfer>,
   funds: ConsumerFunds

@@ -22,7 +22,7 @@ import { Chargebacks } from "./Chargebacks.ts"
 
 export const PAYMENT_EVENT_DAYS_KEPT = 90
 
-/** What an event of the processor did: events come more than once, and some concern nothing here. */
+/** Events come more than once, and some concern nothing here. */
 export type Received = "applied" | "repeated" | "ignored"
 
 /** A refund of a load that was made at the processor, or that failed. */

@@ -20,7 +20,6 @@ import { ProviderUnknown } from "../trust/Trust.ts"
 /** The fee that a provider's calls pay now, and the change that is announced. */
 export interface FeeInEffect {
   readonly basisPoints: number
-  /** Whether it is the default fee. */
   readonly isDefault: boolean
   readonly upcoming:
     | { readonly basisPoints: number; readonly isDefault: boolean; readonly effectiveFrom: DateTime.Utc }

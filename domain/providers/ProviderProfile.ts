@@ -11,7 +11,14 @@ import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Digest, Entropy } from "../shared/Cryptography.ts"
 import type { ProviderId } from "../shared/Ids.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
-import { addressChangedLetter, MAIL_TOKEN_HOURS, newAddressLetter, ownsEndpoint } from "../trust/Challenge.ts"
+import {
+  addressChangedLetter,
+  MAIL_TOKEN_HOURS,
+  newAddressLetter,
+  ownsEndpoint,
+  VerificationStore,
+  type Verified
+} from "../trust/Challenge.ts"
 import { Mailer, type MailFailed, type MailNotConfigured } from "../trust/Mailer.ts"
 import { SlaStore } from "../trust/SlaStore.ts"
 import {
@@ -26,7 +33,6 @@ import {
   type TooManyAttempts,
   type TooManyMails
 } from "../trust/Verification.ts"
-import { VerificationStore, type Verified } from "../trust/VerificationStore.ts"
 
 /** Each new endpoint is asked what it is, wherever it is. */
 export const ENDPOINT_CHANGES_PER_HOUR_MAX = 10

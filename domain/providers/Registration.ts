@@ -3,9 +3,9 @@
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { AccountStore, type Consumer, type PricingModel, type Provider } from "../accounts/Account.ts"
+import { type Principal, RateLimitPolicy } from "../accounts/Authentication.ts"
 import { type EndpointBlocked, EndpointGuard } from "../accounts/EndpointGuard.ts"
 import { Keys, type MintedKey } from "../accounts/Keys.ts"
-import { type Principal, RateLimitPolicy } from "../accounts/Principal.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { ToolOutcome } from "../catalog/CatalogStore.ts"
 import type { ToolChange } from "../catalog/Tool.ts"
@@ -15,7 +15,6 @@ import type { Microcents } from "../shared/Microcents.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { type HandleRejection, Handles } from "./Handles.ts"
 
-/** What a new provider says of itself, with the tools that it lists at once. */
 export interface ProviderApplication {
   /** Default: a new one. */
   readonly id?: ProviderId | undefined
@@ -30,7 +29,7 @@ export interface ProviderApplication {
   readonly tools: ReadonlyArray<ToolChange>
 }
 
-/** What a new consumer says of itself. Without a requested limit it gets the default one. */
+/** Without a requested limit a consumer gets the default one. */
 export interface ConsumerApplication {
   readonly name: string
   readonly email: string

@@ -2,15 +2,149 @@
  * Receipts of calls: created, signed, verified and read. `CallStore.close` writes them.
  */
 import { Context, type DateTime, Effect, Exit, Layer, type Option, Predicate, Schema, Semaphore } from "effect"
-import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
-import type { Microcents } from "../shared/Microcents.ts"
+import { ConsumerId, isReceiptId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
+import { type Microcents, MicrocentsFromInt } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { format } from "../shared/Time.ts"
+import { format, Timestamp } from "../shared/Time.ts"
 import { INVALID_PARAMS, MISSING_CAPABILITY } from "../upstream/Protocol.ts"
 import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
-import { canonical, type Receipt, type ReceiptStatus, SIGNATURE, type SignedFields } from "./Receipt.ts"
-import { examineReceipt, type Verdict, verdictOf } from "./Verification.ts"
+
+// The public receipt: exactly eleven fields, seven of them signed. What was signed is stored and returned byte for
+// byte.
+
+/** By default only `success` is charged. */
+export const ReceiptStatus = Schema.Literals(["success", "error", "timeout", "rate_limited"])
+export type ReceiptStatus = typeof ReceiptStatus.Type
+
+/** In hex. */
+export const SIGNATURE = /^[0-9a-f]{64}$/u
+
+export const Receipt = Schema.Struct({
+  receipt_id: ReceiptId,
+  tool_id: ToolId,
+  tool_name: Schema.String,
+  agent_id: ConsumerId,
+  provider_id: ProviderId,
+  timestamp: Timestamp,
+  duration_ms: Schema.Int,
+  cost_microcents: MicrocentsFromInt,
+  status: ReceiptStatus,
+  signature: Schema.String.check(Schema.isPattern(SIGNATURE)),
+  created_at: Timestamp
+}).annotate({ identifier: "Receipt" })
+export type Receipt = typeof Receipt.Type
+
+export const RECEIPT_ALGORITHM = "HMAC-SHA256" as const
+
+/** The signed fields, in the order in which they are joined. */
+export const SIGNED_FIELDS = [
+  "receipt_id",
+  "tool_id",
+  "agent_id",
+  "provider_id",
+  "timestamp",
+  "cost_microcents",
+  "status"
+] as const
+
+export type SignedFields = Pick<Receipt, (typeof SIGNED_FIELDS)[number]>
+
+/** Joined by a single `|`: no spaces, no trailing separator, the amount in base 10. */
+export const canonical = (r: {
+  readonly receipt_id: string
+  readonly tool_id: string
+  readonly agent_id: string
+  readonly provider_id: string
+  readonly timestamp: string
+  readonly cost_microcents: bigint | number
+  readonly status: string
+}): string =>
+  `${r.receipt_id}|${r.tool_id}|${r.agent_id}|${r.provider_id}|${r.timestamp}|${r.cost_microcents}|${r.status}`
+
+// What can be said of a receipt without its key, and the verdict with it. Reports the first reason that applies.
+
+/** The checks in the order in which they are made; `ok` if all passed. */
+export type VerificationReason =
+  | "missing_fields"
+  | "ambiguous_fields"
+  | "bad_receipt_id"
+  | "bad_signature_format"
+  | "signature_mismatch"
+  | "ok"
+
+/** Whether a receipt's signature is genuine and, if not, the first reason. */
+export interface Verdict {
+  readonly valid: boolean
+  readonly reason: VerificationReason
+  /** In signed order, then `signature`; only with `missing_fields`. */
+  readonly missing: ReadonlyArray<string> | undefined
+  /** Empty unless all seven signed fields have the right type. */
+  readonly canonical: string
+}
+
+export type Examined =
+  | { readonly _tag: "Rejected"; readonly verdict: Verdict }
+  /** Only the signature is left to check. */
+  | { readonly _tag: "Signed"; readonly canonical: string; readonly signature: string }
+
+/** Accepts any value and never throws. The cost may be a bigint, as in `Receipt`, or a number, as in JSON. */
+const examineReceipt = (candidate: unknown): Examined => {
+  const fields = fieldsOf(candidate)
+  const missing = SIGNED_FIELDS.filter((name) => !hasRightType(name, fields[name])) as Array<string>
+  const signature = fields["signature"]
+  const text = missing.length > 0 ? "" : canonicalOf(fields)
+  if (!isText(signature)) missing.push("signature")
+  const rejected = (reason: VerificationReason): Examined => ({
+    _tag: "Rejected",
+    verdict: { valid: false, reason, missing: reason === "missing_fields" ? missing : undefined, canonical: text }
+  })
+  if (missing.length > 0 || !isText(signature)) return rejected("missing_fields")
+  if (SIGNED_FIELDS.some((name) => String(fields[name]).includes("|"))) return rejected("ambiguous_fields")
+  if (!isReceiptId(String(fields["receipt_id"]))) return rejected("bad_receipt_id")
+  if (!SIGNATURE.test(signature)) return rejected("bad_signature_format")
+  return { _tag: "Signed", canonical: text, signature }
+}
+
+export const verdictOf = (text: string, genuine: boolean): Verdict => ({
+  valid: genuine,
+  reason: genuine ? "ok" : "signature_mismatch",
+  missing: undefined,
+  canonical: text
+})
+
+type Fields = Readonly<Partial<Record<string, unknown>>>
+
+/** Each field is read once: a getter may throw or return another value the second time. */
+const fieldsOf = (candidate: unknown): Fields =>
+  Object.fromEntries([...SIGNED_FIELDS, "signature"].map((name) => [name, fieldOf(candidate, name)]))
+
+const fieldOf = (candidate: unknown, name: string): unknown => {
+  try {
+    return isRecord(candidate) ? candidate[name] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
+
+const hasRightType = (name: (typeof SIGNED_FIELDS)[number], value: unknown): boolean =>
+  name === "cost_microcents" ? typeof value === "bigint" || Number.isInteger(value) : isText(value)
+
+const canonicalOf = (fields: Fields): string =>
+  canonical({
+    receipt_id: String(fields["receipt_id"]),
+    tool_id: String(fields["tool_id"]),
+    agent_id: String(fields["agent_id"]),
+    provider_id: String(fields["provider_id"]),
+    timestamp: String(fields["timestamp"]),
+    cost_microcents: BigInt(fields["cost_microcents"] as bigint | number),
+    status: String(fields["status"])
+  })
 
 // Why a call ended in `error`, where metrics must tell it from a failure of the provider. Stored beside the receipt, whose
 // set of fields is fixed.
@@ -30,7 +164,6 @@ export const causeOf = (answer: UpstreamResponse): CallCause | undefined => {
   return problem?.kind === "json_rpc_error" && REJECTED.has(problem.rpcError?.code) ? "input_rejected" : undefined
 }
 
-/** Who ended the call, where it was not its provider. */
 export const enderOf = ({ endedBy, problem }: UpstreamResponse): UpstreamResponse["endedBy"] => {
   if (endedBy !== undefined) return endedBy
   if (problem?.kind === "overloaded") return "service"
@@ -65,7 +198,7 @@ export type ReceiptOwner =
   | { readonly role: "consumer"; readonly ownerId: ConsumerId }
   | { readonly role: "provider"; readonly ownerId: ProviderId }
 
-/** Which of an owner's receipts are listed. A member that is undefined excludes none. */
+/** A member that is undefined excludes no receipts. */
 export interface ReceiptFilter {
   readonly toolId: ToolId | undefined
   readonly status: ReceiptStatus | undefined
@@ -75,7 +208,6 @@ export interface ReceiptFilter {
   readonly to: string | undefined
 }
 
-/** What was recorded with a receipt and is not part of it. */
 export interface Settled {
   /** Of a call that ended in `error` because of its caller. */
   readonly cause: CallCause | undefined

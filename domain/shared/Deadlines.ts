@@ -40,7 +40,6 @@ export class RingItem {
 export interface Deadline {
   /** Restarts the time limit from now. */
   restart(ms: number): void
-  /** Whether it was still running. */
   end(): boolean
 }
 

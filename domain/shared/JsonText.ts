@@ -2,7 +2,6 @@
  * Extracts parts of a JSON text exactly as their author wrote them, with numbers beyond doubles and the order of members.
  * The text was parsed by JSON.parse before, so a part only has to be located; that costs less than serializing it.
  */
-
 import { Predicate } from "effect"
 
 /** Neither null nor an array. */
@@ -209,3 +208,20 @@ const BRACKET_END = 0x5d
 const BRACE = 0x7b
 const BRACE_END = 0x7d
 const BYTE_ORDER_MARK = 0xfeff
+
+/** Compares values of bounded depth. The order of members does not count, and an absent member equals an undefined one. */
+export const sameJson = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]))
+  }
+  const [one, other] = [a as Members, b as Members]
+  const names = new Set([...Object.keys(one), ...Object.keys(other)])
+  return [...names].every((name) => sameJson(ownMember(one, name), ownMember(other, name)))
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Not inherited: a member may be named `constructor`. */
+const ownMember = (object: Members, name: string): unknown => (Object.hasOwn(object, name) ? object[name] : undefined)

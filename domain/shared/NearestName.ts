@@ -5,7 +5,6 @@
 
 /** Longer names get no suggestion. */
 const CHARS_MAX = 128
-/** Of a guess for people and models. */
 export const GUESSES_MAX = 3
 /** Of the words that both begin with; shorter ones are too common to be useful. */
 const PART_CHARS_MIN = 3

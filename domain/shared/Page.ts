@@ -13,7 +13,7 @@ export interface Position {
   readonly id: string
 }
 
-/** Which part of a list: by `offset`, or after the position at which the page before ended. */
+/** Begins at `offset`, or after the position at which the page before ended. */
 export interface PageRequest {
   readonly limit: number
   readonly offset: number
@@ -22,7 +22,7 @@ export interface PageRequest {
 
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
-  /** Of the whole filtered list. */
+  /** Counts the whole filtered list. */
   readonly total: number
   /** Undefined on the last page. */
   readonly next: Position | undefined

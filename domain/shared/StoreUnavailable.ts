@@ -28,7 +28,6 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
     return messages[this.reason]
   }
 
-  /** For logs. */
   get detail(): string {
     return `${this.reason} (${rootMessage(this.cause)})`
   }

@@ -2,11 +2,19 @@
  * A call whose provider works on it after its response, as a task. Toward the provider the service is the client of the
  * task; its own client gets a task with another id. The call stays open with its hold until the task ends.
  */
-import { Context, type DateTime, type Effect, type Option } from "effect"
-import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
+import { Context, DateTime, type Effect, type Option, Schema } from "effect"
+import { CancellationTerm, STORED_CANCELLATION, termsOf } from "../catalog/Terms.ts"
+import { BillingPolicy } from "../catalog/Tool.ts"
+import { withMembers } from "../mcp/PassedResults.ts"
+import type { HeldCall } from "../metering/Call.ts"
+import type { KeptResult } from "../metering/CallStore.ts"
+import type { Receipt } from "../receipts/Receipts.ts"
+import { type ConsumerId, ProviderId, type ReceiptId, ToolId } from "../shared/Ids.ts"
 import { memberOf, membersOf } from "../shared/JsonText.ts"
+import { Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import type { UpstreamSession } from "../upstream/Protocol.ts"
+import { BILLING_META, type UpstreamSession } from "../upstream/Protocol.ts"
+import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
 /** From the opening of a call until its task counts as timed out. */
 export const TASK_MS_MAX = 24 * 60 * 60_000
@@ -14,13 +22,11 @@ export const TASK_MS_MAX = 24 * 60 * 60_000
 export const TASK_MS_MIN = 60_000
 /** After the end of a task's time, until the sweeper may void its call: for nodes that were down. */
 export const TASK_GRACE_MS = 5 * 60_000
-/** How long the result of a task can be read. */
 export const TASK_KEPT_MS = 24 * 60 * 60_000
 /** Results of ended tasks per account; the oldest ones are deleted first. */
 export const TASKS_KEPT_BYTES_MAX = 64 * 1024 * 1024
 /** Of the state of a task that runs, with the questions that it asks. */
 export const TASK_STATE_CHARS_MAX = 64 * 1024
-/** Of the provider's id. */
 export const UPSTREAM_ID_CHARS_MAX = 1_024
 /** The ids of tasks: unguessable. */
 export const TASK_ID_BYTES = 24
@@ -35,14 +41,13 @@ export interface CallTask {
   readonly id: string
   readonly consumerId: ConsumerId
   readonly providerId: ProviderId
-  /** Of the server that started the task. */
   readonly endpointUrl: string
   /** Of the service at the server, for this task alone; undefined where the server started the task without one. */
   readonly session: UpstreamSession | undefined
   readonly invocationId: ReceiptId
   /** As the provider knows it. */
   readonly upstreamId: string
-  /** Of the call's idempotency key: a repeated call finds its task. */
+  /** A repeated call finds its task by its idempotency key. */
   readonly keyHash: string | undefined
   /** What the call is settled by, as JSON (`TaskTerms.ts`). */
   readonly terms: string
@@ -57,17 +62,15 @@ export interface CallTask {
   readonly final: FinalTask | undefined
 }
 
-/** What the client gets of a settled task. */
 export interface FinalTask {
   readonly status: FinalStatus
-  /** What the client gets from then on, byte for byte. */
+  /** The client gets this text from then on, byte for byte. */
   readonly text: string
 }
 
 /** Of a task in a session. Otherwise a task with a result that is an error is `completed`. */
 export type FinalStatus = "completed" | "failed" | "cancelled"
 
-/** What is known of a task that runs. */
 export interface TaskProgress {
   /** Members of the task as the provider gave them, as JSON. */
   readonly state: string
@@ -78,7 +81,6 @@ export interface TaskProgress {
   readonly askedAt: DateTime.Utc
   /** When it is asked next, unless the client wants to know before. */
   readonly dueAt: DateTime.Utc
-  /** How often in a row the provider could not be asked. */
   readonly failures: number
   /** For its caller's answers, until `waitingSince` or now (`CallerTime`). */
   readonly waitedMs: number
@@ -92,7 +94,6 @@ export interface ListedTask extends Pick<CallTask, "id" | "createdAt" | "progres
   readonly final: { readonly status: FinalStatus; readonly endedAt: DateTime.Utc } | undefined
 }
 
-/** Who asks for a task. */
 export interface TaskCaller {
   readonly consumerId: ConsumerId
   /** At the door of one provider: only its tasks. */
@@ -132,7 +133,7 @@ export class TaskStore extends Context.Service<
       nextAt: DateTime.Utc,
       limit: number
     ): Effect.Effect<ReadonlyArray<CallTask>, StoreUnavailable>
-    /** Of a task that has not ended; another is not changed. */
+    /** A task that has ended is not changed. */
     note(id: string, progress: TaskProgress): Effect.Effect<void, StoreUnavailable>
     /** The caller canceled it. False if it has ended. */
     cancel(id: string): Effect.Effect<boolean, StoreUnavailable>
@@ -193,3 +194,149 @@ const questionsIn = (state: string): ReadonlySet<string> | undefined => {
 }
 
 const namesIn = (object: string): ReadonlySet<string> => new Set(membersOf(object).map(({ name }) => name))
+
+// What the call of a task is settled by, as it was when the call was opened: stored with the task, since the tool and its
+// terms may have changed when the task ends.
+
+const TaskTerms = Schema.Struct({
+  toolId: ToolId,
+  /** As the caller named it: a success may pin the name. */
+  reference: Schema.Struct({
+    toolId: Schema.optionalKey(ToolId),
+    toolName: Schema.optionalKey(Schema.String),
+    providerId: Schema.optionalKey(ProviderId)
+  }),
+  idempotency: Schema.optionalKey(Schema.Struct({ keyHash: Schema.String, requestHash: Schema.String })),
+  price: Microcents,
+  maximum: Microcents,
+  freeTierCalls: Schema.Int,
+  billingPolicy: BillingPolicy,
+  cancellation: CancellationTerm,
+  priceVersion: Schema.Int,
+  feeBasisPoints: Schema.Int,
+  /** Where it decides what is billed. */
+  outputSchema: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
+  /** The caller's cap, which the provider was told. */
+  holdAmount: Microcents,
+  held: Microcents,
+  free: Schema.Boolean,
+  freeCallsLeft: Schema.optionalKey(Schema.Int),
+  holdMs: Schema.Int,
+  requestId: Schema.optionalKey(Schema.String),
+  /** When the provider had started the task. */
+  startedMs: Schema.Int,
+  /** Time that the provider took until then. */
+  latencyMs: Schema.Int,
+  attempts: Schema.Int,
+  requestBytes: Schema.Int,
+  responseBytes: Schema.Int
+}).pipe(Schema.encodeKeys({ cancellation: STORED_CANCELLATION }))
+type TaskTerms = typeof TaskTerms.Type
+
+const Stored = Schema.fromJsonString(Schema.toCodecJson(TaskTerms))
+const encode = Schema.encodeSync(Stored)
+export const termsIn = Schema.decodeSync(Stored)
+
+export const termsText = (held: HeldCall, answer: UpstreamResponse, startedAt: DateTime.Utc): string => {
+  const { entry, feeBasisPoints, holdAmount, opened, request } = held
+  const { idempotency, tool } = request
+  return encode({
+    toolId: entry.tool.id,
+    reference: {
+      ...(tool.toolId === undefined ? {} : { toolId: tool.toolId }),
+      ...(tool.toolName === undefined ? {} : { toolName: tool.toolName }),
+      ...(tool.providerId === undefined ? {} : { providerId: tool.providerId })
+    },
+    ...(idempotency === undefined ? {} : { idempotency }),
+    ...termsOf(entry),
+    priceVersion: entry.priceVersion,
+    feeBasisPoints,
+    holdAmount,
+    held: opened.held,
+    free: opened.free,
+    ...(opened.freeCallsLeft === undefined ? {} : { freeCallsLeft: opened.freeCallsLeft }),
+    holdMs: held.holdMs,
+    ...(request.requestId === undefined ? {} : { requestId: request.requestId }),
+    startedMs: startedAt.epochMilliseconds,
+    latencyMs: answer.latencyMs,
+    attempts: answer.attempts,
+    requestBytes: answer.requestBytes,
+    responseBytes: answer.responseBytes
+  })
+}
+
+/** The acknowledgment of `tasks/update` and `tasks/cancel`. */
+export const ACKNOWLEDGED = '{"resultType":"complete"}'
+
+/** A task as its client may see it now. */
+export interface SeenTask {
+  readonly status: FinalStatus | "working" | "input_required"
+  /** The result of `tasks/get`. */
+  readonly text: string
+}
+
+/** The result of the call that started it. Whether it asks or has ended is a matter of `tasks/get`. */
+export const createdText = (task: CallTask): string =>
+  text(task, "task", task.ended?.at ?? task.progress.expiresAt, '{"status":"working"}')
+
+/** While nothing is settled. */
+export const runningTask = (task: ListedTask | CallTask): SeenTask => ({
+  status: memberOf(task.progress.state, 0, "status") === '"input_required"' ? "input_required" : "working",
+  text: text(task, "complete", task.progress.expiresAt, task.progress.state)
+})
+
+/** Without its result. */
+export const listedTask = (task: ListedTask): SeenTask => {
+  if (task.final === undefined) return runningTask(task)
+  const { endedAt, status } = task.final
+  return { status, text: text(task, "complete", endedAt, endState(status, endedAt)) }
+}
+
+/** Statuses of stored responses: `adapters/http/mcp/CallResults.ts` renders an error of the provider with the other one. */
+const IS_RESULT = 200
+
+/** After the settlement. `succeeded`: the provider gave a result that is no error. `rendered`: the response of a call that ended so. */
+export const finalTask = (
+  task: CallTask,
+  endedAt: DateTime.Utc,
+  rendered: KeptResult,
+  receipt: Pick<Receipt, "receipt_id" | "cost_microcents">,
+  canceled: boolean,
+  succeeded: boolean
+): FinalTask => {
+  const billing = { receipt_id: receipt.receipt_id, cost_microcents: Number(receipt.cost_microcents) }
+  const status = canceled ? "cancelled" : rendered.status === IS_RESULT ? "completed" : "failed"
+  const given = rendered.status === IS_RESULT ? { result: rendered.body } : { error: rendered.body }
+  return {
+    status: canceled ? "cancelled" : succeeded ? "completed" : "failed",
+    text: withMembers(text(task, "complete", endedAt, endState(status, endedAt)), {
+      ...(canceled ? {} : given),
+      _meta: JSON.stringify({ [BILLING_META]: billing })
+    })
+  }
+}
+
+const endState = (status: FinalStatus, endedAt: DateTime.Utc): string =>
+  `{"status":"${status}","lastUpdatedAt":"${DateTime.formatIso(endedAt)}"}`
+
+/** `until`: how long it takes at most, from when on its result is kept. */
+const text = (
+  { createdAt, id, progress }: Pick<CallTask, "createdAt" | "id" | "progress">,
+  resultType: "task" | "complete",
+  until: DateTime.Utc,
+  state: string
+): string =>
+  withMembers(
+    memberOf(state, 0, "lastUpdatedAt") === undefined
+      ? withMembers(state, { lastUpdatedAt: instant(progress.askedAt) })
+      : state,
+    {
+      resultType: `"${resultType}"`,
+      taskId: `"${id}"`,
+      createdAt: instant(createdAt),
+      ttlMs: String(until.epochMilliseconds - createdAt.epochMilliseconds + TASK_KEPT_MS),
+      pollIntervalMs: String(progress.pollMs)
+    }
+  )
+
+const instant = (at: DateTime.Utc): string => `"${DateTime.formatIso(at)}"`

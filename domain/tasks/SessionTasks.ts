@@ -6,14 +6,13 @@ import { Effect } from "effect"
 import { ToolOffers } from "../mcp/ToolOffers.ts"
 import { memberOf, replacedAt } from "../shared/JsonText.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { INVALID_PARAMS, RELATED_TASK_META } from "../upstream/Protocol.ts"
+import { declaresSessionTasks, INVALID_PARAMS, RELATED_TASK_META } from "../upstream/Protocol.ts"
 import {
   type PassedReply,
   ProviderServers,
   type ServerAddress,
   type ServerFailed
 } from "../upstream/ProviderServers.ts"
-import { declaresSessionTasks } from "../upstream/TaskSupport.ts"
 import type { CallTask } from "./CallTask.ts"
 import {
   asksForInput,

@@ -10,17 +10,20 @@ import type { Render } from "../metering/NewCalls.ts"
 import { makeSettle } from "../metering/Settlement.ts"
 import { Receipts } from "../receipts/Receipts.ts"
 import { zero } from "../shared/Microcents.ts"
-import { INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY } from "../upstream/Protocol.ts"
+import { INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY, TASKS_EXTENSION } from "../upstream/Protocol.ts"
 import { type PassedReply, ProviderServers, type ServerFailed } from "../upstream/ProviderServers.ts"
-import { TASKS_EXTENSION } from "../upstream/TaskSupport.ts"
 import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 import {
   type CallTask,
   type FinalTask,
+  finalTask,
   isWaiting,
   POLL_MS_MAX,
+  runningTask,
+  type SeenTask,
   TASKS_KEPT_BYTES_MAX,
   TaskStore,
+  termsIn,
   timeAfterState,
   waitedMsAt
 } from "./CallTask.ts"
@@ -41,8 +44,6 @@ import {
   taskState,
   timedOut
 } from "./TaskReply.ts"
-import { termsIn } from "./TaskTerms.ts"
-import { finalTask, runningTask, type SeenTask } from "./TaskTexts.ts"
 
 // Settles the call of a task that has ended, by the stored outcome alone: the same settlement as of any call. If a node stops
 // in between, the next one makes the same receipt, which counts once.

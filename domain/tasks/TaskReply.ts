@@ -45,7 +45,6 @@ export const outcomeIn = (text: string): StoredOutcome => {
   return { status, canceled, endedBy, problem, waitedMs, resultText: memberOf(text, 0, "result") }
 }
 
-/** What the call is settled by. */
 export const answerOf = (
   outcome: TaskOutcome,
   took: Pick<UpstreamResponse, "attempts" | "latencyMs" | "requestBytes" | "responseBytes">

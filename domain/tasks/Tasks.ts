@@ -6,9 +6,9 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import {
   CallOverdue,
+  type HandOver,
   type HeldCall,
   type McpCallOutcome,
-  type HandOver,
   type TaskStarted,
   type Unsettled
 } from "../metering/Call.ts"
@@ -22,6 +22,10 @@ import type { PassedReply, ServerFailed } from "../upstream/ProviderServers.ts"
 import type { PendingResult, UpstreamProblem, UpstreamResponse } from "../upstream/ToolUpstream.ts"
 import {
   type CallTask,
+  createdText,
+  listedTask,
+  runningTask,
+  type SeenTask,
   TASK_GRACE_MS,
   TASK_ID_BYTES,
   TASK_KEPT_MS,
@@ -29,13 +33,13 @@ import {
   type TaskCaller,
   type TaskPosition,
   TaskStore,
+  termsIn,
+  termsText,
   timeAfterAnswers
 } from "./CallTask.ts"
 import { startedSessionTask } from "./SessionTasks.ts"
 import { makeTaskAdvance, makeTaskRequests, type TaskClient } from "./TaskAdvance.ts"
 import { startedTask, type StartedTask } from "./TaskReply.ts"
-import { termsIn, termsText } from "./TaskTerms.ts"
-import { createdText, listedTask, runningTask, type SeenTask } from "./TaskTexts.ts"
 
 // A call whose provider started a task: the call stays open with its hold, and the task belongs to no node.
 
@@ -141,7 +145,7 @@ export class TaskUnknown extends Schema.TaggedError<TaskUnknown>()("TaskUnknown"
   }
 }
 
-/** What became of a cancellation. `RunsOn`: its tool does not pass cancellations to the provider. */
+/** `RunsOn`: the tool does not pass cancellations to its provider. */
 export type TaskCancellation =
   | { readonly _tag: "EndedBefore" }
   | { readonly _tag: "RunsOn" }

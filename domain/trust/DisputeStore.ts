@@ -2,8 +2,7 @@
  * Port to disputes. A receipt has at most one that is open or was decided for the filer.
  */
 import { Context, DateTime, type Effect, type Option, Schema } from "effect"
-import type { ReceiptStatus } from "../receipts/Receipt.ts"
-import type { CallCause } from "../receipts/Receipts.ts"
+import type { CallCause, ReceiptStatus } from "../receipts/Receipts.ts"
 import { type ConsumerId, type ProviderId, type ReceiptId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { Page, PageRequest } from "../shared/Page.ts"
@@ -14,7 +13,6 @@ import type { ConsumerRulings } from "./PaidCalls.ts"
 export const DisputeId = Uuid.pipe(Schema.brand("DisputeId"))
 export type DisputeId = typeof DisputeId.Type
 
-/** What the filer says is wrong with a call. */
 export const DisputeReason = Schema.Literals(["tool_error", "overcharge", "timeout", "quality", "other"])
 export type DisputeReason = typeof DisputeReason.Type
 
@@ -40,7 +38,7 @@ export const DecidedBy = Schema.Literals([
 ])
 export type DecidedBy = typeof DecidedBy.Type
 
-/** Who files a dispute. The consumer of a call is its `agent`. */
+/** The consumer of a call is its `agent`. */
 export const Party = Schema.Literals(["agent", "provider"])
 export type Party = typeof Party.Type
 
@@ -50,10 +48,8 @@ export interface Statement {
   readonly evidence: string | undefined
 }
 
-/** How a dispute was decided, and what the consumer got. */
 export interface Decision {
   readonly by: DecidedBy
-  /** What the consumer is awarded. */
   readonly amount: Microcents
   /** The part that was available at the decision; the rest is a claim. */
   readonly refunded: Microcents
@@ -67,7 +63,6 @@ export interface Dispute {
   readonly receiptId: ReceiptId
   readonly consumerId: ConsumerId
   readonly providerId: ProviderId
-  /** What the call cost, and the platform's part of it. */
   readonly cost: Microcents
   readonly fee: Microcents
   /** The settlement day of the call, which identifies the lot of its earnings. */
@@ -114,7 +109,6 @@ export const automaticDecision = (dispute: Dispute, now: DateTime.Utc): DecidedB
   return DateTime.isLessThan(dispute.respondBy, now) ? "deadline" : undefined
 }
 
-/** How many disputes one party filed, or one provider had against it, by their result. */
 export interface DisputeTally {
   readonly total: number
   readonly open: number

@@ -9,8 +9,7 @@ import { fundsTooLow, type FundsTooLow } from "../ledger/PlatformFunds.ts"
 import { lotDayOf } from "../ledger/Transfer.ts"
 import { UnfitOutputs } from "../metering/Settlement.ts"
 import { ChargebackRecoveries, type RecoveredByChargeback } from "../payments/ChargebackRecoveries.ts"
-import type { Receipt } from "../receipts/Receipt.ts"
-import { ReceiptStore, type Settled } from "../receipts/Receipts.ts"
+import { type Receipt, ReceiptStore, type Settled } from "../receipts/Receipts.ts"
 import { Entropy } from "../shared/Cryptography.ts"
 import type { ConsumerId, ProviderId, ReceiptId } from "../shared/Ids.ts"
 import { formatAmount, type Microcents, zero } from "../shared/Microcents.ts"
@@ -152,7 +151,7 @@ export const limitOf = (record: FilerRecord): TooManyDisputes | undefined => {
 export interface Ruling {
   readonly resolution: Resolution
   readonly note: string | undefined
-  /** Of a credit. Default: the whole cost. */
+  /** Default: the whole cost. */
   readonly amount: Microcents | undefined
 }
 
@@ -255,7 +254,7 @@ export interface Filing extends Statement {
   readonly reason: DisputeReason
 }
 
-/** What a provider says to a dispute: `accept` refunds the call at once. */
+/** `accept` refunds the call at once. */
 export interface Answer extends Statement {
   readonly action: "accept" | "contest"
 }
@@ -396,7 +395,6 @@ export class Disputes extends Context.Service<
   )
 }
 
-/** What a dispute stores of its receipt. */
 const atStake = (receipt: Receipt, { fee }: Settled) => ({
   receiptId: receipt.receipt_id,
   consumerId: receipt.agent_id,

@@ -61,7 +61,7 @@ export const percentiles = (
   })
 }
 
-/** Of the first `count` decoded entries, which are sorted. */
+/** The first `count` decoded entries are sorted. */
 const percentilesOf = (count: number, shares: ReadonlyArray<number>): ReadonlyArray<number | undefined> => {
   const total = totalOf(count)
   return shares.map((share) => {

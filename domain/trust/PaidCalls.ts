@@ -9,7 +9,7 @@
  * $50. Lowering a competitor's score costs the same and pays the competitor: failures count up to the number of calls
  * that the same consumer paid for.
  */
-import type { Receipt } from "../receipts/Receipt.ts"
+import type { Receipt } from "../receipts/Receipts.ts"
 import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import { excusedCalls, type TrustReceipt } from "./Sla.ts"
 
@@ -63,7 +63,6 @@ export interface PaidCalls {
   readonly longestMs: number
 }
 
-/** What counted calls of one provider cost on one day. */
 export interface PaidDay extends PaidCalls {
   readonly providerId: ProviderId
   /** `2026-11-20`, UTC. */

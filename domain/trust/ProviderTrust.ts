@@ -4,15 +4,15 @@
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { SequencedReceipt } from "../log/LogStore.ts"
-import type { Receipt } from "../receipts/Receipt.ts"
+import type { Receipt } from "../receipts/Receipts.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import { round } from "../shared/Round.ts"
+import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { percentiles } from "./Latencies.ts"
 import { paidDaysOf } from "./PaidCalls.ts"
 import { hoursOf, type SlaHour, wholeDays, windowStart } from "./Sla.ts"
 import { type Pair, SlaStore, type ToolCalls } from "./SlaStore.ts"
 import { Trust } from "./Trust.ts"
-import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
 /** Three times the longest window. */
 export const MEASURED_DAYS_KEPT = 90

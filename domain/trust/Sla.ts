@@ -2,7 +2,7 @@
  * A provider's SLA figures from proxied calls, hour by hour, over thirty days.
  */
 import { DateTime } from "effect"
-import type { ToolFigures } from "../catalog/MarketFigures.ts"
+import type { ToolFigures } from "../catalog/CatalogStore.ts"
 import type { SequencedReceipt } from "../log/LogStore.ts"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import { type Latencies, latenciesOf, merge, percentiles } from "./Latencies.ts"
@@ -57,9 +57,7 @@ export interface Sla {
   readonly timeouts: number
   /** Calls whose input the provider rejected. */
   readonly inputRejected: number
-  /** Of all calls. */
   readonly inputRejectedRate: number | undefined
-  /** Of the rated calls: see `ratedCalls`. */
   readonly uptimePercent: number | undefined
   readonly errorRate: number | undefined
   readonly averageMs: number | undefined

@@ -19,7 +19,6 @@ export interface CatalogScore {
   readonly providerId: ProviderId
   readonly score: number
   readonly badge: Badge
-  /** Of each tool that was called within the window. */
   readonly p95OfTools: ReadonlyMap<ToolId, number>
 }
 
@@ -34,7 +33,6 @@ export interface ToolCalls {
   readonly lastCalledAt: string | undefined
 }
 
-/** What one batch of receipts adds to the figures of providers. */
 export interface Followed {
   readonly hours: ReadonlyArray<SlaHour>
   readonly days: ReadonlyArray<PaidDay>
@@ -64,9 +62,7 @@ export class SlaStore extends Context.Service<
     hours(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>, StoreUnavailable>
     /** Stores the merged hours of a provider's day; later additions to the day invalidate it. */
     keepDays(days: ReadonlyArray<SlaHour>): Effect.Effect<void, StoreUnavailable>
-    /** Of its tools, one by one. */
     toolDays(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>, StoreUnavailable>
-    /** Of one of them. */
     daysOfTool(
       providerId: ProviderId,
       toolId: ToolId,

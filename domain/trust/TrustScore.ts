@@ -2,7 +2,7 @@
  * The trust score by its published formula: four components of up to 25, from public evidence. Small samples are drawn
  * toward the middle until there are enough calls. Imports nothing of Effect: a page that scores its own traffic stays small.
  */
-import type { ReceiptStatus } from "../receipts/Receipt.ts"
+import type { ReceiptStatus } from "../receipts/Receipts.ts"
 import type { ConsumerId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import {
@@ -268,7 +268,6 @@ export interface Scored {
   readonly trust: TrustScore
   /** What counted, after the rules about consumers, refunds and rejected input. */
   readonly evidence: TrustEvidence
-  /** What would raise the score, by component. */
   readonly advice: TrustAdvice
 }
 

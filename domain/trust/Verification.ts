@@ -13,16 +13,20 @@ import {
   letter,
   MAIL_TOKEN_HOURS,
   ownsEndpoint,
+  type Proof,
+  type ProofKind,
+  type ProofLevel,
   publication,
   recordName,
   repositoryOf,
   tokenIn,
   tokenInRepository,
-  VerificationEndpoint
+  VerificationEndpoint,
+  VerificationStore,
+  type Verified
 } from "./Challenge.ts"
 import { Mailer, type MailFailed, type MailNotConfigured } from "./Mailer.ts"
 import { SlaStore } from "./SlaStore.ts"
-import { type Proof, type ProofKind, type ProofLevel, VerificationStore, type Verified } from "./VerificationStore.ts"
 
 /** The place could not be read, which says nothing about the provider. Retry later. */
 export class ProofUnreadable extends Schema.TaggedError<ProofUnreadable>()("ProofUnreadable", {
@@ -93,13 +97,10 @@ export const makeMailLimit = Effect.gen(function* () {
 // What every kind of verification does: it limits attempts, accepts a token once, and answers with the provider's level.
 
 export const CHECKS_PER_HOUR_MAX = 10
-/** Of one provider, for all purposes. */
 export const MAILS_PER_HOUR_MAX = 3
 export const TOKEN_BYTES = 32
 
-/** Whether the proof was found and, if not, what to publish where. */
 export interface VerificationAnswer {
-  /** Whether the requested level is verified. */
   readonly verified: boolean
   readonly standing: Verified
   readonly challenge: Challenge | undefined

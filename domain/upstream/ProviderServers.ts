@@ -14,7 +14,6 @@ export interface ServerAddress {
   readonly endpointUrl: string
 }
 
-/** What a server says of itself. */
 export interface ServerProfile {
   /** Its `initialize` opens a session; otherwise each request says who sends it. */
   readonly sessions: boolean
@@ -69,7 +68,6 @@ export const listingCapabilities = (declared: string | undefined): string => {
   return JSON.stringify(Object.fromEntries(known))
 }
 
-/** What a client with all of them declares. */
 export const ALL_LISTING_CAPABILITIES = JSON.stringify(
   Object.fromEntries(
     Object.entries(LISTING_CAPABILITIES).map(([name, parts]) => [

@@ -72,12 +72,11 @@ export interface UpstreamCall {
   readonly toolId: ToolId
   readonly toolName: string
   readonly arguments: Readonly<Record<string, unknown>>
-  /** For one attempt. */
   readonly timeoutMs: number
   /** Retries after a 5xx; at most `retriesMax`, never after a timeout or a broken stream unless the tool is idempotent. */
   readonly retriesMax: number
   readonly idempotent: boolean
-  /** For a usage-priced call: the maximum charge. It is sent to the provider. */
+  /** The maximum charge of a usage-priced call. It is sent to the provider. */
   readonly maxCost?: Microcents | undefined
   /**
    * Called with the number of the attempt when the tool's request is sent: for callers that do not wait for the response.
@@ -126,7 +125,7 @@ export type PendingResult =
       readonly session?: UpstreamSession
     }
 
-/** What became of a call. Its `status` decides what is billed. */
+/** The `status` decides what is billed. */
 export interface UpstreamResponse {
   readonly status: CallStatus
   /** Present on `success` and on an `isError` result. Absent where no result came. */

@@ -41,7 +41,7 @@ export {
 } from "../../domain/metering/DirectMetering.ts"
 export { NoGrant } from "../../domain/metering/Grants.ts"
 export { Metering } from "../../domain/metering/Metering.ts"
-export { ResultNotRetained } from "../../domain/metering/RetainedResults.ts"
+export { ResultNotRetained } from "../../domain/metering/CallStore.ts"
 export {
   ToolAmbiguous,
   ToolNotFound,
@@ -78,7 +78,7 @@ export {
   TransferKind
 } from "../../domain/ledger/Transfer.ts"
 
-export { Receipt, ReceiptStatus } from "../../domain/receipts/Receipt.ts"
+export { Receipt, ReceiptStatus } from "../../domain/receipts/Receipts.ts"
 export {
   type FinishedCall,
   type ReceiptFilter,
@@ -86,19 +86,19 @@ export {
   Receipts,
   SignerUnavailable
 } from "../../domain/receipts/Receipts.ts"
-export type { Verdict, VerificationReason } from "../../domain/receipts/Verification.ts"
+export type { Verdict, VerificationReason } from "../../domain/receipts/Receipts.ts"
 
 export type { Sla } from "../../domain/trust/Sla.ts"
 export type { CatalogScore } from "../../domain/trust/SlaStore.ts"
 export { type ProviderScore, type ProviderSla, ProviderUnknown, Trust } from "../../domain/trust/Trust.ts"
 export type { Badge, Scored, Traffic, VerificationLevel } from "../../domain/trust/TrustScore.ts"
-export type { Verified } from "../../domain/trust/VerificationStore.ts"
+export type { Verified } from "../../domain/trust/Challenge.ts"
 
 export type { EarningsPeriod, EarningsSummary } from "../../domain/earnings/Earnings.ts"
-export { BelowMinimum, NotOnboarded, type PayoutRejected } from "../../domain/earnings/PayoutOpening.ts"
+export { BelowMinimum, NotOnboarded, type PayoutRejected } from "../../domain/earnings/Payouts.ts"
 export { type Connected, type PayoutAnswer, Payouts } from "../../domain/earnings/Payouts.ts"
 export { type Payee, type Payout, PayoutState } from "../../domain/earnings/PayoutStore.ts"
-export type { ProviderHoldings } from "../../domain/earnings/ProviderMoney.ts"
+export type { ProviderHoldings } from "../../domain/earnings/Earnings.ts"
 export {
   type PayeeStatus,
   PaymentFailed,

@@ -23,7 +23,7 @@ import * as MemoryUnitOfWork from "../../adapters/memory/shared/MemoryUnitOfWork
 import * as MemoryTaskStore from "../../adapters/memory/tasks/MemoryTaskStore.ts"
 import * as MemoryTrustStores from "../../adapters/memory/trust/MemoryTrustStores.ts"
 import { TaskStore } from "../../domain/tasks/CallTask.ts"
-import { ProviderEvidence } from "../../domain/trust/ProviderEvidence.ts"
+import { ProviderEvidence } from "../../domain/trust/Trust.ts"
 import { Books } from "./Books.ts"
 
 const stores = Layer.mergeAll(

@@ -3,7 +3,7 @@
  */
 import { Clock, Context, Deferred, Effect, Layer, Logger, References } from "effect"
 import { throttled } from "../../adapters/telemetry/LogThrottle.ts"
-import { CorrectedClock, makeCorrectedClock } from "../../domain/shared/CorrectedClock.ts"
+import { CorrectedClock, makeCorrectedClock } from "../../domain/shared/Time.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 
 export const lines = (config: AppConfig) =>

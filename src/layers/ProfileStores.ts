@@ -2,7 +2,7 @@
  * The stores of a profile: plain Maps, the embedded PostgreSQL, or the PostgreSQL at DATABASE_URL.
  */
 import { Effect, Layer } from "effect"
-import { OperatorSessionStore } from "../../domain/accounts/Principal.ts"
+import { OperatorSessionStore } from "../../domain/accounts/Authentication.ts"
 import { McpStreamStore } from "../../domain/mcp/McpStores.ts"
 import { MeterKeyStore } from "../../domain/metering/DirectMetering.ts"
 import { UnfitOutputs } from "../../domain/metering/Settlement.ts"

@@ -35,9 +35,8 @@ import { noInvoicePrinter, noMailer } from "../../adapters/memory/shared/Unconne
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as SitePages from "../../adapters/site/SitePages.ts"
 import { SecurityContact } from "../../adapters/site/crawlers/CrawlerRoutes.ts"
-import { OperatorKey } from "../../domain/accounts/Authentication.ts"
+import { OperatorKey, RateLimitPolicy } from "../../domain/accounts/Authentication.ts"
 import { EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
-import { RateLimitPolicy } from "../../domain/accounts/Principal.ts"
 import { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
 import { CatalogPolicy } from "../../domain/catalog/Terms.ts"
 import {
@@ -221,7 +220,6 @@ const upstream = (config: AppConfig) =>
         policy: upstreamPolicy(config),
         builtIn,
         signerOf: (providerId) => hmacOf(Buffer.from(Redacted.value(secretOf(providerId)))),
-        totalDeadlineMs: UPSTREAM_LIMITS.totalMs,
         answerBytesMax: valueOf(config, "ANSWER_BYTES_IN_FLIGHT_MAX")
       })
     )

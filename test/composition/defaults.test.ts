@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Result } from "effect"
-import { RateLimitPolicy } from "../../domain/accounts/Principal.ts"
+import { RateLimitPolicy } from "../../domain/accounts/Authentication.ts"
 import { CatalogPolicy } from "../../domain/catalog/Terms.ts"
 import { CurrentEarningsPolicy } from "../../domain/earnings/EarningStates.ts"
 import { DefaultFeeBasisPoints } from "../../domain/ledger/PlatformFee.ts"

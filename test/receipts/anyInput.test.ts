@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { verifyReceipt as verifyOffline } from "../../adapters/site/verify/ReceiptVerifier.browser.ts"
-import { SIGNED_FIELDS } from "../../domain/receipts/Receipt.ts"
+import { SIGNED_FIELDS } from "../../domain/receipts/Receipts.ts"
 import { verdictBy } from "../support/checks/ReceiptVerdict.ts"
 
 const RECEIPT = {

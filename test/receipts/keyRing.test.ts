@@ -4,10 +4,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import * as NodeReceiptSigner from "../../adapters/crypto/NodeReceiptSigner.ts"
-import { SIGNED_FIELDS } from "../../domain/receipts/Receipt.ts"
-import { ReceiptSigner } from "../../domain/receipts/Receipts.ts"
+import { ReceiptSigner, SIGNED_FIELDS } from "../../domain/receipts/Receipts.ts"
 import { at, expecting, textAt } from "../support/market/Market.ts"
-import { PostgresTest } from "../support/servers/PostgresTest.ts"
 import { serviceOnPostgres } from "../support/market/ServiceConfig.ts"
 import { LIVE, ServiceUnderTest } from "../support/market/ServiceUnderTest.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
@@ -20,6 +18,7 @@ import {
   type WireReceipt
 } from "../support/metering/Shop.ts"
 import { later } from "../support/metering/TestTime.ts"
+import { PostgresTest } from "../support/servers/PostgresTest.ts"
 
 const [FIRST, SECOND] = ["1".repeat(32), "2".repeat(32)]
 

@@ -12,8 +12,8 @@ import { MeterKeyStore, type MeterRequest } from "../../domain/metering/DirectMe
 import { Grants } from "../../domain/metering/Grants.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
-import type { Receipt } from "../../domain/receipts/Receipt.ts"
 import {
+  type Receipt,
   Receipts,
   ReceiptSigner,
   REMOTE_VERIFICATIONS_MAX,
@@ -24,8 +24,8 @@ import { ConsumerId, ProviderId, type ReceiptId, ToolId } from "../../domain/sha
 import { zero } from "../../domain/shared/Microcents.ts"
 import { ToolUpstream } from "../../domain/upstream/ToolUpstream.ts"
 import { money } from "../contracts/ledgerSamples.ts"
-import { expecting } from "../support/market/Market.ts"
 import { receiptsSignedBy } from "../support/checks/ReceiptVerdict.ts"
+import { expecting } from "../support/market/Market.ts"
 import { type KeyService, type Mishap, remoteSigner } from "../support/market/RemoteSigner.ts"
 import { LIVE } from "../support/market/ServiceUnderTest.ts"
 import { CORE_SECRET, memoryCore } from "../support/metering/Core.ts"

@@ -4,18 +4,18 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
-import { ProviderFreezes } from "../../domain/providers/ProviderFreezes.ts"
-import { makePayoutOpening } from "../../domain/earnings/PayoutOpening.ts"
-import { Payouts } from "../../domain/earnings/Payouts.ts"
 import { PayoutStore } from "../../domain/earnings/PayoutStore.ts"
+import { makePayoutOpening, Payouts } from "../../domain/earnings/Payouts.ts"
+import { ProviderFreezes } from "../../domain/providers/ProviderFreezes.ts"
 import { PayoutId } from "../../domain/shared/Ids.ts"
 import { fromCents } from "../../domain/shared/Microcents.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { anEarner, balanceOf, CENTS, earn, REST, statesOf, transfersMade } from "../payments/Earners.ts"
 import { OPERATOR_KEY } from "../support/checks/EndpointTable.ts"
 import { aProvider, at, expecting, listAt, textAt, valueAt } from "../support/market/Market.ts"
+import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
 import { eventually } from "../support/mcp/McpClient.ts"
-import { memoryCoreWith, memoryCore } from "../support/metering/Core.ts"
+import { memoryCore, memoryCoreWith } from "../support/metering/Core.ts"
 import { forwarded, slowProvider } from "../support/metering/Provider.ts"
 import {
   aFundedConsumer,
@@ -29,7 +29,6 @@ import {
   walletOf
 } from "../support/metering/Shop.ts"
 import { when } from "../support/metering/TestTime.ts"
-import { LIVE, send } from "../support/market/ServiceUnderTest.ts"
 
 const REASON = "Fraud is suspected."
 

@@ -2,7 +2,7 @@
  * What sides declare of tasks: those of the modern era are offered, those of the legacy era are not.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { declaresTasks, isTaskMethod, withoutSessionTasks, withoutTasks } from "../../domain/upstream/TaskSupport.ts"
+import { declaresTasks, isTaskMethod, withoutSessionTasks, withoutTasks } from "../../domain/upstream/Protocol.ts"
 
 describe("Capabilities without tasks", () => {
   it.each([

@@ -6,8 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Layer, Logger, Redacted, Scope } from "effect"
 import * as OtlpExport from "../../adapters/telemetry/OtlpExport.ts"
 import { COLLECTOR_LIMITS, type CollectorLimits } from "../../adapters/telemetry/OtlpExport.ts"
-import { makeTelemetryTally, TelemetryTally } from "../../domain/platform/TelemetryTally.ts"
-import { step, traced } from "../../domain/shared/TraceSampler.ts"
+import { makeTelemetryTally, step, TelemetryTally, traced } from "../../domain/shared/Telemetry.ts"
 import { collector } from "../support/telemetry/Collector.ts"
 
 const HASTY: CollectorLimits = {

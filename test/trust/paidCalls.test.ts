@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
-import type { Receipt } from "../../domain/receipts/Receipt.ts"
+import type { Receipt } from "../../domain/receipts/Receipts.ts"
 import { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../domain/shared/Microcents.ts"
 import {

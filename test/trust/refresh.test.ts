@@ -8,9 +8,9 @@ import { StoreUnavailable } from "../../domain/shared/StoreUnavailable.ts"
 import { ProviderTrust } from "../../domain/trust/ProviderTrust.ts"
 import { SlaStore } from "../../domain/trust/SlaStore.ts"
 import { aProvider } from "../support/market/Market.ts"
-import { memoryCore } from "../support/metering/Core.ts"
 import { rebuilt } from "../support/market/Rebuilt.ts"
 import { LIVE } from "../support/market/ServiceUnderTest.ts"
+import { memoryCore } from "../support/metering/Core.ts"
 
 it.layer(memoryCore, LIVE)("A refresh of scores", (it) => {
   it.effect("that fails for a provider refreshes the others, and is repeated for that provider", () =>

@@ -3,10 +3,10 @@
  */
 import { DateTime, Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/Account.ts"
+import type { KeyOwner } from "../../../domain/accounts/Authentication.ts"
 import { DefaultCaps } from "../../../domain/accounts/DefaultCaps.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { type ApiKey, isActive, Keys, ROTATION_GRACE_SECONDS_DEFAULT } from "../../../domain/accounts/Keys.ts"
-import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { EndpointProbe, type EndpointReport, unlistedReason } from "../../../domain/catalog/EndpointProbe.ts"
 import { ToolImport } from "../../../domain/catalog/ToolImport.ts"

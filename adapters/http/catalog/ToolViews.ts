@@ -4,8 +4,12 @@
 import { Effect, Option, String as Text } from "effect"
 import { qualifiedName, splitQualified } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
-import type { CatalogEntry, ToolVersion } from "../../../domain/catalog/CatalogStore.ts"
-import { MarketFigures, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
+import {
+  type CatalogEntry,
+  MarketFigures,
+  type ToolFigures,
+  type ToolVersion
+} from "../../../domain/catalog/CatalogStore.ts"
 import {
   cancellationOf,
   isUsagePriced,
@@ -16,8 +20,7 @@ import {
   type ToolPrices
 } from "../../../domain/catalog/Terms.ts"
 import { declarationOf, type Tool } from "../../../domain/catalog/Tool.ts"
-import type { ToolImport } from "../../../domain/catalog/ToolImport.ts"
-import type { ToolSync } from "../../../domain/catalog/ToolSync.ts"
+import type { ToolImport, ToolSync } from "../../../domain/catalog/ToolImport.ts"
 import { type FeeChange, feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import { ToolNotFound } from "../../../domain/metering/ToolDirectory.ts"
 import type { FeeInEffect } from "../../../domain/providers/PlatformFees.ts"

@@ -4,7 +4,7 @@
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import type { Role } from "../../../domain/accounts/Principal.ts"
+import type { Role } from "../../../domain/accounts/Authentication.ts"
 import type { AuditedAction } from "../../../domain/operator/AuditTrail.ts"
 
 export class KeyAuth extends HttpApiMiddleware.Service<KeyAuth>()("agent-tool-billing/adapters/http/KeyAuth", {

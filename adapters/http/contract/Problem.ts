@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
-import { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
+import { ReceiptStatus } from "../../../domain/receipts/Receipts.ts"
 import { ReceiptId } from "../../../domain/shared/Ids.ts"
 import * as Field from "./Field.ts"
 import { BASE_URL, RECEIPT_ID, TOOL_ID } from "./SampleValues.ts"

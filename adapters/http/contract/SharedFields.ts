@@ -2,7 +2,7 @@
  * Fields that several bodies have, described once.
  */
 import { Schema } from "effect"
-import { Receipt, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
+import { Receipt, ReceiptStatus } from "../../../domain/receipts/Receipts.ts"
 import { ConsumerId, KeyId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import * as Field from "./Field.ts"
 import { CONSUMER_ID, DEMO_TOOL, KEY_ID, NOW, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "./SampleValues.ts"

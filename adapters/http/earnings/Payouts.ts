@@ -3,11 +3,9 @@
  */
 import { Effect, Option } from "effect"
 import { Claims } from "../../../domain/earnings/Claims.ts"
-import type { EarningsTotals } from "../../../domain/earnings/Earnings.ts"
-import { PAYOUT_CENTS_MIN } from "../../../domain/earnings/PayoutOpening.ts"
+import type { EarningsTotals, ProviderHoldings } from "../../../domain/earnings/Earnings.ts"
 import type { Payout } from "../../../domain/earnings/PayoutStore.ts"
-import { Payouts } from "../../../domain/earnings/Payouts.ts"
-import type { ProviderHoldings } from "../../../domain/earnings/ProviderMoney.ts"
+import { PAYOUT_CENTS_MIN, Payouts } from "../../../domain/earnings/Payouts.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { feePercent } from "../../../domain/ledger/PlatformFee.ts"
 import { AccountFrozen } from "../../../domain/metering/CallRejections.ts"

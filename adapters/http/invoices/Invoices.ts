@@ -2,8 +2,7 @@
  * Monthly documents over HTTP: as JSON, as a page, and as a file.
  */
 import { Effect, Option } from "effect"
-import { type Invoice, InvoicePrinter, InvoiceStore } from "../../../domain/invoices/Invoice.ts"
-import { amountText } from "../../../domain/invoices/InvoiceText.ts"
+import { amountText, type Invoice, InvoicePrinter, InvoiceStore } from "../../../domain/invoices/Invoice.ts"
 import { InvoiceNotFound, Invoicing } from "../../../domain/invoices/Invoicing.ts"
 import { InvoiceId } from "../../../domain/shared/Ids.ts"
 import { toCents } from "../../../domain/shared/Microcents.ts"

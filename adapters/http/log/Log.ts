@@ -2,10 +2,10 @@
  * The transparency log over HTTP: texts and bytes in the formats of C2SP, JSON for everything else.
  */
 import { Effect, Schema } from "effect"
-import { formatProof } from "../../../domain/log/Commitment.ts"
 import { ReceiptLog, type ReceiptProof } from "../../../domain/log/ReceiptLog.ts"
+import { formatProof } from "../../../domain/log/Commitment.ts"
 import { toBase64 } from "../../../domain/log/SignedNote.ts"
-import { Receipt } from "../../../domain/receipts/Receipt.ts"
+import { Receipt } from "../../../domain/receipts/Receipts.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { invalidField, notFound, type ProblemsOf, unavailableFor } from "../pipeline/Problems.ts"
 import { type Route, routesWith } from "../pipeline/Route.ts"

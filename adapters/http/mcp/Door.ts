@@ -4,7 +4,7 @@
  */
 import type { Effect } from "effect"
 import { isOfFeatures, type ServerFeature } from "../../../domain/accounts/Account.ts"
-import type { Principal } from "../../../domain/accounts/Principal.ts"
+import type { Principal } from "../../../domain/accounts/Authentication.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"

@@ -5,13 +5,13 @@ import { Effect } from "effect"
 import { type ServerFeature, turnedOff } from "../../../domain/accounts/Account.ts"
 import { isNeverPassed } from "../../../domain/mcp/PassThrough.ts"
 import { withoutOwn } from "../../../domain/mcp/PassedResults.ts"
-import { declaresTasks, isTaskMethod } from "../../../domain/upstream/TaskSupport.ts"
+import { isObject } from "../../../domain/shared/JsonText.ts"
+import { declaresTasks, isTaskMethod } from "../../../domain/upstream/Protocol.ts"
 import type { HandlerError } from "../metering/CallProblems.ts"
 import type { Dispatch, Door, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
 import { type DoorAnswer, faultsReplied, invalidParams, methodNotFound, replyOf, resultAnswer } from "./RpcReply.ts"
 import { missingTasks } from "./TaskMethods.ts"
 import { type CalledTool, makeToolCalls } from "./ToolCalls.ts"
-import { isObject } from "../../../domain/shared/JsonText.ts"
 
 export const makeDispatch = Effect.gen(function* () {
   const callTool = yield* makeToolCalls

@@ -7,14 +7,19 @@ import { isObject, memberOf } from "../../../domain/shared/JsonText.ts"
 import {
   CLIENT_CAPABILITIES_META,
   CLIENT_INFO_META,
+  declaresTasks,
   MODERN_VERSION,
   SERVER_INFO_META,
-  VERSION_META
+  TASKS_EXTENSION,
+  VERSION_META,
+  withoutSessionTasks
 } from "../../../domain/upstream/Protocol.ts"
+import type { ServerProfile } from "../../../domain/upstream/ProviderServers.ts"
 import type { HandlerError } from "../metering/CallProblems.ts"
 import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import type { Dispatch, Door, DoorClients, DoorDialect, DoorProfile, DoorRequest } from "./Door.ts"
+import { listMembers } from "./MethodDispatch.ts"
 import { methodHeadersFault, mismatch, parameterHeadersFault } from "./ModernHeaders.ts"
 import { type RpcBatch, type RpcMessage, type RpcRequest, textAt } from "./RpcMessage.ts"
 import {
@@ -30,11 +35,8 @@ import {
   RpcFault,
   unsupportedVersion
 } from "./RpcReply.ts"
-import { listMembers } from "./MethodDispatch.ts"
 import { plainCapabilities } from "./Subscriptions.ts"
 import { makeTaskMethods } from "./TaskMethods.ts"
-import { declaresTasks, TASKS_EXTENSION, withoutSessionTasks } from "../../../domain/upstream/TaskSupport.ts"
-import type { ServerProfile } from "../../../domain/upstream/ProviderServers.ts"
 
 /** Which a client may choose from. */
 export const SUPPORTED_VERSIONS: ReadonlyArray<string> = [MODERN_VERSION]

@@ -11,13 +11,13 @@ import type { ToolOffer } from "../../../domain/mcp/ToolOffer.ts"
 import { ToolOffers } from "../../../domain/mcp/ToolOffers.ts"
 import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import { ChangeFeed, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
+import { withoutTasks } from "../../../domain/upstream/Protocol.ts"
 import {
   type PassedReply,
   ProviderServers,
   type ServerAddress,
   type ServerFailed
 } from "../../../domain/upstream/ProviderServers.ts"
-import { withoutTasks } from "../../../domain/upstream/TaskSupport.ts"
 import { type Door, type DoorFailure, type DoorRequest, listClient, passing } from "./Door.ts"
 import type { DoorPath } from "./DoorRoutes.ts"
 import { textAt } from "./RpcMessage.ts"

@@ -10,6 +10,7 @@ import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
+import { isObject } from "../../../domain/shared/JsonText.ts"
 import { lowestOf, Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { Tasks } from "../../../domain/tasks/Tasks.ts"
@@ -19,9 +20,9 @@ import {
   IDEMPOTENCY_KEY_META,
   MAX_COST_META,
   META_PREFIX,
-  VERSION_META
+  VERSION_META,
+  withoutTasks
 } from "../../../domain/upstream/Protocol.ts"
-import { withoutTasks } from "../../../domain/upstream/TaskSupport.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import type { HandlerError } from "../metering/CallProblems.ts"
 import { callCap } from "../pipeline/WebRequest.ts"
@@ -38,7 +39,6 @@ import {
 } from "./Door.ts"
 import { picked, type RpcObject, type RpcRequest, textAt } from "./RpcMessage.ts"
 import { type DoorAnswer, invalidParams, methodNotFound, resultAnswer, RpcFault } from "./RpcReply.ts"
-import { isObject } from "../../../domain/shared/JsonText.ts"
 
 /** The params of `tools/call`: the tool, its arguments, what the caller agrees to pay, and what is passed on. */
 export interface ToolCallParams {

@@ -4,7 +4,7 @@
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
-import { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
+import { ReceiptStatus } from "../../../domain/receipts/Receipts.ts"
 import { ProviderId, ReceiptId, ToolId, uuid } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import * as price from "../catalog/ToolBody.ts"

@@ -2,7 +2,7 @@
  * Usage over HTTP.
  */
 import { DateTime, Effect } from "effect"
-import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
+import type { KeyOwner } from "../../../domain/accounts/Authentication.ts"
 import { resetsAt } from "../../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { FreeTiers } from "../../../domain/metering/FreeTiers.ts"

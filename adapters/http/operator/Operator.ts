@@ -3,9 +3,9 @@
  */
 import { Effect, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/Account.ts"
-import { actorOf } from "../../../domain/accounts/Principal.ts"
+import { actorOf } from "../../../domain/accounts/Authentication.ts"
+import { ProviderMoney } from "../../../domain/earnings/Earnings.ts"
 import { PayoutRetries } from "../../../domain/earnings/Payouts.ts"
-import { ProviderMoney } from "../../../domain/earnings/ProviderMoney.ts"
 import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
 import { UnknownProvider } from "../../../domain/metering/Grants.ts"
 import { AccountFreezes } from "../../../domain/payments/AccountFreezes.ts"

@@ -2,7 +2,7 @@
  * The operator's session and the audit trail over HTTP.
  */
 import { Effect } from "effect"
-import type { OperatorSession, Principal } from "../../../domain/accounts/Principal.ts"
+import type { OperatorSession, Principal } from "../../../domain/accounts/Authentication.ts"
 import { type AuditEntry, AuditTrail } from "../../../domain/operator/AuditTrail.ts"
 import { OperatorSessions } from "../../../domain/operator/OperatorSessions.ts"
 import { UnitOfWork } from "../../../domain/shared/StoreUnavailable.ts"

@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { OperatorSessionId } from "../../../domain/accounts/Principal.ts"
+import { OperatorSessionId } from "../../../domain/accounts/Authentication.ts"
 import { AuditedAction, AuditEntryId } from "../../../domain/operator/AuditTrail.ts"
 import { operatorAction, readBy, uncached } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"

@@ -2,7 +2,7 @@
  * Balances, loads and the trial balance over HTTP.
  */
 import { DateTime, Effect, Option } from "effect"
-import type { KeyOwner } from "../../../domain/accounts/Principal.ts"
+import type { KeyOwner } from "../../../domain/accounts/Authentication.ts"
 import { Budgets, type BudgetStatus, resetsAt } from "../../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { FreezeStore } from "../../../domain/payments/AccountFreezes.ts"

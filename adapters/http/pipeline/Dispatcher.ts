@@ -4,7 +4,7 @@
  */
 import { Cause, Clock, Context, Effect } from "effect"
 import { FindMyWay } from "effect/http"
-import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
+import type { Principal, Role } from "../../../domain/accounts/Authentication.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
 import { DiskWatch } from "../../../domain/platform/Health.ts"
 import { SignerUnavailable } from "../../../domain/receipts/Receipts.ts"

@@ -2,9 +2,8 @@
  * What operators see of requests: metrics, traces, the access log and the lines of problems.
  */
 import { Clock, Context, Effect, Fiber, Layer, References, Schedule, Tracer } from "effect"
-import { type Durations, Histogram } from "../../../domain/shared/Histogram.ts"
+import { type Durations, Histogram, traced, TraceSampler } from "../../../domain/shared/Telemetry.ts"
 import { monotonicMs } from "../../../domain/shared/Time.ts"
-import { traced, TraceSampler } from "../../../domain/shared/TraceSampler.ts"
 import { type RequestContext, type RequestNotes, type Route, type Stage, UNMATCHED } from "./Route.ts"
 import type { WebResponse } from "./WebRequest.ts"
 

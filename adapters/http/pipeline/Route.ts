@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Schema } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
-import type { Principal, Role } from "../../../domain/accounts/Principal.ts"
+import type { Principal, Role } from "../../../domain/accounts/Authentication.ts"
 import type { Invoice } from "../../../domain/invoices/Invoice.ts"
 import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
 import { Access, type AccessRule } from "../contract/Access.ts"

@@ -3,8 +3,14 @@
  */
 import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Semaphore } from "effect"
 import { RateLimiter } from "effect/persistence"
-import { Authentication, OperatorKey, Unauthorized } from "../../../domain/accounts/Authentication.ts"
-import { actorOf, type Principal, type Role } from "../../../domain/accounts/Principal.ts"
+import {
+  actorOf,
+  Authentication,
+  OperatorKey,
+  type Principal,
+  type Role,
+  Unauthorized
+} from "../../../domain/accounts/Authentication.ts"
 import { AuditTrail } from "../../../domain/operator/AuditTrail.ts"
 import { OperatorSessions, WrongOperatorKey } from "../../../domain/operator/OperatorSessions.ts"
 import { type Probe, RateLimitState } from "../../../domain/platform/Health.ts"
@@ -15,6 +21,7 @@ import { Idempotency } from "../../../domain/shared/Idempotency.ts"
 import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
 import type { AccessRule } from "../contract/Access.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
+import { parseJson, readText } from "./Decoding.ts"
 import {
   AuthorizationRejected,
   MetricsRejected,
@@ -23,7 +30,6 @@ import {
   RequestTimedOut,
   WrongRole
 } from "./Failures.ts"
-import { parseJson, readText } from "./Decoding.ts"
 import type { EncodedReply, Failure, Next, RequestContext, Route, Stage } from "./Route.ts"
 import {
   bearer,

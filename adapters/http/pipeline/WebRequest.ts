@@ -3,7 +3,7 @@
  */
 import { Context, Deferred, Duration, Effect, Layer, Schema } from "effect"
 import ipaddr from "ipaddr.js"
-import type { Principal } from "../../../domain/accounts/Principal.ts"
+import type { Principal } from "../../../domain/accounts/Authentication.ts"
 import { SESSION_LIFE } from "../../../domain/operator/OperatorSessions.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { lowestOf, type Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"

@@ -8,17 +8,15 @@ import { type SolvencyReading, SolvencyWatch } from "../../../domain/earnings/So
 import { CallTally } from "../../../domain/metering/CallsInFlight.ts"
 import { Loads } from "../../../domain/payments/Loads.ts"
 import { Health, Heartbeats, ReadReplica, type StoreBacklog, StoreWatch } from "../../../domain/platform/Health.ts"
-import { LogLoss, TelemetryTally } from "../../../domain/platform/TelemetryTally.ts"
-import { CorrectedClock } from "../../../domain/shared/CorrectedClock.ts"
 import { isSameText } from "../../../domain/shared/Cryptography.ts"
 import { giveUpAfter } from "../../../domain/shared/Deadlines.ts"
-import { BOUNDS_S, type Durations } from "../../../domain/shared/Histogram.ts"
-import { monotonicNowMs } from "../../../domain/shared/Time.ts"
+import { BOUNDS_S, type Durations, LogLoss, TelemetryTally } from "../../../domain/shared/Telemetry.ts"
+import { CorrectedClock, monotonicNowMs } from "../../../domain/shared/Time.ts"
 import { uncached } from "../contract/Access.ts"
+import { MetricsRejected } from "../pipeline/Failures.ts"
 import { HttpMetrics, type RouteMeter } from "../pipeline/RequestTelemetry.ts"
 import { documentRoute, type Route } from "../pipeline/Route.ts"
 import { bearer } from "../pipeline/WebRequest.ts"
-import { MetricsRejected } from "../pipeline/Failures.ts"
 
 // Who may read the metrics of a node. Without a setting no client may.
 

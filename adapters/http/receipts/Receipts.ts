@@ -2,8 +2,7 @@
  * Receipts over HTTP.
  */
 import { Clock, DateTime, Effect, Option, Schema } from "effect"
-import { RECEIPT_ALGORITHM } from "../../../domain/receipts/Receipt.ts"
-import { Receipts, ReceiptStore } from "../../../domain/receipts/Receipts.ts"
+import { RECEIPT_ALGORITHM, Receipts, ReceiptStore } from "../../../domain/receipts/Receipts.ts"
 import { format, formatMs } from "../../../domain/shared/Time.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { pageFields, pageRequest } from "../pipeline/Decoding.ts"

@@ -3,8 +3,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { RECEIPT_ALGORITHM, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
-import type { CallCause } from "../../../domain/receipts/Receipts.ts"
+import { type CallCause, RECEIPT_ALGORITHM, ReceiptStatus } from "../../../domain/receipts/Receipts.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { readBy, uncached } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"

@@ -2,7 +2,7 @@
  * Disputes over HTTP.
  */
 import { Effect, type Schema } from "effect"
-import type { Principal } from "../../../domain/accounts/Principal.ts"
+import type { Principal } from "../../../domain/accounts/Authentication.ts"
 import { Claims, type SubjectClaims } from "../../../domain/earnings/Claims.ts"
 import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"

@@ -3,6 +3,7 @@
  * sockets, one circuit and one known protocol version.
  */
 import { Clock, Effect, type Scope } from "effect"
+import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { monotonicMs } from "../../../domain/shared/Time.ts"
 import type { UpstreamProblem } from "../../../domain/upstream/ToolUpstream.ts"
@@ -24,7 +25,7 @@ export const makeMcpClient = Effect.fnUntraced(function* (
   settings: McpUpstreamSettings,
   sessionDialect: SessionDialect
 ) {
-  const options = withDefaults(settings)
+  const options = withDefaults(settings, yield* UpstreamLimits)
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const nowMs = () => monotonicMs(clock)

@@ -1,6 +1,7 @@
 /**
  * All numbers and options of the upstream client, with their defaults.
  */
+import type { UpstreamBounds } from "../../../domain/metering/CallTerms.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { publicOnly } from "../egress/AddressGuard.ts"
 import type { BuiltInServer, Resolve } from "../egress/GuardedConnector.ts"
@@ -15,8 +16,6 @@ const defaults = {
   builtIn: undefined as BuiltInServer | undefined,
   clientName: "agent-tool-billing",
   clientVersion: "0.4.0",
-  /** All attempts of a call and the waits between them. An attempt is limited to the remaining time. */
-  totalDeadlineMs: 65_000,
   /** The wait before a retry is drawn from this range. */
   retryDelayMsMin: 50,
   retryDelayMsMax: 250,
@@ -77,6 +76,8 @@ const defaults = {
 }
 
 export interface McpUpstreamOptions extends Readonly<typeof defaults> {
+  /** All attempts of a call and the waits between them. An attempt is limited to the remaining time. Default: UpstreamLimits. */
+  readonly totalDeadlineMs: number
   /** Signs a provider's request headers; see ProviderSignature. */
   readonly signerOf: (providerId: ProviderId) => Signer
 }
@@ -84,4 +85,8 @@ export interface McpUpstreamOptions extends Readonly<typeof defaults> {
 /** What a program sets of the options; the others have defaults. */
 export type McpUpstreamSettings = Pick<McpUpstreamOptions, "signerOf"> & Partial<McpUpstreamOptions>
 
-export const withDefaults = (settings: McpUpstreamSettings): McpUpstreamOptions => ({ ...defaults, ...settings })
+/** An attempt may take as long as the limits say, even if their total is shorter. */
+export const withDefaults = (
+  settings: McpUpstreamSettings,
+  { timeoutMs, totalMs }: Pick<UpstreamBounds, "timeoutMs" | "totalMs">
+): McpUpstreamOptions => ({ ...defaults, totalDeadlineMs: Math.max(timeoutMs, totalMs), ...settings })

@@ -8,7 +8,7 @@ import { type ApiKey, DEAD_KEYS_SHOWN_MAX, isActive, KeyStore } from "../../../d
 import { compareCodePoints } from "../../../domain/catalog/CatalogStore.ts"
 import { FEE_CHANGES_SHOWN_MAX, type FeeChange, NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
 import type { ConsumerId, KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { VerificationStore } from "../../../domain/trust/VerificationStore.ts"
+import { VerificationStore } from "../../../domain/trust/Challenge.ts"
 import { change, newestFirst } from "../shared/MemoryRows.ts"
 import { type HandleRow, MemoryTables } from "../shared/MemoryTables.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"

@@ -10,6 +10,7 @@ import {
   comparePositions,
   entryOf,
   isPosition,
+  MarketFigures,
   positionOf,
   type ToolUpsert,
   type ToolVersion,
@@ -21,7 +22,6 @@ import {
   ImportStore,
   type SyncState
 } from "../../../domain/catalog/ImportStore.ts"
-import { MarketFigures } from "../../../domain/catalog/MarketFigures.ts"
 import { matches } from "../../../domain/catalog/SearchTokens.ts"
 import { pricesAt, type PriceVersion, type ToolPrices } from "../../../domain/catalog/Terms.ts"
 import type { StoredTool } from "../../../domain/catalog/Tool.ts"

@@ -29,8 +29,8 @@ export const layer = <E, R>(run: Run<E, R>): Layer.Layer<ToolUpstream, never, R>
   Layer.effect(ToolUpstream, make(run))
 
 /**
- * Functions for the calls of some endpoints, by the URL that their providers registered. `upstream` gets all other calls. Any
- * provider can register any URL: a function that only one provider may sell compares `providerId`.
+ * Functions for the calls of some providers, by the provider's id. `upstream` gets all other calls. An endpoint's URL would not
+ * do: any provider can register any URL.
  */
 export const beside = <E, R, Out, E2, R2>(
   functions: Readonly<Record<string, Run<E, R>>>,
@@ -40,9 +40,9 @@ export const beside = <E, R, Out, E2, R2>(
     ToolUpstream,
     Effect.gen(function* () {
       const others = yield* ToolUpstream
-      const own = yield* make((call) => functions[call.endpointUrl]!(call))
+      const own = yield* make((call) => functions[call.providerId]!(call))
       return ToolUpstream.of({
-        call: (call) => (Object.hasOwn(functions, call.endpointUrl) ? own : others).call(call)
+        call: (call) => (Object.hasOwn(functions, call.providerId) ? own : others).call(call)
       })
     })
   ).pipe(Layer.provideMerge(upstream))

@@ -19,6 +19,7 @@ import {
   type CloseCall,
   type Closed,
   isFreeProxiedCall,
+  isRetained,
   type OpenCall,
   type Opened,
   type ResumeCall,
@@ -26,7 +27,6 @@ import {
   type SuspendCall,
   type Suspended
 } from "../../../domain/metering/CallStore.ts"
-import { isRetained } from "../../../domain/metering/RetainedResults.ts"
 import { type ConsumerId, type ProviderId, type ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"

@@ -7,7 +7,7 @@ import {
   type OperatorSessionId,
   OperatorSessionStore,
   type SessionTimes
-} from "../../../domain/accounts/Principal.ts"
+} from "../../../domain/accounts/Authentication.ts"
 import { AccountSearch } from "../../../domain/operator/AccountSearch.ts"
 import { type AuditEntry, type AuditEntryId, AuditTrailStore } from "../../../domain/operator/AuditTrail.ts"
 import { COUNTED_MAX, type Page, type PageRequest } from "../../../domain/shared/Page.ts"

@@ -5,13 +5,13 @@ import { DateTime, Effect, Layer, Option } from "effect"
 import { lotDayOf } from "../../../domain/ledger/Transfer.ts"
 import { type Chargeback, ChargebackStore, FreezeStore } from "../../../domain/payments/AccountFreezes.ts"
 import { isCheckDue, type Load, LoadStore, type Reversal } from "../../../domain/payments/Loads.ts"
-import { type EarnedFrom, SpendingByLot } from "../../../domain/payments/SpendingByLot.ts"
 import {
   isOpenPart,
   type Withdrawal,
   type WithdrawalPart,
   WithdrawalStore
 } from "../../../domain/payments/Withdrawals.ts"
+import { type EarnedFrom, SpendingByLot } from "../../../domain/processor/Chargebacks.ts"
 import type { LoadId, WithdrawalId, WithdrawalPartId } from "../../../domain/shared/Ids.ts"
 import { MemoryLedger } from "../ledger/MemoryLedger.ts"
 import { add, newestFirst, oldestFirst, pageByTime, prune } from "../shared/MemoryRows.ts"

@@ -3,6 +3,7 @@
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
+import { type Proof, type ProofKind, VerificationStore, type Verified } from "../../../domain/trust/Challenge.ts"
 import {
   automaticDecision,
   type Dispute,
@@ -30,12 +31,6 @@ import {
   type ScoreOfDay,
   SlaStore
 } from "../../../domain/trust/SlaStore.ts"
-import {
-  type Proof,
-  type ProofKind,
-  VerificationStore,
-  type Verified
-} from "../../../domain/trust/VerificationStore.ts"
 import { pageById, pageByTime, prune } from "../shared/MemoryRows.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"

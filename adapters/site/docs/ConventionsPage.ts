@@ -2,9 +2,9 @@
  * The rules that apply to every endpoint of the API reference.
  */
 import { Effect } from "effect"
+import { RateLimitPolicy } from "../../../domain/accounts/Authentication.ts"
 import { HANDLE_CHARS_MAX, HANDLE_CHARS_MIN } from "../../../domain/accounts/Handle.ts"
 import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/Keys.ts"
-import { RateLimitPolicy } from "../../../domain/accounts/Principal.ts"
 import { PINS_PER_CONSUMER_MAX } from "../../../domain/metering/ToolDirectory.ts"
 import { IDEMPOTENCY_DAYS_KEPT, IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"

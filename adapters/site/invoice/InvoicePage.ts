@@ -1,8 +1,15 @@
 /**
  * An invoice, statement or credit note as a printable page.
  */
-import type { Invoice, InvoiceLine } from "../../../domain/invoices/Invoice.ts"
-import { amountText, columnsOf, movementText, summaryOf, titleOf } from "../../../domain/invoices/InvoiceText.ts"
+import {
+  amountText,
+  columnsOf,
+  type Invoice,
+  type InvoiceLine,
+  movementText,
+  summaryOf,
+  titleOf
+} from "../../../domain/invoices/Invoice.ts"
 import type { EncodedReply } from "../../http/pipeline/Route.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { pageReply } from "../kit/Site.ts"

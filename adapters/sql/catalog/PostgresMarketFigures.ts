@@ -4,7 +4,7 @@
  * all calls.
  */
 import { Effect, Layer } from "effect"
-import { MarketFigures, type MarketTotals, type ToolFigures } from "../../../domain/catalog/MarketFigures.ts"
+import { MarketFigures, type MarketTotals, type ToolFigures } from "../../../domain/catalog/CatalogStore.ts"
 import type { ToolId } from "../../../domain/shared/Ids.ts"
 import { type CallCounts, figuresOf } from "../../../domain/trust/Sla.ts"
 import { CAUSE_CODE, FREE_PROXY_CODE, ORIGIN_CODE, STATUS_CODE } from "../ledger/LedgerCodes.ts"

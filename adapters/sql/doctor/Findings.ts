@@ -4,8 +4,7 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Clock, Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { SKEW_MS_MAX } from "../../../domain/shared/CorrectedClock.ts"
-import { monotonicNowMs } from "../../../domain/shared/Time.ts"
+import { monotonicNowMs, SKEW_MS_MAX } from "../../../domain/shared/Time.ts"
 import type { DatabaseHost } from "../primary/DatabaseUrl.ts"
 import {
   askHost,

@@ -2,8 +2,7 @@
 import type { BudgetPeriod } from "../../../domain/ledger/Budgets.ts"
 import { type AccountKind, callOfTransfer, type TransferKind, transferOfCall } from "../../../domain/ledger/Transfer.ts"
 import { type CloseCall, isFreeProxiedCall, type OpenCall } from "../../../domain/metering/CallStore.ts"
-import type { ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
-import type { CallCause } from "../../../domain/receipts/Receipts.ts"
+import type { CallCause, ReceiptStatus } from "../../../domain/receipts/Receipts.ts"
 
 type Codes<Word extends string> = Readonly<Record<Word, number>>
 

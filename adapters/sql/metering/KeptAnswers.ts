@@ -3,8 +3,7 @@
  * dictionary of the rest, a typical one takes a sixth of its bytes, on disk and in the WAL.
  */
 import { constants, deflateRawSync, inflateRawSync } from "node:zlib"
-import type { KeptResult } from "../../../domain/metering/CallStore.ts"
-import { isRetained } from "../../../domain/metering/RetainedResults.ts"
+import { isRetained, type KeptResult } from "../../../domain/metering/CallStore.ts"
 
 export interface AnswerColumns {
   /** Of an answer whose caller disconnected, which is found by them. Those of others are packed with the body. */

@@ -3,8 +3,13 @@
  * commits, they are what is left of calls that were acknowledged.
  */
 import { Context, Layer } from "effect"
-import type { CloseCall, Closed, KeptResult } from "../../../domain/metering/CallStore.ts"
-import { LOST, retainedResult } from "../../../domain/metering/RetainedResults.ts"
+import {
+  type CloseCall,
+  type Closed,
+  type KeptResult,
+  LOST,
+  retainedResult
+} from "../../../domain/metering/CallStore.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 
 /** The calls of one statement. */

@@ -3,7 +3,11 @@
  */
 import { Effect, Layer, Schema } from "effect"
 import type { Consumer } from "../../../domain/accounts/Account.ts"
-import { type OperatorSession, OperatorSessionStore, type SessionTimes } from "../../../domain/accounts/Principal.ts"
+import {
+  type OperatorSession,
+  OperatorSessionStore,
+  type SessionTimes
+} from "../../../domain/accounts/Authentication.ts"
 import { AccountSearch } from "../../../domain/operator/AccountSearch.ts"
 import { type AuditEntry, AuditTrailStore } from "../../../domain/operator/AuditTrail.ts"
 import { Uuid } from "../../../domain/shared/Ids.ts"

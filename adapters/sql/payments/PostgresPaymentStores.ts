@@ -10,8 +10,8 @@ import {
   LoadStore,
   type Reversal
 } from "../../../domain/payments/Loads.ts"
-import { type EarnedFrom, SpendingByLot } from "../../../domain/payments/SpendingByLot.ts"
 import { type Withdrawal, type WithdrawalPart, WithdrawalStore } from "../../../domain/payments/Withdrawals.ts"
+import { type EarnedFrom, SpendingByLot } from "../../../domain/processor/Chargebacks.ts"
 import { ConsumerId, LoadId, WithdrawalPartId } from "../../../domain/shared/Ids.ts"
 import { COUNTED_MAX, pageOf } from "../../../domain/shared/Page.ts"
 import { uuidOfReceipt } from "../ledger/LedgerCodes.ts"

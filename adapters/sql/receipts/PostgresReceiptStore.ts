@@ -3,8 +3,7 @@
  */
 import { DateTime, Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
-import type { Receipt, ReceiptStatus } from "../../../domain/receipts/Receipt.ts"
-import { type ReceiptOwner, ReceiptStore } from "../../../domain/receipts/Receipts.ts"
+import { type Receipt, type ReceiptOwner, type ReceiptStatus, ReceiptStore } from "../../../domain/receipts/Receipts.ts"
 import {
   type ConsumerId,
   isIssuedReceiptId,

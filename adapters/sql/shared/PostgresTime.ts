@@ -4,8 +4,7 @@
  */
 import { DateTime, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CorrectedClock, DatabaseTime } from "../../../domain/shared/CorrectedClock.ts"
-import { monotonicNowMs } from "../../../domain/shared/Time.ts"
+import { CorrectedClock, DatabaseTime, monotonicNowMs } from "../../../domain/shared/Time.ts"
 import { storeFailures } from "./StoreSql.ts"
 
 const READ_EVERY = Duration.seconds(5)

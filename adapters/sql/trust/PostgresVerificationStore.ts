@@ -3,12 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
-import {
-  type Proof,
-  type ProofLevel,
-  VerificationStore,
-  type Verified
-} from "../../../domain/trust/VerificationStore.ts"
+import { type Proof, type ProofLevel, VerificationStore, type Verified } from "../../../domain/trust/Challenge.ts"
 import { rowReader, toDate, toDateOrNull, toInstant, toInstantOrUndefined } from "../shared/Rows.ts"
 import { prune, storeSql } from "../shared/StoreSql.ts"
 

@@ -5,8 +5,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as FunctionUpstream from "../../../adapters/memory/metering/FunctionUpstream.ts"
+import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { type CallStatus, type ToolResult, ToolUpstream } from "../../../domain/upstream/ToolUpstream.ts"
 import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
+
+const OWN = "a0000000-0000-4000-8000-000000000001"
 
 const calling = <E>(run: () => Effect.Effect<ToolResult, E>) =>
   Effect.gen(function* () {
@@ -53,17 +56,24 @@ describe("FunctionUpstream", () => {
     )
   )
 
-  it.effect("beside another upstream serves its own endpoints, and passes the others on", () =>
+  it.effect("beside another upstream serves its own providers, not others that register the same URL", () =>
     Effect.gen(function* () {
       const { call } = yield* ToolUpstream
-      const statusOf = (url: string) => Effect.map(call(upstreamCall(url)), ({ result }) => result)
-      assert.deepStrictEqual(yield* statusOf("https://own.example/mcp"), { content: [{ type: "own" }] })
-      assert.deepStrictEqual(yield* statusOf("https://other.example/mcp"), { content: [{ type: "other" }] })
-      assert.deepStrictEqual(yield* statusOf("constructor"), { content: [{ type: "other" }] })
+      const resultOf = (providerId: string) =>
+        Effect.map(
+          call(upstreamCall("https://own.example/mcp", { providerId: providerId as ProviderId })),
+          ({ result }) => result
+        )
+      assert.deepStrictEqual(yield* resultOf(OWN), { content: [{ type: "own" }] })
+      assert.deepStrictEqual(yield* resultOf("a0000000-0000-4000-8000-000000000002"), { content: [{ type: "other" }] })
+      assert.deepStrictEqual(yield* resultOf("constructor"), { content: [{ type: "other" }] })
     }).pipe(
       Effect.provide(
         FunctionUpstream.beside(
-          { "https://own.example/mcp": () => Effect.succeed({ content: [{ type: "own" }] }) },
+          {
+            [OWN]: () => Effect.succeed({ content: [{ type: "own" }] }),
+            "https://own.example/mcp": () => Effect.succeed({ content: [{ type: "by URL" }] })
+          },
           FunctionUpstream.layer(() => Effect.succeed({ content: [{ type: "other" }] }))
         )
       )

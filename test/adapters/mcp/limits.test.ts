@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { CircuitBreaker } from "../../../adapters/mcp/client/ProviderEndpoint.ts"
 import { retryAfterSecondsOf } from "../../../adapters/mcp/client/UpstreamOutcome.ts"
+import { UPSTREAM_LIMITS, UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { json, result, scriptedServer, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { eventually, makeUpstream } from "../../support/mcp/McpClient.ts"
@@ -88,6 +89,16 @@ describe("time", () => {
       assert.deepStrictEqual([answer.status, answer.attempts], ["timeout", 2])
       assert.isBelow(answer.latencyMs, 20_000)
     })
+  )
+
+  it.live("the total deadline is that of the limits of calls", () =>
+    Effect.gen(function* () {
+      const server = yield* scriptedServer({ era: "modern", onCall: () => {} })
+      const upstream = yield* makeUpstream()
+      const call = upstream.call(upstreamCall(server.url, { timeoutMs: 50_000, retriesMax: 0 }))
+      const later = Effect.as(Effect.sleep(10_000), { status: "took longer" })
+      assert.strictEqual((yield* Effect.raceFirst(call, later)).status, "timeout")
+    }).pipe(Effect.provideService(UpstreamLimits, { ...UPSTREAM_LIMITS, timeoutMs: 1_000, totalMs: 2_000 }))
   )
 
   it.live("an attempt ends after its own timeout, connection and handshake included", () =>

@@ -16,8 +16,7 @@ import {
 import { makeRecentClosings, RecentClosings } from "../../../adapters/sql/metering/RecentClosings.ts"
 import { storeSql } from "../../../adapters/sql/shared/StoreSql.ts"
 import { LedgerStore } from "../../../domain/ledger/LedgerStore.ts"
-import { CallStore } from "../../../domain/metering/CallStore.ts"
-import { replayedResult } from "../../../domain/metering/RetainedResults.ts"
+import { CallStore, replayedResult } from "../../../domain/metering/CallStore.ts"
 import { postgresLedgerPorts } from "../../contracts/ledgerPorts.ts"
 import { aCall, closingOf, consumerWith, opened } from "../../contracts/ledgerSamples.ts"
 

@@ -1,5 +1,5 @@
 import { Layer } from "effect"
-import { ProviderEvidence } from "../../../domain/trust/ProviderEvidence.ts"
+import { ProviderEvidence } from "../../../domain/trust/Trust.ts"
 import { providerEvidenceContract } from "../../../testing/contracts/trust/ProviderEvidenceContract.ts"
 import { slaStoreContract } from "../../../testing/contracts/trust/SlaStoreContract.ts"
 import { verificationStoreContract } from "../../../testing/contracts/trust/VerificationStoreContract.ts"

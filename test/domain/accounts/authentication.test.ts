@@ -5,10 +5,10 @@ import {
   Authentication,
   KEY_CACHE_ENTRIES_MAX,
   KEY_CACHE_TTL_MS,
-  OperatorKey
+  OperatorKey,
+  RateLimitPolicy
 } from "../../../domain/accounts/Authentication.ts"
 import { assemble, Keys, KeyStore } from "../../../domain/accounts/Keys.ts"
-import { RateLimitPolicy } from "../../../domain/accounts/Principal.ts"
 import { type Change, ChangeFeed } from "../../../domain/shared/ChangeFeed.ts"
 import { Digest, Entropy } from "../../../domain/shared/Cryptography.ts"
 import { ConsumerId } from "../../../domain/shared/Ids.ts"

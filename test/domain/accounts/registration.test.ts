@@ -1,9 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/Account.ts"
-import { Authentication } from "../../../domain/accounts/Authentication.ts"
+import { Authentication, RateLimitPolicy } from "../../../domain/accounts/Authentication.ts"
 import { Keys } from "../../../domain/accounts/Keys.ts"
-import { RateLimitPolicy } from "../../../domain/accounts/Principal.ts"
 import { CatalogStore, type ToolOutcome } from "../../../domain/catalog/CatalogStore.ts"
 import {
   type ConsumerApplication,

@@ -3,18 +3,18 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Schema } from "effect"
-import { planPrices } from "../../../domain/catalog/PriceNotice.ts"
 import {
   better,
   noWorse,
-  type PriceVersion,
   pricesAt,
   priceText,
+  type PriceVersion,
   sameTerms,
   type Terms,
   termsOf
 } from "../../../domain/catalog/Terms.ts"
 import type { JsonSchemaObject } from "../../../domain/catalog/Tool.ts"
+import { planPrices } from "../../../domain/catalog/ToolUpserts.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { instant } from "../../contracts/samples.ts"
 

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type Clock, Effect } from "effect"
-import { type CorrectedClock, makeCorrectedClock } from "../../../domain/shared/CorrectedClock.ts"
+import { type CorrectedClock, makeCorrectedClock } from "../../../domain/shared/Time.ts"
 
 const DAY_MS = 86_400_000
 const TODAY_MS = Date.UTC(2026, 10, 22)

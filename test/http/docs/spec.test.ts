@@ -8,16 +8,16 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { hmacOf } from "../../../adapters/crypto/Hmac.ts"
 import { codesByStatus } from "../../../adapters/http/contract/Problem.ts"
+import { RECEIPT_SCHEMA_PATH, RECEIPT_SCHEMA_TITLE } from "../../../adapters/http/contract/SharedFields.ts"
+import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../../adapters/http/pipeline/Decoding.ts"
 import { SIGNED_TEXT } from "../../../adapters/http/trust/Trust.ts"
 import { appendSignedHeaders } from "../../../adapters/mcp/client/ProviderSignature.ts"
 import { siteLinks } from "../../../adapters/site/kit/Site.ts"
-import { RECEIPT_SCHEMA_PATH, RECEIPT_SCHEMA_TITLE } from "../../../adapters/http/contract/SharedFields.ts"
-import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../../adapters/http/pipeline/Decoding.ts"
 import { KEYS_PER_OWNER_MAX } from "../../../domain/accounts/Keys.ts"
 import { FREE_TIER_CALLS_MAX } from "../../../domain/catalog/Terms.ts"
 import { BillingPolicy } from "../../../domain/catalog/Tool.ts"
-import { PAYOUT_CENTS_MIN } from "../../../domain/earnings/PayoutOpening.ts"
 import { PayoutState } from "../../../domain/earnings/PayoutStore.ts"
+import { PAYOUT_CENTS_MIN } from "../../../domain/earnings/Payouts.ts"
 import { BudgetPeriod } from "../../../domain/ledger/Budgets.ts"
 import { canonicalJson, COMMITMENT_PREFIX, commitmentOf, formatProof } from "../../../domain/log/Commitment.ts"
 import { COSIGNATURE, cosignedText, ED25519 } from "../../../domain/log/SignedNote.ts"
@@ -32,14 +32,14 @@ import {
   RECEIPT_ALGORITHM,
   ReceiptStatus,
   SIGNED_FIELDS
-} from "../../../domain/receipts/Receipt.ts"
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"
+} from "../../../domain/receipts/Receipts.ts"
 import {
   formatDollars,
   fromCents,
   MICROCENTS_PER_CENT,
   MICROCENTS_PER_DOLLAR
 } from "../../../domain/shared/Microcents.ts"
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.ts"
 import { MAIL_TOKEN_HOURS, RECORD_PREFIX, REPOSITORY_FILE, WELL_KNOWN_PATH } from "../../../domain/trust/Challenge.ts"
 import { DecidedBy, DisputeReason, DisputeStatus, Resolution } from "../../../domain/trust/DisputeStore.ts"
 import { ANSWER_DAYS, DECISION_DAYS, FILED_PER_DAY_MAX, FILING_DAYS_MAX } from "../../../domain/trust/Disputes.ts"
@@ -65,11 +65,11 @@ import { PUBLISHED_TOKEN_DAYS } from "../../../domain/trust/Verification.ts"
 import { REPORTED_COST_META } from "../../../domain/upstream/Protocol.ts"
 import { everyEndpoint, pathOf, titleOf } from "../../support/checks/EndpointTable.ts"
 import { elementsOf, parseHtml, textOf, wordsOf } from "../../support/checks/HtmlCheck.ts"
-import { at, expecting } from "../../support/market/Market.ts"
-import { projectRoot } from "../../support/project/PlantedProject.ts"
 import { verdictBy } from "../../support/checks/ReceiptVerdict.ts"
+import { at, expecting } from "../../support/market/Market.ts"
 import { LIVE, send, ServiceUnderTest } from "../../support/market/ServiceUnderTest.ts"
 import { isSignedByMarket } from "../../support/mcp/ProviderCheck.ts"
+import { projectRoot } from "../../support/project/PlantedProject.ts"
 
 const changelog = readFileSync(join(projectRoot, "CHANGELOG.md"), "utf8")
 

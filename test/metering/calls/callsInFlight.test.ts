@@ -5,16 +5,16 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import {
+  makeRetainedResultQuota,
+  RETAINED_RESULT_BYTES_MAX,
+  RETAINED_RESULT_MS_MAX
+} from "../../../domain/metering/CallStore.ts"
+import {
   type CallProgress,
   CallTally,
   makeCallsInFlight,
   makeCallTally
 } from "../../../domain/metering/CallsInFlight.ts"
-import {
-  makeRetainedResultQuota,
-  RETAINED_RESULT_BYTES_MAX,
-  RETAINED_RESULT_MS_MAX
-} from "../../../domain/metering/RetainedResults.ts"
 import { ConsumerId } from "../../../domain/shared/Ids.ts"
 
 const CONSUMER = ConsumerId.make("01a203e2-8e6b-71c1-a888-28fffdc31c78")

@@ -4,9 +4,9 @@
  */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
+import { PROVIDER_STATE_CHARS_MAX } from "../../../domain/mcp/Legs.ts"
 import { CallStore, LEGS_MAX } from "../../../domain/metering/CallStore.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
-import { PROVIDER_STATE_CHARS_MAX } from "../../../domain/mcp/RequestStates.ts"
 import { Sweeper } from "../../../domain/metering/Sweeper.ts"
 import { ReceiptStore } from "../../../domain/receipts/Receipts.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
@@ -18,8 +18,8 @@ import {
   callMcp,
   checkWallet,
   completed,
-  memoryMcpMarket,
   MCP_PRICE,
+  memoryMcpMarket,
   Provider,
   receiptsOf,
   rejectedFor,

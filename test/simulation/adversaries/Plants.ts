@@ -15,10 +15,10 @@ import { CallStore } from "../../../domain/metering/CallStore.ts"
 import { ChargebackStore, FreezeStore } from "../../../domain/payments/AccountFreezes.ts"
 import { WithdrawalStore } from "../../../domain/payments/Withdrawals.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
-import { ProviderEvidence, type ScoreEvidence } from "../../../domain/trust/ProviderEvidence.ts"
+import { ProviderEvidence, type ScoreEvidence } from "../../../domain/trust/Trust.ts"
 import type { Plant } from "../Plants.ts"
-import type { Stores } from "../parts/Ports.ts"
 import type { Run } from "../Simulation.ts"
+import type { Stores } from "../parts/Ports.ts"
 
 export interface Robbery extends Pick<Run, "misread" | "plant"> {
   readonly name: string

@@ -2,12 +2,12 @@
  * A caller never pays more than it agreed to: its own maximum, else the published price. Checks each receipt once.
  */
 import { Effect } from "effect"
-import type { Receipt } from "../../../domain/receipts/Receipt.ts"
-import { wrong } from "../world/Asking.ts"
-import type { OpenedCall } from "./Facts.ts"
+import type { Receipt } from "../../../domain/receipts/Receipts.ts"
 import type { Chargeback } from "../parts/Processor.ts"
-import type { Published } from "./Published.ts"
+import { wrong } from "../world/Asking.ts"
 import type { World } from "../world/World.ts"
+import type { OpenedCall } from "./Facts.ts"
+import type { Published } from "./Published.ts"
 
 export const makeAgreementCheck = ({ facts, processor, providers }: World) => {
   const isPaidAsAgreed = ({ cost_microcents: cost, receipt_id: id, status }: Receipt, { call }: OpenedCall) => {

@@ -10,15 +10,15 @@ import { LedgerStore } from "../../../domain/ledger/LedgerStore.ts"
 import { ChargebackStore } from "../../../domain/payments/AccountFreezes.ts"
 import { LoadStore } from "../../../domain/payments/Loads.ts"
 import { isOpenPart, WithdrawalStore } from "../../../domain/payments/Withdrawals.ts"
-import type { Receipt } from "../../../domain/receipts/Receipt.ts"
+import type { Receipt } from "../../../domain/receipts/Receipts.ts"
 import { ConsumerId, type ReceiptId } from "../../../domain/shared/Ids.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { type Dispute, type DisputeId, DisputeStore, isOpen } from "../../../domain/trust/DisputeStore.ts"
 import { wrong } from "../world/Asking.ts"
+import type { World } from "../world/World.ts"
 import type { Facts } from "./Facts.ts"
 import { makeFeesKnown } from "./ProcessorFees.ts"
 import type { Violation } from "./Violation.ts"
-import type { World } from "../world/World.ts"
 
 /** Of consumers and providers by id, of the market's own accounts by name. */
 export type Balances = Map<string, bigint>

@@ -4,10 +4,10 @@
  */
 import { Context, Effect } from "effect"
 import { AccountStore } from "../../../domain/accounts/Account.ts"
-import type { Receipt } from "../../../domain/receipts/Receipt.ts"
+import type { Receipt } from "../../../domain/receipts/Receipts.ts"
 import { wrong } from "../world/Asking.ts"
-import type { OpenedCall } from "./Facts.ts"
 import type { World } from "../world/World.ts"
+import type { OpenedCall } from "./Facts.ts"
 
 /** Clocks are set by that much at most. */
 const SKEW_MS = 30 * 60_000

@@ -3,12 +3,12 @@
  * when it was opened, which is recalculated here: a lower fee at once, a higher one after the notice.
  */
 import { Effect } from "effect"
-import type { Receipt } from "../../../domain/receipts/Receipt.ts"
+import type { Receipt } from "../../../domain/receipts/Receipts.ts"
 import { OPERATOR } from "../parts/Service.ts"
 import { asking, one, wrong } from "../world/Asking.ts"
-import type { AskedFee, OpenedCall } from "./Facts.ts"
 import type { ActOf } from "../world/Step.ts"
 import { nowMs, type World } from "../world/World.ts"
+import type { AskedFee, OpenedCall } from "./Facts.ts"
 
 const HOUR_MS = 3_600_000
 /** Clocks are set by that much at most. */

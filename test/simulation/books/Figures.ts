@@ -3,14 +3,14 @@
  * kept in `CallsThatWereLeft`.
  */
 import { Context, DateTime, Effect, Option } from "effect"
-import { MarketFigures } from "../../../domain/catalog/MarketFigures.ts"
+import { MarketFigures } from "../../../domain/catalog/CatalogStore.ts"
 import { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { type Dispute, DisputeStore } from "../../../domain/trust/DisputeStore.ts"
 import { windowStart } from "../../../domain/trust/Sla.ts"
 import { Trust } from "../../../domain/trust/Trust.ts"
 import { wrong } from "../world/Asking.ts"
-import type { OfferedTool, Outcome } from "./Facts.ts"
 import type { World } from "../world/World.ts"
+import type { OfferedTool, Outcome } from "./Facts.ts"
 
 const DAY_MS = 24 * 3_600_000
 /** Net, within the window: from then on a consumer counts. */

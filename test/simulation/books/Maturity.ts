@@ -2,11 +2,11 @@
  * Earnings are not paid out before they mature, and the reserve stays. Counted from receipts and the processor's transfers.
  */
 import { Effect } from "effect"
-import type { Receipt } from "../../../domain/receipts/Receipt.ts"
-import { wrong } from "../world/Asking.ts"
-import { makeFeeOf } from "./Books.ts"
+import type { Receipt } from "../../../domain/receipts/Receipts.ts"
 import type { MadeTransfer } from "../parts/Processor.ts"
+import { wrong } from "../world/Asking.ts"
 import type { World } from "../world/World.ts"
+import { makeFeeOf } from "./Books.ts"
 
 const CENT = 10_000n
 const DAY_MS = 24 * 3_600_000

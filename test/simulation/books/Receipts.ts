@@ -6,15 +6,14 @@ import { Context, Effect, Option } from "effect"
 import { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"
 import { LogStore } from "../../../domain/log/LogStore.ts"
 import { CallStore } from "../../../domain/metering/CallStore.ts"
-import type { Receipt } from "../../../domain/receipts/Receipt.ts"
-import { Receipts, ReceiptStore } from "../../../domain/receipts/Receipts.ts"
+import { type Receipt, Receipts, ReceiptStore } from "../../../domain/receipts/Receipts.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { wrong } from "../world/Asking.ts"
+import type { World } from "../world/World.ts"
 import type { Books } from "./Books.ts"
 import type { OpenedCall } from "./Facts.ts"
 import type { Violation } from "./Violation.ts"
-import type { World } from "../world/World.ts"
 
 export type OfReceipt = (receipt: Receipt, opened: OpenedCall) => Effect.Effect<void, Violation>
 

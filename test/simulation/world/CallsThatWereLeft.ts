@@ -2,12 +2,12 @@
  * A call whose caller disconnected ends as its provider ends it. Checks each receipt once.
  */
 import { Effect } from "effect"
-import type { Receipt } from "../../../domain/receipts/Receipt.ts"
+import type { Receipt } from "../../../domain/receipts/Receipts.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
-import { wrong } from "./Asking.ts"
 import type { OpenedCall } from "../books/Facts.ts"
 import type { Told } from "../parts/Providers.ts"
 import { UPSTREAM_TIMEOUT_MS } from "../parts/Service.ts"
+import { wrong } from "./Asking.ts"
 import type { World } from "./World.ts"
 
 export const makeLeftCheck = ({ board, facts, lives, providers }: World) => {

@@ -4,11 +4,11 @@
  */
 import { Context, Effect, Option } from "effect"
 import { FreezeStore } from "../../../domain/payments/AccountFreezes.ts"
-import type { Receipt } from "../../../domain/receipts/Receipt.ts"
+import type { Receipt } from "../../../domain/receipts/Receipts.ts"
 import { ConsumerId } from "../../../domain/shared/Ids.ts"
-import { asking, one, wrong } from "./Asking.ts"
 import type { OpenedCall } from "../books/Facts.ts"
 import { OPERATOR } from "../parts/Service.ts"
+import { asking, one, wrong } from "./Asking.ts"
 import type { ActOf } from "./Step.ts"
 import { nowMs, type World } from "./World.ts"
 

@@ -3,7 +3,7 @@
  */
 import { Effect, Option, Schema, SchemaAST } from "effect"
 import { allEndpoints, type EndpointInfo } from "../../../adapters/http/openapi/Api.ts"
-import type { Role } from "../../../domain/accounts/Principal.ts"
+import type { Role } from "../../../domain/accounts/Authentication.ts"
 import { aConsumer, aProvider } from "../market/Market.ts"
 
 export const OPERATOR_KEY = "an operator key of thirty-two characters and more"

@@ -2,8 +2,7 @@
  * Verdicts of the service `Receipts`, with a signer of the test's own.
  */
 import { Effect, Layer } from "effect"
-import { Receipts, ReceiptSigner, ReceiptStore } from "../../../domain/receipts/Receipts.ts"
-import type { Verdict } from "../../../domain/receipts/Verification.ts"
+import { Receipts, ReceiptSigner, ReceiptStore, type Verdict } from "../../../domain/receipts/Receipts.ts"
 
 /** `Receipts` with these keys, without stored receipts. */
 export const receiptsSignedBy = (signer: Layer.Layer<ReceiptSigner>): Layer.Layer<Receipts> =>

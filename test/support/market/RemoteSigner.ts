@@ -2,8 +2,7 @@
  * A signer whose key is elsewhere: it answers asynchronously, and may fail, hang or return nonsense.
  */
 import { Effect } from "effect"
-import { SIGNATURE } from "../../../domain/receipts/Receipt.ts"
-import { ReceiptSigner, SignerUnavailable } from "../../../domain/receipts/Receipts.ts"
+import { ReceiptSigner, SIGNATURE, SignerUnavailable } from "../../../domain/receipts/Receipts.ts"
 
 export type Mishap = "fails" | "hangs" | "cannot be interrupted" | "garbles"
 

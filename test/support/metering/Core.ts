@@ -25,7 +25,7 @@ import * as PdfInvoicePrinter from "../../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as SitePages from "../../../adapters/site/SitePages.ts"
 import { Documents } from "../../../adapters/site/docs/Markdown.ts"
 import { Assets } from "../../../adapters/site/kit/Assets.ts"
-import { RateLimitPolicy } from "../../../domain/accounts/Principal.ts"
+import { RateLimitPolicy } from "../../../domain/accounts/Authentication.ts"
 import { CATALOG_POLICY, CatalogPolicy } from "../../../domain/catalog/Terms.ts"
 import {
   CurrentEarningsPolicy,

@@ -3,7 +3,11 @@
  */
 import { DateTime, Effect, Option } from "effect"
 import assert from "node:assert/strict"
-import { type OperatorSession, OperatorSessionId, OperatorSessionStore } from "../../../domain/accounts/Principal.ts"
+import {
+  type OperatorSession,
+  OperatorSessionId,
+  OperatorSessionStore
+} from "../../../domain/accounts/Authentication.ts"
 import { Entropy } from "../../../domain/shared/Cryptography.ts"
 import { instant } from "../shared/AccountSamples.ts"
 import { type Contract, rule } from "../shared/Contract.ts"

@@ -1,11 +1,11 @@
 /**
  * What SpendingByLot must do with the calls of its books.
  */
-import assert from "node:assert/strict"
 import { DateTime, Effect } from "effect"
-import { SpendingByLot } from "../../../domain/payments/SpendingByLot.ts"
-import type { Contract } from "../shared/Contract.ts"
+import assert from "node:assert/strict"
+import { SpendingByLot } from "../../../domain/processor/Chargebacks.ts"
 import { aCall, type Books, settled } from "../shared/CallSamples.ts"
+import type { Contract } from "../shared/Contract.ts"
 import { aProviderId, consumerWith, ledgerRule, OPENED_AT } from "../shared/LedgerSamples.ts"
 
 const NEXT_DAY = DateTime.add(OPENED_AT, { days: 1 })

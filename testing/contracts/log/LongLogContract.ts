@@ -2,14 +2,13 @@
  * What a LogStore must do with a log of several tiles. These rules need an empty log of its own, on which they run in this
  * order.
  */
-import assert from "node:assert/strict"
 import { Effect } from "effect"
+import assert from "node:assert/strict"
 import { LogStore } from "../../../domain/log/LogStore.ts"
 import { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
 import { Sequencer } from "../../../domain/log/Sequencer.ts"
-import type { Receipt } from "../../../domain/receipts/Receipt.ts"
+import type { Receipt } from "../../../domain/receipts/Receipts.ts"
 import type { Contract } from "../shared/Contract.ts"
-import { rootOfInclusion } from "./InclusionProof.ts"
 import { atOnce } from "../shared/LedgerSamples.ts"
 import {
   aNode,
@@ -21,6 +20,7 @@ import {
   sequenceAll,
   sha256
 } from "../shared/LogSamples.ts"
+import { rootOfInclusion } from "./InclusionProof.ts"
 
 /** More than one batch, across several tiles. */
 const AT_ONCE = 8

@@ -3,7 +3,7 @@
  */
 import { DateTime, Effect } from "effect"
 import assert from "node:assert/strict"
-import { OperatorSessionId } from "../../../domain/accounts/Principal.ts"
+import { OperatorSessionId } from "../../../domain/accounts/Authentication.ts"
 import { type AuditEntry, AuditEntryId, AuditTrailStore } from "../../../domain/operator/AuditTrail.ts"
 import { UnitOfWork } from "../../../domain/shared/StoreUnavailable.ts"
 import { instant } from "../shared/AccountSamples.ts"

@@ -6,16 +6,19 @@ import { DateTime, Effect } from "effect"
 import { withMembers, withMeta } from "../../../../domain/mcp/PassedResults.ts"
 import { ToolDirectory, type ToolReference } from "../../../../domain/metering/ToolDirectory.ts"
 import { isObject, memberOf, membersOf } from "../../../../domain/shared/JsonText.ts"
-import type { TaskCaller, TaskPosition } from "../../../../domain/tasks/CallTask.ts"
+import type { SeenTask, TaskCaller, TaskPosition } from "../../../../domain/tasks/CallTask.ts"
 import { makeTaskTools } from "../../../../domain/tasks/SessionTasks.ts"
-import type { SeenTask } from "../../../../domain/tasks/TaskTexts.ts"
 import { Tasks } from "../../../../domain/tasks/Tasks.ts"
-import { RELATED_TASK_META, SESSION_VERSIONS, VERSION_META } from "../../../../domain/upstream/Protocol.ts"
+import {
+  RELATED_TASK_META,
+  SESSION_TASKS,
+  SESSION_VERSIONS,
+  VERSION_META,
+  withoutTasks
+} from "../../../../domain/upstream/Protocol.ts"
 import type { ServerProfile } from "../../../../domain/upstream/ProviderServers.ts"
-import { SESSION_TASKS, withoutTasks } from "../../../../domain/upstream/TaskSupport.ts"
 import type { HandlerError } from "../../metering/CallProblems.ts"
-import { OpenStreams } from "../../pipeline/WebRequest.ts"
-import { header, type WebRequest } from "../../pipeline/WebRequest.ts"
+import { header, OpenStreams, type WebRequest } from "../../pipeline/WebRequest.ts"
 import type { Door, DoorDialect, DoorFailure, DoorRequest, TaskCall } from "../Door.ts"
 import { listMembers } from "../MethodDispatch.ts"
 import type { RpcBatch, RpcMessage } from "../RpcMessage.ts"

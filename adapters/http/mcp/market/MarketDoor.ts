@@ -3,13 +3,10 @@
  * tool of the catalog. No server stands behind it: calls go to the provider of the tool.
  */
 import { Effect, Result } from "effect"
-import { ToolboxChanges } from "../../../../domain/mcp/ToolboxChanges.ts"
-import { ToolboxList } from "../../../../domain/mcp/ToolboxList.ts"
-import { makeAliasReader } from "../../../../domain/mcp/ToolboxSearch.ts"
+import { makeAliasReader, ToolboxChanges, ToolboxList } from "../../../../domain/mcp/Toolbox.ts"
 import { guessOf } from "../../../../domain/shared/NearestName.ts"
-import { BaseUrl, pageUrl } from "../../contract/BaseUrl.ts"
+import { API_VERSION, BaseUrl, pageUrl } from "../../contract/BaseUrl.ts"
 import { PRODUCT_NAME } from "../../contract/SampleValues.ts"
-import { API_VERSION } from "../../contract/BaseUrl.ts"
 import { type Consumer, type Door, type DoorRequest, listClient } from "../Door.ts"
 import type { DoorPath } from "../DoorRoutes.ts"
 import { invalidParams, methodNotFound, type RpcFault } from "../RpcReply.ts"
