@@ -4,7 +4,7 @@
  */
 import { Console, DateTime, Effect, Layer } from "effect"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
-import { OperatorSessionStore } from "../domain/accounts/Principal.ts"
+import { OperatorSessionStore } from "../domain/accounts/Authentication.ts"
 import { Erasure, ERASED_BY_CHARS_MAX } from "../domain/erasure/Erasure.ts"
 import { AuditTrail } from "../domain/operator/AuditTrail.ts"
 import { formatAmount } from "../domain/shared/Microcents.ts"

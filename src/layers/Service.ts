@@ -149,7 +149,7 @@ export const metricsAccess = (config: Pick<AppConfig, "profile" | "METRICS_TOKEN
   config.METRICS_TOKEN ?? (config.profile === "production" ? "closed" : "open")
 
 /** Strict with real payments, off in a dry run. */
-const earningsPolicy = (config: AppConfig): EarningsPolicy => {
+export const earningsPolicy = (config: AppConfig): EarningsPolicy => {
   const preset = config.PAYMENTS === "stripe" ? LIVE_EARNINGS_POLICY : DRY_RUN_EARNINGS_POLICY
   return {
     delayDays: config.PAYOUT_DELAY_DAYS ?? preset.delayDays,

@@ -11,7 +11,7 @@ import { ToolboxToolsMax } from "../../domain/mcp/Toolbox.ts"
 import { TOOL_TIMEOUT_MS_MAX, UPSTREAM_LIMITS, UpstreamLimits } from "../../domain/metering/CallTerms.ts"
 import { readConfig } from "../../src/config/AppConfig.ts"
 import { settings } from "../../src/config/Settings.ts"
-import { earningsPolicy } from "../../src/layers/Policies.ts"
+import { earningsPolicy } from "../../src/layers/Service.ts"
 
 it.effect("a core has the defaults of the settings", () =>
   Effect.gen(function* () {
