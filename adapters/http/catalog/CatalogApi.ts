@@ -9,11 +9,10 @@ import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { BADGES, VERIFICATION_LEVELS } from "../../../domain/trust/TrustScore.ts"
 import { MCP_VERSIONS } from "../../../domain/upstream/Protocol.ts"
-import { publicRead, readBy, uncached, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { publicRead, readBy, uncached, writeBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { Bounded, MicrocentsQuery, pageQuery, toolIdOrName } from "../contract/InputSchemas.ts"
-import { defaultFee, feeBps } from "../contract/PlatformFeeBodies.ts"
 import {
   BASE_URL,
   INPUT_SCHEMA,
@@ -23,6 +22,7 @@ import {
   PROVIDER_ID
 } from "../contract/SampleValues.ts"
 import * as shared from "../contract/SharedFields.ts"
+import { defaultFee, feeBps } from "../contract/SharedFields.ts"
 import { EndpointReport, ToolVersionSummary } from "./ImportApi.ts"
 import * as price from "./ToolBody.ts"
 import { TOOL_ANNOTATIONS, ToolAnnotations, ToolBody, toolExample } from "./ToolBody.ts"
@@ -156,7 +156,7 @@ const PriceLine = Field.object("PriceLine", "The price of a tool.", {
   ...price.freeTierFields
 })
 
-export const PriceList = Field.object("PriceList", "Price list of all tools, and the platform fee.", {
+const PriceList = Field.object("PriceList", "Price list of all tools, and the platform fee.", {
   pricing: Field.list(PriceLine, "One line per tool."),
   tools: Field.list(PriceLine, "Same as `pricing`."),
   ...shared.pageFields,

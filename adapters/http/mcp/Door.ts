@@ -3,6 +3,7 @@
  * and writes responses. A door defines what it offers, what a tool's name means, and how all other requests are answered.
  */
 import type { Effect } from "effect"
+import type { HeaderParameter } from "../../../domain/mcp/HeaderParameters.ts"
 import { isOfFeatures, type ServerFeature } from "../../../domain/accounts/Account.ts"
 import type { Principal } from "../../../domain/accounts/Authentication.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
@@ -15,12 +16,10 @@ import {
   type ServerAddress,
   type ServerProfile
 } from "../../../domain/upstream/ProviderServers.ts"
-import type { HandlerError } from "../metering/CallProblems.ts"
+import type { HandlerError } from "../metering/Proxy.ts"
 import type { AnyInput, EncodedReply, RequestClock } from "../pipeline/Route.ts"
 import type { WebRequest } from "../pipeline/WebRequest.ts"
-import type { parameterHeadersFault } from "./ModernHeaders.ts"
-import type { RpcBatch, RpcMessage, RpcObject, RpcRequest } from "./RpcMessage.ts"
-import type { DoorAnswer, RpcFault } from "./RpcReply.ts"
+import type { DoorAnswer, RpcBatch, RpcFault, RpcMessage, RpcObject, RpcRequest } from "./RpcMessages.ts"
 
 export type Consumer = Extract<Principal, { readonly role: "consumer" }>
 
@@ -67,7 +66,14 @@ export interface DoorDialect {
   /** Capabilities of the service, with calls that run as tasks. */
   withTasks(capabilities: string): string
   /** What is wrong with headers that repeat arguments; undefined where there are none. */
-  readonly parametersFault: typeof parameterHeadersFault | undefined
+  readonly parametersFault:
+    | ((
+        request: WebRequest,
+        id: string,
+        parameters: ReadonlyArray<HeaderParameter>,
+        args: Readonly<Record<string, unknown>>
+      ) => RpcFault | undefined)
+    | undefined
   /** Whether the client wants a call as a task. */
   wantsTask(params: RpcObject | undefined): boolean | RpcFault
   /** Whether a call runs as a task. Nothing is held yet. */

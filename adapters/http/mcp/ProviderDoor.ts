@@ -20,8 +20,7 @@ import {
 } from "../../../domain/upstream/ProviderServers.ts"
 import { type Door, type DoorFailure, type DoorRequest, listClient, passing } from "./Door.ts"
 import type { DoorPath } from "./DoorRoutes.ts"
-import { textAt } from "./RpcMessage.ts"
-import { type DoorAnswer, errorAnswer, invalidParams, type RpcFault, serverFailed } from "./RpcReply.ts"
+import { type DoorAnswer, errorAnswer, invalidParams, type RpcFault, serverFailed, textAt } from "./RpcMessages.ts"
 import {
   announcedBy,
   ANNOUNCES_ALL,
@@ -32,7 +31,7 @@ import {
   makeSubscriptions,
   subscription as listSubscription
 } from "./Subscriptions.ts"
-import { makeCounted } from "./TaskMethods.ts"
+import { makeCounted } from "./MethodDispatch.ts"
 
 // A tool that is listed may have a name from before the rules for new ones.
 const isToolName = Schema.is(ToolNameSent)

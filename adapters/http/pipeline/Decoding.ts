@@ -240,10 +240,10 @@ const unionCheck = ({ types }: SchemaAST.Union): Check | undefined => {
 const Stored = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String, Schema.String]))
 const decode = Schema.decodeUnknownOption(Stored)
 
-export const encodeCursor = (list: string, position: Position): string =>
+const encodeCursor = (list: string, position: Position): string =>
   Base64Url.encode(JSON.stringify([list, position.key, position.id]))
 
-export const decodeCursor = (list: string, cursor: string): Effect.Effect<Position, BadRequest> => {
+const decodeCursor = (list: string, cursor: string): Effect.Effect<Position, BadRequest> => {
   const text = Base64Url.decodeString(cursor)
   const stored = Result.isSuccess(text) ? decode(text.success) : Option.none()
   if (Option.isNone(stored) || stored.value[0] !== list) {

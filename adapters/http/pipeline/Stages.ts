@@ -19,8 +19,8 @@ import { type Deadline, makeDeadlines } from "../../../domain/shared/Deadlines.t
 import { makeFreshCache } from "../../../domain/shared/FreshCache.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
 import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
-import type { AccessRule } from "../contract/Access.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
+import type { AccessRule } from "../contract/Endpoint.ts"
 import { parseJson, readText } from "./Decoding.ts"
 import {
   AuthorizationRejected,
@@ -405,8 +405,8 @@ const reasonIn = ({ payload }: RequestContext): string | undefined => {
 // Caches responses to public reads as text for a short time, because most clients request the same first page. All are
 // dropped when the catalog or an account changes.
 
-export const READS_CACHED_MAX = 1_000
-export const READ_CACHE_TTL_MS = 2_000
+const READS_CACHED_MAX = 1_000
+const READ_CACHE_TTL_MS = 2_000
 /** Larger responses, such as pages of large schemas, are not cached. */
 const REPLY_CHARS_MAX = 262_144
 

@@ -8,7 +8,7 @@ import { SESSION_LIFE } from "../../../domain/operator/OperatorSessions.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { lowestOf, type Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"
 import { inSeconds } from "../../../domain/shared/Time.ts"
-import type { AccessRule } from "../contract/Access.ts"
+import type { AccessRule } from "../contract/Endpoint.ts"
 import { BadRequest, type PayloadTooLarge } from "./Failures.ts"
 
 export interface WebRequest {

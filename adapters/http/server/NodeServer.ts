@@ -14,7 +14,7 @@ import {
   type WebRequest,
   type WebResponse
 } from "../pipeline/WebRequest.ts"
-import { Connections } from "./Connections.ts"
+import { Connections, makeRejections } from "./Connections.ts"
 import {
   endStream,
   isStreaming,
@@ -24,7 +24,6 @@ import {
   UnreadResponses,
   writeEvent
 } from "./HttpMessages.ts"
-import { makeRejections } from "./Rejections.ts"
 
 const SHORT_CHARS_MAX = 1_024
 /** JSON is compressed only from this length on: the OpenAPI document, for example. */
@@ -116,7 +115,7 @@ const SETTLE_WAIT_MAX = Duration.seconds(5)
 /** For ending requests whose connections were closed. */
 const CLOSING_WAIT_MAX = Duration.seconds(1)
 
-export const stopServer = (stopping: Stopping) => Effect.andThen(giveNotice(stopping), close(stopping))
+const stopServer = (stopping: Stopping) => Effect.andThen(giveNotice(stopping), close(stopping))
 
 /** New connections are still served. Ends early when none is open. */
 const giveNotice = ({ connections, dispatcher, noticeMs }: Stopping) => {
@@ -202,8 +201,8 @@ export class ListeningAt extends Context.Service<ListeningAt, { readonly host: s
 ) {}
 
 /** Each costs some tens of kilobytes. */
-export const CONNECTIONS_MAX = 10_000
-export const CONNECTIONS_PER_ADDRESS_MAX = 1_000
+const CONNECTIONS_MAX = 10_000
+const CONNECTIONS_PER_ADDRESS_MAX = 1_000
 /** Accepted beyond the limit, so that one of them can replace an idle one. */
 const CONNECTIONS_SPARE = 256
 const HEADER_BYTES_MAX = 32_768

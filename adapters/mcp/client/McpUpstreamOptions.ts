@@ -4,7 +4,7 @@
 import type { UpstreamBounds } from "../../../domain/metering/CallTerms.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { publicOnly } from "../egress/AddressGuard.ts"
-import type { BuiltInServer, Resolve } from "../egress/GuardedConnector.ts"
+import type { BuiltInServer, Resolve } from "../egress/GuardedEgress.ts"
 import type { Signer } from "./ProviderSignature.ts"
 
 const defaults = {

@@ -9,7 +9,7 @@ import * as NodeReceiptSigner from "../../../adapters/crypto/NodeReceiptSigner.t
 import * as NodeSealer from "../../../adapters/crypto/NodeSealer.ts"
 import * as PublishedProofs from "../../../adapters/dns/PublishedProofs.ts"
 import { accountsRoutes } from "../../../adapters/http/accounts/Accounts.ts"
-import { toolsRoutes } from "../../../adapters/http/catalog/Tools.ts"
+import { toolsRoutes } from "../../../adapters/http/catalog/Catalog.ts"
 import { BaseUrl } from "../../../adapters/http/contract/BaseUrl.ts"
 import { payoutsRoutes, webhookRoutes } from "../../../adapters/http/earnings/Payouts.ts"
 import { invoicesRoutes } from "../../../adapters/http/invoices/Invoices.ts"

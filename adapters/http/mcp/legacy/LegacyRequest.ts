@@ -8,20 +8,26 @@ import { McpSessions } from "../../../../domain/mcp/McpSessions.ts"
 import type { OutgoingStream, StreamSink } from "../../../../domain/mcp/McpStreams.ts"
 import type { Deadline, Deadlines } from "../../../../domain/shared/Deadlines.ts"
 import type { UpstreamSession } from "../../../../domain/upstream/Protocol.ts"
-import type { HandlerError } from "../../metering/CallProblems.ts"
-import type { EventStarter } from "../../pipeline/WebRequest.ts"
+import type { HandlerError } from "../../metering/Proxy.ts"
 import type { EncodedReply, RequestClock } from "../../pipeline/Route.ts"
-import type { LastEvent, ServerSentEvent } from "../../pipeline/WebRequest.ts"
+import type { EventStarter, LastEvent, ServerSentEvent } from "../../pipeline/WebRequest.ts"
 import type { Dispatch, DoorDialect, DoorRequest } from "../Door.ts"
-import type { RpcRequest } from "../RpcMessage.ts"
-import { faultReply, invalidRequest, lastMessage, methodNotFound, replyOf, resultAnswer } from "../RpcReply.ts"
+import {
+  faultReply,
+  invalidRequest,
+  lastMessage,
+  methodNotFound,
+  replyOf,
+  resultAnswer,
+  type RpcRequest
+} from "../RpcMessages.ts"
 import { type LegacyContext, sessionGone } from "./LegacySessions.ts"
 
 // What one POST of a client of the legacy era sends back: one response, or a stream, from the first message that comes before
 // the response on. A request that takes longer gets a stream too, so that its client can reconnect for the response.
 
 /** Most calls are shorter, and need no stream. */
-export const STREAM_AFTER_MS = 2_000
+const STREAM_AFTER_MS = 2_000
 /** Shorter than what proxies and servers wait for. */
 export const KEEP_ALIVE_MS = 15_000
 
