@@ -193,7 +193,12 @@ const requestProblems = {
   }),
   IdempotencyConflict: keyConflict(),
   IdempotencyInFlight: inFlight,
-  MethodNotAllowed: (e) => ({ status: 405, code: "METHOD_NOT_ALLOWED", headers: { allow: e.allow.join(", ") } }),
+  MethodNotAllowed: (e, baseUrl) => ({
+    status: 405,
+    code: "METHOD_NOT_ALLOWED",
+    message: `${prefixOf(baseUrl)}${e.message}`,
+    headers: { allow: e.allow.join(", ") }
+  }),
   NotFound: notFound(),
   NotFromOwnPage: forbidden(),
   OperatorDisabled: notConfigured("The operator can set OPERATOR_KEY and restart the service."),
