@@ -1,6 +1,7 @@
 /**
  * Calls through the proxy: the hot path. The response text is written once, stored for replays and sent unchanged.
  */
+import { isObject } from "../../../domain/shared/JsonText.ts"
 import { Effect, Schema } from "effect"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
@@ -21,7 +22,6 @@ import { cancellationView, catalogProblems, upcomingView } from "../catalog/Tool
 import { BaseUrl, defaultCapPage, prefixOf } from "../contract/BaseUrl.ts"
 import { type ProblemCode, type ProblemStatus, problemType, titles } from "../contract/Problem.ts"
 import { type Decoding, rejectRounded } from "../pipeline/Decoding.ts"
-import { isObject } from "../pipeline/Failures.ts"
 import {
   type ErrorWithStatus,
   inFlight,

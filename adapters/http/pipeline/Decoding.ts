@@ -5,7 +5,7 @@
 import { Effect, Exit, Option, Result, Schema, SchemaAST, type SchemaIssue, SchemaParser } from "effect"
 import { Base64Url } from "effect/encoding"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { stringEnd } from "../../../domain/shared/JsonText.ts"
+import { isObject, stringEnd } from "../../../domain/shared/JsonText.ts"
 import { guessOf, nearestName } from "../../../domain/shared/NearestName.ts"
 import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
 import { type Page, PAGE_LIMIT_DEFAULT, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
@@ -15,7 +15,6 @@ import {
   type Fault,
   FAULTS_MAX,
   faultsOf,
-  isObject,
   meantMember,
   type Path,
   PathRejected,

@@ -2,6 +2,7 @@
  * What can be wrong with a request before the rules of the domain apply, and the sentences that say so.
  */
 import { Result, Schema, SchemaAST, SchemaIssue, SchemaParser } from "effect"
+import { isObject } from "../../../domain/shared/JsonText.ts"
 import { inSeconds } from "../../../domain/shared/Time.ts"
 import { otherFieldsOf, wireOf } from "../contract/InputSchemas.ts"
 
@@ -383,6 +384,3 @@ const misfitsOf = ({ known, others, required }: Shape, value: Readonly<Record<st
   for (const name of Object.keys(value)) if (!known.has(name) && others?.test(name) !== true) misfits++
   return misfits
 }
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
