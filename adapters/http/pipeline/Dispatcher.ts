@@ -37,6 +37,7 @@ import {
 } from "./Route.ts"
 import {
   decode,
+  HttpSettings,
   makeAuthentication,
   makeFairReads,
   makeLimits,
@@ -60,7 +61,6 @@ import {
   OpenStreams,
   preflight,
   progressSender,
-  TrustedProxyRanges,
   varyOf,
   wantsPage,
   type WebRequest,
@@ -138,7 +138,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
 
 const makeRequestContext = Effect.fnUntraced(function* ({ find }: Routing) {
   const entropy = yield* Entropy
-  const trusted = yield* TrustedProxyRanges
+  const { trustedProxies: trusted } = yield* HttpSettings
   const clock = yield* Clock.Clock
 
   const contextOf = (request: WebRequest, requestId: string): RequestContext => {

@@ -39,6 +39,7 @@ import {
   isFromOwnPage,
   networkOf,
   sessionToken,
+  type TrustedProxies,
   UNKNOWN_ADDRESS,
   type WebRequest
 } from "./WebRequest.ts"
@@ -60,18 +61,28 @@ export interface RateLimitSettings {
 export const SIGN_INS_PER_MINUTE_MAX = 10
 export const WRONG_KEYS_PER_MINUTE_MAX = 60
 
-export const RateLimitSettings = Context.Reference<RateLimitSettings>(
-  "agent-tool-billing/adapters/http/RateLimitSettings",
-  {
-    defaultValue: () => ({
-      addressRpm: 600,
-      registrationRpm: 30,
-      signInRpm: SIGN_INS_PER_MINUTE_MAX,
-      wrongKeyRpm: WRONG_KEYS_PER_MINUTE_MAX,
-      keysLimited: true
-    })
-  }
-)
+/** The settings of the HTTP service. */
+export interface HttpSettings {
+  readonly rateLimits: RateLimitSettings
+  readonly requestTimeoutMs: number
+  readonly trustedProxies: TrustedProxies
+}
+
+export const HTTP_SETTINGS: HttpSettings = {
+  rateLimits: {
+    addressRpm: 600,
+    registrationRpm: 30,
+    signInRpm: SIGN_INS_PER_MINUTE_MAX,
+    wrongKeyRpm: WRONG_KEYS_PER_MINUTE_MAX,
+    keysLimited: true
+  },
+  requestTimeoutMs: 30_000,
+  trustedProxies: []
+}
+
+export const HttpSettings = Context.Reference<HttpSettings>("agent-tool-billing/adapters/http/HttpSettings", {
+  defaultValue: () => HTTP_SETTINGS
+})
 
 const WINDOW_MS = 60_000
 /** Of one account. A person who reloads a console must not exhaust the limit of the account's agents. */
@@ -100,7 +111,7 @@ export class RateLimits extends Context.Service<
     RateLimits,
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
-      const settings = yield* RateLimitSettings
+      const { rateLimits: settings } = yield* HttpSettings
       const standing = yield* RateLimitState
 
       const consume = (key: string, limit: number): Effect.Effect<LimitHeaders, RateLimited> =>
@@ -480,17 +491,13 @@ const ownerOfRead = ({ caller, route: { method, rule } }: RequestContext): strin
 // not be, such as the settlement of a call: that runs to completion without its caller. When the scope closes, the time of
 // every request is up, except for calls: `Metering` closes later, and lets them finish.
 
-export const RequestTimeoutMs = Context.Reference<number>("agent-tool-billing/adapters/http/RequestTimeoutMs", {
-  defaultValue: () => 30_000
-})
-
 /** How long a shutdown waits for work whose caller got a response already. The sweeper ends calls that are not done then. */
 const LATE_WORK_WAIT_MAX = "10 seconds"
 
 type Answer = Effect.Effect<EncodedReply, Failure>
 
 export const makeTimeout = Effect.gen(function* () {
-  const timeoutMs = yield* RequestTimeoutMs
+  const { requestTimeoutMs: timeoutMs } = yield* HttpSettings
   const deadlines = yield* makeDeadlines
   const late = new Set<Fiber.Fiber<unknown, unknown>>()
   let closing = false

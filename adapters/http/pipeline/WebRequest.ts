@@ -117,11 +117,6 @@ export const callCap = (
 
 export type TrustedProxies = ReadonlyArray<readonly [ipaddr.IPv4 | ipaddr.IPv6, number]>
 
-export const TrustedProxyRanges = Context.Reference<TrustedProxies>(
-  "agent-tool-billing/adapters/http/TrustedProxyRanges",
-  { defaultValue: () => [] }
-)
-
 /** Addresses and CIDR ranges. Throws an error that names the malformed one. */
 export const parseTrustedProxies = (ranges: ReadonlyArray<string>): TrustedProxies =>
   ranges.map((range) => {
