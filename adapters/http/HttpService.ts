@@ -75,7 +75,6 @@ const subjects = Effect.map(
 
 type Groups = (typeof Api)["groups"]
 
-/** Of the contract, as `Answers` names them. */
 type Endpoint = {
   [G in keyof Groups & string]: {
     [I in keyof Groups[G]["endpoints"] & string]: Groups[G]["endpoints"][I] extends {

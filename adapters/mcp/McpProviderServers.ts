@@ -263,7 +263,6 @@ const endOfStream = ({ requestId }: PassedRequest): PassedReply => ({
   result: `{"resultType":"complete","_meta":{"${SUBSCRIPTION_META}":${requestId}}}`
 })
 
-/** Of clients, at servers that have any. */
 type Sessions = Pick<ProviderServers["Service"], "end" | "initialize" | "listen" | "tell">
 
 export const makeProviderServers = Effect.fnUntraced(function* (

@@ -76,7 +76,6 @@ class Pages {
   private bytes = 0
   private omitted = false
   private ttlMs: number | undefined = undefined
-  /** Of the first page that has one. */
   private meta: string | undefined = undefined
 
   constructor(options: McpUpstreamOptions, link: Link) {
@@ -244,7 +243,6 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
 
 const ABLEST: ListClient = { inSession: false, capabilities: ALL_LISTING_CAPABILITIES }
 
-/** What distinguishes the client for this server. */
 const kindOf = ({ endpoint: { dialect } }: KnownEndpoint, one: ListClient | "any"): ListClient | "any" =>
   one === "any" ? one : (dialect?.listClient(one) ?? one)
 

@@ -29,7 +29,6 @@ import { TOOL_ANNOTATIONS, ToolAnnotations, ToolBody, toolExample } from "./Tool
 
 // The MCP endpoints of the service on the wire: where they are, what they offer, and how a client authenticates.
 
-/** What `/mcp` lists. */
 export const MARKET_DOOR_TOOLS =
   "`search_tools`, `describe_tool`, `call_tool`, `quote` and `balance`, which find and call any tool of the catalog; then, as " +
   "`{provider}__{tool}`, the tools of your toolbox, or without one those that you called in the last 30 days."

@@ -48,7 +48,7 @@ export interface AccessRule {
   readonly showsKey: boolean
   /** Public, but a valid key may reveal more. */
   readonly keyOptional: boolean
-  /** For health probes: no rate limit. */
+  /** Health probes have no rate limit. */
   readonly unlimited: boolean
   /** Public where no operator key is configured. */
   readonly openWithoutOperator: boolean
@@ -119,7 +119,7 @@ export const DeclaredCodes = Context.Reference<ReadonlyArray<ProblemCode>>(
   { defaultValue: () => [] }
 )
 
-/** What the type of an endpoint tells of its problems: handlers may fail with these only. */
+/** Handlers may fail with these only. */
 export interface Declares<Status extends ProblemStatus> {
   readonly "~Problems": Status
 }
@@ -224,7 +224,7 @@ export const statusOf = (schema: Schema.Top): number => {
 /** Title and description of a group of endpoints. */
 export const about = (title: string, description: string) => OpenApi.annotations({ title, description })
 
-/** What a GET answers at an endpoint that takes a POST. */
+/** A GET answers this at an endpoint that takes a POST. */
 export const SelfDescription = Field.object("SelfDescription", "How to use an endpoint, with the schema of its body.", {
   endpoint: Field.string("Path of the endpoint.", "/api/market/register-consumer"),
   method: Field.string("HTTP method of the endpoint.", "POST"),

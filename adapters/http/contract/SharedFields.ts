@@ -41,7 +41,6 @@ export const versionOf = Field.string(
 
 export const expiresAt = Field.nullableTimestamp("Time of expiry. `null`: never.")
 
-/** What follows the items of a page. */
 export const pageFields = {
   total: Field.int("Number of items in the filtered list, over all pages.", 1),
   limit: Field.int("Maximum number of items per page.", 50),

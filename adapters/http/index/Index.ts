@@ -247,7 +247,6 @@ const llmsText = ({ description, documents, endpoints, links, mcp, name, steps }
 
 // What programs read of the MCP endpoints: in the indexes, and as `server.json` in the format of the MCP registry.
 
-/** Of these, only those that the service has. */
 const DOORS = [
   ["/mcp", "/mcp", MARKET_DOOR_TOOLS],
   ["/mcp/:provider", "/mcp/{handle}", "The tools of one provider, under their own names."]

@@ -179,7 +179,7 @@ const OWN: ReadonlySet<string> = new Set([
 const extrasOf = (extra: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(extra).filter(([name]) => !OWN.has(name)))
 
-/** For people; agents that pay by themselves use `load_balance_url`. */
+/** People open it; agents that pay by themselves use `load_balance_url`. */
 export const addFundsPage = (baseUrl: string): string => pageUrl(baseUrl, "/developer/funds")
 
 /** Adds what a client of MCP can do; undefined where the message of the HTTP API applies. */

@@ -38,7 +38,7 @@ export interface DoorRequest {
   readonly renewSession?: Effect.Effect<UpstreamSession | undefined, StoreUnavailable> | undefined
   readonly caller: Consumer
   readonly input: AnyInput
-  /** Of this request, which may be one of a batch. */
+  /** The request may be one of a batch. */
   readonly clock: RequestClock
   /** Messages that come before the response. A client that takes no stream gets none. */
   readonly onMessage: (message: string) => void
@@ -53,7 +53,7 @@ export const listClient = ({ capabilities, clientSession, session }: DoorRequest
 /** `started`: by the service, at a server with sessions. */
 export type TaskCall = "none" | "taken" | "started"
 
-/** What differs between versions of the protocol that are not compatible. It is chosen once for each request. */
+/** Versions of the protocol that are not compatible differ in this. It is chosen once for each request. */
 export interface DoorDialect {
   /** The result of a server, as the client gets it. */
   result(method: string, result: string): string
@@ -65,7 +65,7 @@ export interface DoorDialect {
   offered(profile: ServerProfile): string
   /** Capabilities of the service, with calls that run as tasks. */
   withTasks(capabilities: string): string
-  /** What is wrong with headers that repeat arguments; undefined where there are none. */
+  /** Checks headers that repeat arguments; undefined where there are none. */
   readonly parametersFault:
     | ((
         request: WebRequest,
@@ -74,9 +74,8 @@ export interface DoorDialect {
         args: Readonly<Record<string, unknown>>
       ) => RpcFault | undefined)
     | undefined
-  /** Whether the client wants a call as a task. */
   wantsTask(params: RpcObject | undefined): boolean | RpcFault
-  /** Whether a call runs as a task. Nothing is held yet. */
+  /** Nothing is held yet. */
   taskCall(
     door: Door,
     request: DoorRequest,
@@ -102,7 +101,6 @@ export interface DoorClients {
 
 /** Clients that open sessions. */
 export interface SessionClients extends DoorClients {
-  /** Whether the message is of such a client. */
   sends(request: WebRequest, message: RpcMessage | RpcBatch): boolean
   /** A stream of messages. */
   get(door: Door, caller: Consumer, input: AnyInput): Handled
@@ -126,7 +124,6 @@ export interface ToolList {
   readonly meta?: string | undefined
 }
 
-/** What a tool's name means. */
 export type DoorTool =
   | {
       /** A call that is billed. The frame makes it and writes its response. */
@@ -149,13 +146,13 @@ export interface ToolArguments {
 export type DoorFailure = RpcFault | StoreUnavailable
 
 export interface Door {
-  /** What sessions are opened with; undefined where the service itself is the server. */
+  /** Opens sessions; undefined where the service itself is the server. */
   readonly server?: ServerAddress | undefined
   /** Its tool that calls any other, with a cap among the arguments. */
   readonly callTool?: string | undefined
   /** Not offered: neither their requests nor the server's messages are passed on. */
   readonly featuresOff: ReadonlyArray<ServerFeature>
-  /** Of `server/discover`, or of a session. */
+  /** A client gets it from `server/discover`, or with a session. */
   profile(request: DoorRequest): Effect.Effect<DoorProfile, DoorFailure>
   /** One page of `tools/list`. */
   tools(request: DoorRequest, cursor: string | undefined): Effect.Effect<ToolList, DoorFailure>

@@ -103,7 +103,6 @@ const originFault = (request: WebRequest, baseUrl: string): RpcFault | undefined
 
 const SUBSCRIBE = "subscriptions/listen"
 
-/** Of a request beyond the rate limit. */
 const LIMITED_BYTES_MAX = 65_536
 
 type Handled = Effect.Effect<EncodedReply, HandlerError>
@@ -262,7 +261,7 @@ export const refusalRoutes = Effect.gen(function* () {
     route("POST", "/authorize", refused(400)),
     route("POST", "/token", refused(400)),
     route("GET", "/sse", noEventTransport(baseUrl, "/mcp", 404)),
-    // Of 400 the official clients show the body.
+    // The official clients show the body of a 400.
     route("POST", "/sse", noEventTransport(baseUrl, "/mcp", 400))
   ]
 })

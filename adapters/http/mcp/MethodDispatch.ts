@@ -108,7 +108,6 @@ export const makeTaskMethods = Effect.gen(function* () {
 
 const MISSING = `Tasks are for clients that declare the extension \`${TASKS_EXTENSION}\` in the capabilities of each request.`
 
-/** For a client that did not declare that it can handle tasks. */
 const missingTasks = missingCapability(MISSING, {
   requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } }
 })
@@ -164,7 +163,6 @@ const turnedOffText = (feature: ServerFeature): string => `The provider of this 
 
 const NEVER_PASSED = "This method is not passed to providers' servers as a request."
 
-/** Of the result of `tools/list`. */
 export const listMembers = ({ meta, nextCursor, tools }: ToolList): string => {
   const cursor = nextCursor === undefined ? "" : `,"nextCursor":${JSON.stringify(nextCursor)}`
   return `"tools":${tools}${cursor}${meta === undefined ? "" : `,"_meta":${withoutOwn(meta)}`}`

@@ -103,7 +103,7 @@ const providerDoors = Effect.gen(function* () {
     const changes: ListChanges = (onChange) =>
       Effect.scoped(Effect.andThen(offerChanges.watch(server, onChange), Effect.never))
 
-    /** What the server announces. One with sessions does it in them only. */
+    /** A server with sessions announces in them only. */
     const announced = Effect.map(servers.profile(server), (profile) =>
       profile.sessions ? [] : announcedBy(withoutFeatures(profile.capabilities, featuresOff))
     )
@@ -223,7 +223,7 @@ const unknownTool = (name: string): string => `There is no tool \`${name.slice(0
 
 const answerOf = (reply: PassedReply): DoorAnswer => (reply._tag === "Result" ? reply : errorAnswer(reply.error))
 
-/** What the caller may know of it: the kind, and a sentence. */
+/** The caller may know the kind, and a sentence. */
 const failedFault = ({ message, problem }: ServerFailed): RpcFault =>
   serverFailed(message, {
     problem: problem.kind,

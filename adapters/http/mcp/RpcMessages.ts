@@ -41,7 +41,7 @@ export const faultOf =
 export const parseError = faultOf(PARSE_ERROR, 400)
 export const invalidRequest = faultOf(INVALID_REQUEST, 400)
 export const methodNotFound = faultOf(METHOD_NOT_FOUND, 404)
-/** Of the tool or the arguments, not of the protocol: the message itself is well formed. */
+/** The tool or the arguments are wrong, not the protocol: the message itself is well formed. */
 export const invalidParams = faultOf(INVALID_PARAMS, 200)
 export const malformedParams = faultOf(INVALID_PARAMS, 400)
 export const headerMismatch = faultOf(HEADER_MISMATCH, 400)
@@ -126,7 +126,6 @@ export const faultsReplied = <E>(
     Effect.catch((error) => (error instanceof RpcFault ? Effect.succeed(faultReply(error, id)) : Effect.fail(error)))
   )
 
-/** For notifications and responses of a client. */
 export const ACCEPTED: EncodedReply = { status: 202, headers: {}, body: "" }
 
 /** The last event of a request's stream: its response. A problem of the service becomes a JSON-RPC error. */
@@ -190,7 +189,7 @@ export interface RpcNotification extends Parts {
   readonly text: string
 }
 
-/** Of the client, to a request of the server. */
+/** A client responds to a request of the server. */
 export interface RpcResponse {
   readonly _tag: "Response"
   readonly id: string

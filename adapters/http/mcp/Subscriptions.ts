@@ -18,7 +18,6 @@ export const announcingTools = (capabilities: string): string => {
     : objectWith(capabilities, "tools", objectWith(tools, "listChanged", "true"))
 }
 
-/** What a client may subscribe to at a server with these capabilities. */
 export const announcedBy = (capabilities: string): ReadonlyArray<string> =>
   ANNOUNCED.flatMap(([feature, member, name]) => {
     const declared = memberOf(capabilities, 0, feature)

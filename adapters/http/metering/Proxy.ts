@@ -127,7 +127,6 @@ export const callProblems = {
   ToolNotFound: catalogProblems.ToolNotFound
 } satisfies ProblemsOf<McpCalls | ToolDirectory>
 
-/** What a request that calls a tool fails with. */
 export type HandlerError = RequestError | ErrorWithStatus<typeof callProblems, ProblemStatus>
 
 export const problemOf = (error: HandlerError, baseUrl: string): Problem => problemIn(error, baseUrl, callProblems)
@@ -355,7 +354,7 @@ const problemCode = ({ answer }: CallReport): { readonly status: ProblemStatus; 
 const providerError = { status: 502, code: "PROVIDER_ERROR" } as const
 const unavailable = { status: 503, code: "UNAVAILABLE" } as const
 
-/** Also of the MCP doors. An outcome without a problem does not compile. */
+/** The MCP doors use it too. An outcome without a problem does not compile. */
 export const problemOfKind = {
   blocked_endpoint: { status: 422, code: "BLOCKED_ENDPOINT" },
   canceled: providerError,

@@ -19,7 +19,7 @@ import { answeredAt, consumerId, handle, PlatformFee, providerId, SetPlatformFee
 import { solvencyFields } from "../payments/MoneyApi.ts"
 import { Health } from "../platform/PlatformApi.ts"
 
-// What the operator looks at first: solvency, what waits, and health.
+// The operator looks at solvency, at what waits and at health first.
 
 const Solvency = Field.object("Solvency", "Whether all spendable funds are backed.", {
   spendable_microcents: Field.signedMicrocents(

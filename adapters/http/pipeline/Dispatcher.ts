@@ -70,19 +70,18 @@ import {
 export class Dispatcher extends Context.Service<
   Dispatcher,
   {
-    /** Of every link. */
     readonly baseUrl: string
     /** Never fails: every error becomes a response. */
     dispatch(request: WebRequest): Effect.Effect<WebResponse>
     /** Logs a problem that the server itself sent, before there was a request to dispatch. */
     logRejected(answer: WebResponse): Effect.Effect<void>
-    /** For shutdown: the node is not ready any more, so that load balancers send new requests elsewhere. */
+    /** The node that shuts down is not ready any more, so that load balancers send new requests elsewhere. */
     readonly beginDrain: Effect.Effect<void>
-    /** For shutdown: ends the streams that stay open. */
+    /** Ends the streams that stay open when the node shuts down. */
     readonly endStreams: Effect.Effect<void>
     /** Waits until no forwarded call is in flight. Calls whose callers disconnected outlive their requests. */
     readonly idle: Effect.Effect<void>
-    /** For shutdown: cancels the calls in flight and waits for their settlement. */
+    /** Cancels the calls in flight and waits for their settlement. */
     readonly cutOff: Effect.Effect<void>
   }
 >()("agent-tool-billing/adapters/http/Dispatcher") {}
@@ -254,7 +253,6 @@ export const makeRouting = (routes: ReadonlyArray<Route>, missingPage: EncodedRe
     }
   }
 
-  /** What was found lately, by method and path. */
   const latest = new Map(METHODS.map((method): [string, Map<string, Found>] => [method, new Map()]))
 
   const search = (method: string, path: string): Found => {

@@ -301,7 +301,7 @@ const faultsAt = (issue: SchemaIssue.Issue, path: Path, ast: SchemaAST.AST | und
   }
 }
 
-/** For a union of objects: the faults of the member that the value matches best. */
+/** A union of objects has the faults of the member that the value matches best. */
 const faultsOfUnion = (issue: SchemaIssue.AnyOf, path: Path): ReadonlyArray<Found> => {
   if (issue.issues.length === 0) return [{ path, predicate: `must be ${kindOf(issue.ast)}`, sent: shown(issue) }]
   const index = meantMember(issue.ast.types)(issue.input)
@@ -362,7 +362,7 @@ export const shapeOf = (ast: SchemaAST.AST, wire: SchemaAST.Objects): Shape => (
   others: otherFieldsOf(ast)
 })
 
-/** For a union of objects: the index of the member with the fewest missing or unknown fields. */
+/** A value means the member with the fewest missing or unknown fields, by its index. */
 export const meantMember = (types: ReadonlyArray<SchemaAST.AST>): ((value: unknown) => number | undefined) => {
   const shapes = types.map((type) => {
     const wire = wireOf(type)

@@ -85,7 +85,7 @@ export const HttpSettings = Context.Reference<HttpSettings>("agent-tool-billing/
 })
 
 const WINDOW_MS = 60_000
-/** Of one account. A person who reloads a console must not exhaust the limit of the account's agents. */
+/** A person who reloads a console must not exhaust the limit of the account's agents. */
 const CONSOLE_READS_RPM = 240
 /** Sent by the pages of the consoles. Any client can send it: reads have this second limit then, writes and calls do not. */
 const CONSOLE_HEADER = "x-console"
@@ -300,7 +300,6 @@ export const credentialOf = (request: WebRequest): string =>
 
 const ANYONE: ReadonlyArray<Role> = []
 
-/** Whether an endpoint that requires no key uses one. */
 const usesKey = (rule: AccessRule): boolean => rule.keyOptional || rule.idempotent || rule.openWithoutOperator
 
 /** Runs what a route asks of other systems before its unit of work begins. */
@@ -449,7 +448,7 @@ const isCacheable = (reply: EncodedReply): boolean => reply.status === 200 && re
 // Reads of one account run a few at a time, and the others wait. A page deep in a long list takes the database a second:
 // without this, one account could occupy every connection, and the reads of all others would wait.
 
-/** Of one account on each node: less than half of the connections to the database, by default. */
+/** One account has less than half of a node's connections to the database, by default. */
 export const READS_AT_ONCE_MAX = 4
 
 interface Reading {

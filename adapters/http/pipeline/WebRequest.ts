@@ -144,7 +144,7 @@ export const clientAddress = (request: WebRequest, trusted: TrustedProxies): str
   return address
 }
 
-/** Of a client whose address the server does not tell: limits by address do not apply to it. */
+/** Limits by address do not apply to a client whose address the server does not tell. */
 export const UNKNOWN_ADDRESS = "unknown"
 
 /** An IPv4 peer of a dual-stack socket without its IPv6 prefix. */
@@ -373,7 +373,7 @@ export class OpenStreams extends Context.Service<
       stream: Effect.Effect<A, E>,
       atStop: Effect.Effect<A>
     ): Effect.Effect<A, E | TooManyStreams>
-    /** For shutdown. Streams that are opened later end at once. */
+    /** Streams that are opened later end at once. */
     readonly endAll: Effect.Effect<void>
   }
 >()("agent-tool-billing/adapters/http/OpenStreams") {

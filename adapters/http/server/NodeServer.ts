@@ -98,7 +98,7 @@ export const takesGzip = (acceptEncoding: string | undefined): boolean => {
 // How a server stops: first it tells its clients and load balancers, then it closes what is idle, and completes what is in
 // flight. A connection that is closed while a client sends on it would fail that request.
 
-/** Of a server whose responses already announce the end of their connections. */
+/** Responses already announce the end of their connections. */
 export interface Stopping {
   readonly server: Server
   readonly connections: Connections
@@ -110,9 +110,9 @@ export interface Stopping {
 
 const NOTICE_CHECK = Duration.millis(20)
 const IDLE_SWEEP = Duration.millis(50)
-/** For settling calls that are canceled at the end of the drain. */
+/** Calls that are canceled at the end of the drain are settled in this time. */
 const SETTLE_WAIT_MAX = Duration.seconds(5)
-/** For ending requests whose connections were closed. */
+/** Requests whose connections were closed end in this time. */
 const CLOSING_WAIT_MAX = Duration.seconds(1)
 
 const stopServer = (stopping: Stopping) => Effect.andThen(giveNotice(stopping), close(stopping))

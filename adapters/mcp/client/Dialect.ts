@@ -62,7 +62,6 @@ export interface Caller {
   readonly clientInfo: string | undefined
 }
 
-/** What to do about an error of the server's transport layer, before the request is sent again. */
 export type Repair =
   | "none"
   /** The session is gone: repeat the handshake and the request. */
@@ -113,7 +112,7 @@ export interface Dialect {
     untilMs: number,
     count: (bytes: number) => void
   ): Effect.Effect<Reply>
-  /** Whether a request changes or reads the state of a session. */
+  /** Such a request changes or reads the state of a session. */
   isOfOneClient(method: string): boolean
   /** Reads what the server says of itself; undefined where the handshake alone tells it. */
   readonly reread: ((endpoint: Endpoint, timeoutMs: number) => Effect.Effect<Reply>) | undefined
@@ -125,7 +124,7 @@ export interface Dialect {
   end(endpoint: Endpoint, link: Link): Effect.Effect<unknown>
 }
 
-/** Of servers that do not know `server/discover`, but open sessions. */
+/** These servers do not know `server/discover`, but open sessions. */
 export interface SessionDialect extends Dialect {
   speaks(versions: ReadonlyArray<unknown>): boolean
   linkOf(session: UpstreamSession): Link

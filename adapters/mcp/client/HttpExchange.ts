@@ -51,7 +51,7 @@ export type Reply =
       readonly text: string | undefined
       readonly sessionId: string | undefined
       readonly bytes: number
-      /** Of a large response: call it when nothing of it is needed. */
+      /** Call it when nothing of a large response is needed. */
       readonly release?: () => void
     }
   /** The JSON-RPC error of the request, with a status that is not an error itself. */
@@ -135,7 +135,7 @@ export type ExchangeOptions = Pick<McpUpstreamOptions, "responseBodyBytesMax" | 
 /** The owner of an exchange. */
 export interface ExchangeHost {
   readonly dispatcher: Dispatcher
-  /** For streams that last: they do not take the sockets of calls. */
+  /** Streams that last do not take the sockets of calls. */
   readonly streams: Dispatcher
   readonly provider: string
   readonly answerBytes: ResponseBytes
@@ -150,7 +150,7 @@ export interface ServerSentEvent {
 
 /** Parses an event stream, in time linear in its bytes. The caller limits their number. */
 export class ServerSentEvents {
-  /** Of the last event that had one, for a reconnection. */
+  /** The last event that had an id; a reconnection sends it. */
   lastEventId: string | undefined = undefined
   /** The wait before a reconnection that the server requested. */
   retryMs: number | undefined = undefined
@@ -162,7 +162,7 @@ export class ServerSentEvents {
 
   constructor(onEvent: (event: ServerSentEvent) => void) {
     this.parser = createParser({
-      // Also of an event without data, which only tells from where to resume.
+      // An event without data only tells from where to resume.
       onId: (id) => (this.lastEventId = id === "" ? undefined : id),
       onRetry: (ms) => ms <= RETRY_MS_MAX && (this.retryMs = ms),
       onEvent: ({ data, event = "", id }) => {
@@ -204,7 +204,6 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
   private released = false
   private status = 0
   private bytes = 0
-  /** Of messages that were passed on. */
   private passedBytes = 0
   private reading: "nothing" | "json" | "events" = "nothing"
   private chunks: Array<Buffer> = []

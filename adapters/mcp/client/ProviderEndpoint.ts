@@ -68,7 +68,6 @@ export interface EndpointShared {
   readonly begin: (exchange: HttpExchange) => void
   readonly epochMs: () => number
   readonly nowMs: () => number
-  /** Of servers that do not know `server/discover`. */
   readonly sessionDialect: SessionDialect
   readonly answerBytes: ResponseBytes
 }

@@ -136,7 +136,7 @@ export const mayRetry = (reply: Reply, idempotent: boolean): boolean =>
     ? reply.status >= 500 && reply.status <= 599
     : idempotent && (reply.kind === "timeout" || reply.kind === "connection" || reply.kind === "resumable")
 
-/** What a reply says of the endpoint's health; undefined if nothing. */
+/** Undefined if the reply says nothing of the endpoint's health. */
 export const isHealthy = (reply: Reply): boolean | undefined => {
   switch (reply.kind) {
     case "blocked":
@@ -226,7 +226,7 @@ export const exchangeOutcomeOf = (
   return { ...outcome, pending: link.dialect.pendingOf(link, result, text, exchange) }
 }
 
-/** Of a client's own session: the server rejected the request because it does not know the session. */
+/** The server rejected the request because it does not know the client's session. */
 export const isSessionLost = (link: Link, reply: Reply): boolean => {
   const repair = repairOf(link, reply)
   return repair === "new_session" || repair === "new_dialect"
@@ -237,7 +237,7 @@ const SESSION_LOST: UpstreamProblem = {
   message: "The provider does not know this session any more, for example after a restart. Initialize again."
 }
 
-/** Whether it asks only for what its client has declared. */
+/** A reply is permitted if it asks only for what its client has declared. */
 export const isPermitted = (reply: Reply, declared: string | undefined): boolean => {
   if (reply.kind === "rpc_error") return isErrorPermitted(declared, reply.error)
   return reply.kind !== "result" || isInputPermitted(declared, reply.result["inputRequests"])

@@ -183,7 +183,7 @@ export interface GuardedRequest {
   readonly method?: "GET" | "POST"
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** For everything, redirects included. */
+  /** The limit includes redirects. */
   readonly timeoutMs: number
   readonly bodyBytesMax: number
   readonly redirectsMax?: number

@@ -35,7 +35,7 @@ export interface OutgoingSettings {
   readonly deadlines: Deadlines
   /** Undefined for a client that takes no stream. */
   readonly startEvents: EventStarter | undefined
-  /** Of the request; undefined for a batch. */
+  /** Undefined for a batch. */
   readonly requestId: string | undefined
   readonly openStream: (sink: StreamSink) => OutgoingStream
 }
@@ -116,7 +116,6 @@ const CANCELED: EncodedReply = { status: 200, headers: { "content-type": "text/e
 
 /** The provider's server keeps something for the session afterwards. */
 const STATEFUL: ReadonlySet<string> = new Set(["resources/subscribe", "logging/setLevel"])
-/** Of the modern era only. */
 const UNKNOWN: ReadonlySet<string> = new Set(["server/discover", "subscriptions/listen"])
 
 /** `onCanceled`: the client has canceled the request, and gets no response to it. */

@@ -30,7 +30,7 @@ import {
 } from "../RpcMessages.ts"
 import { announcingTools } from "../Subscriptions.ts"
 
-/** What all messages of one HTTP request share. */
+/** All messages of one HTTP request share it. */
 export interface LegacyContext {
   readonly door: Door
   readonly caller: Consumer

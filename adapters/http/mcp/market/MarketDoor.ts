@@ -50,7 +50,7 @@ const ownResult = (value: object): string => {
   return `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"structuredContent":${json}}`
 }
 
-/** What went wrong, in words that a model can act on. */
+/** A model can act on the words. */
 const ownError = (text: string): string =>
   JSON.stringify({ content: [{ type: "text", text: escapeHidden(text) }], isError: true })
 
@@ -272,7 +272,7 @@ const makeOwnTools = Effect.gen(function* () {
 
 type Rejected = Error & { readonly _tag: string }
 
-/** What is wrong with the call is for the model: a JSON-RPC error would not reach it. */
+/** The model has to learn what is wrong with the call: a JSON-RPC error would not reach it. */
 const reported = <E extends Rejected>(work: Effect.Effect<DoorTool, E | StoreUnavailable>) =>
   work.pipe(
     Effect.catch((error): Effect.Effect<DoorTool, StoreUnavailable> =>
@@ -379,7 +379,7 @@ const marketDoor = Effect.gen(function* () {
     callTool: "call_tool" satisfies MarketTool,
     featuresOff: [],
 
-    // For the tools whose provider's servers run calls as tasks.
+    // Some tools are on servers that run calls as tasks.
     profile: ({ dialect }) => Effect.succeed({ ...profile, capabilities: dialect.withTasks(CAPABILITIES) }),
 
     tools: Effect.fnUntraced(function* (request, cursor) {
