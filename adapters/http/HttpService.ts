@@ -4,26 +4,23 @@
  */
 import { Effect, Layer } from "effect"
 import { accountsRoutes } from "./accounts/Accounts.ts"
-import { catalogRoutes } from "./catalog/Catalog.ts"
+import { catalogRoutes, toolsRoutes } from "./catalog/Catalog.ts"
 import { importRoutes } from "./catalog/Import.ts"
-import { toolsRoutes } from "./catalog/Tools.ts"
 import { accountOverviewRoutes } from "./earnings/AccountOverview.ts"
 import { payoutsRoutes, webhookRoutes } from "./earnings/Payouts.ts"
 import { indexRoutes, selfDescriptionRoutes } from "./index/Index.ts"
 import { invoicesRoutes } from "./invoices/Invoices.ts"
 import { logRoutes } from "./log/Log.ts"
-import { makeDoorRoutes } from "./mcp/DoorRoutes.ts"
-import { makeLegacyDoor } from "./mcp/legacy/LegacyDoor.ts"
+import { makeDoorRoutes, refusalRoutes } from "./mcp/DoorRoutes.ts"
 import { providerDoorPath } from "./mcp/ProviderDoor.ts"
-import { refusalRoutes } from "./mcp/RefusedTransports.ts"
+import { makeLegacyDoor } from "./mcp/legacy/LegacyDoor.ts"
 import { marketDoorPath } from "./mcp/market/MarketDoor.ts"
 import { meteringRoutes } from "./metering/Metering.ts"
 import { proxyRoutes } from "./metering/Proxy.ts"
 import { usageRoutes } from "./metering/Usage.ts"
-import { operatorRoutes } from "./operator/Operator.ts"
-import { operatorAccountsRoutes, operatorListsRoutes, operatorSummaryRoutes } from "./operator/OperatorLists.ts"
-import { operatorSessionRoutes } from "./operator/OperatorSession.ts"
 import type { Api } from "./openapi/Api.ts"
+import { operatorRoutes, operatorSessionRoutes } from "./operator/Operator.ts"
+import { operatorAccountsRoutes, operatorListsRoutes, operatorSummaryRoutes } from "./operator/OperatorLists.ts"
 import { moneyRoutes } from "./payments/Money.ts"
 import { Dispatcher, make } from "./pipeline/Dispatcher.ts"
 import { HttpMetrics } from "./pipeline/RequestTelemetry.ts"
@@ -78,7 +75,6 @@ const subjects = Effect.map(
 
 type Groups = (typeof Api)["groups"]
 
-/** Of the contract, as `Answers` names them. */
 type Endpoint = {
   [G in keyof Groups & string]: {
     [I in keyof Groups[G]["endpoints"] & string]: Groups[G]["endpoints"][I] extends {

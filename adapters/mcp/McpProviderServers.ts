@@ -2,6 +2,7 @@
  * ProviderServers over MCP's streamable HTTP, on the connections that tool calls use.
  */
 import { Clock, Effect } from "effect"
+import { NAMED_BY } from "../../domain/mcp/HeaderParameters.ts"
 import { isNeverPassed, isOfTask } from "../../domain/mcp/PassThrough.ts"
 import { passedResult } from "../../domain/mcp/PassedResults.ts"
 import { makeSingleFlight } from "../../domain/shared/FreshCache.ts"
@@ -16,34 +17,33 @@ import {
   type ServerProfile
 } from "../../domain/upstream/ProviderServers.ts"
 import { makeToolLists } from "./ToolLists.ts"
-import { metaFor, ownId, paramsWith } from "./client/CallerParams.ts"
-import { type Link, type Message, postHeaders } from "./client/Dialect.ts"
-import { isLink, recordGreeting } from "./client/Handshake.ts"
+import { type Link, type Message, metaFor, ownId, paramsWith, postHeaders } from "./client/Dialect.ts"
+import { fault, type Reply } from "./client/HttpExchange.ts"
 import { idOf, messagesOf, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
-import { type Answered, overSharedLink, repairOf } from "./client/LinkRepair.ts"
 import type { McpClient } from "./client/McpClient.ts"
 import type { Greeting, ProviderEndpoint } from "./client/ProviderEndpoint.ts"
-import type { KnownEndpoint } from "./client/ProviderEndpoints.ts"
+import { isLink, type KnownEndpoint, recordGreeting } from "./client/ProviderEndpoints.ts"
 import { ofConsumer } from "./client/ProviderSignature.ts"
-import { fault, type Reply } from "./client/Reply.ts"
 import { serverMessages } from "./client/ServerMessages.ts"
 import { Shares, withinRate } from "./client/Shares.ts"
 import {
+  type Answered,
   failureOf,
   isPermitted,
   knownEndpoint,
   NOT_PERMITTED,
+  overSharedLink,
   reach,
+  repairOf,
   sessionFailureOf
 } from "./client/UpstreamOutcome.ts"
-import { NAMED_BY } from "../../domain/mcp/HeaderParameters.ts"
 
 // A client's request as the provider's server gets it: params verbatim, always with an id of the service, and with the
 // progress token of the client in its own session only.
 
-export const LISTEN = "subscriptions/listen"
+const LISTEN = "subscriptions/listen"
 
-export const passedMessage = (
+const passedMessage = (
   endpoint: ProviderEndpoint,
   link: Link,
   request: PassedRequest,
@@ -91,7 +91,7 @@ const nameOf = ({ method, params }: PassedRequest): string | undefined => {
 
 // What servers say of themselves: the result of the handshake, read again where no session would tell of a restart.
 
-export const makeServerProfiles = Effect.fnUntraced(function* (client: McpClient) {
+const makeServerProfiles = Effect.fnUntraced(function* (client: McpClient) {
   const { nowMs, options } = client
   const reads = yield* makeSingleFlight<ServerProfile>(yield* Clock.Clock)
 
@@ -167,7 +167,7 @@ const ignore = () => {}
 
 // Passes requests of clients to providers' servers, except calls of tools, which are billed.
 
-export const makePassedRequests = (client: McpClient, requests: Shares, streams: Shares, tasks: Shares) => {
+const makePassedRequests = (client: McpClient, requests: Shares, streams: Shares, tasks: Shares) => {
   const { nowMs, options } = client
 
   const answeredOver = (
@@ -263,7 +263,6 @@ const endOfStream = ({ requestId }: PassedRequest): PassedReply => ({
   result: `{"resultType":"complete","_meta":{"${SUBSCRIPTION_META}":${requestId}}}`
 })
 
-/** Of clients, at servers that have any. */
 type Sessions = Pick<ProviderServers["Service"], "end" | "initialize" | "listen" | "tell">
 
 export const makeProviderServers = Effect.fnUntraced(function* (

@@ -13,13 +13,11 @@ import {
   type UpstreamProblem,
   type UpstreamResponse
 } from "../../domain/upstream/ToolUpstream.ts"
-import { makeMcpClient, type McpClient, reachable } from "./client/McpClient.ts"
-import { makeClientSessions } from "./legacy/ClientSessions.ts"
-import { legacyDialect } from "./legacy/LegacyDialect.ts"
 import { makeProviderServers } from "./McpProviderServers.ts"
-import type { McpUpstreamOptions, McpUpstreamSettings } from "./client/McpUpstreamOptions.ts"
-import type { Reply } from "./client/Reply.ts"
 import { attemptCall, type Tally } from "./ToolCall.ts"
+import type { Reply } from "./client/HttpExchange.ts"
+import { makeMcpClient, type McpClient, reachable } from "./client/McpClient.ts"
+import type { McpUpstreamOptions, McpUpstreamSettings } from "./client/McpUpstreamOptions.ts"
 import {
   exchangeOutcomeOf,
   isHealthy,
@@ -28,6 +26,8 @@ import {
   outcomeOf,
   retryAfterSecondsOf
 } from "./client/UpstreamOutcome.ts"
+import { makeClientSessions } from "./legacy/ClientSessions.ts"
+import { legacyDialect } from "./legacy/LegacyDialect.ts"
 
 const makeToolUpstream = (client: McpClient) => {
   const { epochMs, nowMs, options } = client

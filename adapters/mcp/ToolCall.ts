@@ -3,23 +3,20 @@
  * resumed stream if the server closed the first one before its response.
  */
 import { Context, Effect, Fiber, References, type Scope, Tracer } from "effect"
-import type { McpExchange, UpstreamCall } from "../../domain/upstream/ToolUpstream.ts"
-import { metaFor, ownId } from "./client/CallerParams.ts"
-import { establish, isLink } from "./client/Handshake.ts"
-import { idOf, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
-import { repaired, repairOf, REPAIRS_MAX } from "./client/LinkRepair.ts"
-import { type Caller, type Link, type Message, postHeaders } from "./client/Dialect.ts"
-import type { ProviderEndpoint } from "./client/ProviderEndpoint.ts"
-import type { KnownEndpoint } from "./client/ProviderEndpoints.ts"
-import type { Reply } from "./client/Reply.ts"
-import { serverMessages } from "./client/ServerMessages.ts"
-import { isSessionLost } from "./client/UpstreamOutcome.ts"
 import { isObject } from "../../domain/shared/JsonText.ts"
+import type { McpExchange, UpstreamCall } from "../../domain/upstream/ToolUpstream.ts"
+import { type Caller, type Link, type Message, metaFor, ownId, postHeaders } from "./client/Dialect.ts"
+import type { Reply } from "./client/HttpExchange.ts"
+import { idOf, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
+import type { ProviderEndpoint } from "./client/ProviderEndpoint.ts"
+import { establish, isLink, type KnownEndpoint } from "./client/ProviderEndpoints.ts"
+import { serverMessages } from "./client/ServerMessages.ts"
+import { isSessionLost, repaired, repairOf, REPAIRS_MAX } from "./client/UpstreamOutcome.ts"
 
 // The `tools/call` of a caller that speaks MCP: its arguments and other params verbatim, and the server's messages passed on
 // to it.
 
-export const exchangeMessage = (
+const exchangeMessage = (
   endpoint: ProviderEndpoint,
   link: Link,
   call: UpstreamCall,

@@ -15,15 +15,13 @@ import {
   type ToolList
 } from "../../domain/upstream/ProviderServers.ts"
 import { type Link, type Message, postHeaders, SERVICE, toolListBody } from "./client/Dialect.ts"
-import { isLink } from "./client/Handshake.ts"
-import { overSharedLink } from "./client/LinkRepair.ts"
+import { fault, type Reply } from "./client/HttpExchange.ts"
 import type { McpClient } from "./client/McpClient.ts"
 import type { McpUpstreamOptions } from "./client/McpUpstreamOptions.ts"
 import { modernMeta } from "./client/ModernDialect.ts"
 import type { ProviderEndpoint } from "./client/ProviderEndpoint.ts"
-import type { KnownEndpoint } from "./client/ProviderEndpoints.ts"
-import { fault, type Reply } from "./client/Reply.ts"
-import { failureOf, knownEndpoint, reach } from "./client/UpstreamOutcome.ts"
+import { isLink, type KnownEndpoint } from "./client/ProviderEndpoints.ts"
+import { failureOf, knownEndpoint, overSharedLink, reach } from "./client/UpstreamOutcome.ts"
 
 // Reads `tools/list` page by page, within limits: of pages, of tools, of the bytes of one definition and of all.
 
@@ -37,7 +35,7 @@ export interface ReadList {
 const NAME_CHARS_MAX = 256
 
 /** The list, or the reply that prevented it. `meta`: of the service. */
-export const readToolPages = Effect.fnUntraced(function* (
+const readToolPages = Effect.fnUntraced(function* (
   endpoint: ProviderEndpoint,
   link: Link,
   meta: string,
@@ -78,7 +76,6 @@ class Pages {
   private bytes = 0
   private omitted = false
   private ttlMs: number | undefined = undefined
-  /** Of the first page that has one. */
   private meta: string | undefined = undefined
 
   constructor(options: McpUpstreamOptions, link: Link) {
@@ -246,7 +243,6 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
 
 const ABLEST: ListClient = { inSession: false, capabilities: ALL_LISTING_CAPABILITIES }
 
-/** What distinguishes the client for this server. */
 const kindOf = ({ endpoint: { dialect } }: KnownEndpoint, one: ListClient | "any"): ListClient | "any" =>
   one === "any" ? one : (dialect?.listClient(one) ?? one)
 

@@ -15,21 +15,19 @@ import * as PublishedProofs from "../../adapters/dns/PublishedProofs.ts"
 import * as HttpService from "../../adapters/http/HttpService.ts"
 import { BaseUrl, pageUrl } from "../../adapters/http/contract/BaseUrl.ts"
 import {
+  HttpSettings,
   RateLimits,
-  RateLimitSettings,
-  RequestTimeoutMs,
   SIGN_INS_PER_MINUTE_MAX,
   WRONG_KEYS_PER_MINUTE_MAX
 } from "../../adapters/http/pipeline/Stages.ts"
-import { parseTrustedProxies, TrustedProxyRanges } from "../../adapters/http/pipeline/WebRequest.ts"
+import { parseTrustedProxies } from "../../adapters/http/pipeline/WebRequest.ts"
 import { MetricsAccess } from "../../adapters/http/platform/Metrics.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import * as OutboxMailer from "../../adapters/mail/OutboxMailer.ts"
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
 import { derivedSecrets } from "../../adapters/mcp/client/ProviderSignature.ts"
 import { parsePolicy, publicAndLoopback, publicOnly } from "../../adapters/mcp/egress/AddressGuard.ts"
-import { registeredEndpoints } from "../../adapters/mcp/egress/GuardedConnector.ts"
-import { makeGuardedFetch } from "../../adapters/mcp/egress/GuardedFetch.ts"
+import { makeGuardedFetch, registeredEndpoints } from "../../adapters/mcp/egress/GuardedEgress.ts"
 import * as BoundedRateLimiterStore from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
 import { noInvoicePrinter, noMailer } from "../../adapters/memory/shared/UnconnectedPorts.ts"
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
@@ -104,12 +102,16 @@ const references = (config: ServiceConfig) => {
       ceilingRpm: valueOf(config, "RATE_LIMIT_RPM_MAX"),
       providerRpm: 600
     }),
-    Layer.succeed(RateLimitSettings, {
-      addressRpm: valueOf(config, "RATE_LIMIT_IP_RPM"),
-      registrationRpm: valueOf(config, "RATE_LIMIT_REGISTER_RPM"),
-      signInRpm: SIGN_INS_PER_MINUTE_MAX,
-      wrongKeyRpm: valueOf(config, "RATE_LIMIT_IP_RPM") === 0 ? 0 : WRONG_KEYS_PER_MINUTE_MAX,
-      keysLimited: rpm > 0
+    Layer.succeed(HttpSettings, {
+      rateLimits: {
+        addressRpm: valueOf(config, "RATE_LIMIT_IP_RPM"),
+        registrationRpm: valueOf(config, "RATE_LIMIT_REGISTER_RPM"),
+        signInRpm: SIGN_INS_PER_MINUTE_MAX,
+        wrongKeyRpm: valueOf(config, "RATE_LIMIT_IP_RPM") === 0 ? 0 : WRONG_KEYS_PER_MINUTE_MAX,
+        keysLimited: rpm > 0
+      },
+      requestTimeoutMs: valueOf(config, "REQUEST_TIMEOUT_MS"),
+      trustedProxies: parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))
     }),
     Layer.sync(EndpointGuard, () =>
       registeredEndpoints({ policy: upstreamPolicy(config), connectTimeoutMs: ENDPOINT_CHECK_MS })
@@ -129,8 +131,6 @@ const references = (config: ServiceConfig) => {
     Layer.succeed(NewAccountLoadLimit, config.NEW_ACCOUNT_LOAD_CENTS_PER_DAY),
     Layer.succeed(LogHome, logHome(baseUrl)),
     logState(config),
-    Layer.succeed(TrustedProxyRanges, parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))),
-    Layer.succeed(RequestTimeoutMs, valueOf(config, "REQUEST_TIMEOUT_MS")),
     Layer.succeed(BaseUrl, baseUrl),
     Layer.succeed(SecurityContact, config.SECURITY_CONTACT),
     operatorTexts(config).pipe(Layer.provide(NodeServices.layer)),

@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
-import { operatorRun } from "../../adapters/http/contract/Access.ts"
+import { operatorRun } from "../../adapters/http/contract/Endpoint.ts"
 import type { RequestContext } from "../../adapters/http/pipeline/Route.ts"
 import { makeRecordActions } from "../../adapters/http/pipeline/Stages.ts"
 import { OperatorKey, operatorPrincipal } from "../../domain/accounts/Authentication.ts"

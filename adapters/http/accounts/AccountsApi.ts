@@ -11,8 +11,8 @@ import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents
 import { EndpointUrl } from "../../../domain/shared/PlainText.ts"
 import { EndpointReport, ImportReport } from "../catalog/ImportApi.ts"
 import { PricingModel, ToolBody } from "../catalog/ToolBody.ts"
-import { accountRegistration, readBy, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { accountRegistration, readBy, writeBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { Email, Instant, IntBetween, Line, Name, Text, WholeCents } from "../contract/InputSchemas.ts"
 import { CONSUMER_ID, CONSUMER_KEY, KEY_ID, NOW, PROVIDER_KEY } from "../contract/SampleValues.ts"
@@ -75,7 +75,7 @@ export const RegisterProvider = Field.object("RegisterProvider", "An MCP server 
     ]
   })
 
-export const ChangeProfile = Field.object("ChangeProviderProfile", "What to change; fields that are not sent stay.", {
+const ChangeProfile = Field.object("ChangeProviderProfile", "What to change; fields that are not sent stay.", {
   name: Schema.optionalKey(RegisterProvider.fields.name),
   description: RegisterProvider.fields.description,
   endpoint_url: Schema.optionalKey(RegisterProvider.fields.endpoint_url),
@@ -85,7 +85,7 @@ export const ChangeProfile = Field.object("ChangeProviderProfile", "What to chan
   )
 }).annotate({ examples: [{ description: "Tools that search public papers" }] })
 
-export const ChangeEmail = Field.object("ChangeProviderEmail", "The new address, or the code that was mailed to it.", {
+const ChangeEmail = Field.object("ChangeProviderEmail", "The new address, or the code that was mailed to it.", {
   email: Field.optional(Email, "New contact address. Your current one withdraws an open request."),
   token: Field.optional(Text(200), "The code from the mail.")
 })
@@ -98,7 +98,7 @@ export const ChangeEmail = Field.object("ChangeProviderEmail", "The new address,
   )
   .annotate({ identifier: "ChangeProviderEmail", examples: [{ email: "ada@example.org" }] })
 
-export const ProviderProfile = Field.object("ProviderProfile", "Your account as you see it.", {
+const ProviderProfile = Field.object("ProviderProfile", "Your account as you see it.", {
   provider_id: shared.providerId,
   handle: shared.handle,
   name: shared.providerName,
@@ -114,7 +114,7 @@ export const ProviderProfile = Field.object("ProviderProfile", "Your account as 
   message: shared.message("Your profile was changed.")
 })
 
-export const RegisterConsumer = Field.object("RegisterConsumer", "A consumer: an agent or a team that runs agents.", {
+const RegisterConsumer = Field.object("RegisterConsumer", "A consumer: an agent or a team that runs agents.", {
   name: Field.of(Name(200), "Name of the account."),
   email,
   use_case: Field.optional(Text(4_000), "Purpose of the agent."),
@@ -132,45 +132,37 @@ export const RegisterConsumer = Field.object("RegisterConsumer", "A consumer: an
 const registered = Field.always(true)
 const message = shared.message("Store api_key now: it is not shown again.")
 
-export const RegisteredProvider = Field.object(
-  "RegisteredProvider",
-  "The new provider. `api_key` is shown only once.",
-  {
-    registered,
-    provider_id: shared.providerId,
-    handle: shared.handle,
-    name: shared.providerName,
-    api_key: Field.string("API key. Store it now: only its hash is kept.", PROVIDER_KEY),
-    api_key_prefix: Field.string("Prefix of the API key: its role and first digits.", "atb_p_01234567"),
-    tools_registered: Field.int("Number of registered tools.", 1),
-    tools: Field.list(
-      Schema.Struct({ id: shared.toolId, tool_name: shared.toolName, qualified_name: shared.qualifiedName }),
-      "Registered tools."
-    ),
-    endpoint: Field.of(EndpointReport, "What was found at your endpoint."),
-    import: Field.nullable(ImportReport, "What was imported. `null`: no import, or the server could not be read."),
-    message,
-    next_steps: shared.nextSteps
-  }
-)
+const RegisteredProvider = Field.object("RegisteredProvider", "The new provider. `api_key` is shown only once.", {
+  registered,
+  provider_id: shared.providerId,
+  handle: shared.handle,
+  name: shared.providerName,
+  api_key: Field.string("API key. Store it now: only its hash is kept.", PROVIDER_KEY),
+  api_key_prefix: Field.string("Prefix of the API key: its role and first digits.", "atb_p_01234567"),
+  tools_registered: Field.int("Number of registered tools.", 1),
+  tools: Field.list(
+    Schema.Struct({ id: shared.toolId, tool_name: shared.toolName, qualified_name: shared.qualifiedName }),
+    "Registered tools."
+  ),
+  endpoint: Field.of(EndpointReport, "What was found at your endpoint."),
+  import: Field.nullable(ImportReport, "What was imported. `null`: no import, or the server could not be read."),
+  message,
+  next_steps: shared.nextSteps
+})
 
-export const RegisteredConsumer = Field.object(
-  "RegisteredConsumer",
-  "The new consumer. `api_key` is shown only once.",
-  {
-    registered,
-    consumer_id: shared.consumerId,
-    agent_id: shared.sameAgentId,
-    name: Field.string("Name of the account.", "Research agent"),
-    api_key: Field.string("API key. Store it now: only its hash is kept.", CONSUMER_KEY),
-    api_key_prefix: Field.string("Prefix of the API key: its role and first digits.", "atb_c_01234567"),
-    balance: Field.dollars("Balance", "$0.00"),
-    balance_microcents: Field.microcents("Balance", 0),
-    rate_limit_rpm: shared.rateLimitRpm,
-    message,
-    next_steps: shared.nextSteps
-  }
-)
+const RegisteredConsumer = Field.object("RegisteredConsumer", "The new consumer. `api_key` is shown only once.", {
+  registered,
+  consumer_id: shared.consumerId,
+  agent_id: shared.sameAgentId,
+  name: Field.string("Name of the account.", "Research agent"),
+  api_key: Field.string("API key. Store it now: only its hash is kept.", CONSUMER_KEY),
+  api_key_prefix: Field.string("Prefix of the API key: its role and first digits.", "atb_c_01234567"),
+  balance: Field.dollars("Balance", "$0.00"),
+  balance_microcents: Field.microcents("Balance", 0),
+  rate_limit_rpm: shared.rateLimitRpm,
+  message,
+  next_steps: shared.nextSteps
+})
 
 const role = Field.of(Schema.Literals(["consumer", "provider"]), "Role of the account.")
 

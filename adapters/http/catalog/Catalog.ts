@@ -1,19 +1,30 @@
 /**
- * The catalog, the price list, and the market's statistics and health over HTTP.
+ * The catalog, the price list, and the market's statistics and health over HTTP; and the tools that a provider registers, each
+ * validated separately, and withdraws.
  */
-import { DateTime, Duration, Effect } from "effect"
+import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import { AccountStore } from "../../../domain/accounts/Account.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { type CatalogEntry, type CatalogSort, MarketFigures } from "../../../domain/catalog/CatalogStore.ts"
+import { EndpointProbe, type EndpointReport, unlistedReason } from "../../../domain/catalog/EndpointProbe.ts"
 import { priceText } from "../../../domain/catalog/Terms.ts"
+import type { ToolChange } from "../../../domain/catalog/Tool.ts"
+import { ToolImport } from "../../../domain/catalog/ToolImport.ts"
+import type { RejectedTool } from "../../../domain/catalog/ToolUpserts.ts"
 import { basisPointsAt, DefaultFeeBasisPoints } from "../../../domain/ledger/PlatformFee.ts"
 import { giveUpAfter } from "../../../domain/shared/Deadlines.ts"
+import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
+import { makePause } from "../../../domain/shared/OwnTurn.ts"
 import { format } from "../../../domain/shared/Time.ts"
-import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
+import { pageFields, pageRequest, payloadDecoder } from "../pipeline/Decoding.ts"
+import { Fault, FAULTS_MAX } from "../pipeline/Failures.ts"
+import type { ProblemsOf } from "../pipeline/Problems.ts"
 import { routesWith } from "../pipeline/Route.ts"
-import { CatalogApi } from "./CatalogApi.ts"
+import { CatalogApi, RegisterToolsLenient } from "./CatalogApi.ts"
+import { endpointView } from "./Import.ts"
+import { toChange, ToolBody } from "./ToolBody.ts"
 import { catalogProblems, defaultFeeView, makeToolViews, namedTool, pricingView } from "./ToolViews.ts"
 
 const { replyRoute, route } = routesWith(catalogProblems)
@@ -141,4 +152,201 @@ const priceLine = (entry: CatalogEntry, feeBasisPoints: number) => {
     free_tier_limit: entry.freeTierCalls,
     free_tier_remaining: entry.freeTierCalls
   }
+}
+
+/** All tools of a request were rejected: nothing was changed. */
+class NoToolRegistered extends Schema.TaggedError<NoToolRegistered>()("NoToolRegistered", {
+  tools: Schema.Array(
+    Schema.Struct({
+      index: Schema.Int,
+      tool_name: Schema.String,
+      error: Schema.String,
+      /** For a tool that could not be decoded: its fields with their faults. */
+      faults: Schema.optionalKey(Schema.Array(Fault))
+    })
+  )
+}) {
+  override get message() {
+    return `No tool was registered: ${this.tools.map((tool) => `${tool.tool_name}: ${tool.error}`).join("; ")}`
+  }
+}
+
+const faultsOfTool = ({ error, faults, index, tool_name: name }: NoToolRegistered["tools"][number]) =>
+  faults === undefined
+    ? [{ path: ["tools", index], message: `${name}: ${error}` }]
+    : faults.map(({ message, path }) => ({ path: ["tools", index, ...path], message }))
+
+const toolsProblems = {
+  ...catalogProblems,
+  NoToolRegistered: (e) => ({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    details: e.tools.flatMap(faultsOfTool).slice(0, FAULTS_MAX),
+    extra: {
+      registered: 0,
+      errors: e.tools.length,
+      tools: [],
+      tool_errors: e.tools.map(({ tool_name, error }) => ({ tool_name, error }))
+    }
+  })
+} satisfies ProblemsOf<Catalog, NoToolRegistered>
+
+const { preparedRoute, route: toolRoute } = routesWith(toolsProblems)
+
+const OWN_TOOLS = "tools"
+
+export const toolsRoutes = Effect.gen(function* () {
+  const catalog = yield* Catalog
+  const accounts = yield* AccountStore
+  const imports = yield* ToolImport
+  const { probe } = yield* EndpointProbe
+  const views = yield* makeToolViews
+
+  /** Rejects tools that are not in the market and that the server does not list. */
+  const withoutUnlisted = Effect.fnUntraced(function* (
+    ownerId: ProviderId,
+    { changes, indexes, rejected, unlisted }: ValidTools,
+    endpoint: EndpointReport
+  ) {
+    const refused = new Map<number, string>()
+    for (const [i, { toolName }] of changes.entries()) {
+      const reason = unlisted.includes(toolName) ? undefined : unlistedReason(endpoint, toolName)
+      if (reason === undefined) continue
+      const known = yield* catalog.findOf(ownerId, toolName)
+      if (Option.isSome(known) && known.value.tool.withdrawnAt === undefined) continue
+      refused.set(i, reason)
+    }
+    const isKept = (_: unknown, i: number): boolean => !refused.has(i)
+    return {
+      changes: changes.filter(isKept),
+      indexes: indexes.filter(isKept),
+      rejected: [
+        ...rejected,
+        ...[...refused].map(([i, error]) => ({ index: indexes[i]!, tool_name: changes[i]!.toolName, error }))
+      ]
+    }
+  })
+
+  return [
+    preparedRoute(
+      CatalogApi.endpoints.registerTools,
+      Effect.fnUntraced(function* ({ as, payload }) {
+        const { endpointUrl, id } = Option.getOrThrow(yield* accounts.findProvider(as("provider").ownerId))
+        const valid = yield* validateTools(payload.tools)
+        yield* catalog.checkSchemas(id, valid.changes)
+        return { valid, endpoint: yield* probe({ providerId: id, endpointUrl }, payload.tools.map(nameOf)) }
+      }),
+      function* ({ as }, { endpoint, valid }) {
+        const { ownerId } = as("provider")
+        const { changes, indexes, rejected } = yield* withoutUnlisted(ownerId, valid, endpoint)
+        const result = yield* catalog.upsert(ownerId, changes)
+        const kept = new Set(valid.unlisted)
+        const stored = result.stored.filter((tool) => kept.has(tool.toolName))
+        yield* imports.keepUnlisted(
+          ownerId,
+          stored.map((tool) => tool.toolName)
+        )
+        const errors = [
+          ...rejected,
+          ...result.rejected.map((tool) => ({ ...tool, index: indexes[tool.index]! }))
+        ].toSorted((a, b) => a.index - b.index)
+        if (result.stored.length === 0) return yield* new NoToolRegistered({ tools: errors })
+        const { handle } = Option.getOrThrow(yield* accounts.findProvider(ownerId))
+        return {
+          registered: result.stored.length,
+          errors: errors.length,
+          tools: result.stored.map((tool) => ({
+            id: tool.id,
+            tool_name: tool.toolName,
+            qualified_name: qualifiedName(handle, tool.toolName),
+            action: tool.action
+          })),
+          tool_errors: errors.map(({ tool_name, error }) => ({ tool_name, error })),
+          endpoint: endpointView(endpoint),
+          message:
+            errors.length === 0
+              ? `${result.stored.length} registered.`
+              : `${result.stored.length} registered, ${errors.length} rejected: see tool_errors.`
+        }
+      },
+      { lenientPayload: RegisterToolsLenient }
+    ),
+    toolRoute(CatalogApi.endpoints.ownTools, function* ({ as, query }) {
+      const { ownerId } = as("provider")
+      const page = yield* pageRequest(OWN_TOOLS, query)
+      const found = yield* catalog.search({
+        q: undefined,
+        category: undefined,
+        providerId: ownerId,
+        state: query.state ?? "any",
+        own: true,
+        sort: "name",
+        page
+      })
+      return { tools: yield* views.listed(found.items), ...pageFields(OWN_TOOLS, page, found) }
+    }),
+    toolRoute(CatalogApi.endpoints.withdrawTool, function* ({ as, params }) {
+      const { ownerId } = as("provider")
+      const dismissed = Option.getOrUndefined(yield* imports.dismiss(ownerId, params.id))
+      if (dismissed !== undefined) {
+        return {
+          withdrawn: true as const,
+          tool_id: params.id,
+          tool_name: dismissed,
+          withdrawn_at: format(yield* DateTime.now),
+          message: `The draft ${dismissed} is dismissed. It comes back when your MCP server changes the tool.`
+        }
+      }
+      const { entry, since } = yield* catalog.withdraw(ownerId, params.id)
+      const { toolName } = entry.tool
+      return {
+        withdrawn: true as const,
+        tool_id: entry.tool.id,
+        tool_name: toolName,
+        withdrawn_at: format(since),
+        message: `${toolName} is withdrawn and cannot be called. POST /api/market/tools lists it again.`
+      }
+    })
+  ]
+})
+
+const decodeTool = payloadDecoder(ToolBody)
+/** Faults listed per tool. */
+const SENTENCES_MAX = 5
+
+/** The valid tools, with their index in the request, and the reasons for rejecting the others. */
+const validateTools = Effect.fnUntraced(function* (tools: ReadonlyArray<unknown>) {
+  const changes: Array<ToolChange> = []
+  const indexes: Array<number> = []
+  const unlisted: Array<string> = []
+  const rejected: Array<RejectedTool & { readonly faults?: ReadonlyArray<Fault> }> = []
+  const pause = yield* makePause
+  for (const [index, tool] of tools.entries()) {
+    yield* pause
+    const result = yield* Effect.result(decodeTool(tool))
+    if (Result.isSuccess(result)) {
+      const body = result.success as ToolBody
+      changes.push(toChange(body))
+      indexes.push(index)
+      if (body.unlisted === true) unlisted.push(body.tool_name)
+    } else {
+      const { faults } = result.failure
+      rejected.push({ index, tool_name: nameOf(tool), error: sentences(faults), faults })
+    }
+  }
+  return { changes, indexes, rejected, unlisted }
+})
+
+type ValidTools = Effect.Success<ReturnType<typeof validateTools>>
+
+const nameOf = (tool: unknown): string =>
+  typeof tool === "object" && tool !== null && "tool_name" in tool && typeof tool.tool_name === "string"
+    ? tool.tool_name.slice(0, 128)
+    : ""
+
+const sentences = (faults: ReadonlyArray<Fault>): string => {
+  const messages = faults.slice(0, SENTENCES_MAX).map(({ message }) => message)
+  return faults.length > SENTENCES_MAX
+    ? `${messages.join(" ")} (${faults.length - SENTENCES_MAX} more.)`
+    : messages.join(" ")
 }

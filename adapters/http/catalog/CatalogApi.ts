@@ -9,11 +9,10 @@ import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import { BADGES, VERIFICATION_LEVELS } from "../../../domain/trust/TrustScore.ts"
 import { MCP_VERSIONS } from "../../../domain/upstream/Protocol.ts"
-import { publicRead, readBy, uncached, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { publicRead, readBy, uncached, writeBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { Bounded, MicrocentsQuery, pageQuery, toolIdOrName } from "../contract/InputSchemas.ts"
-import { defaultFee, feeBps } from "../contract/PlatformFeeBodies.ts"
 import {
   BASE_URL,
   INPUT_SCHEMA,
@@ -23,13 +22,13 @@ import {
   PROVIDER_ID
 } from "../contract/SampleValues.ts"
 import * as shared from "../contract/SharedFields.ts"
+import { defaultFee, feeBps } from "../contract/SharedFields.ts"
 import { EndpointReport, ToolVersionSummary } from "./ImportApi.ts"
 import * as price from "./ToolBody.ts"
 import { TOOL_ANNOTATIONS, ToolAnnotations, ToolBody, toolExample } from "./ToolBody.ts"
 
 // The MCP endpoints of the service on the wire: where they are, what they offer, and how a client authenticates.
 
-/** What `/mcp` lists. */
 export const MARKET_DOOR_TOOLS =
   "`search_tools`, `describe_tool`, `call_tool`, `quote` and `balance`, which find and call any tool of the catalog; then, as " +
   "`{provider}__{tool}`, the tools of your toolbox, or without one those that you called in the last 30 days."
@@ -156,7 +155,7 @@ const PriceLine = Field.object("PriceLine", "The price of a tool.", {
   ...price.freeTierFields
 })
 
-export const PriceList = Field.object("PriceList", "Price list of all tools, and the platform fee.", {
+const PriceList = Field.object("PriceList", "Price list of all tools, and the platform fee.", {
   pricing: Field.list(PriceLine, "One line per tool."),
   tools: Field.list(PriceLine, "Same as `pricing`."),
   ...shared.pageFields,

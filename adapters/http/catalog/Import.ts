@@ -97,7 +97,7 @@ const messageOf = (
   return applied ? `Imported: ${summary}.` : `Preview: ${summary}. Nothing was changed.`
 }
 
-export const syncView = ({ records, state }: SyncHistory, provider: Provider) => ({
+const syncView = ({ records, state }: SyncHistory, provider: Provider) => ({
   enabled: state?.enabled ?? false,
   listed: state?.listed ?? false,
   default_price_microcents: state?.defaultPrice ?? null,

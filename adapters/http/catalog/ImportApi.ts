@@ -6,8 +6,8 @@ import { HttpApiGroup } from "effect/http-api"
 import { SERVER_FEATURES } from "../../../domain/accounts/Account.ts"
 import { TOOLS_PER_PROVIDER_MAX } from "../../../domain/catalog/ToolUpserts.ts"
 import { Microcents, MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
-import { publicRead, readBy, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { publicRead, readBy, writeBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { toolIdOrName } from "../contract/InputSchemas.ts"
 import { BASE_URL, INPUT_SCHEMA } from "../contract/SampleValues.ts"
@@ -48,7 +48,7 @@ const held = Field.list(
   []
 )
 
-export const ImportTools = Field.object("ImportTools", "An import of the tools that your MCP server lists.", {
+const ImportTools = Field.object("ImportTools", "An import of the tools that your MCP server lists.", {
   default_price_microcents: Field.of(
     MicrocentsFromInt,
     "Price of a call of each new tool, in microcents (1/10,000 of a cent)."
@@ -135,7 +135,7 @@ const ImportRecord = Field.object("ImportRecord", "What one import or sync chang
   rejected
 })
 
-export const SyncSettings = Field.object("SyncSettings", "How your tools are kept in sync with your MCP server.", {
+const SyncSettings = Field.object("SyncSettings", "How your tools are kept in sync with your MCP server.", {
   enabled: Field.boolean("Whether the tools follow the server in the background, at least every hour."),
   listed: Field.boolean("Whether new tools are listed. `false`: they are stored as drafts.", false),
   default_price_microcents: Field.of(
@@ -145,7 +145,7 @@ export const SyncSettings = Field.object("SyncSettings", "How your tools are kep
   )
 })
 
-export const ToolSyncState = Field.object("ToolSync", "Sync settings and the history of imports.", {
+const ToolSyncState = Field.object("ToolSync", "Sync settings and the history of imports.", {
   ...SyncSettings.fields,
   account_price_microcents: Field.of(
     MicrocentsFromInt,
@@ -164,21 +164,17 @@ const featuresOff = Field.of(
   ["resources"]
 )
 
-export const TurnOffFeatures = Field.object("TurnOffFeatures", "The features that are not offered.", {
+const TurnOffFeatures = Field.object("TurnOffFeatures", "The features that are not offered.", {
   features_off: Field.of(
     Schema.Array(Schema.Literals(SERVER_FEATURES)).check(Schema.isMaxLength(SERVER_FEATURES.length)),
     "Features of your MCP server to turn off. All others are turned on."
   )
 }).annotate({ examples: [{ features_off: ["resources", "prompts"] }] })
 
-export const McpFeatures = Field.object(
-  "McpFeatures",
-  "What your MCP server offers through this service besides tools.",
-  {
-    features_off: featuresOff,
-    mcp_url: Field.string("URL of your server's endpoint here.", `${BASE_URL}/mcp/ada-tools`)
-  }
-)
+const McpFeatures = Field.object("McpFeatures", "What your MCP server offers through this service besides tools.", {
+  features_off: featuresOff,
+  mcp_url: Field.string("URL of your server's endpoint here.", `${BASE_URL}/mcp/ada-tools`)
+})
 
 const changedFields = names("Fields that differ from the version before.", "description")
 const source = Field.of(
@@ -204,7 +200,7 @@ const ToolVersion = Field.object("ToolVersion", "A version of a tool's definitio
   annotations: Field.nullable(ToolAnnotations, TOOL_ANNOTATIONS)
 })
 
-export const ToolVersions = Field.object("ToolVersions", "Versions of a tool's definition.", {
+const ToolVersions = Field.object("ToolVersions", "Versions of a tool's definition.", {
   tool_id: shared.toolId,
   tool_name: shared.toolName,
   versions: Field.list(ToolVersion, "Newest first, at most 10.")

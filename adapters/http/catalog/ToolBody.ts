@@ -30,15 +30,15 @@ const sentFreeTierCalls = resettable(
   "Free calls per consumer and calendar month (UTC)."
 )
 
-export const OnCancel = Schema.Literals(["finish", "pass"])
-export const CanceledCallCosts = Schema.Literals(["price", "nothing"])
+const OnCancel = Schema.Literals(["finish", "pass"])
+const CanceledCallCosts = Schema.Literals(["price", "nothing"])
 
-export const BILLING_POLICY =
+const BILLING_POLICY =
   "Calls that are billed: successful calls, calls whose output is valid against `output_schema`, or every attempt."
-export const ON_CANCEL =
+const ON_CANCEL =
   "What happens when the caller cancels a forwarded call or disconnects. `finish` (default): the call runs to its end and " +
   "is billed by its outcome. `pass`: the cancellation is passed to the provider, and `canceled_call_costs` applies."
-export const CANCELED_CALL_COSTS =
+const CANCELED_CALL_COSTS =
   "Cost of a call whose cancellation was passed to the provider: its list price (at most the hold), or nothing. Applies " +
   "only if `on_cancel` is `pass`."
 

@@ -226,7 +226,7 @@ const priceSince = (price: PriceVersion) => ({
   effective_from: format(price.effectiveFrom)
 })
 
-export const versionSummary = ({ changed, changedAt, source, version }: ToolVersion) => ({
+const versionSummary = ({ changed, changedAt, source, version }: ToolVersion) => ({
   version,
   changed: changed.map(wireName),
   source,

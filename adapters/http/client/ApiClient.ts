@@ -58,7 +58,7 @@ type Input<Endpoint extends HttpApiEndpoint.ConstraintRequest> = Part<"params", 
 
 type Given<Input, Options> = Record<never, never> extends Input ? [input?: Input & Options] : [input: Input & Options]
 
-/** For the requests of an effect: makes one that changes something safe to repeat. Default: none. */
+/** Makes a request of the effect that changes something safe to repeat. Default: none. */
 export const IdempotencyKey = Context.Reference<string | undefined>(
   "agent-tool-billing/adapters/http/client/IdempotencyKey",
   { defaultValue: () => undefined }

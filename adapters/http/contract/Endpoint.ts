@@ -4,8 +4,9 @@
  */
 import { Context, Effect, Schema } from "effect"
 import type { HttpMethod, HttpRouter } from "effect/http"
-import { HttpApiEndpoint, OpenApi } from "effect/http-api"
-import { Access, type AccessRule, KeyAuth, publicRead } from "./Access.ts"
+import { HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import type { Role } from "../../../domain/accounts/Authentication.ts"
+import type { AuditedAction } from "../../../domain/operator/AuditTrail.ts"
 import * as Field from "./Field.ts"
 import { idempotencyHeader } from "./InputSchemas.ts"
 import {
@@ -18,6 +19,86 @@ import {
   type ProblemStatus,
   statusOf as statusOfCode
 } from "./Problem.ts"
+
+// Who may call an endpoint, and what it is for. `KeyAuth` adds the bearer scheme to the OpenAPI document; `Access` names the
+// roles that pass.
+
+export class KeyAuth extends HttpApiMiddleware.Service<KeyAuth>()("agent-tool-billing/adapters/http/KeyAuth", {
+  security: {
+    apiKey: HttpApiSecurity.bearer.pipe(
+      HttpApiSecurity.annotateMerge(
+        OpenApi.annotations({
+          description: "API key from registration: `Authorization: Bearer atb_c_…` (consumer) or `atb_p_…` (provider)."
+        })
+      )
+    )
+  }
+}) {}
+
+export interface AccessRule {
+  /** None: any client, with or without a key. */
+  readonly roles: ReadonlyArray<Role>
+  /** Counts against the stricter limit for registrations. */
+  readonly registration: boolean
+  /** A public read that may be cached for a minute. */
+  readonly cacheable: boolean
+  /** Takes an `Idempotency-Key`; effect and record are one unit of work. */
+  readonly idempotent: boolean
+  /** The response contains a new API key: it is not stored for an unauthenticated caller, whose address others share. */
+  readonly showsKey: boolean
+  /** Public, but a valid key may reveal more. */
+  readonly keyOptional: boolean
+  /** Health probes have no rate limit. */
+  readonly unlimited: boolean
+  /** Public where no operator key is configured. */
+  readonly openWithoutOperator: boolean
+  /** Speaks MCP. */
+  readonly door: boolean
+  /** How the audit trail names it, where the operator changes something. */
+  readonly action: AuditedAction | undefined
+}
+
+export const Access = Context.Reference<AccessRule>("agent-tool-billing/adapters/http/Access", {
+  defaultValue: () => rule({})
+})
+
+const rule = <const Overrides extends Partial<AccessRule>>(
+  overrides: Overrides
+): Omit<PublicRule, keyof Overrides> & Overrides => ({
+  roles: [],
+  registration: false,
+  cacheable: false,
+  idempotent: false,
+  showsKey: false,
+  keyOptional: false,
+  unlimited: false,
+  openWithoutOperator: false,
+  door: false,
+  action: undefined,
+  ...overrides
+})
+
+/** Without overrides. The types show which problems follow from a rule. */
+export interface PublicRule extends AccessRule {
+  readonly roles: readonly []
+  readonly registration: false
+  readonly idempotent: false
+}
+
+export const publicRead = rule({ cacheable: true })
+export const uncached = rule({})
+export const uncachedWithKey = rule({ keyOptional: true })
+export const probe = rule({ unlimited: true })
+export const registration = rule({ registration: true, idempotent: true })
+export const accountRegistration = rule({ registration: true, idempotent: true, showsKey: true })
+export const readBy = (...roles: ReadonlyArray<Role>) => rule({ roles })
+export const writeBy = (...roles: ReadonlyArray<Role>) => rule({ roles, idempotent: true })
+export const operatorAction = (action: AuditedAction) =>
+  rule({ roles: ["operator"] as ReadonlyArray<Role>, idempotent: true, action })
+/** In units of work of its own, and safe to repeat. */
+export const operatorRun = (action: AuditedAction) => rule({ roles: ["operator"] as ReadonlyArray<Role>, action })
+export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true, action: "schema.update" })
+export const mcpDoor = rule({ roles: ["consumer"], door: true })
 
 interface Declaration<Params, Query, Payload, Success, Rule, Problems> {
   readonly access: Rule & AccessRule
@@ -38,7 +119,7 @@ export const DeclaredCodes = Context.Reference<ReadonlyArray<ProblemCode>>(
   { defaultValue: () => [] }
 )
 
-/** What the type of an endpoint tells of its problems: handlers may fail with these only. */
+/** Handlers may fail with these only. */
 export interface Declares<Status extends ProblemStatus> {
   readonly "~Problems": Status
 }
@@ -143,7 +224,7 @@ export const statusOf = (schema: Schema.Top): number => {
 /** Title and description of a group of endpoints. */
 export const about = (title: string, description: string) => OpenApi.annotations({ title, description })
 
-/** What a GET answers at an endpoint that takes a POST. */
+/** A GET answers this at an endpoint that takes a POST. */
 export const SelfDescription = Field.object("SelfDescription", "How to use an endpoint, with the schema of its body.", {
   endpoint: Field.string("Path of the endpoint.", "/api/market/register-consumer"),
   method: Field.string("HTTP method of the endpoint.", "POST"),

@@ -27,7 +27,7 @@ export const wireOf = (ast: SchemaAST.AST): SchemaAST.AST =>
 export const fieldNames = (schema: Schema.Top): ReadonlyArray<string> =>
   SchemaAST.isObjects(schema.ast) ? schema.ast.propertySignatures.map(({ name }) => String(name)) : []
 
-/** For what only the service reads, such as a search. */
+/** Only the service reads such a text: a search, for example. */
 export const Bounded = (charsMax: number) => Schema.String.check(Schema.isMaxLength(charsMax))
 
 const Given = (charsMax: number) => Bounded(charsMax).check(Schema.isMinLength(1))

@@ -60,7 +60,6 @@ interface About<Fields> {
   readonly message: string
   readonly remedy: string
   readonly fields?: Fields
-  /** Of these fields. */
   readonly extra?: Readonly<Record<string, Schema.Json>>
 }
 
@@ -334,7 +333,6 @@ export type ProblemStatus = StatusOf<ProblemCode>
 export type NamedCode = {
   [Code in ProblemCode]: (typeof codes)[Code]["isNamed"] extends true ? Code : never
 }[ProblemCode]
-/** What an endpoint declares, as a status. */
 export type DeclaredStatus<Problem> = Problem extends ProblemCode ? StatusOf<Problem> : Extract<Problem, ProblemStatus>
 
 export const statusOf = <Code extends ProblemCode>(code: Code): StatusOf<Code> => codes[code].status

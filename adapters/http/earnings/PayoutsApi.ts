@@ -5,20 +5,20 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { PayoutState } from "../../../domain/earnings/PayoutStore.ts"
 import { PayoutId } from "../../../domain/shared/Ids.ts"
-import { readBy, uncached, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { readBy, uncached, writeBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { idempotencyHeader, WebUrl } from "../contract/InputSchemas.ts"
-import { feeFields } from "../contract/PlatformFeeBodies.ts"
 import { PAYOUT_ID, SAMPLE_SIGNATURE } from "../contract/SampleValues.ts"
 import * as shared from "../contract/SharedFields.ts"
+import { feeFields } from "../contract/SharedFields.ts"
 import { ProviderOverview } from "../payments/MoneyApi.ts"
 
 // A provider's earnings on the wire.
 
 const Period = Schema.Literals(["7d", "30d", "90d", "all"])
 
-export const AskSummary = Field.object("AskSummary", "The period of the summary.", {
+const AskSummary = Field.object("AskSummary", "The period of the summary.", {
   period: Field.optional(Period, "Period up to now. Default: `30d`.")
 }).annotate({ examples: [{ period: "30d" }] })
 
@@ -45,12 +45,12 @@ const earned = {
 }
 
 const PENDING = "Provider balance (maturing, available, reserved and frozen)"
-export const pendingBalance = {
+const pendingBalance = {
   pending_balance_cents: Field.cents(PENDING, 54),
   pending_balance: Field.dollars(PENDING, "$0.54")
 }
 
-export const ProviderSummary = Field.object(
+const ProviderSummary = Field.object(
   "ProviderSummary",
   "Earnings of the period. In microcents, every total is the exact sum of its parts.",
   {

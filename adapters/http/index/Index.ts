@@ -11,9 +11,8 @@ import { format } from "../../../domain/shared/Time.ts"
 import { MCP_VERSIONS } from "../../../domain/upstream/Protocol.ts"
 import { AccountsApi } from "../accounts/AccountsApi.ts"
 import { CatalogApi, MARKET_DOOR_TOOLS } from "../catalog/CatalogApi.ts"
-import { publicRead } from "../contract/Access.ts"
 import { API_VERSION, API_VERSION_OF, BaseUrl, MARKET_VERSION_OF } from "../contract/BaseUrl.ts"
-import { describe } from "../contract/Endpoint.ts"
+import { describe, publicRead } from "../contract/Endpoint.ts"
 import { PRODUCT_DESCRIPTION, PRODUCT_NAME } from "../contract/SampleValues.ts"
 import { RECEIPT_SCHEMA_PATH, RECEIPT_SCHEMA_TITLE } from "../contract/SharedFields.ts"
 import { MeteringApi } from "../metering/MeteringApi.ts"
@@ -248,7 +247,6 @@ const llmsText = ({ description, documents, endpoints, links, mcp, name, steps }
 
 // What programs read of the MCP endpoints: in the indexes, and as `server.json` in the format of the MCP registry.
 
-/** Of these, only those that the service has. */
 const DOORS = [
   ["/mcp", "/mcp", MARKET_DOOR_TOOLS],
   ["/mcp/:provider", "/mcp/{handle}", "The tools of one provider, under their own names."]

@@ -3,8 +3,8 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { uncached } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { uncached } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { WholeNumber } from "../contract/InputSchemas.ts"
 import { ReceiptBody, receiptId } from "../contract/SharedFields.ts"

@@ -3,6 +3,7 @@
  * and writes responses. A door defines what it offers, what a tool's name means, and how all other requests are answered.
  */
 import type { Effect } from "effect"
+import type { HeaderParameter } from "../../../domain/mcp/HeaderParameters.ts"
 import { isOfFeatures, type ServerFeature } from "../../../domain/accounts/Account.ts"
 import type { Principal } from "../../../domain/accounts/Authentication.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
@@ -15,12 +16,10 @@ import {
   type ServerAddress,
   type ServerProfile
 } from "../../../domain/upstream/ProviderServers.ts"
-import type { HandlerError } from "../metering/CallProblems.ts"
+import type { HandlerError } from "../metering/Proxy.ts"
 import type { AnyInput, EncodedReply, RequestClock } from "../pipeline/Route.ts"
 import type { WebRequest } from "../pipeline/WebRequest.ts"
-import type { parameterHeadersFault } from "./ModernHeaders.ts"
-import type { RpcBatch, RpcMessage, RpcObject, RpcRequest } from "./RpcMessage.ts"
-import type { DoorAnswer, RpcFault } from "./RpcReply.ts"
+import type { DoorAnswer, RpcBatch, RpcFault, RpcMessage, RpcObject, RpcRequest } from "./RpcMessages.ts"
 
 export type Consumer = Extract<Principal, { readonly role: "consumer" }>
 
@@ -39,7 +38,7 @@ export interface DoorRequest {
   readonly renewSession?: Effect.Effect<UpstreamSession | undefined, StoreUnavailable> | undefined
   readonly caller: Consumer
   readonly input: AnyInput
-  /** Of this request, which may be one of a batch. */
+  /** The request may be one of a batch. */
   readonly clock: RequestClock
   /** Messages that come before the response. A client that takes no stream gets none. */
   readonly onMessage: (message: string) => void
@@ -54,7 +53,7 @@ export const listClient = ({ capabilities, clientSession, session }: DoorRequest
 /** `started`: by the service, at a server with sessions. */
 export type TaskCall = "none" | "taken" | "started"
 
-/** What differs between versions of the protocol that are not compatible. It is chosen once for each request. */
+/** Versions of the protocol that are not compatible differ in this. It is chosen once for each request. */
 export interface DoorDialect {
   /** The result of a server, as the client gets it. */
   result(method: string, result: string): string
@@ -66,11 +65,17 @@ export interface DoorDialect {
   offered(profile: ServerProfile): string
   /** Capabilities of the service, with calls that run as tasks. */
   withTasks(capabilities: string): string
-  /** What is wrong with headers that repeat arguments; undefined where there are none. */
-  readonly parametersFault: typeof parameterHeadersFault | undefined
-  /** Whether the client wants a call as a task. */
+  /** Checks headers that repeat arguments; undefined where there are none. */
+  readonly parametersFault:
+    | ((
+        request: WebRequest,
+        id: string,
+        parameters: ReadonlyArray<HeaderParameter>,
+        args: Readonly<Record<string, unknown>>
+      ) => RpcFault | undefined)
+    | undefined
   wantsTask(params: RpcObject | undefined): boolean | RpcFault
-  /** Whether a call runs as a task. Nothing is held yet. */
+  /** Nothing is held yet. */
   taskCall(
     door: Door,
     request: DoorRequest,
@@ -96,7 +101,6 @@ export interface DoorClients {
 
 /** Clients that open sessions. */
 export interface SessionClients extends DoorClients {
-  /** Whether the message is of such a client. */
   sends(request: WebRequest, message: RpcMessage | RpcBatch): boolean
   /** A stream of messages. */
   get(door: Door, caller: Consumer, input: AnyInput): Handled
@@ -120,7 +124,6 @@ export interface ToolList {
   readonly meta?: string | undefined
 }
 
-/** What a tool's name means. */
 export type DoorTool =
   | {
       /** A call that is billed. The frame makes it and writes its response. */
@@ -143,13 +146,13 @@ export interface ToolArguments {
 export type DoorFailure = RpcFault | StoreUnavailable
 
 export interface Door {
-  /** What sessions are opened with; undefined where the service itself is the server. */
+  /** Opens sessions; undefined where the service itself is the server. */
   readonly server?: ServerAddress | undefined
   /** Its tool that calls any other, with a cap among the arguments. */
   readonly callTool?: string | undefined
   /** Not offered: neither their requests nor the server's messages are passed on. */
   readonly featuresOff: ReadonlyArray<ServerFeature>
-  /** Of `server/discover`, or of a session. */
+  /** A client gets it from `server/discover`, or with a session. */
   profile(request: DoorRequest): Effect.Effect<DoorProfile, DoorFailure>
   /** One page of `tools/list`. */
   tools(request: DoorRequest, cursor: string | undefined): Effect.Effect<ToolList, DoorFailure>

@@ -6,22 +6,33 @@ import { Clock, Effect, Queue } from "effect"
 import { Authentication, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
 import { ChangeFeed, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
-import { mcpDoor } from "../contract/Access.ts"
-import { BaseUrl } from "../contract/BaseUrl.ts"
-import { callProblems, type HandlerError, problemOf } from "../metering/CallProblems.ts"
+import { INVALID_REQUEST } from "../../../domain/upstream/Protocol.ts"
+import { BaseUrl, pageUrl } from "../contract/BaseUrl.ts"
+import { mcpDoor, uncached } from "../contract/Endpoint.ts"
+import { callProblems, type HandlerError, problemOf } from "../metering/Proxy.ts"
 import { BODY_BYTES_MAX, readText, storedBody } from "../pipeline/Decoding.ts"
 import { MethodNotAllowed, type RateLimited } from "../pipeline/Failures.ts"
-import { type AnyInput, type EncodedReply, type Route, withProblems } from "../pipeline/Route.ts"
+import { type AnyInput, documentRoute, type EncodedReply, type Route, withProblems } from "../pipeline/Route.ts"
 import { credentialOf } from "../pipeline/Stages.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
-import { refusalOf, refusalResult } from "./CallRefusals.ts"
+import { refusalOf, refusalResult } from "./CallResults.ts"
 import type { Consumer, Dispatch, Door, DoorClients, DoorFailure, SessionClients } from "./Door.ts"
-import { makeDispatch } from "./MethodDispatch.ts"
-import { refusedEventTransport } from "./RefusedTransports.ts"
-import { parseMessages, type RpcBatch, type RpcMessage } from "./RpcMessage.ts"
-import { faultOf, faultReply, faultsReplied, parseError, replyOf, type RpcFault } from "./RpcReply.ts"
 import { makeModernDoor } from "./ModernDoor.ts"
-import { INVALID_REQUEST } from "../../../domain/upstream/Protocol.ts"
+import {
+  errorMember,
+  errorText,
+  faultOf,
+  faultReply,
+  faultsReplied,
+  parseError,
+  parseMessages,
+  replyOf,
+  responseText,
+  type RpcBatch,
+  type RpcFault,
+  type RpcMessage
+} from "./RpcMessages.ts"
+import { makeDispatch } from "./MethodDispatch.ts"
 
 // Ends what stays open under a key when the key is revoked or expires, on every node.
 
@@ -34,7 +45,7 @@ const OPEN_MS_MAX = 3_600_000
 
 type Hint = () => void
 
-export const makeKeyRejections = Effect.gen(function* () {
+const makeKeyRejections = Effect.gen(function* () {
   const authentication = yield* Authentication
   const feed = yield* ChangeFeed
   const { sha256Hex } = yield* Digest
@@ -83,7 +94,7 @@ export const makeKeyRejections = Effect.gen(function* () {
 /** Tools that developers run on their own machine. */
 const LOCAL = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/u
 
-export const originFault = (request: WebRequest, baseUrl: string): RpcFault | undefined => {
+const originFault = (request: WebRequest, baseUrl: string): RpcFault | undefined => {
   const origin = header(request, "origin")
   if (origin === undefined || origin === new URL(baseUrl).origin || LOCAL.test(origin)) return undefined
   const reason = "Requests of web pages are only accepted from this service's own pages and from localhost."
@@ -92,7 +103,6 @@ export const originFault = (request: WebRequest, baseUrl: string): RpcFault | un
 
 const SUBSCRIBE = "subscriptions/listen"
 
-/** Of a request beyond the rate limit. */
 const LIMITED_BYTES_MAX = 65_536
 
 type Handled = Effect.Effect<EncodedReply, HandlerError>
@@ -210,3 +220,68 @@ export const makeDoorRoutes = Effect.fnUntraced(function* <R>(
 
 const notAllowed = ({ request: { method, path } }: AnyInput) =>
   Effect.fail(new MethodNotAllowed({ method, path, allow: ["GET", "POST", "DELETE", "OPTIONS"] }))
+
+// What MCP clients try besides streamable HTTP with a key: OAuth, after a 401, and the older HTTP+SSE transport. Their users see
+// only the text of these responses.
+
+const SSE_VERSION = "2024-11-05"
+
+/**
+ * Where clients look for an authorization server, with the path of a door behind it or before it. Only 404 lets them go on to
+ * register, whose error they show.
+ */
+const METADATA = [
+  "/.well-known/oauth-protected-resource",
+  "/.well-known/oauth-authorization-server",
+  "/.well-known/openid-configuration"
+].flatMap((path) => [path, `${path}/*`])
+
+export const refusalRoutes = Effect.gen(function* () {
+  const baseUrl = yield* BaseUrl
+  // RFC 6749 forbids quotation marks and backslashes. `mcp-remote` would read a status in the text as the status.
+  const error = JSON.stringify({
+    error: "invalid_request",
+    error_description:
+      "This server does not use OAuth, it takes an API key. If your client sends no key, let it send the header " +
+      "`Authorization: Bearer <key>`. If it sends one, the key is wrong, has expired or was revoked: check that you copied all " +
+      `of it. Get a key at ${pageUrl(baseUrl, "/developers/register")}.`
+  })
+  const refused = (status: number): EncodedReply => ({ status, headers: { "cache-control": "no-store" }, body: error })
+  const route = (method: "GET" | "POST", path: string, reply: EncodedReply): Route => ({
+    ...documentRoute(path as `/${string}`, uncached, Effect.succeed(reply), ""),
+    method,
+    decodeQuery: undefined
+  })
+  return [
+    ...[...METADATA, "/mcp/.well-known/*", "/mcp/:provider/.well-known/*"].map((path) =>
+      route("GET", path, refused(404))
+    ),
+    route("POST", "/register", refused(400)),
+    route("GET", "/authorize", refused(400)),
+    route("POST", "/authorize", refused(400)),
+    route("POST", "/token", refused(400)),
+    route("GET", "/sse", noEventTransport(baseUrl, "/mcp", 404)),
+    // The official clients show the body of a 400.
+    route("POST", "/sse", noEventTransport(baseUrl, "/mcp", 400))
+  ]
+})
+
+/** At a door, whether or not it has a key: 405 lets clients go on to streamable HTTP. Undefined for any other request. */
+const refusedEventTransport = (request: WebRequest, baseUrl: string): EncodedReply | undefined =>
+  request.method === "GET" &&
+  header(request, "mcp-session-id") === undefined &&
+  (header(request, "mcp-protocol-version") ?? SSE_VERSION) === SSE_VERSION &&
+  header(request, "accept")?.includes("text/event-stream") === true
+    ? noEventTransport(baseUrl, request.path, 405)
+    : undefined
+
+const noEventTransport = (baseUrl: string, path: string, status: number): EncodedReply => {
+  const message =
+    `This server speaks MCP over streamable HTTP, not over the HTTP+SSE transport of ${SSE_VERSION}. Set the transport of your ` +
+    `client to streamable HTTP (\`http\`), with the URL ${baseUrl}${path} and the header \`Authorization: Bearer <key>\`.`
+  return {
+    status,
+    headers: status === 405 ? { allow: "POST, DELETE, OPTIONS" } : {},
+    body: responseText(undefined, errorMember(errorText(INVALID_REQUEST, message)))
+  }
+}

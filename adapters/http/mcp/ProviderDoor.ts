@@ -20,8 +20,7 @@ import {
 } from "../../../domain/upstream/ProviderServers.ts"
 import { type Door, type DoorFailure, type DoorRequest, listClient, passing } from "./Door.ts"
 import type { DoorPath } from "./DoorRoutes.ts"
-import { textAt } from "./RpcMessage.ts"
-import { type DoorAnswer, errorAnswer, invalidParams, type RpcFault, serverFailed } from "./RpcReply.ts"
+import { type DoorAnswer, errorAnswer, invalidParams, type RpcFault, serverFailed, textAt } from "./RpcMessages.ts"
 import {
   announcedBy,
   ANNOUNCES_ALL,
@@ -32,7 +31,7 @@ import {
   makeSubscriptions,
   subscription as listSubscription
 } from "./Subscriptions.ts"
-import { makeCounted } from "./TaskMethods.ts"
+import { makeCounted } from "./MethodDispatch.ts"
 
 // A tool that is listed may have a name from before the rules for new ones.
 const isToolName = Schema.is(ToolNameSent)
@@ -104,7 +103,7 @@ const providerDoors = Effect.gen(function* () {
     const changes: ListChanges = (onChange) =>
       Effect.scoped(Effect.andThen(offerChanges.watch(server, onChange), Effect.never))
 
-    /** What the server announces. One with sessions does it in them only. */
+    /** A server with sessions announces in them only. */
     const announced = Effect.map(servers.profile(server), (profile) =>
       profile.sessions ? [] : announcedBy(withoutFeatures(profile.capabilities, featuresOff))
     )
@@ -224,7 +223,7 @@ const unknownTool = (name: string): string => `There is no tool \`${name.slice(0
 
 const answerOf = (reply: PassedReply): DoorAnswer => (reply._tag === "Result" ? reply : errorAnswer(reply.error))
 
-/** What the caller may know of it: the kind, and a sentence. */
+/** The caller may know the kind, and a sentence. */
 const failedFault = ({ message, problem }: ServerFailed): RpcFault =>
   serverFailed(message, {
     problem: problem.kind,

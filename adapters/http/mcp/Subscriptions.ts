@@ -6,8 +6,7 @@ import { isObject, memberOf, objectWith } from "../../../domain/shared/JsonText.
 import { SUBSCRIPTION_META } from "../../../domain/upstream/Protocol.ts"
 import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/WebRequest.ts"
 import type { DoorFailure, DoorRequest } from "./Door.ts"
-import type { RpcRequest } from "./RpcMessage.ts"
-import { type DoorAnswer, invalidParams, invalidRequest, lastMessage, limited } from "./RpcReply.ts"
+import { type DoorAnswer, invalidParams, invalidRequest, lastMessage, limited, type RpcRequest } from "./RpcMessages.ts"
 
 // What servers and this service announce.
 
@@ -19,7 +18,6 @@ export const announcingTools = (capabilities: string): string => {
     : objectWith(capabilities, "tools", objectWith(tools, "listChanged", "true"))
 }
 
-/** What a client may subscribe to at a server with these capabilities. */
 export const announcedBy = (capabilities: string): ReadonlyArray<string> =>
   ANNOUNCED.flatMap(([feature, member, name]) => {
     const declared = memberOf(capabilities, 0, feature)
@@ -108,7 +106,7 @@ const isAcknowledgment = (message: string): boolean =>
 /** A client opens another stream then. */
 const STREAM_MS_MAX = Duration.toMillis(Duration.hours(1))
 /** Shorter than what proxies and servers wait for. */
-export const KEEP_ALIVE_EVERY = Duration.seconds(15)
+const KEEP_ALIVE_EVERY = Duration.seconds(15)
 
 export const makeSubscriptions = Effect.gen(function* () {
   const streams = yield* OpenStreams

@@ -24,10 +24,9 @@ import {
   withoutTasks
 } from "../../../domain/upstream/Protocol.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import type { HandlerError } from "../metering/CallProblems.ts"
+import type { HandlerError } from "../metering/Proxy.ts"
 import { callCap } from "../pipeline/WebRequest.ts"
-import { addFundsPage, refusalOf, refusalResult } from "./CallRefusals.ts"
-import { answerOf, callResult } from "./CallResults.ts"
+import { addFundsPage, answerOf, callResult, refusalOf, refusalResult } from "./CallResults.ts"
 import {
   type Door,
   type DoorDialect,
@@ -37,8 +36,17 @@ import {
   type TaskCall,
   type ToolArguments
 } from "./Door.ts"
-import { picked, type RpcObject, type RpcRequest, textAt } from "./RpcMessage.ts"
-import { type DoorAnswer, invalidParams, methodNotFound, resultAnswer, RpcFault } from "./RpcReply.ts"
+import {
+  type DoorAnswer,
+  invalidParams,
+  methodNotFound,
+  picked,
+  resultAnswer,
+  RpcFault,
+  type RpcObject,
+  type RpcRequest,
+  textAt
+} from "./RpcMessages.ts"
 
 /** The params of `tools/call`: the tool, its arguments, what the caller agrees to pay, and what is passed on. */
 export interface ToolCallParams {
@@ -54,7 +62,7 @@ export interface ToolCallParams {
   readonly wantsTask: boolean
 }
 
-export const readToolCall = ({ meta, params }: RpcRequest, dialect: DoorDialect): ToolCallParams | RpcFault => {
+const readToolCall = ({ meta, params }: RpcRequest, dialect: DoorDialect): ToolCallParams | RpcFault => {
   const name = params?.value["name"]
   if (typeof name !== "string") return invalidParams("`name` is required, the name of a tool.")
   const given = params?.value["arguments"]

@@ -9,8 +9,8 @@ import { ProviderId, ReceiptId, ToolId, uuid } from "../../../domain/shared/Ids.
 import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import * as price from "../catalog/ToolBody.ts"
 import { freeTierCalls } from "../catalog/ToolBody.ts"
-import { readBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { readBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { idempotencyHeader, pageQueryUpTo } from "../contract/InputSchemas.ts"
 import { CONSUMER_ID, DEMO_INPUT, DEMO_TOOL, RECEIPT_ID } from "../contract/SampleValues.ts"
@@ -24,7 +24,7 @@ const Period = Schema.Literals(["24h", "7d", "30d", "90d"])
 export const periodQuery = Field.optional(Period, "Period up to now, starting at a full hour. Default: `30d`.")
 const period = Field.of(Period, "Period up to now, starting at a full hour.", "30d")
 
-export const usageQuery = {
+const usageQuery = {
   period: periodQuery,
   tool_id: Field.optional(ToolId, "ID of the tool."),
   status: Field.optional(ReceiptStatus, "Outcome of the calls."),
@@ -67,7 +67,7 @@ const spendMicrocents = Field.microcents("Amount spent", 602_000)
 const totalSpendCents = Field.cents("Total spend", 921)
 const totalSpend = Field.dollars("Total spend", "$9.21")
 
-export const UsagePage = Field.object("UsagePage", "A page of calls, with the totals of the period.", {
+const UsagePage = Field.object("UsagePage", "A page of calls, with the totals of the period.", {
   owner,
   period,
   summary: Field.of(

@@ -15,7 +15,7 @@ import { CallsApi } from "./CallsApi.ts"
 
 // Usage and free calls as the API shows them.
 
-export const USAGE_PERIOD_DEFAULT: UsagePeriod = "30d"
+const USAGE_PERIOD_DEFAULT: UsagePeriod = "30d"
 const TOP_TOOLS_MAX = 10
 
 export const usageViews = Effect.gen(function* () {

@@ -1,27 +1,34 @@
 /**
- * Solvency, platform funds, reserves and platform fees over HTTP.
+ * Solvency, platform funds, reserves, platform fees, the operator's session and the audit trail over HTTP.
  */
 import { Effect, Option } from "effect"
-import { AccountStore } from "../../../domain/accounts/Account.ts"
-import { actorOf } from "../../../domain/accounts/Authentication.ts"
 import { ProviderMoney } from "../../../domain/earnings/Earnings.ts"
+import { actorOf, type OperatorSession, type Principal } from "../../../domain/accounts/Authentication.ts"
+import { AccountStore } from "../../../domain/accounts/Account.ts"
 import { PayoutRetries } from "../../../domain/earnings/Payouts.ts"
 import { PlatformFunds } from "../../../domain/ledger/PlatformFunds.ts"
 import { UnknownProvider } from "../../../domain/metering/Grants.ts"
+import { type AuditEntry, AuditTrail } from "../../../domain/operator/AuditTrail.ts"
+import { OperatorSessions } from "../../../domain/operator/OperatorSessions.ts"
 import { AccountFreezes } from "../../../domain/payments/AccountFreezes.ts"
 import { Handles } from "../../../domain/providers/Handles.ts"
 import { type FeeInEffect, PlatformFees } from "../../../domain/providers/PlatformFees.ts"
 import { ProviderFreezes } from "../../../domain/providers/ProviderFreezes.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { fromCents } from "../../../domain/shared/Microcents.ts"
+import { UnitOfWork } from "../../../domain/shared/StoreUnavailable.ts"
+import { format } from "../../../domain/shared/Time.ts"
 import { accountProblems } from "../accounts/Accounts.ts"
 import { feeChangesView, feeView } from "../catalog/ToolViews.ts"
+import { BaseUrl } from "../contract/BaseUrl.ts"
 import { payoutProblems } from "../earnings/Payouts.ts"
-import { NotFound } from "../pipeline/Failures.ts"
+import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
+import { NotFound, NotFromOwnPage } from "../pipeline/Failures.ts"
 import { duplicate, invalidField, type ProblemsOf } from "../pipeline/Problems.ts"
-import { routesWith } from "../pipeline/Route.ts"
+import { replyRoute, route as plainRoute, routesWith } from "../pipeline/Route.ts"
+import { endedCookie, header, isFromOwnPage, sessionCookie } from "../pipeline/WebRequest.ts"
 import { solvencyReport } from "../platform/Platform.ts"
-import { OperatorApi } from "./OperatorApi.ts"
+import { OperatorApi, OperatorSessionApi } from "./OperatorApi.ts"
 
 const operatorProblems = {
   BelowMinimum: payoutProblems.BelowMinimum,
@@ -133,4 +140,73 @@ export const operatorRoutes = Effect.gen(function* () {
       }
     })
   ]
+})
+
+export const operatorSessionRoutes = Effect.gen(function* () {
+  const sessions = yield* OperatorSessions
+  const trail = yield* AuditTrail
+  const { atomically } = yield* UnitOfWork
+  const baseUrl = yield* BaseUrl
+
+  const signIn = Effect.fnUntraced(function* (key: string, name: string, address: string) {
+    const signedIn = yield* sessions.signIn(key, name)
+    yield* trail.record({
+      action: "session.create",
+      actor: name,
+      sessionId: signedIn.session.id,
+      address,
+      subject: undefined,
+      reason: undefined,
+      details: undefined
+    })
+    return signedIn
+  }, atomically)
+
+  return [
+    replyRoute(OperatorSessionApi.endpoints.signIn, function* ({ clientAddress, payload: { key, name }, request }) {
+      const origin = header(request, "origin")
+      if (origin !== undefined && !isFromOwnPage(request, baseUrl)) return yield* new NotFromOwnPage({ origin })
+      const { session, token } = yield* signIn(key, name, clientAddress)
+      return { status: 201, body: shown(session), headers: { "set-cookie": sessionCookie(baseUrl, token) } }
+    }),
+    plainRoute(OperatorSessionApi.endpoints.session, ({ as }) => Effect.succeed(shownOf(as("operator")))),
+    replyRoute(OperatorSessionApi.endpoints.signOut, function* ({ as }) {
+      const { session } = as("operator")
+      const ended = session !== undefined && (yield* sessions.end(session.id))
+      return { status: 200, body: { ended }, headers: { "set-cookie": endedCookie(baseUrl) } }
+    }),
+    replyRoute(OperatorSessionApi.endpoints.endSessions, function* () {
+      return {
+        status: 200,
+        body: { ended: yield* sessions.endAll },
+        headers: { "set-cookie": endedCookie(baseUrl) }
+      }
+    }),
+    plainRoute(OperatorSessionApi.endpoints.auditTrail, function* ({ query }) {
+      const page = yield* pageRequest("audit-trail", query)
+      const found = yield* trail.list({ action: query.action, subject: query.subject }, page)
+      return { entries: found.items.map(entryView), ...pageFields("audit-trail", page, found) }
+    })
+  ]
+})
+
+const shown = ({ expiresAt, id, name }: OperatorSession) => ({
+  session_id: id,
+  name,
+  expires_at: format(expiresAt)
+})
+
+const shownOf = ({ session }: Extract<Principal, { readonly role: "operator" }>) =>
+  session === undefined ? { session_id: null, name: "API key", expires_at: null } : shown(session)
+
+const entryView = (entry: AuditEntry) => ({
+  entry_id: entry.id,
+  at: format(entry.at),
+  action: entry.action,
+  actor: entry.actor,
+  session_id: entry.sessionId ?? null,
+  address: entry.address,
+  subject: entry.subject ?? null,
+  reason: entry.reason ?? null,
+  details: entry.details ?? null
 })

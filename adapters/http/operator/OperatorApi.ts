@@ -1,24 +1,27 @@
 /**
- * What the operator manages: the summary, solvency, platform funds, rolling reserves, platform fees, handles and frozen accounts.
+ * What the operator manages: the summary, solvency, platform funds, rolling reserves, platform fees, handles, frozen accounts, the
+ * session in a browser, and the audit trail of everything that the operator changed.
  */
 import { Schema } from "effect"
-import { HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { OperatorSessionId } from "../../../domain/accounts/Authentication.ts"
 import { Handle } from "../../../domain/accounts/Handle.ts"
 import { PayoutState } from "../../../domain/earnings/PayoutStore.ts"
+import { AuditedAction, AuditEntryId } from "../../../domain/operator/AuditTrail.ts"
 import { PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
-import { operatorAction, operatorRun, readBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { operatorAction, operatorRun, readBy, uncached } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
-import { IntBetween, Line, Note, Text } from "../contract/InputSchemas.ts"
-import { PlatformFee, SetPlatformFee } from "../contract/PlatformFeeBodies.ts"
-import { KEY_ID, PAYOUT_ID, PROVIDER_ID } from "../contract/SampleValues.ts"
-import { answeredAt, consumerId, handle, providerId } from "../contract/SharedFields.ts"
+import { IntBetween, Line, Name, Note, pageQuery, Text } from "../contract/InputSchemas.ts"
+import { CONSUMER_ID, KEY_ID, PAYOUT_ID, PROVIDER_ID, SAMPLE_OPERATOR_KEY } from "../contract/SampleValues.ts"
+import * as shared from "../contract/SharedFields.ts"
+import { answeredAt, consumerId, handle, PlatformFee, providerId, SetPlatformFee } from "../contract/SharedFields.ts"
 import { solvencyFields } from "../payments/MoneyApi.ts"
 import { Health } from "../platform/PlatformApi.ts"
 
-// What the operator looks at first: solvency, what waits, and health.
+// The operator looks at solvency, at what waits and at health first.
 
-export const Solvency = Field.object("Solvency", "Whether all spendable funds are backed.", {
+const Solvency = Field.object("Solvency", "Whether all spendable funds are backed.", {
   spendable_microcents: Field.signedMicrocents(
     "Funds that can be spent or withdrawn (consumer and provider balances, platform funds, clearing)",
     52_000_000
@@ -49,7 +52,7 @@ const Waiting = Schema.Struct({
   failed_payouts: Field.int("Payouts that failed, including those that were retried.", 1)
 })
 
-export const OperatorSummary = Field.object("OperatorSummary", "Solvency, what waits for the operator, and health.", {
+const OperatorSummary = Field.object("OperatorSummary", "Solvency, what waits for the operator, and health.", {
   solvency: Field.of(Solvency, "Whether all spendable funds are backed."),
   waiting: Field.of(Waiting, "Numbers of what waits, each counted up to 10,000."),
   health: Field.of(Health, "Health of the node that answers."),
@@ -60,39 +63,39 @@ export const OperatorSummary = Field.object("OperatorSummary", "Solvency, what w
 
 const FREEZE_REASON_CHARS_MAX = 500
 
-export const Freeze = Field.object("Freeze", "Why the account is frozen.", {
+const Freeze = Field.object("Freeze", "Why the account is frozen.", {
   reason: Field.of(Note(FREEZE_REASON_CHARS_MAX), "Reason. The account's owner sees it.", "Fraud is suspected.")
 })
 
-export const Unfreeze = Field.object("Unfreeze", "Why the account is unfrozen.", {
+const Unfreeze = Field.object("Unfreeze", "Why the account is unfrozen.", {
   reason: Field.optional(Text(FREEZE_REASON_CHARS_MAX), "Reason, for the audit trail.")
 })
 
-export const UnfreezeProvider = Field.object("UnfreezeProvider", "Why the provider is unfrozen.", {
+const UnfreezeProvider = Field.object("UnfreezeProvider", "Why the provider is unfrozen.", {
   reason: Field.of(Note(FREEZE_REASON_CHARS_MAX), "Reason, for the audit trail.", "The suspicion was unfounded.")
 })
 
-export const Frozen = Field.object("Frozen", "The account is frozen.", {
+const Frozen = Field.object("Frozen", "The account is frozen.", {
   consumer_id: consumerId,
   frozen: Field.always(true),
   was_frozen: Field.boolean("Whether the account was frozen before.", false),
   reason: Field.string("Reason for the freeze.", "Fraud is suspected.")
 })
 
-export const FrozenProvider = Field.object("FrozenProvider", "The provider is frozen.", {
+const FrozenProvider = Field.object("FrozenProvider", "The provider is frozen.", {
   provider_id: providerId,
   frozen: Field.always(true),
   was_frozen: Field.boolean("Whether the provider was frozen before.", false),
   reason: Field.string("Reason for the freeze.", "Fraud is suspected.")
 })
 
-export const UnfrozenProvider = Field.object("UnfrozenProvider", "The provider is not frozen.", {
+const UnfrozenProvider = Field.object("UnfrozenProvider", "The provider is not frozen.", {
   provider_id: providerId,
   frozen: Field.always(false),
   was_frozen: Field.boolean("Whether the provider was frozen.")
 })
 
-export const RetryPayout = Field.object("RetryPayout", "Why the payout is retried.", {
+const RetryPayout = Field.object("RetryPayout", "Why the payout is retried.", {
   reason: Field.of(
     Note(FREEZE_REASON_CHARS_MAX),
     "Reason, for the audit trail.",
@@ -100,7 +103,7 @@ export const RetryPayout = Field.object("RetryPayout", "Why the payout is retrie
   )
 })
 
-export const RetriedPayout = Field.object("RetriedPayout", "The payout that replaces the failed one.", {
+const RetriedPayout = Field.object("RetriedPayout", "The payout that replaces the failed one.", {
   payout_id: Field.of(PayoutId, "ID of the new payout.", KEY_ID),
   retried_payout_id: Field.of(PayoutId, "ID of the failed payout.", KEY_ID.replace(/.$/u, "f")),
   provider_id: providerId,
@@ -110,7 +113,7 @@ export const RetriedPayout = Field.object("RetriedPayout", "The payout that repl
   repeated: Field.boolean("Whether the payout existed before this request.", false)
 })
 
-export const Unfrozen = Field.object("Unfrozen", "The account is not frozen.", {
+const Unfrozen = Field.object("Unfrozen", "The account is not frozen.", {
   consumer_id: consumerId,
   frozen: Field.always(false),
   was_frozen: Field.boolean("Whether the account was frozen.")
@@ -302,5 +305,118 @@ export class OperatorApi extends HttpApiGroup.make("operator")
     Endpoint.about(
       "Operator",
       "Solvency, platform funds, reserves, platform fees, handles, frozen accounts and failed payouts. Needs `OPERATOR_KEY`."
+    )
+  ) {}
+
+const KEY_CHARS_MAX = 1_000
+const NAME_CHARS_MAX = 100
+const SUBJECT_CHARS_MAX = 200
+
+const SignIn = Field.object("OperatorSignIn", "The operator's key, and who signs in.", {
+  key: Field.of(
+    Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(KEY_CHARS_MAX)),
+    "Value of `OPERATOR_KEY`.",
+    SAMPLE_OPERATOR_KEY
+  ),
+  name: Field.of(Name(NAME_CHARS_MAX), "Your name, as the audit trail shows it. It is not verified.", "Ada Lovelace")
+})
+
+const session = {
+  session_id: Field.nullable(OperatorSessionId, "ID of the session. `null`: the request has the key itself.", KEY_ID),
+  name: Field.string("Name that was given at the sign-in.", "Ada Lovelace"),
+  expires_at: Field.nullableTimestamp(
+    "Time at which the session ends. It ends earlier after an hour without a request."
+  )
+}
+
+const Session = Field.object("OperatorSession", "The session of this request.", session)
+
+const SessionEnd = Field.object("OperatorSessionEnded", "The session has ended.", {
+  ended: Field.boolean("Whether there was a session.")
+})
+
+const REASON_CHARS_MAX = 500
+
+const EndSessions = Field.object("EndOperatorSessions", "Why all sessions are ended.", {
+  reason: Field.of(Note(REASON_CHARS_MAX), "Reason, for the audit trail.", "A laptop was stolen.")
+})
+
+const SessionsEnd = Field.object("OperatorSessionsEnded", "All sessions have ended.", {
+  ended: Field.int("Number of sessions that were ended.", 3)
+})
+
+const Entry = Field.object("AuditEntry", "One action of the operator.", {
+  entry_id: Field.of(AuditEntryId, "ID of the entry.", KEY_ID),
+  at: Field.timestamp("Time of the action."),
+  action: Field.of(AuditedAction, "What was done.", "account.freeze"),
+  actor: Field.string("Name that was given at the sign-in, or `API key`.", "Ada Lovelace"),
+  session_id: Field.nullable(OperatorSessionId, "ID of the session. `null`: the request had the key itself.", KEY_ID),
+  address: Field.string("IP address of the request.", "203.0.113.7"),
+  subject: Field.nullableString("ID of the account, dispute or document. `null`: the action has none.", CONSUMER_ID),
+  reason: Field.nullableString("Reason that was given. `null`: none.", "Fraud is suspected."),
+  details: Field.nullableString("Body of the request as JSON. Texts beyond 500 characters are cut. `null`: none.", "{}")
+})
+
+const Entries = shared.pageOf(
+  "AuditTrail",
+  "A page of the audit trail.",
+  "entries",
+  Field.list(Entry, "Entries of this page, newest first.")
+)
+
+export class OperatorSessionApi extends HttpApiGroup.make("operatorSession")
+  .add(
+    Endpoint.post("signIn", "/api/v1/operator/session", {
+      access: uncached,
+      summary: "Sign in as the operator",
+      description:
+        "Exchanges the operator's key for a session cookie (`HttpOnly`, `SameSite=Strict`, and `Secure` behind HTTPS) that " +
+        "works on pages of this service only, for 8 hours. Programs send the key as a bearer token instead. " +
+        "At most 10 wrong attempts a minute.",
+      payload: SignIn,
+      success: Session.pipe(HttpApiSchema.status(201)),
+      problems: [401, 403, 503]
+    }),
+    Endpoint.get("session", "/api/v1/operator/session", {
+      access: readBy("operator"),
+      summary: "Retrieve the operator's session",
+      description: "Returns who is signed in, and until when.",
+      success: Session
+    }),
+    Endpoint.delete("signOut", "/api/v1/operator/session", {
+      access: operatorAction("session.end"),
+      summary: "Sign out",
+      description: "Ends the session of this request.",
+      success: SessionEnd
+    }),
+    Endpoint.post("endSessions", "/api/v1/operator/sessions/end", {
+      access: operatorAction("session.end_all"),
+      summary: "End all sessions of the operator",
+      description:
+        "Signs everyone out, also the session of this request. `OPERATOR_KEY` still signs in: change it if it is known to " +
+        "others.",
+      payload: EndSessions,
+      success: SessionsEnd
+    }),
+    Endpoint.get("auditTrail", "/api/v1/operator/audit-trail", {
+      access: readBy("operator"),
+      summary: "List what the operator changed",
+      description:
+        "Returns every action that succeeded, newest first. Entries are never changed or deleted. Reads are not recorded.",
+      query: {
+        ...pageQuery,
+        action: Field.optional(AuditedAction, "Only this action."),
+        subject: Field.optional(
+          Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(SUBJECT_CHARS_MAX)),
+          "Only actions on the account, dispute or document with this ID."
+        )
+      },
+      success: Entries
+    })
+  )
+  .annotateMerge(
+    Endpoint.about(
+      "Operator session",
+      "Sign-in of the operator in a browser, and the audit trail. Needs `OPERATOR_KEY`."
     )
   ) {}

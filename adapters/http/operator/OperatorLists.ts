@@ -280,7 +280,6 @@ const providerView = ({ createdAt, email, endpointUrl, frozen, handle, id, name 
   frozen_at: frozen === undefined ? null : format(frozen.at)
 })
 
-/** For the first row and the total. */
 const FIRST = { limit: 1, offset: 0, after: undefined }
 
 export const operatorSummaryRoutes = Effect.gen(function* () {

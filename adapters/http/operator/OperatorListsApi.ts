@@ -8,19 +8,19 @@ import { PayoutState } from "../../../domain/earnings/PayoutStore.ts"
 import { ConsumerId, PayoutId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { COUNTED_MAX } from "../../../domain/shared/Page.ts"
 import { DisputeStatus } from "../../../domain/trust/DisputeStore.ts"
-import { readBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { readBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { pageQuery } from "../contract/InputSchemas.ts"
-import { feeChanges, feeFields } from "../contract/PlatformFeeBodies.ts"
 import { CONSUMER_ID, KEY_ID, PROVIDER_ID } from "../contract/SampleValues.ts"
 import * as shared from "../contract/SharedFields.ts"
+import { feeChanges, feeFields } from "../contract/SharedFields.ts"
 import { Dispute, disputeId, WholeDispute } from "../trust/DisputesApi.ts"
 
 // Accounts and chargebacks as the operator sees them.
 
 /** A long list is not counted to its end. */
-export const listOf = <const K extends string, S extends Schema.Top>(
+const listOf = <const K extends string, S extends Schema.Top>(
   identifier: string,
   description: string,
   key: K,
@@ -43,7 +43,7 @@ const consumerFields = {
   frozen_by_operator: Field.boolean("Whether the operator froze the account.", false)
 }
 
-export const Consumers = listOf(
+const Consumers = listOf(
   "OperatorConsumers",
   "A page of consumers.",
   "consumers",
@@ -66,9 +66,9 @@ const chargebackFields = {
   updated_at: Field.timestamp("Time of its last change.")
 }
 
-export const Chargeback = Field.object("Chargeback", "A payment that the payer disputes at the bank.", chargebackFields)
+const Chargeback = Field.object("Chargeback", "A payment that the payer disputes at the bank.", chargebackFields)
 
-export const WholeConsumer = Field.object("OperatorConsumerDetails", "A consumer with its money and its record.", {
+const WholeConsumer = Field.object("OperatorConsumerDetails", "A consumer with its money and its record.", {
   ...consumerFields,
   use_case: Field.string("What the account is for, in its own words.", "Answers questions about papers."),
   rate_limit_rpm: shared.rateLimitRpm,
@@ -92,14 +92,14 @@ const providerFields = {
   frozen_at: shared.frozenAt
 }
 
-export const Providers = listOf(
+const Providers = listOf(
   "OperatorProviders",
   "A page of providers.",
   "providers",
   Field.list(Field.object("OperatorProvider", "A provider.", providerFields), "Providers of this page.")
 )
 
-export const WholeProvider = Field.object("OperatorProviderDetails", "A provider with its money.", {
+const WholeProvider = Field.object("OperatorProviderDetails", "A provider with its money.", {
   ...providerFields,
   ...feeFields,
   ...feeChanges,

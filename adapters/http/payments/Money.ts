@@ -77,7 +77,7 @@ export const balanceView = Effect.gen(function* () {
   return balanceOf
 })
 
-export const budgetView = (budget: BudgetStatus, now: DateTime.Utc) => {
+const budgetView = (budget: BudgetStatus, now: DateTime.Utc) => {
   const left = budget.cap - budget.spentMicrocents - budget.heldMicrocents
   return {
     budget_id: budget.id,

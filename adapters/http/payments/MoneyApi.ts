@@ -13,8 +13,8 @@ import {
 import { LoadId, ProviderId, ToolId, WithdrawalId } from "../../../domain/shared/Ids.ts"
 import { DisputeId } from "../../../domain/trust/DisputeStore.ts"
 import { VERIFICATION_LEVELS } from "../../../domain/trust/TrustScore.ts"
-import { publicRead, readBy, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { publicRead, readBy, writeBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { IntBetween } from "../contract/InputSchemas.ts"
 import { BASE_URL, BUDGET_ID, DEMO_TOOL, KEY_ID, TOOL_ID } from "../contract/SampleValues.ts"
@@ -23,10 +23,10 @@ import { FreeTierList, periodQuery, UsageSummary } from "../metering/CallsApi.ts
 
 // A consumer's balance and budgets on the wire.
 
-export const budgetId = Field.of(BudgetId, "ID of the budget.", BUDGET_ID)
-export const budgetLimit = Field.microcents("Limit of the spending per period", 5_000_000)
+const budgetId = Field.of(BudgetId, "ID of the budget.", BUDGET_ID)
+const budgetLimit = Field.microcents("Limit of the spending per period", 5_000_000)
 
-export const Budget = Field.object("Budget", "A limit for your own spending.", {
+const Budget = Field.object("Budget", "A limit for your own spending.", {
   budget_id: budgetId,
   tool_id: Field.nullable(ToolId, "ID of the tool that the budget covers. `null`: every tool.", TOOL_ID),
   provider_id: Field.nullable(ProviderId, "ID of the provider whose tools the budget covers. `null`: every provider."),
@@ -38,9 +38,9 @@ export const Budget = Field.object("Budget", "A limit for your own spending.", {
   resets_at: Field.nullableTimestamp("Time when the budget resets. `null`: never.", "2026-11-21T00:00:00.000Z")
 })
 
-export const budgets = Field.list(Budget, "Your budgets.")
+const budgets = Field.list(Budget, "Your budgets.")
 
-export const Balance = Field.object("Balance", "Your balance, holds and budgets.", {
+const Balance = Field.object("Balance", "Your balance, holds and budgets.", {
   agent_id: shared.sameAgentId,
   consumer_id: shared.consumerId,
   name: Field.string("Name of the account.", "Research agent"),
@@ -57,9 +57,9 @@ export const Balance = Field.object("Balance", "Your balance, holds and budgets.
   load_balance_url: Field.string("URL for adding funds.", `${BASE_URL}/api/market/balance/load`)
 })
 
-// What the first tab of each console shows, in one body.
+// The first tab of each console shows one body.
 
-export const ConsumerOverview = Field.object("ConsumerOverview", "Your balance, usage and free calls.", {
+const ConsumerOverview = Field.object("ConsumerOverview", "Your balance, usage and free calls.", {
   balance: Field.of(Balance, "Your balance, holds and budgets."),
   usage: Field.of(UsageSummary, "Your usage of the period."),
   free_tiers: Field.of(FreeTierList, "Your free calls of the current month."),

@@ -5,7 +5,7 @@
 import { Effect, Exit, Option, Result, Schema, SchemaAST, type SchemaIssue, SchemaParser } from "effect"
 import { Base64Url } from "effect/encoding"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { stringEnd } from "../../../domain/shared/JsonText.ts"
+import { isObject, stringEnd } from "../../../domain/shared/JsonText.ts"
 import { guessOf, nearestName } from "../../../domain/shared/NearestName.ts"
 import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
 import { type Page, PAGE_LIMIT_DEFAULT, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
@@ -15,7 +15,6 @@ import {
   type Fault,
   FAULTS_MAX,
   faultsOf,
-  isObject,
   meantMember,
   type Path,
   PathRejected,
@@ -73,7 +72,7 @@ const queryDecoder = (
 const takesAnyBody = (payload: Schema.Top): boolean =>
   unknownFields(payload) === undefined || otherFieldsOf(payload.ast) !== undefined
 
-/** For documents: only those of the API are strict. */
+/** Only documents of the API are strict. */
 export const documentQuery = (path: string): Decoding["decodeQuery"] => (isApi(path) ? noQuery : undefined)
 
 const isApi = (path: string): boolean => /^\/api(?:\/|$)/u.test(path)
@@ -157,7 +156,6 @@ type Report = (path: Path, known: ReadonlySet<string>) => void
 type Check = (value: unknown, path: Path, report: Report) => void
 
 const NONE: ReadonlyArray<Fault> = []
-/** For names sent by a client. */
 const NAME_CHARS_SHOWN_MAX = 100
 const NAMES_SHOWN_MAX = 30
 
@@ -240,10 +238,10 @@ const unionCheck = ({ types }: SchemaAST.Union): Check | undefined => {
 const Stored = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String, Schema.String]))
 const decode = Schema.decodeUnknownOption(Stored)
 
-export const encodeCursor = (list: string, position: Position): string =>
+const encodeCursor = (list: string, position: Position): string =>
   Base64Url.encode(JSON.stringify([list, position.key, position.id]))
 
-export const decodeCursor = (list: string, cursor: string): Effect.Effect<Position, BadRequest> => {
+const decodeCursor = (list: string, cursor: string): Effect.Effect<Position, BadRequest> => {
   const text = Base64Url.decodeString(cursor)
   const stored = Result.isSuccess(text) ? decode(text.success) : Option.none()
   if (Option.isNone(stored) || stored.value[0] !== list) {
@@ -399,7 +397,7 @@ const LONG_DIGITS = /\d{16}/u
 const LONG_DIGITS_CHARS = 16
 const INTEGER = /^-?\d+$/u
 const SHOWN_CHARS_MAX = 40
-/** Of a string that stands for a rounded integer. Another string with it is a fault of a body that is rejected anyway. */
+/** A string with it stands for a rounded integer, or is a fault of a body that is rejected anyway. */
 const MARK = "\0rounded:"
 
 /**
@@ -445,7 +443,7 @@ const withMarks = (text: string): string | undefined => {
   return count === 0 ? undefined : marked + text.slice(from)
 }
 
-/** Of digits, signs, a point or an exponent. The letter also occurs in `true` and `false`. */
+/** Digits, signs, a point or an exponent, whose letter also occurs in `true` and `false`. */
 const isOfNumber = (char: number): boolean =>
   (char >= 0x30 && char <= 0x39) || char === 0x2d || char === 0x2e || char === 0x2b || char === 0x45 || char === 0x65
 

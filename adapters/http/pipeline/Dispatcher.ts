@@ -11,8 +11,8 @@ import { SignerUnavailable } from "../../../domain/receipts/Receipts.ts"
 import { Entropy } from "../../../domain/shared/Cryptography.ts"
 import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { monotonicMs, monotonicNowMs } from "../../../domain/shared/Time.ts"
-import { uncached } from "../contract/Access.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
+import { uncached } from "../contract/Endpoint.ts"
 import { BadRequest, MethodNotAllowed, RequestTimedOut, RouteNotFound } from "./Failures.ts"
 import { internalError, type Problem, problemOf, toAnswer } from "./Problems.ts"
 import {
@@ -37,6 +37,7 @@ import {
 } from "./Route.ts"
 import {
   decode,
+  HttpSettings,
   makeAuthentication,
   makeFairReads,
   makeLimits,
@@ -60,7 +61,6 @@ import {
   OpenStreams,
   preflight,
   progressSender,
-  TrustedProxyRanges,
   varyOf,
   wantsPage,
   type WebRequest,
@@ -70,19 +70,18 @@ import {
 export class Dispatcher extends Context.Service<
   Dispatcher,
   {
-    /** Of every link. */
     readonly baseUrl: string
     /** Never fails: every error becomes a response. */
     dispatch(request: WebRequest): Effect.Effect<WebResponse>
     /** Logs a problem that the server itself sent, before there was a request to dispatch. */
     logRejected(answer: WebResponse): Effect.Effect<void>
-    /** For shutdown: the node is not ready any more, so that load balancers send new requests elsewhere. */
+    /** The node that shuts down is not ready any more, so that load balancers send new requests elsewhere. */
     readonly beginDrain: Effect.Effect<void>
-    /** For shutdown: ends the streams that stay open. */
+    /** Ends the streams that stay open when the node shuts down. */
     readonly endStreams: Effect.Effect<void>
     /** Waits until no forwarded call is in flight. Calls whose callers disconnected outlive their requests. */
     readonly idle: Effect.Effect<void>
-    /** For shutdown: cancels the calls in flight and waits for their settlement. */
+    /** Cancels the calls in flight and waits for their settlement. */
     readonly cutOff: Effect.Effect<void>
   }
 >()("agent-tool-billing/adapters/http/Dispatcher") {}
@@ -138,7 +137,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
 
 const makeRequestContext = Effect.fnUntraced(function* ({ find }: Routing) {
   const entropy = yield* Entropy
-  const trusted = yield* TrustedProxyRanges
+  const { trustedProxies: trusted } = yield* HttpSettings
   const clock = yield* Clock.Clock
 
   const contextOf = (request: WebRequest, requestId: string): RequestContext => {
@@ -254,7 +253,6 @@ export const makeRouting = (routes: ReadonlyArray<Route>, missingPage: EncodedRe
     }
   }
 
-  /** What was found lately, by method and path. */
   const latest = new Map(METHODS.map((method): [string, Map<string, Found>] => [method, new Map()]))
 
   const search = (method: string, path: string): Found => {

@@ -2,6 +2,7 @@
  * What can be wrong with a request before the rules of the domain apply, and the sentences that say so.
  */
 import { Result, Schema, SchemaAST, SchemaIssue, SchemaParser } from "effect"
+import { isObject } from "../../../domain/shared/JsonText.ts"
 import { inSeconds } from "../../../domain/shared/Time.ts"
 import { otherFieldsOf, wireOf } from "../contract/InputSchemas.ts"
 
@@ -300,7 +301,7 @@ const faultsAt = (issue: SchemaIssue.Issue, path: Path, ast: SchemaAST.AST | und
   }
 }
 
-/** For a union of objects: the faults of the member that the value matches best. */
+/** A union of objects has the faults of the member that the value matches best. */
 const faultsOfUnion = (issue: SchemaIssue.AnyOf, path: Path): ReadonlyArray<Found> => {
   if (issue.issues.length === 0) return [{ path, predicate: `must be ${kindOf(issue.ast)}`, sent: shown(issue) }]
   const index = meantMember(issue.ast.types)(issue.input)
@@ -361,7 +362,7 @@ export const shapeOf = (ast: SchemaAST.AST, wire: SchemaAST.Objects): Shape => (
   others: otherFieldsOf(ast)
 })
 
-/** For a union of objects: the index of the member with the fewest missing or unknown fields. */
+/** A value means the member with the fewest missing or unknown fields, by its index. */
 export const meantMember = (types: ReadonlyArray<SchemaAST.AST>): ((value: unknown) => number | undefined) => {
   const shapes = types.map((type) => {
     const wire = wireOf(type)
@@ -383,6 +384,3 @@ const misfitsOf = ({ known, others, required }: Shape, value: Readonly<Record<st
   for (const name of Object.keys(value)) if (!known.has(name) && others?.test(name) !== true) misfits++
   return misfits
 }
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -174,7 +174,6 @@ export const limitReached = (
 })
 
 const UNAVAILABLE_RETRY_AFTER_SECONDS = 2
-/** For a database that does not respond, and for a signer. */
 const LATE_RETRY_AFTER_SECONDS = 5
 const SEND_KEY = "Send the key as `Authorization: Bearer <key>`."
 const unauthorized: ProblemRow<401> = { status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }
@@ -185,7 +184,7 @@ const cannot = (what: string): string =>
 type RequestProblems = typeof requestProblems
 
 const requestProblems = {
-  // Of the request itself, before the rules of the domain apply.
+  // These come before the rules of the domain apply.
   BadRequest: (e) => ({
     status: 400,
     code: "BAD_REQUEST",
@@ -193,7 +192,12 @@ const requestProblems = {
   }),
   IdempotencyConflict: keyConflict(),
   IdempotencyInFlight: inFlight,
-  MethodNotAllowed: (e) => ({ status: 405, code: "METHOD_NOT_ALLOWED", headers: { allow: e.allow.join(", ") } }),
+  MethodNotAllowed: (e, baseUrl) => ({
+    status: 405,
+    code: "METHOD_NOT_ALLOWED",
+    message: `${prefixOf(baseUrl)}${e.message}`,
+    headers: { allow: e.allow.join(", ") }
+  }),
   NotFound: notFound(),
   NotFromOwnPage: forbidden(),
   OperatorDisabled: notConfigured("The operator can set OPERATOR_KEY and restart the service."),
@@ -217,7 +221,6 @@ const requestProblems = {
     message: cannot("sign or verify receipts")
   }),
 
-  // Of keys and sessions.
   AuthorizationRejected: () => ({ ...unauthorized, hint: SEND_KEY }),
   ExpiryInThePast: invalidField("expires_at"),
   KeyNotFound: notFound("GET /api/v1/market/keys lists your keys."),
@@ -227,11 +230,9 @@ const requestProblems = {
   WrongOperatorKey: () => ({ ...unauthorized, hint: "It is the value of OPERATOR_KEY." }),
   WrongRole: forbidden(),
 
-  // Of JSON Schemas of tools.
   SchemaBudgetSpent: (e) => unavailableFor(e.retryAfterSeconds),
   SchemaChecksLimited: (e) => tooMany(SCHEMA_CHECKS_CPU_MS_MAX[e.of], e.retryAfterSeconds),
 
-  // Of money.
   AccountFrozen: () => ({
     status: 403,
     code: "ACCOUNT_FROZEN",
@@ -249,7 +250,6 @@ const requestProblems = {
   PaymentFailed: providerError(),
   PaymentsNotConfigured: notConfigured("The operator can set PAYMENTS=stripe."),
 
-  // Of a provider that does not exist.
   ProviderNotFound: notFound("GET /api/market/catalog lists tools with their providers."),
   ProviderUnknown: notFound()
 } satisfies RowsFor<RequestError>

@@ -48,7 +48,6 @@ export class HttpMetrics extends Context.Service<
   {
     /** One per route, made once. */
     meterOf(method: string, route: string): RouteMeter
-    /** For requests without a route. */
     readonly unmatched: RouteMeter
     read(): ReadonlyArray<RouteMeter>
   }

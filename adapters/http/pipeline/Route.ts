@@ -7,8 +7,7 @@ import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import type { Principal, Role } from "../../../domain/accounts/Authentication.ts"
 import type { Invoice } from "../../../domain/invoices/Invoice.ts"
 import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
-import { Access, type AccessRule } from "../contract/Access.ts"
-import { type Declares, statusOf } from "../contract/Endpoint.ts"
+import { Access, type AccessRule, type Declares, statusOf } from "../contract/Endpoint.ts"
 import type { ProblemStatus } from "../contract/Problem.ts"
 import { type BodyRules, type Decoding, decodingOf, documentQuery, parseQuery, storedBody } from "./Decoding.ts"
 import type { RateLimited, RequestTimedOut } from "./Failures.ts"
@@ -37,7 +36,6 @@ export interface RequestClock {
   answer(reply: EncodedReply): void
 }
 
-/** What a handler gets of a request. */
 export interface AnyInput {
   readonly params: unknown
   readonly query: unknown
@@ -84,7 +82,6 @@ export interface Reply<A> {
 /** Responses that clients of the open specification compare byte for byte, instead of the usual problems. */
 export interface Compatibility {
   readonly badRequest: string
-  /** For methods that the path does not support. */
   readonly otherMethods: WebResponse
 }
 
@@ -97,7 +94,6 @@ declare const hasRow: unique symbol
 
 export type Failure = RequestError | HandlerFailure
 
-/** What the dispatcher needs to know of a route. */
 export interface Route extends Decoding {
   readonly method: string
   readonly path: string
@@ -111,13 +107,12 @@ export interface Route extends Decoding {
   readonly compatibility: Compatibility | undefined
   /** Stores idempotency keys itself, because it makes external calls, which must not run inside a unit of work. */
   readonly ownIdempotency: boolean
-  /** Of the errors of its handler. */
   readonly problems: ProblemTable
-  /** What the problem says when the response is late. */
+  /** The problem says this when the response is late. */
   readonly late: RequestTimedOut["kind"]
   /** Runs before the unit of work of an idempotent request, also before a replay: for what asks other systems. */
   prepare?(input: AnyInput): Effect.Effect<unknown, Failure>
-  /** Of requests that are rejected with or without a key; undefined for any other. */
+  /** Answers requests that are rejected with or without a key; undefined for any other. */
   readonly answerUnauthenticated?: ((request: WebRequest) => EncodedReply | undefined) | undefined
   /** Instead of HTTP 429, where the rate limit of the key is exceeded. */
   readonly answerLimited?: ((input: AnyInput, error: RateLimited) => ReturnType<Route["answer"]>) | undefined
@@ -250,7 +245,7 @@ export const routesWith = <const Table extends ProblemTable>(problems: Table) =>
   return { route, replyRoute, encodedRoute, preparedRoute }
 }
 
-/** For handlers without errors of their own. */
+/** These are for handlers without errors of their own. */
 export const { encodedRoute, replyRoute, route } = routesWith({})
 
 /** A handler and the rows of its errors. */
@@ -323,9 +318,8 @@ export class Pages extends Context.Service<
   Pages,
   {
     readonly routes: ReadonlyArray<Route>
-    /** For a browser that requests a path without a route. Other clients get a problem; all of them if it is undefined. */
+    /** A browser gets it for a path without a route. Other clients get a problem; all of them if it is undefined. */
     readonly notFound: EncodedReply | undefined
-    /** What llms.txt links to. */
     readonly documents: ReadonlyArray<DocumentLink>
     readonly invoice: (invoice: Invoice) => EncodedReply
   }

@@ -19,8 +19,8 @@ import { type Deadline, makeDeadlines } from "../../../domain/shared/Deadlines.t
 import { makeFreshCache } from "../../../domain/shared/FreshCache.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
 import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
-import type { AccessRule } from "../contract/Access.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
+import type { AccessRule } from "../contract/Endpoint.ts"
 import { parseJson, readText } from "./Decoding.ts"
 import {
   AuthorizationRejected,
@@ -39,6 +39,7 @@ import {
   isFromOwnPage,
   networkOf,
   sessionToken,
+  type TrustedProxies,
   UNKNOWN_ADDRESS,
   type WebRequest
 } from "./WebRequest.ts"
@@ -60,21 +61,31 @@ export interface RateLimitSettings {
 export const SIGN_INS_PER_MINUTE_MAX = 10
 export const WRONG_KEYS_PER_MINUTE_MAX = 60
 
-export const RateLimitSettings = Context.Reference<RateLimitSettings>(
-  "agent-tool-billing/adapters/http/RateLimitSettings",
-  {
-    defaultValue: () => ({
-      addressRpm: 600,
-      registrationRpm: 30,
-      signInRpm: SIGN_INS_PER_MINUTE_MAX,
-      wrongKeyRpm: WRONG_KEYS_PER_MINUTE_MAX,
-      keysLimited: true
-    })
-  }
-)
+/** The settings of the HTTP service. */
+export interface HttpSettings {
+  readonly rateLimits: RateLimitSettings
+  readonly requestTimeoutMs: number
+  readonly trustedProxies: TrustedProxies
+}
+
+export const HTTP_SETTINGS: HttpSettings = {
+  rateLimits: {
+    addressRpm: 600,
+    registrationRpm: 30,
+    signInRpm: SIGN_INS_PER_MINUTE_MAX,
+    wrongKeyRpm: WRONG_KEYS_PER_MINUTE_MAX,
+    keysLimited: true
+  },
+  requestTimeoutMs: 30_000,
+  trustedProxies: []
+}
+
+export const HttpSettings = Context.Reference<HttpSettings>("agent-tool-billing/adapters/http/HttpSettings", {
+  defaultValue: () => HTTP_SETTINGS
+})
 
 const WINDOW_MS = 60_000
-/** Of one account. A person who reloads a console must not exhaust the limit of the account's agents. */
+/** A person who reloads a console must not exhaust the limit of the account's agents. */
 const CONSOLE_READS_RPM = 240
 /** Sent by the pages of the consoles. Any client can send it: reads have this second limit then, writes and calls do not. */
 const CONSOLE_HEADER = "x-console"
@@ -100,7 +111,7 @@ export class RateLimits extends Context.Service<
     RateLimits,
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
-      const settings = yield* RateLimitSettings
+      const { rateLimits: settings } = yield* HttpSettings
       const standing = yield* RateLimitState
 
       const consume = (key: string, limit: number): Effect.Effect<LimitHeaders, RateLimited> =>
@@ -289,7 +300,6 @@ export const credentialOf = (request: WebRequest): string =>
 
 const ANYONE: ReadonlyArray<Role> = []
 
-/** Whether an endpoint that requires no key uses one. */
 const usesKey = (rule: AccessRule): boolean => rule.keyOptional || rule.idempotent || rule.openWithoutOperator
 
 /** Runs what a route asks of other systems before its unit of work begins. */
@@ -405,8 +415,8 @@ const reasonIn = ({ payload }: RequestContext): string | undefined => {
 // Caches responses to public reads as text for a short time, because most clients request the same first page. All are
 // dropped when the catalog or an account changes.
 
-export const READS_CACHED_MAX = 1_000
-export const READ_CACHE_TTL_MS = 2_000
+const READS_CACHED_MAX = 1_000
+const READ_CACHE_TTL_MS = 2_000
 /** Larger responses, such as pages of large schemas, are not cached. */
 const REPLY_CHARS_MAX = 262_144
 
@@ -438,7 +448,7 @@ const isCacheable = (reply: EncodedReply): boolean => reply.status === 200 && re
 // Reads of one account run a few at a time, and the others wait. A page deep in a long list takes the database a second:
 // without this, one account could occupy every connection, and the reads of all others would wait.
 
-/** Of one account on each node: less than half of the connections to the database, by default. */
+/** One account has less than half of a node's connections to the database, by default. */
 export const READS_AT_ONCE_MAX = 4
 
 interface Reading {
@@ -480,17 +490,13 @@ const ownerOfRead = ({ caller, route: { method, rule } }: RequestContext): strin
 // not be, such as the settlement of a call: that runs to completion without its caller. When the scope closes, the time of
 // every request is up, except for calls: `Metering` closes later, and lets them finish.
 
-export const RequestTimeoutMs = Context.Reference<number>("agent-tool-billing/adapters/http/RequestTimeoutMs", {
-  defaultValue: () => 30_000
-})
-
 /** How long a shutdown waits for work whose caller got a response already. The sweeper ends calls that are not done then. */
 const LATE_WORK_WAIT_MAX = "10 seconds"
 
 type Answer = Effect.Effect<EncodedReply, Failure>
 
 export const makeTimeout = Effect.gen(function* () {
-  const timeoutMs = yield* RequestTimeoutMs
+  const { requestTimeoutMs: timeoutMs } = yield* HttpSettings
   const deadlines = yield* makeDeadlines
   const late = new Set<Fiber.Fiber<unknown, unknown>>()
   let closing = false

@@ -8,7 +8,7 @@ import { SESSION_LIFE } from "../../../domain/operator/OperatorSessions.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
 import { lowestOf, type Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"
 import { inSeconds } from "../../../domain/shared/Time.ts"
-import type { AccessRule } from "../contract/Access.ts"
+import type { AccessRule } from "../contract/Endpoint.ts"
 import { BadRequest, type PayloadTooLarge } from "./Failures.ts"
 
 export interface WebRequest {
@@ -117,11 +117,6 @@ export const callCap = (
 
 export type TrustedProxies = ReadonlyArray<readonly [ipaddr.IPv4 | ipaddr.IPv6, number]>
 
-export const TrustedProxyRanges = Context.Reference<TrustedProxies>(
-  "agent-tool-billing/adapters/http/TrustedProxyRanges",
-  { defaultValue: () => [] }
-)
-
 /** Addresses and CIDR ranges. Throws an error that names the malformed one. */
 export const parseTrustedProxies = (ranges: ReadonlyArray<string>): TrustedProxies =>
   ranges.map((range) => {
@@ -149,7 +144,7 @@ export const clientAddress = (request: WebRequest, trusted: TrustedProxies): str
   return address
 }
 
-/** Of a client whose address the server does not tell: limits by address do not apply to it. */
+/** Limits by address do not apply to a client whose address the server does not tell. */
 export const UNKNOWN_ADDRESS = "unknown"
 
 /** An IPv4 peer of a dual-stack socket without its IPv6 prefix. */
@@ -378,7 +373,7 @@ export class OpenStreams extends Context.Service<
       stream: Effect.Effect<A, E>,
       atStop: Effect.Effect<A>
     ): Effect.Effect<A, E | TooManyStreams>
-    /** For shutdown. Streams that are opened later end at once. */
+    /** Streams that are opened later end at once. */
     readonly endAll: Effect.Effect<void>
   }
 >()("agent-tool-billing/adapters/http/OpenStreams") {

@@ -4,15 +4,15 @@
  */
 import { Context, Effect, Redacted } from "effect"
 import { performance } from "node:perf_hooks"
+import { BOUNDS_S, type Durations, LogLoss, TelemetryTally } from "../../../domain/shared/Telemetry.ts"
 import { type SolvencyReading, SolvencyWatch } from "../../../domain/earnings/SolvencyWatch.ts"
 import { CallTally } from "../../../domain/metering/CallsInFlight.ts"
 import { Loads } from "../../../domain/payments/Loads.ts"
 import { Health, Heartbeats, ReadReplica, type StoreBacklog, StoreWatch } from "../../../domain/platform/Health.ts"
 import { isSameText } from "../../../domain/shared/Cryptography.ts"
 import { giveUpAfter } from "../../../domain/shared/Deadlines.ts"
-import { BOUNDS_S, type Durations, LogLoss, TelemetryTally } from "../../../domain/shared/Telemetry.ts"
 import { CorrectedClock, monotonicNowMs } from "../../../domain/shared/Time.ts"
-import { uncached } from "../contract/Access.ts"
+import { uncached } from "../contract/Endpoint.ts"
 import { MetricsRejected } from "../pipeline/Failures.ts"
 import { HttpMetrics, type RouteMeter } from "../pipeline/RequestTelemetry.ts"
 import { documentRoute, type Route } from "../pipeline/Route.ts"
@@ -49,7 +49,7 @@ export interface Metric {
 }
 
 /** Gauges of a reading; without samples where there is none. */
-export const gaugesOf =
+const gaugesOf =
   <A extends object>(reading: A | undefined) =>
   (name: string, help: string, field: keyof A): Metric => ({
     name,
@@ -58,9 +58,9 @@ export const gaugesOf =
     samples: reading === undefined ? [] : [{ value: Number(reading[field]) }]
   })
 
-export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-export const prometheusText = (metrics: ReadonlyArray<Metric>): string =>
+const prometheusText = (metrics: ReadonlyArray<Metric>): string =>
   metrics
     .map(({ help, name, samples, type }) =>
       [

@@ -9,15 +9,15 @@ import { SIGNED_FIELDS } from "../../../domain/receipts/Receipts.ts"
 import { isPlainText, withNewlines } from "../../../domain/shared/PlainText.ts"
 import { MCP_VERSIONS } from "../../../domain/upstream/Protocol.ts"
 import { mcpDoors } from "../catalog/CatalogApi.ts"
-import { operatorIfConfigured, probe, publicRead, registration, uncached } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { operatorIfConfigured, probe, publicRead, registration, uncached } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { Bounded, Email, Line, Name, takesOtherFields, Text, WholeNumber } from "../contract/InputSchemas.ts"
-import { feeBps } from "../contract/PlatformFeeBodies.ts"
 import { BASE_URL, NOW, PRODUCT_DESCRIPTION, PRODUCT_NAME, SUBMISSION_ID, TODAY } from "../contract/SampleValues.ts"
 import {
   answeredAt,
   date,
+  feeBps,
   message,
   nextSteps,
   RECEIPT_SCHEMA_PATH,
@@ -26,16 +26,16 @@ import {
 } from "../contract/SharedFields.ts"
 import { trustBadges, verificationLevels } from "../trust/TrustApi.ts"
 
-export const Texts = Schema.Record(Schema.String, Schema.String)
+const Texts = Schema.Record(Schema.String, Schema.String)
 
-export const identity = {
+const identity = {
   name: Field.string("Name of the service.", PRODUCT_NAME),
   version: Field.always("0.4.0"),
   version_of: versionOf
 }
-export const description = Field.string("Description of the service.", PRODUCT_DESCRIPTION)
-export const baseUrl = Field.string("Base URL of every path.", BASE_URL)
-export const endpoints = Field.of(Texts, "Endpoints, each with its summary.", {
+const description = Field.string("Description of the service.", PRODUCT_DESCRIPTION)
+const baseUrl = Field.string("Base URL of every path.", BASE_URL)
+const endpoints = Field.of(Texts, "Endpoints, each with its summary.", {
   "GET /api/v1/status": "Retrieve the status"
 })
 
@@ -67,7 +67,7 @@ const Market = Schema.Struct({
 })
 
 /** The platform's index, services and status on the wire. */
-export const PlatformIndex = Field.object("PlatformIndex", "Endpoints and links of the platform.", {
+const PlatformIndex = Field.object("PlatformIndex", "Endpoints and links of the platform.", {
   ...identity,
   description,
   base_url: baseUrl,
@@ -90,7 +90,7 @@ export const PlatformIndex = Field.object("PlatformIndex", "Endpoints and links 
 const serviceStatus = Schema.Literals(["active", "planned"])
 const whileActive = (what: string, example: string) => Field.nullableString(`${what} \`null\`: planned.`, example)
 
-export const ServiceLine = Field.object("ServiceLine", "A service and its main endpoint.", {
+const ServiceLine = Field.object("ServiceLine", "A service and its main endpoint.", {
   id: Field.string("ID of the service.", "catalog"),
   name: Field.string("Name of the service.", "Catalog"),
   description: Field.string("Description of the service.", "Tools with their prices, free tiers and statistics."),
@@ -101,17 +101,17 @@ export const ServiceLine = Field.object("ServiceLine", "A service and its main e
   auth: whileActive("Role whose key is required, or `none`.", "none")
 })
 
-export const services = Field.list(ServiceLine, "Services of the platform.")
+const services = Field.list(ServiceLine, "Services of the platform.")
 
-export const Services = Field.object("Services", "Services of the platform.", {
+const Services = Field.object("Services", "Services of the platform.", {
   services,
   total_active: Field.int("Number of active services.", 13),
   total_planned: Field.int("Number of planned services.", 4)
 })
 
-export const Condition = Schema.Literals(["ok", "degraded", "down"])
+const Condition = Schema.Literals(["ok", "degraded", "down"])
 
-export const PlatformStatus = Field.object("PlatformStatus", "Status and services of the platform.", {
+const PlatformStatus = Field.object("PlatformStatus", "Status and services of the platform.", {
   status: Field.of(Condition, "`degraded`: the service is available, but a part is slow or fails."),
   version: identity.version,
   version_of: versionOf,
@@ -165,7 +165,7 @@ const Step = Field.object("AgentStep", "A request.", {
 const LOG = "The transparency log of the receipts."
 
 /** `agents.json` on the wire: how an agent registers, pays, calls a tool and verifies the receipt. */
-export const AgentsDocument = Field.object(
+const AgentsDocument = Field.object(
   "AgentsDocument",
   "How an agent registers, pays, calls tools and verifies receipts.",
   {
@@ -400,7 +400,7 @@ export class StatusApi extends HttpApiGroup.make("status")
 
 // Waitlist, feedback and applications: submissions that need no account.
 
-export const JoinWaitlist = Schema.Struct({
+const JoinWaitlist = Schema.Struct({
   email: Field.of(Email, "Email address; stored in lowercase."),
   source: Field.optional(Line(WAITLIST_SOURCE_CHARS_MAX), "Where you heard of the service.")
 }).annotate({
@@ -449,7 +449,7 @@ const WebAddress = Line(2_000).check(
 const isBlank = (text: string | undefined) => text === undefined || text.trim() === ""
 const isEmpty = (items: ReadonlyArray<string> | undefined) => items === undefined || items.length === 0
 
-export const GiveFeedback = Field.object("GiveFeedback", "Feedback: at least one of `walls`, `needs` and `message`.", {
+const GiveFeedback = Field.object("GiveFeedback", "Feedback: at least one of `walls`, `needs` and `message`.", {
   agent_name: Field.optional(Line(200), "Name of the agent."),
   agent_url: Field.optional(WebAddress, "URL of the agent: http or https."),
   contact: Field.optional(Line(320), "How to contact you."),
@@ -480,7 +480,7 @@ export const GiveFeedback = Field.object("GiveFeedback", "Feedback: at least one
     ]
   })
 
-export const Apply = Schema.Struct({
+const Apply = Schema.Struct({
   name: Field.of(Name(200), "Your name."),
   contact: Field.of(Name(320), "How to contact you."),
   type: Field.optional(Line(100), "Your role: provider, developer, agent."),

@@ -61,7 +61,7 @@ export const receiptsRoutes = Effect.gen(function* () {
       const { cause, holdMs, requestId } = Option.getOrThrow(yield* store.settledOf(params.id))
       return {
         receipt_id: params.id,
-        // Of the consumer's choice: it may name what is none of the provider's business.
+        // The consumer chooses it: it may name what is none of the provider's business.
         request_id: ownerId === found.agent_id ? (requestId ?? null) : null,
         cause: cause ?? null,
         stages: {

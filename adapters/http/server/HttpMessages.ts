@@ -156,7 +156,7 @@ const hasBody = (incoming: IncomingMessage): boolean =>
 // memory: events are dropped, or, where none may be lost, its connection is closed.
 
 /** With more unread bytes than this, events that are not required are dropped. */
-export const UNREAD_BYTES_MAX = 65_536
+const UNREAD_BYTES_MAX = 65_536
 /** With more unread bytes than this, a required event closes the connection. */
 export const REQUIRED_UNREAD_BYTES_MAX = 1024 * 1024
 

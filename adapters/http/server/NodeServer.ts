@@ -14,7 +14,7 @@ import {
   type WebRequest,
   type WebResponse
 } from "../pipeline/WebRequest.ts"
-import { Connections } from "./Connections.ts"
+import { Connections, makeRejections } from "./Connections.ts"
 import {
   endStream,
   isStreaming,
@@ -24,7 +24,6 @@ import {
   UnreadResponses,
   writeEvent
 } from "./HttpMessages.ts"
-import { makeRejections } from "./Rejections.ts"
 
 const SHORT_CHARS_MAX = 1_024
 /** JSON is compressed only from this length on: the OpenAPI document, for example. */
@@ -99,7 +98,7 @@ export const takesGzip = (acceptEncoding: string | undefined): boolean => {
 // How a server stops: first it tells its clients and load balancers, then it closes what is idle, and completes what is in
 // flight. A connection that is closed while a client sends on it would fail that request.
 
-/** Of a server whose responses already announce the end of their connections. */
+/** Responses already announce the end of their connections. */
 export interface Stopping {
   readonly server: Server
   readonly connections: Connections
@@ -111,12 +110,12 @@ export interface Stopping {
 
 const NOTICE_CHECK = Duration.millis(20)
 const IDLE_SWEEP = Duration.millis(50)
-/** For settling calls that are canceled at the end of the drain. */
+/** Calls that are canceled at the end of the drain are settled in this time. */
 const SETTLE_WAIT_MAX = Duration.seconds(5)
-/** For ending requests whose connections were closed. */
+/** Requests whose connections were closed end in this time. */
 const CLOSING_WAIT_MAX = Duration.seconds(1)
 
-export const stopServer = (stopping: Stopping) => Effect.andThen(giveNotice(stopping), close(stopping))
+const stopServer = (stopping: Stopping) => Effect.andThen(giveNotice(stopping), close(stopping))
 
 /** New connections are still served. Ends early when none is open. */
 const giveNotice = ({ connections, dispatcher, noticeMs }: Stopping) => {
@@ -202,8 +201,8 @@ export class ListeningAt extends Context.Service<ListeningAt, { readonly host: s
 ) {}
 
 /** Each costs some tens of kilobytes. */
-export const CONNECTIONS_MAX = 10_000
-export const CONNECTIONS_PER_ADDRESS_MAX = 1_000
+const CONNECTIONS_MAX = 10_000
+const CONNECTIONS_PER_ADDRESS_MAX = 1_000
 /** Accepted beyond the limit, so that one of them can replace an idle one. */
 const CONNECTIONS_SPARE = 256
 const HEADER_BYTES_MAX = 32_768

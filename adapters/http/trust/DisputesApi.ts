@@ -13,8 +13,8 @@ import {
   Party,
   Resolution
 } from "../../../domain/trust/DisputeStore.ts"
-import { operatorAction, readBy, uncachedWithKey, writeBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { operatorAction, readBy, uncachedWithKey, writeBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { Note, pageQuery, Text } from "../contract/InputSchemas.ts"
 import { BASE_URL, CONSUMER_ID, DISPUTE_ID, RECEIPT_ID } from "../contract/SampleValues.ts"
@@ -175,7 +175,7 @@ const SeenDispute = Schema.Union([WholeDispute, PublicDispute]).annotate({
   description: "The dispute for its parties, its status for other clients."
 })
 
-export const DisputePage = shared.pageOf(
+const DisputePage = shared.pageOf(
   "DisputePage",
   "A page of disputes.",
   "disputes",

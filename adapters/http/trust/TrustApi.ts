@@ -5,8 +5,8 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { BADGES, VERIFICATION_LEVELS } from "../../../domain/trust/TrustScore.ts"
-import { publicRead, readBy } from "../contract/Access.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
+import { publicRead, readBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { Bounded, Line, toolIdOrName } from "../contract/InputSchemas.ts"
 import { PROVIDER_ID } from "../contract/SampleValues.ts"
@@ -67,7 +67,7 @@ const measured = {
   receipts_issued: Field.int("Number of receipts; equals the number of calls.", 1_204)
 }
 
-export const ToolSla = Field.object("ToolSla", "Service level of a tool over 30 days.", {
+const ToolSla = Field.object("ToolSla", "Service level of a tool over 30 days.", {
   tool_id: shared.toolId,
   tool_name: shared.toolName,
   provider_id: shared.providerId,
@@ -77,7 +77,7 @@ export const ToolSla = Field.object("ToolSla", "Service level of a tool over 30 
   by_day: byDay
 })
 
-export const ProviderSla = Field.object("ProviderSla", "Service level of a provider over 30 days.", {
+const ProviderSla = Field.object("ProviderSla", "Service level of a provider over 30 days.", {
   provider_id: shared.providerId,
   provider_name: shared.providerName,
   period,
@@ -138,7 +138,7 @@ const Advice = Field.object("TrustAdvice", "How to improve each component. `null
   badge: Field.nullableString("What the next badge requires.")
 })
 
-export const ProviderTrust = Field.object("ProviderTrust", "Trust score of a provider, with its evidence.", {
+const ProviderTrust = Field.object("ProviderTrust", "Trust score of a provider, with its evidence.", {
   provider_id: shared.providerId,
   provider_name: shared.providerName,
   trust_score: trustScore,
@@ -213,7 +213,7 @@ const SigningSecret = Field.object("SigningSecret", "How requests to your server
   )
 })
 
-export const VERIFY_PATH = "/api/v1/market/providers/verify"
+const VERIFY_PATH = "/api/v1/market/providers/verify"
 
 export class TrustApi extends HttpApiGroup.make("trust")
   .add(

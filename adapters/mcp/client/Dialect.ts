@@ -3,16 +3,23 @@
  * dialect, and shared code calls its members.
  */
 import type { Effect, Scope } from "effect"
-import type { JsonMember } from "../../../domain/shared/JsonText.ts"
-import type { UpstreamSession } from "../../../domain/upstream/Protocol.ts"
+import { randomUUID } from "node:crypto"
+import type { HeaderParameter } from "../../../domain/mcp/HeaderParameters.ts"
+import { MAX_COST_FIELD } from "../../../domain/metering/CallTerms.ts"
+import { type JsonMember, membersOf } from "../../../domain/shared/JsonText.ts"
+import {
+  CLIENT_CAPABILITIES_META,
+  CLIENT_INFO_META,
+  META_PREFIX,
+  type UpstreamSession,
+  VERSION_META
+} from "../../../domain/upstream/Protocol.ts"
 import type { ListClient } from "../../../domain/upstream/ProviderServers.ts"
 import type { McpExchange, PendingResult, ToolResult, UpstreamCall } from "../../../domain/upstream/ToolUpstream.ts"
-import type { ExchangeRequest } from "./HttpExchange.ts"
+import type { ExchangeRequest, Reply } from "./HttpExchange.ts"
 import { requestBody, type RpcError, type ServerRequest } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import type { SignedFor } from "./ProviderSignature.ts"
-import type { Reply } from "./Reply.ts"
-import type { HeaderParameter } from "../../../domain/mcp/HeaderParameters.ts"
 
 /** How to speak to one endpoint. */
 export interface Link {
@@ -55,7 +62,6 @@ export interface Caller {
   readonly clientInfo: string | undefined
 }
 
-/** What to do about an error of the server's transport layer, before the request is sent again. */
 export type Repair =
   | "none"
   /** The session is gone: repeat the handshake and the request. */
@@ -106,7 +112,7 @@ export interface Dialect {
     untilMs: number,
     count: (bytes: number) => void
   ): Effect.Effect<Reply>
-  /** Whether a request changes or reads the state of a session. */
+  /** Such a request changes or reads the state of a session. */
   isOfOneClient(method: string): boolean
   /** Reads what the server says of itself; undefined where the handshake alone tells it. */
   readonly reread: ((endpoint: Endpoint, timeoutMs: number) => Effect.Effect<Reply>) | undefined
@@ -118,7 +124,7 @@ export interface Dialect {
   end(endpoint: Endpoint, link: Link): Effect.Effect<unknown>
 }
 
-/** Of servers that do not know `server/discover`, but open sessions. */
+/** These servers do not know `server/discover`, but open sessions. */
 export interface SessionDialect extends Dialect {
   speaks(versions: ReadonlyArray<unknown>): boolean
   linkOf(session: UpstreamSession): Link
@@ -152,4 +158,71 @@ export const toolListBody = (id: number, link: Link, meta: string, cursor: strin
     ...(own === undefined ? [] : [`"_meta":${own}`])
   ]
   return requestBody(id, "tools/list", `{${members.join(",")}}`)
+}
+
+// Params that a client wrote, as the provider's server gets them: verbatim except `_meta`, whose fields of the protocol and
+// of this service are written anew.
+
+// The id of a request in a client's own session. The client sends other requests and cancellations there, so it must not
+// choose or guess the id of a call: a server that got one id twice would answer the wrong request. Other nodes use the session
+// too. Node draws the bytes of UUIDs in blocks: a draw per id would take longer than the rest of the message.
+
+export const ownId = (prefix: string): string => `${prefix}.${randomUUID()}`
+
+interface OwnFields {
+  /** The service's, where each request has one. */
+  readonly meta: ReadonlyArray<JsonMember>
+  /** As the server gets it, as JSON. */
+  readonly progressToken: string | undefined
+  readonly maxCost?: bigint | undefined
+}
+
+/** `_meta` as JSON, or undefined if it would be empty. `given` is the client's. */
+export const metaFor = (link: Link, caller: Caller, given: string | undefined, own: OwnFields): string | undefined => {
+  const fields: Array<string> = []
+  for (const { name, text } of given === undefined ? [] : membersOf(given)) {
+    if (!isReserved(name)) fields.push(`${JSON.stringify(name)}:${text}`)
+  }
+  if (own.progressToken !== undefined) fields.push(`"progressToken":${own.progressToken}`)
+  if (own.maxCost !== undefined) fields.push(`"${MAX_COST_FIELD}":${own.maxCost}`)
+  fields.push(...link.dialect.callerMeta(own.meta, caller))
+  return fields.length === 0 ? undefined : `{${fields.join(",")}}`
+}
+
+/** Params with another `_meta`. Every other member is verbatim. */
+export const paramsWith = (
+  params: string | undefined,
+  metaOf: (given: string | undefined) => string | undefined
+): string => {
+  const members = params === undefined ? [] : membersOf(params)
+  const meta = metaOf(members.findLast(({ name }) => name === "_meta")?.text)
+  const others = members
+    .filter(({ name }) => name !== "_meta")
+    .map(({ name, text }) => `${JSON.stringify(name)}:${text}`)
+  return `{${[...others, ...(meta === undefined ? [] : [`"_meta":${meta}`])].join(",")}}`
+}
+
+/** Other members of a call's params, each with a comma behind it. */
+export const othersOf = ({ otherParams }: McpExchange): string =>
+  otherParams === undefined
+    ? ""
+    : membersOf(`{${otherParams}}`)
+        .filter(({ name }) => !ofTheCall.has(name.toLowerCase()))
+        .map(({ name, text }) => `${JSON.stringify(name)}:${text},`)
+        .join("")
+
+/** Some servers do not distinguish upper and lower case. */
+const ofTheCall = new Set(["name", "arguments", "task", "_meta"])
+
+const written = new Set(
+  ["progressToken", VERSION_META, CLIENT_INFO_META, CLIENT_CAPABILITIES_META].map((name) => name.toLowerCase())
+)
+
+/**
+ * A client must not write what the provider believes to come from this service. Some servers do not distinguish upper and
+ * lower case.
+ */
+const isReserved = (name: string): boolean => {
+  const lower = name.toLowerCase()
+  return written.has(lower) || lower.startsWith(`${META_PREFIX}/`) || lower.startsWith("market/")
 }

@@ -11,6 +11,7 @@ import { StringDecoder } from "node:string_decoder"
 import type { Dispatcher } from "undici"
 import { rawMember, rawMessage, rawResult } from "../../../domain/shared/JsonText.ts"
 import type { ToolProgress } from "../../../domain/upstream/ToolUpstream.ts"
+import { AddressRejected } from "../egress/GuardedEgress.ts"
 import {
   answerTo,
   errorOf,
@@ -24,8 +25,85 @@ import {
   serverRequestOf
 } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
-import { fault, faultOf, type Reply } from "./Reply.ts"
 import { type ResponseBytes, type ResponseReader, UNCOUNTED_BYTES } from "./ResponseBytes.ts"
+
+// The result of one HTTP exchange with an MCP server, before it is interpreted for a call.
+
+export type FaultKind =
+  | "blocked"
+  | "connection"
+  | "timeout"
+  | "too_large"
+  | "malformed"
+  /** Not sent: too many requests are in flight. */
+  | "overloaded"
+  /** Dropped while it was read: too many bytes of responses are in memory. */
+  | "no_room"
+  /** Not sent: the tool's own definition forbids it. */
+  | "unusable"
+
+export type Reply =
+  /** The JSON-RPC result of the request. */
+  | {
+      readonly kind: "result"
+      readonly result: JsonObject
+      /** Verbatim. */
+      readonly text: string | undefined
+      readonly sessionId: string | undefined
+      readonly bytes: number
+      /** Call it when nothing of a large response is needed. */
+      readonly release?: () => void
+    }
+  /** The JSON-RPC error of the request, with a status that is not an error itself. */
+  | {
+      readonly kind: "rpc_error"
+      readonly error: RpcError
+      /** Verbatim. */
+      readonly text: string | undefined
+      readonly status: number
+      readonly bytes: number
+    }
+  /** Any other status than 2xx without such an error, and every 429 and 5xx. */
+  | {
+      readonly kind: "status"
+      readonly status: number
+      readonly error: RpcError | undefined
+      /** The `Retry-After` header, verbatim. */
+      readonly retryAfter: string | undefined
+      readonly bytes: number
+    }
+  /** 2xx for a message without a response, and the end of a stream of messages. */
+  | { readonly kind: "accepted"; readonly bytes: number }
+  /** The stream ended before the response, and the server said how to resume it. */
+  | {
+      readonly kind: "resumable"
+      readonly lastEventId: string
+      readonly retryMs: number | undefined
+      readonly bytes: number
+    }
+  | {
+      readonly kind: FaultKind
+      readonly message: string
+      readonly bytes: number
+    }
+
+export const fault = (kind: FaultKind, message: string, bytes = 0): Reply => ({ kind, message, bytes })
+
+export const interrupted = fault("connection", "The provider's response was interrupted")
+
+/** Translates undici's error; `answering` if the response had started. */
+const faultOf = (error: Error, answering: boolean, bytes: number): Reply => {
+  if (error instanceof AddressRejected) return fault("blocked", "The service may not call the provider's address")
+  const code = "code" in error ? error.code : undefined
+  if (code === "UND_ERR_HEADERS_OVERFLOW") return fault("too_large", "The provider's headers are too large", bytes)
+  if (code === "UND_ERR_CONNECT_TIMEOUT") return fault("connection", "The provider could not be reached in time")
+  if (error.name === "HTTPParserError") return fault("malformed", "The provider does not speak HTTP", bytes)
+  return fault(
+    "connection",
+    answering ? "The provider's response was interrupted" : "The connection to the provider failed",
+    bytes
+  )
+}
 
 // The input of an HTTP exchange with an MCP server, and its callbacks.
 
@@ -57,7 +135,7 @@ export type ExchangeOptions = Pick<McpUpstreamOptions, "responseBodyBytesMax" | 
 /** The owner of an exchange. */
 export interface ExchangeHost {
   readonly dispatcher: Dispatcher
-  /** For streams that last: they do not take the sockets of calls. */
+  /** Streams that last do not take the sockets of calls. */
   readonly streams: Dispatcher
   readonly provider: string
   readonly answerBytes: ResponseBytes
@@ -72,7 +150,7 @@ export interface ServerSentEvent {
 
 /** Parses an event stream, in time linear in its bytes. The caller limits their number. */
 export class ServerSentEvents {
-  /** Of the last event that had one, for a reconnection. */
+  /** The last event that had an id; a reconnection sends it. */
   lastEventId: string | undefined = undefined
   /** The wait before a reconnection that the server requested. */
   retryMs: number | undefined = undefined
@@ -84,7 +162,7 @@ export class ServerSentEvents {
 
   constructor(onEvent: (event: ServerSentEvent) => void) {
     this.parser = createParser({
-      // Also of an event without data, which only tells from where to resume.
+      // An event without data only tells from where to resume.
       onId: (id) => (this.lastEventId = id === "" ? undefined : id),
       onRetry: (ms) => ms <= RETRY_MS_MAX && (this.retryMs = ms),
       onEvent: ({ data, event = "", id }) => {
@@ -102,9 +180,9 @@ export class ServerSentEvents {
 const RETRY_MS_MAX = 999_999_999
 
 /** The two content types of MCP responses. */
-export const isJson = (type: string): boolean =>
+const isJson = (type: string): boolean =>
   type === "application/json" || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/iu.test(type)
-export const isEventStream = (type: string): boolean => /^text\/event-stream\s*(?:;|$)/iu.test(type)
+const isEventStream = (type: string): boolean => /^text\/event-stream\s*(?:;|$)/iu.test(type)
 
 export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader {
   /** Whether the server may have seen the request. */
@@ -126,7 +204,6 @@ export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader 
   private released = false
   private status = 0
   private bytes = 0
-  /** Of messages that were passed on. */
   private passedBytes = 0
   private reading: "nothing" | "json" | "events" = "nothing"
   private chunks: Array<Buffer> = []

@@ -63,7 +63,7 @@ export const reachable = (
   return closedInMs > 0 ? { ...problems.circuit_open, retryAfterSeconds: Math.ceil(closedInMs / 1_000) } : known
 }
 
-/** Also of a provider that is not called now. */
+/** The provider may be one that is not called now. */
 export const endpointOf = (
   { endpoints }: McpClient,
   providerId: ProviderId,

@@ -4,7 +4,7 @@
 import type { UpstreamBounds } from "../../../domain/metering/CallTerms.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { publicOnly } from "../egress/AddressGuard.ts"
-import type { BuiltInServer, Resolve } from "../egress/GuardedConnector.ts"
+import type { BuiltInServer, Resolve } from "../egress/GuardedEgress.ts"
 import type { Signer } from "./ProviderSignature.ts"
 
 const defaults = {
@@ -20,7 +20,7 @@ const defaults = {
   retryDelayMsMin: 50,
   retryDelayMsMax: 250,
   connectTimeoutMs: 5_000,
-  /** For `server/discover`; without a response a session is tried. */
+  /** Without a response to `server/discover` a session is tried. */
   probeTimeoutMs: 3_000,
   /** Version, handshake and tool list together. */
   setupTimeoutMs: 10_000,
@@ -51,9 +51,7 @@ const defaults = {
   toolPagesMax: 100,
   toolDefinitionBytesMax: 256 * 1024,
   toolListBytesMax: 4 * 1024 * 1024,
-  /** Of all lists in memory. */
   toolListsBytesMax: 64 * 1024 * 1024,
-  /** What a server says of itself. */
   profileBytesMax: 256 * 1024,
   profileTtlMs: 300_000,
   /** One message of a server to a client, and how many of them come with one request. */
@@ -82,7 +80,7 @@ export interface McpUpstreamOptions extends Readonly<typeof defaults> {
   readonly signerOf: (providerId: ProviderId) => Signer
 }
 
-/** What a program sets of the options; the others have defaults. */
+/** A program sets these options; the others have defaults. */
 export type McpUpstreamSettings = Pick<McpUpstreamOptions, "signerOf"> & Partial<McpUpstreamOptions>
 
 /** An attempt may take as long as the limits say, even if their total is shorter. */

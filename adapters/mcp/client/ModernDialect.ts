@@ -3,6 +3,7 @@
  */
 import { Effect } from "effect"
 import { type HeaderParameter, headerParametersOf } from "../../../domain/mcp/HeaderParameters.ts"
+import { isObject } from "../../../domain/shared/JsonText.ts"
 import {
   CLIENT_CAPABILITIES_META,
   CLIENT_INFO_META,
@@ -11,13 +12,11 @@ import {
   UNSUPPORTED_VERSION,
   VERSION_META
 } from "../../../domain/upstream/Protocol.ts"
-import { othersOf } from "./CallerParams.ts"
-import { type Dialect, type Endpoint, type Link, postHeaders, toolListBody } from "./Dialect.ts"
+import { type Dialect, type Endpoint, type Link, othersOf, postHeaders, toolListBody } from "./Dialect.ts"
+import { fault, interrupted, type Reply } from "./HttpExchange.ts"
 import { type JsonObject, requestBody } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
-import { fault, interrupted, type Reply } from "./Reply.ts"
 import { headerText } from "./ProviderSignature.ts"
-import { isObject } from "../../../domain/shared/JsonText.ts"
 
 type ClientIdentity = Pick<McpUpstreamOptions, "clientName" | "clientVersion">
 

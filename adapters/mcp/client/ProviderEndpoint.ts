@@ -4,13 +4,12 @@
 import { Effect } from "effect"
 import { Pool } from "undici"
 import { type JsonMember, membersOf } from "../../../domain/shared/JsonText.ts"
-import { builtInConnector, guardedConnector, type GuardOptions } from "../egress/GuardedConnector.ts"
-import { type ExchangeHost, type ExchangeRequest, HttpExchange } from "./HttpExchange.ts"
-import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
+import { builtInConnector, guardedConnector, type GuardOptions } from "../egress/GuardedEgress.ts"
 import type { Dialect, Endpoint, Message, SessionDialect, ToolHeaders } from "./Dialect.ts"
-import { appendSignedHeaders, type Signer, WITHOUT_SUBJECT } from "./ProviderSignature.ts"
+import { type ExchangeHost, type ExchangeRequest, fault, HttpExchange, type Reply } from "./HttpExchange.ts"
+import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import { modernMeta } from "./ModernDialect.ts"
-import { fault, type Reply } from "./Reply.ts"
+import { appendSignedHeaders, type Signer, WITHOUT_SUBJECT } from "./ProviderSignature.ts"
 import type { ResponseBytes } from "./ResponseBytes.ts"
 
 type CircuitOptions = Pick<McpUpstreamOptions, "circuitFailures" | "circuitOpenMs" | "circuitOpenMsMax">
@@ -69,7 +68,6 @@ export interface EndpointShared {
   readonly begin: (exchange: HttpExchange) => void
   readonly epochMs: () => number
   readonly nowMs: () => number
-  /** Of servers that do not know `server/discover`. */
   readonly sessionDialect: SessionDialect
   readonly answerBytes: ResponseBytes
 }

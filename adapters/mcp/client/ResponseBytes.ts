@@ -20,7 +20,7 @@ const HELD_MS_MAX = 120_000
 
 export class ResponseBytes {
   private readonly bytesMax: number
-  /** Of responses that can still be dropped. */
+  /** These responses can still be dropped. */
   private readonly reading = new Map<ResponseReader, number>()
   /** By provider and by consumer, including responses that wait for their settlement. */
   private readonly parties = new Map<string, number>()

@@ -19,12 +19,12 @@ interface Receiver {
   readonly token: string | undefined
   /** Called with the progress that the request reports; returns whether it is passed on. */
   readonly onProgress?: ((progress: unknown) => boolean) | undefined
-  /** Of `subscriptions/listen`: the id that the client chose, as JSON. */
+  /** The client chose this id of `subscriptions/listen`; it is JSON. */
   readonly subscriptionId?: string | undefined
   readonly onMessage: (message: string) => void
 }
 
-/** Of an exchange: whether nothing else answers the message. */
+/** Nothing else answers the message. */
 type Handler = (message: JsonObject, text: string) => boolean
 
 /** A request of the server that is not passed on is declined by the exchange. */

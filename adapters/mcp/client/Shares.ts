@@ -4,11 +4,10 @@
  */
 import { Deferred, Effect } from "effect"
 import type { ServerFailed } from "../../../domain/upstream/ProviderServers.ts"
-import type { Answered } from "./LinkRepair.ts"
+import { fault } from "./HttpExchange.ts"
 import type { McpClient } from "./McpClient.ts"
 import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
-import { fault } from "./Reply.ts"
-import { refusal } from "./UpstreamOutcome.ts"
+import { type Answered, refusal } from "./UpstreamOutcome.ts"
 
 interface SharesMax {
   readonly total: number

@@ -32,9 +32,9 @@ export class PolicyUnreadable extends Schema.TaggedError<PolicyUnreadable>()("Po
   }
 }
 
-/** For production: nothing in a private network can be reached. */
+/** Nothing in a private network can be reached: production. */
 export const publicOnly: EgressPolicy = { public: true, loopback: false, ranges: [], hosts: [] }
-/** For development: tools may run on this machine. */
+/** Tools may run on this machine: development. */
 export const publicAndLoopback: EgressPolicy = { ...publicOnly, loopback: true }
 
 /**
@@ -60,7 +60,7 @@ export const parsePolicy = (text: string): Result.Result<EgressPolicy, PolicyUnr
   return Result.succeed({ public: parts.includes("public") || loopback, loopback, ranges, hosts })
 }
 
-/** Whether a connection to `hostname` may use `address`, one of its resolved addresses. */
+/** A connection to `hostname` may use `address`, one of its resolved addresses. */
 export const mayDial = (policy: EgressPolicy, hostname: string, address: string): boolean => {
   const parsed = parse(address)
   if (parsed === undefined) return false

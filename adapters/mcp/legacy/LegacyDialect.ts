@@ -3,6 +3,7 @@
  * its own, and resumes streams.
  */
 import { Effect } from "effect"
+import { isObject } from "../../../domain/shared/JsonText.ts"
 import { TASK_MS_MAX } from "../../../domain/tasks/CallTask.ts"
 import {
   HEADER_MISMATCH,
@@ -10,12 +11,18 @@ import {
   SESSION_VERSIONS,
   UNSUPPORTED_VERSION
 } from "../../../domain/upstream/Protocol.ts"
-import { othersOf } from "../client/CallerParams.ts"
-import { type Endpoint, type Link, type Message, postHeaders, SERVICE, type SessionDialect } from "../client/Dialect.ts"
-import { incompatible, isLink } from "../client/Handshake.ts"
+import {
+  type Endpoint,
+  type Link,
+  type Message,
+  othersOf,
+  postHeaders,
+  SERVICE,
+  type SessionDialect
+} from "../client/Dialect.ts"
+import { fault, interrupted, type Reply } from "../client/HttpExchange.ts"
 import { notificationBody, replyBody, requestBody } from "../client/JsonRpc.ts"
-import { fault, interrupted, type Reply } from "../client/Reply.ts"
-import { isObject } from "../../../domain/shared/JsonText.ts"
+import { incompatible, isLink } from "../client/ProviderEndpoints.ts"
 
 /** Requests that change or read the state of a session. */
 const OF_A_SESSION = new Set(["logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tasks/list"])

@@ -7,25 +7,14 @@ import { HandleStore } from "../../../domain/accounts/Handle.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import type { CatalogTool } from "../../http/catalog/CatalogApi.ts"
 import { makeToolViews, namedTool } from "../../http/catalog/ToolViews.ts"
-import { publicRead } from "../../http/contract/Access.ts"
 import { BaseUrl } from "../../http/contract/BaseUrl.ts"
+import { publicRead } from "../../http/contract/Endpoint.ts"
 import { type EncodedReply, pageRoute } from "../../http/pipeline/Route.ts"
 import { marketDoor, providerDoor } from "../connect/ClientConfigs.ts"
 import { connectSection, connectStyle } from "../connect/ConnectSection.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { makeSite, notFoundPage, type Site } from "../kit/Site.ts"
-import {
-  catalogPage,
-  catalogStyle,
-  lastPageOf,
-  pageIn,
-  pageLinks,
-  parseCatalogQuery,
-  providerPath,
-  shortened,
-  toolItem,
-  TOOLS_PER_PAGE
-} from "./CatalogPage.ts"
+import { catalogPage, catalogStyle, lastPageOf, pageIn, pageLinks, parseCatalogQuery, providerPath, shortened, toolItem, TOOLS_PER_PAGE } from "./CatalogPage.ts"
 import { badges, plural } from "./ToolLabels.ts"
 import { toolPage } from "./ToolPage.ts"
 

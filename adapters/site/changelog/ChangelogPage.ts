@@ -2,7 +2,7 @@
  * `CHANGELOG.md` as a page and as Markdown.
  */
 import { Effect } from "effect"
-import { publicRead } from "../../http/contract/Access.ts"
+import { publicRead } from "../../http/contract/Endpoint.ts"
 import { documentRoute } from "../../http/pipeline/Route.ts"
 import { pageLink } from "../docs/GuidePages.ts"
 import { Documents, renderMarkdown } from "../docs/Markdown.ts"

@@ -2,8 +2,8 @@
  * Files that crawlers, browsers and security researchers look for: robots.txt, sitemap.xml, security.txt and the icon.
  */
 import { Context, DateTime, Effect } from "effect"
-import { publicRead } from "../../http/contract/Access.ts"
 import { BaseUrl } from "../../http/contract/BaseUrl.ts"
+import { publicRead } from "../../http/contract/Endpoint.ts"
 import { documentRoute, type EncodedReply, type Route } from "../../http/pipeline/Route.ts"
 import { docsNavigation } from "../docs/DocsNavigation.ts"
 import { html } from "../kit/Html.ts"

@@ -2,8 +2,8 @@
  * The dashboards of developers and providers. Their content is loaded with the account's key.
  */
 import { Effect } from "effect"
-import { publicRead } from "../../http/contract/Access.ts"
 import { BaseUrl } from "../../http/contract/BaseUrl.ts"
+import { publicRead } from "../../http/contract/Endpoint.ts"
 import { documentRoute, pageRoute, type Route } from "../../http/pipeline/Route.ts"
 import { marketDoor } from "../connect/ClientConfigs.ts"
 import { connectData, connectStyle } from "../connect/ConnectSection.ts"

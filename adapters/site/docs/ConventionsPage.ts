@@ -11,7 +11,7 @@ import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../../../domain/shared/Page.
 import { ERRORS_PAGE, exampleProblem } from "../../http/contract/Problem.ts"
 import type { OpenApiDocument } from "../../http/openapi/OpenApiModel.ts"
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX } from "../../http/pipeline/Decoding.ts"
-import { RateLimitSettings } from "../../http/pipeline/Stages.ts"
+import { HttpSettings } from "../../http/pipeline/Stages.ts"
 import { breakable, type Html, html, jsonView, prose, table } from "../kit/Html.ts"
 import { copyable } from "../kit/Site.ts"
 import type { Heading } from "./Markdown.ts"
@@ -29,7 +29,8 @@ export interface DocumentedLimits {
 
 export const documentedLimits = Effect.gen(function* () {
   const policy = yield* RateLimitPolicy
-  const { addressRpm, keysLimited, registrationRpm } = yield* RateLimitSettings
+  const { rateLimits } = yield* HttpSettings
+  const { addressRpm, keysLimited, registrationRpm } = rateLimits
   const limits: DocumentedLimits = {
     addressRpm,
     registrationRpm,

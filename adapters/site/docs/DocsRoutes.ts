@@ -3,8 +3,8 @@
  * request, so that it does not delay the start.
  */
 import { Effect } from "effect"
-import { publicRead } from "../../http/contract/Access.ts"
 import { BaseUrl, prefixOf } from "../../http/contract/BaseUrl.ts"
+import { publicRead } from "../../http/contract/Endpoint.ts"
 import { codes, ERRORS_PAGE, problemAnchor } from "../../http/contract/Problem.ts"
 import { openApiDocument } from "../../http/openapi/OpenApiDocument.ts"
 import type { OpenApiDocument } from "../../http/openapi/OpenApiModel.ts"

@@ -3,7 +3,7 @@
  */
 import { Context, Effect } from "effect"
 import { createHash } from "node:crypto"
-import { uncached } from "../../http/contract/Access.ts"
+import { uncached } from "../../http/contract/Endpoint.ts"
 import { documentRoute } from "../../http/pipeline/Route.ts"
 
 export interface Asset {

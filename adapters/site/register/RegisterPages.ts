@@ -2,11 +2,11 @@
  * The registration pages for developers and providers.
  */
 import { Effect } from "effect"
-import { publicRead } from "../../http/contract/Access.ts"
+import { publicRead } from "../../http/contract/Endpoint.ts"
 import { documentRoute } from "../../http/pipeline/Route.ts"
-import { kitStyle } from "../kit/SiteStyle.ts"
 import { html } from "../kit/Html.ts"
 import { makeSite, needsScript } from "../kit/Site.ts"
+import { kitStyle } from "../kit/SiteStyle.ts"
 
 const PAGES = [
   {

@@ -3,7 +3,7 @@
  */
 import { Effect } from "effect"
 import { ReceiptLog } from "../../../domain/log/ReceiptLog.ts"
-import { uncached } from "../../http/contract/Access.ts"
+import { uncached } from "../../http/contract/Endpoint.ts"
 import { documentRoute, type EncodedReply } from "../../http/pipeline/Route.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { makeSite, type Site } from "../kit/Site.ts"

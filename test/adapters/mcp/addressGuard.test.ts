@@ -11,10 +11,10 @@ import {
   publicAndLoopback,
   publicOnly
 } from "../../../adapters/mcp/egress/AddressGuard.ts"
-import { checkUrl, type ResolvedAddress, type Resolve } from "../../../adapters/mcp/egress/GuardedConnector.ts"
-import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
+import { checkUrl, type Resolve, type ResolvedAddress } from "../../../adapters/mcp/egress/GuardedEgress.ts"
 import { json, result, scriptedServer, text } from "../../../testing/mcp/ScriptedServer.ts"
 import { makeUpstream } from "../../support/mcp/McpClient.ts"
+import { upstreamCall } from "../../support/mcp/UpstreamCalls.ts"
 
 const policy = (text: string): EgressPolicy => Result.getOrThrow(parsePolicy(text))
 

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { publicAndLoopback, publicOnly } from "../../../adapters/mcp/egress/AddressGuard.ts"
-import { type GuardedRequest, makeGuardedFetch } from "../../../adapters/mcp/egress/GuardedFetch.ts"
+import { type GuardedRequest, makeGuardedFetch } from "../../../adapters/mcp/egress/GuardedEgress.ts"
 import { loopback } from "../../support/servers/Loopback.ts"
 
 const fetched = (url: string, over: Partial<GuardedRequest> = {}, policy = publicAndLoopback) =>

@@ -4,8 +4,8 @@
 // @effect-diagnostics missingEffectError:off
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { publicRead, readBy, uncached, writeBy } from "../../../adapters/http/contract/Access.ts"
 import * as Endpoint from "../../../adapters/http/contract/Endpoint.ts"
+import { publicRead, readBy, uncached, writeBy } from "../../../adapters/http/contract/Endpoint.ts"
 import { NotFound, RateLimited, WrongRole } from "../../../adapters/http/pipeline/Failures.ts"
 import { duplicate, type ProblemsOf } from "../../../adapters/http/pipeline/Problems.ts"
 import { routesWith } from "../../../adapters/http/pipeline/Route.ts"

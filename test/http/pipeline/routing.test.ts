@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { uncached } from "../../../adapters/http/contract/Access.ts"
+import { uncached } from "../../../adapters/http/contract/Endpoint.ts"
 import { makeRouting } from "../../../adapters/http/pipeline/Dispatcher.ts"
 import { documentRoute, UNMATCHED } from "../../../adapters/http/pipeline/Route.ts"
 import type { WebRequest } from "../../../adapters/http/pipeline/WebRequest.ts"

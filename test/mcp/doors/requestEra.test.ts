@@ -3,8 +3,8 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { parseMessages } from "../../../adapters/http/mcp/RpcMessages.ts"
 import { isModern } from "../../../adapters/http/mcp/legacy/LegacyDialect.ts"
-import { parseMessages } from "../../../adapters/http/mcp/RpcMessage.ts"
 
 const VERSION = "io.modelcontextprotocol/protocolVersion"
 

@@ -4,8 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { modernResult } from "../../../adapters/http/mcp/ModernDoor.ts"
-import { BATCH_MAX, parseMessages, picked, textAt } from "../../../adapters/http/mcp/RpcMessage.ts"
-import { RpcFault } from "../../../adapters/http/mcp/RpcReply.ts"
+import { BATCH_MAX, parseMessages, picked, RpcFault, textAt } from "../../../adapters/http/mcp/RpcMessages.ts"
 import { withMeta } from "../../../domain/mcp/PassedResults.ts"
 
 const parsed = (text: string) => Effect.runSync(Effect.orDie(parseMessages(text)))

@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { publicAndLoopback, publicOnly } from "../../../adapters/mcp/egress/AddressGuard.ts"
-import { registeredEndpoints, type Resolve } from "../../../adapters/mcp/egress/GuardedConnector.ts"
+import { registeredEndpoints, type Resolve } from "../../../adapters/mcp/egress/GuardedEgress.ts"
 import { AccountStore } from "../../../domain/accounts/Account.ts"
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { aProvider, at, expecting, faultPaths, PROVIDERS, textAt } from "../../support/market/Market.ts"

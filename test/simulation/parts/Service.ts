@@ -9,7 +9,7 @@ import * as NodeReceiptSigner from "../../../adapters/crypto/NodeReceiptSigner.t
 import * as NodeSealer from "../../../adapters/crypto/NodeSealer.ts"
 import * as PublishedProofs from "../../../adapters/dns/PublishedProofs.ts"
 import { accountsRoutes } from "../../../adapters/http/accounts/Accounts.ts"
-import { toolsRoutes } from "../../../adapters/http/catalog/Tools.ts"
+import { toolsRoutes } from "../../../adapters/http/catalog/Catalog.ts"
 import { BaseUrl } from "../../../adapters/http/contract/BaseUrl.ts"
 import { payoutsRoutes, webhookRoutes } from "../../../adapters/http/earnings/Payouts.ts"
 import { invoicesRoutes } from "../../../adapters/http/invoices/Invoices.ts"
@@ -20,7 +20,7 @@ import { moneyRoutes } from "../../../adapters/http/payments/Money.ts"
 import { Dispatcher, make } from "../../../adapters/http/pipeline/Dispatcher.ts"
 import { HttpMetrics } from "../../../adapters/http/pipeline/RequestTelemetry.ts"
 import { Pages } from "../../../adapters/http/pipeline/Route.ts"
-import { RateLimits, RateLimitSettings } from "../../../adapters/http/pipeline/Stages.ts"
+import { HTTP_SETTINGS, HttpSettings, RateLimits } from "../../../adapters/http/pipeline/Stages.ts"
 import { Draining, OpenStreams } from "../../../adapters/http/pipeline/WebRequest.ts"
 import { disputesRoutes } from "../../../adapters/http/trust/Disputes.ts"
 import * as AjvJsonSchemas from "../../../adapters/jsonschema/AjvJsonSchemas.ts"
@@ -73,12 +73,15 @@ const settings = (terms: Terms) =>
     }),
     Layer.succeed(UpstreamLimits, { ...UPSTREAM_LIMITS, timeoutMs: UPSTREAM_TIMEOUT_MS, totalMs: 0 }),
     Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
-    Layer.succeed(RateLimitSettings, {
-      addressRpm: 0,
-      registrationRpm: 0,
-      signInRpm: 0,
-      wrongKeyRpm: 0,
-      keysLimited: false
+    Layer.succeed(HttpSettings, {
+      ...HTTP_SETTINGS,
+      rateLimits: {
+        addressRpm: 0,
+        registrationRpm: 0,
+        signInRpm: 0,
+        wrongKeyRpm: 0,
+        keysLimited: false
+      }
     })
   )
 

@@ -13,7 +13,7 @@ import * as NodeSealer from "../../../adapters/crypto/NodeSealer.ts"
 import * as PublishedProofs from "../../../adapters/dns/PublishedProofs.ts"
 import * as HttpService from "../../../adapters/http/HttpService.ts"
 import { BaseUrl } from "../../../adapters/http/contract/BaseUrl.ts"
-import { RateLimitSettings } from "../../../adapters/http/pipeline/Stages.ts"
+import { HTTP_SETTINGS, HttpSettings } from "../../../adapters/http/pipeline/Stages.ts"
 import { MetricsAccess } from "../../../adapters/http/platform/Metrics.ts"
 import * as AjvJsonSchemas from "../../../adapters/jsonschema/AjvJsonSchemas.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
@@ -69,12 +69,15 @@ const settings = Layer.mergeAll(
   Layer.succeed(CatalogPolicy, { ...CATALOG_POLICY, priceNotice: Duration.zero, probeTimeout: Duration.zero }),
   Layer.succeed(UpstreamLimits, { ...UPSTREAM_LIMITS, timeoutMs: UPSTREAM_TIMEOUT_MS, totalMs: 0 }),
   Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
-  Layer.succeed(RateLimitSettings, {
-    addressRpm: 0,
-    registrationRpm: 0,
-    signInRpm: 0,
-    wrongKeyRpm: 0,
-    keysLimited: false
+  Layer.succeed(HttpSettings, {
+    ...HTTP_SETTINGS,
+    rateLimits: {
+      addressRpm: 0,
+      registrationRpm: 0,
+      signInRpm: 0,
+      wrongKeyRpm: 0,
+      keysLimited: false
+    }
   }),
   Logger.layer([])
 )

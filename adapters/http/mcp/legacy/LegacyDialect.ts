@@ -17,11 +17,9 @@ import {
   withoutTasks
 } from "../../../../domain/upstream/Protocol.ts"
 import type { ServerProfile } from "../../../../domain/upstream/ProviderServers.ts"
-import type { HandlerError } from "../../metering/CallProblems.ts"
+import type { HandlerError } from "../../metering/Proxy.ts"
 import { header, OpenStreams, type WebRequest } from "../../pipeline/WebRequest.ts"
 import type { Door, DoorDialect, DoorFailure, DoorRequest, TaskCall } from "../Door.ts"
-import { listMembers } from "../MethodDispatch.ts"
-import type { RpcBatch, RpcMessage } from "../RpcMessage.ts"
 import {
   type DoorAnswer,
   invalidParams,
@@ -29,11 +27,13 @@ import {
   limited,
   methodNotFound,
   resultAnswer,
+  type RpcBatch,
   type RpcFault,
+  type RpcMessage,
   serverFailed
-} from "../RpcReply.ts"
+} from "../RpcMessages.ts"
 import { plainCapabilities } from "../Subscriptions.ts"
-import { makeCounted, unknownTask } from "../TaskMethods.ts"
+import { listMembers, makeCounted, unknownTask } from "../MethodDispatch.ts"
 import { notAsTask } from "../ToolCalls.ts"
 
 const isLegacyVersion = (version: unknown): boolean => SESSION_VERSIONS.some((known) => known === version)
@@ -255,7 +255,7 @@ const taskText = ({ status, text }: SeenTask): string => {
 }
 
 /** The result of the call that started it. `created`: the one for a client without a session. */
-export const createdText = (created: string): string => `{"task":${taskText({ status: "working", text: created })}}`
+const createdText = (created: string): string => `{"task":${taskText({ status: "working", text: created })}}`
 
 /** Why it failed, as JSON: the error's message, or the first text of the result. */
 const reasonIn = (members: ReadonlyMap<string, string>): string | undefined => {

@@ -2,39 +2,151 @@
  * Clients of versions 2025-03-26 to 2025-11-25 at a door: `initialize` opens a session, every other
  * message belongs to one.
  */
-import { Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber, Schedule } from "effect"
 import { McpCalls } from "../../../../domain/mcp/McpCalls.ts"
 import { McpCancellations } from "../../../../domain/mcp/McpCancellations.ts"
+import { McpListeners } from "../../../../domain/mcp/McpListeners.ts"
 import { McpSessions } from "../../../../domain/mcp/McpSessions.ts"
-import { McpStreams, requestLabel } from "../../../../domain/mcp/McpStreams.ts"
+import {
+  FINAL_EVENT_ID,
+  LostRequests,
+  lostResponse,
+  McpStreams,
+  parseEventId,
+  parseListenEventId,
+  requestLabel,
+  type StreamSink
+} from "../../../../domain/mcp/McpStreams.ts"
 import { PassThrough } from "../../../../domain/mcp/PassThrough.ts"
 import { Entropy } from "../../../../domain/shared/Cryptography.ts"
 import { makeDeadlines } from "../../../../domain/shared/Deadlines.ts"
-import { INTERNAL_ERROR } from "../../../../domain/upstream/Protocol.ts"
+import type { StoreUnavailable } from "../../../../domain/shared/StoreUnavailable.ts"
+import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../../domain/upstream/Protocol.ts"
 import { ProviderServers, type ServerFailed } from "../../../../domain/upstream/ProviderServers.ts"
-import type { HandlerError } from "../../metering/CallProblems.ts"
+import type { HandlerError } from "../../metering/Proxy.ts"
+import { MethodNotAllowed } from "../../pipeline/Failures.ts"
 import type { AnyInput, EncodedReply } from "../../pipeline/Route.ts"
-import type { Consumer, Dispatch, Door, SessionClients } from "../Door.ts"
+import { header, OpenStreams, RECONNECT_AFTER_MS } from "../../pipeline/WebRequest.ts"
+import { type Consumer, type Dispatch, type Door, isPassed, type SessionClients } from "../Door.ts"
 import {
+  ACCEPTED,
+  faultOf,
+  faultReply,
+  invalidRequest,
+  limited,
   type RpcBatch,
+  RpcFault,
   type RpcMessage,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-  textAt
-} from "../RpcMessage.ts"
-import { ACCEPTED, faultOf, faultReply, invalidRequest, limited, RpcFault, textOf } from "../RpcReply.ts"
+  textAt,
+  textOf
+} from "../RpcMessages.ts"
 import { isModern, makeLegacyDialect } from "./LegacyDialect.ts"
-import { type LegacyRequest, makeLegacyRequest, Outgoing } from "./LegacyRequest.ts"
+import { KEEP_ALIVE_MS, type LegacyRequest, makeLegacyRequest, Outgoing, sinkOf } from "./LegacyRequest.ts"
 import { type LegacyContext, makeLegacySessions, sessionGone } from "./LegacySessions.ts"
-import { makeLegacyStreams } from "./LegacyStreams.ts"
+
+// The GET of a client of the legacy era: messages of the server that belong to no request, or the rest of a stream whose
+// connection broke.
+
+/** `Nothing`: there is no such stream, or it has no further event. Clients then stop asking for it. */
+type Streamed = "Ended" | "Nothing"
+
+/** While a call is open. Each try gives its node some seconds. */
+const TRIES_MAX = 6
+const NOT_ACCEPTABLE = 406
+
+const makeLegacyStreams = Effect.gen(function* () {
+  const streams = yield* McpStreams
+  const listeners = yield* McpListeners
+  const lost = yield* LostRequests
+  const open = yield* OpenStreams
+
+  const listening = ({ caller, door, session }: LegacyContext, from: string | undefined, sink: StreamSink) =>
+    Effect.map(
+      listeners.listen(session, from, sink, {
+        own: door.listen && ((send) => door.listen!(caller, send)),
+        isPassed: (message) => isPassed(door, message)
+      }),
+      (end): Streamed => (end === "NotOffered" ? "Nothing" : "Ended")
+    )
+
+  const resumed = Effect.fnUntraced(function* (
+    { caller, session }: LegacyContext,
+    lastEventId: string,
+    sink: StreamSink
+  ): Effect.fn.Return<Streamed, StoreUnavailable | RpcFault> {
+    const position = parseEventId(lastEventId)
+    if (position === undefined) return yield* invalidRequest("Last-Event-ID is not the id of an event of this service.")
+    const resume = streams.resume(session.id, position, requestLabel(position.requestId), sink)
+    for (let tries = 1; ; tries++) {
+      const end = yield* resume
+      if (end !== "Lost") return end === "Complete" ? "Nothing" : "Ended"
+      const outcome = yield* lost.outcome(caller.ownerId, position)
+      if (outcome._tag === "Open" && tries < TRIES_MAX) continue
+      sink.begin()
+      const response = lostResponse(position, outcome)
+      if (response !== undefined) sink.write(FINAL_EVENT_ID, response)
+      return "Ended"
+    }
+  })
+
+  return Effect.fnUntraced(function* (context: LegacyContext): Effect.fn.Return<EncodedReply, HandlerError | RpcFault> {
+    const { caller, input } = context
+    const { clock, request, startEvents } = input
+    if (startEvents === undefined) return yield* notAcceptable
+    const send = startEvents(() => undefined)
+    const sink = sinkOf(send)
+    let isBegun = false
+    const noting: StreamSink = {
+      ...sink,
+      begin: () => {
+        isBegun = true
+        sink.begin()
+      }
+    }
+    const last = header(request, "last-event-id")
+    const upstreamId = last === undefined ? undefined : parseListenEventId(last)
+    const stream =
+      last === FINAL_EVENT_ID
+        ? Effect.succeed<Streamed>("Nothing")
+        : last === undefined || upstreamId !== undefined
+          ? listening(context, upstreamId, noting)
+          : resumed(context, last, noting)
+    const alive = Effect.repeat(
+      Effect.sync(() => {
+        if (isBegun) send({})
+      }),
+      Schedule.spaced(Duration.millis(KEEP_ALIVE_MS))
+    )
+    clock.pause()
+    const end = yield* open
+      .keep(
+        caller.ownerId,
+        Effect.raceFirst(stream, Effect.andThen(alive, Effect.never)),
+        Effect.sync((): Streamed => {
+          send({ retryMs: RECONNECT_AFTER_MS })
+          return "Ended"
+        })
+      )
+      .pipe(Effect.catchTag("TooManyStreams", limited))
+    if (end === "Nothing") return yield* new MethodNotAllowed({ ...request, allow: ["POST", "DELETE", "OPTIONS"] })
+    return { status: 200, headers: {}, body: "" }
+  })
+})
+
+const notAcceptable = faultOf(
+  INVALID_REQUEST,
+  NOT_ACCEPTABLE
+)("GET opens a stream: send the header `Accept: text/event-stream`.")
 
 // Notifications of clients of the legacy era, and their responses to requests of the server: they go to the client's own
 // session at the provider's server. Cancellations end here.
 
 const BAD_GATEWAY = 502
 
-export const makeLegacyNotices = Effect.gen(function* () {
+const makeLegacyNotices = Effect.gen(function* () {
   const servers = yield* ProviderServers
   const sessions = yield* McpSessions
   const mcpCalls = yield* McpCalls
@@ -112,7 +224,7 @@ type Message = RpcBatch["messages"][number]
 /** Undefined: none. */
 type Answer = EncodedReply | undefined
 
-export const makeLegacyBatch = (
+const makeLegacyBatch = (
   request: LegacyRequest,
   tell: Effect.Success<typeof makeLegacyNotices>,
   outgoing: MakeOutgoing

@@ -8,20 +8,26 @@ import { McpSessions } from "../../../../domain/mcp/McpSessions.ts"
 import type { OutgoingStream, StreamSink } from "../../../../domain/mcp/McpStreams.ts"
 import type { Deadline, Deadlines } from "../../../../domain/shared/Deadlines.ts"
 import type { UpstreamSession } from "../../../../domain/upstream/Protocol.ts"
-import type { HandlerError } from "../../metering/CallProblems.ts"
-import type { EventStarter } from "../../pipeline/WebRequest.ts"
+import type { HandlerError } from "../../metering/Proxy.ts"
 import type { EncodedReply, RequestClock } from "../../pipeline/Route.ts"
-import type { LastEvent, ServerSentEvent } from "../../pipeline/WebRequest.ts"
+import type { EventStarter, LastEvent, ServerSentEvent } from "../../pipeline/WebRequest.ts"
 import type { Dispatch, DoorDialect, DoorRequest } from "../Door.ts"
-import type { RpcRequest } from "../RpcMessage.ts"
-import { faultReply, invalidRequest, lastMessage, methodNotFound, replyOf, resultAnswer } from "../RpcReply.ts"
+import {
+  faultReply,
+  invalidRequest,
+  lastMessage,
+  methodNotFound,
+  replyOf,
+  resultAnswer,
+  type RpcRequest
+} from "../RpcMessages.ts"
 import { type LegacyContext, sessionGone } from "./LegacySessions.ts"
 
 // What one POST of a client of the legacy era sends back: one response, or a stream, from the first message that comes before
 // the response on. A request that takes longer gets a stream too, so that its client can reconnect for the response.
 
 /** Most calls are shorter, and need no stream. */
-export const STREAM_AFTER_MS = 2_000
+const STREAM_AFTER_MS = 2_000
 /** Shorter than what proxies and servers wait for. */
 export const KEEP_ALIVE_MS = 15_000
 
@@ -29,7 +35,7 @@ export interface OutgoingSettings {
   readonly deadlines: Deadlines
   /** Undefined for a client that takes no stream. */
   readonly startEvents: EventStarter | undefined
-  /** Of the request; undefined for a batch. */
+  /** Undefined for a batch. */
   readonly requestId: string | undefined
   readonly openStream: (sink: StreamSink) => OutgoingStream
 }
@@ -110,7 +116,6 @@ const CANCELED: EncodedReply = { status: 200, headers: { "content-type": "text/e
 
 /** The provider's server keeps something for the session afterwards. */
 const STATEFUL: ReadonlySet<string> = new Set(["resources/subscribe", "logging/setLevel"])
-/** Of the modern era only. */
 const UNKNOWN: ReadonlySet<string> = new Set(["server/discover", "subscriptions/listen"])
 
 /** `onCanceled`: the client has canceled the request, and gets no response to it. */

@@ -11,11 +11,10 @@ import {
 } from "../../../../domain/mcp/McpSessions.ts"
 import { PassThrough } from "../../../../domain/mcp/PassThrough.ts"
 import { INVALID_REQUEST, SESSION_VERSIONS } from "../../../../domain/upstream/Protocol.ts"
-import type { HandlerError } from "../../metering/CallProblems.ts"
+import type { HandlerError } from "../../metering/Proxy.ts"
 import type { AnyInput, EncodedReply } from "../../pipeline/Route.ts"
 import { header } from "../../pipeline/WebRequest.ts"
 import type { Consumer, Door, DoorDialect } from "../Door.ts"
-import { type RpcRequest, textAt } from "../RpcMessage.ts"
 import {
   faultOf,
   invalidRequest,
@@ -24,12 +23,14 @@ import {
   replyOf,
   resultAnswer,
   type RpcFault,
+  type RpcRequest,
   serverFailed,
+  textAt,
   unsupportedVersion
-} from "../RpcReply.ts"
+} from "../RpcMessages.ts"
 import { announcingTools } from "../Subscriptions.ts"
 
-/** What all messages of one HTTP request share. */
+/** All messages of one HTTP request share it. */
 export interface LegacyContext {
   readonly door: Door
   readonly caller: Consumer

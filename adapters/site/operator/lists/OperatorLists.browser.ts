@@ -3,9 +3,8 @@
  */
 import type { ComponentChildren } from "preact"
 import type { LogApi } from "../../../http/log/LogApi.ts"
-import type { OperatorApi } from "../../../http/operator/OperatorApi.ts"
+import type { OperatorApi, OperatorSessionApi } from "../../../http/operator/OperatorApi.ts"
 import type { OperatorListsApi } from "../../../http/operator/OperatorListsApi.ts"
-import type { OperatorSessionApi } from "../../../http/operator/OperatorSessionApi.ts"
 import type { PlatformApi } from "../../../http/platform/PlatformApi.ts"
 import type { DisputesApi } from "../../../http/trust/DisputesApi.ts"
 import type { ConsoleApi } from "../../console/ConsoleContext.browser.ts"

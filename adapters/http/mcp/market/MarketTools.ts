@@ -1,5 +1,5 @@
 /**
- * Input and output of the market door's own tools. Models read the descriptions.
+ * The market door's own tools, which are always listed. Models read the descriptions of their input and output.
  */
 import { Schema } from "effect"
 import { Category } from "../../../../domain/catalog/Tool.ts"
@@ -7,6 +7,7 @@ import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../../domain/shared/Idempotency
 import { MicrocentsFromInt } from "../../../../domain/shared/Microcents.ts"
 import * as Field from "../../contract/Field.ts"
 import { Bounded, IntBetween, JsonObject } from "../../contract/InputSchemas.ts"
+import { type JsonSchema, tidy } from "../../openapi/OpenApiModel.ts"
 
 export const TOOLS_FOUND_DEFAULT = 10
 const TOOLS_FOUND_MAX = 20
@@ -88,14 +89,14 @@ const listed = {
   )
 }
 
-export const SearchToolsOutput = Schema.Struct({
+const SearchToolsOutput = Schema.Struct({
   tools: Field.of(Schema.Array(Schema.Struct(listed)), "Tools that were found."),
   total: Field.of(Schema.Int, "Number of tools that match, over all pages."),
   has_all_words: Field.of(Schema.Boolean, "false: no tool has all words of the query. These have some of them."),
   next_cursor: Field.of(Schema.NullOr(Schema.String), "`cursor` of the next page. null: this is the last page.")
 })
 
-export const DescribeToolOutput = Schema.Struct({
+const DescribeToolOutput = Schema.Struct({
   ...listed,
   alias: Field.of(
     Schema.NullOr(Schema.String),
@@ -115,7 +116,7 @@ export const DescribeToolOutput = Schema.Struct({
   )
 })
 
-export const QuoteOutput = Schema.Struct({
+const QuoteOutput = Schema.Struct({
   tool: listed.tool,
   tool_id: listed.tool_id,
   ...priced,
@@ -126,7 +127,7 @@ export const QuoteOutput = Schema.Struct({
   sufficient_funds: Field.of(Schema.Boolean, "Whether the available balance covers the call.")
 })
 
-export const BalanceOutput = Schema.Struct({
+const BalanceOutput = Schema.Struct({
   available: Field.of(Schema.String, "Available balance as text."),
   available_microcents: amount("Available balance"),
   held_microcents: amount("Amount that is reserved by calls in flight"),
@@ -145,4 +146,93 @@ export const BalanceOutput = Schema.Struct({
     "Spending caps of the account."
   ),
   add_funds_url: Field.of(Schema.String, "Page where the user adds funds.")
+})
+
+export const MARKET_TOOLS = ["search_tools", "describe_tool", "call_tool", "quote", "balance"] as const
+export type MarketTool = (typeof MARKET_TOOLS)[number]
+
+export const isMarketTool = (name: string): name is MarketTool => MARKET_TOOLS.includes(name as MarketTool)
+
+interface Definition {
+  readonly title: string
+  readonly description: string
+  readonly input: Schema.Top
+  readonly output: Schema.Top | undefined
+  readonly readOnly: boolean
+}
+
+const definitions: Readonly<Record<MarketTool, Definition>> = {
+  search_tools: {
+    title: "Search tools",
+    description:
+      "Finds tools of many providers in the catalog, with their prices. Use it when no listed tool does what you need. " +
+      "Then read describe_tool, and call the tool with call_tool. Free of charge.",
+    input: SearchToolsInput,
+    output: SearchToolsOutput,
+    readOnly: true
+  },
+  describe_tool: {
+    title: "Describe a tool",
+    description:
+      "Returns the input schema, output schema, price, free calls and success rate of one tool. Read it before the first " +
+      "call of a tool. Free of charge.",
+    input: DescribeToolInput,
+    output: DescribeToolOutput,
+    readOnly: true
+  },
+  call_tool: {
+    title: "Call a tool",
+    description:
+      "Calls any tool of the catalog and returns its result. The account is charged the price of the tool; " +
+      "max_cost_microcents limits it. Nothing is charged where the call is rejected.",
+    input: CallToolInput,
+    output: undefined,
+    readOnly: false
+  },
+  quote: {
+    title: "Quote a call",
+    description:
+      "Returns what a call would cost now, the free calls left, and whether the available balance covers it. The tool is " +
+      "not called. Free of charge.",
+    input: QuoteInput,
+    output: QuoteOutput,
+    readOnly: true
+  },
+  balance: {
+    title: "Show the balance",
+    description:
+      "Returns the available balance and the budgets of the account, and the URL for adding funds. Free of charge.",
+    input: BalanceInput,
+    output: BalanceOutput,
+    readOnly: true
+  }
+}
+
+const schemaOf = (schema: Schema.Top): JsonSchema =>
+  tidy(Schema.toJsonSchemaDocument(schema).schema as JsonSchema, true)
+
+/** As the calls are read: without other arguments. */
+const closed = ({ properties = {}, required = [] }: JsonSchema): JsonSchema => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false
+})
+
+/** Any tool may be called, so a call can have any effect. */
+const annotationsOf = ({ readOnly, title }: Definition) =>
+  readOnly ? { title, readOnlyHint: true, openWorldHint: false } : { title, readOnlyHint: false, openWorldHint: true }
+
+/** As JSON texts, in the order of `MARKET_TOOLS`. */
+export const marketToolTexts: ReadonlyArray<string> = MARKET_TOOLS.map((name) => {
+  const definition = definitions[name]
+  const { description, input, output, title } = definition
+  return JSON.stringify({
+    name,
+    title,
+    description,
+    inputSchema: closed(schemaOf(input)),
+    ...(output === undefined ? {} : { outputSchema: schemaOf(output) }),
+    annotations: annotationsOf(definition)
+  })
 })
