@@ -6,6 +6,7 @@ import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import baseline from "./0001_baseline.ts"
 import walletSplits from "./0002_wallet_splits.ts"
 import effectiveOutputSchema from "./0003_effective_output_schema.ts"
+import disputeReference from "./0004_dispute_reference.ts"
 import { patiently, type SchemaBusy, yielding } from "./YieldingLocks.ts"
 
 /**
@@ -17,7 +18,8 @@ export const BASELINE_DIGEST = "83a77e57bce7"
 const migrations = {
   [`0001_baseline_${BASELINE_DIGEST}`]: baseline,
   "0002_wallet_splits": walletSplits,
-  "0003_effective_output_schema": effectiveOutputSchema
+  "0003_effective_output_schema": effectiveOutputSchema,
+  "0004_dispute_reference": disputeReference
 }
 
 /** The names of all migrations, in the order in which they are applied. */

@@ -48,6 +48,11 @@ export interface Statement {
   readonly evidence: string | undefined
 }
 
+/** The statement of the filer, with its own reference, such as the ticket of its tracker. Both parties see it. */
+export interface Claim extends Statement {
+  readonly reference: string | undefined
+}
+
 export interface Decision {
   readonly by: DecidedBy
   readonly amount: Microcents
@@ -77,7 +82,7 @@ export interface Dispute {
   readonly unfit: boolean
   readonly reason: DisputeReason
   readonly filedBy: Party
-  readonly claim: Statement
+  readonly claim: Claim
   readonly answer: (Statement & { readonly at: DateTime.Utc }) | undefined
   readonly status: DisputeStatus
   readonly decision: Decision | undefined

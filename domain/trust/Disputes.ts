@@ -18,6 +18,7 @@ import { round } from "../shared/Round.ts"
 import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import {
   automaticDecision,
+  type Claim,
   type DecidedBy,
   type Dispute,
   DisputeId,
@@ -249,7 +250,7 @@ export const makeDisputeDecisions = Effect.gen(function* () {
 })
 
 /** A complaint about one call, by its consumer or its provider. */
-export interface Filing extends Statement {
+export interface Filing extends Claim {
   readonly receiptId: ReceiptId
   readonly reason: DisputeReason
 }
@@ -340,7 +341,7 @@ export class Disputes extends Context.Service<
           cause: settled.cause,
           reason: filing.reason,
           filedBy,
-          claim: { text: filing.text, evidence: filing.evidence },
+          claim: { text: filing.text, evidence: filing.evidence, reference: filing.reference },
           answer: undefined,
           status: "filed",
           decision: undefined,

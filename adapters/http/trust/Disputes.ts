@@ -66,7 +66,7 @@ export const disputeView = (dispute: Dispute, claims: SubjectClaims = NO_CLAIMS)
   refunded_microcents: refundedOf(dispute, claims),
   outstanding_microcents: Microcents.make(claims.outstandingMicrocents),
   frozen_microcents: isOpen(dispute) ? dispute.frozen : zero,
-  claim: statementView(dispute.claim),
+  claim: { ...statementView(dispute.claim), reference: dispute.claim.reference ?? null },
   answer: dispute.answer === undefined ? null : { ...statementView(dispute.answer), at: format(dispute.answer.at) },
   note: dispute.decision?.note ?? null
 })
@@ -103,6 +103,7 @@ export const disputesRoutes = Effect.gen(function* () {
       const dispute = yield* disputes.file(filer, {
         receiptId: payload.receipt_id,
         reason: payload.reason,
+        reference: payload.reference,
         ...statement(payload.description, payload.evidence)
       })
       return {

@@ -16,12 +16,13 @@ import {
 import * as Endpoint from "../contract/Endpoint.ts"
 import { operatorAction, readBy, uncachedWithKey, writeBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
-import { Note, pageQuery, Text } from "../contract/InputSchemas.ts"
+import { Name, Note, pageQuery, Text } from "../contract/InputSchemas.ts"
 import { BASE_URL, CONSUMER_ID, DISPUTE_ID, RECEIPT_ID } from "../contract/SampleValues.ts"
 import * as shared from "../contract/SharedFields.ts"
 
 const TEXT_CHARS_MAX = 4_000
 const EVIDENCE_CHARS_MAX = 16_384
+const REFERENCE_CHARS_MAX = 100
 
 const Evidence = Schema.Record(Schema.String, Schema.Json).check(
   Schema.makeFilter((evidence) =>
@@ -36,7 +37,11 @@ const FileDispute = Field.object("FileDispute", "A new dispute.", {
   receipt_id: Field.of(ReceiptId, "ID of the call's receipt.", RECEIPT_ID),
   reason: Field.of(DisputeReason, "Reason of the dispute. `other` requires a description."),
   description: Field.optional(Text(TEXT_CHARS_MAX), "Description. Visible to the other party, not to the public."),
-  evidence
+  evidence,
+  reference: Field.optional(
+    Name(REFERENCE_CHARS_MAX),
+    "Your own reference, such as the number of a ticket. Visible to the other party, not to the public."
+  )
 })
   .check(
     Schema.makeFilter((filing) =>
@@ -48,7 +53,12 @@ const FileDispute = Field.object("FileDispute", "A new dispute.", {
   .annotate({
     identifier: "FileDispute",
     examples: [
-      { receipt_id: RECEIPT_ID as never, reason: "quality", description: "The answer was about another paper" }
+      {
+        receipt_id: RECEIPT_ID as never,
+        reason: "quality",
+        description: "The answer was about another paper",
+        reference: "SUP-1042"
+      }
     ]
   })
 
@@ -142,7 +152,13 @@ export const Dispute = Field.object("Dispute", "A dispute, as its parties see it
   refunded_microcents: Field.microcents("Amount refunded to the consumer", 0),
   outstanding_microcents: Field.microcents("Amount owed to the consumer (the provider's next earnings pay it)", 0),
   frozen_microcents: Field.microcents("Earnings of the call (frozen until the decision)", 1_800),
-  claim: Field.of(Field.object("DisputeClaim", CLAIM, statement("The answer was about another paper")), CLAIM),
+  claim: Field.of(
+    Field.object("DisputeClaim", CLAIM, {
+      ...statement("The answer was about another paper"),
+      reference: Field.nullableString("Own reference of the party that filed the dispute.", "SUP-1042")
+    }),
+    CLAIM
+  ),
   answer: Field.nullable(
     Field.object("DisputeAnswer", ANSWER, {
       ...statement("The query named that paper"),

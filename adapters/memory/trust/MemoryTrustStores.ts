@@ -6,6 +6,7 @@ import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { type Proof, type ProofKind, VerificationStore, type Verified } from "../../../domain/trust/Challenge.ts"
 import {
   automaticDecision,
+  type Claim,
   type Dispute,
   type DisputeId,
   type DisputeOwner,
@@ -56,7 +57,7 @@ const disputeStore = Layer.sync(DisputeStore, () => {
   const eraseStatements = Effect.fnUntraced(function* (owner: DisputeOwner) {
     const party = owner.role === "consumer" ? "agent" : "provider"
     const stated = all(belongsTo(owner)).flatMap((one): ReadonlyArray<Dispute> => {
-      if (one.filedBy === party) return isEmpty(one.claim) ? [] : [{ ...one, claim: EMPTY_STATEMENT }]
+      if (one.filedBy === party) return isEmpty(one.claim) ? [] : [{ ...one, claim: EMPTY_CLAIM }]
       return one.answer === undefined || isEmpty(one.answer)
         ? []
         : [{ ...one, answer: { ...one.answer, ...EMPTY_STATEMENT } }]
@@ -153,7 +154,10 @@ const rulingsOf = (disputes: ReadonlyArray<Dispute>): ConsumerRulings => {
 
 const EMPTY_STATEMENT: Statement = { text: undefined, evidence: undefined }
 
-const isEmpty = ({ evidence, text }: Statement): boolean => text === undefined && evidence === undefined
+const EMPTY_CLAIM: Claim = { ...EMPTY_STATEMENT, reference: undefined }
+
+const isEmpty = ({ evidence, reference, text }: Statement & Partial<Claim>): boolean =>
+  text === undefined && evidence === undefined && reference === undefined
 
 const slaStore = Layer.effect(
   SlaStore,

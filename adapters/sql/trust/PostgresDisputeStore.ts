@@ -29,6 +29,7 @@ interface Columns extends Omit<Dispute, "answer" | "cause" | "claim" | "decision
   readonly outcomeCode: number
   readonly claimText: string | undefined
   readonly claimEvidence: string | undefined
+  readonly claimReference: string | undefined
   readonly answerText: string | undefined
   readonly answerEvidence: string | undefined
   readonly answeredAt: DateTime.Utc | undefined
@@ -72,13 +73,14 @@ const toColumns = rowReader<Columns>(
 )
 
 const toDispute = (row: object): Dispute => {
-  const { answerEvidence, answerText, answeredAt, claimEvidence, claimText, ...decided } = toColumns(row)
+  const { answerEvidence, answerText, answeredAt, claimEvidence, claimReference, claimText, ...decided } =
+    toColumns(row)
   const { decidedAt, decidedBy, note, outcomeCode, paid, refunded, ...dispute } = decided
   return {
     ...dispute,
     outcome: STATUS_OF_CODE[outcomeCode]!,
     cause: causeOfCode(outcomeCode),
-    claim: { text: claimText, evidence: claimEvidence },
+    claim: { text: claimText, evidence: claimEvidence, reference: claimReference },
     answer: answeredAt === undefined ? undefined : { text: answerText, evidence: answerEvidence, at: answeredAt },
     decision:
       decidedAt === undefined || decidedBy === undefined
@@ -132,12 +134,13 @@ export const layer = Layer.effect(
         (dispute) =>
           sql`
             INSERT INTO disputes (dispute_id, receipt_id, consumer_id, provider_id, cost, fee, settled_on, frozen,
-              outcome, unfit, reason, filed_by, status, created_at, respond_by, claim_text, claim_evidence)
+              outcome, unfit, reason, filed_by, status, created_at, respond_by, claim_text, claim_evidence, claim_reference)
             VALUES (${dispute.id}, ${uuidOfReceipt(dispute.receiptId)}, ${dispute.consumerId}, ${dispute.providerId},
               ${dispute.cost}, ${dispute.fee}, ${dispute.lot}::date, ${dispute.frozen},
               ${statusCodeOf(dispute.outcome, dispute.cause)}, ${dispute.unfit}, ${dispute.reason},
               ${FILED_BY_CODE[dispute.filedBy]}, ${STATUS_CODES[dispute.status]}, ${toDate(dispute.createdAt)},
-              ${toDate(dispute.respondBy)}, ${dispute.claim.text ?? null}, ${dispute.claim.evidence ?? null})
+              ${toDate(dispute.respondBy)}, ${dispute.claim.text ?? null}, ${dispute.claim.evidence ?? null},
+              ${dispute.claim.reference ?? null})
             ON CONFLICT (receipt_id) WHERE status <> 4 DO NOTHING RETURNING dispute_id`.hasRows
       ),
 
@@ -196,9 +199,9 @@ export const layer = Layer.effect(
 
       eraseStatements: Effect.fn("PostgresDisputeStore.eraseStatements")(function* (owner) {
         const claims = yield* sql`
-          UPDATE disputes SET claim_text = NULL, claim_evidence = NULL
+          UPDATE disputes SET claim_text = NULL, claim_evidence = NULL, claim_reference = NULL
           WHERE ${belongsTo(owner)} AND filed_by = ${partyOf(owner)}
-            AND num_nonnulls(claim_text, claim_evidence) > 0 RETURNING dispute_id`.count
+            AND num_nonnulls(claim_text, claim_evidence, claim_reference) > 0 RETURNING dispute_id`.count
         const answers = yield* sql`
           UPDATE disputes SET answer_text = NULL, answer_evidence = NULL
           WHERE ${belongsTo(owner)} AND filed_by <> ${partyOf(owner)}

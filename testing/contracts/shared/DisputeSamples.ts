@@ -25,7 +25,7 @@ export const aDispute = (changes: Partial<Dispute> = {}): Dispute => ({
   unfit: false,
   reason: "quality",
   filedBy: "agent",
-  claim: { text: "It’s “wrong” 𝄞", evidence: '{"a":1}' },
+  claim: { text: "It’s “wrong” 𝄞", evidence: '{"a":1}', reference: "SUP-1042" },
   answer: undefined,
   status: "filed",
   decision: undefined,

@@ -87,10 +87,16 @@ const NewDispute = ({ filed, receipt }: NewDisputeProps): ComponentChildren => {
       submit: "File dispute",
       fields: [
         { name: "reason", label: "Reason", type: "select", choices: DISPUTE_REASONS, value: "quality" },
-        { name: "description", label: "Description", type: "textarea", optional: true }
+        { name: "description", label: "Description", type: "textarea", optional: true },
+        { name: "reference", label: "Your reference", optional: true, placeholder: "SUP-1042" }
       ],
-      send: async ({ description, reason }, idempotencyKey) => {
-        const body = { receipt_id: receipt.receipt_id, reason, ...(description === "" ? {} : { description }) }
+      send: async ({ description, reason, reference }, idempotencyKey) => {
+        const body = {
+          receipt_id: receipt.receipt_id,
+          reason,
+          ...(description === "" ? {} : { description }),
+          ...(reference === "" ? {} : { reference })
+        }
         await api.post(DISPUTES_PATH, body, idempotencyKey)
         await filed()
       }

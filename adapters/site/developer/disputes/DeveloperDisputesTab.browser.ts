@@ -35,7 +35,8 @@ export const tab = ({ detail }: TabProps): View => {
       filters: FILTERS,
       load: (cursor, { status }) => disputePage(api, cursor, status),
       keyOf: ({ dispute_id }) => dispute_id,
-      textOf: (one) => `${reasonLabel(one.reason)} ${one.receipt_id} ${one.claim.text ?? ""} ${one.answer?.text ?? ""}`,
+      textOf: (one) =>
+        `${reasonLabel(one.reason)} ${one.receipt_id} ${one.claim.reference ?? ""} ${one.claim.text ?? ""} ${one.answer?.text ?? ""}`,
       columns: COLUMNS,
       empty: [
         "No disputes. You can dispute a paid call for 30 days: open it in ",
@@ -82,6 +83,7 @@ const factsOf = (one: Dispute): View =>
     ["Refunded", one.resolved_at === null ? undefined : refundOf(one)],
     ["Reason", reasonLabel(one.reason)],
     ["Description", one.claim.text ?? undefined],
+    [one.filed_by_type === "agent" ? "Your reference" : "Provider's reference", one.claim.reference ?? undefined],
     ["Evidence", evidenceOf(one.claim.evidence)],
     ["Filed", h(TimeText, { at: one.created_at })],
     ["Response", responseOf(one)],

@@ -116,6 +116,7 @@ const factsOf = (one: Dispute) =>
     ["Provider", providerLink(one.provider_id, namedId(one.provider_name, one.provider_id))],
     ["Call", h(CallLink, { href: `/verify?receipt=${encodeURIComponent(one.receipt_id)}`, receiptId: one.receipt_id })],
     ["Claim", one.claim.text ?? "No text"],
+    ["Filer's reference", one.claim.reference ?? undefined],
     ["Evidence", evidenceOf(one.claim.evidence)],
     ["Response", one.answer === null ? "None" : (one.answer.text ?? "No text")],
     ["Provider's evidence", evidenceOf(one.answer?.evidence ?? null)],

@@ -161,6 +161,7 @@ const factsOf = (one: Dispute) =>
         : undefined
     ],
     ["Reason", reasonLabel(one.reason)],
+    [one.filed_by_type === "agent" ? "Developer's reference" : "Your reference", one.claim.reference ?? undefined],
     ["Cost", money(one.cost_microcents)],
     ["Refunded", one.resolved_at === null ? undefined : refundOf(one)],
     ["Call", h(CallLink, { href: pathTo("calls", one.receipt_id), receiptId: one.receipt_id })],
