@@ -18,7 +18,6 @@ import { round } from "../shared/Round.ts"
 import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import {
   automaticDecision,
-  type Claim,
   type DecidedBy,
   type Dispute,
   DisputeId,
@@ -250,9 +249,11 @@ export const makeDisputeDecisions = Effect.gen(function* () {
 })
 
 /** A complaint about one call, by its consumer or its provider. */
-export interface Filing extends Claim {
+export interface Filing extends Statement {
   readonly receiptId: ReceiptId
   readonly reason: DisputeReason
+  /** Of the filer, such as a ticket of its tracker. */
+  readonly reference?: string | undefined
 }
 
 /** `accept` refunds the call at once. */
