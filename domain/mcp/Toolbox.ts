@@ -23,7 +23,6 @@ import { Catalog, type CatalogQuery } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { tokensOfQuery } from "../catalog/SearchTokens.ts"
 import type { JsonSchemaObject } from "../catalog/Tool.ts"
-import { CallStore } from "../metering/CallStore.ts"
 import { ToolDirectory, type ToolReference, type ToolUnresolved } from "../metering/ToolDirectory.ts"
 import { type UsageOfToolDay, UsageStore } from "../metering/Usage.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
@@ -38,7 +37,7 @@ import type { ListClient } from "../upstream/ProviderServers.ts"
 import { withMembers, withMeta } from "./PassedResults.ts"
 import { ToolAliases } from "./ToolAliases.ts"
 import { FREE_CALLS_LEFT, pricedTool, type ToolOffer } from "./ToolOffer.ts"
-import { ToolOffers } from "./ToolOffers.ts"
+import { makeUsedBy, ToolOffers } from "./ToolOffers.ts"
 
 // The recently used tools of an account, listed at the market door where no tools are chosen.
 
@@ -288,7 +287,6 @@ const found = (
 
 /** The limit for reading all servers of one list. A slower server is read in the background, and a later list shows its definitions. */
 const SERVERS_WAIT = Duration.seconds(1)
-const FREE_TOOLS_MAX = 1_000
 
 export class ToolboxList extends Context.Service<
   ToolboxList,
@@ -310,7 +308,7 @@ export class ToolboxList extends Context.Service<
     Effect.gen(function* () {
       const toolbox = yield* Toolbox
       const offers = yield* ToolOffers
-      const calls = yield* CallStore
+      const usedBy = yield* makeUsedBy
 
       const offerOf = Effect.fnUntraced(function* (
         { endpointUrl, id }: CatalogEntry["provider"],
@@ -331,14 +329,6 @@ export class ToolboxList extends Context.Service<
         )
         return new Map<ProviderId, ToolOffer | undefined>(all)
       })
-
-      const usedBy = (consumerId: ConsumerId) =>
-        Effect.flatMap(DateTime.now, (now) =>
-          Effect.map(
-            calls.freeCallsByTool(consumerId, now, FREE_TOOLS_MAX),
-            (all) => new Map(all.map(({ toolId, used }) => [toolId, used] as const))
-          )
-        )
 
       const read = Effect.fn("ToolboxList.read")(function* (
         client: ListClient,
