@@ -95,6 +95,7 @@ export class ToolNotInToolbox extends Schema.TaggedError<ToolNotInToolbox>()("To
 /** The key or its account chose the tools; where neither did, they are the account's `recent` ones. */
 export type ToolboxSource = "key" | "account" | "recent"
 
+/** What `tools/list` of the market's MCP door contains for an account. */
 export interface ListedTools {
   readonly source: ToolboxSource
   readonly tools: ReadonlyArray<AliasedTool>
@@ -282,12 +283,13 @@ const found = (
     })
   )
 
-// The tools of a toolbox as the market door lists them: under their aliases, with their prices. A definition is the one that
-// the provider's server lists, verbatim, or the catalog's where the server cannot be read now.
-
 /** The limit for reading all servers of one list. A slower server is read in the background, and a later list shows its definitions. */
 const SERVERS_WAIT = Duration.seconds(1)
 
+/**
+ * The tools of a toolbox as the market door lists them: under their aliases, with their prices. A definition is the one that
+ * the provider's server lists, verbatim, or the catalog's where the server cannot be read now.
+ */
 export class ToolboxList extends Context.Service<
   ToolboxList,
   {
@@ -391,14 +393,15 @@ const catalogDefinition = ({ tool }: CatalogEntry): string =>
 
 const isOfObjects = (schema: JsonSchemaObject | undefined): boolean => schema?.["type"] === "object"
 
-// Notices when what the market door lists for a key has changed: the toolbox, or a tool in it, its price included. Also
-// when an announced price takes effect.
-
 /** Changes of one request come together: they are one change of the list. */
 const GATHER = Duration.millis(250)
 /** A change that the feed has lost is noticed after this time. */
 const RECHECK_MS_MAX = 300_000
 
+/**
+ * Notices when what the market door lists for a key has changed: the toolbox, or a tool in it, its price included. Also
+ * when an announced price takes effect.
+ */
 export class ToolboxChanges extends Context.Service<
   ToolboxChanges,
   {
