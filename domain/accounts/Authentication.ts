@@ -15,6 +15,7 @@ import { isWellFormed, KeyStore, type KeyWithOwner } from "./Keys.ts"
 export const OperatorSessionId = Uuid.pipe(Schema.brand("OperatorSessionId"))
 export type OperatorSessionId = typeof OperatorSessionId.Type
 
+/** Who signed in, and until when. */
 export interface OperatorSession {
   readonly id: OperatorSessionId
   /** The name that was given at the sign-in. */
@@ -49,6 +50,7 @@ export class OperatorSessionStore extends Context.Service<
 
 export type Role = "consumer" | "provider" | "operator"
 
+/** The authenticated caller: the role and the owner of a key. */
 export type Principal =
   | {
       readonly role: "consumer"

@@ -113,6 +113,7 @@ export interface MintedKey {
   readonly secret: string
 }
 
+/** What the owner of a new key decides. The key itself is random. */
 export interface KeyRequest {
   readonly label: string
   readonly expiresAt: DateTime.Utc | undefined

@@ -122,6 +122,7 @@ export interface ToolUpsert {
   readonly draft?: boolean
 }
 
+/** What storing a declaration did to the tool. */
 export interface ToolOutcome {
   readonly id: ToolId
   readonly toolName: string
@@ -288,12 +289,6 @@ export const compareCodePoints = (a: string, b: string): number => {
   return a.codePointAt(i)! - b.codePointAt(i)!
 }
 
-// Port to figures of past calls: per tool and for the whole catalog. Totals only, no usage of single consumers.
-//
-// Rates and numbers of calls count proxied calls, because anyone can report a call that did not happen. They exclude
-// calls between a provider and a consumer of the same email address, and cancellations that were passed on. Reported
-// calls are counted separately. Revenue includes everything billed.
-
 /** Figures of one tool. Rates count only calls that went through the proxy. */
 export interface ToolFigures {
   readonly totalCalls: number
@@ -320,6 +315,13 @@ export interface MarketTotals {
   readonly lastInvocation: string | undefined
 }
 
+/**
+ * Port to figures of past calls: per tool and for the whole catalog. Totals only, no usage of single consumers.
+ *
+ * Rates and numbers of calls count proxied calls, because anyone can report a call that did not happen. They exclude
+ * calls between a provider and a consumer of the same email address, and cancellations that were passed on. Reported
+ * calls are counted separately. Revenue includes everything billed.
+ */
 export class MarketFigures extends Context.Service<
   MarketFigures,
   {

@@ -16,6 +16,7 @@ const KEPT_MAX = 1_000
 const SERVER_NAME_CHARS_MAX = 100
 const NAMES_SHOWN_MAX = 10
 
+/** What a provider's MCP server answered when the service asked it at registration. */
 export interface EndpointReport {
   /** Undefined: it was not asked. */
   readonly reachable: boolean | undefined

@@ -23,6 +23,7 @@ export const SYNC_EVERY = Duration.minutes(55)
 const BATCH_MAX = 100
 const PAGE_MAX = TOOLS_PER_PROVIDER_MAX
 
+/** How the tools of an import are priced, and whether they are listed at once. */
 export interface ImportOptions {
   readonly defaultPrice: Microcents | undefined
   readonly overrides: ReadonlyArray<ToolChange>

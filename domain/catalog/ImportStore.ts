@@ -94,6 +94,7 @@ const waiting = (result: ImportResult | undefined) => ({
 
 const nameOf = ({ toolName }: { readonly toolName: string }): string => toolName
 
+/** Whether and how the service reads the tools of a provider again on a schedule. */
 export interface SyncSettings {
   readonly enabled: boolean
   /** New tools are listed, else they are drafts. */
@@ -121,6 +122,7 @@ export interface ImportedTool {
   readonly dismissed?: true
 }
 
+/** What one import or sync did to a provider's tools, for the provider to read later. */
 export interface ImportRecord {
   /** Ordered by time. */
   readonly id: string

@@ -128,9 +128,6 @@ export class ToolImport extends Context.Service<
   )
 }
 
-// Keeps the tools of providers in sync with their servers: on request, and in the background at least every hour. A server
-// that cannot be read changes nothing.
-
 const PROVIDERS_PER_ROUND_MAX = 200
 /** Servers that are read at once. */
 const CONCURRENCY = 8
@@ -149,6 +146,10 @@ export interface SyncHistory {
   readonly records: ReadonlyArray<ImportRecord>
 }
 
+/**
+ * Keeps the tools of providers in sync with their servers: on request, and in the background at least every hour. A server
+ * that cannot be read changes nothing.
+ */
 export class ToolSync extends Context.Service<
   ToolSync,
   {

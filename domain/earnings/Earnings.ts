@@ -21,6 +21,7 @@ export interface ProviderHoldings extends EarningStates {
   readonly isFrozen: boolean
 }
 
+/** A provider's money by state. */
 export class ProviderMoney extends Context.Service<
   ProviderMoney,
   {

@@ -99,6 +99,7 @@ export const returningLegs = (
   })
 }
 
+/** How a provider is paid. */
 export interface Payee {
   readonly providerId: ProviderId
   /** Undefined until the provider starts onboarding. */

@@ -69,12 +69,7 @@ export class BudgetStore extends Context.Service<
 export const BUDGETS_PER_CONSUMER_MAX = 50
 
 /** The terms of a new budget. Earlier spending does not count toward it. */
-export interface BudgetRequest {
-  readonly toolId: ToolId | undefined
-  readonly providerId: ProviderId | undefined
-  readonly cap: Microcents
-  readonly period: BudgetPeriod
-}
+export type BudgetRequest = Pick<Budget, "toolId" | "providerId" | "cap" | "period">
 
 /** Every call is checked against all budgets of its consumer, so their number is limited. */
 export class TooManyBudgets extends Schema.TaggedError<TooManyBudgets>()("TooManyBudgets", { max: Schema.Int }) {

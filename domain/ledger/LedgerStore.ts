@@ -77,6 +77,7 @@ export interface Audit {
   readonly discrepancies: ReadonlyArray<Discrepancy>
 }
 
+/** What a consumer can spend now, and what it owes after a reversal. */
 export interface ConsumerFunds {
   readonly availableMicrocents: bigint
   /** Above zero if more was taken back than the wallet had. */

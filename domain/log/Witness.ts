@@ -49,6 +49,7 @@ export class LogReader extends Context.Service<
   }
 >()("agent-tool-billing/domain/log/LogReader") {}
 
+/** What a witness keeps of the last tree that it cosigned. */
 export interface Observation {
   /** The log's own note, which the next one is compared with. */
   readonly note: string

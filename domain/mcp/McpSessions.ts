@@ -22,6 +22,7 @@ import { type McpSession, McpSessionStore } from "./McpStores.ts"
 
 // The answer to `initialize` where no server gives its own.
 
+/** What a server says of itself, as JSON texts. */
 export interface SessionProfile {
   readonly capabilities: string
   readonly serverInfo: string

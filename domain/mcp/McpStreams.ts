@@ -118,6 +118,7 @@ export interface StreamSink {
   end(): void
 }
 
+/** What a request sends to its client before and with its response. */
 export interface OutgoingStream {
   readonly id: string
   send(message: string): void

@@ -22,6 +22,18 @@ const OFFERS_MAX = 2_000
 const ENTRIES_MAX = 10_000
 const FREE_TOOLS_MAX = 1_000
 
+/** A consumer's used free calls of this month, by tool. */
+export const makeUsedBy = Effect.map(
+  CallStore,
+  (calls) => (consumerId: ConsumerId) =>
+    Effect.flatMap(DateTime.now, (now) =>
+      Effect.map(
+        calls.freeCallsByTool(consumerId, now, FREE_TOOLS_MAX),
+        (all) => new Map(all.map(({ toolId, used }) => [toolId, used] as const))
+      )
+    )
+)
+
 /** The cursor of a list of tools that has changed since. */
 export class NoSuchToolPage extends Schema.TaggedError<NoSuchToolPage>()("NoSuchToolPage", {}) {
   override get message() {
@@ -65,7 +77,7 @@ export class ToolOffers extends Context.Service<
     Effect.gen(function* () {
       const servers = yield* ProviderServers
       const catalog = yield* Catalog
-      const calls = yield* CallStore
+      const usedBy = yield* makeUsedBy
       const feed = yield* ChangeFeed
       const clock = yield* Clock.Clock
       const entries = yield* makeFreshCache<ReadonlyArray<CatalogEntry>>({
@@ -146,14 +158,6 @@ export class ToolOffers extends Context.Service<
         offers.set(key, composed)
         return composed.offer
       })
-
-      const usedBy = (consumerId: ConsumerId) =>
-        Effect.flatMap(DateTime.now, (now) =>
-          Effect.map(
-            calls.freeCallsByTool(consumerId, now, FREE_TOOLS_MAX),
-            (all) => new Map(all.map(({ toolId, used }) => [toolId, used] as const))
-          )
-        )
 
       return ToolOffers.of({
         offer,

@@ -23,7 +23,6 @@ import { Catalog, type CatalogQuery } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { tokensOfQuery } from "../catalog/SearchTokens.ts"
 import type { JsonSchemaObject } from "../catalog/Tool.ts"
-import { CallStore } from "../metering/CallStore.ts"
 import { ToolDirectory, type ToolReference, type ToolUnresolved } from "../metering/ToolDirectory.ts"
 import { type UsageOfToolDay, UsageStore } from "../metering/Usage.ts"
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
@@ -38,7 +37,7 @@ import type { ListClient } from "../upstream/ProviderServers.ts"
 import { withMembers, withMeta } from "./PassedResults.ts"
 import { ToolAliases } from "./ToolAliases.ts"
 import { FREE_CALLS_LEFT, pricedTool, type ToolOffer } from "./ToolOffer.ts"
-import { ToolOffers } from "./ToolOffers.ts"
+import { makeUsedBy, ToolOffers } from "./ToolOffers.ts"
 
 // The recently used tools of an account, listed at the market door where no tools are chosen.
 
@@ -96,6 +95,7 @@ export class ToolNotInToolbox extends Schema.TaggedError<ToolNotInToolbox>()("To
 /** The key or its account chose the tools; where neither did, they are the account's `recent` ones. */
 export type ToolboxSource = "key" | "account" | "recent"
 
+/** What `tools/list` of the market's MCP door contains for an account. */
 export interface ListedTools {
   readonly source: ToolboxSource
   readonly tools: ReadonlyArray<AliasedTool>
@@ -283,13 +283,13 @@ const found = (
     })
   )
 
-// The tools of a toolbox as the market door lists them: under their aliases, with their prices. A definition is the one that
-// the provider's server lists, verbatim, or the catalog's where the server cannot be read now.
-
 /** The limit for reading all servers of one list. A slower server is read in the background, and a later list shows its definitions. */
 const SERVERS_WAIT = Duration.seconds(1)
-const FREE_TOOLS_MAX = 1_000
 
+/**
+ * The tools of a toolbox as the market door lists them: under their aliases, with their prices. A definition is the one that
+ * the provider's server lists, verbatim, or the catalog's where the server cannot be read now.
+ */
 export class ToolboxList extends Context.Service<
   ToolboxList,
   {
@@ -310,7 +310,7 @@ export class ToolboxList extends Context.Service<
     Effect.gen(function* () {
       const toolbox = yield* Toolbox
       const offers = yield* ToolOffers
-      const calls = yield* CallStore
+      const usedBy = yield* makeUsedBy
 
       const offerOf = Effect.fnUntraced(function* (
         { endpointUrl, id }: CatalogEntry["provider"],
@@ -331,14 +331,6 @@ export class ToolboxList extends Context.Service<
         )
         return new Map<ProviderId, ToolOffer | undefined>(all)
       })
-
-      const usedBy = (consumerId: ConsumerId) =>
-        Effect.flatMap(DateTime.now, (now) =>
-          Effect.map(
-            calls.freeCallsByTool(consumerId, now, FREE_TOOLS_MAX),
-            (all) => new Map(all.map(({ toolId, used }) => [toolId, used] as const))
-          )
-        )
 
       const read = Effect.fn("ToolboxList.read")(function* (
         client: ListClient,
@@ -401,14 +393,15 @@ const catalogDefinition = ({ tool }: CatalogEntry): string =>
 
 const isOfObjects = (schema: JsonSchemaObject | undefined): boolean => schema?.["type"] === "object"
 
-// Notices when what the market door lists for a key has changed: the toolbox, or a tool in it, its price included. Also
-// when an announced price takes effect.
-
 /** Changes of one request come together: they are one change of the list. */
 const GATHER = Duration.millis(250)
 /** A change that the feed has lost is noticed after this time. */
 const RECHECK_MS_MAX = 300_000
 
+/**
+ * Notices when what the market door lists for a key has changed: the toolbox, or a tool in it, its price included. Also
+ * when an announced price takes effect.
+ */
 export class ToolboxChanges extends Context.Service<
   ToolboxChanges,
   {

@@ -132,6 +132,7 @@ export interface CallRequest extends Agreement {
   readonly onWait?: ((leftMs: number) => void) | undefined
 }
 
+/** What a call would cost, computed without calling or reserving anything. */
 export interface CallQuote {
   readonly entry: CatalogEntry
   readonly cost: Microcents
@@ -174,6 +175,7 @@ export type HandOver<Ending> = (
   answer: UpstreamResponse
 ) => Effect.Effect<Ending, Unsettled> | undefined
 
+/** How a call ended: settled now with its receipt, or replayed for a repeated idempotency key. */
 export type CallOutcome =
   | { readonly _tag: "Settled"; readonly report: CallReport; readonly answer: KeptResult }
   | { readonly _tag: "Replayed"; readonly answer: KeptResult }

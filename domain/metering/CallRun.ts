@@ -3,7 +3,6 @@
  * call whose provider asks for input has one per leg.
  */
 import { Clock, Context, DateTime, Effect, Layer } from "effect"
-import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { BookGuard } from "../ledger/Ledger.ts"
 import { type Deadline, makeDeadlines } from "../shared/Deadlines.ts"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
@@ -17,18 +16,9 @@ import {
   type UpstreamProblem,
   type UpstreamResponse
 } from "../upstream/ToolUpstream.ts"
-import {
-  type CallOutcome,
-  type CallReport,
-  type CallRequest,
-  type HandOver,
-  type HeldCall,
-  noResponse,
-  type Unsettled,
-  withoutAnswer
-} from "./Call.ts"
+import { type CallOutcome, type HandOver, type HeldCall, noResponse, type Unsettled, withoutAnswer } from "./Call.ts"
 import { type CallRejected, rejectionOf } from "./CallRejections.ts"
-import { CallStore, type KeptResult, type Opened, replayed } from "./CallStore.ts"
+import { CallStore, type Opened, replayed } from "./CallStore.ts"
 import { longestMsOf, type UpstreamBounds, UpstreamLimits, upstreamMsOf } from "./CallTerms.ts"
 import { type CallProgress, CallTally, makeCallsInFlight } from "./CallsInFlight.ts"
 import { makeSettle } from "./Settlement.ts"
@@ -156,13 +146,7 @@ const TIMED_OUT: UpstreamProblem = { kind: "timeout", message: "The provider did
 export type RunTotals = Pick<UpstreamResponse, "attempts" | "latencyMs" | "requestBytes" | "responseBytes">
 
 /** `Ending`: how a run can end besides settlement. `Failure`: why `opening` fails besides the store. */
-export interface CallToRun<Ending, Failure> {
-  readonly request: CallRequest
-  readonly entry: CatalogEntry
-  readonly invocationId: ReceiptId
-  readonly openedAt: DateTime.Utc
-  readonly feeBasisPoints: number
-  readonly holdAmount: Microcents
+export interface CallToRun<Ending, Failure> extends Omit<HeldCall, "opened" | "progress" | "holdMs" | "endedAt"> {
   readonly timeoutMs: number
   /** Makes the hold durable, or takes over the one that is. */
   readonly opening: Effect.Effect<Opened, Failure | StoreUnavailable>
@@ -171,7 +155,6 @@ export interface CallToRun<Ending, Failure> {
   readonly before?: RunTotals | undefined
   /** The ending of a response instead of its settlement; undefined settles it. */
   readonly handOver?: HandOver<Ending> | undefined
-  readonly render: (report: CallReport) => KeptResult
 }
 
 const makeCallRuns = Effect.gen(function* () {

@@ -167,6 +167,7 @@ export interface CallFunds {
   readonly freeCallsUsed: number
 }
 
+/** How many calls of a tool's free tier a consumer has used this month. */
 export interface FreeCalls {
   readonly toolId: ToolId
   readonly used: number

@@ -89,6 +89,7 @@ export interface Metered {
   readonly availableMicrocents: bigint
 }
 
+/** How a report ended: recorded with a receipt, or replayed for a repeated idempotency key. */
 export type MeterOutcome =
   | { readonly _tag: "Recorded"; readonly metered: Metered; readonly answer: KeptResult }
   | { readonly _tag: "Replayed"; readonly answer: KeptResult }

@@ -212,13 +212,7 @@ export const GRANTS_PER_DAY_MAX = DEAD_GRANTS_SHOWN_MAX
 export const GRANT_TOOLS_MAX = 50
 
 /** A consumer's permission for a provider to bill calls that the provider reports, up to a cap. */
-export interface GrantRequest {
-  readonly providerId: ProviderId
-  readonly toolIds: ReadonlyArray<ToolId>
-  readonly cap: Microcents
-  readonly period: GrantPeriod
-  readonly expiresAt: DateTime.Utc | undefined
-}
+export type GrantRequest = Pick<Grant, "providerId" | "toolIds" | "cap" | "period" | "expiresAt">
 
 /** The consumer has given no such grant, or it was revoked or has expired. */
 export class GrantNotFound extends Schema.TaggedError<GrantNotFound>()("GrantNotFound", { grantId: Schema.String }) {

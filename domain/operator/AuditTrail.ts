@@ -68,6 +68,7 @@ export class AuditTrailStore extends Context.Service<
 export const AUDIT_DETAILS_CHARS_MAX = 2_000
 export const AUDIT_REASON_CHARS_MAX = 1_000
 
+/** What an entry says besides its id and time. */
 export type AuditedWork = Omit<AuditEntry, "id" | "at">
 
 export class AuditTrail extends Context.Service<

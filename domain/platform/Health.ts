@@ -210,6 +210,7 @@ export interface SchemaState {
   readonly expected: number
 }
 
+/** What bringing the schema up to date did, and the tables that exist now. */
 export interface SchemaUpdate {
   /** The migrations applied now, by name. */
   readonly applied: ReadonlyArray<string>

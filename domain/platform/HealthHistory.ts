@@ -49,6 +49,7 @@ export interface DayOfCheck {
   readonly down: number
 }
 
+/** How a health check went on each day of the last weeks. */
 export interface CheckHistory {
   readonly name: string
   /** Every day of the period, oldest first; a day without a record has no samples. */

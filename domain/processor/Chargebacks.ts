@@ -19,8 +19,6 @@ import { dieUnlessUnavailable, type StoreUnavailable, UnitOfWork } from "../shar
 import type { Dispute, DisputeStatus } from "../trust/DisputeStore.ts"
 import { Disputes } from "../trust/Disputes.ts"
 
-// Port to what a consumer's calls earned which provider on which settlement day.
-
 /** A chargeback takes back what the consumer's calls earned this provider on this day. */
 export interface EarnedFrom {
   readonly providerId: ProviderId
@@ -30,6 +28,7 @@ export interface EarnedFrom {
   readonly net: bigint
 }
 
+/** Port to what a consumer's calls earned which provider on which settlement day. */
 export class SpendingByLot extends Context.Service<
   SpendingByLot,
   {

@@ -15,6 +15,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { type HandleRejection, Handles } from "./Handles.ts"
 
+/** What a new provider says of itself, with the tools that it lists at once. */
 export interface ProviderApplication {
   /** Default: a new one. */
   readonly id?: ProviderId | undefined

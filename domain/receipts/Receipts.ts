@@ -10,9 +10,6 @@ import { format, Timestamp } from "../shared/Time.ts"
 import { INVALID_PARAMS, MISSING_CAPABILITY } from "../upstream/Protocol.ts"
 import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
-// The public receipt: exactly eleven fields, seven of them signed. What was signed is stored and returned byte for
-// byte.
-
 /** By default only `success` is charged. */
 export const ReceiptStatus = Schema.Literals(["success", "error", "timeout", "rate_limited"])
 export type ReceiptStatus = typeof ReceiptStatus.Type
@@ -20,6 +17,10 @@ export type ReceiptStatus = typeof ReceiptStatus.Type
 /** In hex. */
 export const SIGNATURE = /^[0-9a-f]{64}$/u
 
+/**
+ * The public receipt: exactly eleven fields, seven of them signed. What was signed is stored and returned byte for
+ * byte.
+ */
 export const Receipt = Schema.Struct({
   receipt_id: ReceiptId,
   tool_id: ToolId,
@@ -208,6 +209,7 @@ export interface ReceiptFilter {
   readonly to: string | undefined
 }
 
+/** What was recorded with a receipt and is not part of it. */
 export interface Settled {
   /** Of a call that ended in `error` because of its caller. */
   readonly cause: CallCause | undefined

@@ -16,6 +16,7 @@ export interface IdempotencyClaim {
   readonly at: DateTime.Utc
 }
 
+/** Whether the caller runs the request, or gets the response that is stored for its key. */
 export type ClaimResult =
   | { readonly _tag: "Claimed" }
   | { readonly _tag: "Known"; readonly requestHash: string; readonly sealedAnswer: string }

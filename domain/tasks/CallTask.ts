@@ -62,6 +62,7 @@ export interface CallTask {
   readonly final: FinalTask | undefined
 }
 
+/** What the client gets of a settled task. */
 export interface FinalTask {
   readonly status: FinalStatus
   /** The client gets this text from then on, byte for byte. */
@@ -71,6 +72,7 @@ export interface FinalTask {
 /** Of a task in a session. Otherwise a task with a result that is an error is `completed`. */
 export type FinalStatus = "completed" | "failed" | "cancelled"
 
+/** What is known of a task that runs. */
 export interface TaskProgress {
   /** Members of the task as the provider gave them, as JSON. */
   readonly state: string
@@ -94,6 +96,7 @@ export interface ListedTask extends Pick<CallTask, "id" | "createdAt" | "progres
   readonly final: { readonly status: FinalStatus; readonly endedAt: DateTime.Utc } | undefined
 }
 
+/** Who asks for a task. */
 export interface TaskCaller {
   readonly consumerId: ConsumerId
   /** At the door of one provider: only its tasks. */

@@ -6,13 +6,12 @@ import type { ProviderId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { VerificationLevel } from "./TrustScore.ts"
 
-// Port to verifications of providers: one of each kind, with its open challenge and the time since which it is valid.
-
 export type ProofLevel = Exclude<VerificationLevel, "unverified">
 
 /** `new_email`: the mailbox that is to replace the provider's. It counts for nothing before. */
 export type ProofKind = ProofLevel | "new_email"
 
+/** What a provider verified or is about to verify at one level. */
 export interface Proof {
   readonly providerId: ProviderId
   readonly level: ProofKind
@@ -37,6 +36,7 @@ export interface Verified {
   readonly at: DateTime.Utc | undefined
 }
 
+/** Port to verifications of providers: one of each kind, with its open challenge and the time since which it is valid. */
 export class VerificationStore extends Context.Service<
   VerificationStore,
   {

@@ -114,6 +114,7 @@ export const automaticDecision = (dispute: Dispute, now: DateTime.Utc): DecidedB
   return DateTime.isLessThan(dispute.respondBy, now) ? "deadline" : undefined
 }
 
+/** How many disputes one party filed, or one provider had against it, by their result. */
 export interface DisputeTally {
   readonly total: number
   readonly open: number

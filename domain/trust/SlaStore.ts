@@ -33,6 +33,7 @@ export interface ToolCalls {
   readonly lastCalledAt: string | undefined
 }
 
+/** What one batch of receipts adds to the figures of providers. */
 export interface Followed {
   readonly hours: ReadonlyArray<SlaHour>
   readonly days: ReadonlyArray<PaidDay>

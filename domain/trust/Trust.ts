@@ -21,9 +21,7 @@ import {
   type VerificationLevel
 } from "./TrustScore.ts"
 
-// Port to what is known of a provider besides its calls, in one read. `layer` reads it from several stores; a database
-// can read it in one query.
-
+/** What the catalog shows of a provider beside its score. */
 export interface Evidence {
   readonly name: string
   /** Filed by consumers. */
@@ -41,6 +39,10 @@ export interface ScoreEvidence extends Evidence {
   readonly history: ReadonlyArray<ScoreOfDay>
 }
 
+/**
+ * Port to what is known of a provider besides its calls, in one read. `layer` reads it from several stores; a database
+ * can read it in one query.
+ */
 export class ProviderEvidence extends Context.Service<
   ProviderEvidence,
   {
@@ -104,6 +106,7 @@ export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("Prov
   }
 }
 
+/** What a provider's page shows of its reliability. */
 export interface ProviderSla {
   readonly providerId: ProviderId
   readonly name: string

@@ -100,6 +100,7 @@ export const CHECKS_PER_HOUR_MAX = 10
 export const MAILS_PER_HOUR_MAX = 3
 export const TOKEN_BYTES = 32
 
+/** Whether the proof was found and, if not, what to publish where. */
 export interface VerificationAnswer {
   readonly verified: boolean
   readonly standing: Verified

@@ -14,6 +14,7 @@ export interface ServerAddress {
   readonly endpointUrl: string
 }
 
+/** What a server says of itself. */
 export interface ServerProfile {
   /** Its `initialize` opens a session; otherwise each request says who sends it. */
   readonly sessions: boolean
