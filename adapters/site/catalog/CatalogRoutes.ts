@@ -14,7 +14,18 @@ import { marketDoor, providerDoor } from "../connect/ClientConfigs.ts"
 import { connectSection, connectStyle } from "../connect/ConnectSection.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { makeSite, notFoundPage, type Site } from "../kit/Site.ts"
-import { catalogPage, catalogStyle, lastPageOf, pageIn, pageLinks, parseCatalogQuery, providerPath, shortened, toolItem, TOOLS_PER_PAGE } from "./CatalogPage.ts"
+import {
+  catalogPage,
+  catalogStyle,
+  lastPageOf,
+  pageIn,
+  pageLinks,
+  parseCatalogQuery,
+  providerPath,
+  shortened,
+  toolItem,
+  TOOLS_PER_PAGE
+} from "./CatalogPage.ts"
 import { badges, plural } from "./ToolLabels.ts"
 import { toolPage } from "./ToolPage.ts"
 

@@ -3,7 +3,15 @@
  */
 import { Duration, Effect, Exit } from "effect"
 import { type Check, type Condition, Health, type HealthReport } from "../../../domain/platform/Health.ts"
-import { type CheckHistory, type DayOfCheck, HealthHistory, HISTORY_DAYS, operationalShare, samplesOf, WHOLE_SERVICE } from "../../../domain/platform/HealthHistory.ts"
+import {
+  type CheckHistory,
+  type DayOfCheck,
+  HealthHistory,
+  HISTORY_DAYS,
+  operationalShare,
+  samplesOf,
+  WHOLE_SERVICE
+} from "../../../domain/platform/HealthHistory.ts"
 import { giveUpAfter } from "../../../domain/shared/Deadlines.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { uncached } from "../../http/contract/Endpoint.ts"

@@ -83,7 +83,10 @@ it.layer(PostgresTest.layerDatabase, LIVE)("the pool of a host", (it) => {
         ),
         []
       )
-      assert.deepStrictEqual(yield* settingsOf(host, POOL_MAX), Array.from({ length: POOL_MAX }, () => UNCHANGED))
+      assert.deepStrictEqual(
+        yield* settingsOf(host, POOL_MAX),
+        Array.from({ length: POOL_MAX }, () => UNCHANGED)
+      )
       assert.deepStrictEqual(yield* host`SELECT count(*)::int AS orders FROM orders`, [{ orders: CALLS }])
       assert.deepStrictEqual(yield* host`SELECT count(*)::int AS calls FROM billing.receipts`, [{ calls: CALLS }])
     })

@@ -31,10 +31,16 @@ export const disputeStoreContract: Contract<DisputeStore | UnitOfWork> = [
       const consumer = { role: "consumer", ownerId: consumerId } as const
       assert.deepEqual([yield* store.eraseStatements(consumer), yield* store.eraseStatements(consumer)], [2, 0])
       const answered = { ...filedByProvider, answer: { ...filedByProvider.answer!, ...silent } }
-      assert.deepEqual(yield* store.find(filedByAgent.id), Option.some({ ...filedByAgent, claim: { ...silent, reference: undefined } }))
+      assert.deepEqual(
+        yield* store.find(filedByAgent.id),
+        Option.some({ ...filedByAgent, claim: { ...silent, reference: undefined } })
+      )
       assert.deepEqual(yield* store.find(filedByProvider.id), Option.some(answered))
       assert.equal(yield* store.eraseStatements({ role: "provider", ownerId: providerId }), 2)
-      assert.deepEqual(yield* store.find(filedByProvider.id), Option.some({ ...answered, claim: { ...silent, reference: undefined } }))
+      assert.deepEqual(
+        yield* store.find(filedByProvider.id),
+        Option.some({ ...answered, claim: { ...silent, reference: undefined } })
+      )
       assert.deepEqual(yield* store.find(elsewhere.id), Option.some(elsewhere))
     })
   ),
@@ -72,7 +78,10 @@ export const disputeStoreContract: Contract<DisputeStore | UnitOfWork> = [
       assert.equal(yield* store.insert(dispute), true)
       assert.deepEqual(yield* store.find(dispute.id), Option.some(dispute))
       for (const status of ["resolved_refund", "resolved_denied", "resolved_credit"] as const) {
-        const one = aDispute({ filedBy: "provider", claim: { text: undefined, evidence: undefined, reference: undefined } })
+        const one = aDispute({
+          filedBy: "provider",
+          claim: { text: undefined, evidence: undefined, reference: undefined }
+        })
         yield* store.insert(one)
         yield* store.update(decided(one, status))
         assert.deepEqual(yield* store.find(one.id), Option.some(decided(one, status)))
