@@ -49,6 +49,23 @@ it.layer(memoryDisputedCore, LIVE)("Disputes", (it) => {
     })
   )
 
+  it.effect("carry the filer's own reference, which the parties see", () =>
+    Effect.gen(function* () {
+      const { buyer, offer, receiptId } = yield* sold
+      for (const reference of ["x".repeat(101), "a\nb", " ", 7]) {
+        assert.deepStrictEqual(problemOf(yield* file(buyer, receiptId, { reference })), [422, "VALIDATION_ERROR"])
+      }
+      const path = textAt(yield* file(buyer, receiptId, { reference: " SUP-1042 " }), "dispute_url")
+      const dispute = new URL(path).pathname
+      for (const key of [buyer.key, offer.provider.key, OPERATOR]) {
+        assert.strictEqual(textAt(yield* expecting(200, { path: dispute, key }), "claim", "reference"), "SUP-1042")
+        const listed = listAt(yield* expecting(200, { path: DISPUTES, key }), "disputes")
+        assert.include(JSON.stringify(listed), '"reference":"SUP-1042"')
+      }
+      assert.notInclude(JSON.stringify((yield* expecting(200, { path: dispute })).json), "SUP-1042")
+    })
+  )
+
   it.effect("show their parties everything, and other readers the status", () =>
     Effect.gen(function* () {
       const { buyer, id, offer } = yield* filed
