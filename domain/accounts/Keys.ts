@@ -155,7 +155,8 @@ export class ExpiryInThePast extends Schema.TaggedError<ExpiryInThePast>()("Expi
   }
 }
 
-interface OwnerRef {
+/** The account whose keys a request lists or changes: a consumer or a provider. */
+export interface OwnerRef {
   readonly role: "consumer" | "provider"
   readonly ownerId: ConsumerId | ProviderId
 }

@@ -11,6 +11,9 @@ export interface ToolboxScope {
   readonly keyId: KeyId | undefined
 }
 
+/** Ids are unique among accounts and keys. */
+export const scopeId = ({ consumerId, keyId }: ToolboxScope): string => keyId ?? consumerId
+
 export class ToolboxStore extends Context.Service<
   ToolboxStore,
   {

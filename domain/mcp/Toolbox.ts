@@ -18,7 +18,7 @@ import {
 } from "effect"
 import { isHandle, qualifiedName } from "../accounts/Handle.ts"
 import { isActive, KeyNotFound, KeyStore } from "../accounts/Keys.ts"
-import { type ToolboxScope, ToolboxStore } from "../accounts/ToolboxStore.ts"
+import { scopeId, type ToolboxScope, ToolboxStore } from "../accounts/ToolboxStore.ts"
 import { Catalog, type CatalogQuery } from "../catalog/Catalog.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { tokensOfQuery } from "../catalog/SearchTokens.ts"
@@ -265,9 +265,6 @@ export class Toolbox extends Context.Service<
     })
   )
 }
-
-/** Ids are unique among accounts and keys. */
-export const scopeId = ({ consumerId, keyId }: ToolboxScope): string => keyId ?? consumerId
 
 const found = (
   directory: ToolDirectory["Service"],

@@ -2,10 +2,9 @@
  * Sessions and streams of MCP clients, aliases of tools and toolboxes in memory.
  */
 import { DateTime, Effect, Layer, Option, Order } from "effect"
-import { type ToolboxScope, ToolboxStore } from "../../../domain/accounts/ToolboxStore.ts"
+import { scopeId, type ToolboxScope, ToolboxStore } from "../../../domain/accounts/ToolboxStore.ts"
 import { type McpSession, McpSessionStore, McpStreamStore, type StoredEvent } from "../../../domain/mcp/McpStores.ts"
 import { ToolAliasStore } from "../../../domain/mcp/ToolAliases.ts"
-import { scopeId } from "../../../domain/mcp/Toolbox.ts"
 import type { ConsumerId, ToolId } from "../../../domain/shared/Ids.ts"
 import type { UpstreamSession } from "../../../domain/upstream/Protocol.ts"
 import { add, change, prune } from "../shared/MemoryRows.ts"

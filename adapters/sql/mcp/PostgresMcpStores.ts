@@ -2,10 +2,9 @@
  * Sessions and streams of MCP clients, aliases of tools and toolboxes in PostgreSQL.
  */
 import { Effect, Layer } from "effect"
-import { ToolboxStore } from "../../../domain/accounts/ToolboxStore.ts"
+import { scopeId, ToolboxStore } from "../../../domain/accounts/ToolboxStore.ts"
 import { type McpSession, McpSessionStore, McpStreamStore, type StoredEvent } from "../../../domain/mcp/McpStores.ts"
 import { ToolAliasStore } from "../../../domain/mcp/ToolAliases.ts"
-import { scopeId } from "../../../domain/mcp/Toolbox.ts"
 import { type ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { column, OID } from "../shared/Columns.ts"
 import { rowReader, toDate } from "../shared/Rows.ts"

@@ -128,7 +128,10 @@ describe("a mounted service", () => {
         "There is nothing at /billing/api/nothing. GET /billing/api/market lists every endpoint."
       )
       const rejected = yield* jsonOf(yield* ask(`/billing${REGISTER}`, { method: "PUT" }))
-      assert.strictEqual(rejected["message"], `/billing${REGISTER} does not take PUT. It takes GET, HEAD, POST, OPTIONS.`)
+      assert.strictEqual(
+        rejected["message"],
+        `/billing${REGISTER} does not take PUT. It takes GET, HEAD, POST, OPTIONS.`
+      )
       const index = yield* jsonOf(yield* ask("/billing/api/market"))
       assert.strictEqual(index["base_url"], "https://app.example/billing")
       const links = Object.values(index["links"] as Record<string, string>)
