@@ -198,8 +198,24 @@ const output = Layer.mergeAll(
   })
 )
 
+/**
+ * A value that begins with `-` would be read as short flags: a letter each in the error, or `-h` and `-v`, which run instead of
+ * the command and succeed.
+ */
+const isLooseValue = (word: string, before: string | undefined): boolean =>
+  /^-[^-]/u.test(word) && Number.isNaN(Number(word)) && (word.length > 2 || /^--[^=]+$/u.test(before ?? ""))
+
+const checked = (words: ReadonlyArray<string>) => {
+  const end = words.indexOf("--")
+  const flags = end === -1 ? words : words.slice(0, end)
+  return flags.some((word, at) => isLooseValue(word, flags[at - 1]))
+    ? Effect.fail(failed("invalid", "A value that begins with `-` is given as --flag=value."))
+    : Effect.void
+}
+
 export const runCommand = (words: ReadonlyArray<string>) =>
-  Command.runWith(root, { version: API_VERSION })(words).pipe(
+  checked(words).pipe(
+    Effect.andThen(Command.runWith(root, { version: API_VERSION })(words)),
     Effect.catchIf(CliError.isCliError, (error) =>
       error._tag !== "ShowHelp"
         ? Effect.fail(failed("invalid", error.message))

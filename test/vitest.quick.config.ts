@@ -20,7 +20,7 @@ const ROOMS_OF_PROCESSES = [
 /** Suites over both stores run over memory. These have parts that exist only on PostgreSQL. */
 const ON_POSTGRES = [
   "adapters/*/{book,changeFeed,databaseCheck,derivedTransfers,distribution,earnings,embeddedPostgres*,feeAudit}",
-  "adapters/*/{healthHistory,idempotency,importStatements,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces}",
+  "adapters/*/{healthHistory,hostPool,idempotency,importStatements,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces}",
   "adapters/*/{ledgerFailures,ledgerRaces,lostCalls,migrations,operatorPlans,ownSchema,readOnlyServer,records,serviceRole}",
   "adapters/*/{sessions,storeFailures,trust,unitOfWork,upkeep,walletSplits,yieldingLocks}",
   "domain/*/{authentication,namePins}",

@@ -49,7 +49,7 @@ export interface CallTask {
   readonly upstreamId: string
   /** A repeated call finds its task by its idempotency key. */
   readonly keyHash: string | undefined
-  /** What the call is settled by, as JSON (`TaskTerms.ts`). */
+  /** What the call is settled by, as JSON: `TaskTerms` below. */
   readonly terms: string
   /** When the call was opened. */
   readonly createdAt: DateTime.Utc

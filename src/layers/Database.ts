@@ -84,7 +84,7 @@ const hostsOf = (url: Redacted.Redacted, role: DatabaseRole) =>
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/u
 
 /** The settings of every session in which the stores work. */
-const sessionSettings = Effect.fnUntraced(function* (schema: string | undefined) {
+const sessionSettings = Effect.fnUntraced(function* (schema: string | undefined, isHosts = false) {
   if (schema !== undefined && !SCHEMA_NAME.test(schema)) {
     const problem = `\`schema\` must be 1 to 63 lowercase letters, digits and \`_\`, and not begin with a digit. \`${schema}\` was given.`
     return yield* new DatabaseUnfit({ problem })
@@ -94,6 +94,10 @@ const sessionSettings = Effect.fnUntraced(function* (schema: string | undefined)
     idle_in_transaction_session_timeout: "20s",
     // `public` is left out, where the tables of other programs may have the same names.
     ...(schema === undefined ? {} : { search_path: schema }),
+    // A host program may have others: commits that do not wait for the disk, or an end to statements that take long.
+    ...(isHosts
+      ? { synchronous_commit: "on", statement_timeout: "0", default_transaction_isolation: "read committed" }
+      : {}),
     lock_timeout: `${yield* LockTimeoutMs}ms`
   }
 })
@@ -129,7 +133,7 @@ export const hostClient = ({ client: host, schema }: HostDatabase) =>
         const problem = "it decodes values by `types` of its own. Give one without `types`."
         return yield* new DatabaseUnfit({ problem, setting: "`client`" })
       }
-      return yield* hostPool(host, yield* sessionSettings(schema))
+      return yield* hostPool(host, yield* sessionSettings(schema, true))
     })
   )
 

@@ -300,6 +300,19 @@ describe("the command line", () => {
     })
   )
 
+  it.effect("rejects a value that begins with a dash and stands apart, without printing it", () =>
+    Effect.gen(function* () {
+      for (const words of [
+        ["end-sessions", "--by", "Ada", "--reason", "-v, see the ticket"],
+        ["end-sessions", "--by", "Ada", "--reason", "-v"],
+        ["migrate", "--operator-key", "-k9Xz_Q"],
+        ["serve", "--operator-key", "-h"]
+      ]) {
+        assert.strictEqual(yield* problemOf(...words), "A value that begins with `-` is given as --flag=value.")
+      }
+    })
+  )
+
   it.effect("rejects an unknown flag or command with the nearest one", () =>
     Effect.gen(function* () {
       assert.include(yield* problemOf("--rate-limit-rpn", "1"), "Did you mean `--rate-limit-rpm`?")

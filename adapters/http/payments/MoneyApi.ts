@@ -57,7 +57,7 @@ const Balance = Field.object("Balance", "Your balance, holds and budgets.", {
   load_balance_url: Field.string("URL for adding funds.", `${BASE_URL}/api/market/balance/load`)
 })
 
-// The first tab of each console shows one body.
+// One body has all that the first tab of a console shows.
 
 const ConsumerOverview = Field.object("ConsumerOverview", "Your balance, usage and free calls.", {
   balance: Field.of(Balance, "Your balance, holds and budgets."),

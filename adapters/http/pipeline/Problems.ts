@@ -184,7 +184,6 @@ const cannot = (what: string): string =>
 type RequestProblems = typeof requestProblems
 
 const requestProblems = {
-  // These come before the rules of the domain apply.
   BadRequest: (e) => ({
     status: 400,
     code: "BAD_REQUEST",

@@ -98,7 +98,7 @@ export const takesGzip = (acceptEncoding: string | undefined): boolean => {
 // How a server stops: first it tells its clients and load balancers, then it closes what is idle, and completes what is in
 // flight. A connection that is closed while a client sends on it would fail that request.
 
-/** Responses already announce the end of their connections. */
+/** A server whose responses already announce the end of their connections. */
 export interface Stopping {
   readonly server: Server
   readonly connections: Connections
@@ -265,7 +265,7 @@ export const layer = (settings: ServerSettings) =>
           connectionsCheckingInterval: Math.min(CHECKING_INTERVAL_MS, requestMs),
           keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
           noDelay: true,
-          // Rejected in `Rejections.ts`, with a problem document.
+          // Rejected in `Connections.ts`, with a problem document.
           requireHostHeader: false
         },
         (incoming, outgoing) => {

@@ -24,7 +24,7 @@ interface Receiver {
   readonly onMessage: (message: string) => void
 }
 
-/** Nothing else answers the message. */
+/** Returns whether nothing else answers the message. */
 type Handler = (message: JsonObject, text: string) => boolean
 
 /** A request of the server that is not passed on is declined by the exchange. */

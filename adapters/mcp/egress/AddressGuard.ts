@@ -60,7 +60,7 @@ export const parsePolicy = (text: string): Result.Result<EgressPolicy, PolicyUnr
   return Result.succeed({ public: parts.includes("public") || loopback, loopback, ranges, hosts })
 }
 
-/** A connection to `hostname` may use `address`, one of its resolved addresses. */
+/** Whether a connection to `hostname` may use `address`, one of its resolved addresses. */
 export const mayDial = (policy: EgressPolicy, hostname: string, address: string): boolean => {
   const parsed = parse(address)
   if (parsed === undefined) return false

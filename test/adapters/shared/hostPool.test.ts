@@ -8,6 +8,7 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { hostPool } from "../../../adapters/sql/shared/HostPool.ts"
 import { core } from "../../../src/layers/Core.ts"
+import { hostClient as storesOfHost } from "../../../src/layers/Database.ts"
 import { memoryPorts } from "../../../src/layers/MemoryPorts.ts"
 import { postgresLedger, postgresStores } from "../../../src/layers/PostgresStores.ts"
 import { aCall } from "../../../testing/ACall.ts"
@@ -117,6 +118,21 @@ it.layer(PostgresTest.layerDatabase, LIVE)("the pool of a host", (it) => {
       yield* Effect.sleep("100 millis")
       yield* Fiber.interrupt(late)
       assert.deepStrictEqual(yield* settingsOf(host, 1), [UNCHANGED])
+    })
+  )
+
+  it.effect("lends connections that commit durably and wait, whatever its own settings are", () =>
+    Effect.gen(function* () {
+      const own = { synchronous_commit: "off", statement_timeout: "7s", default_transaction_isolation: "serializable" }
+      const host = yield* hostClient({ maxConnections: 1, startupParameters: own })
+      const read = (sql: SqlClient.SqlClient) => sql<typeof own>`
+        SELECT current_setting('synchronous_commit') AS synchronous_commit,
+          current_setting('statement_timeout') AS statement_timeout,
+          current_setting('default_transaction_isolation') AS default_transaction_isolation`
+      const lent = yield* Effect.provide(Effect.flatMap(SqlClient.SqlClient, read), storesOfHost({ client: host }))
+      const safe = { synchronous_commit: "on", statement_timeout: "0", default_transaction_isolation: "read committed" }
+      assert.deepStrictEqual(lent, [safe])
+      assert.deepStrictEqual(yield* read(host), [own])
     })
   )
 

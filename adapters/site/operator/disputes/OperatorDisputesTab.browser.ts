@@ -57,7 +57,7 @@ export const tab = ({ detail }: TabProps): View => {
       keyOf: ({ dispute_id }) => dispute_id,
       textOf: (one) =>
         `${reasonLabel(one.reason)} ${one.receipt_id} ${one.consumer_name} ${one.agent_id} ${one.provider_name} ` +
-        `${one.provider_id} ${one.claim.text ?? ""} ${one.answer?.text ?? ""}`,
+        `${one.provider_id} ${one.claim.reference ?? ""} ${one.claim.text ?? ""} ${one.answer?.text ?? ""}`,
       columns: COLUMNS,
       empty: "No dispute waits for you. A dispute appears here when its provider contests it."
     })

@@ -197,7 +197,7 @@ const DisputeList = (): ComponentChildren => {
         filters: FILTERS,
         load: (cursor, { status }) => disputePage(api, cursor, status),
         keyOf: ({ dispute_id: id }) => id,
-        textOf: (one) => `${reasonLabel(one.reason)} ${one.receipt_id} ${textOf(one)}`,
+        textOf: (one) => `${reasonLabel(one.reason)} ${one.receipt_id} ${one.claim.reference ?? ""} ${textOf(one)}`,
         columns: COLUMNS,
         empty: "No disputes. Developers can dispute a call for 30 days; you then have 7 days to respond."
       })
