@@ -175,7 +175,9 @@ for (const [name, market] of everyMarket()) {
   it.layer(market, LIVE)(`metrics over ${name}`, (it) => {
     it.effect("show the process, its jobs, and the database's connections", () =>
       Effect.gen(function* () {
-        const samples = yield* scrape
+        // A busy machine may need longer than the time that a scrape gives the database.
+        const isUp = (all: ReadonlyArray<Sample>) => valueOf(all, "atb_database_up") === 1
+        const samples = yield* Effect.repeat(scrape, { until: isUp, times: 60 })
         for (const figure of [
           "process_cpu_user_seconds_total",
           "process_resident_memory_bytes",
