@@ -62,7 +62,8 @@ export const makeSend = ({ attemptsMax = 3, headers, key, timeoutMs = 120_000, .
       new NoAnswerError(`${request.method} ${request.url} got no answer: ${String(reason)}`, idempotencyKey, reason)
     const inFlightUntilMs = Date.now() + timeoutMs
     let attempts = 0
-    handling.signal?.throwIfAborted()
+    const isAborted = () => handling.signal?.aborted === true
+    if (isAborted()) throw noAnswer(handling.signal?.reason)
     for (;;) {
       try {
         return await attempt(request, idempotencyKey, handling)
@@ -77,7 +78,7 @@ export const makeSend = ({ attemptsMax = 3, headers, key, timeoutMs = 120_000, .
             ? backoffMs(attempts)
             : undefined
         if (delayMs === undefined || !(attempts < attemptsMax)) throw isProblem ? error : noAnswer(error)
-        if (handling.signal?.aborted === true) throw noAnswer(handling.signal.reason)
+        if (isAborted()) throw noAnswer(handling.signal?.reason)
         await pause(delayMs, handling.signal, noAnswer)
       }
     }

@@ -97,6 +97,15 @@ describe("The Promise client", () => {
     assert.lengthOf(keys, 1)
   })
 
+  it("sends nothing when its signal was aborted before", async () => {
+    const { client, keys } = scripted(fine)
+    const signal = AbortSignal.abort(new Error("enough"))
+    const error = await client.money.load({ ...load, signal }).catch((reason: unknown) => reason)
+    if (!(error instanceof NoAnswerError)) return assert.fail(String(error))
+    assert.strictEqual((error.cause as Error).message, "enough")
+    assert.lengthOf(keys, 0)
+  })
+
   it("waits for a first request that is in flight without using up its attempts", async () => {
     const inFlight = () => problem(409, "IDEMPOTENCY_CONFLICT", { retry_after_seconds: 0 })
     const { client, keys } = scripted(lost, inFlight, inFlight, inFlight, inFlight, fine)

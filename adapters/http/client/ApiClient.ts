@@ -87,12 +87,21 @@ const isProblem = (error: unknown): error is ProblemBody =>
 
 type Operations = Readonly<Record<string, Readonly<Record<string, (request: object) => unknown>>>>
 
-const NOTHING = { headers: {}, query: {}, payload: {} }
+interface Parts {
+  readonly headers?: object | undefined
+  readonly query?: object | undefined
+  readonly payload?: object | undefined
+}
 
 /** The declared headers are all optional, and set above. A part that an endpoint does not have is not sent. */
 const withOptionalParts = (client: object): ApiClient =>
   Record.map(client as Operations, (group) =>
-    Record.map(group, (operation) => (request: object) => operation({ ...NOTHING, ...request }))
+    Record.map(
+      group,
+      (operation) =>
+        ({ headers = {}, payload = {}, query = {}, ...rest }: Parts = {}) =>
+          operation({ ...rest, headers, payload, query })
+    )
   ) as unknown as ApiClient
 
 /** An `HttpClient` without sockets: every request goes to the service of this process. */
