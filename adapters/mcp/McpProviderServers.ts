@@ -20,6 +20,7 @@ import { makeToolLists } from "./ToolLists.ts"
 import { type Link, type Message, metaFor, ownId, paramsWith, postHeaders } from "./client/Dialect.ts"
 import { fault, type Reply } from "./client/HttpExchange.ts"
 import { idOf, messagesOf, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
+import { type Answered, overSharedLink, repairOf } from "./client/LinkRepair.ts"
 import type { McpClient } from "./client/McpClient.ts"
 import type { Greeting, ProviderEndpoint } from "./client/ProviderEndpoint.ts"
 import { isLink, type KnownEndpoint, recordGreeting } from "./client/ProviderEndpoints.ts"
@@ -27,14 +28,11 @@ import { ofConsumer } from "./client/ProviderSignature.ts"
 import { serverMessages } from "./client/ServerMessages.ts"
 import { Shares, withinRate } from "./client/Shares.ts"
 import {
-  type Answered,
   failureOf,
   isPermitted,
   knownEndpoint,
   NOT_PERMITTED,
-  overSharedLink,
   reach,
-  repairOf,
   sessionFailureOf
 } from "./client/UpstreamOutcome.ts"
 

@@ -39,8 +39,9 @@ const makeToolUpstream = (client: McpClient) => {
     const { circuit } = known.endpoint
     const { exchange } = request
     const tally: Tally = { ...NONE, startedMs, attempt: 1 }
-    const untilMs = startedMs + options.totalDeadlineMs
-    const firstMs = Math.min(request.timeoutMs, options.totalDeadlineMs)
+    const totalMs = options.totalDeadlineMs(request.timeoutMs)
+    const untilMs = startedMs + totalMs
+    const firstMs = Math.min(request.timeoutMs, totalMs)
     let reply = yield* attemptCall(client, known, request, startedMs, firstMs, tally)
     while (tally.attempt <= request.retriesMax && mayRetry(reply, request.idempotent)) {
       const delayMs = yield* retryDelayMs(options, reply, epochMs)

@@ -8,10 +8,11 @@ import type { McpExchange, UpstreamCall } from "../../domain/upstream/ToolUpstre
 import { type Caller, type Link, type Message, metaFor, ownId, postHeaders } from "./client/Dialect.ts"
 import type { Reply } from "./client/HttpExchange.ts"
 import { idOf, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
+import { repaired, repairOf, REPAIRS_MAX } from "./client/LinkRepair.ts"
 import type { ProviderEndpoint } from "./client/ProviderEndpoint.ts"
 import { establish, isLink, type KnownEndpoint } from "./client/ProviderEndpoints.ts"
 import { serverMessages } from "./client/ServerMessages.ts"
-import { isSessionLost, repaired, repairOf, REPAIRS_MAX } from "./client/UpstreamOutcome.ts"
+import { isSessionLost } from "./client/UpstreamOutcome.ts"
 
 // The `tools/call` of a caller that speaks MCP: its arguments and other params verbatim, and the server's messages passed on
 // to it.

@@ -16,12 +16,13 @@ import {
 } from "../../domain/upstream/ProviderServers.ts"
 import { type Link, type Message, postHeaders, SERVICE, toolListBody } from "./client/Dialect.ts"
 import { fault, type Reply } from "./client/HttpExchange.ts"
+import { overSharedLink } from "./client/LinkRepair.ts"
 import type { McpClient } from "./client/McpClient.ts"
 import type { McpUpstreamOptions } from "./client/McpUpstreamOptions.ts"
 import { modernMeta } from "./client/ModernDialect.ts"
 import type { ProviderEndpoint } from "./client/ProviderEndpoint.ts"
 import { isLink, type KnownEndpoint } from "./client/ProviderEndpoints.ts"
-import { failureOf, knownEndpoint, overSharedLink, reach } from "./client/UpstreamOutcome.ts"
+import { failureOf, knownEndpoint, reach } from "./client/UpstreamOutcome.ts"
 
 // Reads `tools/list` page by page, within limits: of pages, of tools, of the bytes of one definition and of all.
 

@@ -7,6 +7,7 @@ import { LogStore } from "../log/LogStore.ts"
 import { giveUpAfter } from "../shared/Deadlines.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { CorrectedClock } from "../shared/Time.ts"
+import { ReadReplica } from "./ReadReplica.ts"
 
 /** Whether rate limits are shared by all nodes, if there is a store for that. Default: nothing is wrong. */
 export const RateLimitState = Context.Reference<{
@@ -153,54 +154,6 @@ export class Heartbeats extends Context.Service<
       )
     })
   })
-}
-
-export type ReadServer = "replica" | "primary"
-
-/**
- * Whether a read replica may answer instead of the primary. It may be behind by at most a limit, and nothing is read
- * from it on which money, keys or access depend. Default: there is none.
- */
-export interface ReadReplica {
-  readonly lagMsMax: number
-  /** The replica in use has everything that the primary had at this monotonic time. Undefined: none can be used. */
-  found(replica: { readonly name: string; readonly asOfMs: number } | undefined): void
-  /** The replica in use; undefined if there is none. */
-  name(): string | undefined
-  /** How far the replica is behind at most. The lag grows while the replica reports nothing. */
-  lagMs(): number
-  isFresh(): boolean
-  /** Counts a read that the replica may answer, by the server that did. */
-  count(by: ReadServer): void
-  reads(by: ReadServer): number
-}
-
-/** Undefined without a replica: the primary answers everything. */
-export const ReadReplica = Context.Reference<ReadReplica | undefined>(
-  "agent-tool-billing/domain/platform/ReadReplica",
-  { defaultValue: () => undefined }
-)
-
-/** `nowMs`: monotonic. */
-export const makeReadReplica = (lagMsMax: number, nowMs: () => number): ReadReplica => {
-  const reads: Record<ReadServer, number> = { replica: 0, primary: 0 }
-  let asOfMs = nowMs()
-  let name: string | undefined
-  const lagMs = () => Math.max(0, nowMs() - asOfMs)
-  return {
-    lagMsMax,
-    found: (replica) => {
-      name = replica?.name
-      if (replica !== undefined) asOfMs = replica.asOfMs
-    },
-    name: () => name,
-    lagMs,
-    isFresh: () => name !== undefined && lagMs() <= lagMsMax,
-    count: (by) => {
-      reads[by]++
-    },
-    reads: (by) => reads[by]
-  }
 }
 
 /** A node serves only the version that it expects. */

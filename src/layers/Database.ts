@@ -18,10 +18,10 @@ import {
   grantTo,
   warnIfChangeable
 } from "../../adapters/sql/shared/DatabaseCheck.ts"
-import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
 import { hostPool } from "../../adapters/sql/shared/HostPool.ts"
+import * as PostgresTime from "../../adapters/sql/shared/PostgresTime.ts"
 import { ReadOnlyServer } from "../../adapters/sql/shared/StoreSql.ts"
-import type { ReadReplica } from "../../domain/platform/Health.ts"
+import type { ReadReplica } from "../../domain/platform/ReadReplica.ts"
 import * as migrations from "../../migrations/index.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 

@@ -74,17 +74,24 @@ const defaults = {
 }
 
 export interface McpUpstreamOptions extends Readonly<typeof defaults> {
-  /** All attempts of a call and the waits between them. An attempt is limited to the remaining time. Default: UpstreamLimits. */
-  readonly totalDeadlineMs: number
+  /**
+   * All attempts of a call and the waits between them. An attempt is limited to the remaining time. Default: the total of
+   * `UpstreamLimits`, or the time that the tool declares for one attempt if that is longer.
+   */
+  readonly totalDeadlineMs: (attemptMs: number) => number
   /** Signs a provider's request headers; see ProviderSignature. */
   readonly signerOf: (providerId: ProviderId) => Signer
 }
 
 /** A program sets these options; the others have defaults. */
-export type McpUpstreamSettings = Pick<McpUpstreamOptions, "signerOf"> & Partial<McpUpstreamOptions>
+export type McpUpstreamSettings = Pick<McpUpstreamOptions, "signerOf"> &
+  Partial<Omit<McpUpstreamOptions, "totalDeadlineMs">> & { readonly totalDeadlineMs?: number }
 
-/** An attempt may take as long as the limits say, even if their total is shorter. */
 export const withDefaults = (
-  settings: McpUpstreamSettings,
-  { timeoutMs, totalMs }: Pick<UpstreamBounds, "timeoutMs" | "totalMs">
-): McpUpstreamOptions => ({ ...defaults, totalDeadlineMs: Math.max(timeoutMs, totalMs), ...settings })
+  { totalDeadlineMs, ...settings }: McpUpstreamSettings,
+  { totalMs }: Pick<UpstreamBounds, "totalMs">
+): McpUpstreamOptions => ({
+  ...defaults,
+  ...settings,
+  totalDeadlineMs: (attemptMs) => totalDeadlineMs ?? Math.max(attemptMs, totalMs)
+})

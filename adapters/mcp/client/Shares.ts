@@ -5,9 +5,10 @@
 import { Deferred, Effect } from "effect"
 import type { ServerFailed } from "../../../domain/upstream/ProviderServers.ts"
 import { fault } from "./HttpExchange.ts"
+import type { Answered } from "./LinkRepair.ts"
 import type { McpClient } from "./McpClient.ts"
 import type { ProviderEndpoint } from "./ProviderEndpoint.ts"
-import { type Answered, refusal } from "./UpstreamOutcome.ts"
+import { refusal } from "./UpstreamOutcome.ts"
 
 interface SharesMax {
   readonly total: number

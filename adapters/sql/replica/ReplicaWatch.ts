@@ -6,7 +6,7 @@
 import { PgConnection } from "@effect/sql-pg"
 import { Duration, Effect, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import type { ReadReplica } from "../../../domain/platform/Health.ts"
+import type { ReadReplica } from "../../../domain/platform/ReadReplica.ts"
 import { rootMessage } from "../../../domain/shared/StoreUnavailable.ts"
 import { monotonicNowMs } from "../../../domain/shared/Time.ts"
 import type { DatabaseHost, DatabaseHosts } from "../primary/DatabaseUrl.ts"

@@ -95,10 +95,22 @@ describe("time", () => {
     Effect.gen(function* () {
       const server = yield* scriptedServer({ era: "modern", onCall: () => {} })
       const upstream = yield* makeUpstream()
-      const call = upstream.call(upstreamCall(server.url, { timeoutMs: 50_000, retriesMax: 0 }))
-      const later = Effect.as(Effect.sleep(10_000), { status: "took longer" })
+      const call = upstream.call(upstreamCall(server.url, { timeoutMs: 1_000, retriesMax: 100, idempotent: true }))
+      const later = Effect.as(Effect.sleep(20_000), { status: "took longer" })
       assert.strictEqual((yield* Effect.raceFirst(call, later)).status, "timeout")
     }).pipe(Effect.provideService(UpstreamLimits, { ...UPSTREAM_LIMITS, timeoutMs: 1_000, totalMs: 2_000 }))
+  )
+
+  it.live("one attempt may take as long as its tool declares, even if the total is shorter", () =>
+    Effect.gen(function* () {
+      const server = yield* scriptedServer({
+        era: "modern",
+        onCall: (_seen, response) => void setTimeout(() => response.writeHead(400).end(), 500)
+      })
+      const upstream = yield* makeUpstream()
+      const answer = yield* upstream.call(upstreamCall(server.url, { timeoutMs: 60_000, retriesMax: 0 }))
+      assert.strictEqual(answer.status, "error")
+    }).pipe(Effect.provideService(UpstreamLimits, { ...UPSTREAM_LIMITS, timeoutMs: 100, totalMs: 100 }))
   )
 
   it.live("an attempt ends after its own timeout, connection and handshake included", () =>

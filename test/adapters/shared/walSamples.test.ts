@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { makeWalSamples } from "../../../adapters/sql/replica/ReplicaWatch.ts"
-import { makeReadReplica } from "../../../domain/platform/Health.ts"
+import { makeReadReplica } from "../../../domain/platform/ReadReplica.ts"
 
 const sampled = (...samples: ReadonlyArray<readonly [atMs: number, position: bigint]>) => {
   const known = makeWalSamples(10_000)

@@ -9,13 +9,12 @@ import {
   type Condition,
   Health,
   Heartbeats,
-  makeReadReplica,
   overall,
   type Probe,
-  ReadReplica,
   SchemaKeeper,
   StoreWatch
 } from "../../../domain/platform/Health.ts"
+import { makeReadReplica, ReadReplica } from "../../../domain/platform/ReadReplica.ts"
 
 interface Parts {
   readonly ping?: Effect.Effect<string | undefined>
