@@ -19,7 +19,7 @@ it.live(
       ])
       assert.match(output, /^src\/layers\/Payments\.ts.*'paypal'/mu)
       assert.match(output, /^adapters\/http\/HttpService\.ts[^]*?"POST \/api\/v1\/apply"/mu)
-      assert.match(output, /^adapters\/http\/metering\/Proxy\.ts.*'planted'/mu)
+      assert.match(output, /^adapters\/http\/metering\/CallProblems\.ts.*'planted'/mu)
     }),
   TIMEOUT_MS
 )

@@ -279,7 +279,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       description: "Registers an MCP server and its prices. The API key in the response is shown only once.",
       payload: RegisterProvider,
       success: RegisteredProvider.pipe(HttpApiSchema.status(201)),
-      problems: ["DUPLICATE"]
+      problems: ["DUPLICATE", "BLOCKED_ENDPOINT"]
     }),
     Endpoint.post("registerConsumer", "/api/market/register-consumer", {
       access: accountRegistration,
@@ -305,7 +305,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
         "MCP clients there begin again. The verification of a domain ends if the new endpoint is not in it. The handle stays.",
       payload: ChangeProfile,
       success: ProviderProfile,
-      problems: [404, 429]
+      problems: [404, 429, "BLOCKED_ENDPOINT"]
     }),
     Endpoint.post("changeProviderEmail", "/api/v1/market/providers/email", {
       access: readBy("provider"),
@@ -315,7 +315,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
         "then on, and is verified. The former address is told.",
       payload: ChangeEmail,
       success: ProviderProfile,
-      problems: [404, 429, 502]
+      problems: [404, 429, 502, "NOT_CONFIGURED"]
     }),
     Endpoint.get("listKeys", "/api/v1/market/keys", {
       access: readBy(...owner),

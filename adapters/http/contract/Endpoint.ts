@@ -120,8 +120,9 @@ export const DeclaredCodes = Context.Reference<ReadonlyArray<ProblemCode>>(
 )
 
 /** Handlers may fail with these only. */
-export interface Declares<Status extends ProblemStatus> {
+export interface Declares<Status extends ProblemStatus, Named extends NamedCode> {
   readonly "~Problems": Status
+  readonly "~Named": Named
 }
 
 type Given<Part, Status> = [Part] extends [never] ? never : Status
@@ -192,7 +193,7 @@ const declare =
       OneOf<Success>,
       ProblemsOf<DeclaredStatus<Problems> | Implied<Params, Query, Payload, Rule>, NamedBy<Rule, Problems>>
     > &
-      Declares<DeclaredStatus<Problems> | Implied<Params, Query, Payload, Rule>>
+      Declares<DeclaredStatus<Problems> | Implied<Params, Query, Payload, Rule>, NamedBy<Rule, Problems>>
   }
 
 export const get = declare("GET")

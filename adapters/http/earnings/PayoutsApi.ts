@@ -306,7 +306,7 @@ export class PayoutsApi extends HttpApiGroup.make("payouts")
       headers: idempotencyHeader,
       payload: NoContent,
       success: Schema.Union([PayoutMade, PayoutDry]),
-      problems: [409, 502, "BELOW_MINIMUM", "NOT_CONFIGURED"]
+      problems: [409, 502, "BELOW_MINIMUM", "NOT_CONFIGURED", "ACCOUNT_FROZEN", "IDEMPOTENCY_CONFLICT"]
     }),
     Endpoint.get("payouts", "/api/market/payouts", {
       access: readBy("provider"),

@@ -125,6 +125,7 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       summary: "Retrieve an invoice, statement or credit note",
       description: "Append `.html` or `.pdf` to the ID for the document in that format.",
       params: { id: documentName },
+      problems: ["NOT_CONFIGURED"],
       success: Invoice
     }),
     Endpoint.post("run", "/api/v1/market/invoices/run", {

@@ -12,7 +12,7 @@ import { inSeconds } from "../../../domain/shared/Time.ts"
 import { BILLING_META, MAX_COST_META } from "../../../domain/upstream/Protocol.ts"
 import type { UpstreamProblem, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
 import { defaultCapPage, pageUrl } from "../contract/BaseUrl.ts"
-import { type HandlerError, problemOf, problemOfKind } from "../metering/Proxy.ts"
+import { type HandlerError, problemOf, problemOfKind } from "../metering/CallProblems.ts"
 import type { Door } from "./Door.ts"
 import { type DoorAnswer, errorAnswer } from "./RpcMessages.ts"
 

@@ -3,9 +3,9 @@
  * and writes responses. A door defines what it offers, what a tool's name means, and how all other requests are answered.
  */
 import type { Effect } from "effect"
-import type { HeaderParameter } from "../../../domain/mcp/HeaderParameters.ts"
 import { isOfFeatures, type ServerFeature } from "../../../domain/accounts/Account.ts"
 import type { Principal } from "../../../domain/accounts/Authentication.ts"
+import type { HeaderParameter } from "../../../domain/mcp/HeaderParameters.ts"
 import type { ToolReference } from "../../../domain/metering/ToolDirectory.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
@@ -16,7 +16,7 @@ import {
   type ServerAddress,
   type ServerProfile
 } from "../../../domain/upstream/ProviderServers.ts"
-import type { HandlerError } from "../metering/Proxy.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import type { AnyInput, EncodedReply, RequestClock } from "../pipeline/Route.ts"
 import type { WebRequest } from "../pipeline/WebRequest.ts"
 import type { DoorAnswer, RpcBatch, RpcFault, RpcMessage, RpcObject, RpcRequest } from "./RpcMessages.ts"

@@ -9,7 +9,7 @@ import { Digest } from "../../../domain/shared/Cryptography.ts"
 import { INVALID_REQUEST } from "../../../domain/upstream/Protocol.ts"
 import { BaseUrl, pageUrl } from "../contract/BaseUrl.ts"
 import { mcpDoor, uncached } from "../contract/Endpoint.ts"
-import { callProblems, type HandlerError, problemOf } from "../metering/Proxy.ts"
+import { callProblems, type HandlerError, problemOf } from "../metering/CallProblems.ts"
 import { BODY_BYTES_MAX, readText, storedBody } from "../pipeline/Decoding.ts"
 import { MethodNotAllowed, type RateLimited } from "../pipeline/Failures.ts"
 import { type AnyInput, documentRoute, type EncodedReply, type Route, withProblems } from "../pipeline/Route.ts"
@@ -17,6 +17,7 @@ import { credentialOf } from "../pipeline/Stages.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import { refusalOf, refusalResult } from "./CallResults.ts"
 import type { Consumer, Dispatch, Door, DoorClients, DoorFailure, SessionClients } from "./Door.ts"
+import { makeDispatch } from "./MethodDispatch.ts"
 import { makeModernDoor } from "./ModernDoor.ts"
 import {
   errorMember,
@@ -32,7 +33,6 @@ import {
   type RpcFault,
   type RpcMessage
 } from "./RpcMessages.ts"
-import { makeDispatch } from "./MethodDispatch.ts"
 
 // Ends what stays open under a key when the key is revoked or expires, on every node.
 

@@ -3,7 +3,6 @@
  * everything else by the door.
  */
 import { Effect } from "effect"
-import { declaresTasks, isTaskMethod, TASKS_EXTENSION } from "../../../domain/upstream/Protocol.ts"
 import { type ServerFeature, turnedOff } from "../../../domain/accounts/Account.ts"
 import { isNeverPassed, PassThrough, PassThroughLimited } from "../../../domain/mcp/PassThrough.ts"
 import { withoutOwn } from "../../../domain/mcp/PassedResults.ts"
@@ -11,7 +10,8 @@ import { isInputPermitted } from "../../../domain/mcp/ServerRequests.ts"
 import { isObject, memberOf } from "../../../domain/shared/JsonText.ts"
 import { ACKNOWLEDGED, type TaskCaller } from "../../../domain/tasks/CallTask.ts"
 import { Tasks, type TaskUnknown } from "../../../domain/tasks/Tasks.ts"
-import type { HandlerError } from "../metering/Proxy.ts"
+import { declaresTasks, isTaskMethod, TASKS_EXTENSION } from "../../../domain/upstream/Protocol.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import type { Dispatch, Door, DoorFailure, DoorRequest, ToolList } from "./Door.ts"
 import {
   type DoorAnswer,

@@ -16,10 +16,11 @@ import {
   withoutSessionTasks
 } from "../../../domain/upstream/Protocol.ts"
 import type { ServerProfile } from "../../../domain/upstream/ProviderServers.ts"
-import type { HandlerError } from "../metering/Proxy.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import type { AnyInput, EncodedReply } from "../pipeline/Route.ts"
 import { header, type WebRequest } from "../pipeline/WebRequest.ts"
 import type { Dispatch, Door, DoorClients, DoorDialect, DoorProfile, DoorRequest } from "./Door.ts"
+import { listMembers, makeTaskMethods } from "./MethodDispatch.ts"
 import {
   ACCEPTED,
   faultReply,
@@ -39,7 +40,6 @@ import {
   unsupportedVersion
 } from "./RpcMessages.ts"
 import { plainCapabilities } from "./Subscriptions.ts"
-import { listMembers, makeTaskMethods } from "./MethodDispatch.ts"
 
 // Headers that repeat parts of the body for proxies in between: both must say the same.
 

@@ -24,7 +24,7 @@ import {
   withoutTasks
 } from "../../../domain/upstream/Protocol.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
-import type { HandlerError } from "../metering/Proxy.ts"
+import type { HandlerError } from "../metering/CallProblems.ts"
 import { callCap } from "../pipeline/WebRequest.ts"
 import { addFundsPage, answerOf, callResult, refusalOf, refusalResult } from "./CallResults.ts"
 import {

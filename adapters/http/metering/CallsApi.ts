@@ -318,7 +318,8 @@ export class CallsApi extends HttpApiGroup.make("calls")
         "PRICE_CHANGED",
         "ANSWER_NOT_KEPT",
         "BLOCKED_ENDPOINT",
-        "CAP_REQUIRED"
+        "CAP_REQUIRED",
+        "IDEMPOTENCY_CONFLICT"
       ]
     }),
     usage("usage", "/api/market/usage"),

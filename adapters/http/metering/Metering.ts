@@ -15,8 +15,8 @@ import { BaseUrl } from "../contract/BaseUrl.ts"
 import { forbidden, invalid, invalidField, notFound, type ProblemsOf } from "../pipeline/Problems.ts"
 import { routesWith } from "../pipeline/Route.ts"
 import { idempotencyKey } from "../pipeline/WebRequest.ts"
+import { callProblems } from "./CallProblems.ts"
 import { type MeteredCall, type MeteredEvent, MeteringApi } from "./MeteringApi.ts"
-import { callProblems } from "./Proxy.ts"
 
 const meteringProblems = {
   ...callProblems,

@@ -160,7 +160,7 @@ export class MeteringApi extends HttpApiGroup.make("metering")
         examples: [{ tool_name: DEMO_TOOL, success: true }]
       }),
       success: Metered.pipe(HttpApiSchema.status(201)),
-      problems: [402, 404, 410, "ACCOUNT_FROZEN", "DUPLICATE"]
+      problems: [402, 404, 410, "ACCOUNT_FROZEN", "DUPLICATE", "IDEMPOTENCY_CONFLICT"]
     }),
     Endpoint.describing("describeMeter", "/api/v1/market/meter"),
     Endpoint.get("listGrants", "/api/v1/market/grants", {

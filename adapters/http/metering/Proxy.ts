@@ -1,146 +1,28 @@
 /**
  * Calls through the proxy: the hot path. The response text is written once, stored for replays and sent unchanged.
  */
-import { isObject } from "../../../domain/shared/JsonText.ts"
 import { Effect, Schema } from "effect"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { isUsagePriced, priceText } from "../../../domain/catalog/Terms.ts"
 import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
-import type { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import type { CallQuote, CallReport } from "../../../domain/metering/Call.ts"
-import type { PriceChanged, PriceVersionChanged } from "../../../domain/metering/CallRejections.ts"
 import type { KeptResult } from "../../../domain/metering/CallStore.ts"
 import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
-import type { ToolDirectory } from "../../../domain/metering/ToolDirectory.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
 import { ProviderId, type ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
-import { formatPrice, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
-import type { ToolProgress, UpstreamProblem, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
-import { cancellationView, catalogProblems, upcomingView } from "../catalog/ToolViews.ts"
-import { BaseUrl, defaultCapPage, prefixOf } from "../contract/BaseUrl.ts"
+import { isObject } from "../../../domain/shared/JsonText.ts"
+import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
+import type { ToolProgress, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
+import { cancellationView, upcomingView } from "../catalog/ToolViews.ts"
+import { BaseUrl, prefixOf } from "../contract/BaseUrl.ts"
 import { type ProblemCode, type ProblemStatus, problemType, titles } from "../contract/Problem.ts"
 import { type Decoding, rejectRounded } from "../pipeline/Decoding.ts"
-import {
-  type ErrorWithStatus,
-  inFlight,
-  invalid,
-  invalidField,
-  keyConflict,
-  limitReached,
-  type Problem,
-  problemOf as problemIn,
-  type ProblemRow,
-  type ProblemsOf,
-  type RequestError,
-  unavailableFor
-} from "../pipeline/Problems.ts"
 import { routesWith, type TypeOf } from "../pipeline/Route.ts"
 import { callCap, idempotencyKey } from "../pipeline/WebRequest.ts"
+import { callProblems, problemOfKind } from "./CallProblems.ts"
 import { CallsApi } from "./CallsApi.ts"
-
-// Problems of calls: through the proxy, reported, and at the doors for MCP clients.
-
-const OVERDUE_RETRY_AFTER_SECONDS = 5
-
-export const callProblems = {
-  BudgetExceeded: (e) => ({
-    status: 402,
-    code: "BUDGET_EXCEEDED",
-    hint: "POST /api/v1/market/budgets raises it.",
-    extra: {
-      budget_id: e.budgetId,
-      cap_microcents: Number(e.capMicrocents),
-      left_microcents: Number(e.leftMicrocents),
-      resets_at: e.resetsAt ?? null
-    }
-  }),
-  CallConflict: keyConflict(),
-  CallInFlight: inFlight,
-  CallOverdue: (e) => {
-    const { extra, ...problem } = unavailableFor(OVERDUE_RETRY_AFTER_SECONDS)
-    return {
-      ...problem,
-      extra: { ...extra, outcome: "error", cost_cents: 0, cost_microcents: 0, receipt_id: e.receiptId }
-    }
-  },
-  CapRequired: (e, baseUrl) => ({
-    status: 422,
-    code: "CAP_REQUIRED",
-    hint:
-      "Send `max_cost_microcents` in the body or the header `X-Max-Cost-Microcents`. `default_cap_microcents` of " +
-      `POST /api/v1/market/default-cap sets it for all calls of your key or account, and ${defaultCapPage(baseUrl)} of your account.`,
-    extra: {
-      price_microcents: Number(e.priceMicrocents),
-      max_cost_microcents: Number(e.maxCostMicrocents),
-      default_cap_url: defaultCapPage(baseUrl)
-    }
-  }),
-  InsufficientFunds: (e, baseUrl) => ({
-    status: 402,
-    code: "INSUFFICIENT_FUNDS",
-    hint: `Add funds at ${baseUrl}/api/market/balance/load.`,
-    extra: {
-      cost_microcents: Number(e.costMicrocents),
-      cost_cents: toCents(e.costMicrocents),
-      balance_microcents: Number(e.balanceMicrocents),
-      balance_cents: toCents(e.balanceMicrocents),
-      load_balance_url: `${baseUrl}/api/market/balance/load`
-    }
-  }),
-  InvalidArguments: (e) => ({
-    status: 422,
-    code: "VALIDATION_ERROR",
-    details: e.violations.map(({ path, message }) => ({ path: ["input", ...path], message }))
-  }),
-  PriceChanged: (e) => priceChanged(e),
-  PriceVersionChanged: (e) => priceChanged(e),
-  RequestStateRejected: invalid(),
-  ResultNotRetained: (e) => ({
-    status: 410,
-    code: "ANSWER_NOT_KEPT",
-    extra: {
-      outcome: e.outcome,
-      cost_cents: toCents(Microcents.make(e.costMicrocents)),
-      cost_microcents: Number(e.costMicrocents),
-      receipt_id: e.receiptId
-    }
-  }),
-  TooManyCallsInFlight: (e) =>
-    limitReached(e.max, e.retryAfterSeconds, e.retryAfterSeconds, {
-      limit: "calls_in_flight",
-      calls_in_flight_max: e.max
-    }),
-  TooManyCallsWaiting: (e) =>
-    limitReached(e.max, e.retryAfterSeconds, e.retryAfterSeconds, {
-      limit: "calls_waiting",
-      calls_waiting_max: e.max
-    }),
-  TooManyPins: invalidField("tool_name"),
-  ToolAmbiguous: (e) => ({ status: 409, code: "DUPLICATE", extra: { candidates: e.candidates } }),
-  ToolWithdrawn: (e) => ({
-    status: 410,
-    code: "TOOL_WITHDRAWN",
-    extra: { tool_id: e.toolId, withdrawn_at: e.since }
-  }),
-  ToolNotFound: catalogProblems.ToolNotFound
-} satisfies ProblemsOf<McpCalls | ToolDirectory>
-
-export type HandlerError = RequestError | ErrorWithStatus<typeof callProblems, ProblemStatus>
-
-export const problemOf = (error: HandlerError, baseUrl: string): Problem => problemIn(error, baseUrl, callProblems)
-
-const priceChanged = (e: PriceChanged | PriceVersionChanged): ProblemRow<409> => ({
-  status: 409,
-  code: "PRICE_CHANGED",
-  hint: "Raise `max_cost_microcents`, or get a new quote with `dry_run: true`.",
-  extra: {
-    price_microcents: Number(e.priceMicrocents),
-    max_cost_microcents: Number(e.maxCostMicrocents),
-    price_version: e.priceVersion
-  }
-})
 
 const { encodedRoute } = routesWith(callProblems)
 
@@ -350,27 +232,6 @@ const problemCode = ({ answer }: CallReport): { readonly status: ProblemStatus; 
   if (answer.status === "timeout") return { status: 504, code: "PROXY_TIMEOUT" }
   return problemOfKind[answer.problem?.kind ?? "malformed_answer"]
 }
-
-const providerError = { status: 502, code: "PROVIDER_ERROR" } as const
-const unavailable = { status: 503, code: "UNAVAILABLE" } as const
-
-/** The MCP doors use it too. An outcome without a problem does not compile. */
-export const problemOfKind = {
-  blocked_endpoint: { status: 422, code: "BLOCKED_ENDPOINT" },
-  canceled: providerError,
-  circuit_open: unavailable,
-  connection: providerError,
-  http_status: providerError,
-  json_rpc_error: providerError,
-  malformed_answer: providerError,
-  overloaded: unavailable,
-  rate_limited: providerError,
-  session_lost: providerError,
-  // A call that timed out has that status, and its own problem.
-  timeout: providerError,
-  too_large: providerError,
-  unfinished: providerError
-} as const satisfies Record<UpstreamProblem["kind"], { readonly status: ProblemStatus; readonly code: ProblemCode }>
 
 const meta = (report: CallReport) => {
   const { entry, receipt, answer } = report

@@ -207,7 +207,7 @@ export class OperatorApi extends HttpApiGroup.make("operator")
         "`cover_losses`: platform funds cover recorded losses. A `reference` is recorded once.",
       payload: MoveFunds,
       success: FundsMoved,
-      problems: ["INSUFFICIENT_PLATFORM_FUNDS"]
+      problems: ["INSUFFICIENT_PLATFORM_FUNDS", "DUPLICATE"]
     }),
     Endpoint.post("setReserve", "/api/v1/operator/providers/:provider_id/reserve", {
       access: operatorAction("reserve.set"),
@@ -298,7 +298,7 @@ export class OperatorApi extends HttpApiGroup.make("operator")
       params: { payout_id: Field.of(PayoutId, "ID of the failed payout.", PAYOUT_ID) },
       payload: RetryPayout,
       success: RetriedPayout,
-      problems: [404, 422, "IDEMPOTENCY_CONFLICT"]
+      problems: [404, 422, "IDEMPOTENCY_CONFLICT", "ACCOUNT_FROZEN", "BELOW_MINIMUM", "NOT_CONFIGURED"]
     })
   )
   .annotateMerge(
@@ -375,7 +375,7 @@ export class OperatorSessionApi extends HttpApiGroup.make("operatorSession")
         "At most 10 wrong attempts a minute.",
       payload: SignIn,
       success: Session.pipe(HttpApiSchema.status(201)),
-      problems: [401, 403, 503]
+      problems: [401, 403, 503, "NOT_CONFIGURED"]
     }),
     Endpoint.get("session", "/api/v1/operator/session", {
       access: readBy("operator"),

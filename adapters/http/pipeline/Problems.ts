@@ -21,7 +21,7 @@ import { toCents } from "../../../domain/shared/Microcents.ts"
 import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
 import type { ProviderUnknown } from "../../../domain/trust/Trust.ts"
 import { prefixOf } from "../contract/BaseUrl.ts"
-import { type ProblemCode, type ProblemStatus, problemType, titles } from "../contract/Problem.ts"
+import { type NamedCode, type ProblemCode, type ProblemStatus, problemType, titles } from "../contract/Problem.ts"
 import type * as Failures from "./Failures.ts"
 import type { WebResponse } from "./WebRequest.ts"
 
@@ -35,8 +35,12 @@ export interface Problem {
 }
 
 /** `hint`: where to look or what to call next; appended to the message. `message`: instead of one for operators. */
-export type ProblemRow<Status extends ProblemStatus = ProblemStatus> = Omit<Problem, "message" | "status"> & {
+export type ProblemRow<Status extends ProblemStatus = ProblemStatus, Code extends ProblemCode = ProblemCode> = Omit<
+  Problem,
+  "code" | "message" | "status"
+> & {
   readonly status: Status
+  readonly code: Code
   readonly hint?: string
   readonly message?: string
 }
@@ -90,26 +94,41 @@ export type RequestError =
   | ProviderNotFound
   | ProviderUnknown
 
-/** The errors of a table whose problems have one of these statuses, and those of every request that have. */
-export type ErrorWithStatus<Table, Status> =
-  | { [Tag in keyof Table & string]: InRow<Tag, Table[Tag], Status> }[keyof Table & string]
-  | { [One in RequestError as One["_tag"]]: HasStatus<RequestProblems[One["_tag"]], Status, One> }[RequestError["_tag"]]
+/**
+ * The errors of a table whose problems have one of these statuses and, if their code is declared by name, one of these names; and
+ * those of every request that have.
+ */
+export type ErrorDeclared<Table, Status, Named = NamedCode> =
+  | { [Tag in keyof Table & string]: InRow<Tag, Table[Tag], Status, Named> }[keyof Table & string]
+  | {
+      [One in RequestError as One["_tag"]]: IsDeclared<RequestProblems[One["_tag"]], Status, Named, One>
+    }[RequestError["_tag"]]
 
-type InRow<Tag extends string, Row, Status> = Row extends (...given: infer Given) => unknown
-  ? HasStatus<Row, Status, ErrorWithTag<Tag, Given extends readonly [infer E, ...ReadonlyArray<unknown>] ? E : unknown>>
+type InRow<Tag extends string, Row, Status, Named> = Row extends (...given: infer Given) => unknown
+  ? IsDeclared<
+      Row,
+      Status,
+      Named,
+      ErrorWithTag<Tag, Given extends readonly [infer E, ...ReadonlyArray<unknown>] ? E : unknown>
+    >
   : never
 type ErrorWithTag<Tag, E> = E extends { readonly _tag: Tag } ? E : Error & { readonly _tag: Tag }
-type HasStatus<Row, Status, E> = Row extends (...given: never) => { readonly status: infer Own }
+type IsDeclared<Row, Status, Named, E> = Row extends (...given: never) => {
+  readonly status: infer Own
+  readonly code: infer Code
+}
   ? [Own] extends [Status]
-    ? E
+    ? [Extract<Code, NamedCode>] extends [Named]
+      ? E
+      : never
     : never
   : never
 
 // Rows that many tables have.
 
 const row =
-  <Status extends ProblemStatus>(status: Status, code: ProblemCode) =>
-  <E = unknown>(hint?: string): ((error: E) => ProblemRow<Status>) => {
+  <Status extends ProblemStatus, Code extends ProblemCode>(status: Status, code: Code) =>
+  <E = unknown>(hint?: string): ((error: E) => ProblemRow<Status, Code>) => {
     const same = hint === undefined ? { status, code } : { status, code, hint }
     return () => same
   }
@@ -124,7 +143,7 @@ export const notConfigured = row(503, "NOT_CONFIGURED")
 
 export const invalidField =
   (...path: ReadonlyArray<string>) =>
-  ({ message }: { readonly message: string }): ProblemRow<422> => ({
+  ({ message }: { readonly message: string }): ProblemRow<422, "VALIDATION_ERROR"> => ({
     status: 422,
     code: "VALIDATION_ERROR",
     details: [{ path, message }]
@@ -135,20 +154,20 @@ const retryAfter = (seconds: number) => ({
   extra: { retry_after_seconds: seconds }
 })
 
-export const unavailableFor = (seconds: number): ProblemRow<503> => ({
+export const unavailableFor = (seconds: number): ProblemRow<503, "UNAVAILABLE"> => ({
   status: 503,
   code: "UNAVAILABLE",
   ...retryAfter(seconds)
 })
 
-export const inFlight = (error: { readonly retryAfterSeconds: number }): ProblemRow<409> => ({
+export const inFlight = (error: { readonly retryAfterSeconds: number }): ProblemRow<409, "IDEMPOTENCY_CONFLICT"> => ({
   status: 409,
   code: "IDEMPOTENCY_CONFLICT",
   ...retryAfter(error.retryAfterSeconds)
 })
 
 /** Too many of something in a period other than a minute: no `X-RateLimit-Remaining`. */
-export const tooMany = (limit: number, retryAfterSeconds: number): ProblemRow<429> => ({
+export const tooMany = (limit: number, retryAfterSeconds: number): ProblemRow<429, "RATE_LIMITED"> => ({
   status: 429,
   code: "RATE_LIMITED",
   headers: { "retry-after": String(retryAfterSeconds), "x-ratelimit-limit": String(limit) },
@@ -161,7 +180,7 @@ export const limitReached = (
   retryAfterSeconds: number,
   resetSeconds: number,
   extra: Readonly<Record<string, unknown>> = {}
-): ProblemRow<429> => ({
+): ProblemRow<429, "RATE_LIMITED"> => ({
   status: 429,
   code: "RATE_LIMITED",
   headers: {
@@ -176,7 +195,11 @@ export const limitReached = (
 const UNAVAILABLE_RETRY_AFTER_SECONDS = 2
 const LATE_RETRY_AFTER_SECONDS = 5
 const SEND_KEY = "Send the key as `Authorization: Bearer <key>`."
-const unauthorized: ProblemRow<401> = { status: 401, code: "UNAUTHORIZED", headers: { "www-authenticate": "Bearer" } }
+const unauthorized: ProblemRow<401, "UNAUTHORIZED"> = {
+  status: 401,
+  code: "UNAUTHORIZED",
+  headers: { "www-authenticate": "Bearer" }
+}
 
 const cannot = (what: string): string =>
   `The service cannot ${what} at the moment. Try again in a few seconds: what is sent again with the same Idempotency-Key is done once.`

@@ -8,10 +8,10 @@ import type { Principal, Role } from "../../../domain/accounts/Authentication.ts
 import type { Invoice } from "../../../domain/invoices/Invoice.ts"
 import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
 import { Access, type AccessRule, type Declares, statusOf } from "../contract/Endpoint.ts"
-import type { ProblemStatus } from "../contract/Problem.ts"
+import type { NamedCode, ProblemStatus } from "../contract/Problem.ts"
 import { type BodyRules, type Decoding, decodingOf, documentQuery, parseQuery, storedBody } from "./Decoding.ts"
 import type { RateLimited, RequestTimedOut } from "./Failures.ts"
-import type { ErrorWithStatus, ProblemTable, RequestError } from "./Problems.ts"
+import type { ErrorDeclared, ProblemTable, RequestError } from "./Problems.ts"
 import type { EventStarter, ServerSentEvent, WebRequest, WebResponse } from "./WebRequest.ts"
 
 /** Annotations of the request's log lines and its trace: ids and names of the contract, never a key or text of a client. */
@@ -146,8 +146,8 @@ type RouteOf<E> = E extends { readonly method: infer M extends string; readonly 
   : Route
 
 /** Endpoints of the contract declare the statuses of their problems. */
-type AnyEndpoint = HttpApiEndpoint.ConstraintRequest & Declares<ProblemStatus>
-type ErrorOf<E extends AnyEndpoint, Table> = ErrorWithStatus<Table, E["~Problems"]>
+type AnyEndpoint = HttpApiEndpoint.ConstraintRequest & Declares<ProblemStatus, NamedCode>
+type ErrorOf<E extends AnyEndpoint, Table> = ErrorDeclared<Table, E["~Problems"], E["~Named"]>
 
 /**
  * A handler is an effect, or a generator as in `Effect.gen`. It fails with errors that have a row, with a status that its endpoint
@@ -251,7 +251,7 @@ export const { encodedRoute, replyRoute, route } = routesWith({})
 /** A handler and the rows of its errors. */
 export const withProblems = <const Table extends ProblemTable>(
   problems: Table,
-  answer: (input: AnyInput) => Effect.Effect<EncodedReply, RequestError | ErrorWithStatus<Table, ProblemStatus>>
+  answer: (input: AnyInput) => Effect.Effect<EncodedReply, RequestError | ErrorDeclared<Table, ProblemStatus>>
 ): Pick<Route, "answer" | "problems"> => ({ problems, answer: answer as Route["answer"] })
 
 /** The path and query of a page, as plain text. */

@@ -104,7 +104,7 @@ const add = <const I extends string, const P extends `/${string}`>(identifier: I
     description: `Adds tools at the end of a toolbox, which is created if there is none. ${about}`,
     payload: AddTools,
     success: ToolboxChanged,
-    problems: [404, 410]
+    problems: [404, 410, "DUPLICATE"]
   })
 
 const replace = <const I extends string, const P extends `/${string}`>(identifier: I, path: P) =>
@@ -114,7 +114,7 @@ const replace = <const I extends string, const P extends `/${string}`>(identifie
     description: "Replaces all tools of a toolbox. An empty list removes it.",
     payload: ReplaceTools,
     success: ToolboxChanged,
-    problems: [404, 410]
+    problems: [404, 410, "DUPLICATE"]
   })
 
 const remove = <const I extends string, const P extends `/${string}`>(identifier: I, path: P) =>

@@ -27,6 +27,12 @@ const named = Endpoint.get("named", "/open/:id", {
 })
 const keyed = Endpoint.get("keyed", "/keyed", { access: readBy("consumer"), summary: "A read with a key", success })
 const write = Endpoint.post("write", "/write", { access: writeBy("consumer"), summary: "A write", success })
+const owed = Endpoint.post("owed", "/owed", {
+  access: writeBy("consumer"),
+  summary: "A write that names a code",
+  success,
+  problems: ["DUPLICATE"]
+})
 const declared = Endpoint.get("declared", "/declared", {
   access: publicRead,
   summary: "A read that declares 404",
@@ -43,6 +49,8 @@ it("handlers fail with the errors that their endpoint declares", () => {
     route(declared, function* () {
       return yield* notFound
     }),
+    route(owed, () => Effect.fail(new DebtOutstanding({ owedCents: 1 }))),
+    // @ts-expect-error It declares 409, and not this code of it.
     route(write, () => Effect.fail(new DebtOutstanding({ owedCents: 1 }))),
     // @ts-expect-error 404 is not declared.
     route(open, () => Effect.fail(notFound)),
@@ -55,7 +63,7 @@ it("handlers fail with the errors that their endpoint declares", () => {
     // @ts-expect-error A read declares no 409.
     route(keyed, () => Effect.fail(new DebtOutstanding({ owedCents: 1 })))
   ]
-  assert.lengthOf(routes, 10)
+  assert.lengthOf(routes, 11)
 })
 
 it("handlers fail with the errors that have a row in their room's table", () => {

@@ -17,9 +17,10 @@ import {
   withoutTasks
 } from "../../../../domain/upstream/Protocol.ts"
 import type { ServerProfile } from "../../../../domain/upstream/ProviderServers.ts"
-import type { HandlerError } from "../../metering/Proxy.ts"
+import type { HandlerError } from "../../metering/CallProblems.ts"
 import { header, OpenStreams, type WebRequest } from "../../pipeline/WebRequest.ts"
 import type { Door, DoorDialect, DoorFailure, DoorRequest, TaskCall } from "../Door.ts"
+import { listMembers, makeCounted, unknownTask } from "../MethodDispatch.ts"
 import {
   type DoorAnswer,
   invalidParams,
@@ -33,7 +34,6 @@ import {
   serverFailed
 } from "../RpcMessages.ts"
 import { plainCapabilities } from "../Subscriptions.ts"
-import { listMembers, makeCounted, unknownTask } from "../MethodDispatch.ts"
 import { notAsTask } from "../ToolCalls.ts"
 
 const isLegacyVersion = (version: unknown): boolean => SESSION_VERSIONS.some((known) => known === version)

@@ -11,7 +11,7 @@ import {
 } from "../../../../domain/mcp/McpSessions.ts"
 import { PassThrough } from "../../../../domain/mcp/PassThrough.ts"
 import { INVALID_REQUEST, SESSION_VERSIONS } from "../../../../domain/upstream/Protocol.ts"
-import type { HandlerError } from "../../metering/Proxy.ts"
+import type { HandlerError } from "../../metering/CallProblems.ts"
 import type { AnyInput, EncodedReply } from "../../pipeline/Route.ts"
 import { header } from "../../pipeline/WebRequest.ts"
 import type { Consumer, Door, DoorDialect } from "../Door.ts"
