@@ -129,7 +129,7 @@ export const excusedCalls = ({ calls, inputRejected }: Answered): number =>
   Math.min(inputRejected, Math.ceil(calls * INPUT_REJECTED_SHARE_MAX))
 
 /** The denominator of the rates. */
-export const ratedCalls = (answered: Answered): number => answered.calls - excusedCalls(answered)
+const ratedCalls = (answered: Answered): number => answered.calls - excusedCalls(answered)
 
 /** Rounded down: 99.99 is not 100. */
 const percentOf = (totals: Answered & Pick<SlaHour, "successes">): number | undefined => {

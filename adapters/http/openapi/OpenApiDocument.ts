@@ -87,7 +87,7 @@ const EXTRA_HEADERS: Partial<Record<ProblemStatus, string>> = {
 }
 
 /** Problems that operations share, named by status and codes. */
-export type SharedResponses = Map<string, Response>
+type SharedResponses = Map<string, Response>
 
 const responsesOf = (
   endpoint: EndpointInfo,
