@@ -34,41 +34,39 @@ export interface Database {
   readonly connectionsMax: number
   /** A schema of its own for all tables, in a database that other programs use too. It is created. Default: the role's. */
   readonly schema?: string | undefined
+  /** How long a statement waits for a lock; 0: as long as it takes. Default: 10 seconds. */
+  readonly lockTimeoutMs?: number | undefined
 }
 
 /** The pool of a program that has one already. */
-export interface HostDatabase extends Pick<Database, "ownerUrl" | "schema"> {
+export interface HostDatabase extends Pick<Database, "lockTimeoutMs" | "ownerUrl" | "schema"> {
   /** Decodes values as `PgTypes` does by default. Stays open when the stores close. */
   readonly client: PgClient.PgClient
 }
 
 /** Rows that another session keeps locked must not stop a round of background work, whose other items would wait too. */
-export const LockTimeoutMs = Context.Reference<number>("agent-tool-billing/src/layers/LockTimeoutMs", {
-  defaultValue: () => 10_000
-})
+const LOCK_TIMEOUT_MS = 10_000
 
 /** Connects to the primary among the hosts, also after it changes. */
-export const client = ({ connectionsMax, schema, url }: Database) =>
+export const client = (database: Database) =>
   Layer.effectContext(
     Effect.gen(function* () {
-      const [first, ...others] = yield* hostsOf(url, "primary")
+      const [first, ...others] = yield* hostsOf(database.url, "primary")
       const route = others.length === 0 ? makeHostRoute(first) : yield* followPrimary([first, ...others])
-      return yield* pool(first, route, connectionsMax, schema)
+      return yield* pool(first, route, database)
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
+type Pool = Pick<Database, "connectionsMax" | "lockTimeoutMs" | "schema">
+
 /** Connects to a read replica of the primary that is in the context. */
-export const replicaClient = (
-  url: Redacted.Redacted,
-  { connectionsMax, schema }: Pick<Database, "connectionsMax" | "schema">,
-  replica: ReadReplica
-) =>
+export const replicaClient = (url: Redacted.Redacted, database: Pool, replica: ReadReplica) =>
   Layer.effectContext(
     Effect.gen(function* () {
       const hosts = yield* Effect.mapError(hostsOf(url, "replica"), ofReadUrl)
       const position = yield* walPosition
       yield* Effect.mapError(rejectStrangers(hosts), ofReadUrl)
-      return yield* pool(hosts[0], yield* followReplica(hosts, position, replica), connectionsMax, schema)
+      return yield* pool(hosts[0], yield* followReplica(hosts, position, replica), database)
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
@@ -84,7 +82,10 @@ const hostsOf = (url: Redacted.Redacted, role: DatabaseRole) =>
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/u
 
 /** The settings of every session in which the stores work. */
-const sessionSettings = Effect.fnUntraced(function* (schema: string | undefined, isHosts = false) {
+const sessionSettings = Effect.fnUntraced(function* (
+  { lockTimeoutMs = LOCK_TIMEOUT_MS, schema }: Pick<Database, "lockTimeoutMs" | "schema">,
+  isHosts = false
+) {
   if (schema !== undefined && !SCHEMA_NAME.test(schema)) {
     const problem = `\`schema\` must be 1 to 63 lowercase letters, digits and \`_\`, and not begin with a digit. \`${schema}\` was given.`
     return yield* new DatabaseUnfit({ problem })
@@ -98,16 +99,11 @@ const sessionSettings = Effect.fnUntraced(function* (schema: string | undefined,
     ...(isHosts
       ? { synchronous_commit: "on", statement_timeout: "0", default_transaction_isolation: "read committed" }
       : {}),
-    lock_timeout: `${yield* LockTimeoutMs}ms`
+    lock_timeout: `${lockTimeoutMs}ms`
   }
 })
 
-const pool = Effect.fnUntraced(function* (
-  { url }: DatabaseHost,
-  route: HostRoute,
-  connectionsMax: number,
-  schema: string | undefined
-) {
+const pool = Effect.fnUntraced(function* ({ url }: DatabaseHost, route: HostRoute, database: Pool) {
   const postgres = yield* PgClient.make({
     url,
     // TLS checks the certificate for the host of the connection.
@@ -115,9 +111,9 @@ const pool = Effect.fnUntraced(function* (
       return route.current.host
     },
     stream: route.stream,
-    maxConnections: connectionsMax,
+    maxConnections: database.connectionsMax,
     applicationName: "agent-tool-billing",
-    startupParameters: yield* sessionSettings(schema)
+    startupParameters: yield* sessionSettings(database)
   })
   return Context.make(PgClient.PgClient, postgres).pipe(
     Context.add(SqlClient.SqlClient, postgres),
@@ -126,14 +122,14 @@ const pool = Effect.fnUntraced(function* (
 })
 
 /** Works on the pool of a host program. */
-export const hostClient = ({ client: host, schema }: HostDatabase) =>
+export const hostClient = ({ client: host, ...session }: HostDatabase) =>
   PgClient.layerFrom(
     Effect.gen(function* () {
       if (host.config.types !== undefined) {
         const problem = "it decodes values by `types` of its own. Give one without `types`."
         return yield* new DatabaseUnfit({ problem, setting: "`client`" })
       }
-      return yield* hostPool(host, yield* sessionSettings(schema, true))
+      return yield* hostPool(host, yield* sessionSettings(session, true))
     })
   )
 
@@ -144,7 +140,7 @@ const withoutLockTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>, host: HostD
         const patient = { ...config.startupParameters, lock_timeout: "0" }
         return Effect.provide(effect, PgClient.layer({ ...config, maxConnections: 1, startupParameters: patient }))
       })
-    : effect.pipe(Effect.provide(hostClient(host)), Effect.provideService(LockTimeoutMs, 0))
+    : Effect.provide(effect, hostClient({ ...host, lockTimeoutMs: 0 }))
 
 /** Migrates as the role that owns the tables, if there is a separate one. Returns what was applied. */
 export const migrateSchema = (database: Partial<Database> | HostDatabase) =>
@@ -181,8 +177,7 @@ const migrated = ({ ownerUrl, schema }: Partial<Database>, host: HostDatabase | 
             yield* grantTo(role)
             return applied
           }).pipe(
-            Effect.provide(client({ url: ownerUrl, connectionsMax: 1, schema })),
-            Effect.provideService(LockTimeoutMs, 0),
+            Effect.provide(client({ url: ownerUrl, connectionsMax: 1, schema, lockTimeoutMs: 0 })),
             Effect.mapError((error) => Object.assign(error, { setting: "MIGRATION_DATABASE_URL" }))
           )
         }),
@@ -196,9 +191,9 @@ export const prepareSchema = (database: Database | HostDatabase) =>
 const COMMAND_CONNECTIONS = 2
 
 /** `Database.ownerUrl` of the connection. */
-export const OwnerUrl = Context.Reference<Redacted.Redacted | undefined>("agent-tool-billing/src/layers/OwnerUrl", {
-  defaultValue: () => undefined
-})
+export class OwnerUrl extends Context.Service<OwnerUrl, Redacted.Redacted | undefined>()(
+  "agent-tool-billing/src/layers/OwnerUrl"
+) {}
 
 /** Serves commands that need nothing else. */
 export const database = (config: AppConfig) => PostgresTime.layer.pipe(Layer.provideMerge(connection(config)))

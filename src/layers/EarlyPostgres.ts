@@ -32,17 +32,17 @@ const canStartEarly = (config: AppConfig): boolean =>
 
 /** Returns once a process of PostgreSQL works, or there is none to wait for: loading modules blocks this process. */
 const startEarly = Effect.fnUntraced(function* (config: AppConfig) {
-  const { EmbeddedPostgres, OnProcess } = yield* Effect.promise(
-    () => import("../../adapters/sql/embedded/EmbeddedPostgres.ts")
-  )
+  const { EmbeddedPostgres } = yield* Effect.promise(() => import("../../adapters/sql/embedded/EmbeddedPostgres.ts"))
   const isAtWork = yield* Deferred.make<void>()
   const server = yield* Deferred.make<EmbeddedPostgres["Service"], EmbeddedPostgresError>()
   // Its scope closes in its own fiber: it stops the server and then gives the folder back, also while it starts.
-  yield* EmbeddedPostgres.start({ dataDir: valueOf(config, "DATA_DIR") }).pipe(
+  yield* EmbeddedPostgres.start({
+    dataDir: valueOf(config, "DATA_DIR"),
+    onProcess: () => Deferred.doneUnsafe(isAtWork, Effect.void)
+  }).pipe(
     Effect.onExit((exit) => Effect.andThen(Deferred.done(server, exit), Deferred.succeed(isAtWork, undefined))),
     Effect.andThen(Effect.never),
     Effect.scoped,
-    Effect.provideService(OnProcess, () => Deferred.doneUnsafe(isAtWork, Effect.void)),
     Effect.provide(logging(config)),
     Effect.forkScoped
   )

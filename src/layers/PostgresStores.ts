@@ -19,7 +19,6 @@ import * as LostCalls from "../../adapters/sql/metering/LostCalls.ts"
 import * as PostgresCallStore from "../../adapters/sql/metering/PostgresCallStore.ts"
 import * as PostgresMeteringStores from "../../adapters/sql/metering/PostgresMeteringStores.ts"
 import * as PostgresUsageStore from "../../adapters/sql/metering/PostgresUsageStore.ts"
-import * as RecentClosings from "../../adapters/sql/metering/RecentClosings.ts"
 import * as PostgresOperatorStores from "../../adapters/sql/operator/PostgresOperatorStores.ts"
 import * as PostgresPaymentStores from "../../adapters/sql/payments/PostgresPaymentStores.ts"
 import * as PostgresPlatformStores from "../../adapters/sql/platform/PostgresPlatformStores.ts"
@@ -177,8 +176,8 @@ export const postgresStores = (database: Database | HostDatabase) =>
   Books.layer(
     Layer.mergeAll(
       replicaReads(database).pipe(Layer.provideMerge(storesOfCommands)),
-      PostgresCallStore.layer.pipe(Layer.provide(RecentClosings.layer)),
-      LostCalls.layer.pipe(Layer.provide([RecentClosings.layer, storesOfCommands])),
+      PostgresCallStore.layer,
+      LostCalls.layer.pipe(Layer.provide(storesOfCommands)),
       PostgresUpkeep.layer({ latestVersion, run: migrateSchema(database) })
     )
   ).pipe(onDatabase(database, prepareSchema(database)))

@@ -2,17 +2,17 @@
  * Rounds over rows that another session of the database keeps locked.
  */
 import { assert, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Latch, Layer, Option } from "effect"
+import { DateTime, Effect, Fiber, Latch, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { DRY_RUN_EARNINGS_POLICY } from "../../domain/earnings/EarningStates.ts"
 import { AccountFreezes, FreezeStore } from "../../domain/payments/AccountFreezes.ts"
 import { ConsumerId } from "../../domain/shared/Ids.ts"
-import { LockTimeoutMs } from "../../src/layers/Database.ts"
 import * as ScriptedGateway from "../../testing/ScriptedGateway.ts"
 import { aConsumer } from "../support/market/Market.ts"
 import { LIVE } from "../support/market/ServiceUnderTest.ts"
 import { postgresCoreWith } from "../support/metering/Core.ts"
 
-const service = postgresCoreWith(ScriptedGateway.layer).pipe(Layer.provide(Layer.succeed(LockTimeoutMs, 250)))
+const service = postgresCoreWith(ScriptedGateway.layer, DRY_RUN_EARNINGS_POLICY, 250)
 
 const aFrozen = Effect.gen(function* () {
   const consumerId = ConsumerId.make((yield* aConsumer()).id)

@@ -20,7 +20,7 @@ import { platform } from "node:os"
 import { join } from "node:path"
 import { type Binaries, binaries } from "./Binaries.ts"
 import { accessRules, canHoldSocket, initdbOptions, SETTINGS_FILE } from "./ClusterSettings.ts"
-import { closedTo, OnProcess, run, serverAccount, type ServerAccount } from "./Command.ts"
+import { closedTo, run, serverAccount, type ServerAccount } from "./Command.ts"
 import { onDisk, removeLeftovers, syncFolder, writeDurably } from "./Disk.ts"
 import { DiskFull, FolderUnusable, StartFailed, VersionMismatch } from "./EmbeddedPostgresError.ts"
 
@@ -44,6 +44,7 @@ export interface Cluster {
   readonly password: Redacted.Redacted<string>
   /** The stored password was lost: the new one must be set in the cluster before use. */
   readonly passwordIsNew: boolean
+  readonly onProcess: (() => void) | undefined
 }
 
 const DRAFT_PREFIX = "postgres.draft-"
@@ -52,7 +53,7 @@ const TOOL_SECONDS_MAX = 120
 const passwordShape = /^[0-9a-f]{64}$/u
 
 /** Opens the cluster, or creates it. The caller must own the data folder exclusively. */
-export const openCluster = Effect.fnUntraced(function* (dataDir: string) {
+export const openCluster = Effect.fnUntraced(function* (dataDir: string, onProcess?: () => void) {
   const folder = join(dataDir, "postgres")
   const account = yield* serverAccount(folder)
   const folderForServer = yield* folderNameFor(folder, dataDir, account)
@@ -65,6 +66,7 @@ export const openCluster = Effect.fnUntraced(function* (dataDir: string) {
     binaries: yield* binaries(account),
     logFile: join(dataDir, "postgres.log"),
     passwordFile: join(dataDir, "postgres.password"),
+    onProcess,
     ...(yield* passwordIn(join(dataDir, "postgres.password")))
   } satisfies Cluster
   const version = yield* clusterVersion(folder)
@@ -142,8 +144,7 @@ const runSql = (cluster: Cluster, options: ReadonlyArray<string>, ...statements:
 const QUIET_AND_STRICT = ["-c", "exit_on_error=on", "-c", "log_min_error_statement=panic"]
 
 const runTool = Effect.fnUntraced(function* (cluster: Cluster, file: string, args: ReadonlyArray<string>, input = "") {
-  const { account, folder } = cluster
-  const onProcess = yield* OnProcess
+  const { account, folder, onProcess } = cluster
   const { ok, output } = yield* run({ file, args, folder, account, input, secondsMax: TOOL_SECONDS_MAX, onProcess })
   if (!ok) return yield* rejectionOf(cluster, output)
 })

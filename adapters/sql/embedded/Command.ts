@@ -2,7 +2,7 @@
  * Runs one of PostgreSQL's tools until it ends: in its own session, so that Ctrl-C in a terminal does not reach it,
  * with limits on time and output. An interruption of the fiber kills the tool with all its children.
  */
-import { Context, Effect } from "effect"
+import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { lstat, readFile, stat } from "node:fs/promises"
 import { dirname } from "node:path"
@@ -21,7 +21,7 @@ interface Command {
   readonly account: ServerAccount | undefined
   readonly input?: string
   readonly secondsMax: number
-  readonly onProcess?: () => void
+  readonly onProcess?: (() => void) | undefined
 }
 
 interface Outcome {
@@ -29,11 +29,6 @@ interface Outcome {
   /** The end of the output. */
   readonly output: string
 }
-
-/** Called when a process runs that takes a while: the caller can use that time. */
-export const OnProcess = Context.Reference<() => void>("agent-tool-billing/adapters/sql/embedded/OnProcess", {
-  defaultValue: () => () => undefined
-})
 
 const OUTPUT_CHARS_MAX = 8_192
 

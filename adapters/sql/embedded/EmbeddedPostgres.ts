@@ -4,7 +4,6 @@
  */
 import { Clock, Context, Effect, Layer, type Redacted, type Scope } from "effect"
 import { openCluster, OWNER_ROLE, ROLE } from "./Cluster.ts"
-import { OnProcess } from "./Command.ts"
 import { makeFolder, ownFolder } from "./Disk.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import { urlOf } from "./ServerProcess.ts"
@@ -15,6 +14,8 @@ export interface EmbeddedPostgresOptions {
   readonly dataDir: string
   /** Default: a free port of 127.0.0.1. */
   readonly port?: number | undefined
+  /** Called when a process runs that takes a while: the caller can use that time. */
+  readonly onProcess?: (() => void) | undefined
 }
 
 export class EmbeddedPostgres extends Context.Service<
@@ -40,16 +41,14 @@ export class EmbeddedPostgres extends Context.Service<
     Layer.effect(EmbeddedPostgres, start(options))
 }
 
-export { OnProcess }
-
 /** Processes follow the machine's time, also under a test's clock. */
 const machineClock = Clock.Clock.defaultValue()
 
 const start = Effect.fn("EmbeddedPostgres.start")(
-  function* ({ dataDir, port }: EmbeddedPostgresOptions) {
+  function* ({ dataDir, onProcess, port }: EmbeddedPostgresOptions) {
     const folder = yield* makeFolder(dataDir)
     yield* ownFolder(folder)
-    const cluster = yield* openCluster(folder)
+    const cluster = yield* openCluster(folder, onProcess)
     const server = yield* supervise(cluster, port)
     return EmbeddedPostgres.of({
       url: urlOf(cluster, ROLE, server.port),

@@ -12,7 +12,7 @@ import { platform } from "node:os"
 import { join } from "node:path"
 import { type Cluster, DATABASE, isDiskFull, ROLE } from "./Cluster.ts"
 import { allowSocket, settings, SETTINGS_FILE } from "./ClusterSettings.ts"
-import { environment, identity, OnProcess, run } from "./Command.ts"
+import { environment, identity, run } from "./Command.ts"
 import { onDisk, writeDurably } from "./Disk.ts"
 import { DiskFull, PortTaken, StartFailed, StillInUse } from "./EmbeddedPostgresError.ts"
 
@@ -205,8 +205,7 @@ const launchOnce = Effect.fnUntraced(function* (cluster: Cluster, port: number, 
   yield* dropForeignFile(cluster)
   const before = yield* logSize(cluster)
   const child = yield* spawnServer(cluster, spawned)
-  const onProcess = yield* OnProcess
-  onProcess()
+  cluster.onProcess?.()
   yield* untilReady(cluster, port, child, before).pipe(
     Effect.timeoutOrElse({
       duration: `${START_SECONDS_MAX} seconds`,

@@ -114,7 +114,6 @@ const NAMED_AT_ONCE_MAX = 50
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const recent = yield* RecentClosings
-    if (recent === undefined) return
     const feed = yield* ChangeFeed
     const sql = yield* storeSql
     let lostAtMs: number | undefined
@@ -162,7 +161,7 @@ export const layer = Layer.effectDiscard(
     )
     yield* round.pipe(Effect.andThen(Effect.sleep(COMPARE_EVERY)), Effect.forever, Effect.forkScoped)
   })
-)
+).pipe(Layer.provide(RecentClosings.layer))
 
 function* partsOf(closings: Iterable<ClosedTogether>): Generator<ReadonlyArray<ClosedTogether>> {
   let part: Array<ClosedTogether> = []

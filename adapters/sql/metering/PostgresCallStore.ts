@@ -137,126 +137,124 @@ interface EarlierRow {
   readonly answer_body: Uint8Array | null
 }
 
-export const layer = Layer.effect(
-  CallStore,
-  Effect.gen(function* () {
-    const sql = yield* storeSql
-    const recent = yield* RecentClosings
-    const connection = yield* LaneConnection.make((yield* PgClient.PgClient).config, "calls")
-    const lane = yield* GroupCommit.make<Item, Answer>({
-      name: "calls",
-      batchMax: BATCH_MAX,
-      batchEnough: BATCH_ENOUGH,
-      batchWeightMax: BATCH_BYTES_MAX,
-      weightOf: (item) => (item._tag === "Open" ? 0 : (item.call.stored?.body.length ?? 0)),
-      // Its caller and the sweeper may close a call at the same time.
-      keyOf: (item) => (item._tag === "Open" ? undefined : item.call.receipt.receipt_id),
-      queueMax: QUEUE_MAX,
-      lockedOut: (items) => lockedOut(connection, items, ({ call }) => call.consumerId),
-      run: (items, again) => settle(connection, recent, items, again)
-    })
+/** `silenceMs`: a statement without a response for longer is sent again over another connection. */
+export const make = Effect.fnUntraced(function* (silenceMs?: number) {
+  const sql = yield* storeSql
+  const recent = yield* RecentClosings
+  const connection = yield* LaneConnection.make((yield* PgClient.PgClient).config, "calls", silenceMs)
+  const lane = yield* GroupCommit.make<Item, Answer>({
+    name: "calls",
+    batchMax: BATCH_MAX,
+    batchEnough: BATCH_ENOUGH,
+    batchWeightMax: BATCH_BYTES_MAX,
+    weightOf: (item) => (item._tag === "Open" ? 0 : (item.call.stored?.body.length ?? 0)),
+    // Its caller and the sweeper may close a call at the same time.
+    keyOf: (item) => (item._tag === "Open" ? undefined : item.call.receipt.receipt_id),
+    queueMax: QUEUE_MAX,
+    lockedOut: (items) => lockedOut(connection, items, ({ call }) => call.consumerId),
+    run: (items, again) => settle(connection, recent, items, again)
+  })
 
-    const earlier = Effect.fn("PostgresCallStore.earlier")(function* (
-      consumerId: ConsumerId,
-      { keyHash, requestHash }: CallIdempotency
-    ) {
-      const key = Buffer.from(storedDigest(keyHash), "hex")
-      const [row] = yield* sql<EarlierRow>`
+  const earlier = Effect.fn("PostgresCallStore.earlier")(function* (
+    consumerId: ConsumerId,
+    { keyHash, requestHash }: CallIdempotency
+  ) {
+    const key = Buffer.from(storedDigest(keyHash), "hex")
+    const [row] = yield* sql<EarlierRow>`
         SELECT request_hash, invocation_id, answer_status, answer_headers, answer_body FROM call_idempotency
         WHERE consumer_id = ${consumerId} AND key_hash = ${key}
         UNION ALL
         SELECT request_hash, invocation_id, NULL, NULL, NULL FROM calls_open
         WHERE consumer_id = ${consumerId} AND key_hash = ${key}`
-      return row === undefined ? undefined : toEarlier(row, requestHash)
-    })
+    return row === undefined ? undefined : toEarlier(row, requestHash)
+  })
 
-    const open = (call: OpenCall): Effect.Effect<Opened, StoreUnavailable> =>
-      Effect.flatMap(lane({ _tag: "Open", call }) as Answered<Opened | Kept>, (opened) =>
-        opened._tag === "Kept" ? kept(call) : Effect.succeed(opened)
-      )
+  const open = (call: OpenCall): Effect.Effect<Opened, StoreUnavailable> =>
+    Effect.flatMap(lane({ _tag: "Open", call }) as Answered<Opened | Kept>, (opened) =>
+      opened._tag === "Kept" ? kept(call) : Effect.succeed(opened)
+    )
 
-    /** If the kept response was deleted meanwhile, its key is free. */
-    const kept = (call: OpenCall): Effect.Effect<Opened, StoreUnavailable> =>
-      Effect.flatMap(earlier(call.consumerId, call.idempotency!), (known) =>
-        known === undefined ? open(call) : Effect.succeed(known)
-      )
+  /** If the kept response was deleted meanwhile, its key is free. */
+  const kept = (call: OpenCall): Effect.Effect<Opened, StoreUnavailable> =>
+    Effect.flatMap(earlier(call.consumerId, call.idempotency!), (known) =>
+      known === undefined ? open(call) : Effect.succeed(known)
+    )
 
-    /** A call is forwarded after its opening is durable, so a standby was promoted that lacks the opening. */
-    const lostOpening = Effect.fnUntraced(function* (call: StoredClosing): Effect.fn.Return<Closed, StoreUnavailable> {
-      const { receipt_id: receiptId } = call.receipt
-      yield* recordLost(sql, [{ rows: rowsIn(closeParams([call], null)), keyed: keyedOf(call), unused: [] }], false)
-      yield* Effect.logError(
-        `The database lost the call ${receiptId} after it was forwarded. It is not charged, and its caller gets an error. ` +
-          "See docs/high-availability.md."
-      )
-      return { _tag: "AlreadyClosed" }
-    })
+  /** A call is forwarded after its opening is durable, so a standby was promoted that lacks the opening. */
+  const lostOpening = Effect.fnUntraced(function* (call: StoredClosing): Effect.fn.Return<Closed, StoreUnavailable> {
+    const { receipt_id: receiptId } = call.receipt
+    yield* recordLost(sql, [{ rows: rowsIn(closeParams([call], null)), keyed: keyedOf(call), unused: [] }], false)
+    yield* Effect.logError(
+      `The database lost the call ${receiptId} after it was forwarded. It is not charged, and its caller gets an error. ` +
+        "See docs/high-availability.md."
+    )
+    return { _tag: "AlreadyClosed" }
+  })
 
-    return CallStore.of({
-      open,
+  return CallStore.of({
+    open,
 
-      // The answer is packed here, while the batch before is written.
-      close: (call) =>
-        Effect.suspend(() => {
-          const stored = call.answer === undefined ? undefined : answerColumns(call.answer)
-          const closing: StoredClosing = { ...call, stored }
-          const closed = lane({ _tag: "Close", call: closing }) as Answered<Closed>
-          if (recent === undefined) return closed
-          return Effect.catchCause(closed, (cause) =>
-            isNeverOpened(cause) ? lostOpening(closing) : Effect.failCause(cause)
-          )
-        }),
+    // The answer is packed here, while the batch before is written.
+    close: (call) =>
+      Effect.suspend(() => {
+        const stored = call.answer === undefined ? undefined : answerColumns(call.answer)
+        const closing: StoredClosing = { ...call, stored }
+        const closed = lane({ _tag: "Close", call: closing }) as Answered<Closed>
+        return Effect.catchCause(closed, (cause) =>
+          isNeverOpened(cause) ? lostOpening(closing) : Effect.failCause(cause)
+        )
+      }),
 
-      ...suspending(sql),
+    ...suspending(sql),
 
-      earlier,
+    earlier,
 
-      callFunds: Effect.fn("PostgresCallStore.callFunds")((consumerId, toolId, now) =>
-        sql<{ readonly available: bigint; readonly used: number }>`
+    callFunds: Effect.fn("PostgresCallStore.callFunds")((consumerId, toolId, now) =>
+      sql<{ readonly available: bigint; readonly used: number }>`
           SELECT coalesce((SELECT credits - debits - held FROM wallets WHERE consumer_id = ${consumerId}), 0) AS available,
             coalesce((SELECT used FROM free_tier_usage WHERE consumer_id = ${consumerId} AND tool_id = ${toolId}
               AND month = ${monthOf(now)}), 0) AS used`.one(({ available, used }) => ({
-          availableMicrocents: available,
-          freeCallsUsed: used
-        }))
-      ),
+        availableMicrocents: available,
+        freeCallsUsed: used
+      }))
+    ),
 
-      freeCallsByTool: Effect.fn("PostgresCallStore.freeCallsByTool")(
-        (consumerId, now, limit) => sql<{ readonly toolId: ToolId; readonly used: number }>`
+    freeCallsByTool: Effect.fn("PostgresCallStore.freeCallsByTool")(
+      (consumerId, now, limit) => sql<{ readonly toolId: ToolId; readonly used: number }>`
           SELECT tool_id AS "toolId", used FROM free_tier_usage
           WHERE consumer_id = ${consumerId} AND month = ${monthOf(now)} AND used > 0
           ORDER BY used DESC, tool_id LIMIT ${limit}`
-      ),
+    ),
 
-      outcome: Effect.fn("PostgresCallStore.outcome")((consumerId, invocationId) => {
-        const id = uuidOfReceipt(invocationId)
-        return sql<{ readonly open: boolean; readonly cost: bigint | null }>`
+    outcome: Effect.fn("PostgresCallStore.outcome")((consumerId, invocationId) => {
+      const id = uuidOfReceipt(invocationId)
+      return sql<{ readonly open: boolean; readonly cost: bigint | null }>`
           SELECT EXISTS (SELECT FROM calls_open WHERE invocation_id = ${id} AND consumer_id = ${consumerId}) AS open,
             (SELECT cost FROM receipts WHERE receipt_id = ${id} AND consumer_id = ${consumerId}) AS cost`.one(outcomeOf)
-      }),
+    }),
 
-      overdue: Effect.fn("PostgresCallStore.overdue")((now, limit) =>
-        sql`
+    overdue: Effect.fn("PostgresCallStore.overdue")((now, limit) =>
+      sql`
           SELECT invocation_id, consumer_id, provider_id, tool_id, tool_name, price_version, fee_bps, origin,
             opened_at
           FROM calls_open WHERE deadline_at <= ${toDate(now)} ORDER BY deadline_at, invocation_id LIMIT ${limit}`.all(
-          toOverdue
-        )
-      ),
+        toOverdue
+      )
+    ),
 
-      forget: Effect.fn("PostgresCallStore.forget")(
-        (before, limit) =>
-          sql`
+    forget: Effect.fn("PostgresCallStore.forget")(
+      (before, limit) =>
+        sql`
           WITH forgotten AS (
             DELETE FROM call_idempotency WHERE ctid = ANY (ARRAY(
               SELECT ctid FROM call_idempotency WHERE created_at < ${toDate(before)} LIMIT ${limit}
             )) RETURNING 1
           ) SELECT count(*) FROM forgotten`.number
-      ),
+    ),
 
-      pruneRetained: Effect.fn("PostgresCallStore.pruneRetained")(
-        (before, limit) =>
-          sql`
+    pruneRetained: Effect.fn("PostgresCallStore.pruneRetained")(
+      (before, limit) =>
+        sql`
           WITH forgotten AS (
             UPDATE call_idempotency SET answer_body = '' WHERE ctid = ANY (ARRAY(
               SELECT ctid FROM call_idempotency
@@ -264,14 +262,15 @@ export const layer = Layer.effect(
               LIMIT ${limit} FOR UPDATE SKIP LOCKED
             )) RETURNING 1
           ) SELECT count(*) FROM forgotten`.number
-      )
-    })
+    )
   })
-)
+})
+
+export const layer = Layer.effect(CallStore, make()).pipe(Layer.provide(RecentClosings.layer))
 
 const settle = Effect.fnUntraced(function* (
   connection: LaneConnection.LaneConnection,
-  recent: RecentClosings | undefined,
+  recent: RecentClosings["Service"],
   items: ReadonlyArray<Item>,
   again: boolean
 ): Effect.fn.Return<ReadonlyArray<Answer>, SqlError.SqlError> {
@@ -295,7 +294,7 @@ const settle = Effect.fnUntraced(function* (
       : yield* connection.query(CLOSE_AND_OPEN, [...params, ...openWithClosingsParams(opens, wallets, again)])
   const left = availableAfter(wallets, balancesBefore(closed))
   const ofCloses = closedOf(sorted, closed, left)
-  recent?.add(rowsIn(params), sorted, ofCloses)
+  recent.add(rowsIn(params), sorted, ofCloses)
   const ofOpens = opens.length === 0 ? [] : openedOf(opens, opened, left)
   const closedByCall = new Map(sorted.map((call, i) => [call, ofCloses[i]!]))
   let next = 0

@@ -31,25 +31,25 @@ interface KeyedClosing {
   readonly mark: string
 }
 
-export interface RecentClosings {
-  /** The statement has succeeded. */
-  add(rows: string, calls: ReadonlyArray<CloseCall>, closed: ReadonlyArray<Closed>): void
-  /** Newest first. */
-  all(): Iterable<ClosedTogether>
+/** The closings of one service, which its call store and its search for lost calls share. */
+export class RecentClosings extends Context.Service<
+  RecentClosings,
+  {
+    /** The statement has succeeded. */
+    add(rows: string, calls: ReadonlyArray<CloseCall>, closed: ReadonlyArray<Closed>): void
+    /** Newest first. */
+    all(): Iterable<ClosedTogether>
+  }
+>()("agent-tool-billing/adapters/sql/RecentClosings") {
+  static readonly layer = Layer.sync(RecentClosings, () => makeRecentClosings(() => performance.now()))
 }
 
 /** Between this and half of it is kept: about 25,000 to 50,000 calls. */
 const CHARS_MAX = 16 * 1024 * 1024
 const NONE: ReadonlyArray<never> = []
 
-/** The closings of one service. Default: none are kept. */
-export const RecentClosings = Context.Reference<RecentClosings | undefined>(
-  "agent-tool-billing/adapters/sql/RecentClosings",
-  { defaultValue: () => undefined }
-)
-
 /** `nowMs`: monotonic. */
-export const makeRecentClosings = (nowMs: () => number, charsMax = CHARS_MAX): RecentClosings => {
+export const makeRecentClosings = (nowMs: () => number, charsMax = CHARS_MAX): RecentClosings["Service"] => {
   let older: Array<ClosedTogether> = []
   let newer: Array<ClosedTogether> = []
   let chars = 0
@@ -93,6 +93,3 @@ export const keyedOf = ({ keyHash, receipt }: CloseCall): ReadonlyArray<KeyedClo
 
 const NO_RESULT: KeptResult = { status: 200, headers: {}, body: "" }
 const isUnused = ({ _tag }: Closed): boolean => _tag === "AlreadyClosed"
-
-/** One service has one: it is provided to several layers. */
-export const layer = Layer.sync(RecentClosings, () => makeRecentClosings(() => performance.now()))

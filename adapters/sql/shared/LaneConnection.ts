@@ -7,7 +7,7 @@
  * is done or will never be done, however late the network delivers it.
  */
 import { type PgClient, PgConnection, PgTypes } from "@effect/sql-pg"
-import { Context, Duration, Effect, Exit, Result, Scope } from "effect"
+import { Duration, Effect, Exit, Result, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { makeDeadlines } from "../../../domain/shared/Deadlines.ts"
 import { connectionError, isConnectionLost, isReadOnly } from "./SqlFailures.ts"
@@ -77,20 +77,18 @@ const APPLY = `SELECT ${Object.entries(settings)
   .map(([name, value]) => `set_config('${name}', '${value}', false)`)
   .join(", ")}`
 
-/** Longer than `statement_timeout`, by the time that a response may take on the network. Default: 12 seconds. */
-export const LaneSilenceMs = Context.Reference<number>("agent-tool-billing/adapters/sql/LaneSilenceMs", {
-  defaultValue: () => 12_000
-})
+/** Longer than `statement_timeout`, by the time that a response may take on the network. */
+const SILENCE_MS = 12_000
 const CONNECT_TIMEOUT = Duration.seconds(3)
 
 export const make = Effect.fnUntraced(function* (
   config: PgClient.PgClientConfig,
-  lane: string
+  lane: string,
+  silenceMs = SILENCE_MS
 ): Effect.fn.Return<LaneConnection, never, Scope.Scope> {
   registerRecords()
   const scope = yield* Effect.scope
   const run = Effect.runForkWith(yield* Effect.context<never>())
-  const silenceMs = yield* LaneSilenceMs
   const deadlines = yield* makeDeadlines
   let open: Open | undefined
   let last: Session | undefined

@@ -4,14 +4,15 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { client, LockTimeoutMs, migrateSchema } from "../../../src/layers/Database.ts"
+import { client, migrateSchema } from "../../../src/layers/Database.ts"
 import { PostgresTest } from "../../support/servers/PostgresTest.ts"
 
-const sessions = Layer.unwrap(Effect.map(PostgresTest, ({ url }) => client({ url, connectionsMax: 2 }))).pipe(
-  Layer.provide(PostgresTest.layerDatabase)
-)
+const sessions = (lockTimeoutMs?: number) =>
+  Layer.unwrap(Effect.map(PostgresTest, ({ url }) => client({ url, connectionsMax: 2, lockTimeoutMs }))).pipe(
+    Layer.provide(PostgresTest.layerDatabase)
+  )
 
-it.layer(sessions, { timeout: "60 seconds", excludeTestServices: true })("A session of the pool", (it) => {
+it.layer(sessions(), { timeout: "60 seconds", excludeTestServices: true })("A session of the pool", (it) => {
   it.effect("that is idle in a transaction is ended by the server, and releases its locks", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -46,9 +47,7 @@ it.layer(sessions, { timeout: "60 seconds", excludeTestServices: true })("A sess
 
 const HELD_MS = 1_000
 
-const impatient = sessions.pipe(Layer.provide(Layer.succeed(LockTimeoutMs, 50)))
-
-it.layer(impatient, { timeout: "60 seconds", excludeTestServices: true })("A session that migrates", (it) => {
+it.layer(sessions(50), { timeout: "60 seconds", excludeTestServices: true })("A session that migrates", (it) => {
   it.effect("waits as long as another node migrates", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -13,6 +13,7 @@ import {
   recordLost,
   reviewLost
 } from "../../../adapters/sql/metering/LostCalls.ts"
+import * as PostgresCallStore from "../../../adapters/sql/metering/PostgresCallStore.ts"
 import { makeRecentClosings, RecentClosings } from "../../../adapters/sql/metering/RecentClosings.ts"
 import { storeSql } from "../../../adapters/sql/shared/StoreSql.ts"
 import { LedgerStore } from "../../../domain/ledger/LedgerStore.ts"
@@ -26,7 +27,10 @@ const TOOL_NAME = String.raw`a "tool", {of} (many) \parts` + " – 'здесь'"
 const KEY_HASH = "ab".repeat(32)
 
 const recent = makeRecentClosings(() => 0)
-const keeping = postgresLedgerPorts.pipe(Layer.provide(Layer.succeed(RecentClosings, recent)))
+const keeping = Layer.effect(CallStore, PostgresCallStore.make()).pipe(
+  Layer.provide(Layer.succeed(RecentClosings, recent)),
+  Layer.provideMerge(postgresLedgerPorts)
+)
 
 const aClosing = (consumerId: Effect.Success<ReturnType<typeof consumerWith>>) =>
   Effect.gen(function* () {

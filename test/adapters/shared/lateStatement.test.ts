@@ -6,8 +6,8 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
 import { Context, DateTime, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import * as LaneConnection from "../../../adapters/sql/shared/LaneConnection.ts"
 import * as PostgresCallStore from "../../../adapters/sql/metering/PostgresCallStore.ts"
+import { RecentClosings } from "../../../adapters/sql/metering/RecentClosings.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { CallStore } from "../../../domain/metering/CallStore.ts"
 import { postgresLedgerPorts } from "../../contracts/ledgerPorts.ts"
@@ -24,9 +24,8 @@ const overAWay = Effect.gen(function* () {
   const url = new URL(database)
   url.port = String(way.address.port)
   const services = yield* Layer.build(
-    Layer.fresh(PostgresCallStore.layer).pipe(
-      Layer.provide(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 1 })),
-      Layer.provide(Layer.succeed(LaneConnection.LaneSilenceMs, SILENCE_MS))
+    Layer.effect(CallStore, PostgresCallStore.make(SILENCE_MS)).pipe(
+      Layer.provide([PgClient.layer({ url: Redacted.make(url.href), maxConnections: 1 }), RecentClosings.layer])
     )
   )
   return { way, calls: Context.get(services, CallStore) }

@@ -124,13 +124,14 @@ const on = <G>(
     Layer.provide([settings, Layer.succeed(CurrentEarningsPolicy, rules)])
   )
 
-const onPostgres = Layer.unwrap(
-  Effect.map(PostgresTest, ({ url }) => Layer.orDie(postgresStores({ url, connectionsMax: 10 })))
-).pipe(Layer.provide(PostgresTest.layerDatabase))
+const onPostgres = (lockTimeoutMs?: number) =>
+  Layer.unwrap(
+    Effect.map(PostgresTest, ({ url }) => Layer.orDie(postgresStores({ url, connectionsMax: 10, lockTimeoutMs })))
+  ).pipe(Layer.provide(PostgresTest.layerDatabase))
 
 export const memoryCore = on(memoryProfile, DryRunGateway.layer)
 
-export const postgresCore = on(onPostgres, DryRunGateway.layer)
+export const postgresCore = on(onPostgres(), DryRunGateway.layer)
 
 /** For races, and for what only a database does. */
 export const everyCore = overBoth(memoryCore, postgresCore)
@@ -147,8 +148,9 @@ export const memoryCoreWith = <G>(
 
 export const postgresCoreWith = <G>(
   gateway: Layer.Layer<PaymentGateway | G>,
-  rules: EarningsPolicy = DRY_RUN_EARNINGS_POLICY
-) => on(onPostgres, gateway, NO_EVIDENCE, rules)
+  rules: EarningsPolicy = DRY_RUN_EARNINGS_POLICY,
+  lockTimeoutMs?: number
+) => on(onPostgres(lockTimeoutMs), gateway, NO_EVIDENCE, rules)
 
 export const everyCoreWith = <G>(
   gateway: Layer.Layer<PaymentGateway | G>,
