@@ -5,7 +5,6 @@ import { Console, Deferred, Effect, Layer } from "effect"
 import { flushCompileCache } from "node:module"
 import { setFlagsFromString } from "node:v8"
 import { parseTrustedProxies } from "../adapters/http/pipeline/WebRequest.ts"
-import { MetricsAccess } from "../adapters/http/platform/Metrics.ts"
 import { layer as nodeServer, ListeningAt, portToListenOn } from "../adapters/http/server/NodeServer.ts"
 import { type AppConfig, baseUrlOf, valueOf } from "./config/AppConfig.ts"
 import { listOf } from "./config/SettingValues.ts"
@@ -55,10 +54,12 @@ const serveOn = (config: AppConfig) =>
 
 /** The settings of a service that no other app mounts: its URL is where it listens. */
 const onItsSocket = (config: AppConfig) =>
-  serviceOf(
-    { ...config, BASE_URL: baseUrlOf(config), DEMO_PROVIDER: demoByDefault(config) },
-    Layer.succeed(MetricsAccess, metricsAccess(config))
-  )
+  serviceOf({
+    ...config,
+    BASE_URL: baseUrlOf(config),
+    DEMO_PROVIDER: demoByDefault(config),
+    metrics: metricsAccess(config)
+  })
 
 const welcome = (config: AppConfig, at: { readonly host: string; readonly port: number }): string => {
   const url = config.BASE_URL ?? `http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${at.port}`

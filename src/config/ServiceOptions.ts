@@ -2,6 +2,7 @@
  * The options of `service()`: the settings in camel case, with typed values. Nothing is read from the environment.
  */
 import { Redacted, Result } from "effect"
+import type { MetricsAccess } from "../../adapters/http/pipeline/Stages.ts"
 import { GUESSES_MAX, guessOf, nearestNames } from "../../domain/shared/NearestName.ts"
 import { type AppConfig, configOf, ConfigInvalid } from "./AppConfig.ts"
 import { type ServiceSettingName, type SettingName, settings, type SettingValue } from "./Settings.ts"
@@ -29,7 +30,11 @@ export interface ServiceOptions extends Options {
 }
 
 /** A configuration with the URL that links, the log and checkouts name. */
-export type ServiceConfig = AppConfig & { readonly BASE_URL: string }
+export type ServiceConfig = AppConfig & {
+  readonly BASE_URL: string
+  /** Default: clients with METRICS_TOKEN. */
+  readonly metrics?: MetricsAccess
+}
 
 export const optionName = (name: string): string =>
   name.toLowerCase().replaceAll(/_(?<letter>\w)/gu, (_, letter: string) => letter.toUpperCase())

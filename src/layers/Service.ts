@@ -16,12 +16,12 @@ import * as HttpService from "../../adapters/http/HttpService.ts"
 import { BaseUrl, pageUrl } from "../../adapters/http/contract/BaseUrl.ts"
 import {
   HttpSettings,
+  type MetricsAccess,
   RateLimits,
   SIGN_INS_PER_MINUTE_MAX,
   WRONG_KEYS_PER_MINUTE_MAX
 } from "../../adapters/http/pipeline/Stages.ts"
 import { parseTrustedProxies } from "../../adapters/http/pipeline/WebRequest.ts"
-import { MetricsAccess } from "../../adapters/http/platform/Metrics.ts"
 import * as AjvJsonSchemas from "../../adapters/jsonschema/AjvJsonSchemas.ts"
 import * as OutboxMailer from "../../adapters/mail/OutboxMailer.ts"
 import * as McpUpstream from "../../adapters/mcp/McpUpstream.ts"
@@ -32,7 +32,6 @@ import * as BoundedRateLimiterStore from "../../adapters/memory/accounts/Bounded
 import { noInvoicePrinter, noMailer } from "../../adapters/memory/shared/UnconnectedPorts.ts"
 import * as PdfInvoicePrinter from "../../adapters/pdf/PdfInvoicePrinter.ts"
 import * as SitePages from "../../adapters/site/SitePages.ts"
-import { SecurityContact } from "../../adapters/site/crawlers/CrawlerRoutes.ts"
 import { OperatorKey, RateLimitPolicy } from "../../domain/accounts/Authentication.ts"
 import { EndpointGuard } from "../../domain/accounts/EndpointGuard.ts"
 import { JsonSchemas } from "../../domain/catalog/JsonSchemas.ts"
@@ -75,7 +74,7 @@ import { gateway, sameBook } from "./Payments.ts"
 import { profileStores, STORED } from "./ProfileStores.ts"
 import { rejectIgnored, type Replacements, unlessGiven } from "./Replacements.ts"
 import { logHome, logSigner, logState, signingSecrets } from "./Secrets.ts"
-import { assets, operatorTexts } from "./SiteAssets.ts"
+import { assets } from "./SiteAssets.ts"
 
 const ENDPOINT_CHECK_MS = 1_000
 const PRICE_NOTICE_HOURS_DEFAULT = 24
@@ -85,7 +84,6 @@ const references = (config: ServiceConfig) => {
   const rpm = valueOf(config, "RATE_LIMIT_RPM")
   return Layer.mergeAll(
     Layer.succeed(OperatorKey, config.OPERATOR_KEY),
-    Layer.succeed(MetricsAccess, config.METRICS_TOKEN ?? "closed"),
     Layer.sync(DiskWatch, () =>
       makeDiskWatch(config.profile === "embedded" ? freeBytesAt(valueOf(config, "DATA_DIR")) : undefined)
     ),
@@ -112,7 +110,9 @@ const references = (config: ServiceConfig) => {
         keysLimited: rpm > 0
       },
       requestTimeoutMs: valueOf(config, "REQUEST_TIMEOUT_MS"),
-      trustedProxies: parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))
+      trustedProxies: parseTrustedProxies(listOf(config.TRUST_PROXY ?? "")),
+      metrics: config.metrics ?? config.METRICS_TOKEN ?? "closed",
+      securityContact: config.SECURITY_CONTACT
     }),
     Layer.sync(EndpointGuard, () =>
       registeredEndpoints({ policy: upstreamPolicy(config), connectTimeoutMs: ENDPOINT_CHECK_MS })
@@ -133,8 +133,6 @@ const references = (config: ServiceConfig) => {
     Layer.succeed(LogHome, logHome(baseUrl)),
     logState(config),
     Layer.succeed(BaseUrl, baseUrl),
-    Layer.succeed(SecurityContact, config.SECURITY_CONTACT),
-    operatorTexts(config).pipe(Layer.provide(NodeServices.layer)),
     Layer.succeed(CurrentEarningsPolicy, earningsPolicy(config))
   )
 }
@@ -290,7 +288,7 @@ const composed = <Settings>(config: AppConfig, settings: Context.Context<Setting
     Layer.provide(own),
     Layer.provide([NodeDigest.layer, NodeEntropy.layer]),
     Layer.provide(Layer.succeedContext(settings)),
-    Layer.provide(assets.pipe(Layer.provide(NodeServices.layer), Layer.orDie))
+    Layer.provide(assets(config).pipe(Layer.provide(NodeServices.layer)))
   )
 }
 

@@ -9,8 +9,7 @@ import {
   guides,
   OPERATOR_PAGES,
   OPERATOR_TEXT_BYTES_MAX,
-  type OperatorPage,
-  OperatorTexts
+  operatorFile
 } from "../../adapters/site/docs/DocsNavigation.ts"
 import { Documents } from "../../adapters/site/docs/Markdown.ts"
 import { type Asset, Assets } from "../../adapters/site/kit/Assets.ts"
@@ -21,30 +20,27 @@ import { LIBRARIES } from "./SiteLibraries.ts"
 // Reads the pages that the operator publishes, once at the start.
 
 /** A folder that cannot be read, or without any of the files, is a mistake in the setting. */
-export const operatorTexts = ({ SITE_PAGES_DIR: folder }: AppConfig) =>
-  Layer.effect(
-    OperatorTexts,
-    Effect.gen(function* () {
-      const texts = new Map<OperatorPage, string>()
-      if (folder === undefined) return texts
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* Path.Path
-      const invalid = (fault: string) => new ConfigInvalid({ faults: [`SITE_PAGES_DIR=${folder}: ${fault}`] })
-      for (const page of OPERATOR_PAGES) {
-        const file = path.join(folder, `${page}.md`)
-        if (!(yield* fs.exists(file))) continue
-        const text = yield* fs.readFileString(file)
-        if (Buffer.byteLength(text) > OPERATOR_TEXT_BYTES_MAX) {
-          return yield* invalid(`${page}.md is longer than ${OPERATOR_TEXT_BYTES_MAX} bytes`)
-        }
-        texts.set(page, text)
+const operatorTexts = (folder: string | undefined) =>
+  Effect.gen(function* () {
+    const texts = new Map<string, string>()
+    if (folder === undefined) return texts
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const invalid = (fault: string) => new ConfigInvalid({ faults: [`SITE_PAGES_DIR=${folder}: ${fault}`] })
+    for (const page of OPERATOR_PAGES) {
+      const file = path.join(folder, `${page}.md`)
+      if (!(yield* fs.exists(file))) continue
+      const text = yield* fs.readFileString(file)
+      if (Buffer.byteLength(text) > OPERATOR_TEXT_BYTES_MAX) {
+        return yield* invalid(`${page}.md is longer than ${OPERATOR_TEXT_BYTES_MAX} bytes`)
       }
-      if (texts.size === 0) return yield* invalid("it contains none of terms.md, privacy.md and fees.md")
-      return texts
-    }).pipe(
-      Effect.catchTag("PlatformError", ({ message }) =>
-        Effect.fail(new ConfigInvalid({ faults: [`SITE_PAGES_DIR=${folder}: ${message}`] }))
-      )
+      texts.set(operatorFile(page), text)
+    }
+    if (texts.size === 0) return yield* invalid("it contains none of terms.md, privacy.md and fees.md")
+    return texts
+  }).pipe(
+    Effect.catchTag("PlatformError", ({ message }) =>
+      Effect.fail(new ConfigInvalid({ faults: [`SITE_PAGES_DIR=${folder}: ${message}`] }))
     )
   )
 
@@ -52,19 +48,16 @@ export const operatorTexts = ({ SITE_PAGES_DIR: folder }: AppConfig) =>
 // `dist` in the package.
 
 /** A page without its file is a defect of the package. */
-export const documents = Layer.effect(
-  Documents,
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const folder = yield* docsFolder
-    const found = new Map<string, string>()
-    for (const file of [...guides.map((guide) => guide.file), CHANGELOG, SPEC]) {
-      found.set(file, yield* fs.readFileString(path.join(folder, file)))
-    }
-    return found
-  })
-)
+const publishedDocuments = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = yield* docsFolder
+  const found = new Map<string, string>()
+  for (const file of [...guides.map((guide) => guide.file), CHANGELOG, SPEC]) {
+    found.set(file, yield* fs.readFileString(path.join(folder, file)))
+  }
+  return found
+}).pipe(Effect.orDie)
 
 const LEVELS_MAX = 5
 
@@ -116,7 +109,17 @@ const loadedByPages = Layer.effect(
   })
 )
 
-export const assets = Layer.merge(loadedByPages, documents)
+export const assets = ({ SITE_PAGES_DIR: folder }: AppConfig) =>
+  Layer.merge(
+    Layer.orDie(loadedByPages),
+    Layer.effect(
+      Documents,
+      Effect.map(
+        Effect.all([publishedDocuments, operatorTexts(folder)]),
+        ([published, own]) => new Map([...published, ...own])
+      )
+    )
+  )
 
 const verbatim = (source: string, contentType = SCRIPT): Asset => ({ contentType, source, text: () => source })
 

@@ -7,11 +7,11 @@ import { RateLimiter } from "effect/persistence"
 import * as NodeDigest from "../../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import { Dispatcher } from "../../adapters/http/pipeline/Dispatcher.ts"
-import { MetricsAccess } from "../../adapters/http/platform/Metrics.ts"
 import { OperatorKey } from "../../domain/accounts/Authentication.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { LedgerStore } from "../../domain/ledger/LedgerStore.ts"
 import { LogHome } from "../../domain/log/Sequencer.ts"
+import { ToolboxToolsMax } from "../../domain/mcp/Toolbox.ts"
 import { CheckoutReturn } from "../../domain/payments/Loads.ts"
 import { WaitlistStore } from "../../domain/platform/Submissions.ts"
 import { ReceiptSigner } from "../../domain/receipts/Receipts.ts"
@@ -119,15 +119,15 @@ describe("ports given to a service", () => {
             Layer.succeed(CheckoutReturn, { successUrl: "https://a.example", cancelUrl: "https://a.example" }),
             RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory)),
             key,
-            Layer.succeed(MetricsAccess, "open")
+            Layer.succeed(ToolboxToolsMax, 1)
           ],
           ignored
         ),
-        ["Digest", "Entropy", "LogHome", "CheckoutReturn", "RateLimiter", "OperatorKey", "MetricsAccess"]
+        ["Digest", "Entropy", "LogHome", "CheckoutReturn", "RateLimiter", "OperatorKey", "ToolboxToolsMax"]
       )
       // With the value that the service has anyway.
-      const closed = Layer.succeed(MetricsAccess, "closed")
-      yield* Effect.scoped(Layer.build(alone(serviceOf(memoryConfig()).pipe(Layer.provide(closed)))))
+      const same = Layer.succeed(ToolboxToolsMax, yield* ToolboxToolsMax)
+      yield* Effect.scoped(Layer.build(alone(serviceOf(memoryConfig()).pipe(Layer.provide(same)))))
       // As a port, it closes the operator endpoints.
       const { dispatch } = yield* Effect.map(
         Layer.build(alone(serviceOf(memoryConfig(), key))),

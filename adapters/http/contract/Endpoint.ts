@@ -20,8 +20,8 @@ import {
   statusOf as statusOfCode
 } from "./Problem.ts"
 
-// Who may call an endpoint, and what it is for. `KeyAuth` adds the bearer scheme to the OpenAPI document; `Access` names the
-// roles that pass.
+// Who may call an endpoint, and what it is for. `KeyAuth` adds the bearer scheme to the OpenAPI document; an `AccessRule`
+// names the roles that pass.
 
 export class KeyAuth extends HttpApiMiddleware.Service<KeyAuth>()("agent-tool-billing/adapters/http/KeyAuth", {
   security: {
@@ -58,9 +58,18 @@ export interface AccessRule {
   readonly action: AuditedAction | undefined
 }
 
-export const Access = Context.Reference<AccessRule>("agent-tool-billing/adapters/http/Access", {
-  defaultValue: () => rule({})
-})
+/** The annotation of every endpoint of the contract. */
+export class Declared extends Context.Service<
+  Declared,
+  {
+    readonly access: AccessRule
+    /** The codes that it declares by name. */
+    readonly codes: ReadonlyArray<ProblemCode>
+  }
+>()("agent-tool-billing/adapters/http/Declared") {}
+
+export const declaredBy = ({ annotations }: Pick<HttpApiEndpoint.Top, "annotations">) =>
+  Context.get(annotations as Context.Context<Declared>, Declared)
 
 const rule = <const Overrides extends Partial<AccessRule>>(
   overrides: Overrides
@@ -112,12 +121,6 @@ interface Declaration<Params, Query, Payload, Success, Rule, Problems> {
   /** Further problems: their statuses, and codes that do not come with their status. */
   readonly problems?: ReadonlyArray<Problems & (ProblemStatus | NamedCode)>
 }
-
-/** The codes that an endpoint declares by name. */
-export const DeclaredCodes = Context.Reference<ReadonlyArray<ProblemCode>>(
-  "agent-tool-billing/adapters/http/DeclaredCodes",
-  { defaultValue: () => [] }
-)
 
 /** Handlers may fail with these only. */
 export interface Declares<Status extends ProblemStatus, Named extends NamedCode> {
@@ -176,8 +179,7 @@ const declare =
     }).annotateMerge(
       Context.empty().pipe(
         Context.merge(OpenApi.annotations({ summary, ...(description === undefined ? {} : { description }) })),
-        Context.add(Access, access),
-        Context.add(DeclaredCodes, codes)
+        Context.add(Declared, { access, codes })
       )
     )
     return (access.roles.length === 0

@@ -7,7 +7,7 @@ import { AccountsApi } from "../accounts/AccountsApi.ts"
 import { CatalogApi } from "../catalog/CatalogApi.ts"
 import { ImportApi } from "../catalog/ImportApi.ts"
 import { API_VERSION } from "../contract/BaseUrl.ts"
-import { Access, type AccessRule, DeclaredCodes } from "../contract/Endpoint.ts"
+import { type AccessRule, declaredBy } from "../contract/Endpoint.ts"
 import type { ProblemCode } from "../contract/Problem.ts"
 import { PRODUCT_DESCRIPTION } from "../contract/SampleValues.ts"
 import { PayoutsApi } from "../earnings/PayoutsApi.ts"
@@ -71,7 +71,8 @@ const read = (): ReadonlyArray<EndpointInfo> => {
   const found: Array<EndpointInfo> = []
   HttpApi.reflect(Api, {
     onGroup: () => {},
-    onEndpoint: ({ endpoint, group, mergedAnnotations }) => {
+    onEndpoint: ({ endpoint, group }) => {
+      const { access: rule, codes } = declaredBy(endpoint)
       const summary = Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => "")
       found.push({
         operationId: `${group.identifier}.${endpoint.identifier}`,
@@ -79,8 +80,8 @@ const read = (): ReadonlyArray<EndpointInfo> => {
         path: endpoint.path,
         summary,
         description: Context.getOrElse(endpoint.annotations, OpenApi.Description, () => summary),
-        rule: Context.get(mergedAnnotations, Access),
-        codes: Context.get(endpoint.annotations as Context.Context<never>, DeclaredCodes),
+        rule,
+        codes,
         payload: endpoint.payload.get("application/json")?.schemas[0],
         endpoint
       })

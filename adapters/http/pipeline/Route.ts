@@ -7,7 +7,7 @@ import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import type { Principal, Role } from "../../../domain/accounts/Authentication.ts"
 import type { Invoice } from "../../../domain/invoices/Invoice.ts"
 import { escapeHiddenJson } from "../../../domain/shared/PlainText.ts"
-import { Access, type AccessRule, type Declares, statusOf } from "../contract/Endpoint.ts"
+import { type AccessRule, declaredBy, type Declares, statusOf } from "../contract/Endpoint.ts"
 import type { NamedCode, ProblemStatus } from "../contract/Problem.ts"
 import { type BodyRules, type Decoding, decodingOf, documentQuery, parseQuery, storedBody } from "./Decoding.ts"
 import type { RateLimited, RequestTimedOut } from "./Failures.ts"
@@ -177,7 +177,7 @@ export const routesWith = <const Table extends ProblemTable>(problems: Table) =>
   ): RouteOf<E> => {
     const endpoint = endpoint_ as unknown as HttpApiEndpoint.Top
     const payload = options?.lenientPayload ?? endpoint.payload.get("application/json")?.schemas[0]
-    const rule = Context.get(endpoint.annotations as Context.Context<never>, Access)
+    const { access: rule } = declaredBy(endpoint)
     const encoded: Route = {
       method: endpoint.method,
       path: endpoint.path,

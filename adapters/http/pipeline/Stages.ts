@@ -1,7 +1,7 @@
 /**
  * The stages that a request passes between its arrival and its handler, each around the next.
  */
-import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Semaphore } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, type Redacted, Semaphore } from "effect"
 import { RateLimiter } from "effect/persistence"
 import {
   actorOf,
@@ -61,28 +61,21 @@ export interface RateLimitSettings {
 export const SIGN_INS_PER_MINUTE_MAX = 10
 export const WRONG_KEYS_PER_MINUTE_MAX = 60
 
+/** Who may read the metrics of a node. `closed`: no client, until a token is configured. */
+export type MetricsAccess = "open" | "closed" | Redacted.Redacted
+
 /** The settings of the HTTP service. */
-export interface HttpSettings {
-  readonly rateLimits: RateLimitSettings
-  readonly requestTimeoutMs: number
-  readonly trustedProxies: TrustedProxies
-}
-
-export const HTTP_SETTINGS: HttpSettings = {
-  rateLimits: {
-    addressRpm: 600,
-    registrationRpm: 30,
-    signInRpm: SIGN_INS_PER_MINUTE_MAX,
-    wrongKeyRpm: WRONG_KEYS_PER_MINUTE_MAX,
-    keysLimited: true
-  },
-  requestTimeoutMs: 30_000,
-  trustedProxies: []
-}
-
-export const HttpSettings = Context.Reference<HttpSettings>("agent-tool-billing/adapters/http/HttpSettings", {
-  defaultValue: () => HTTP_SETTINGS
-})
+export class HttpSettings extends Context.Service<
+  HttpSettings,
+  {
+    readonly rateLimits: RateLimitSettings
+    readonly requestTimeoutMs: number
+    readonly trustedProxies: TrustedProxies
+    readonly metrics: MetricsAccess
+    /** Where vulnerabilities are reported: a `mailto:` or `https:` URL. Undefined: there is no security.txt. */
+    readonly securityContact: string | undefined
+  }
+>()("agent-tool-billing/adapters/http/HttpSettings") {}
 
 const WINDOW_MS = 60_000
 /** A person who reloads a console must not exhaust the limit of the account's agents. */

@@ -2,7 +2,7 @@
  * /metrics: requests, calls and state of this process, and the connections and backlog of the store. If the store does not
  * respond in time, its metrics are left out.
  */
-import { Context, Effect, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { performance } from "node:perf_hooks"
 import { type SolvencyReading, SolvencyWatch } from "../../../domain/earnings/SolvencyWatch.ts"
 import { CallTally } from "../../../domain/metering/CallsInFlight.ts"
@@ -17,16 +17,8 @@ import { uncached } from "../contract/Endpoint.ts"
 import { MetricsRejected } from "../pipeline/Failures.ts"
 import { HttpMetrics, type RouteMeter } from "../pipeline/RequestTelemetry.ts"
 import { documentRoute, type Route } from "../pipeline/Route.ts"
+import { HttpSettings, type MetricsAccess } from "../pipeline/Stages.ts"
 import { bearer } from "../pipeline/WebRequest.ts"
-
-// Who may read the metrics of a node. Without a setting no client may.
-
-/** `closed`: no client may read them until a token is configured. */
-export type MetricsAccess = "open" | "closed" | Redacted.Redacted
-
-export const MetricsAccess = Context.Reference<MetricsAccess>("agent-tool-billing/adapters/http/MetricsAccess", {
-  defaultValue: () => "closed"
-})
 
 export const admit = (access: MetricsAccess, given: string): Effect.Effect<void, MetricsRejected> => {
   if (access === "open") return Effect.void
@@ -81,7 +73,7 @@ const labelText = (labels: Readonly<Record<string, string>>): string => {
 const STORE_WAIT = "500 millis"
 
 export const metricsRoutes = Effect.gen(function* () {
-  const access = yield* MetricsAccess
+  const { metrics: access } = yield* HttpSettings
   const http = yield* HttpMetrics
   const calls = yield* CallTally
   const store = yield* StoreWatch
@@ -166,9 +158,7 @@ export const metricsRoutes = Effect.gen(function* () {
         name: "atb_telemetry_batches_total",
         help: "Batches of traces and logs for the collector, by outcome.",
         type: "counter",
-        samples: telemetry
-          .read()
-          .map(({ batches, outcome, signal }) => ({ labels: { signal, outcome }, value: batches }))
+        samples: telemetry.read().map(({ batches, outcome, signal }) => ({ labels: { signal, outcome }, value: batches }))
       },
       one(
         "atb_log_lines_dropped_total",

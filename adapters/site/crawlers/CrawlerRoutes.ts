@@ -1,19 +1,14 @@
 /**
  * Files that crawlers, browsers and security researchers look for: robots.txt, sitemap.xml, security.txt and the icon.
  */
-import { Context, DateTime, Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { BaseUrl } from "../../http/contract/BaseUrl.ts"
 import { publicRead } from "../../http/contract/Endpoint.ts"
 import { documentRoute, type EncodedReply, type Route } from "../../http/pipeline/Route.ts"
+import { HttpSettings } from "../../http/pipeline/Stages.ts"
 import { docsNavigation } from "../docs/DocsNavigation.ts"
 import { html } from "../kit/Html.ts"
 import { ICON_SVG, siteLinks } from "../kit/Site.ts"
-
-/** Where vulnerabilities are reported: a `mailto:` or `https:` URL. Undefined: there is no security.txt. */
-export const SecurityContact = Context.Reference<string | undefined>(
-  "agent-tool-billing/adapters/site/SecurityContact",
-  { defaultValue: () => undefined }
-)
 
 /** RFC 9116 recommends less than a year. */
 const SECURITY_TXT_DAYS = 180
@@ -25,7 +20,7 @@ const NOT_CRAWLED = ["/api/market/", "/api/v1/", "/mcp", ...CONSOLES.flatMap((pa
 
 export const crawlerRoutes = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
-  const contact = yield* SecurityContact
+  const { securityContact: contact } = yield* HttpSettings
   const robots = [
     "User-agent: *",
     ...NOT_CRAWLED.map((path) => `Disallow: ${path}`),

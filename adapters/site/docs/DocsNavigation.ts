@@ -100,11 +100,8 @@ export const hasSamples = ({ file }: Guide): boolean => file.startsWith("guides/
 export const OPERATOR_PAGES = ["terms", "privacy", "fees"] as const
 export type OperatorPage = (typeof OPERATOR_PAGES)[number]
 
-/** The operator's Markdown, by page. */
-export const OperatorTexts = Context.Reference<ReadonlyMap<OperatorPage, string>>(
-  "agent-tool-billing/adapters/site/OperatorTexts",
-  { defaultValue: () => new Map() }
-)
+/** The operator's Markdown among the documents. */
+export const operatorFile = (page: OperatorPage): string => `operator/${page}.md`
 
 /** Keeps the page of a text small. */
 export const OPERATOR_TEXT_BYTES_MAX = 32_768

@@ -14,8 +14,8 @@ import {
   guides,
   hasSamples,
   OPERATOR_PAGES,
+  operatorFile,
   operatorPageNames,
-  OperatorTexts,
   unpublished
 } from "./DocsNavigation.ts"
 import { Documents, type Rendered, renderMarkdown } from "./Markdown.ts"
@@ -91,7 +91,6 @@ const NO_DEMO =
 export const writtenPages = Effect.gen(function* () {
   const documents = yield* Documents
   const baseUrl = yield* BaseUrl
-  const operatorTexts = yield* OperatorTexts
   const feeBasisPoints = yield* DefaultFeeBasisPoints
 
   const textOf = (guide: Guide): string => {
@@ -121,7 +120,7 @@ export const writtenPages = Effect.gen(function* () {
             }
           }),
           ...OPERATOR_PAGES.map((page): WrittenPage => {
-            const text = operatorTexts.get(page) ?? unpublished(page, feeBasisPoints)
+            const text = documents.get(operatorFile(page)) ?? unpublished(page, feeBasisPoints)
             const rendered = render("", text)
             const { summary, title } = operatorPageNames[page]
             const { body, headings } = rendered

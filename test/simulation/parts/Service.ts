@@ -20,7 +20,7 @@ import { moneyRoutes } from "../../../adapters/http/payments/Money.ts"
 import { Dispatcher, make } from "../../../adapters/http/pipeline/Dispatcher.ts"
 import { HttpMetrics } from "../../../adapters/http/pipeline/RequestTelemetry.ts"
 import { Pages } from "../../../adapters/http/pipeline/Route.ts"
-import { HTTP_SETTINGS, HttpSettings, RateLimits } from "../../../adapters/http/pipeline/Stages.ts"
+import { HttpSettings, RateLimits } from "../../../adapters/http/pipeline/Stages.ts"
 import { Draining, OpenStreams } from "../../../adapters/http/pipeline/WebRequest.ts"
 import { disputesRoutes } from "../../../adapters/http/trust/Disputes.ts"
 import * as AjvJsonSchemas from "../../../adapters/jsonschema/AjvJsonSchemas.ts"
@@ -74,14 +74,11 @@ const settings = (terms: Terms) =>
     Layer.succeed(UpstreamLimits, { ...UPSTREAM_LIMITS, timeoutMs: UPSTREAM_TIMEOUT_MS, totalMs: 0 }),
     Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
     Layer.succeed(HttpSettings, {
-      ...HTTP_SETTINGS,
-      rateLimits: {
-        addressRpm: 0,
-        registrationRpm: 0,
-        signInRpm: 0,
-        wrongKeyRpm: 0,
-        keysLimited: false
-      }
+      rateLimits: { addressRpm: 0, registrationRpm: 0, signInRpm: 0, wrongKeyRpm: 0, keysLimited: false },
+      requestTimeoutMs: 30_000,
+      trustedProxies: [],
+      metrics: "closed",
+      securityContact: undefined
     })
   )
 

@@ -3,12 +3,10 @@
  * them.
  */
 import { Effect, Layer, Logger, Redacted, Result } from "effect"
-import { MetricsAccess } from "../../../adapters/http/platform/Metrics.ts"
 import { readConfig, type Source } from "../../../src/config/AppConfig.ts"
 import type { ServiceConfig } from "../../../src/config/ServiceOptions.ts"
 import { Fatal } from "../../../src/layers/Process.ts"
-import { metricsAccess } from "../../../src/layers/Service.ts"
-import { serviceOf } from "../../../src/layers/Service.ts"
+import { metricsAccess, serviceOf } from "../../../src/layers/Service.ts"
 import { PostgresTest } from "../servers/PostgresTest.ts"
 
 const UNLIMITED: Source = { RATE_LIMIT_RPM: "0", RATE_LIMIT_IP_RPM: "0", RATE_LIMIT_REGISTER_RPM: "0" }
@@ -42,7 +40,7 @@ export const postgresConfig = (url: Redacted.Redacted, settings: Source = {}): S
 
 /** As `serve`. Background logs are silent; logs about a request are in the response that a test gets. */
 export const wholeService = (config: ServiceConfig) =>
-  serviceOf(config, Layer.succeed(MetricsAccess, metricsAccess(config))).pipe(
+  serviceOf({ ...config, metrics: metricsAccess(config) }).pipe(
     Layer.provide([Fatal.layer, Logger.layer([])]),
     Layer.orDie
   )

@@ -13,8 +13,7 @@ import * as NodeSealer from "../../../adapters/crypto/NodeSealer.ts"
 import * as PublishedProofs from "../../../adapters/dns/PublishedProofs.ts"
 import * as HttpService from "../../../adapters/http/HttpService.ts"
 import { BaseUrl } from "../../../adapters/http/contract/BaseUrl.ts"
-import { HTTP_SETTINGS, HttpSettings } from "../../../adapters/http/pipeline/Stages.ts"
-import { MetricsAccess } from "../../../adapters/http/platform/Metrics.ts"
+import { HttpSettings } from "../../../adapters/http/pipeline/Stages.ts"
 import * as AjvJsonSchemas from "../../../adapters/jsonschema/AjvJsonSchemas.ts"
 import * as McpUpstream from "../../../adapters/mcp/McpUpstream.ts"
 import { publicAndLoopback } from "../../../adapters/mcp/egress/AddressGuard.ts"
@@ -56,29 +55,28 @@ const RING = [Redacted.make(CORE_SECRET)] as const
 
 const PROVIDER_SECRET = Redacted.make("a provider's")
 
-/** Where the service is public, and who reads its metrics. */
+/** Where the service is public. */
 export const PUBLIC = Layer.mergeAll(
   Layer.succeed(BaseUrl, "http://127.0.0.1:3000"),
   Layer.succeed(LogHome, "localhost/log"),
-  Layer.succeed(CheckoutReturn, { successUrl: "http://127.0.0.1:3000/paid", cancelUrl: "http://127.0.0.1:3000/left" }),
-  Layer.succeed(MetricsAccess, "open")
+  Layer.succeed(CheckoutReturn, { successUrl: "http://127.0.0.1:3000/paid", cancelUrl: "http://127.0.0.1:3000/left" })
 )
+
+/** No limits of rates, and open metrics. */
+const UNLIMITED: HttpSettings["Service"] = {
+  rateLimits: { addressRpm: 0, registrationRpm: 0, signInRpm: 0, wrongKeyRpm: 0, keysLimited: false },
+  requestTimeoutMs: 30_000,
+  trustedProxies: [],
+  metrics: "open",
+  securityContact: undefined
+}
 
 const settings = Layer.mergeAll(
   // The requests that a provider gets are those of calls.
   Layer.succeed(CatalogPolicy, { ...CATALOG_POLICY, priceNotice: Duration.zero, probeTimeout: Duration.zero }),
   Layer.succeed(UpstreamLimits, { ...UPSTREAM_LIMITS, timeoutMs: UPSTREAM_TIMEOUT_MS, totalMs: 0 }),
   Layer.succeed(RateLimitPolicy, { defaultRpm: 6_000, ceilingRpm: 6_000, providerRpm: 6_000 }),
-  Layer.succeed(HttpSettings, {
-    ...HTTP_SETTINGS,
-    rateLimits: {
-      addressRpm: 0,
-      registrationRpm: 0,
-      signInRpm: 0,
-      wrongKeyRpm: 0,
-      keysLimited: false
-    }
-  }),
+  Layer.succeed(HttpSettings, UNLIMITED),
   Logger.layer([])
 )
 
