@@ -14,7 +14,7 @@ import { Invoicing, monthBefore } from "../domain/invoices/Invoicing.ts"
 import { Ledger } from "../domain/ledger/Ledger.ts"
 import type { Discrepancy } from "../domain/ledger/LedgerStore.ts"
 import { DefaultFeeBasisPoints } from "../domain/ledger/PlatformFee.ts"
-import { DatabaseTime } from "../domain/shared/Time.ts"
+import { databaseTime } from "../domain/shared/Time.ts"
 import { formatAmount } from "../domain/shared/Microcents.ts"
 import { type AppConfig, valueOf } from "./config/AppConfig.ts"
 import { recovery } from "./layers/Core.ts"
@@ -83,7 +83,7 @@ export const closeMonth = (config: AppConfig, given: string | undefined, supplem
     ? NO_LEDGER
     : Effect.gen(function* () {
         const invoicing = yield* Invoicing
-        const month = given === undefined ? monthBefore(yield* (yield* DatabaseTime).now) : yield* monthOf(given)
+        const month = given === undefined ? monthBefore(yield* yield* databaseTime) : yield* monthOf(given)
         const { agrees, documents, issued, ledger } = supplement
           ? yield* invoicing.supplement(month)
           : yield* invoicing.close(month)

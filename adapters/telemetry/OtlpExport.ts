@@ -6,7 +6,7 @@ import { Clock, ConfigProvider, Effect, Layer, Logger, Random, Redacted, Schedul
 import { HttpBody, HttpClient, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { OtlpLogger, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { Agent, request as send } from "undici"
-import { type Signal, TelemetryTally, TraceSampler } from "../../domain/shared/Telemetry.ts"
+import { type Signal, ProcessTelemetry, TraceSampler } from "../../domain/shared/Telemetry.ts"
 import { monotonicMs, monotonicNowMs } from "../../domain/shared/Time.ts"
 
 // Sends batches to the collector. Each batch has a deadline and a few attempts, and batches in flight are bounded in number
@@ -47,7 +47,7 @@ const collectorClient = (limits: CollectorLimits = COLLECTOR_LIMITS) =>
   Layer.effect(
     HttpClient.HttpClient,
     Effect.gen(function* () {
-      const tally = yield* TelemetryTally
+      const { exports: tally } = yield* ProcessTelemetry
       const agent = yield* Effect.acquireRelease(
         Effect.sync(() => new Agent({ connections: CONNECTIONS_MAX, pipelining: 1 })),
         (made) => Effect.promise(() => made.destroy())

@@ -9,7 +9,7 @@ import { Entropy } from "../shared/Cryptography.ts"
 import { ConsumerId, InvoiceId } from "../shared/Ids.ts"
 import { formatAmount, type Microcents } from "../shared/Microcents.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
-import { DatabaseTime } from "../shared/Time.ts"
+import { databaseTime } from "../shared/Time.ts"
 import {
   documentsOf,
   type DraftInvoice,
@@ -82,7 +82,7 @@ export class Invoicing extends Context.Service<
       const ledger = yield* Ledger
       const entropy = yield* Entropy
       const { atomically } = yield* UnitOfWork
-      const database = yield* DatabaseTime
+      const databaseNow = yield* databaseTime
 
       const withId = Effect.fnUntraced(function* (document: Omit<DraftInvoice, "id">) {
         return { ...document, id: InvoiceId.make(yield* entropy.uuid) }
@@ -103,7 +103,7 @@ export class Invoicing extends Context.Service<
       })
 
       const mustBeOver = Effect.fnUntraced(function* ({ end, month }: MonthSpan) {
-        const now = yield* database.now
+        const now = yield* databaseNow
         if (DateTime.isLessThan(now, DateTime.addDuration(end, AFTER_MONTH_END))) {
           return yield* new MonthNotOver({ month, openCalls: 0 })
         }
@@ -118,7 +118,7 @@ export class Invoicing extends Context.Service<
           yield* mustBeOver(span)
           yield* store.stage(span)
           issued = yield* issue(span)
-          yield* store.complete(month, yield* database.now)
+          yield* store.complete(month, yield* databaseNow)
         }
         const totals = yield* store.totals(span)
         const agrees = totals.ledger === totals.invoices && totals.ledger === totals.statements
@@ -137,7 +137,7 @@ export class Invoicing extends Context.Service<
       })
 
       const closeLast = Effect.gen(function* () {
-        const last = monthBefore(yield* database.now)
+        const last = monthBefore(yield* databaseNow)
         if (yield* store.isComplete(last)) return Option.none<Closed>()
         return Option.some(yield* close(last))
       }).pipe(Effect.withSpan("Invoicing.closeLast"))

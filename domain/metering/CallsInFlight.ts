@@ -3,7 +3,7 @@
  * waiting, and a forwarded call runs to completion and is settled by its outcome. Counted per account, so that disconnecting
  * does not free a slot.
  */
-import { Cause, Context, type Duration, Effect, Exit, Fiber, Schema } from "effect"
+import { Cause, Context, type Duration, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
 import { type Durations, Histogram } from "../shared/Telemetry.ts"
 import { inSeconds } from "../shared/Time.ts"
@@ -16,19 +16,24 @@ export type CallStep = "hold" | "forward" | "settle"
 
 /**
  * Counts of a service's calls by outcome since it started, and the durations of their steps. Plain counters, because they
- * are on the hot path. Default: counts nothing.
+ * are on the hot path. A core has its own, which its metrics read.
  */
-export interface CallTally {
-  count(origin: CallOrigin, status: CallStatus): void
-  took(step: CallStep, ms: number): void
-  readonly total: number
-  /** Waits for the next call. For one waiter at a time. */
-  readonly next: Effect.Effect<void>
-  /** The caller of a forwarded call disconnected. */
-  left(): void
-  readonly leftCount: number
-  read(): ReadonlyArray<{ readonly origin: CallOrigin; readonly status: CallStatus; readonly calls: number }>
-  steps(): ReadonlyArray<{ readonly step: CallStep; readonly durations: Durations }>
+export class CallTally extends Context.Service<
+  CallTally,
+  {
+    count(origin: CallOrigin, status: CallStatus): void
+    took(step: CallStep, ms: number): void
+    readonly total: number
+    /** Waits for the next call. For one waiter at a time. */
+    readonly next: Effect.Effect<void>
+    /** The caller of a forwarded call disconnected. */
+    left(): void
+    readonly leftCount: number
+    read(): ReadonlyArray<{ readonly origin: CallOrigin; readonly status: CallStatus; readonly calls: number }>
+    steps(): ReadonlyArray<{ readonly step: CallStep; readonly durations: Durations }>
+  }
+>()("agent-tool-billing/domain/metering/CallTally") {
+  static readonly layer = Layer.sync(CallTally, () => makeCallTally())
 }
 
 const ORIGINS: ReadonlyArray<CallOrigin> = ["proxy", "meter"]
@@ -38,7 +43,7 @@ const STEPS: ReadonlyArray<CallStep> = ["hold", "forward", "settle"]
 
 const noCalls = (): Record<CallStatus, number> => ({ success: 0, error: 0, timeout: 0, rate_limited: 0 })
 
-export const makeCallTally = (): CallTally => {
+export const makeCallTally = (): CallTally["Service"] => {
   const counts = { proxy: noCalls(), meter: noCalls() }
   const durations = { hold: new Histogram(), forward: new Histogram(), settle: new Histogram() }
   let leftCount = 0
@@ -73,13 +78,6 @@ export const makeCallTally = (): CallTally => {
       ORIGINS.flatMap((origin) => STATUSES.map((status) => ({ origin, status, calls: counts[origin][status] })))
   }
 }
-
-const UNCOUNTED: CallTally = { ...makeCallTally(), total: 0, left: () => {}, count: () => {}, took: () => {} }
-
-/** A core has its own. */
-export const CallTally = Context.Reference<CallTally>("agent-tool-billing/domain/metering/CallTally", {
-  defaultValue: () => UNCOUNTED
-})
 
 /** State shared by a call and its caller. */
 export interface CallProgress {

@@ -73,7 +73,7 @@ export type Signal = "traces" | "logs"
 /** `dropped` by this process: too much is in flight already. */
 export type Outcome = "sent" | "failed" | "dropped"
 
-export interface TelemetryTally {
+export interface ExportTally {
   count(signal: Signal, outcome: Outcome): void
   read(): ReadonlyArray<{ readonly signal: Signal; readonly outcome: Outcome; readonly batches: number }>
 }
@@ -83,7 +83,7 @@ const OUTCOMES: ReadonlyArray<Outcome> = ["sent", "failed", "dropped"]
 
 const nothing = (): Record<Outcome, number> => ({ sent: 0, failed: 0, dropped: 0 })
 
-export const makeTelemetryTally = (): TelemetryTally => {
+export const makeExportTally = (): ExportTally => {
   const counts = { traces: nothing(), logs: nothing() }
   return {
     count: (signal, outcome) => {
@@ -94,17 +94,23 @@ export const makeTelemetryTally = (): TelemetryTally => {
   }
 }
 
-/** The tally of what is exported: provide one to read it. Default: counts nothing. */
-export const TelemetryTally = Context.Reference<TelemetryTally>("agent-tool-billing/domain/platform/TelemetryTally", {
-  defaultValue: () => ({ ...makeTelemetryTally(), count: () => {} })
-})
-
-/** Log lines of this process that its reader did not take. Default: none. */
-export interface LogLoss {
-  /** Since the start. */
-  dropped: number
+/** What a process that runs the service alone does with log lines and traces. */
+export interface ProcessTelemetry {
+  readonly exports: ExportTally
+  /** Log lines since the start that the reader of the log did not take. */
+  readonly lines: { dropped: number }
+  /** Decides which requests are logged. Undefined: none, as in an app that embeds the service and has a log of its own. */
+  readonly accessLog: TraceSampler | undefined
 }
 
-export const LogLoss = Context.Reference<LogLoss>("agent-tool-billing/domain/platform/LogLoss", {
-  defaultValue: () => ({ dropped: 0 })
-})
+/** Default: counts and logs nothing. */
+export const ProcessTelemetry = Context.Reference<ProcessTelemetry>(
+  "agent-tool-billing/domain/shared/ProcessTelemetry",
+  {
+    defaultValue: () => ({
+      exports: { ...makeExportTally(), count: () => {} },
+      lines: { dropped: 0 },
+      accessLog: undefined
+    })
+  }
+)

@@ -47,6 +47,8 @@ export interface TimeReading {
 export interface CorrectedClock {
   readonly clock: Clock.Clock
   correct(reading: TimeReading): void
+  /** Reads the database's clock, once there is a connection. */
+  read: Effect.Effect<DateTime.Utc, StoreUnavailable>
   /** The machine's clock minus the database's; undefined before the first reading. */
   skewMs(): number | undefined
   /** Why this node must not serve; undefined if nothing is wrong. */
@@ -68,10 +70,9 @@ export const CorrectedClock = Context.Reference<CorrectedClock | undefined>(
   { defaultValue: () => undefined }
 )
 
-/** The database's time, read now. Without a database, the time of the fiber's clock. Default: the latter. */
-export const DatabaseTime = Context.Reference<{ readonly now: Effect.Effect<DateTime.Utc, StoreUnavailable> }>(
-  "agent-tool-billing/domain/shared/DatabaseTime",
-  { defaultValue: () => ({ now: DateTime.now }) }
+/** How to read the database's time now. Without a database, it is the time of the fiber's clock. */
+export const databaseTime = Effect.map(CorrectedClock, (corrected) =>
+  corrected === undefined ? DateTime.now : Effect.suspend(() => corrected.read)
 )
 
 export const makeCorrectedClock = (machine: Clock.Clock): CorrectedClock => {
@@ -115,6 +116,7 @@ export const makeCorrectedClock = (machine: Clock.Clock): CorrectedClock => {
       offsetMs = read
       isRead = true
     },
+    read: DateTime.now,
     skewMs,
     fault,
     jobsWaitFor: () => {

@@ -19,7 +19,7 @@ import { PlatformFunds } from "../../domain/ledger/PlatformFunds.ts"
 import { ReceiptLog } from "../../domain/log/ReceiptLog.ts"
 import { makeSequencer, Sequencer } from "../../domain/log/Sequencer.ts"
 import { McpCalls } from "../../domain/mcp/McpCalls.ts"
-import { CallTally, makeCallTally } from "../../domain/metering/CallsInFlight.ts"
+import { CallTally } from "../../domain/metering/CallsInFlight.ts"
 import { FreeTiers } from "../../domain/metering/FreeTiers.ts"
 import { Grants, Reservations } from "../../domain/metering/Grants.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
@@ -89,9 +89,6 @@ const sequencing = Layer.effect(
   Effect.flatMap(ProviderTrust, ({ follow }) => makeSequencer({ follow }))
 ).pipe(Layer.provideMerge(ProviderTrust.layer), Layer.provideMerge(Trust.layer))
 
-/** Each core has its own, which the metrics read. */
-const tally = Layer.sync(CallTally, makeCallTally)
-
 /** Every service of the core, on the ports that you provide. Fails with `BooksMixed` if stores do not share their data. */
 export const core = Layer.mergeAll(
   Registration.layer,
@@ -110,4 +107,4 @@ export const core = Layer.mergeAll(
   Budgets.layer,
   Verification.layer,
   platform
-).pipe(Layer.provideMerge(directory), Layer.provideMerge(tally), Layer.provide(wholeBooks))
+).pipe(Layer.provideMerge(directory), Layer.provideMerge(CallTally.layer), Layer.provide(wholeBooks))

@@ -5,11 +5,10 @@
 import { Console, Context, Effect, Layer, Logger, Redacted, References } from "effect"
 import * as NodeEntropy from "../../adapters/crypto/NodeEntropy.ts"
 import { API_VERSION } from "../../adapters/http/contract/BaseUrl.ts"
-import { AccessSampler } from "../../adapters/http/pipeline/RequestTelemetry.ts"
 import * as OtlpExport from "../../adapters/telemetry/OtlpExport.ts"
 import { samplerOf } from "../../adapters/telemetry/OtlpExport.ts"
 import { Entropy } from "../../domain/shared/Cryptography.ts"
-import { LogLoss, makeTelemetryTally, TelemetryTally } from "../../domain/shared/Telemetry.ts"
+import { makeExportTally, ProcessTelemetry } from "../../domain/shared/Telemetry.ts"
 import { type AppConfig, valueOf } from "../config/AppConfig.ts"
 import { headersOf } from "../config/SettingValues.ts"
 import { level, lines } from "./Process.ts"
@@ -30,7 +29,7 @@ interface LogStream {
 type Print = (...parts: ReadonlyArray<unknown>) => void
 
 /** Prints while the stream takes it. After a gap the first line says how many are missing. */
-export const bounded = (stream: LogStream, loss: LogLoss = { dropped: 0 }): ((print: Print) => Print) => {
+export const bounded = (stream: LogStream, loss = { dropped: 0 }): ((print: Print) => Print) => {
   let dropped = 0
   let isClosed = false
   stream.on("error", () => {
@@ -51,7 +50,7 @@ export const bounded = (stream: LogStream, loss: LogLoss = { dropped: 0 }): ((pr
     }
 }
 
-const make = (loss: LogLoss): Console.Console => {
+const make = (loss: ProcessTelemetry["lines"]): Console.Console => {
   const { console, process } = globalThis
   const [out, err] = [bounded(process.stdout, loss), bounded(process.stderr, loss)]
   // The other methods are those of the process.
@@ -64,19 +63,23 @@ const make = (loss: LogLoss): Console.Console => {
   })
 }
 
-export const logOutput = Layer.syncContext(() => {
-  const loss: LogLoss = { dropped: 0 }
-  return Context.make(Console.Console, make(loss)).pipe(Context.add(LogLoss, loss))
-})
+/** `accessRatio`: the share of requests that are logged. */
+export const logOutput = (accessRatio: number) =>
+  Layer.effectContext(
+    Effect.map(samplerOf({ ratio: accessRatio }), (accessLog) => {
+      const lines = { dropped: 0 }
+      return Context.make(Console.Console, make(lines)).pipe(
+        Context.add(ProcessTelemetry, { exports: makeExportTally(), lines, accessLog })
+      )
+    })
+  )
 
 /** The service has its log on stdout, and at a collector if there is one. */
 export const telemetry = (config: AppConfig) =>
   (config.OTLP_URL === undefined ? Logger.layer([lines(config)]) : exported(config, config.OTLP_URL)).pipe(
     Layer.provideMerge([
       level(config),
-      logOutput,
-      Layer.effect(AccessSampler, samplerOf({ ratio: valueOf(config, "ACCESS_LOG_RATIO") })),
-      Layer.sync(TelemetryTally, makeTelemetryTally),
+      logOutput(valueOf(config, "ACCESS_LOG_RATIO")),
       Layer.succeed(References.TracerEnabled, false)
     ])
   )

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Layer, Logger, Redacted, Scope } from "effect"
 import * as OtlpExport from "../../adapters/telemetry/OtlpExport.ts"
 import { COLLECTOR_LIMITS, type CollectorLimits } from "../../adapters/telemetry/OtlpExport.ts"
-import { makeTelemetryTally, step, TelemetryTally, traced } from "../../domain/shared/Telemetry.ts"
+import { makeExportTally, ProcessTelemetry, step, traced } from "../../domain/shared/Telemetry.ts"
 import { collector } from "../support/telemetry/Collector.ts"
 
 const HASTY: CollectorLimits = {
@@ -22,7 +22,7 @@ const PATIENT: CollectorLimits = { ...HASTY, attemptMs: 30_000 }
 
 /** An exporter of its own, with the results of its batches, and its own output. */
 const exporting = Effect.fnUntraced(function* (url: string, limits: CollectorLimits = PATIENT) {
-  const tally = makeTelemetryTally()
+  const tally = makeExportTally()
   const said: Array<string> = []
   const scope = yield* Scope.make()
   const context = yield* Layer.buildWithScope(
@@ -38,7 +38,9 @@ const exporting = Effect.fnUntraced(function* (url: string, limits: CollectorLim
         exportEveryMs: 20
       },
       [Logger.map(Logger.formatLogFmt, (line) => said.push(line))]
-    ).pipe(Layer.provide(Layer.succeed(TelemetryTally, tally))),
+    ).pipe(
+      Layer.provide(Layer.succeed(ProcessTelemetry, { exports: tally, lines: { dropped: 0 }, accessLog: undefined }))
+    ),
     scope
   )
   yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))

@@ -2,7 +2,7 @@
  * What operators see of requests: metrics, traces, the access log and the lines of problems.
  */
 import { Clock, Context, Effect, Fiber, Layer, References, Schedule, Tracer } from "effect"
-import { type Durations, Histogram, traced, TraceSampler } from "../../../domain/shared/Telemetry.ts"
+import { type Durations, Histogram, ProcessTelemetry, traced, TraceSampler } from "../../../domain/shared/Telemetry.ts"
 import { monotonicMs } from "../../../domain/shared/Time.ts"
 import { type RequestContext, type RequestNotes, type Route, type Stage, UNMATCHED } from "./Route.ts"
 import type { WebResponse } from "./WebRequest.ts"
@@ -128,16 +128,10 @@ const isSampled = (traceparent: string): boolean => (Number.parseInt(traceparent
 // The access log: an INFO line for a sample of requests and for each traced one, with status and duration. The annotations
 // of the request name it, its route and its account. Responses with a problem have a line of their own: `ProblemLog`.
 
-/** Decides which requests are logged. Undefined: none, as in an app that embeds the service and has a log of its own. */
-export const AccessSampler = Context.Reference<TraceSampler | undefined>(
-  "agent-tool-billing/adapters/http/AccessSampler",
-  { defaultValue: () => undefined }
-)
-
 /** Inside of the request's span, which its line names. */
 export const makeAccessLog = Effect.map(
-  Effect.all([AccessSampler, Clock.Clock]),
-  ([sampler, clock]): Stage<WebResponse, never> => {
+  Effect.all([ProcessTelemetry, Clock.Clock]),
+  ([{ accessLog: sampler }, clock]): Stage<WebResponse, never> => {
     if (sampler === undefined) return (context, next) => next(context)
     const log = (status: number, startedMs: number) =>
       Effect.annotateLogs(Effect.logInfo("A request was answered"), {

@@ -11,7 +11,7 @@ import { Health, Heartbeats, type StoreBacklog, StoreWatch } from "../../../doma
 import { ReadReplica } from "../../../domain/platform/ReadReplica.ts"
 import { isSameText } from "../../../domain/shared/Cryptography.ts"
 import { giveUpAfter } from "../../../domain/shared/Deadlines.ts"
-import { BOUNDS_S, type Durations, LogLoss, TelemetryTally } from "../../../domain/shared/Telemetry.ts"
+import { BOUNDS_S, type Durations, ProcessTelemetry } from "../../../domain/shared/Telemetry.ts"
 import { CorrectedClock, monotonicNowMs } from "../../../domain/shared/Time.ts"
 import { uncached } from "../contract/Endpoint.ts"
 import { MetricsRejected } from "../pipeline/Failures.ts"
@@ -78,8 +78,7 @@ export const metricsRoutes = Effect.gen(function* () {
   const calls = yield* CallTally
   const store = yield* StoreWatch
   const heartbeats = yield* Heartbeats
-  const telemetry = yield* TelemetryTally
-  const loss = yield* LogLoss
+  const { exports, lines } = yield* ProcessTelemetry
   const solvency = yield* SolvencyWatch
   const loads = yield* Loads
   const { startedAt } = yield* Health
@@ -158,13 +157,13 @@ export const metricsRoutes = Effect.gen(function* () {
         name: "atb_telemetry_batches_total",
         help: "Batches of traces and logs for the collector, by outcome.",
         type: "counter",
-        samples: telemetry.read().map(({ batches, outcome, signal }) => ({ labels: { signal, outcome }, value: batches }))
+        samples: exports.read().map(({ batches, outcome, signal }) => ({ labels: { signal, outcome }, value: batches }))
       },
       one(
         "atb_log_lines_dropped_total",
         "Log lines that this process dropped, because the reader of its output was too slow or gone.",
         "counter",
-        loss.dropped
+        lines.dropped
       ),
       {
         name: "atb_job_last_success_timestamp_seconds",

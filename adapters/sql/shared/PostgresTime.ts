@@ -4,7 +4,7 @@
  */
 import { DateTime, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CorrectedClock, DatabaseTime, monotonicNowMs } from "../../../domain/shared/Time.ts"
+import { CorrectedClock, monotonicNowMs } from "../../../domain/shared/Time.ts"
 import { storeFailures } from "./StoreSql.ts"
 
 const READ_EVERY = Duration.seconds(5)
@@ -12,12 +12,11 @@ const READ_WITHIN = Duration.seconds(10)
 /** The first response on a new connection is slow; later readings are more precise. */
 const READINGS_AT_START = 3
 
-export const layer = Layer.effect(
-  DatabaseTime,
+export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const corrected = yield* CorrectedClock
-    if (corrected === undefined) return { now: DateTime.now }
+    if (corrected === undefined) return
 
     const read = Effect.gen(function* () {
       const askedMs = yield* monotonicNowMs
@@ -51,6 +50,6 @@ export const layer = Layer.effect(
       Effect.forever,
       Effect.forkScoped
     )
-    return { now: storeFailures(read) }
+    corrected.read = storeFailures(read)
   })
 )

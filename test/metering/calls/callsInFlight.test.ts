@@ -9,12 +9,7 @@ import {
   RETAINED_RESULT_BYTES_MAX,
   RETAINED_RESULT_MS_MAX
 } from "../../../domain/metering/CallStore.ts"
-import {
-  type CallProgress,
-  CallTally,
-  makeCallsInFlight,
-  makeCallTally
-} from "../../../domain/metering/CallsInFlight.ts"
+import { type CallProgress, CallTally, makeCallsInFlight } from "../../../domain/metering/CallsInFlight.ts"
 import { ConsumerId } from "../../../domain/shared/Ids.ts"
 
 const CONSUMER = ConsumerId.make("01a203e2-8e6b-71c1-a888-28fffdc31c78")
@@ -64,7 +59,7 @@ it.effect("a forwarded call continues without its caller, and counts until it en
     yield* Effect.exit(calls.run(CONSUMER, aCall(), Effect.fail("a refusal")))
     assert.strictEqual(yield* calls.run(CONSUMER, aCall(), Effect.succeed("fine")), "fine")
     assert.strictEqual((yield* CallTally).leftCount, 1)
-  }).pipe(Effect.provideService(CallTally, makeCallTally()))
+  }).pipe(Effect.provide(CallTally.layer))
 )
 
 it.effect.each([
@@ -78,7 +73,7 @@ it.effect.each([
     yield* Fiber.interrupt(caller)
     assert.strictEqual(call.ended(), "interrupted")
     assert.deepStrictEqual([progress.left, progress.canceled], [true, canceled])
-  })
+  }).pipe(Effect.provide(CallTally.layer))
 )
 
 it.effect("no call outlives the service: calls may finish, then they are canceled", () =>
@@ -97,7 +92,7 @@ it.effect("no call outlives the service: calls may finish, then they are cancele
     yield* TestClock.adjust("2 seconds")
     yield* Fiber.join(closing)
     assert.strictEqual(stuck.ended(), "interrupted")
-  })
+  }).pipe(Effect.provide(CallTally.layer))
 )
 
 it.effect("results of disconnected callers are kept up to a number of bytes in ten minutes", () =>

@@ -3,6 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Context, DateTime, Effect, Exit, Layer, Logger } from "effect"
+import { CallTally } from "../../../domain/metering/CallsInFlight.ts"
 import { CallStore, type OverdueCall } from "../../../domain/metering/CallStore.ts"
 import { Reservations } from "../../../domain/metering/Grants.ts"
 import { Sweeper } from "../../../domain/metering/Sweeper.ts"
@@ -28,6 +29,7 @@ const stuck = new Set([overdue[0], overdue[2]].map((one) => one!.invocationId))
 const sweeperOver = (calls: Layer.Layer<CallStore>, sweepOfReservations: Effect.Effect<number, StoreUnavailable>) => {
   const ports = Layer.mergeAll(
     calls,
+    CallTally.layer,
     receiptsSignedBy(
       Layer.succeed(ReceiptSigner, { sign: () => Effect.succeed("0".repeat(64)), verify: () => Effect.succeed(true) })
     ),

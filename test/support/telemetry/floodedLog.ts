@@ -17,4 +17,4 @@ const flood = Effect.gen(function* () {
   return yield* Effect.never
 })
 
-Effect.runFork(Effect.provide(flood, Layer.merge(Logger.layer([Logger.consoleJson]), logOutput)))
+Effect.runFork(Effect.provide(flood, Layer.merge(Logger.layer([Logger.consoleJson]), logOutput(0))))
