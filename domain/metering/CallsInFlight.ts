@@ -9,6 +9,7 @@ import { type Durations, Histogram } from "../shared/Telemetry.ts"
 import { inSeconds } from "../shared/Time.ts"
 import type { CallStatus } from "../upstream/ToolUpstream.ts"
 
+/** Forwarded to the tool by the service, or reported by its provider. */
 export type CallOrigin = "proxy" | "meter"
 
 /** Steps of a proxied call: until the hold is durable, until the provider has responded, until the settlement is durable. */

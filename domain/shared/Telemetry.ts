@@ -6,6 +6,7 @@ import { Context, Effect, References, Tracer } from "effect"
 /** Upper bounds in seconds, for calls that wait for a provider and for reads from memory. */
 export const BOUNDS_S = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const
 
+/** The distribution of durations, by the upper bounds of `BOUNDS_S`. */
 export interface Durations {
   /** Each bucket includes the lower ones. */
   readonly cumulative: ReadonlyArray<number>
@@ -94,7 +95,10 @@ export const makeExportTally = (): ExportTally => {
   }
 }
 
-/** What a process that runs the service alone does with log lines and traces. */
+/**
+ * What a process that runs the service alone has exported and lost of its traces and log lines. Default: nothing is counted,
+ * and requests have no access log.
+ */
 export interface ProcessTelemetry {
   readonly exports: ExportTally
   /** Log lines since the start that the reader of the log did not take. */
@@ -103,7 +107,6 @@ export interface ProcessTelemetry {
   readonly accessLog: TraceSampler | undefined
 }
 
-/** Default: counts and logs nothing. */
 export const ProcessTelemetry = Context.Reference<ProcessTelemetry>(
   "agent-tool-billing/domain/shared/ProcessTelemetry",
   {
