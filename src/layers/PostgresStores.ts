@@ -176,7 +176,7 @@ export const postgresStores = (database: Database | HostDatabase) =>
   Books.layer(
     Layer.mergeAll(
       replicaReads(database).pipe(Layer.provideMerge(storesOfCommands)),
-      PostgresCallStore.layer,
+      PostgresCallStore.layerKeeping,
       LostCalls.layer.pipe(Layer.provide(storesOfCommands)),
       PostgresUpkeep.layer({ latestVersion, run: migrateSchema(database) })
     )

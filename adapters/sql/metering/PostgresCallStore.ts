@@ -137,10 +137,12 @@ interface EarlierRow {
   readonly answer_body: Uint8Array | null
 }
 
-/** `silenceMs`: a statement without a response for longer is sent again over another connection. */
-export const make = Effect.fnUntraced(function* (silenceMs?: number) {
+/**
+ * Without `recent`, closings are not kept for `LostCalls`, and to close a call that was never opened is a defect. A statement
+ * without a response for longer than `silenceMs` is sent again over another connection.
+ */
+export const make = Effect.fnUntraced(function* (recent: RecentClosings["Service"] | undefined, silenceMs?: number) {
   const sql = yield* storeSql
-  const recent = yield* RecentClosings
   const connection = yield* LaneConnection.make((yield* PgClient.PgClient).config, "calls", silenceMs)
   const lane = yield* GroupCommit.make<Item, Answer>({
     name: "calls",
@@ -200,6 +202,7 @@ export const make = Effect.fnUntraced(function* (silenceMs?: number) {
         const stored = call.answer === undefined ? undefined : answerColumns(call.answer)
         const closing: StoredClosing = { ...call, stored }
         const closed = lane({ _tag: "Close", call: closing }) as Answered<Closed>
+        if (recent === undefined) return closed
         return Effect.catchCause(closed, (cause) =>
           isNeverOpened(cause) ? lostOpening(closing) : Effect.failCause(cause)
         )
@@ -266,11 +269,18 @@ export const make = Effect.fnUntraced(function* (silenceMs?: number) {
   })
 })
 
-export const layer = Layer.effect(CallStore, make()).pipe(Layer.provide(RecentClosings.layer))
+/** For a database that is not replicated. */
+export const layer = Layer.effect(CallStore, make(undefined))
+
+/** Keeps what it closed last, for `LostCalls`. */
+export const layerKeeping = Layer.effect(
+  CallStore,
+  Effect.flatMap(RecentClosings, (recent) => make(recent))
+).pipe(Layer.provide(RecentClosings.layer))
 
 const settle = Effect.fnUntraced(function* (
   connection: LaneConnection.LaneConnection,
-  recent: RecentClosings["Service"],
+  recent: RecentClosings["Service"] | undefined,
   items: ReadonlyArray<Item>,
   again: boolean
 ): Effect.fn.Return<ReadonlyArray<Answer>, SqlError.SqlError> {
@@ -294,7 +304,7 @@ const settle = Effect.fnUntraced(function* (
       : yield* connection.query(CLOSE_AND_OPEN, [...params, ...openWithClosingsParams(opens, wallets, again)])
   const left = availableAfter(wallets, balancesBefore(closed))
   const ofCloses = closedOf(sorted, closed, left)
-  recent.add(rowsIn(params), sorted, ofCloses)
+  recent?.add(rowsIn(params), sorted, ofCloses)
   const ofOpens = opens.length === 0 ? [] : openedOf(opens, opened, left)
   const closedByCall = new Map(sorted.map((call, i) => [call, ofCloses[i]!]))
   let next = 0

@@ -14,7 +14,7 @@ import {
   reviewLost
 } from "../../../adapters/sql/metering/LostCalls.ts"
 import * as PostgresCallStore from "../../../adapters/sql/metering/PostgresCallStore.ts"
-import { makeRecentClosings, RecentClosings } from "../../../adapters/sql/metering/RecentClosings.ts"
+import { makeRecentClosings } from "../../../adapters/sql/metering/RecentClosings.ts"
 import { storeSql } from "../../../adapters/sql/shared/StoreSql.ts"
 import { LedgerStore } from "../../../domain/ledger/LedgerStore.ts"
 import { CallStore, replayedResult } from "../../../domain/metering/CallStore.ts"
@@ -27,10 +27,7 @@ const TOOL_NAME = String.raw`a "tool", {of} (many) \parts` + " – 'здесь'"
 const KEY_HASH = "ab".repeat(32)
 
 const recent = makeRecentClosings(() => 0)
-const keeping = Layer.effect(CallStore, PostgresCallStore.make()).pipe(
-  Layer.provide(Layer.succeed(RecentClosings, recent)),
-  Layer.provideMerge(postgresLedgerPorts)
-)
+const keeping = Layer.effect(CallStore, PostgresCallStore.make(recent)).pipe(Layer.provideMerge(postgresLedgerPorts))
 
 const aClosing = (consumerId: Effect.Success<ReturnType<typeof consumerWith>>) =>
   Effect.gen(function* () {

@@ -7,7 +7,6 @@ import { assert, it } from "@effect/vitest"
 import { Context, DateTime, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as PostgresCallStore from "../../../adapters/sql/metering/PostgresCallStore.ts"
-import { RecentClosings } from "../../../adapters/sql/metering/RecentClosings.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { CallStore } from "../../../domain/metering/CallStore.ts"
 import { postgresLedgerPorts } from "../../contracts/ledgerPorts.ts"
@@ -24,8 +23,8 @@ const overAWay = Effect.gen(function* () {
   const url = new URL(database)
   url.port = String(way.address.port)
   const services = yield* Layer.build(
-    Layer.effect(CallStore, PostgresCallStore.make(SILENCE_MS)).pipe(
-      Layer.provide([PgClient.layer({ url: Redacted.make(url.href), maxConnections: 1 }), RecentClosings.layer])
+    Layer.effect(CallStore, PostgresCallStore.make(undefined, SILENCE_MS)).pipe(
+      Layer.provide(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 1 }))
     )
   )
   return { way, calls: Context.get(services, CallStore) }
