@@ -81,8 +81,8 @@ export const claimStoreContract: Contract<ClaimStore | UnitOfWork> = [
       const claim = aClaim()
       yield* store.insert(claim)
       yield* changesOnce(
-        Effect.gen(function* () {
-          const [open] = yield* store.lockOpen(claim.debtor, 10)
+        store.lockOpen(claim.debtor, 10),
+        Effect.fnUntraced(function* ([open]) {
           if (open === undefined) return false
           yield* store.setPaid(open.id, open.amount)
           return true
@@ -97,8 +97,9 @@ export const claimStoreContract: Contract<ClaimStore | UnitOfWork> = [
       const store = yield* ClaimStore
       const { advancedMicrocents: before } = yield* store.totals
       yield* changesOnce(
-        Effect.gen(function* () {
-          if ((yield* store.lockAdvanced) > before) return false
+        store.lockAdvanced,
+        Effect.fnUntraced(function* (advanced) {
+          if (advanced > before) return false
           yield* store.insert(aClaim({ creditor: undefined }))
           return true
         })

@@ -84,8 +84,8 @@ export const payoutStoreContract: Contract<AccountStore | PayoutStore | UnitOfWo
       const payout = yield* aPayout()
       yield* store.insert(payout)
       yield* changesOnce(
-        Effect.gen(function* () {
-          const locked = Option.getOrThrow(yield* store.lock(payout.id))
+        Effect.map(store.lock(payout.id), Option.getOrThrow),
+        Effect.fnUntraced(function* (locked) {
           if (locked.state === "paid") return false
           yield* store.update({ ...locked, state: "paid" })
           return true

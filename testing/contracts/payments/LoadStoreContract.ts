@@ -139,8 +139,8 @@ export const loadStoreContract: Contract<AccountStore | LoadStore | UnitOfWork> 
       const load = yield* aLoad()
       yield* store.insert(load)
       yield* changesOnce(
-        Effect.gen(function* () {
-          const locked = Option.getOrThrow(yield* store.lock(load.id))
+        Effect.map(store.lock(load.id), Option.getOrThrow),
+        Effect.fnUntraced(function* (locked) {
           if (locked.state === "paid") return false
           yield* store.update({ ...locked, state: "paid" })
           return true

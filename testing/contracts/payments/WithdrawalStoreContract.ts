@@ -130,8 +130,8 @@ export const withdrawalStoreContract: Contract<
       const store = yield* WithdrawalStore
       const { parts } = yield* aWithdrawal([yield* aPaidLoad()])
       yield* changesOnce(
-        Effect.gen(function* () {
-          const locked = Option.getOrThrow(yield* store.lockPart(parts[0]!.id))
+        Effect.map(store.lockPart(parts[0]!.id), Option.getOrThrow),
+        Effect.fnUntraced(function* (locked) {
           if (locked.state === "paid") return false
           yield* store.updatePart({ ...locked, state: "paid" })
           return true

@@ -121,8 +121,8 @@ export const disputeStoreContract: Contract<DisputeStore | UnitOfWork> = [
       const dispute = aDispute()
       yield* store.insert(dispute)
       yield* changesOnce(
-        Effect.gen(function* () {
-          const locked = Option.getOrThrow(yield* store.lock(dispute.id))
+        Effect.map(store.lock(dispute.id), Option.getOrThrow),
+        Effect.fnUntraced(function* (locked) {
           if (locked.status !== "filed") return false
           yield* store.update(decided(locked, "resolved_refund"))
           return true

@@ -73,8 +73,8 @@ export const verificationStoreContract: Contract<UnitOfWork | VerificationStore>
       const store = yield* VerificationStore
       const { providerId } = yield* Effect.tap(Effect.succeed(aProof()), store.put)
       yield* changesOnce(
-        Effect.gen(function* () {
-          const locked = Option.getOrThrow(yield* store.lock(providerId, "domain"))
+        Effect.map(store.lock(providerId, "domain"), Option.getOrThrow),
+        Effect.fnUntraced(function* (locked) {
           if (locked.tokenHash === undefined) return false
           yield* store.put({ ...locked, tokenHash: undefined, tokenSealed: undefined, verifiedAt: at(1) })
           return true
