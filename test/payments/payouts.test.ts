@@ -2,15 +2,16 @@
  * Payouts: made once, through crashes between any two steps, lost responses, rejections, and concurrent requests.
  */
 import { assert, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { randomUUID } from "node:crypto"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { Payouts } from "../../domain/earnings/Payouts.ts"
+import { ClaimId, ClaimStore } from "../../domain/earnings/Claims.ts"
+import { PAYOUT_CENTS_MIN, Payouts } from "../../domain/earnings/Payouts.ts"
 import { PayoutStore } from "../../domain/earnings/PayoutStore.ts"
 import { Refunds } from "../../domain/earnings/Refunds.ts"
 import { callOfTransfer } from "../../domain/ledger/Transfer.ts"
 import { ConsumerId, type PayoutId, ProviderId } from "../../domain/shared/Ids.ts"
-import { fromCents } from "../../domain/shared/Microcents.ts"
+import { fromCents, Microcents } from "../../domain/shared/Microcents.ts"
 import { aConsumer, aProvider } from "../support/market/Market.ts"
 import { everyCoreWith, memoryCoreWith } from "../support/metering/Core.ts"
 import { later } from "../support/metering/TestTime.ts"
@@ -166,6 +167,45 @@ it.layer(memoryCoreWith(ScriptedGateway.layer), LIVE)("A payout", (it) => {
       assert.strictEqual((yield* paidOut(providerId)).amountCents, Number((fromCents(2_000) - owed) / 10_000n))
       assert.strictEqual((yield* (yield* Ledger).wallet(consumerId)).available, fromCents(CENTS + 500))
       yield* clearingIsEmpty
+    })
+  )
+
+  it.effect("is at least the minimum", () =>
+    Effect.gen(function* () {
+      const providerId = yield* anEarner
+      yield* paidOut(providerId)
+      const missing = Microcents.make(fromCents(PAYOUT_CENTS_MIN) - REST)
+      yield* earn(providerId, Microcents.make(missing - 1n))
+      const rejected = yield* Effect.flip(paidOut(providerId))
+      assert.deepInclude(rejected, { _tag: "BelowMinimum", balanceCents: PAYOUT_CENTS_MIN - 1 })
+      assert.deepStrictEqual(yield* statesOf(providerId), ["paid"])
+      yield* earn(providerId, Microcents.make(1n))
+      assert.strictEqual((yield* paidOut(providerId)).amountCents, PAYOUT_CENTS_MIN)
+      assert.strictEqual(yield* balanceOf(providerId), 0n)
+    })
+  )
+
+  it.effect("leaves what the provider owes, also where that is more claims than are collected at once", () =>
+    Effect.gen(function* () {
+      const providerId = yield* anEarner
+      yield* earn(providerId, fromCents(2_000))
+      const creditor = ConsumerId.make((yield* aConsumer()).id)
+      const claims = yield* ClaimStore
+      yield* Effect.forEach(Array.from({ length: 51 }), () =>
+        claims.insert({
+          id: ClaimId.make(randomUUID()),
+          subject: randomUUID(),
+          debtor: providerId,
+          creditor,
+          amount: fromCents(20),
+          credit: fromCents(0),
+          paid: fromCents(0),
+          createdAt: DateTime.makeUnsafe(0)
+        })
+      )
+      assert.strictEqual((yield* paidOut(providerId)).amountCents, CENTS + 2_000 - 51 * 20)
+      assert.strictEqual(yield* claims.owedBy(providerId), fromCents(20))
+      assert.strictEqual(yield* balanceOf(providerId), fromCents(20) + REST)
     })
   )
 
