@@ -4,9 +4,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { Ledger } from "../../domain/ledger/Ledger.ts"
-import { ConsumerId } from "../../domain/shared/Ids.ts"
+import { ConsumerId, ProviderId } from "../../domain/shared/Ids.ts"
 import { Microcents } from "../../domain/shared/Microcents.ts"
 import { Disputes } from "../../domain/trust/Disputes.ts"
+import { DisputeId } from "../../domain/trust/DisputeStore.ts"
 import { at, expecting, textAt } from "../support/market/Market.ts"
 import { later, when } from "../support/metering/TestTime.ts"
 import { providing } from "../support/metering/Provider.ts"
@@ -38,6 +39,21 @@ it.layer(memoryDisputedCore, LIVE)("Automatic decisions of disputes", (it) => {
       assert.deepStrictEqual([at(decided, "status"), at(decided, "decided_by")], ["resolved_refund", "deadline"])
       assert.strictEqual((yield* walletOf(buyer)).balance, MILLION)
       assert.strictEqual(yield* earned(offer), 0)
+    })
+  )
+
+  it.effect("are not prevented by an answer after the deadline, before the job has run", () =>
+    Effect.gen(function* () {
+      const { id, offer } = yield* filed
+      const disputes = yield* Disputes
+      const answer = disputes.respond(ProviderId.make(offer.provider.id), DisputeId.make(id), {
+        action: "contest",
+        text: "The output was right.",
+        evidence: undefined
+      })
+      const rejected = yield* Effect.flip(later("169 hours")(answer))
+      assert.deepInclude(rejected, { _tag: "NotAnswerable", status: "past its deadline" })
+      assert.strictEqual((yield* later("167 hours")(answer)).status, "under_review")
     })
   )
 
