@@ -84,7 +84,7 @@ const CONNECT_TIMEOUT = Duration.seconds(3)
 export const make = Effect.fnUntraced(function* (
   config: PgClient.PgClientConfig,
   lane: string,
-  silenceMs = SILENCE_MS
+  silenceMs: number = SILENCE_MS
 ): Effect.fn.Return<LaneConnection, never, Scope.Scope> {
   registerRecords()
   const scope = yield* Effect.scope
