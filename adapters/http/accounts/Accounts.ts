@@ -111,7 +111,7 @@ export const accountsRoutes = Effect.gen(function* () {
 
   const providerOf = (id: ProviderId) => Effect.map(accounts.findProvider(id), Option.getOrUndefined)
 
-  /** Undefined: the endpoint stays. */
+  /** Returns undefined if the endpoint stays. */
   const askedAnew = Effect.fnUntraced(function* (providerId: ProviderId, endpointUrl: string | undefined) {
     const { provider } = yield* profiles.find(providerId)
     if (endpointUrl === undefined || endpointUrl === provider.endpointUrl) return undefined

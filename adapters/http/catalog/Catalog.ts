@@ -161,7 +161,7 @@ class NoToolRegistered extends Schema.TaggedError<NoToolRegistered>()("NoToolReg
       index: Schema.Int,
       tool_name: Schema.String,
       error: Schema.String,
-      /** For a tool that could not be decoded: its fields with their faults. */
+      /** The invalid fields of a tool that could not be decoded, with their faults. */
       faults: Schema.optionalKey(Schema.Array(Fault))
     })
   )

@@ -11,7 +11,7 @@ import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import { PayloadTooLarge } from "../pipeline/Failures.ts"
 import type { WebResponse } from "../pipeline/WebRequest.ts"
 
-/** Where the service is, and as whom the client calls it. */
+/** The address of the service, and the account that calls it. */
 export interface ApiClientOptions {
   /** For example `https://market.example.com`. */
   readonly baseUrl: string

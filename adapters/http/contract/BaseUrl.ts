@@ -14,7 +14,7 @@ export const pageUrl = (baseUrl: string, path: `/${string}`): string => {
   return prefix === "" ? `${baseUrl}${path}` : `${baseUrl.slice(0, -prefix.length)}/`
 }
 
-/** Where a consumer sets its default cap. */
+/** The page where a consumer sets its default cap. */
 export const defaultCapPage = (baseUrl: string): string => pageUrl(baseUrl, "/developer/connect")
 
 // The versions that the service states.

@@ -20,8 +20,8 @@ import {
   statusOf as statusOfCode
 } from "./Problem.ts"
 
-// Who may call an endpoint, and what it is for. `KeyAuth` adds the bearer scheme to the OpenAPI document; an `AccessRule`
-// names the roles that pass.
+// These say who may call an endpoint, and what it is for. `KeyAuth` adds the bearer scheme to the OpenAPI document; an
+// `AccessRule` names the roles that pass.
 
 export class KeyAuth extends HttpApiMiddleware.Service<KeyAuth>()("agent-tool-billing/adapters/http/KeyAuth", {
   security: {
@@ -54,7 +54,7 @@ export interface AccessRule {
   readonly openWithoutOperator: boolean
   /** Speaks MCP. */
   readonly door: boolean
-  /** How the audit trail names it, where the operator changes something. */
+  /** The action's name in the audit trail, if the operator changes something. */
   readonly action: AuditedAction | undefined
 }
 
@@ -87,7 +87,7 @@ const rule = <const Overrides extends Partial<AccessRule>>(
   ...overrides
 })
 
-/** Without overrides. The types show which problems follow from a rule. */
+/** A rule without overrides. The types show which problems follow from it. */
 export interface PublicRule extends AccessRule {
   readonly roles: readonly []
   readonly registration: false
@@ -104,7 +104,7 @@ export const readBy = (...roles: ReadonlyArray<Role>) => rule({ roles })
 export const writeBy = (...roles: ReadonlyArray<Role>) => rule({ roles, idempotent: true })
 export const operatorAction = (action: AuditedAction) =>
   rule({ roles: ["operator"] as ReadonlyArray<Role>, idempotent: true, action })
-/** In units of work of its own, and safe to repeat. */
+/** A run of the operator in units of work of its own, safe to repeat. */
 export const operatorRun = (action: AuditedAction) => rule({ roles: ["operator"] as ReadonlyArray<Role>, action })
 export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true, action: "schema.update" })
 export const mcpDoor = rule({ roles: ["consumer"], door: true })
@@ -130,7 +130,7 @@ export interface Declares<Status extends ProblemStatus, Named extends NamedCode>
 
 type Given<Part, Status> = [Part] extends [never] ? never : Status
 
-/** As `impliedProblems`. */
+/** The type of `impliedProblems`. */
 type Implied<Params, Query, Payload, Rule> =
   | AlwaysDeclared
   | (Rule extends { readonly roles: readonly [] } ? never : 401 | 403)

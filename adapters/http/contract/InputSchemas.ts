@@ -16,7 +16,7 @@ const KEY = "agent-tool-billing/otherFields"
 /** `names`: the other fields that are accepted; any by default. */
 export const takesOtherFields = (names = /^/u) => ({ [KEY]: names })
 
-/** Undefined: no other field is accepted. */
+/** Returns undefined if no other field is accepted. */
 export const otherFieldsOf = (ast: SchemaAST.AST): RegExp | undefined => SchemaAST.resolveAt<RegExp>(KEY)(ast)
 
 /** The wire form. */
@@ -27,7 +27,7 @@ export const wireOf = (ast: SchemaAST.AST): SchemaAST.AST =>
 export const fieldNames = (schema: Schema.Top): ReadonlyArray<string> =>
   SchemaAST.isObjects(schema.ast) ? schema.ast.propertySignatures.map(({ name }) => String(name)) : []
 
-/** Only the service reads such a text: a search, for example. */
+/** A text that only the service reads, such as a search. */
 export const Bounded = (charsMax: number) => Schema.String.check(Schema.isMaxLength(charsMax))
 
 const Given = (charsMax: number) => Bounded(charsMax).check(Schema.isMinLength(1))

@@ -79,10 +79,10 @@ const issuerId = Schema.String.check(Schema.isMinLength(1))
 const dateTime = Schema.String.annotate({ format: "date-time" })
 
 export const RECEIPT_SCHEMA_TITLE = "Billing v1 Public Receipt"
-/** Beside the specification's page. */
+/** The path beside the specification's page. */
 export const RECEIPT_SCHEMA_PATH = "/spec/receipt.schema.json"
 
-/** As section 2.1 of the open specification has it for every issuer: other issuers' ids are no UUIDs. */
+/** The receipt of any issuer, by section 2.1 of the open specification: other issuers' ids are no UUIDs. */
 export const ReceiptBody = Field.object(
   "Receipt",
   "The receipt of a call: exactly these eleven fields, seven of them signed.",

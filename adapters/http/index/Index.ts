@@ -21,7 +21,7 @@ import { RateLimits } from "../pipeline/Stages.ts"
 import { PlatformApi, SubmissionsApi } from "../platform/PlatformApi.ts"
 import { TRUST_BADGES, VERIFICATION_LEVELS } from "../trust/Trust.ts"
 
-// What indexes show of the routes. It is read from the routes themselves, so that indexes name only routes that exist.
+// Indexes are made from the routes themselves, so that they name only routes that exist.
 
 type Named = Readonly<Record<string, string>>
 
@@ -245,7 +245,7 @@ const llmsText = ({ description, documents, endpoints, links, mcp, name, steps }
     ""
   ].join("\n")
 
-// What programs read of the MCP endpoints: in the indexes, and as `server.json` in the format of the MCP registry.
+// The description of the MCP endpoints for programs: in the indexes, and as `server.json` of the MCP registry's format.
 
 const DOORS = [
   ["/mcp", "/mcp", MARKET_DOOR_TOOLS],

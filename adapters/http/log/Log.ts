@@ -121,7 +121,7 @@ const asJson = (proven: ReceiptProof) => ({
   checkpoint: proven.checkpoint
 })
 
-/** Only if the client names JSON in `Accept`: other clients get the file. */
+/** JSON is sent only if the client names it in `Accept`: other clients get the file. */
 const wantsJson = (request: WebRequest): boolean => /\bapplication\/json\b/u.test(header(request, "accept") ?? "")
 
 const urlSafe = (base64: string): string => base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")

@@ -1,7 +1,7 @@
 /**
- * What a caller gets of a finished call: the provider's own result with what it cost, the provider's JSON-RPC error, or, where
- * neither came, a result that says why. A rejected call has a result too, which a model can act on: an HTTP status would reach it as a
- * broken transport.
+ * The response to a finished call: the provider's own result with what it cost, the provider's JSON-RPC error, or,
+ * where neither came, a result that says why. A rejected call has a result too, which a model can act on: an HTTP
+ * status would reach it as a broken transport.
  */
 import { withMeta } from "../../../domain/mcp/PassedResults.ts"
 import type { CallReport } from "../../../domain/metering/Call.ts"
@@ -20,7 +20,7 @@ import { type DoorAnswer, errorAnswer } from "./RpcMessages.ts"
 const RESULT = 200
 const ERROR = 500
 
-/** Without the request's id, which differs when the call is repeated. */
+/** Omits the request's id, which differs when the call is repeated. */
 export const callResult = (report: CallReport): KeptResult => {
   const { problem, result, status } = report.answer
   const headers = headersOf(report)
@@ -147,13 +147,13 @@ const advice = (error: HandlerError, message: string, retryAfterMs: number | und
   return NEEDS_FUNDS.has(error._tag) ? ["Do not repeat the call before that."] : []
 }
 
-/** Nothing where the message already says it. */
+/** Returns nothing if the message already says it. */
 const retryAfter = (message: string, seconds: number): ReadonlyArray<string> =>
   message.includes("Retry after") ? [] : [`Retry after ${inSeconds(Math.max(1, seconds))}.`]
 
 const NEEDS_FUNDS: ReadonlySet<string> = new Set(["InsufficientFunds", "BudgetExceeded", "AccountFrozen"])
 
-/** When the same call may succeed without anything else being done; undefined if it will not. */
+/** Returns the time after which the same call may succeed; undefined if waiting alone does not help. */
 const retryAfterOf = (
   error: HandlerError,
   extra: Readonly<Record<string, unknown>>,

@@ -27,14 +27,14 @@ export type Consumer = Extract<Principal, { readonly role: "consumer" }>
 export interface DoorRequest {
   readonly rpc: RpcRequest
   readonly dialect: DoorDialect
-  /** As the client declared: JSON. Of a session, those by which servers choose the tools that they list. */
+  /** The client's capabilities as JSON. A session has only those by which servers choose the tools that they list. */
   readonly capabilities: string | undefined
   readonly clientInfo: string | undefined
   /** The client's own session at the provider's server. */
   readonly session: UpstreamSession | undefined
   /** The client's own session here; undefined: each of its requests stands alone. */
   readonly clientSession?: string | undefined
-  /** Where the server does not know that session any more: another one; undefined if the client must initialize again. */
+  /** Replaces a session that the server no longer knows; undefined if the client must initialize again. */
   readonly renewSession?: Effect.Effect<UpstreamSession | undefined, StoreUnavailable> | undefined
   readonly caller: Consumer
   readonly input: AnyInput
@@ -44,7 +44,7 @@ export interface DoorRequest {
   readonly onMessage: (message: string) => void
 }
 
-/** For whom tools are listed: a server learns the capabilities of a client in its own session, or with each request. */
+/** Tools are listed for this client: a server learns its capabilities in a session of its own, or with each request. */
 export const listClient = ({ capabilities, clientSession, session }: DoorRequest): ListClient => ({
   inSession: session !== undefined,
   capabilities: listingCapabilities(clientSession === undefined || session !== undefined ? capabilities : undefined)
@@ -59,7 +59,7 @@ export interface DoorDialect {
   result(method: string, result: string): string
   /** The result of `tools/list`, written whole: the list may be long. */
   listResult(list: ToolList): string
-  /** Of the result of a rejected call. Some clients check `structuredContent` against the tool's output schema even in an error. */
+  /** Adds `structuredContent` to rejected calls; some clients check it against the tool's output schema even then. */
   readonly structuredErrors: boolean
   /** The capabilities of a provider's server, as they are declared to the client. */
   offered(profile: ServerProfile): string
@@ -129,9 +129,9 @@ export type DoorTool =
       /** A call that is billed. The frame makes it and writes its response. */
       readonly _tag: "Billed"
       readonly tool: ToolReference
-      /** What the tool gets; the client's own, except where one tool calls another. */
+      /** The tool's arguments: the client's own, except where one tool calls another. */
       readonly arguments: ToolArguments
-      /** What the caller agrees to pay, and the key of the call, where they are among the arguments. */
+      /** The caller's cap and the call's key, where they are among the arguments. */
       readonly maxCost?: Microcents | undefined
       readonly idempotencyKey?: string | undefined
     }
@@ -150,7 +150,7 @@ export interface Door {
   readonly server?: ServerAddress | undefined
   /** Its tool that calls any other, with a cap among the arguments. */
   readonly callTool?: string | undefined
-  /** Not offered: neither their requests nor the server's messages are passed on. */
+  /** The door passes on neither requests for these features nor the server's messages about them. */
   readonly featuresOff: ReadonlyArray<ServerFeature>
   /** A client gets it from `server/discover`, or with a session. */
   profile(request: DoorRequest): Effect.Effect<DoorProfile, DoorFailure>
@@ -176,7 +176,7 @@ export interface Door {
 type Passing = Pick<Door, "featuresOff" | "onListChanged">
 
 /**
- * Whether a message of the server is passed on. The door hears of changes of the list. What a server says of tasks may
+ * Tells whether to pass on a message of the server, and tells the door of changes of the list. Messages about tasks may
  * contain results that are not billed yet.
  */
 export const isPassed = ({ featuresOff, onListChanged }: Passing, message: string): boolean => {

@@ -36,7 +36,7 @@ import {
 
 // Ends what stays open under a key when the key is revoked or expires, on every node.
 
-/** So that the cache of keys has heard of the change too. */
+/** The cache of keys has heard of the change by then, too. */
 const SETTLED_AFTER_MS = 250
 /** A key that was rotated works for some time. */
 const CHECK_AGAIN_AFTER_MS = 60_000
@@ -88,8 +88,8 @@ const makeKeyRejections = Effect.gen(function* () {
   })
 })
 
-// Which web pages may use a door. Other clients send no `Origin`. A page of a foreign site could reach a service on the
-// visitor's own machine or network by DNS rebinding.
+// A door rejects pages of foreign sites, which could reach a service on the visitor's own machine or network by DNS
+// rebinding. Clients that are no browsers send no `Origin`.
 
 /** Tools that developers run on their own machine. */
 const LOCAL = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/u
@@ -221,14 +221,14 @@ export const makeDoorRoutes = Effect.fnUntraced(function* <R>(
 const notAllowed = ({ request: { method, path } }: AnyInput) =>
   Effect.fail(new MethodNotAllowed({ method, path, allow: ["GET", "POST", "DELETE", "OPTIONS"] }))
 
-// What MCP clients try besides streamable HTTP with a key: OAuth, after a 401, and the older HTTP+SSE transport. Their users see
-// only the text of these responses.
+// MCP clients also try OAuth, after a 401, and the older HTTP+SSE transport. Their users see only the text of these
+// responses.
 
 const SSE_VERSION = "2024-11-05"
 
 /**
- * Where clients look for an authorization server, with the path of a door behind it or before it. Only 404 lets them go on to
- * register, whose error they show.
+ * Clients look for an authorization server here, with the path of a door behind it or before it. Only 404 lets them go
+ * on to register, whose error they show.
  */
 const METADATA = [
   "/.well-known/oauth-protected-resource",

@@ -108,7 +108,7 @@ const mismatch = (name: string, sent: string | undefined, body: string | undefin
 const shortened = (text: string): string =>
   text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text
 
-/** Which a client may choose from. */
+/** A client may choose from these. */
 const SUPPORTED_VERSIONS: ReadonlyArray<string> = [MODERN_VERSION]
 
 interface ModernClient {
@@ -140,7 +140,7 @@ const readModern = (request: WebRequest, rpc: RpcRequest): ModernClient | RpcFau
   )
 }
 
-/** What only sessions have; a server with sessions must not get it from another client either. */
+/** Only sessions have these methods; a server with sessions must not get them from another client either. */
 const REMOVED: ReadonlySet<string> = new Set([
   "initialize",
   "ping",
@@ -192,7 +192,7 @@ export const modernResult = (method: string, result: string): string => {
 /** Capabilities change when the provider's server does. */
 const DISCOVERY_TTL_MS = 60_000
 
-/** Of `tools/list`: prices and the provider's tools may change. */
+/** The lifetime of a `tools/list` result: prices and the provider's tools may change. */
 const LIST_TTL_MS = 60_000
 
 const withTasks = (capabilities: string): string =>

@@ -62,7 +62,7 @@ const providerDoors = Effect.gen(function* () {
     const onListChanged = () => offerChanges.announced(server)
     const server: ServerAddress = { providerId: provider.id, endpointUrl: provider.endpointUrl }
 
-    /** Once more in a new session, where the server does not know the client's any more. */
+    /** Asks again in a new session if the server no longer knows the client's. */
     const ask = (request: DoorRequest, limitMs: number): Effect.Effect<DoorAnswer, DoorFailure> =>
       Effect.catchTag(askOnce(request, limitMs), "ServerFailed", (failure) =>
         Effect.flatMap(

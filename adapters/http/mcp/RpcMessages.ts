@@ -18,7 +18,7 @@ import { BODY_BYTES_MAX, JSON_DEPTH_MAX, parseJson } from "../pipeline/Decoding.
 import type { EncodedReply } from "../pipeline/Route.ts"
 import type { LastEvent, WebResponse } from "../pipeline/WebRequest.ts"
 
-// What is wrong with a message, as a JSON-RPC error with the HTTP status that the protocol requires for it.
+// Faults of a message, as JSON-RPC errors with the HTTP status that the protocol requires.
 
 export class RpcFault extends Schema.TaggedError<RpcFault>()("RpcFault", {
   status: Schema.Int,

@@ -8,7 +8,7 @@ import { OpenStreams, RECONNECT_AFTER_MS } from "../pipeline/WebRequest.ts"
 import type { DoorFailure, DoorRequest } from "./Door.ts"
 import { type DoorAnswer, invalidParams, invalidRequest, lastMessage, limited, type RpcRequest } from "./RpcMessages.ts"
 
-// What servers and this service announce.
+// Announcements of servers and of this service.
 
 /** This service announces changes of the list, and of prices, whatever the server does. */
 export const announcingTools = (capabilities: string): string => {
@@ -38,8 +38,8 @@ const ANNOUNCED = [
 const PLAIN = ["tools", "resources", "prompts", "completions"] as const
 
 /**
- * Where a client has a session and the server has none, or the other way around. What needs messages of the server outside of
- * a request's own stream is not offered.
+ * The capabilities where only one of client and server has a session. Features that need messages of the server outside
+ * of a request's own stream are not offered.
  */
 export const plainCapabilities = (capabilities: string): string => {
   const declared = JSON.parse(capabilities) as Readonly<Record<string, unknown>>

@@ -54,7 +54,7 @@ export class Api extends HttpApi.make("agent-tool-billing")
   ) {}
 
 export interface EndpointInfo {
-  /** As in the OpenAPI document: group and name, such as `receipts.find`. */
+  /** The id in the OpenAPI document: group and name, such as `receipts.find`. */
   readonly operationId: string
   readonly method: string
   readonly path: string

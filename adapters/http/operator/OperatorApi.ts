@@ -1,6 +1,6 @@
 /**
- * What the operator manages: the summary, solvency, platform funds, rolling reserves, platform fees, handles, frozen accounts, the
- * session in a browser, and the audit trail of everything that the operator changed.
+ * Everything that the operator manages: the summary, solvency, platform funds, rolling reserves, platform fees,
+ * handles, frozen accounts, the session in a browser, and the audit trail of everything that the operator changed.
  */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"

@@ -181,7 +181,7 @@ export const operatorAccountsRoutes = Effect.gen(function* () {
   const disputes = yield* DisputeStore
   const chargebacks = yield* ChargebackStore
 
-  /** In the order of their ids, which is that of their age. */
+  /** Lists them in the order of their ids, which is that of their age. */
   const frozenConsumers = Effect.fnUntraced(function* ({ after, limit, offset }: PageRequest) {
     const from = after === undefined ? undefined : ConsumerId.make(after.id)
     const ids = (yield* freezes.frozen(from, offset + limit + 1)).slice(offset)

@@ -1,5 +1,5 @@
 /**
- * What the operator looks at: accounts, contested disputes, payouts, claims, chargebacks and jobs.
+ * The operator's lists: accounts, contested disputes, payouts, claims, chargebacks and jobs.
  */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"

@@ -347,7 +347,7 @@ const isJson = (type: string): boolean => {
 }
 
 interface Nesting {
-  /** How deep brackets nest. */
+  /** The depth of nested brackets. */
   readonly depth: number
   /** A number with an exponent, or a very long one: only those may be parsed as infinite, which JSON cannot represent. */
   readonly hasLargeNumber: boolean
@@ -417,8 +417,8 @@ const withoutRounded = (text: string): Effect.Effect<void, ValidationFailed> => 
 }
 
 /**
- * With the first of these integers as marked strings; undefined if there are none. A reviver of `JSON.parse` takes a second for a
- * megabyte of small values.
+ * Returns the text with the first of these integers as marked strings; undefined if there are none. A reviver of
+ * `JSON.parse` takes a second for a megabyte of small values.
  */
 const withMarks = (text: string): string | undefined => {
   let marked = ""

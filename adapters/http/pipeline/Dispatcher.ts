@@ -349,7 +349,7 @@ const errorIn = (cause: Cause.Cause<Failure>): Failure | undefined => {
   return only?._tag === "Fail" && others.length === 0 ? only.error : undefined
 }
 
-/** Among any reasons. A defect if some cleanup failed for the same reason. */
+/** Finds them among any reasons. One is a defect if some cleanup failed for the same reason. */
 const storeFailuresIn = (cause: Cause.Cause<Failure>): ReadonlyArray<StoreUnavailable> =>
   cause.reasons
     .map((reason) => (reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined))

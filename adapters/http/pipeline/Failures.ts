@@ -1,5 +1,5 @@
 /**
- * What can be wrong with a request before the rules of the domain apply, and the sentences that say so.
+ * The faults of a request that are found before the rules of the domain apply, and the sentences that say so.
  */
 import { Result, Schema, SchemaAST, SchemaIssue, SchemaParser } from "effect"
 import { isObject } from "../../../domain/shared/JsonText.ts"
@@ -148,7 +148,7 @@ export class RequestTimedOut extends Schema.TaggedError<RequestTimedOut>()("Requ
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   limit: Schema.Int,
   retryAfterSeconds: Schema.Int,
-  /** When the whole limit is available again. */
+  /** The time until the whole limit is available again. */
   resetAfterSeconds: Schema.Int
 }) {
   override get message() {
@@ -195,9 +195,9 @@ const choiceOf = ({ types }: SchemaAST.Union): string => {
   return [...literal, ...kinds].join(" or ")
 }
 
-/** By the names that Effect's own checks note them under. */
+/** The limits, under the names by which Effect's own checks note them. */
 interface Limits {
-  /** From the first check that has a message. */
+  /** The text of the first check that has a message. */
   expected?: string
   isInteger: boolean
   minimum?: number
@@ -239,9 +239,9 @@ const rangeText = (min: number | undefined, max: number | undefined, unit: strin
   return max === undefined ? "" : ` of at most ${max} ${unit}${max === 1 ? "" : "s"}`
 }
 
-// What is wrong with a value, in sentences for the client: the field, what it must be, and what was sent. The message of a
-// schema check begins with "must" and continues after the field's name, or is a complete sentence. Names of internal types
-// are never shown.
+// Sentences for the client say what is wrong with a value: the field, what it must be, and what was sent. The message
+// of a schema check begins with "must" and continues after the field's name, or is a complete sentence. Names of
+// internal types are never shown.
 
 export type Path = ReadonlyArray<string | number>
 
@@ -330,9 +330,7 @@ const sentenceOf = (subject: string, predicate: string, sent: string | undefined
 
 const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 
-/**
- * Only for values with a short representation. `quote`: shows that a string was sent where its text looks like another type.
- */
+/** Shows only short values. `quote`: shows that a string was sent where its text looks like another type. */
 const shown = (issue: SchemaIssue.Issue, quote = ""): string | undefined => {
   if (!SchemaIssue.hasInput(issue)) return undefined
   const { input } = issue

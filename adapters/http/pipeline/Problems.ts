@@ -45,7 +45,7 @@ export type ProblemRow<Status extends ProblemStatus = ProblemStatus, Code extend
   readonly message?: string
 }
 
-/** By the tag of the error. */
+/** Rows by the tag of the error. */
 export type ProblemTable = Readonly<Record<string, (error: never, baseUrl: string) => ProblemRow>>
 
 type Tagged = Error & { readonly _tag: string }
@@ -166,7 +166,7 @@ export const inFlight = (error: { readonly retryAfterSeconds: number }): Problem
   ...retryAfter(error.retryAfterSeconds)
 })
 
-/** Too many of something in a period other than a minute: no `X-RateLimit-Remaining`. */
+/** A limit on a period other than a minute has no `X-RateLimit-Remaining`. */
 export const tooMany = (limit: number, retryAfterSeconds: number): ProblemRow<429, "RATE_LIMITED"> => ({
   status: 429,
   code: "RATE_LIMITED",

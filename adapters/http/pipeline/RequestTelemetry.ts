@@ -1,5 +1,5 @@
 /**
- * What operators see of requests: metrics, traces, the access log and the lines of problems.
+ * Operators see requests in metrics, traces, the access log and the lines of problems.
  */
 import { Clock, Context, Effect, Fiber, Layer, References, Schedule, Tracer } from "effect"
 import { type Durations, Histogram, ProcessTelemetry, traced, TraceSampler } from "../../../domain/shared/Telemetry.ts"
@@ -12,7 +12,7 @@ const CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const
 export class RouteMeter {
   readonly method: string
   readonly route: string
-  /** By status class. */
+  /** Counts by status class. */
   readonly #answers = new Float64Array(CLASSES.length)
   readonly #durations = new Histogram()
 
@@ -128,7 +128,7 @@ const isSampled = (traceparent: string): boolean => (Number.parseInt(traceparent
 // The access log: an INFO line for a sample of requests and for each traced one, with status and duration. The annotations
 // of the request name it, its route and its account. Responses with a problem have a line of their own: `ProblemLog`.
 
-/** Inside of the request's span, which its line names. */
+/** Runs inside of the request's span, which its line names. */
 export const makeAccessLog = Effect.map(
   Effect.all([ProcessTelemetry, Clock.Clock]),
   ([{ accessLog: sampler }, clock]): Stage<WebResponse, never> => {

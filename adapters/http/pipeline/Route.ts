@@ -56,9 +56,9 @@ export interface AnyInput {
   readonly clock: RequestClock
   /** Sends an event before the answer; undefined where the client or its server takes none. */
   readonly sendEvent: ((event: ServerSentEvent) => void) | undefined
-  /** As `sendEvent`, without a limit on their number, and with another last event. */
+  /** Starts a stream like `sendEvent`, without a limit on the number of events, and with another last event. */
   readonly startEvents: EventStarter | undefined
-  /** As in the path, not decoded by a schema. */
+  /** The parameters of the path, not decoded by a schema. */
   readonly pathParams: Readonly<Record<string, string | undefined>>
 }
 
@@ -114,7 +114,7 @@ export interface Route extends Decoding {
   prepare?(input: AnyInput): Effect.Effect<unknown, Failure>
   /** Answers requests that are rejected with or without a key; undefined for any other. */
   readonly answerUnauthenticated?: ((request: WebRequest) => EncodedReply | undefined) | undefined
-  /** Instead of HTTP 429, where the rate limit of the key is exceeded. */
+  /** Answers instead of HTTP 429 if the rate limit of the key is exceeded. */
   readonly answerLimited?: ((input: AnyInput, error: RateLimited) => ReturnType<Route["answer"]>) | undefined
   /** The whole response: handler, then the success schema of its status. */
   answer(input: AnyInput): Effect.Effect<EncodedReply, Failure>
@@ -136,7 +136,7 @@ export interface RouteOptions {
   readonly late?: RequestTimedOut["kind"]
 }
 
-/** In the type alone: which endpoint a route answers, such as `GET /api/market/catalog`. */
+/** The type alone names the endpoint that a route answers, such as `GET /api/market/catalog`. */
 export interface Answers<Name extends string> {
   readonly "~Answers": Name
 }
@@ -228,7 +228,7 @@ export const routesWith = <const Table extends ProblemTable>(problems: Table) =>
     return replyRoute(endpoint, (input) => Effect.map(run(handler, input), (body) => ({ status, body })), options)
   }
 
-  /** As `route`. The handler gets the result of `prepare`, which asks other systems before the unit of work begins. */
+  /** A `route` whose handler gets the result of `prepare`, which asks other systems before the unit of work begins. */
   const preparedRoute = <const E extends AnyEndpoint, P>(
     endpoint: E,
     prepare: (input: Input<E>) => Effect.Effect<P, ErrorOf<E, Table>>,

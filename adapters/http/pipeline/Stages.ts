@@ -61,7 +61,7 @@ export interface RateLimitSettings {
 export const SIGN_INS_PER_MINUTE_MAX = 10
 export const WRONG_KEYS_PER_MINUTE_MAX = 60
 
-/** Who may read the metrics of a node. `closed`: no client, until a token is configured. */
+/** Says who may read the metrics of a node. `closed`: no client, until a token is configured. */
 export type MetricsAccess = "open" | "closed" | Redacted.Redacted
 
 /** The settings of the HTTP service. */
@@ -72,7 +72,7 @@ export class HttpSettings extends Context.Service<
     readonly requestTimeoutMs: number
     readonly trustedProxies: TrustedProxies
     readonly metrics: MetricsAccess
-    /** Where vulnerabilities are reported: a `mailto:` or `https:` URL. Undefined: there is no security.txt. */
+    /** The contact for vulnerabilities: a `mailto:` or `https:` URL. Undefined: there is no security.txt. */
     readonly securityContact: string | undefined
   }
 >()("agent-tool-billing/adapters/http/HttpSettings") {}
@@ -96,7 +96,7 @@ export class RateLimits extends Context.Service<
     wrongKey(address: string): Effect.Effect<LimitHeaders, RateLimited>
     key(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
     consoleReads(principal: Principal): Effect.Effect<LimitHeaders, RateLimited>
-    /** Whether requests are counted, and jointly by all nodes where configured. If not, the service is degraded, not down. */
+    /** Checks that requests are counted, jointly by all nodes where configured. If not, the service is degraded. */
     readonly probe: Probe
   }
 >()("agent-tool-billing/adapters/http/RateLimits") {
@@ -391,7 +391,7 @@ export const makeRecordActions = Effect.map(AuditTrail, ({ audited, record }): S
 /** A long text must not push an amount or a decision out of the details. */
 const TEXT_CHARS_MAX = 500
 
-/** As it was read: white space and repeated members cannot hide what was done. */
+/** The body's text: white space and repeated members cannot hide what was done. */
 const detailsIn = ({ text }: RequestContext): string | undefined =>
   text.trim() === "" ? undefined : JSON.stringify(JSON.parse(text), shortened)
 
@@ -475,7 +475,7 @@ export const makeFairReads = (): Stage => {
   }
 }
 
-/** Undefined for what does not wait: writes, streams of MCP doors, and reads of the operator or without a key. */
+/** Undefined if the request does not wait: writes, streams of MCP doors, reads of the operator or without a key. */
 const ownerOfRead = ({ caller, route: { method, rule } }: RequestContext): string | undefined =>
   method !== "GET" || rule.door || caller === undefined || caller.role === "operator" ? undefined : caller.ownerId
 
@@ -483,7 +483,7 @@ const ownerOfRead = ({ caller, route: { method, rule } }: RequestContext): strin
 // not be, such as the settlement of a call: that runs to completion without its caller. When the scope closes, the time of
 // every request is up, except for calls: `Metering` closes later, and lets them finish.
 
-/** How long a shutdown waits for work whose caller got a response already. The sweeper ends calls that are not done then. */
+/** A shutdown waits this long for work whose caller got a response. The sweeper ends calls that are not done then. */
 const LATE_WORK_WAIT_MAX = "10 seconds"
 
 type Answer = Effect.Effect<EncodedReply, Failure>
@@ -522,7 +522,7 @@ export const makeTimeout = Effect.gen(function* () {
         resume?.(answer)
       }
       const deadline: Deadline = deadlines.start(timeoutMs, () => {
-        // To ask would count as the caller's cancellation.
+        // Asking would count as the caller's cancellation.
         if (closing && continues !== undefined) return
         endWith(Effect.fail(new RequestTimedOut({ kind: context.route.late })))
       })

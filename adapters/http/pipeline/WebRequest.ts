@@ -13,9 +13,9 @@ import { BadRequest, type PayloadTooLarge } from "./Failures.ts"
 
 export interface WebRequest {
   readonly method: string
-  /** Without the query; not decoded. */
+  /** The path without the query, not decoded. */
   readonly path: string
-  /** Without the `?`; empty if there is none. */
+  /** The query without the `?`; empty if there is none. */
   readonly query: string
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
@@ -32,15 +32,14 @@ export interface WebRequest {
 /** Without any fields it is a comment, which clients ignore: it keeps the connection open. */
 export interface ServerSentEvent {
   readonly event?: string
-  /** By which a client resumes the stream. */
+  /** A client resumes the stream by this id. */
   readonly id?: string
-  /** How long a client waits before it resumes the stream. */
+  /** The time that a client waits before it resumes the stream. */
   readonly retryMs?: number
   /** JSON. */
   readonly data?: string
   /**
-   * Never dropped: a client that does not read it in time is disconnected. Other events are dropped while the client does
-   * not read.
+   * A required event is never dropped: a client that does not read it in time is disconnected. Others are dropped then.
    */
   readonly required?: boolean
 }
@@ -66,7 +65,7 @@ export const bearer = (request: WebRequest): string => {
   return authorization !== undefined && /^bearer /iu.test(authorization) ? authorization.slice(7).trim() : ""
 }
 
-/** Why an `Authorization` header contains no key. */
+/** Returns why an `Authorization` header contains no key. */
 export const bearerFault = (request: WebRequest): "no_scheme" | "other_scheme" | undefined => {
   const authorization = header(request, "authorization")?.trim() ?? ""
   if (authorization === "" || /^bearer(?: |$)/iu.test(authorization)) return undefined
@@ -266,8 +265,8 @@ export const sessionToken = (request: WebRequest, baseUrl: string): string | und
 }
 
 /**
- * Whether a page of this service sent the request. No page can set these headers. A browser sends `Origin` with every
- * request that may change something; a read without either header comes from an old browser, and `SameSite` covers it.
+ * Tells whether a page of this service sent the request: no page can set these headers. A browser sends `Origin` with
+ * every request that may change something; an old browser may read without either header, and `SameSite` covers it.
  */
 export const isFromOwnPage = (request: WebRequest, baseUrl: string): boolean => {
   const site = header(request, "sec-fetch-site")
@@ -323,7 +322,7 @@ export const takesEvents = (request: WebRequest): boolean => {
   return accept === MCP_ACCEPT || (accept !== undefined && accept.split(",").some(isEvents))
 }
 
-/** As the SDKs of MCP write it. */
+/** The text that the SDKs of MCP write. */
 const MCP_ACCEPT = "application/json, text/event-stream"
 
 /** A weight of zero means not accepted (RFC 9110, 12.4.2). */
@@ -349,7 +348,7 @@ export class Draining extends Context.Service<
   })
 }
 
-/** Per account and node. */
+/** The limit per account and node. */
 export const STREAMS_PER_ACCOUNT_MAX = 32
 const RETRY_AFTER_SECONDS = 10
 /** The last event of a stream that ends with the service: another node takes the client then, or this one after its restart. */

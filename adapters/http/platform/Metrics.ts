@@ -146,7 +146,7 @@ export const metricsRoutes = Effect.gen(function* () {
       ...replicaMetrics(replica),
       ...backlogMetrics(known?.backlog),
       ...solvencyMetrics(yield* solvency.last),
-      // Not `job`: Prometheus sets a label of that name and would rename this one.
+      // Prometheus sets a label `job` itself and would rename this one.
       {
         name: "atb_job_late_from_timestamp_seconds",
         help: "Time from which each background job of this node counts as late.",
@@ -216,7 +216,7 @@ const durationSamples = (
   { suffix: "_count", labels, value: count }
 ]
 
-/** Without samples where no read replica is configured. */
+/** There are no samples unless a read replica is configured. */
 const replicaMetrics = (replica: ReadReplica | undefined): ReadonlyArray<Metric> => {
   const known = gaugesOf(replica && { inUse: replica.isFresh(), lagSeconds: replica.lagMs() / 1_000 })
   return [
@@ -246,7 +246,6 @@ const backlogMetrics = (backlog: StoreBacklog | undefined): ReadonlyArray<Metric
   ]
 }
 
-/** From the last check of this node. */
 const solvencyMetrics = (last: SolvencyReading | undefined): ReadonlyArray<Metric> => {
   const gauge = gaugesOf(last)
   const claim = gaugesOf(last?.claims)
@@ -263,7 +262,7 @@ const solvencyMetrics = (last: SolvencyReading | undefined): ReadonlyArray<Metri
   ]
 }
 
-/** With the names of Prometheus' own client libraries. */
+/** The names are those of Prometheus' own client libraries. */
 const processMetrics = (startedAtMs: number): ReadonlyArray<Metric> => {
   const { heapTotal, heapUsed, rss } = process.memoryUsage()
   const { system, user } = process.cpuUsage()

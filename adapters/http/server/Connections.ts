@@ -61,7 +61,7 @@ export const makeRejections = (baseUrl: string, log: (answer: WebResponse) => vo
     before.outgoing.once("finish", reject)
   }
 
-  /** Nothing is read from the connection. */
+  /** Closes a connection before anything is read from it. */
   const connection = (socket: Duplex, why: "address_full" | "server_full"): void =>
     rejectAndClose(socket, { ...FULL[why], headers: { "retry-after": "1" }, extra: { retry_after_seconds: 1 } })
 
@@ -91,7 +91,7 @@ const FULL = {
 
 const badRequest = (message: string): Problem => ({ status: 400, code: "BAD_REQUEST", message })
 
-/** By the codes of Node and its parser. */
+/** Maps the codes of Node and its parser. */
 const problemOf = ({ code }: NodeJS.ErrnoException): Problem => {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
@@ -223,7 +223,7 @@ export class Connections {
     return this.all.members.size
   }
 
-  /** How many were closed or rejected since the last read. */
+  /** Returns how many were closed or rejected since the last read. */
   takeClosed(): number {
     const count = this.closedCount
     this.closedCount = 0

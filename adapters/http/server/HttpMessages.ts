@@ -111,7 +111,6 @@ export const makeResponseBatches = (): ((send: () => void) => void) => {
   }
 }
 
-/** Up to the limit of the endpoint. */
 export const readBody = (incoming: IncomingMessage, bytesMax: number): Effect.Effect<Uint8Array, PayloadTooLarge> =>
   Effect.flatMap(readChunks(incoming, bytesMax), (chunks) =>
     chunks.length === 1 ? Effect.succeed(chunks[0]!) : Effect.map(ownTurn, () => Buffer.concat(chunks))
@@ -181,7 +180,7 @@ export const writeEvent = (
   outgoing.write(text)
 }
 
-/** What becomes of an event while the client has not read so many bytes. A required one may be of any size. */
+/** Decides about an event while the client has not read so many bytes. A required one may be of any size. */
 export const standingOf = (
   { required }: ServerSentEvent,
   unreadBytes: number,

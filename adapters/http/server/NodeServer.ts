@@ -95,7 +95,7 @@ export const takesGzip = (acceptEncoding: string | undefined): boolean => {
   return (weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0) > 0
 }
 
-// How a server stops: first it tells its clients and load balancers, then it closes what is idle, and completes what is in
+// A server that stops first tells its clients and load balancers, then closes what is idle, and completes what is in
 // flight. A connection that is closed while a client sends on it would fail that request.
 
 /** A server whose responses already announce the end of their connections. */
@@ -146,7 +146,7 @@ const close = ({ dispatcher: { cutOff, endStreams, idle }, drain, running, serve
     Effect.andThen(Effect.suspend(() => Fiber.awaitAll(running))),
     Effect.andThen(idle),
     Effect.timeoutOption(drain),
-    // Before connections are closed, which would look like disconnecting callers.
+    // Comes before connections are closed, which would look like disconnecting callers.
     Effect.andThen(Effect.timeoutOption(cutOff, SETTLE_WAIT_MAX)),
     Effect.andThen(Effect.sync(() => server.closeAllConnections())),
     Effect.andThen(Effect.suspend(() => Effect.timeoutOption(Fiber.awaitAll(running), CLOSING_WAIT_MAX)))
@@ -156,23 +156,23 @@ const close = ({ dispatcher: { cutOff, endStreams, idle }, drain, running, serve
 const closeIdleForever = (server: Server): Effect.Effect<never> =>
   Effect.sync(() => server.closeIdleConnections()).pipe(Effect.delay(IDLE_SWEEP), Effect.forever)
 
-/** Where the server listens, and the limits that protect it from clients. */
+/** The address of the server, and the limits that protect it from clients. */
 export interface ServerSettings {
   readonly host: string
   readonly port: number
-  /** How long calls in flight may take to end when the service stops. */
+  /** The time that calls in flight have when the service stops. */
   readonly drain: Duration.Input
-  /** How long a service that stops still accepts connections, after it reports that it is not ready. */
+  /** A service that stops accepts connections for this long after it reports that it is not ready. */
   readonly noticeMs?: number
   /** A connection is closed after this time without a byte in either direction. */
   readonly silenceMs?: number
-  /** From all addresses together. */
+  /** The limit for all addresses together. */
   readonly connectionsMax?: number
   /** 0 for no limit per address. */
   readonly connectionsPerAddressMax?: number
   /** Connections of trusted proxies do not count toward an address. */
   readonly trustedProxies?: TrustedProxies
-  /** How long a request may take to arrive, its body included. */
+  /** The time that a request may take to arrive, its body included. */
   readonly requestMs?: number
 }
 
@@ -195,7 +195,7 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 }
 
-/** Where the service listens; with port 0 the system chose the port. */
+/** The address of the service; with port 0 the system chose the port. */
 export class ListeningAt extends Context.Service<ListeningAt, { readonly host: string; readonly port: number }>()(
   "agent-tool-billing/adapters/http/ListeningAt"
 ) {}
@@ -208,10 +208,10 @@ const CONNECTIONS_SPARE = 256
 const HEADER_BYTES_MAX = 32_768
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 60_000
-/** How often connections are checked for requests that take too long to arrive. */
+/** The interval between checks for requests that take too long to arrive. */
 const CHECKING_INTERVAL_MS = 5_000
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
-/** Longer than any request may take. */
+/** It is longer than any request may take. */
 const SILENCE_MS = 180_000
 /** Pipelined requests of one connection. With more of them the connection is closed. */
 const PIPELINED_MAX = 100

@@ -25,7 +25,7 @@ export class WrongPrefix extends Schema.TaggedError<WrongPrefix>()("WrongPrefix"
 }
 
 export interface MountOptions {
-  /** Below which the API is served. Default: the path of BASE_URL. Behind a proxy that removes a part of the path, what remains. */
+  /** The API is served below it. Default: the path of BASE_URL, or what a proxy that removes a part leaves of it. */
   readonly prefix?: `/${string}`
   /**
    * The IP address of the client that sent a request, as your server or platform knows it. Never a header that clients can
@@ -100,8 +100,8 @@ const toResponse = ({ body, headers, status }: WebResponse): HttpServerResponse.
 const unreadByClient = Effect.die(new Error("The client does not read the events of its stream"))
 
 /**
- * For a client that accepts events: a stream from the first progress event on, a plain response if there is none. A client
- * that disconnects leaves its call. The scope is the request's: its end is the end of the call.
+ * Sends a client that accepts events a stream from the first progress event on, or a plain response if there is none. A
+ * client that disconnects leaves its call. The scope is the request's: its end is the end of the call.
  */
 export const answering = Effect.fnUntraced(function* (
   dispatch: (request: WebRequest) => Effect.Effect<WebResponse>,

@@ -36,7 +36,7 @@ const { route } = routesWith(disputeProblems)
 
 // Disputes as the API shows them.
 
-/** Without parties and statements. */
+/** Omits parties and statements. */
 const publicDispute = (dispute: Dispute) => ({
   dispute_id: dispute.id,
   status: dispute.status,

@@ -42,7 +42,7 @@ export const TRUST_BADGES = {
   verified: "A score of 75 or more, and at least a verified domain."
 }
 
-/** As `adapters/mcp` signs it; a test compares the two. */
+/** The text that `adapters/mcp` signs; a test compares the two. */
 export const SIGNED_TEXT = "market-v1\n<timestamp>\n<consumer>\n<tool>\n<invocation>\n<body>"
 
 export const trustRoutes = Effect.gen(function* () {

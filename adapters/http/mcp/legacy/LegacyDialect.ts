@@ -1,6 +1,5 @@
 /**
- * What clients of versions 2025-11-25 and before get otherwise than later ones. They open sessions, and decide which calls run as
- * tasks.
+ * The differences for clients of versions up to 2025-11-25. They open sessions, and decide which calls run as tasks.
  */
 import { DateTime, Effect } from "effect"
 import { withMembers, withMeta } from "../../../../domain/mcp/PassedResults.ts"
@@ -39,8 +38,8 @@ import { notAsTask } from "../ToolCalls.ts"
 const isLegacyVersion = (version: unknown): boolean => SESSION_VERSIONS.some((known) => known === version)
 
 /**
- * By the version in the message, else by the headers. Without any, a client is one of the first version over HTTP. Only the
- * legacy era has `initialize`; clients that speak both send it with the header of the modern one.
+ * Decides by the version in the message, else by the headers. Without any, a client is one of the first version over
+ * HTTP. Only the legacy era has `initialize`; clients that speak both send it with the header of the modern one.
  */
 export const isModern = (request: WebRequest, message: RpcMessage | RpcBatch): boolean => {
   const inBody =
@@ -143,7 +142,7 @@ export const makeLegacyTaskMethods = Effect.gen(function* () {
     return resultAnswer(`{"tasks":[${page.tasks.map(taskText).join(",")}]${next}}`)
   })
 
-  /** Until the task has ended, and its call is settled. */
+  /** Waits until the task has ended and its call is settled. */
   const ended = Effect.fnUntraced(function* (
     request: DoorRequest,
     caller: TaskCaller,
@@ -204,7 +203,7 @@ const isFinal = ({ status }: SeenTask): boolean => status !== "working" && statu
 /** Otherwise than by its cancellation. */
 const isOver = ({ status }: SeenTask): boolean => status === "completed" || status === "failed"
 
-/** To `tasks/result`. */
+/** Answers `tasks/result`. */
 const answerOf = ({ text }: SeenTask): DoorAnswer => {
   const result = memberOf(text, 0, "result")
   if (result !== undefined) {
@@ -257,7 +256,7 @@ const taskText = ({ status, text }: SeenTask): string => {
 /** The result of the call that started it. `created`: the one for a client without a session. */
 const createdText = (created: string): string => `{"task":${taskText({ status: "working", text: created })}}`
 
-/** Why it failed, as JSON: the error's message, or the first text of the result. */
+/** Returns the failure's reason as JSON: the error's message, or the first text of the result. */
 const reasonIn = (members: ReadonlyMap<string, string>): string | undefined => {
   const [error, result] = ["error", "result"].map((name) => {
     const text = members.get(name)

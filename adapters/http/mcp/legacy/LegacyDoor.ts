@@ -229,7 +229,7 @@ const makeLegacyBatch = (
   tell: Effect.Success<typeof makeLegacyNotices>,
   outgoing: MakeOutgoing
 ) => {
-  /** In a fiber of its own, because a cancellation ends one request of the batch. */
+  /** Runs a request in a fiber of its own, because a cancellation ends one request of the batch. */
   const requested = (context: LegacyContext, rpc: RpcRequest, out: Outgoing): Effect.Effect<Answer, HandlerError> =>
     Effect.withFiber(({ context: services }) =>
       Effect.callback<Answer, HandlerError>((resume) => {

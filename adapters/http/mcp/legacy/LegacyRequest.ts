@@ -23,8 +23,8 @@ import {
 } from "../RpcMessages.ts"
 import { type LegacyContext, sessionGone } from "./LegacySessions.ts"
 
-// What one POST of a client of the legacy era sends back: one response, or a stream, from the first message that comes before
-// the response on. A request that takes longer gets a stream too, so that its client can reconnect for the response.
+// One POST of a client of the legacy era gets one response, or a stream, from the first message that comes before the
+// response on. A request that takes longer gets a stream too, so that its client can reconnect for the response.
 
 /** Most calls are shorter, and need no stream. */
 const STREAM_AFTER_MS = 2_000

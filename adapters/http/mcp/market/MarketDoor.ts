@@ -331,7 +331,7 @@ const decode = {
 // sent in `subscriptions/listen`, or in the GET stream of a session.
 
 const makeMarketMessages = Effect.map(ToolboxChanges, ({ watch }) => {
-  /** Until it is interrupted. */
+  /** Watches until it is interrupted. */
   const changes = ({ keyId, ownerId }: Consumer, onChange: () => void): Effect.Effect<never> =>
     Effect.scoped(Effect.andThen(watch(ownerId, keyId, onChange), Effect.never))
 

@@ -211,7 +211,7 @@ const definitions: Readonly<Record<MarketTool, Definition>> = {
 const schemaOf = (schema: Schema.Top): JsonSchema =>
   tidy(Schema.toJsonSchemaDocument(schema).schema as JsonSchema, true)
 
-/** As the calls are read: without other arguments. */
+/** Calls are read without other arguments. */
 const closed = ({ properties = {}, required = [] }: JsonSchema): JsonSchema => ({
   type: "object",
   properties,
@@ -223,7 +223,7 @@ const closed = ({ properties = {}, required = [] }: JsonSchema): JsonSchema => (
 const annotationsOf = ({ readOnly, title }: Definition) =>
   readOnly ? { title, readOnlyHint: true, openWorldHint: false } : { title, readOnlyHint: false, openWorldHint: true }
 
-/** As JSON texts, in the order of `MARKET_TOOLS`. */
+/** The tools as JSON texts, in the order of `MARKET_TOOLS`. */
 export const marketToolTexts: ReadonlyArray<string> = MARKET_TOOLS.map((name) => {
   const definition = definitions[name]
   const { description, input, output, title } = definition
