@@ -87,7 +87,7 @@ const nameOf = ({ method, params }: PassedRequest): string | undefined => {
   return typeof value === "string" ? value : undefined
 }
 
-// What servers say of themselves: the result of the handshake, read again where no session would tell of a restart.
+// A server's description of itself: the result of the handshake, read again where no session would tell of a restart.
 
 const makeServerProfiles = Effect.fnUntraced(function* (client: McpClient) {
   const { nowMs, options } = client
@@ -279,7 +279,7 @@ export const makeProviderServers = Effect.fnUntraced(function* (
     perEndpoint: options.passedPerEndpointMax
   }
   const requests = new Shares(passed)
-  // Apart from the requests: one of these may wait for such a message of its client.
+  // Messages have shares of their own, because a request may wait for such a message of its client.
   const messages = new Shares(passed)
   // A caller who uses up its own share must not keep the service from asking what it has to pay for.
   const tasks = new Shares({ ...passed, perConsumer: Number.POSITIVE_INFINITY })

@@ -134,7 +134,7 @@ export const attemptCall = Effect.fnUntraced(function* (
   return reply
 })
 
-/** In a session that ends with the task; at once if none was started. */
+/** Runs in a session that ends with the task; at once if none was started. */
 const startedApart = Effect.fnUntraced(function* (
   { scope }: AttemptContext,
   { endpoint }: KnownEndpoint,
@@ -212,7 +212,7 @@ const messageOf = (
 interface Reports {
   /** Added to the time-out of the attempt: the time of the caller, and what progress has given. */
   readonly extraMs: () => number
-  /** Whether a report is passed on: an attempt that repeats another one begins again, and progress must not go backwards. */
+  /** Tells whether to pass on a report: a repeated attempt begins again, and progress must not go backwards. */
   readonly isPassed: (progress: unknown) => boolean
 }
 

@@ -29,7 +29,7 @@ import { failureOf, knownEndpoint, reach } from "./client/UpstreamOutcome.ts"
 export interface ReadList {
   readonly list: ToolList
   readonly bytes: number
-  /** How long the server says that the list is valid. */
+  /** The time for which the server says that the list is valid. */
   readonly ttlMs: number | undefined
 }
 
@@ -84,7 +84,7 @@ class Pages {
     this.link = link
   }
 
-  /** Whether there is room for more tools; undefined if this is no page of tools. */
+  /** Tells whether there is room for more tools; undefined if this is no page of tools. */
   add(result: Readonly<Record<string, unknown>>, text: string): boolean | undefined {
     const { tools, ttlMs } = result
     if (!Array.isArray(tools)) return undefined
@@ -160,7 +160,6 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
     }
   }
 
-  /** Over the shared link. */
   const readShared = Effect.fnUntraced(function* (
     known: KnownEndpoint,
     capabilities: string,
@@ -181,7 +180,7 @@ export const makeToolLists = Effect.fnUntraced(function* (client: McpClient) {
     return list ?? (yield* failureOf(client, reply, link))
   })
 
-  /** In a session that serves nothing else. Or the reply that prevented the list. */
+  /** Reads in a session that serves nothing else. Returns the list, or the reply that prevented it. */
   const readApart = Effect.fnUntraced(function* (
     { endpoint }: KnownEndpoint,
     capabilities: string,
@@ -260,7 +259,7 @@ const NO_LIST: ReadList = { list: { tools: [], truncated: false }, bytes: 0, ttl
 /** There may be tools that were not read. */
 const UNREAD: ReadList = { ...NO_LIST, list: { tools: [], truncated: true } }
 
-/** Of tools with one name, the first. */
+/** Keeps the first of the tools with one name. */
 const together = (one: ReadList, other: ReadList): ReadList => {
   const names = new Set(one.list.tools.map(({ name }) => name))
   const more = other.list.tools.filter(({ name }) => !names.has(name))

@@ -1,6 +1,6 @@
 /**
- * How the client of a provider's server speaks: what differs between versions of MCP that are not compatible. Each link has its
- * dialect, and shared code calls its members.
+ * A dialect has the differences between versions of MCP that are not compatible, for the client of a provider's server.
+ * Each link has its dialect, and shared code calls its members.
  */
 import type { Effect, Scope } from "effect"
 import { randomUUID } from "node:crypto"
@@ -21,7 +21,7 @@ import { requestBody, type RpcError, type ServerRequest } from "./JsonRpc.ts"
 import type { McpUpstreamOptions } from "./McpUpstreamOptions.ts"
 import type { SignedFor } from "./ProviderSignature.ts"
 
-/** How to speak to one endpoint. */
+/** A way to speak to one endpoint. */
 export interface Link {
   readonly dialect: Dialect
   readonly version: string
@@ -96,12 +96,12 @@ export interface Dialect {
     atMs: number,
     scope: Scope.Scope
   ): Effect.Effect<Reply | undefined>
-  /** Whether its calls can be written. */
+  /** Tells whether the tool's calls can be written. */
   isCallable(inputSchema: unknown): boolean
-  /** What of the client the server knows when it lists its tools. */
+  /** Returns what the server knows of the client when it lists its tools. */
   listClient(client: ListClient): ListClient
   isUnfinished(result: ToolResult): boolean
-  /** How a call goes on whose result is unfinished; undefined where its caller cannot follow. */
+  /** Returns how an unfinished call goes on; undefined where its caller cannot follow. */
   pendingOf(link: Link, result: ToolResult, resultText: string, exchange: McpExchange): PendingResult | undefined
   repair(link: Link, status: number, error: RpcError | undefined): Repair
   /** Waits for the response to a message whose stream ended before it. `count` gets the bytes of each further stream. */
@@ -172,7 +172,7 @@ export const ownId = (prefix: string): string => `${prefix}.${randomUUID()}`
 interface OwnFields {
   /** The service's, where each request has one. */
   readonly meta: ReadonlyArray<JsonMember>
-  /** As the server gets it, as JSON. */
+  /** The token that the server gets, as JSON. */
   readonly progressToken: string | undefined
   readonly maxCost?: bigint | undefined
 }

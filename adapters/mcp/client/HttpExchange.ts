@@ -185,7 +185,7 @@ const isJson = (type: string): boolean =>
 const isEventStream = (type: string): boolean => /^text\/event-stream\s*(?:;|$)/iu.test(type)
 
 export class HttpExchange implements Dispatcher.DispatchHandler, ResponseReader {
-  /** Whether the server may have seen the request. */
+  /** True once the server may have seen the request. */
   sent = false
 
   readonly provider: string

@@ -9,8 +9,8 @@ import { readTools } from "./ModernDialect.ts"
 import type { KnownEndpoint } from "./ProviderEndpoints.ts"
 
 /**
- * What to do about an error of the server's transport layer that says nothing about the tool. A request is sent again only if
- * a 4xx status, or an error code of the protocol, proves that the tool did not run.
+ * Decides about an error of the server's transport layer that says nothing about the tool. A request is sent again only
+ * if a 4xx status, or an error code of the protocol, proves that the tool did not run.
  */
 export const repairOf = (link: Link, reply: Reply): Repair =>
   reply.kind === "rpc_error" || reply.kind === "status" ? link.dialect.repair(link, reply.status, reply.error) : "none"

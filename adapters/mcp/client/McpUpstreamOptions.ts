@@ -8,9 +8,9 @@ import type { BuiltInServer, Resolve } from "../egress/GuardedEgress.ts"
 import type { Signer } from "./ProviderSignature.ts"
 
 const defaults = {
-  /** Which addresses may be dialed. */
+  /** The addresses that may be dialed. */
   policy: publicOnly,
-  /** How names are resolved; the system's resolver except in tests. */
+  /** The resolver of names; the system's except in tests. */
   resolve: undefined as Resolve | undefined,
   /** The server of one provider, within this process. */
   builtIn: undefined as BuiltInServer | undefined,
@@ -26,13 +26,13 @@ const defaults = {
   setupTimeoutMs: 10_000,
   /** Limit for sending a cancellation or the end of a session. */
   notificationTimeoutMs: 1_000,
-  /** How long a server may take to end a stream after its response, so that the socket can be reused. */
+  /** A server may take this long to end a stream after its response, so that the socket can be reused. */
   lingerMs: 250,
   responseBodyBytesMax: 5 * 1024 * 1024,
   responseHeaderBytesMax: 16 * 1024,
-  /** Of all large responses that are read or wait for the settlement of their calls. */
+  /** The limit of all large responses that are read or wait for the settlement of their calls. */
   answerBytesMax: 64 * 1024 * 1024,
-  /** Per provider endpoint: sockets, and requests sent or waiting for a socket. */
+  /** The limit per provider endpoint: sockets, and requests sent or waiting for a socket. */
   socketsMax: 256,
   inFlightMax: 1_024,
   /** Sessions of a server that accepts one request at a time in each. */

@@ -39,7 +39,7 @@ export class CircuitBreaker {
     return 0
   }
 
-  /** As `waitMs`, for a request that is not a probe. */
+  /** The `waitMs` of a request that is not a probe. */
   leftMs(nowMs: number): number {
     return this.state === "closed" ? 0 : Math.max(0, this.openUntilMs - nowMs)
   }
@@ -97,7 +97,7 @@ export class ProviderEndpoint implements Endpoint, ExchangeHost {
   toolHeadersUntilMs = 0
   /** The result of the last `server/discover` or `initialize`, verbatim. */
   greeting: Greeting | undefined = undefined
-  /** When the server last said that its tools changed. */
+  /** The time at which the server last said that its tools changed. */
   toolsChangedMs = Number.NEGATIVE_INFINITY
   /** Requests that hold a socket or wait for one. */
   inFlight = 0

@@ -234,7 +234,7 @@ export interface KnownEndpoint {
 }
 
 export class ProviderEndpoints {
-  /** By address, then by provider: two look-ups cost less than building one key. */
+  /** Endpoints by address, then by provider: two look-ups cost less than building one key. */
   private readonly known = new Map<string, Map<ProviderId, KnownEndpoint>>()
   private count = 0
   private readonly shared: EndpointShared

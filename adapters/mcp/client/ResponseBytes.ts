@@ -22,7 +22,7 @@ export class ResponseBytes {
   private readonly bytesMax: number
   /** These responses can still be dropped. */
   private readonly reading = new Map<ResponseReader, number>()
-  /** By provider and by consumer, including responses that wait for their settlement. */
+  /** Bytes by provider and by consumer, including responses that wait for their settlement. */
   private readonly parties = new Map<string, number>()
   private total = 0
 
@@ -30,7 +30,7 @@ export class ResponseBytes {
     this.bytesMax = bytesMax
   }
 
-  /** Whether there is room for so many more bytes of this response; others may be dropped for it. */
+  /** Tells whether there is room for so many more bytes of this response; others may be dropped for it. */
   take(reader: ResponseReader, bytes: number): boolean {
     const shareMax = this.bytesMax / 2
     if (this.bytesOfConsumer(reader) + bytes > shareMax) return false
@@ -104,7 +104,7 @@ export class ResponseBytes {
   }
 
   /**
-   * Of the same provider, a response of a consumer that reads several at once and holds much more than the requester.
+   * Finds a response of the same provider whose consumer reads several at once and holds much more than the requester.
    * The only response of a consumer is never dropped for this: each would be dropped shortly before its end.
    */
   private oneOfMany(asking: ResponseReader, bytes: number): ResponseReader | undefined {

@@ -1,6 +1,6 @@
 /**
- * What a client receives of the messages that a server sends before its response: within limits, and with the client's
- * own progress token and subscription id where the server got others.
+ * A client receives the messages that a server sends before its response within limits, and with the client's own
+ * progress token and subscription id where the server got others.
  */
 import { maySend } from "../../../domain/mcp/ServerRequests.ts"
 import { isObject, replacedAt } from "../../../domain/shared/JsonText.ts"

@@ -18,7 +18,7 @@ interface SharesMax {
 
 export class Shares {
   private readonly max: SharesMax
-  /** What runs of a consumer, at an endpoint, and, under the shares themselves, at all. */
+  /** Running requests of a consumer, at an endpoint, and, under the shares themselves, in all. */
   private readonly counts = new Map<object | string, number>()
 
   constructor(max: SharesMax) {

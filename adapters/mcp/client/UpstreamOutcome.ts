@@ -63,7 +63,7 @@ export const outcomeOf = (reply: Reply, link: Link | undefined, epochMs: () => n
   }
 }
 
-/** Whether to retry: a 5xx always, a timeout or a broken stream only if the tool is idempotent. */
+/** Tells whether to retry: a 5xx always, a timeout or a broken stream only if the tool is idempotent. */
 export const mayRetry = (reply: Reply, idempotent: boolean): boolean =>
   reply.kind === "status"
     ? reply.status >= 500 && reply.status <= 599
@@ -181,7 +181,7 @@ export const NOT_PERMITTED: UpstreamProblem = {
   message: "The provider's server asks for what this client has not declared, or names an address that is not https"
 }
 
-// Why a request other than a tool call got no response: before it was sent, or by the reply.
+// Failures of requests other than tool calls, before they were sent or by the reply.
 
 type Find = typeof endpointOf
 
@@ -195,16 +195,16 @@ const found =
 
 /** The endpoint of a server that is called now, and whose answer is reported to its circuit. */
 export const reach = found(reachable)
-/** As `reach`, without such a report. */
+/** Reaches the endpoint like `reach`, without such a report. */
 export const reachUnprobed = found((...at) => reachable(...at, false))
-/** For what is known of a server, whether or not it is called now. */
+/** Finds what is known of a server, whether or not it is called now. */
 export const knownEndpoint = found(endpointOf)
 
-/** On the shared link. */
+/** The failure of a request on the shared link. */
 export const failureOf = ({ epochMs }: McpClient, reply: Reply, link?: Link): ServerFailed =>
   failure(outcomeOf(reply, link, epochMs).problem ?? notMcp)
 
-/** In a session of the client's own. */
+/** The failure of a request in a session of the client's own. */
 export const sessionFailureOf = (client: McpClient, reply: Reply, link: Link): ServerFailed =>
   isSessionLost(link, reply)
     ? new ServerFailed({ problem: SESSION_LOST, sessionLost: true })
@@ -213,7 +213,7 @@ export const sessionFailureOf = (client: McpClient, reply: Reply, link: Link): S
 /** There is no room for another request of this consumer, or to this provider. */
 export const refusal = (by: "consumer" | "provider"): ServerFailed => failure(tooMany[by])
 
-/** Not a notification of MCP, and no response: nothing else is sent without a response. */
+/** The message is neither a notification of MCP nor a response: nothing else is sent without a response. */
 export const notTold = new ServerFailed({
   problem: {
     kind: "json_rpc_error",

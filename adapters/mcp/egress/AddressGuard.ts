@@ -1,6 +1,6 @@
 /**
- * Which addresses an outgoing connection may reach: a pure decision on a resolved address in any notation. Addresses
- * that the policy does not name are rejected.
+ * A policy decides which addresses an outgoing connection may reach, from a resolved address in any notation. Addresses
+ * that it does not name are rejected.
  */
 import { Result, Schema } from "effect"
 import ipaddr from "ipaddr.js"
@@ -32,7 +32,7 @@ export class PolicyUnreadable extends Schema.TaggedError<PolicyUnreadable>()("Po
   }
 }
 
-/** Nothing in a private network can be reached: production. */
+/** The policy of production: nothing in a private network can be reached. */
 export const publicOnly: EgressPolicy = { public: true, loopback: false, ranges: [], hosts: [] }
 /** Tools may run on this machine: development. */
 export const publicAndLoopback: EgressPolicy = { ...publicOnly, loopback: true }
@@ -60,7 +60,7 @@ export const parsePolicy = (text: string): Result.Result<EgressPolicy, PolicyUnr
   return Result.succeed({ public: parts.includes("public") || loopback, loopback, ranges, hosts })
 }
 
-/** Whether a connection to `hostname` may use `address`, one of its resolved addresses. */
+/** Tells whether a connection to `hostname` may use `address`, one of its resolved addresses. */
 export const mayDial = (policy: EgressPolicy, hostname: string, address: string): boolean => {
   const parsed = parse(address)
   if (parsed === undefined) return false

@@ -37,7 +37,7 @@ export type Resolve = (
   callback: (error: Error | null, addresses: ReadonlyArray<ResolvedAddress>) => void
 ) => void
 
-/** Without the address: what a private name resolves to is confidential. */
+/** The message omits the address: what a private name resolves to is confidential. */
 export class AddressRejected extends Schema.TaggedError<AddressRejected>()("AddressRejected", {
   hostname: Schema.String
 }) {

@@ -111,8 +111,8 @@ export const makeClientSessions = (client: McpClient, messages: Shares, streams:
 }
 
 /**
- * Only the members of a notification or a response, each verbatim: a server that does not distinguish upper and lower case,
- * or takes the first of two members, could read any other text as a call of a tool.
+ * Returns only the members of a notification or a response, each verbatim: a server that does not distinguish upper and
+ * lower case, or takes the first of two members, could read any other text as a call of a tool.
  */
 const passedBody = (message: string): string | undefined => {
   const members = new Map(membersOf(message).map(({ name, text }) => [name, text]))
