@@ -30,12 +30,12 @@ const SORTS = [
 interface CatalogQuery {
   readonly q: string
   readonly category: string | undefined
-  /** In dollars, as entered. */
+  /** The price in dollars, as entered. */
   readonly maxPriceText: string
   readonly maxPrice: Microcents | undefined
   readonly providerId: ProviderId | undefined
   readonly sort: CatalogSort
-  /** From 1. */
+  /** The first page is 1. */
   readonly page: number
 }
 
@@ -55,7 +55,7 @@ export const parseCatalogQuery = (query: Readonly<Record<string, string>>): Cata
   }
 }
 
-/** From 1, as the query's `page` asks for it. */
+/** The first page is 1, as in the query's `page`. */
 export const pageIn = (page = ""): number => (/^[1-9]\d{0,4}$/u.test(page) ? Math.min(Number(page), PAGES_MAX) : 1)
 
 export const lastPageOf = (total: number): number => Math.max(1, Math.ceil(total / TOOLS_PER_PAGE))
@@ -267,7 +267,7 @@ export const nameOf = ({ display_name, tool_name }: Pick<CatalogTool, "display_n
 export const shortened = (text: string, charsMax = DESCRIPTION_CHARS_MAX): string =>
   text.length <= charsMax ? text : `${text.slice(0, charsMax).toWellFormed().trimEnd()}…`
 
-/** Nothing where there is one page. */
+/** Returns nothing if there is one page. */
 export const pageLinks = (page: number, last: number, urlOf: (page: number) => string): Html | undefined =>
   last === 1
     ? undefined

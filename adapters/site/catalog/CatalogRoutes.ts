@@ -34,7 +34,7 @@ import { toolPage } from "./ToolPage.ts"
 interface ProviderTools {
   readonly tools: ReadonlyArray<CatalogTool>
   readonly total: number
-  /** From 1. */
+  /** The first page is 1. */
   readonly page: number
 }
 

@@ -32,7 +32,7 @@ const identify = identifyAccount(ROLE)
 
 interface Stored {
   readonly account?: ConsoleAccount
-  /** Why the stored key was rejected. */
+  /** The reason why the stored key was rejected. */
   readonly error?: ComponentChildren
 }
 
@@ -99,7 +99,7 @@ const ReceiptButton = ({ id }: { readonly id: string }): View => {
   return h("button", { type: "button", class: "plain tiny", onClick: () => void open() }, "Receipt")
 }
 
-// What a quote or a call from a tool's page resulted in.
+// The result of a quote or a call from a tool's page.
 
 const freeCalls = (left: number | null): string =>
   left === null ? "" : `${plural(left, "free call")} remaining this month. `
@@ -282,7 +282,7 @@ const callLabel = ({ pricing }: ToolDetails, freeCalls: number | undefined): str
 
 interface CallSectionProps {
   readonly toolId: string
-  /** As the page shows it. */
+  /** The text that the page shows. */
   readonly price: string
   /** Sample input, as JSON. */
   readonly sample: string

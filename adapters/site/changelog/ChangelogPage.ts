@@ -9,7 +9,7 @@ import { Documents, renderMarkdown } from "../docs/Markdown.ts"
 import { type Html, html } from "../kit/Html.ts"
 import { makeSite } from "../kit/Site.ts"
 
-/** Among the documents, whose paths are below `docs/`. */
+/** The path among the documents, which are below `docs/`. */
 export const CHANGELOG = "../CHANGELOG.md"
 
 export const changelogRoutes = Effect.gen(function* () {

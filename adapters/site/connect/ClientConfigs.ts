@@ -19,7 +19,7 @@ export interface Door {
 }
 
 interface Snippet {
-  /** Where it belongs: a file, or the terminal. */
+  /** The place of the configuration: a file, or the terminal. */
   readonly place: string
   readonly code: string
 }
@@ -49,7 +49,7 @@ export const providerDoor = (baseUrl: string, handle: string): Door => ({
 /** Keys of this service and of others, without characters that a shell or JSON would interpret. */
 export const isPlainKey = (key: string): boolean => /^[\w.~+/=-]{1,512}$/u.test(key)
 
-/** Undefined as key: a placeholder. */
+/** A placeholder stands for an undefined key. */
 export const clientConfigs = (door: Door, key: string | undefined): ReadonlyArray<ClientConfig> =>
   CLIENTS.map(([id]) => clientConfig(id, door, key))
 

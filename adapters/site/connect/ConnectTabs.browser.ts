@@ -18,7 +18,7 @@ const useStoredKey = (role: Role): string | undefined => {
   return key
 }
 
-/** From the server, which writes a placeholder instead of a key. */
+/** The server writes a placeholder instead of a key. */
 interface ClientConfig {
   readonly id: string
   readonly label: string
@@ -53,7 +53,7 @@ export const ConnectTabs = ({ data }: { readonly data: string }): ComponentChild
   ]
 }
 
-/** On a page that the server rendered with a place for them. */
+/** Fills the place for them on a page that the server rendered. */
 export const connectPage = (): void => {
   const place = document.querySelector<HTMLElement>("#connect")
   if (place === null) return
@@ -77,7 +77,7 @@ interface ClientTabsProps {
   readonly withKey: (code: string) => string
 }
 
-/** By arrow keys as by clicks. */
+/** The arrow keys switch tabs like clicks. */
 const ClientTabs = ({ configs, withKey }: ClientTabsProps): View => {
   const [open, setOpen] = useState(0)
   const buttons = useRef<Array<HTMLElement | null>>([])

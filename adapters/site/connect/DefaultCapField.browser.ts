@@ -17,7 +17,7 @@ export const defaultCapField = (cap?: number): Field => ({
   hint: "The default cap of usage-priced tools; a call can name another one. If empty, each call of such a tool must name one."
 })
 
-/** Undefined: none. */
+/** Returns undefined if the field is empty. */
 export const defaultCapIn = ({ [DEFAULT_CAP]: text = "" }: Readonly<Record<string, string>>): number | undefined => {
   if (text === "") return undefined
   const cap = parseDollars(text)

@@ -14,7 +14,7 @@ interface ActionButtonProps {
   readonly name?: string
   readonly style?: string
   readonly confirm?: Confirmation
-  /** Where the result is shown; at the top of the page unless given. Without content there is none yet. */
+  /** Shows the result, by default at the top of the page. Without content there is none yet. */
   readonly show?: (style: "good" | "bad", content?: ComponentChildren) => void
   /** Resolves to the message to show. The idempotency key stays the same until the outcome is known. */
   readonly run: (idempotencyKey: string) => Promise<ComponentChildren | void>

@@ -1,6 +1,6 @@
 /**
- * What a reader learns of an operation: its result, at the top of the page until the next one or until the reader goes to
- * another tab, and where the focus goes.
+ * Readers learn the result of an operation at the top of the page, until the next one or until they go to another tab,
+ * and the focus goes where they continue.
  */
 import { effect, signal } from "@preact/signals"
 import type { ComponentChildren, RefObject } from "preact"
@@ -48,10 +48,9 @@ export const Announcements = (): View => {
 }
 
 /**
- * When a form or a button is removed by its own success, the focus goes to the heading of the closest part of the page that is
- * left, so that people who use a keyboard or a screen reader stay where they are.
- *
- * `isFocusLost`: set from the start of an operation, which disables its button, until the button is enabled again.
+ * Moves the focus to the heading of the closest remaining part of the page when a form or a button is removed by its
+ * own success, so that people who use a keyboard or a screen reader stay where they are. `isFocusLost`: set from the
+ * start of an operation, which disables its button, until the button is enabled again.
  */
 export const useFocusAfterRemoval = (ref: RefObject<HTMLElement | null>, isFocusLost: RefObject<unknown>): void => {
   useEffect(() => {

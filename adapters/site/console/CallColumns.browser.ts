@@ -43,7 +43,7 @@ export const callColumns: ReadonlyArray<Column<Call>> = [
   column("Duration", (call) => call.duration_ms, { cell: (call) => milliseconds(call.duration_ms), isNumber: true })
 ]
 
-/** In CSV only. */
+/** The column exists only in CSV. */
 export const receiptColumn: Column<Call> = {
   name: "Receipt",
   cell: (call) => h("code", { class: "short", title: call.receipt_id }, `${call.receipt_id.slice(0, 13)}…`),

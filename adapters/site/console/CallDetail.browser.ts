@@ -105,7 +105,7 @@ const FAILURES = {
   rate_limited: "The provider rejected the call because of its rate limit."
 } as const
 
-/** Why a successful call of a tool that has a price can cost nothing. */
+/** The reasons why a successful call of a tool that has a price can cost nothing. */
 const UNCHARGED = {
   success: "This call was not charged: it was one of your free calls of the month.",
   attempt: "This call was not charged: it was one of your free calls of the month.",
@@ -115,7 +115,7 @@ const UNCHARGED = {
     "This call was not charged: it was one of your free calls of the month, or the provider reported a cost of $0.00."
 } as const
 
-/** Why the call costs what it costs. */
+/** Says why the call costs what it costs. */
 const priceOf = (
   { cost_microcents: cost, status, timestamp }: Receipt,
   details: CallDetails | undefined,

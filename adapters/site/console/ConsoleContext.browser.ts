@@ -1,5 +1,5 @@
 /**
- * What every tab of a console can use: the signed-in account and the API with its key.
+ * Every tab of a console can use the signed-in account and the API with its key.
  */
 import { type ComponentChildren, type ComponentType, createContext } from "preact"
 import { useContext } from "preact/hooks"
@@ -57,7 +57,7 @@ export interface ConsoleContext {
   readonly role: KeyRole
   readonly account: ConsoleAccount
   readonly api: ConsoleApi
-  /** From the server, as the page wrote it. */
+  /** The data that the server wrote into the page. */
   readonly data: DOMStringMap
 }
 
@@ -78,7 +78,7 @@ export interface Tab {
 }
 
 export interface SignInProps {
-  /** Why the session ended, if the service said. */
+  /** The reason why the session ended, if the service gave one. */
   readonly error?: ComponentChildren
   readonly entered: (account: ConsoleAccount) => void
 }

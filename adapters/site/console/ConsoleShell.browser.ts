@@ -66,7 +66,7 @@ type ConsoleDefinition = (KeyAccess | SessionAccess) & {
   /** The first tab is there, and the others are below it. */
   readonly path: string
   readonly name: string
-  /** In the order of the navigation. */
+  /** The tabs in the order of the navigation. */
   readonly tabs: ReadonlyArray<Tab>
 }
 

@@ -131,7 +131,7 @@ const ARROWS = { none: "\u00a0↕", ascending: "\u00a0↑", descending: "\u00a0�
 const styleOf = <Row>({ isLong, isNumber }: Column<Row>): string =>
   isNumber === true ? "right number" : isLong === true ? "long" : ""
 
-/** By the value of a column; rows with equal values keep their order. */
+/** Sorts by the value of a column; rows with equal values keep their order. */
 export const sorted = <Row>(
   rows: ReadonlyArray<Row>,
   columns: ReadonlyArray<Column<Row>>,

@@ -72,7 +72,7 @@ export const reasonColumn: Column<Dispute> = column("Reason", (one) => one.reaso
 
 export const costColumn: Column<Dispute> = moneyColumn("Cost", (one) => one.cost_microcents)
 
-/** When a dispute under review is decided at the latest. */
+/** Says when a dispute under review is decided at the latest. */
 export const decisionDeadline = ({ decide_by: deadline, status }: Dispute): View | undefined =>
   status === "under_review" && deadline !== null
     ? h("div", { class: "small muted", key: "deadline" }, "Decision by ", h(TimeText, { at: deadline }))

@@ -115,7 +115,7 @@ export const InputForm = (props: InputFormProps): View => {
     if (form.current !== null) changed?.(valuesOf(form.current))
   }
   useEffect(tellValues, [])
-  // By action, not by its label: a retry is the same request even if the label has changed meanwhile.
+  // The key belongs to the action, not to its label: a retry is the same request even if the label has changed.
   const run = async (action: "first" | "second", sendValues: Send) => {
     const values = valuesOf(form.current!)
     const missing = missingIn(fields, values)

@@ -21,7 +21,7 @@ export interface ListFilter {
 }
 
 interface ListQuery {
-  /** Without those at their default. */
+  /** The filters that differ from their default. */
   readonly filters: Readonly<Record<string, string>>
   readonly search: string
   readonly sorting: Sorting | undefined
@@ -124,7 +124,7 @@ interface ListViewProps<Row> {
   readonly empty: ComponentChildren
   /** Loads again when it changes. */
   readonly version?: unknown
-  /** How long until the first page is loaded again while the page is visible. */
+  /** The time after which a visible page loads its first rows again. */
   readonly refreshMs?: (rows: ReadonlyArray<Row>) => number | undefined
 }
 

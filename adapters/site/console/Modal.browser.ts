@@ -55,7 +55,7 @@ export const confirmed = async ({ action, isDangerous, text, title }: Confirmati
   return answer
 }
 
-/** Where the console shows them. */
+/** The console shows its modals here. */
 export const Modals = (): ComponentChildren => all.value.map((one) => h(Modal, { key: one.id, one }))
 
 const Modal = ({ one }: { readonly one: Open }): View => {

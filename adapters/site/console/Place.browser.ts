@@ -1,5 +1,5 @@
 /**
- * Which tab, row and filters of a console the address bar names. Links within the console change it without loading the
+ * The address bar names a tab, row and filters of a console. Links within the console change it without loading the
  * page again; reloading and the back button work as on other sites.
  */
 import { signal } from "@preact/signals"

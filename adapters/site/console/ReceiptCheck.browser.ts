@@ -14,7 +14,7 @@ import { facts, h, Notice, type View } from "./View.browser.ts"
 
 type Reason = ReceiptVerdict["reason"]
 
-/** In the order in which they are checked, with the results that fail them. */
+/** The checks in their order, with the results that fail them. */
 const STEPS: ReadonlyArray<readonly [text: string, failures: ReadonlyArray<Reason>]> = [
   ["The log's public key is an Ed25519 key.", ["bad_key", "unsupported"]],
   ["The receipt has its eleven fields.", ["bad_receipt"]],

@@ -19,7 +19,7 @@ export interface Resource<A> {
 }
 
 interface ResourceOptions<A> {
-  /** How long until the value is loaded again while the page is visible. Undefined: never. */
+  /** The time after which a visible page loads the value again. Undefined: never. */
   readonly refreshMs?: (value: A) => number | undefined
 }
 

@@ -13,7 +13,7 @@ import { h, Notice, type View } from "./View.browser.ts"
 export type Identified = { readonly account: ConsoleAccount } | { readonly error: ComponentChildren }
 
 interface SignInField {
-  /** Also its ID. */
+  /** The name is also the input's ID. */
   readonly name: string
   readonly label: string
   readonly hint: string
@@ -33,9 +33,9 @@ interface SignInFormProps {
   readonly submit: string
   /** Resolves to why it cannot open the console, if it cannot. */
   readonly enter: (values: Readonly<Record<string, string>>) => Promise<ComponentChildren>
-  /** Why the stored key was rejected. */
+  /** The reason why the stored key was rejected. */
   readonly error?: ComponentChildren
-  /** How to get a key. */
+  /** Tells how to get a key. */
   readonly help?: ComponentChildren
 }
 

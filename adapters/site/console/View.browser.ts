@@ -78,7 +78,7 @@ export const Empty = ({ children }: { readonly children?: ComponentChildren }): 
   h("div", { class: "empty" }, children)
 
 interface TimeTextProps {
-  /** In ISO 8601. */
+  /** The time in ISO 8601. */
   readonly at: string
   /** Shows the seconds, where many rows are of the same minute. */
   readonly isPrecise?: boolean

@@ -21,7 +21,7 @@ const PROVIDER_STYLE = `
 /** Amounts of the whole service are long. */
 const OPERATOR_STYLE = ".figures{grid-template-columns:repeat(auto-fit,minmax(min(100%,12rem),1fr))}"
 
-/** Where the dashboards were; clients and emails link to them. */
+/** The former addresses of dashboards; clients and emails link to them. */
 const FORMER_PATHS = { consumer: "/developers/dashboard", provider: "/providers/dashboard" } as const
 
 /** A checkout returns with its result, which the Funds tab shows. */
@@ -71,7 +71,7 @@ const redirect = (location: string) => ({ status: 302, headers: { location }, bo
 // The pages of a console: one document for all of its addresses, which its browser module fills. A tab is a folder below the
 // console's own with a module whose name ends in `Tab`.
 
-/** In addition to the site's. */
+/** Styles in addition to the site's. */
 const consoleStyle = `${kitStyle}
 main,.site nav,.foot{max-width:84rem}
 main{padding-top:1.5rem}
@@ -112,7 +112,7 @@ interface ConsolePages {
   readonly description: string
   /** Its browser module, as `folder/Name`. */
   readonly module: string
-  /** In addition to the styles of consoles. */
+  /** Styles in addition to those of consoles. */
   readonly style?: string
   /** Browser modules read it from `data-connect`. */
   readonly connectData: string

@@ -18,7 +18,7 @@ import type { Heading } from "./Markdown.ts"
 
 // The rate limits that the documentation and the specification state.
 
-/** In requests per minute; 0: no limit. */
+/** Limits in requests per minute; 0: no limit. */
 export interface DocumentedLimits {
   readonly addressRpm: number
   readonly registrationRpm: number

@@ -170,7 +170,7 @@ interface DocsPage extends DocsContent {
 /** Styles of the documentation: navigation, text and list of headings side by side, in one column on narrow screens. */
 export type DocsLayout = (page: DocsPage) => EncodedReply
 
-/** On every page: `/docs/search.json` is loaded when the search is first used. */
+/** `/docs/search.json` is loaded when the search of any page is first used. */
 export const SEARCH_PATH = "/docs/search.json"
 
 export const makeDocsLayout = (navigation: DocsNavigation) =>

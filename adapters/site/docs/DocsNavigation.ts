@@ -11,11 +11,11 @@ import type { DocumentLink } from "../../http/pipeline/Route.ts"
 // The pages that are written as Markdown in the repository's `docs/`, in reading order. Other pages are generated.
 
 export interface Guide {
-  /** Below `/docs/`. */
+  /** The path below `/docs/`. */
   readonly slug: string
-  /** Below the repository's `docs/`. */
+  /** The path below the repository's `docs/`. */
   readonly file: string
-  /** In the navigation; the page has a heading of its own. */
+  /** The title in the navigation; the page has a heading of its own. */
   readonly title: string
   readonly summary: string
 }

@@ -1,6 +1,6 @@
 /**
- * What scripts add to the documentation: tabs of examples, an open list of the page's headings on wide screens, the way
- * from anchors of the former single page, and the search.
+ * Scripts add to the documentation: tabs of examples, an open list of the page's headings on wide screens, the way from
+ * anchors of the former single page, and the search.
  */
 import { startSearch } from "./DocsSearch.browser.ts"
 

@@ -42,7 +42,7 @@ const glossaryMarkdown = (source: string): string => {
     "The words of this documentation, of the API and of the pages. One concept has one word.",
     ...shown.map((chapter) => {
       const [title = "", ...lines] = chapter.split("\n")
-      // After the header and the line below it. How to name an unnamed actor is a rule for writing.
+      // Skips the header and the line below it. How to name an unnamed actor is a rule for writing.
       const rows = rowsOf(lines)
         .slice(2)
         .filter(([word]) => !word.startsWith("name it:"))
@@ -81,7 +81,7 @@ interface WrittenPage {
   readonly withoutDemo: DocsContent
 }
 
-/** In the Markdown; on the page it is this service's address. */
+/** The Markdown has this address; a page has this service's. */
 const SAMPLE_URL = "http://127.0.0.1:3000"
 
 const NO_DEMO =
@@ -133,7 +133,7 @@ export const writtenPages = Effect.gen(function* () {
   )
 })
 
-/** Below the title. */
+/** Adds the note below the title. */
 const withNote = (text: string): string => text.replace("\n\n", `\n\n${NO_DEMO}\n\n`)
 
 /** The samples work as they are where the demo provider is listed. */

@@ -162,7 +162,7 @@ const plainText = (tokens: ReadonlyArray<Token>): string =>
 const wordsIn = (token: MarkedToken): string =>
   token.type === "table" ? token.raw : "text" in token ? token.text : token.type === "list" ? token.raw : ""
 
-/** As on GitHub, so that links within the repository and on the site have the same anchors. */
+/** Makes the same anchors as GitHub, so that links work both within the repository and on the site. */
 const slugOf = (title: string): string =>
   title
     .toLowerCase()

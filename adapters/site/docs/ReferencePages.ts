@@ -150,7 +150,7 @@ interface Resource {
   readonly operations: ReadonlyArray<Located>
 }
 
-/** In the contract's order; the document is sorted by path. */
+/** Keeps the contract's order; the document is sorted by path. */
 export const resourcesOf = (document: OpenApiDocument): ReadonlyArray<Resource> => {
   const order = new Map(allEndpoints().map(({ operationId }, index) => [operationId, index]))
   const positionOf = ({ operation }: Located) => order.get(operation.operationId) ?? order.size

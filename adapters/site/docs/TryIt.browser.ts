@@ -67,7 +67,7 @@ for (const form of document.querySelectorAll<HTMLFormElement>("form.try")) {
   const place = form.querySelector<HTMLElement>(".outcome")!
   const submit = form.querySelector<HTMLButtonElement>("button[type=submit]")!
   const key = fieldOf<HTMLInputElement>(form, "[name=key]")
-  // Where the dashboards keep the key of the signed-in account.
+  // The dashboards keep the key of the signed-in account here.
   if (key !== undefined) key.value = sessionStorage.getItem(`agent-tool-billing.${form.dataset["role"]}`) ?? ""
   form.hidden = false
   form.addEventListener("submit", (event) => {

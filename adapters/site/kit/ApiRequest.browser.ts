@@ -21,8 +21,8 @@ export class ApiError extends Error {
   }
 
   /**
-   * Whether the outcome of the request is known. If it is not, the next attempt must carry the same idempotency key. A call
-   * with a receipt is complete, whatever its status.
+   * Tells whether the outcome of the request is known. If it is not, the next attempt must carry the same idempotency
+   * key. A call with a receipt is complete, whatever its status.
    */
   get isFinal(): boolean {
     if (typeof this.body["receipt_id"] === "string") return true
@@ -36,7 +36,7 @@ export const invalid = (messages: Readonly<Record<string, string>>): ApiError =>
 
 interface RequestOptions {
   readonly key?: string | undefined
-  /** Instead of a key: the cookie of the operator's session. */
+  /** Sends the cookie of the operator's session instead of a key. */
   readonly sendsCookie?: boolean
   readonly body?: unknown
   readonly idempotencyKey?: string | undefined

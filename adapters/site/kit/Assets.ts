@@ -8,7 +8,7 @@ import { documentRoute } from "../../http/pipeline/Route.ts"
 
 export interface Asset {
   readonly contentType: string
-  /** As its file says, perhaps with types. The version and the imports are read from it. */
+  /** The text of the file, perhaps with types. The version and the imports are read from it. */
   readonly source: string
   /** Is served. Removing types takes time, so it is done for the first request. */
   readonly text: () => string
@@ -18,7 +18,7 @@ export class Assets extends Context.Service<Assets, ReadonlyMap<string, Asset>>(
   "agent-tool-billing/adapters/site/Assets"
 ) {}
 
-/** Not of types, which browsers do not load. */
+/** Imports of types do not match: browsers do not load them. */
 const IMPORT = /(?<!\b(?:import|export)\s+type\b[^"]*)\bfrom\s*"(\.{1,2}\/[\w/.]+\.js)"/gu
 
 /** Direct and indirect imports. Pages preload them to avoid a round trip per level. */

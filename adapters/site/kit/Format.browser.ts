@@ -60,13 +60,12 @@ const WITH_ZONE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", time
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" })
 const MONTH = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" })
 
-/** In the reader's time zone. */
+/** Formats in the reader's time zone. */
 export const localTime = (timestamp: string): string => DATE_TIME.format(new Date(timestamp))
 
-/** To the second. */
 export const preciseTime = (timestamp: string): string => TO_THE_SECOND.format(new Date(timestamp))
 
-/** To the second, with the name of the reader's time zone. */
+/** Formats to the second, with the name of the reader's time zone. */
 export const exactTime = (timestamp: string): string => WITH_ZONE.format(new Date(timestamp))
 
 /** A UTC day. */

@@ -150,7 +150,7 @@ const LINE_CHARS_MAX = 48
 
 export const jsonText = (value: Json, indent = ""): string => textOf(value, indent, JSON.stringify)
 
-/** As a literal of TypeScript: names are quoted only where they must be. */
+/** Writes a literal of TypeScript: names are quoted only where they must be. */
 export const literalText = (value: Json, indent = ""): string =>
   textOf(value, indent, (name) => (/^[A-Za-z_]\w*$/u.test(name) ? name : JSON.stringify(name)))
 

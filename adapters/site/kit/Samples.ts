@@ -109,7 +109,7 @@ const quoted = (url: string): string => {
   return /^[\w:/.~%-]+$/u.test(url) ? url : singleQuoted(url)
 }
 
-/** With variables instead of the sample ids. */
+/** Replaces the sample ids by variables. */
 const named = (text: string, before = "", after = ""): string =>
   SAMPLE_IDS.reduce((all, [id, variable]) => all.replaceAll(id, `${before}$${variable}${after}`), text)
 

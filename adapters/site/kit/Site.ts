@@ -78,7 +78,7 @@ interface SitePage {
   readonly description: string
   /** Marked as current in the navigation. */
   readonly path: string
-  /** In addition to the site's style. */
+  /** Styles in addition to the site's. */
   readonly style?: string
   /** Its browser modules, as `folder/Name`. A page with modules may call the API unless `connects` is false. */
   readonly modules?: ReadonlyArray<string>

@@ -41,7 +41,7 @@ const fromBase64 = (text: string): Bytes | undefined => {
   return btoa(String.fromCharCode(...bytes)) === text ? bytes : undefined
 }
 
-/** Longer than any receipt, proof or note. */
+/** Any receipt, proof or note is shorter. */
 const TEXT_CHARS_MAX = 1_048_576
 
 const isShortText = (value: unknown): value is string => typeof value === "string" && value.length <= TEXT_CHARS_MAX

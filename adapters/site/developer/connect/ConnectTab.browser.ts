@@ -1,5 +1,5 @@
 /**
- * How to connect an MCP client to the tools of all providers, and what its calls may cost.
+ * Connects an MCP client to the tools of all providers, and limits what its calls may cost.
  */
 import type { ComponentChildren } from "preact"
 import { ConnectTabs } from "../../connect/ConnectTabs.browser.ts"

@@ -41,7 +41,7 @@ export const tab = (): ComponentChildren => {
 
 // Adds funds: by a payment, or as test credit in a dry run.
 
-// What became of a payment after its checkout: canceled, pending until the balance is credited, or received.
+// States of a payment after its checkout: canceled, pending until the balance is credited, or received.
 
 /** The checkout returns to the page with `load=success` or `load=canceled`. */
 const RESULT = "load"
@@ -84,7 +84,7 @@ const resultOf = (balance: Balance): Result => {
   }
 }
 
-/** How long until the balance is loaded again. */
+/** Returns the time after which the balance is loaded again. */
 const checkoutRefreshMs = (balance: Balance): number | undefined =>
   resultOf(balance) === "pending" ? REFRESH_MS : undefined
 

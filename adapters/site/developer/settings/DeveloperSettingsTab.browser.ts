@@ -28,7 +28,7 @@ type Withdrawal = WithdrawalList["withdrawals"][number]
 
 const PATH = "/api/v1/market/balance/withdraw"
 const CENTS_MIN = 100
-/** While the payment processor works on one. */
+/** The interval while the payment processor works on a withdrawal. */
 const LIVE_MS = 3_000
 
 const STATUSES: Badges<Withdrawal["status"]> = {

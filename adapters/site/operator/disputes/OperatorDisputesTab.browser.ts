@@ -143,7 +143,7 @@ const CONFIRMATIONS = {
   resolved_credit: ["Credit the consumer?", "Credit"]
 } as const
 
-/** Who gets what, in the words of the last question before money moves. */
+/** Says who gets what, in the last question before money moves. */
 const effectOf = (resolution: keyof typeof CONFIRMATIONS, one: Dispute, credit: number | undefined): string => {
   const cost = money(one.cost_microcents)
   switch (resolution) {

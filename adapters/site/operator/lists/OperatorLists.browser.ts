@@ -1,5 +1,5 @@
 /**
- * What the operator's lists share: pages of the API, and links between accounts, disputes and the audit trail.
+ * The operator's lists share pages of the API, and links between accounts, disputes and the audit trail.
  */
 import type { ComponentChildren } from "preact"
 import type { LogApi } from "../../../http/log/LogApi.ts"
@@ -43,7 +43,7 @@ export const named = (link: typeof consumerLink, name: string, id: string): Comp
   h("div", { class: "small muted" }, shortId(id))
 ]
 
-/** With its ID, in details and exported lists. */
+/** The name with its ID, for details and exported lists. */
 export const namedId = (name: string, id: string): string => `${name} (${id})`
 
 export const disputeLink = (id: string): View => h("a", { href: pathTo("disputes", id) }, id)

@@ -37,7 +37,7 @@ const OneLog = ({ log }: { readonly log: Log }): View =>
     log.open ? h(Witness, { log }) : undefined
   )
 
-/** Where `--listen` puts a witness's signed checkpoint and its key. */
+/** `--listen` puts a witness's signed checkpoint and its key there. */
 const WITNESS_ADDRESS = "<witness>:3100"
 
 /** A witness runs elsewhere, with its own key, and only reads. */

@@ -29,7 +29,7 @@ import type { DisputeResponse } from "../../kit/ApiResponses.browser.ts"
 import { money, relativeTime } from "../../kit/Format.browser.ts"
 import { OpenDisputesNotice } from "./OpenDisputesNotice.browser.ts"
 
-// What the status of a dispute means to the provider, and who decided it.
+// The meaning of a dispute's status for the provider, and who decided it.
 
 /** Refunds that the provider began itself need no response. */
 const needsResponse = ({ filed_by_type: by, status }: Dispute): boolean => status === "filed" && by === "agent"

@@ -316,7 +316,7 @@ const showSimulation = (cents: number): Promise<void> =>
     h("p", null, "This service runs in dry run mode: nothing was paid, and your balance is unchanged.")
   ])
 
-// What can be paid out and what cannot yet, and the button that pays it out.
+// Money that can be paid out, money that cannot yet, and the button that pays it out.
 
 /** `minimum_payout` is formatted in dollars. */
 const centsOf = (text: string): number => Math.round(Number(text.replace(/[$,]/gu, "")) * 100)
@@ -401,7 +401,7 @@ const unavailable = (payouts: Payouts): ReadonlyArray<Figure> =>
     ] as const
   ).flatMap(([name, cents, note]) => (cents > 0 ? [[name, moneyOfCents(cents), note] as const] : []))
 
-/** While the payment processor works on a payout. */
+/** The interval while the payment processor works on a payout. */
 const LIVE_MS = 3_000
 
 export const tab = (): ComponentChildren => {

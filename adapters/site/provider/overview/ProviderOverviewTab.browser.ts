@@ -1,5 +1,5 @@
 /**
- * What the provider has to do, and earnings, calls and payouts at a glance.
+ * The provider's open work, and earnings, calls and payouts at a glance.
  */
 import type { ComponentChildren } from "preact"
 import { useConsole } from "../../console/ConsoleContext.browser.ts"

@@ -14,7 +14,7 @@ import { invalid } from "../../kit/ApiRequest.browser.ts"
 import type { ImportReport, ToolSync } from "../../kit/ApiResponses.browser.ts"
 import { dollarsInput, INVALID_PRICE, money, parseDollars } from "../../kit/Format.browser.ts"
 
-// Whether the provider's tools follow its MCP server, when the server was last read, and what each import changed.
+// The state of imports: whether tools follow the MCP server, when it was last read, and what each import changed.
 
 type ImportRecord = ToolSync["history"][number]
 
@@ -98,7 +98,7 @@ const changesOf = (one: ImportRecord): ReadonlyArray<string> => {
   return lines.length === 0 ? ["Nothing changed"] : lines
 }
 
-// What an import would change: which tools would be listed, at which price, and what would change.
+// A preview of an import: which tools would be listed, at which price, and what would change.
 
 type PlannedTool = ImportReport["tools"][number]
 

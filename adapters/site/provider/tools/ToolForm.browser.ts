@@ -181,7 +181,7 @@ const jsonOf = (value: unknown): string => (value === undefined ? "" : JSON.stri
 
 interface ToolFormProps {
   readonly id: string
-  /** Undefined to list a new one. */
+  /** The tool to change; undefined to list a new one. */
   readonly tool: Declaration | undefined
   readonly saved: (declared: Declaration) => Promise<void>
 }
@@ -209,7 +209,7 @@ export const ToolForm = ({ id, saved, tool }: ToolFormProps): View => {
   )
 }
 
-// What a provider can do with a tool: withdraw it, list it again, list or dismiss a draft.
+// Actions on a tool: withdraw it, list it again, list or dismiss a draft.
 
 // Requests about one tool of the provider.
 
