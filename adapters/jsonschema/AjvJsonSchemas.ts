@@ -295,8 +295,8 @@ const compiledHere = (schema: JsonSchemaObject, textLength: number): CompiledSch
 }
 
 /**
- * Within its CPU time: where other processes used the time, it starts again with twice as much. A value nested too deeply
- * for a recursive schema overflows the stack, which counts as no result.
+ * Runs the task within its CPU time: where other processes used the time, it starts again with twice as much. A value
+ * nested too deeply for a recursive schema overflows the stack, which counts as no result.
  */
 const runOrOverflow = <A>(task: () => A) => {
   try {

@@ -27,7 +27,7 @@ export interface CompiledSchema {
   readonly cost: SchemaCost
   /** Approximate memory. */
   readonly bytes: number
-  /** Why patterns are not checked, or the whole schema: a sentence for each, for the tool's provider. */
+  /** The reasons why patterns, or the whole schema, are not checked: a sentence for each, for the tool's provider. */
   readonly unchecked: ReadonlyArray<string>
   violations(value: unknown): ReadonlyArray<SchemaViolation>
 }
@@ -135,10 +135,10 @@ export const compile = (schema: JsonSchemaObject, textLength: number, patternWor
 }
 
 interface CompiledPattern {
-  /** Per character of a text. */
+  /** The steps per character of a text. */
   readonly steps: number
   readonly engine: { test(text: string): boolean; toString(): string }
-  /** Why it is not checked. */
+  /** The reason why it is not checked. */
   readonly fault?: string
 }
 

@@ -7,7 +7,7 @@
 // Reads a regular expression with the `u` flag: which characters each part matches, and how the parts follow each other. What
 // a class of Unicode properties matches is not known, so it counts as anything.
 
-/** What is wrong with a pattern, and what to change. */
+/** Says what is wrong with a pattern, and what to change. */
 export class PatternFault extends Error {}
 
 /** Code points. */

@@ -16,7 +16,7 @@ const PATIENCE_MAX = 32
 const HEAP_MB_MAX = 256
 const STACK_MB = 4
 
-/** Beside this file, or beside the folder of the package's chunks, which is as deep (rolldown.config.ts). */
+/** The file is beside this one, or beside the folder of the package's chunks, which is as deep (rolldown.config.ts). */
 const THREAD = new URL(
   `../../adapters/jsonschema/SchemaThread.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`,
   import.meta.url

@@ -171,7 +171,7 @@ const numberPages = (pdf: Pdf, width: number): void => {
   const { count } = pdf.bufferedPageRange()
   for (let page = 0; page < count; page++) {
     pdf.switchToPage(page)
-    // Below the margin, where text would start a new page.
+    // A text below the margin would start a new page.
     pdf.page.margins.bottom = 0
     pdf.font("Helvetica").fontSize(8).fillColor(MUTED)
     pdf.text(`Page ${page + 1} of ${count}`, MARGIN, pdf.page.height - 34, { width, align: "center", lineBreak: false })

@@ -35,7 +35,7 @@ export const layer = Layer.effect(
     const invoices = new Map<InvoiceId, Invoice>()
     const counters = new Map<string, number>()
     const completed = new Map<Month, DateTime.Utc>()
-    /** Per reopened month: what its earlier parts cover. */
+    /** The part of each reopened month that its earlier documents cover. */
     const covered = new Map<Month, Part>()
 
     const allCallsIn = ({ end, start }: MonthSpan): ReadonlyArray<ClosedCallRow> =>
@@ -160,7 +160,7 @@ export const layer = Layer.effect(
       return made
     })
 
-    /** Per completed month: the calls and transfers that existed at that time. */
+    /** The calls and transfers of each completed month that existed at that time. */
     const invoicedOf = new Map<Month, ReadonlySet<unknown>>()
 
     const complete = Effect.fnUntraced(function* (month: Month, at: DateTime.Utc) {

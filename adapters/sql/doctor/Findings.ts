@@ -48,7 +48,7 @@ interface Settings {
 }
 
 export interface DatabaseFacts extends Settings {
-  /** Why the database cannot hold the service's data. */
+  /** The reason why the database cannot hold the service's data. */
   readonly unfit: string | undefined
   readonly pooler: string | undefined
   /** Append-only tables whose rows the role may change or delete. */
@@ -133,13 +133,13 @@ const schemaVersion = Effect.gen(function* () {
   return row!.version
 })
 
-// What `doctor` finds out about a read replica: whether it is a standby of the same cluster, and how long it takes to
+// Findings of `doctor` about a read replica: whether it is a standby of the same cluster, and how long it takes to
 // replay what the primary has written.
 
 interface ReplicaFacts {
   readonly name: string
   readonly state: HostState
-  /** Undefined: longer than the limit, or the server is not a standby. */
+  /** Undefined: it takes longer than the limit, or the server is not a standby. */
   readonly caughtUpMs: number | undefined
 }
 
@@ -177,7 +177,7 @@ export interface Finding {
 
 /** `settings.md` names it, too. */
 const VERSION_MIN = 15
-/** Beside its pool a node has the connection of calls, the change feed and the watch of the primary. */
+/** A node has the connection of calls, the change feed and the watch of the primary beside its pool. */
 const CONNECTIONS_BESIDE_POOL = 3
 const REPLAY_LAG_SECONDS_MAX = 10
 const SLOT_BYTES_MAX = 1024 ** 3

@@ -189,8 +189,8 @@ export const answers = (cluster: Cluster, port: number): Effect.Effect<"yes" | "
   )
 
 /**
- * Not the operating system's choice: its range also serves outgoing connections, so that a client that connects while
- * the server is down could occupy the very port.
+ * The operating system would choose from a range that also serves outgoing connections, so that a client that connects
+ * while the server is down could occupy the very port.
  */
 export const somePort: Effect.Effect<number> = Effect.sync(() => randomInt(20_000, 32_000))
 

@@ -240,7 +240,7 @@ export const layer = Layer.effect(
         (draft) => draft.corrects !== undefined || !there.has(`${draft.kind} ${draft.owner.id}`)
       )
       const made: Array<Invoice> = []
-      // Always in this order, so that two months at once cannot deadlock.
+      // The order is always this one, so that two months at once cannot deadlock.
       for (const [series, ofSeries] of [...Map.groupBy(fresh, seriesOf)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
         let next = yield* take(series, ofSeries.length)
         for (const draft of ofSeries) {

@@ -95,7 +95,7 @@ export interface Known {
   readonly cluster: string | undefined
 }
 
-/** Undefined: none of them is a writable primary now. */
+/** Returns undefined if none of them is a writable primary now. */
 export const primaryAmong = (
   states: HostStates,
   { cluster, current, timeline }: Known
@@ -238,7 +238,7 @@ export const followPrimary = Effect.fnUntraced(function* (
   return route
 })
 
-/** Once, of a host that is not followed. */
+/** Asks a host once, without following it. */
 export const askHost = (host: DatabaseHost): Effect.Effect<HostState> =>
   PgConnection.make({ url: host.url, applicationName: APPLICATION_NAME, connectTimeout: ANSWER_WITHIN }).pipe(
     Effect.flatMap(stateOf),

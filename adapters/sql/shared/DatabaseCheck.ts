@@ -160,7 +160,7 @@ export const poolerProblem = Effect.fnUntraced(function* (config: PgClient.PgCli
     }
     for (const [name, value] of Object.entries(config.startupParameters ?? {})) {
       const found = yield* ask("SELECT current_setting($1)", name)
-      // In the form in which PostgreSQL shows it, and only in this statement.
+      // This reads the value as PostgreSQL shows it, and sets it only for this statement.
       if (found === (yield* ask("SELECT set_config($1, $2, true)", name, value))) continue
       const role = yield* ask("SELECT current_user::text")
       return `a connection pooler in between drops the setting ${name}. Run \`ALTER ROLE ${String(role)} SET ${name} = '${value}'\` and restart the pooler, ${DIRECTLY}.`

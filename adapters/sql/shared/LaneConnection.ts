@@ -77,7 +77,7 @@ const APPLY = `SELECT ${Object.entries(settings)
   .map(([name, value]) => `set_config('${name}', '${value}', false)`)
   .join(", ")}`
 
-/** Longer than `statement_timeout`, by the time that a response may take on the network. */
+/** The silence is longer than `statement_timeout`, by the time that a response may take on the network. */
 const SILENCE_MS = 12_000
 const CONNECT_TIMEOUT = Duration.seconds(3)
 

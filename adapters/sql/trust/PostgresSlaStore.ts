@@ -69,7 +69,7 @@ export const readPayers = (
     GROUP BY consumer_id HAVING sum(paid) >= ${PAID_CONSUMER_MICROCENTS_MIN}
     ORDER BY sum(paid) DESC, consumer_id LIMIT ${PAID_CONSUMERS_READ_MAX}`.all(toPaidCalls)
 
-/** Not a `rowReader`: there are thousands of rows. */
+/** A `rowReader` would cost too much for thousands of rows. */
 const toPaidCalls = (row: PaidCallsRow): PaidCalls => ({
   consumerId: row.consumer_id as ConsumerId,
   paidMicrocents: row.paid,
